@@ -1,0 +1,2 @@
+//! Placeholder line replaced by the crate's documentation.
+#![no_std]

@@ -1,0 +1,2 @@
+//! cupola
+fn main() {}

@@ -1,0 +1,2 @@
+//! Development tasks of cupola: `cargo xtask --help`.
+fn main() {}
