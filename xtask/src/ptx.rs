@@ -1,0 +1,249 @@
+//! `cargo xtask ptx`: compiles `kernels/device/*.cu` to the portable PTX in `kernels/ptx`.
+//!
+//! The compiler is clang 14 and no other: the files are checked in, and CI proves that
+//! they are current by making them again and comparing bytes. No part of a CUDA toolkit
+//! is used; `prelude.cuh` declares what clang needs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use sha2::{Digest, Sha256};
+
+/// The only major version whose output is accepted.
+const CLANG_MAJOR: &str = "14";
+
+/// Debian's package of that compiler, for the messages.
+const DEBIAN_PACKAGE: &str = "clang-14";
+
+/// Names another clang 14 binary than `clang-14` on the path.
+const CLANG_VARIABLE: &str = "CUPOLA_CLANG";
+
+/// sm_60 is the oldest architecture that has what the kernels use, so every GPU since
+/// Pascal can compile the result. Contraction is off: a rounding is where the source
+/// says it is, under any compiler.
+const FLAGS: &[&str] = &[
+    "-x",
+    "cuda",
+    "-std=c++17",
+    "--cuda-device-only",
+    "--cuda-gpu-arch=sm_60",
+    "-nocudainc",
+    "-nocudalib",
+    "-ffp-contract=off",
+    "-O3",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-S",
+];
+
+/// Writes every `kernels/ptx/NAME.ptx`, or with `check` compares them with what would be
+/// written and fails with the list of those that differ.
+///
+/// # Errors
+/// The compiler is absent (with `check`: a printed notice, not an error) or of another
+/// version, a kernel does not compile, a file cannot be read or written, or with `check`
+/// a file is stale.
+pub(crate) fn run(check: bool) -> Result<()> {
+    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("kernels");
+    let Some(clang) = Clang::find()? else {
+        if check {
+            crate::skip(
+                "comparing kernels/ptx with its sources",
+                &format!("clang 14 was not found (Debian package {DEBIAN_PACKAGE})"),
+            );
+            return Ok(());
+        }
+        bail!(
+            "clang 14 not found: install Debian's package {DEBIAN_PACKAGE} or set {CLANG_VARIABLE}"
+        );
+    };
+
+    let device = kernels.join("device");
+    let output = kernels.join("ptx");
+    let prelude = read_text(&device.join("prelude.cuh"))?;
+    let mut stale = Vec::new();
+    let mut expected = Vec::new();
+    for source in files_with_extension(&device, "cu")? {
+        let target = output
+            .join(source.file_name().context("a source without a name")?)
+            .with_extension("ptx");
+        let ptx = compile(&clang, &device, &source, &prelude)?;
+        if !check {
+            write_if_changed(&target, &ptx)?;
+        } else if read_text(&target).ok().as_deref() != Some(ptx.as_str()) {
+            stale.push(file_name(&target));
+        }
+        expected.push(target);
+    }
+    ensure!(!expected.is_empty(), "no .cu file in {}", device.display());
+
+    for file in files_with_extension(&output, "ptx")? {
+        if expected.contains(&file) {
+            continue;
+        }
+        if check {
+            stale.push(format!("{} (has no source)", file_name(&file)));
+        } else {
+            fs::remove_file(&file).with_context(|| format!("removing {}", file.display()))?;
+            println!("removed {}", file_name(&file));
+        }
+    }
+    ensure!(
+        stale.is_empty(),
+        "stale in kernels/ptx: {}; run `cargo xtask ptx`",
+        stale.join(", ")
+    );
+    Ok(())
+}
+
+/// A compiler of the right version.
+struct Clang {
+    program: String,
+    version: String,
+}
+
+impl Clang {
+    /// `None` when there is none to run; another major version is an error.
+    fn find() -> Result<Option<Self>> {
+        let named = std::env::var(CLANG_VARIABLE).ok();
+        let program = named.clone().unwrap_or_else(|| "clang-14".to_owned());
+        let answer = match Command::new(&program).arg("--version").output() {
+            Ok(answer) => answer,
+            // A compiler that was asked for by name has to be there.
+            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error).with_context(|| format!("running {program}")),
+        };
+        let text = String::from_utf8_lossy(&answer.stdout);
+        let version = clang_version(&text)
+            .with_context(|| format!("{program} --version says {:?}", text.trim()))?;
+        ensure!(
+            version.split('.').next() == Some(CLANG_MAJOR),
+            "{program} is clang {version}; only clang {CLANG_MAJOR} gives the bytes that are \
+             checked in (Debian package {DEBIAN_PACKAGE})"
+        );
+        Ok(Some(Self {
+            program,
+            version: version.to_owned(),
+        }))
+    }
+}
+
+/// "14.0.6" out of "Debian clang version 14.0.6".
+fn clang_version(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("clang version ")?;
+    let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'));
+    Some(&rest[..end.unwrap_or(rest.len())]).filter(|version| !version.is_empty())
+}
+
+/// The text of the .ptx file of `source`.
+fn compile(clang: &Clang, device: &Path, source: &Path, prelude: &str) -> Result<String> {
+    let name = file_name(source);
+    // Run in the folder, with a relative name, so that no path can reach the output.
+    let answer = Command::new(&clang.program)
+        .current_dir(device)
+        .args(FLAGS)
+        .arg(&name)
+        .args(["-o", "-"])
+        .output()
+        .with_context(|| format!("running {}", clang.program))?;
+    ensure!(
+        answer.status.success(),
+        "{name} does not compile:\n{}",
+        String::from_utf8_lossy(&answer.stderr)
+    );
+    let ptx = String::from_utf8(answer.stdout).with_context(|| format!("the PTX of {name}"))?;
+    let hash = source_hash(prelude, &read_text(source)?);
+    Ok(format!(
+        "// Generated by `cargo xtask ptx`; do not edit.\n\
+         // source: kernels/device/{name}\n\
+         // source-sha256: {hash}\n\
+         // compiler: clang {} {}\n\
+         {}",
+        clang.version,
+        FLAGS.join(" "),
+        ptx.trim_start_matches('\n')
+    ))
+}
+
+/// SHA-256 in hexadecimal of the prelude followed by the source: what the build script of
+/// the kernels crate recomputes to find stale PTX.
+fn source_hash(prelude: &str, source: &str) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(prelude);
+    hasher.update(source);
+    format!("{:x}", hasher.finalize())
+}
+
+/// Text with `\n` line ends, so that a checkout with others has the same hash.
+fn read_text(path: &Path) -> Result<String> {
+    let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+    Ok(text.replace("\r\n", "\n"))
+}
+
+/// The files of `folder` with that extension, sorted. A folder that does not exist is empty.
+fn files_with_extension(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    if folder.is_dir() {
+        for entry in fs::read_dir(folder).with_context(|| format!("{}", folder.display()))? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|found| found == extension) {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn write_if_changed(path: &Path, text: &str) -> Result<()> {
+    if read_text(path).ok().as_deref() == Some(text) {
+        println!("current {}", file_name(path));
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+    }
+    fs::write(path, text).with_context(|| format!("writing {}", path.display()))?;
+    println!("wrote   {}", file_name(path));
+    Ok(())
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Without it a vendor's prefix or suffix would make every clang "not clang 14".
+    #[test]
+    fn version_is_read_from_vendor_texts() {
+        let debian = "Debian clang version 14.0.6\nTarget: x86_64-pc-linux-gnu\n";
+        assert_eq!(clang_version(debian), Some("14.0.6"));
+        assert_eq!(
+            clang_version("Ubuntu clang version 14.0.0-1ubuntu1.1"),
+            Some("14.0.0")
+        );
+        assert_eq!(clang_version("gcc 14.0"), None);
+        assert_eq!(clang_version("clang version "), None);
+    }
+
+    // Without it a change of either file could leave the recorded hash as it was.
+    #[test]
+    fn hash_covers_prelude_and_source_in_order() {
+        let hash = source_hash("a", "bc");
+        assert_eq!(
+            hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+            "SHA-256 of abc"
+        );
+        assert_ne!(hash, source_hash("bc", "a"));
+    }
+}
