@@ -1,1 +1,15 @@
-//! Placeholder line replaced by the crate's documentation.
+//! Device kernels of cupola: CUDA C sources, portable PTX, typed launches.
+//!
+//! The sources in `device/` are compiled twice. clang makes the PTX that is checked in,
+//! embedded here ([`EMBEDDED`]) and loaded by the driver on any GPU since Pascal, and by the
+//! software device. NVRTC can compile the same text for one exact GPU at run time.
+//! `docs/design/kernels.md` says why.
+//!
+//! - [`geometry`]: how many blocks of how many threads a kernel is launched with.
+//! - [`reference`]: what each kernel computes, on the CPU, bit for bit.
+
+pub mod embedded;
+pub mod geometry;
+pub mod reference;
+
+pub use embedded::{EMBEDDED, Embedded, PRELUDE};

@@ -1,0 +1,149 @@
+//! The device code that is part of this crate.
+//!
+//! The table is written by the build script, which has proved that each PTX text was made
+//! from the source beside it.
+
+use core::ffi::CStr;
+
+/// One file of device code: its source, its portable PTX and the kernels in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Embedded {
+    name: &'static str,
+    source: &'static str,
+    /// Ends in NUL, as `cuModuleLoadData` wants it.
+    ptx: &'static str,
+    entries: &'static [&'static str],
+    source_sha256: &'static str,
+}
+
+/// All device code of this crate, sorted by name.
+pub static EMBEDDED: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/embedded_table.rs"));
+
+/// What the sources include as `prelude.cuh`: give it to NVRTC as a header of that name.
+pub static PRELUDE: &str = include_str!("../device/prelude.cuh");
+
+impl Embedded {
+    /// The file `device/NAME.cu`, if there is one of this name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        EMBEDDED.iter().find(|file| file.name == name)
+    }
+
+    /// The file that has the kernel `entry`.
+    #[must_use]
+    pub fn with_entry(entry: &str) -> Option<&'static Self> {
+        EMBEDDED.iter().find(|file| file.entries.contains(&entry))
+    }
+
+    /// Name of the file without its extension.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The CUDA C source; it includes [`PRELUDE`] as `prelude.cuh`.
+    #[must_use]
+    pub const fn source(&self) -> &'static str {
+        self.source
+    }
+
+    /// The PTX for sm_60 and later.
+    #[must_use]
+    pub fn ptx(&self) -> &'static str {
+        self.ptx.trim_end_matches('\0')
+    }
+
+    /// The PTX with its terminating NUL, for `cuModuleLoadData`.
+    #[must_use]
+    pub fn ptx_c_str(&self) -> &'static CStr {
+        // The build script refuses PTX with a NUL and adds one: never the empty default.
+        CStr::from_bytes_with_nul(self.ptx.as_bytes()).unwrap_or_default()
+    }
+
+    /// Names of the kernels, as `cuModuleGetFunction` takes them.
+    #[must_use]
+    pub const fn entries(&self) -> &'static [&'static str] {
+        self.entries
+    }
+
+    /// SHA-256 in hexadecimal of [`PRELUDE`] followed by the source.
+    #[must_use]
+    pub const fn source_sha256(&self) -> &'static str {
+        self.source_sha256
+    }
+}
+
+// The texts would fill screens.
+impl core::fmt::Debug for Embedded {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Embedded")
+            .field("name", &self.name)
+            .field("entries", &self.entries)
+            .field("source_sha256", &self.source_sha256)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Without it a renamed kernel would be found missing only by a launch.
+    #[test]
+    fn every_documented_entry_is_embedded() {
+        let mut all: Vec<_> = EMBEDDED.iter().flat_map(Embedded::entries).collect();
+        all.sort();
+        assert_eq!(
+            all,
+            [
+                &"cupola_crc32",
+                &"cupola_histogram",
+                &"cupola_reduce_sum_f32",
+                &"cupola_reduce_sum_u64",
+                &"cupola_saxpy",
+                &"cupola_scale",
+            ]
+        );
+        for file in EMBEDDED {
+            assert_eq!(Embedded::find(file.name()), Some(file));
+            for entry in file.entries() {
+                assert_eq!(Embedded::with_entry(entry), Some(file));
+                assert!(file.source().contains(entry), "{entry} is in the source");
+            }
+        }
+        assert_eq!(Embedded::find("nothing"), None);
+    }
+
+    // Without it a driver could read past the text, or get an empty one.
+    #[test]
+    fn ptx_is_terminated_once() {
+        for file in EMBEDDED {
+            assert_eq!(file.ptx_c_str().to_bytes(), file.ptx().as_bytes());
+            assert!(file.ptx().contains(".target sm_60"), "{}", file.name());
+        }
+    }
+
+    // Without it an entry of the table that only chunks of hundreds of megabytes use
+    // could be wrong unseen.
+    #[test]
+    fn powers_in_the_crc_source_are_repeated_squares_of_x() {
+        let source = Embedded::find("crc32").expect("crc32 is embedded").source();
+        let (_, rest) = source
+            .split_once("cupola_crc32_powers[32] = {")
+            .expect("table");
+        let (list, _) = rest.split_once('}').expect("end of table");
+        let table: Vec<u32> = list
+            .split(',')
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+            .map(|item| u32::from_str_radix(item.trim_start_matches("0x"), 16).expect("hex"))
+            .collect();
+        assert_eq!(table.len(), 32);
+        let mut power = 0x4000_0000;
+        for entry in table {
+            assert_eq!(entry, power);
+            power = crate::reference::crc32::product(power, power);
+        }
+        assert_eq!(power, 0x4000_0000, "x^(2^32) is x again");
+    }
+}

@@ -1,0 +1,194 @@
+//! How many blocks of how many threads each kernel is launched with.
+//!
+//! Pure functions of the length and, where only speed depends on it, of the number of
+//! multiprocessors. The f32 sum is the exception: its rounding depends on the grid, so its
+//! grid depends on the length alone and the result is the same on every device.
+
+/// Threads in a block of `cupola_histogram`.
+pub const HISTOGRAM_THREADS: u32 = 256;
+
+/// Threads in a block of `cupola_crc32`: exactly this number, the kernel's tables are for it.
+pub const CRC32_THREADS: u32 = 256;
+
+/// Threads in a block of the `cupola_reduce_sum` kernels: exactly this number.
+pub const REDUCE_THREADS: u32 = 256;
+
+/// Threads in a block of `cupola_saxpy` and `cupola_scale`.
+pub const ELEMENTWISE_THREADS: u32 = 256;
+
+/// Bytes that `cupola_crc32` reads side by side: one 16-byte unit for each thread of a block.
+pub const CRC32_ROW_BYTES: u64 = 16 * CRC32_THREADS as u64;
+
+/// Largest number of bytes that one block of `cupola_histogram` is given. Its bins have 32
+/// bits, so 2^32 - 1 is where they would overflow.
+pub const HISTOGRAM_BLOCK_BYTES: u64 = 1 << 31;
+
+/// Largest grid of a reduction's first launch, and so the largest number of partial sums.
+pub const REDUCE_MAX_BLOCKS: u32 = 1024;
+
+/// Largest x extent of a grid on every supported GPU.
+const MAX_BLOCKS: u64 = i32::MAX as u64;
+
+/// A one-dimensional launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Geometry {
+    /// Blocks in the grid; at least 1, because the driver refuses an empty grid.
+    pub blocks: u32,
+    /// Threads in a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub shared_bytes: u32,
+}
+
+impl Geometry {
+    /// `wanted` blocks, at least `least`, within what a grid can hold. None of the kernels
+    /// uses dynamic shared memory.
+    fn new(wanted: u64, least: u64, threads: u32) -> Self {
+        let blocks = wanted.max(least).clamp(1, MAX_BLOCKS);
+        Self {
+            blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
+            threads,
+            shared_bytes: 0,
+        }
+    }
+}
+
+/// The launch of `cupola_saxpy` or `cupola_scale` over `n` elements on a device with so many
+/// multiprocessors: at most eight blocks for each, which fills it; threads stride over
+/// the rest.
+#[must_use]
+pub fn elementwise(n: u64, multiprocessors: u32) -> Geometry {
+    let full = 8 * u64::from(multiprocessors.max(1));
+    let needed = n.div_ceil(u64::from(ELEMENTWISE_THREADS));
+    Geometry::new(needed.min(full), 1, ELEMENTWISE_THREADS)
+}
+
+/// The launch of `cupola_histogram` over `len` bytes.
+///
+/// A block clears its bins and adds them to the global counters whatever its share, so it
+/// gets 16 KiB or more; there are at most eight blocks for each multiprocessor, but enough
+/// that none sees more than [`HISTOGRAM_BLOCK_BYTES`].
+#[must_use]
+pub fn histogram(len: u64, multiprocessors: u32) -> Geometry {
+    let full = 8 * u64::from(multiprocessors.max(1));
+    let wanted = (len / (16 << 10)).min(full);
+    // Twice the bare need: threads share units evenly, but not to the byte.
+    let least = len.div_ceil(HISTOGRAM_BLOCK_BYTES / 2);
+    Geometry::new(wanted, least, HISTOGRAM_THREADS)
+}
+
+/// The launch of `cupola_crc32` over `len` bytes.
+///
+/// A block makes its tables and moves its share to its place whatever its length, so it
+/// gets four rows or more; there are at most four blocks for each multiprocessor, which is
+/// what its registers and tables leave room for.
+#[must_use]
+pub fn crc32(len: u64, multiprocessors: u32) -> Geometry {
+    let full = 4 * u64::from(multiprocessors.max(1));
+    let wanted = (len / (4 * CRC32_ROW_BYTES)).min(full);
+    Geometry::new(wanted, 1, CRC32_THREADS)
+}
+
+/// The one or two launches of a `cupola_reduce_sum` kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ReducePlan {
+    /// From the input to the partial sums, one for each block.
+    pub first: Geometry,
+    /// From the partial sums to the total; `None` if there is only one.
+    pub second: Option<Geometry>,
+}
+
+impl ReducePlan {
+    /// The plan for `n` elements: 4096 for each block, at most [`REDUCE_MAX_BLOCKS`] blocks.
+    /// It does not depend on the device, so an f32 sum has the same bits on every one.
+    #[must_use]
+    pub fn new(n: u64) -> Self {
+        let wanted = n
+            .div_ceil(16 * u64::from(REDUCE_THREADS))
+            .min(u64::from(REDUCE_MAX_BLOCKS));
+        let first = Geometry::new(wanted, 1, REDUCE_THREADS);
+        Self {
+            first,
+            second: (first.blocks > 1).then(|| Geometry::new(1, 1, REDUCE_THREADS)),
+        }
+    }
+
+    /// Elements of scratch memory for the partial sums; zero if the first launch writes the
+    /// total itself.
+    #[must_use]
+    pub fn scratch_elements(&self) -> usize {
+        if self.second.is_some() {
+            self.first.blocks as usize
+        } else {
+            0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quickcheck::quickcheck;
+
+    use super::*;
+
+    fn valid(geometry: Geometry, threads: u32) -> bool {
+        (1..=i32::MAX as u32).contains(&geometry.blocks)
+            && geometry.threads == threads
+            && geometry.shared_bytes == 0
+    }
+
+    quickcheck! {
+        // Without it some length or device could give a grid that the driver refuses.
+        fn every_length_has_a_valid_grid(n: u64, multiprocessors: u32) -> bool {
+            valid(elementwise(n, multiprocessors), ELEMENTWISE_THREADS)
+                && valid(crc32(n, multiprocessors), CRC32_THREADS)
+                && valid(histogram(n, multiprocessors), HISTOGRAM_THREADS)
+                && valid(ReducePlan::new(n).first, REDUCE_THREADS)
+        }
+
+        // Without it a bin could overflow on a small device with a large buffer.
+        fn no_histogram_block_can_overflow_a_bin(len: u64, multiprocessors: u32) -> bool {
+            let len = len >> 4; // 2^60 bytes are more than any device has
+            let blocks = u64::from(histogram(len, multiprocessors).blocks);
+            // A thread's largest share: its units, and a byte each of head and tail.
+            let units = (len / 16).div_ceil(blocks * u64::from(HISTOGRAM_THREADS));
+            let share = u128::from(units * 16 + 2) * u128::from(HISTOGRAM_THREADS);
+            share <= u128::from(u32::MAX)
+        }
+
+        // Without it the second launch could be given more partial sums than it was planned for.
+        fn a_reduction_ends_in_one_block(n: u64) -> bool {
+            let plan = ReducePlan::new(n);
+            match plan.second {
+                None => plan.first.blocks == 1 && plan.scratch_elements() == 0,
+                Some(second) => {
+                    second.blocks == 1 && plan.scratch_elements() == plan.first.blocks as usize
+                }
+            }
+        }
+    }
+
+    // Without it small inputs could be spread thin, or a large one leave the device idle.
+    #[test]
+    fn grids_grow_with_the_length_up_to_a_full_device() {
+        assert_eq!(elementwise(0, 4).blocks, 1);
+        assert_eq!(elementwise(257, 4).blocks, 2);
+        assert_eq!(elementwise(1 << 30, 4).blocks, 32);
+        assert_eq!(histogram(1 << 10, 132).blocks, 1);
+        assert_eq!(histogram(4 << 20, 132).blocks, 256);
+        assert_eq!(histogram(1 << 30, 132).blocks, 1056);
+        assert_eq!(crc32(4 << 20, 132).blocks, 256);
+        assert_eq!(crc32(1 << 30, 132).blocks, 528);
+        assert_eq!(ReducePlan::new(4096).second, None);
+        assert_eq!(ReducePlan::new(4097).first.blocks, 2);
+        assert_eq!(ReducePlan::new(u64::MAX).first.blocks, REDUCE_MAX_BLOCKS);
+    }
+
+    // Without it a device that reports no multiprocessors would give an empty grid.
+    #[test]
+    fn a_device_without_multiprocessors_counts_as_one() {
+        assert_eq!(elementwise(1 << 20, 0), elementwise(1 << 20, 1));
+        assert_eq!(histogram(1 << 20, 0), histogram(1 << 20, 1));
+        assert_eq!(crc32(1 << 20, 0), crc32(1 << 20, 1));
+    }
+}
