@@ -6,7 +6,7 @@
 //! `docs/design/kernels.md` says why.
 //!
 //! - [`geometry`]: how many blocks of how many threads a kernel is launched with.
-//! - [`reference`]: what each kernel computes, on the CPU, bit for bit.
+//! - [`mod@reference`]: what each kernel computes, on the CPU, bit for bit.
 
 pub mod embedded;
 pub mod geometry;
