@@ -5,9 +5,11 @@
 //! software device. NVRTC can compile the same text for one exact GPU at run time.
 //! `docs/design/kernels.md` says why.
 //!
+//! - [`arguments`]: the parameter list of each kernel.
 //! - [`geometry`]: how many blocks of how many threads a kernel is launched with.
 //! - [`mod@reference`]: what each kernel computes, on the CPU, bit for bit.
 
+pub mod arguments;
 pub mod embedded;
 pub mod geometry;
 pub mod reference;
