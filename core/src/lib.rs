@@ -1,2 +1,21 @@
-//! Placeholder line replaced by the crate's documentation.
+#![doc = include_str!("../README.md")]
 #![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+mod budget;
+mod handle;
+mod pressure;
+mod rotation;
+mod slots;
+mod sync;
+
+pub use budget::{Budget, OverBudget, OverRelease, Reservation};
+pub use handle::{Handle, Tag, tag};
+pub use pressure::Pressure;
+pub use rotation::{Rotation, RotationError, Stage, Turn};
+pub use slots::{
+    Chunk, ChunkSource, FixedSlots, Grown, HandleError, Held, InPlace, InsertError, Layout, Lease,
+    Release, SlotPool, Slots, Vacancy,
+};

@@ -1,0 +1,277 @@
+//! `Budget`: bytes charged against a limit before anything is created.
+//!
+//! Bytes in use and an epoch of the limit share one word. Charging is a compare-exchange
+//! on that word, so the bytes never pass the limit for an instant, and a charge that
+//! looked at an old limit fails its exchange and looks again. Adding first and checking
+//! afterwards would let a doomed request push out one that fits.
+
+use core::fmt;
+use core::mem::ManuallyDrop;
+
+use crate::pressure::Pressure;
+use crate::sync::{AtomicU64, Ordering, const_fn};
+
+const BYTES_BITS: u32 = 48;
+const EPOCH: u64 = 1 << BYTES_BITS;
+const BYTES: u64 = EPOCH - 1;
+
+/// A limit in bytes, and the bytes charged against it.
+///
+/// Lock-free. The bytes in use exceed the limit only when [`set_limit`](Self::set_limit)
+/// lowers it below them; nothing is granted then until they fit again. A refused request
+/// changes nothing, so it makes no other request fail.
+///
+/// ```
+/// use cupola_core::{Budget, Pressure};
+///
+/// let budget = Budget::new(1000);
+/// let reservation = budget.reserve(600).unwrap();
+/// let refusal = budget.reserve(500).unwrap_err();
+/// assert_eq!((refusal.requested, refusal.used, refusal.limit), (500, 600, 1000));
+///
+/// let bytes = reservation.commit(); // the memory exists: it stays charged
+/// assert_eq!(budget.pressure(), Pressure::Medium);
+/// budget.release(bytes).unwrap(); // the memory is gone
+/// assert_eq!((budget.used(), budget.peak()), (0, 600));
+/// ```
+pub struct Budget {
+    /// Epoch of the limit (16 bits) above the bytes in use (48 bits).
+    state: AtomicU64,
+    limit: AtomicU64,
+    peak: AtomicU64,
+}
+
+/// A request did not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OverBudget {
+    /// Bytes asked for.
+    pub requested: u64,
+    /// Bytes in use when it was refused.
+    pub used: u64,
+    /// The limit that it was refused under.
+    pub limit: u64,
+}
+
+/// More bytes were released than are charged: the caller's account is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OverRelease {
+    /// Bytes to be released.
+    pub requested: u64,
+    /// Bytes in use.
+    pub used: u64,
+}
+
+impl Budget {
+    /// The largest limit: 2^48 - 1 bytes (256 TiB). A larger one means this one.
+    pub const MAX_LIMIT: u64 = BYTES;
+
+    const_fn! {
+        /// A budget of `limit` bytes (at most [`MAX_LIMIT`](Self::MAX_LIMIT)) with nothing
+        /// in use.
+        #[must_use]
+        pub fn new(limit: u64) -> Self {
+            Self {
+                state: AtomicU64::new(0),
+                limit: AtomicU64::new(clamp(limit)),
+                peak: AtomicU64::new(0),
+            }
+        }
+    }
+
+    /// Charges `bytes`. They are given back when the reservation is dropped, unless it is
+    /// committed.
+    ///
+    /// # Errors
+    /// [`OverBudget`] when `bytes` do not fit; nothing is charged then.
+    pub fn reserve(&self, bytes: u64) -> Result<Reservation<'_>, OverBudget> {
+        // Acquire, here and on failure: pairs with the Release in `set_limit`, so the limit
+        // that is read next is at least as new as the epoch just read.
+        let mut state = self.state.load(Ordering::Acquire);
+        loop {
+            let used = state & BYTES;
+            let limit = self.limit.load(Ordering::Relaxed);
+            let Some(after) = used.checked_add(bytes).filter(|&after| after <= limit) else {
+                return Err(OverBudget {
+                    requested: bytes,
+                    used,
+                    limit,
+                });
+            };
+            // `after` is at most the limit, so it leaves the epoch alone.
+            match self.state.compare_exchange_weak(
+                state,
+                (state & !BYTES) | after,
+                Ordering::Acquire,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => {
+                    self.raise_peak(after);
+                    return Ok(Reservation {
+                        budget: self,
+                        bytes,
+                    });
+                }
+                Err(now) => state = now,
+            }
+        }
+    }
+
+    /// Gives back `bytes` of a committed reservation.
+    ///
+    /// # Errors
+    /// [`OverRelease`] when fewer bytes are in use; nothing is given back then.
+    pub fn release(&self, bytes: u64) -> Result<(), OverRelease> {
+        let mut state = self.state.load(Ordering::Relaxed);
+        loop {
+            let used = state & BYTES;
+            if bytes > used {
+                return Err(OverRelease {
+                    requested: bytes,
+                    used,
+                });
+            }
+            // Release: what freed the memory comes before the reservation that reuses its
+            // bytes.
+            match self.state.compare_exchange_weak(
+                state,
+                state - bytes,
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Ok(()),
+                Err(now) => state = now,
+            }
+        }
+    }
+
+    /// Changes the limit (at most [`MAX_LIMIT`](Self::MAX_LIMIT)) and returns the bytes in
+    /// use at that instant. From then on nothing is granted beyond the new limit, not even
+    /// to a request that had already begun. What is in use stays in use: when that is more
+    /// than the limit, the difference is the caller's to free.
+    pub fn set_limit(&self, limit: u64) -> u64 {
+        self.limit.store(clamp(limit), Ordering::Relaxed);
+        // A new epoch: exchanges that looked at an older limit fail. It wraps, which is
+        // harmless: a charge would have to sleep through exactly 65 536 changes.
+        self.state.fetch_add(EPOCH, Ordering::Release) & BYTES
+    }
+
+    /// The limit in bytes.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Bytes in use: reserved or committed.
+    #[must_use]
+    pub fn used(&self) -> u64 {
+        self.state.load(Ordering::Relaxed) & BYTES
+    }
+
+    /// The most bytes that were ever in use at a time.
+    #[must_use]
+    pub fn peak(&self) -> u64 {
+        // A charge raises `used` before the peak: what it has done so far counts.
+        self.used().max(self.peak.load(Ordering::Relaxed))
+    }
+
+    /// Bytes that would still fit.
+    #[must_use]
+    pub fn available(&self) -> u64 {
+        self.limit().saturating_sub(self.used())
+    }
+
+    /// How full the budget is.
+    #[must_use]
+    pub fn pressure(&self) -> Pressure {
+        Pressure::of(self.used(), self.limit())
+    }
+
+    /// Looks before it writes: in a steady state the peak does not move, and a word that
+    /// nobody writes is not fought over.
+    fn raise_peak(&self, used: u64) {
+        if self.peak.load(Ordering::Relaxed) < used {
+            self.peak.fetch_max(used, Ordering::Relaxed);
+        }
+    }
+}
+
+const fn clamp(limit: u64) -> u64 {
+    if limit > BYTES { BYTES } else { limit }
+}
+
+impl fmt::Debug for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Budget")
+            .field("used", &self.used())
+            .field("peak", &self.peak())
+            .field("limit", &self.limit())
+            .finish()
+    }
+}
+
+/// Bytes charged for something that is being created. Dropping it gives them back.
+#[must_use = "a dropped reservation gives its bytes back"]
+pub struct Reservation<'b> {
+    budget: &'b Budget,
+    bytes: u64,
+}
+
+impl Reservation<'_> {
+    /// The bytes charged.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The thing exists: its bytes stay charged until [`Budget::release`] is called with
+    /// the number returned here.
+    #[must_use = "the bytes stay charged until they are released"]
+    pub fn commit(self) -> u64 {
+        ManuallyDrop::new(self).bytes
+    }
+
+    /// The thing was not created: gives the bytes back. The same as dropping.
+    pub fn cancel(self) {}
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        // Our bytes are part of what is in use, so this fails only when somebody released
+        // more than was theirs; `release` has nothing to tell them here.
+        let _ = self.budget.release(self.bytes);
+    }
+}
+
+impl fmt::Debug for Reservation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Reservation").field(&self.bytes).finish()
+    }
+}
+
+impl fmt::Display for OverBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            requested,
+            used,
+            limit,
+        } = self;
+        write!(
+            f,
+            "{requested} bytes do not fit: {used} of {limit} bytes are in use"
+        )
+    }
+}
+
+impl core::error::Error for OverBudget {}
+
+impl fmt::Display for OverRelease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { requested, used } = self;
+        write!(
+            f,
+            "{requested} bytes released, but only {used} bytes are in use"
+        )
+    }
+}
+
+impl core::error::Error for OverRelease {}

@@ -1,0 +1,78 @@
+//! Why a store refuses: one type for handles, one for new values (which come back).
+
+use core::fmt;
+
+/// Why a handle was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HandleError {
+    /// The handle names no value of this store: it was released, or never issued here.
+    Stale,
+    /// The handle's slot has been reserved but its value is not there yet.
+    NotReady,
+    /// The store is closed and grants no leases.
+    Closed,
+    /// The slot has as many leases out as it can count (2^21 - 1).
+    Saturated,
+}
+
+impl fmt::Display for HandleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stale => "stale handle: it was released or never issued by this store",
+            Self::NotReady => "the handle's value is not there yet",
+            Self::Closed => "the store is closed",
+            Self::Saturated => "too many leases on one slot",
+        })
+    }
+}
+
+impl core::error::Error for HandleError {}
+
+/// Why a value was not stored; gives the value back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InsertError<T> {
+    /// No slot is free and the store cannot grow.
+    Full(T),
+    /// The store is closed.
+    Closed(T),
+}
+
+impl<T> InsertError<T> {
+    /// The value that was not stored.
+    pub fn into_value(self) -> T {
+        match self {
+            Self::Full(value) | Self::Closed(value) => value,
+        }
+    }
+
+    /// The same refusal about another value.
+    pub(crate) fn with<U>(self, value: U) -> InsertError<U> {
+        match self {
+            Self::Full(_) => InsertError::Full(value),
+            Self::Closed(_) => InsertError::Closed(value),
+        }
+    }
+}
+
+// Written out so that an error can be unwrapped or logged whatever the value is.
+impl<T> fmt::Debug for InsertError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "Full(..)",
+            Self::Closed(_) => "Closed(..)",
+        })
+    }
+}
+
+impl<T> fmt::Display for InsertError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "no slot is free and the store cannot grow",
+            Self::Closed(_) => "the store is closed",
+        })
+    }
+}
+
+impl<T> core::error::Error for InsertError<T> {}

@@ -1,0 +1,261 @@
+//! `SlotPool`: a store that grows by chunks which its caller lends.
+//!
+//! A chunk stays where it is until the pool is dropped, so a reference into it needs no
+//! epoch or hazard scheme. The table of chunks is filled in order by compare-exchange.
+//! Closing puts a mark into the first empty entry, which ends growth without another flag
+//! to keep in step.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr::{self, NonNull};
+
+use super::group::Group;
+use super::slot::Slot;
+use super::{Layout, Slots, sealed};
+use crate::handle::{Handle, Tag, tag};
+use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, GROUP, Ordering, const_fn, repeat};
+
+/// A cache line of its own, so that threads in different chunks do not meet.
+#[repr(align(64))]
+struct Line<T>(T);
+
+/// 64 slots: what a [`SlotPool`] grows by.
+pub struct Chunk<T> {
+    taken: Line<AtomicU64>,
+    retired: AtomicU64,
+    slots: [Slot<T>; GROUP],
+}
+
+impl<T> Chunk<T> {
+    /// Slots in a chunk.
+    pub const SLOTS: usize = GROUP;
+
+    const_fn! {
+        /// A chunk of vacant slots.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                taken: Line(AtomicU64::new(0)),
+                retired: AtomicU64::new(0),
+                slots: repeat![Slot::new(); GROUP],
+            }
+        }
+    }
+
+    fn group(&self) -> Group<'_, T> {
+        Group {
+            taken: &self.taken.0,
+            retired: &self.retired,
+            slots: &self.slots,
+        }
+    }
+}
+
+impl<T> Default for Chunk<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> fmt::Debug for Chunk<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chunk").finish_non_exhaustive()
+    }
+}
+
+/// Lends chunks to a [`SlotPool`].
+///
+/// # Safety
+/// Every pointer that `lend` returns is valid for reads and writes, aligned, and points to
+/// a chunk as made by [`Chunk::new`]. From then until it comes back through `take_back`
+/// the chunk stays where it is and belongs to the pool: `lend` does not return it again and
+/// nobody else touches it, even when the source itself is moved.
+pub unsafe trait ChunkSource<T> {
+    /// A fresh chunk, or `None` when there are no more. May be called by several threads
+    /// at a time; a thread that loses the race to add its chunk gives it back at once.
+    fn lend(&self) -> Option<NonNull<Chunk<T>>>;
+
+    /// Takes back a chunk that the pool does not need, or needs no longer. Its slots hold
+    /// no values.
+    ///
+    /// # Safety
+    /// `chunk` came from `lend` of this source, comes back for the first time since, and
+    /// nothing refers to it any more.
+    unsafe fn take_back(&self, chunk: NonNull<Chunk<T>>);
+}
+
+/// A store that grows, by chunks of 64 slots from `S`, to at most `CHUNKS` of them.
+///
+/// ```
+/// use cupola_core::{Chunk, ChunkSource, SlotPool, tag};
+/// use std::ptr::NonNull;
+///
+/// /// Chunks on the heap.
+/// struct Heap;
+///
+/// // SAFETY: a boxed chunk stays where it is, and `into_raw` leaves it to the pool alone.
+/// unsafe impl<T> ChunkSource<T> for Heap {
+///     fn lend(&self) -> Option<NonNull<Chunk<T>>> {
+///         NonNull::new(Box::into_raw(Box::new(Chunk::new())))
+///     }
+///     unsafe fn take_back(&self, chunk: NonNull<Chunk<T>>) {
+///         // SAFETY: it comes from `lend`, so from `Box::into_raw`, and comes back once.
+///         drop(unsafe { Box::from_raw(chunk.as_ptr()) });
+///     }
+/// }
+///
+/// let streams: SlotPool<u32, Heap, tag::Stream> = SlotPool::new(Heap);
+/// let handles: Vec<_> = (0..1000).map(|n| streams.insert(n).unwrap()).collect();
+/// assert_eq!(*streams.get(handles[999]).unwrap(), 999);
+/// assert_eq!(streams.release(handles[3]).unwrap().now(), Some(3));
+/// assert_eq!(streams.live(), 999);
+/// ```
+pub type SlotPool<T, S, G = tag::Slot, const CHUNKS: usize = 64> = Slots<Grown<T, S, CHUNKS>, G>;
+
+/// The layout of [`SlotPool`].
+pub struct Grown<T, S: ChunkSource<T>, const CHUNKS: usize> {
+    /// Chunks in order, then nulls; `end_mark()` in the first empty entry once closed.
+    chunks: [AtomicPtr<Chunk<T>>; CHUNKS],
+    /// How many chunks there are, perhaps a little late.
+    count: AtomicUsize,
+    source: S,
+    /// The pool owns its chunks: it may cross threads when they may.
+    owned: PhantomData<Chunk<T>>,
+}
+
+/// The mark in the table of a closed pool: no chunk is at this odd address.
+fn end_mark<T>() -> *mut Chunk<T> {
+    ptr::without_provenance_mut(1)
+}
+
+impl<T, S: ChunkSource<T>, G: Tag, const CHUNKS: usize> SlotPool<T, S, G, CHUNKS> {
+    const FITS: () = assert!(CHUNKS > 0 && CHUNKS <= Handle::<tag::Slot>::MAX_SLOTS / GROUP);
+
+    const_fn! {
+        /// An empty pool. Asks `source` for nothing until the first value comes.
+        pub fn new(source: S) -> Self {
+            let () = Self::FITS;
+            Self {
+                layout: Grown {
+                    chunks: repeat![AtomicPtr::new(ptr::null_mut()); CHUNKS],
+                    count: AtomicUsize::new(0),
+                    source,
+                    owned: PhantomData,
+                },
+                tag: PhantomData,
+            }
+        }
+    }
+}
+
+impl<T, S: ChunkSource<T>, const CHUNKS: usize> Grown<T, S, CHUNKS> {
+    /// The chunk at `index`.
+    fn chunk(&self, index: usize) -> Option<&Chunk<T>> {
+        // Acquire: pairs with the Release in `grow`, so the chunk's first state is seen.
+        let chunk = self.chunks.get(index)?.load(Ordering::Acquire);
+        if chunk == end_mark() {
+            return None;
+        }
+        // SAFETY: null, or a chunk that `lend` gave: valid, the pool's, not moved, and not
+        // given back while the pool is borrowed.
+        unsafe { chunk.as_ref() }
+    }
+}
+
+impl<T, S: ChunkSource<T>, const CHUNKS: usize> Layout for Grown<T, S, CHUNKS> {}
+
+impl<T, S: ChunkSource<T>, const CHUNKS: usize> sealed::Groups for Grown<T, S, CHUNKS> {
+    type Value = T;
+
+    fn group(&self, index: usize) -> Option<Group<'_, T>> {
+        self.chunk(index).map(Chunk::group)
+    }
+
+    fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    fn grow(&self) -> bool {
+        // Acquire: whoever sees the end mark also sees that the first slot is closed.
+        let mut entries = self.chunks.iter().enumerate().map(|(index, entry)| {
+            let chunk = entry.load(Ordering::Acquire);
+            (index, entry, chunk)
+        });
+        let Some((index, entry, chunk)) =
+            entries.find(|(_, _, chunk)| chunk.is_null() || *chunk == end_mark())
+        else {
+            return false;
+        };
+        if chunk == end_mark() {
+            return true; // the store was closed meanwhile: the caller looks again
+        }
+        let Some(chunk) = self.source.lend() else {
+            return !entry.load(Ordering::Relaxed).is_null();
+        };
+        // Release: publishes the chunk's first state to `chunk`.
+        let added = entry.compare_exchange(
+            ptr::null_mut(),
+            chunk.as_ptr(),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        match added {
+            Ok(_) => {
+                self.count.fetch_max(index + 1, Ordering::Relaxed);
+            }
+            // SAFETY: lent just now and shown to nobody.
+            Err(_) => unsafe { self.source.take_back(chunk) },
+        }
+        true
+    }
+
+    fn seal(&self, index: usize) -> Option<Group<'_, T>> {
+        let entry = self.chunks.get(index)?;
+        // Release: the groups before this one have been closed. When the entry is not empty
+        // this changes nothing, and `group` follows it.
+        let _ = entry.compare_exchange(
+            ptr::null_mut(),
+            end_mark(),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        self.group(index)
+    }
+
+    fn is_sealed_empty(&self) -> bool {
+        self.chunks[0].load(Ordering::Relaxed) == end_mark()
+    }
+
+    fn capacity(&self) -> usize {
+        CHUNKS * GROUP
+    }
+}
+
+impl<T, S: ChunkSource<T>, const CHUNKS: usize> Drop for Grown<T, S, CHUNKS> {
+    fn drop(&mut self) {
+        for entry in &self.chunks {
+            let chunk = entry.load(Ordering::Relaxed);
+            if chunk == end_mark() {
+                break;
+            }
+            let Some(mut chunk) = NonNull::new(chunk) else {
+                break;
+            };
+            // SAFETY: the pool is borrowed mutably, so nothing else refers to the chunk,
+            // which is the pool's.
+            for slot in unsafe { &mut chunk.as_mut().slots } {
+                slot.clear();
+            }
+            // SAFETY: it came from `lend` and leaves the table, which dies here.
+            unsafe { self.source.take_back(chunk) };
+        }
+    }
+}
+
+impl<T, S: ChunkSource<T>, const CHUNKS: usize> fmt::Debug for Grown<T, S, CHUNKS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Grown")
+            .field("chunks", &self.count)
+            .finish_non_exhaustive()
+    }
+}
