@@ -1,1 +1,37 @@
-//! Placeholder line replaced by the crate's documentation.
+//! The raw floor of cupola: generated types for the whole CUDA driver API, NVRTC,
+//! nvJitLink, NVML and NCCL, and a handwritten loader that finds them at run time.
+//!
+//! Nothing here links against NVIDIA's libraries and nothing is needed to build it.
+//! [`driver::Driver`] is the one seam through which all of cupola speaks to CUDA; its
+//! functions come from the real library, from the software device, or from a test.
+//!
+//! * One header serves CUDA 11 to 13: every exported ABI name is here (688 of the
+//!   driver), with the CUDA version that introduced it. There are no version features.
+//! * A function that the installed driver lacks is an error value that names the
+//!   function and both versions. It is never a panic and never a failure to load.
+//! * Enums are integer newtypes: a code from a newer driver is just a number.
+//! * Without the feature `std` the crate is `no_std`: types, constants, error texts,
+//!   symbol tables.
+#![cfg_attr(not(feature = "std"), no_std)]
+
+mod call;
+#[cfg(feature = "std")]
+mod dynamic;
+mod symbol;
+#[macro_use]
+mod table;
+#[macro_use]
+mod description;
+
+pub mod driver;
+pub mod nccl;
+pub mod nvjitlink;
+pub mod nvml;
+pub mod nvrtc;
+
+#[cfg(feature = "std")]
+pub use call::Outcome;
+pub use call::{CallError, Status};
+#[cfg(feature = "std")]
+pub use dynamic::{Attempt, LoadError};
+pub use symbol::{Symbol, SymbolId, Version};

@@ -1,2 +1,77 @@
 //! Development tasks of cupola: `cargo xtask --help`.
-fn main() {}
+//!
+//! Everything that CI or a newcomer runs goes through here, so that there is one
+//! place that knows which tools, versions and folders are used.
+
+mod api;
+mod bindgen;
+mod ptx;
+mod tasks;
+mod wheels;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Development tasks of cupola.
+#[derive(Parser)]
+#[command(name = "cargo xtask", version)]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Regenerate `cuda-sys/src/generated` from the pinned header wheels
+    Bindgen {
+        /// Change nothing; fail if the committed files differ
+        #[arg(long)]
+        check: bool,
+    },
+    /// Fetch NVRTC, nvJitLink and the CUDA headers as wheels into `.cuda/`
+    Cuda,
+    /// Regenerate `kernels/ptx` from `kernels/device` with Debian's clang
+    Ptx {
+        /// Change nothing; fail if the committed files differ
+        #[arg(long)]
+        check: bool,
+    },
+    /// Run every test that the README promises
+    Test,
+    /// Run what CI runs: format, lints, docs, tests, loom models, fuzz smoke
+    Ci,
+    /// Run the loom models of `core`
+    Loom,
+    /// Run each fuzz target for a bounded time
+    Fuzz {
+        /// Seconds for each target
+        #[arg(long, default_value_t = 30)]
+        seconds: u64,
+    },
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().task {
+        Task::Bindgen { check } => bindgen::run(check),
+        Task::Cuda => wheels::fetch_runtime().map(drop),
+        Task::Ptx { check } => ptx::run(check),
+        Task::Test => tasks::test(),
+        Task::Ci => tasks::ci(),
+        Task::Loom => tasks::loom(),
+        Task::Fuzz { seconds } => tasks::fuzz(seconds),
+    }
+}
+
+/// The root of the checkout.
+fn root() -> PathBuf {
+    // The manifest folder is `<root>/xtask`, known when this program was compiled.
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_path_buf()
+}
+
+/// Says on standard error, so that nobody overlooks it, that something was not done.
+fn skip(what: &str, why: &str) {
+    eprintln!("\n==== SKIPPED: {what}\n==== because {why}\n");
+}

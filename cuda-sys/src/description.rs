@@ -1,0 +1,8 @@
+//! One description of each API: the exported macros `for_each_*_symbol!`. Method tables,
+//! the software device's exports and fault wrappers are all made from them.
+
+include!("generated/driver_api.rs");
+include!("generated/nvrtc_api.rs");
+include!("generated/nvjitlink_api.rs");
+include!("generated/nvml_api.rs");
+include!("generated/nccl_api.rs");

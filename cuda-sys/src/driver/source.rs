@@ -1,0 +1,35 @@
+//! The seam: where a driver's functions come from.
+
+use core::ffi::c_void;
+
+use crate::Symbol;
+
+/// A source of driver functions: the real library, the software device, a fault table,
+/// or a test's own.
+///
+/// # Safety
+/// For every symbol, [`proc_address`](Self::proc_address) returns null or the address of
+/// a function whose type is the one that NVIDIA's header gives that symbol
+/// ([`pfn`](super::pfn)), and the function stays callable for as long as `self` lives.
+pub unsafe trait ProcAddress: Send + Sync + 'static {
+    /// The address of the function, or null if this source lacks it.
+    fn proc_address(&self, symbol: &Symbol) -> *const c_void;
+
+    /// A pointer that [`scope`] answers while a call made through this source runs, so
+    /// that plain C functions know whose they are without a global. Null (the default)
+    /// costs nothing.
+    fn scope(&self) -> *const () {
+        core::ptr::null()
+    }
+
+    /// A short text for people: what this source is.
+    fn describe(&self) -> String;
+}
+
+/// The scope of the innermost driver call on this thread: what
+/// [`ProcAddress::scope`] of the called driver returned. Null outside of such calls, and
+/// for sources without a scope.
+#[must_use]
+pub fn scope() -> *const () {
+    crate::table::scope()
+}

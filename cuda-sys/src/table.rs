@@ -1,0 +1,205 @@
+//! Tables of lazily resolved functions, and the macros that make one of a library's
+//! API description (`for_each_*_symbol!`).
+//!
+//! A call costs one atomic load, one compare and one indirect call. An entry holds the
+//! function's address, or null before the first use, or 1 once the source said no.
+
+/// Makes the parts that need no `std`: the symbol table, the function pointer types and
+/// the proof that each row of the description is the generated prototype.
+macro_rules! symbols {
+    ($(fn $name:ident = $symbol:literal $base:literal $introduced:literal
+        ($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {
+        /// Every function of the API, in the order of the symbol table.
+        pub static SYMBOLS: [crate::Symbol; [$($introduced),*].len()] = [$(crate::Symbol {
+            name: match core::ffi::CStr::from_bytes_with_nul(concat!($symbol, "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => panic!("a symbol with a NUL"),
+            },
+            base: match core::ffi::CStr::from_bytes_with_nul(concat!($base, "\0").as_bytes()) {
+                Ok(base) => base,
+                Err(_) => panic!("a symbol with a NUL"),
+            },
+            introduced: crate::Version($introduced),
+        }),*];
+
+        /// The type of each function, under the function's exported name.
+        #[allow(non_camel_case_types, missing_docs)]
+        pub mod pfn {
+            use super::*;
+            $(pub type $name = unsafe extern "C" fn($($arg: $ty),*) -> $ret;)*
+        }
+
+        /// The position of each function in [`SYMBOLS`], under its exported name.
+        #[allow(non_upper_case_globals, missing_docs)]
+        pub mod id {
+            #[allow(non_camel_case_types, clippy::enum_variant_names)]
+            enum Position { $($name),* }
+            $(pub const $name: crate::SymbolId = crate::SymbolId(Position::$name as u16);)*
+        }
+
+        // Each row of the description has the type of the prototype in the header.
+        $(const _: pfn::$name = prototypes::$name;)*
+    };
+}
+
+/// Makes a method of each function, on a type with `table: Table<..>` reachable as
+/// `self.table()`.
+#[cfg(feature = "std")]
+macro_rules! methods {
+    ($(fn $name:ident = $symbol:literal $base:literal $introduced:literal
+        ($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {
+        $(
+            #[doc = concat!("Calls `", $symbol, "`.")]
+            ///
+            /// # Errors
+            /// The code that the function returned, or that the library lacks it.
+            ///
+            /// # Safety
+            /// The contract of NVIDIA's documentation of the function.
+            #[inline]
+            #[allow(non_snake_case, clippy::too_many_arguments)]
+            pub unsafe fn $name(
+                &self,
+                $($arg: $ty),*
+            ) -> Result<<$ret as crate::call::Outcome<StatusCode>>::Value, crate::CallError<StatusCode>> {
+                let table = self.table();
+                let entry = table.entry(id::$name)?;
+                // SAFETY: the table's source promised that the address it gave for this
+                // symbol is a function of the prototype's type.
+                let function: pfn::$name = unsafe { core::mem::transmute(entry) };
+                let _scope = table.enter();
+                // SAFETY: the caller keeps the function's own contract.
+                let value = unsafe { function($($arg),*) };
+                crate::call::Outcome::outcome(value, id::$name)
+            }
+        )*
+    };
+}
+
+#[cfg(feature = "std")]
+pub(crate) use loaded::{Table, scope};
+
+#[cfg(feature = "std")]
+mod loaded {
+    use core::cell::Cell;
+    use core::ffi::c_void;
+    use core::marker::PhantomData;
+    use core::ptr::{self, NonNull};
+    use core::sync::atomic::{AtomicPtr, Ordering};
+
+    use crate::driver::ProcAddress;
+    use crate::{CallError, Status, Symbol, SymbolId, Version};
+
+    /// Marks an entry whose function the source does not have.
+    const ABSENT: usize = 1;
+
+    /// The functions of one library, resolved at their first use.
+    pub(crate) struct Table<S, const N: usize> {
+        entries: [AtomicPtr<c_void>; N],
+        /// What [`scope`] answers while a call of this table runs; null for none.
+        scope: *const (),
+        source: Box<dyn ProcAddress>,
+        have: Version,
+        status: PhantomData<fn() -> S>,
+    }
+
+    // SAFETY: the entries are atomics, the source is Send, and `scope` is only compared
+    // and handed out: whoever dereferences it answers for that.
+    unsafe impl<S, const N: usize> Send for Table<S, N> {}
+    // SAFETY: as above; the source is Sync.
+    unsafe impl<S, const N: usize> Sync for Table<S, N> {}
+
+    impl<S: Status, const N: usize> Table<S, N> {
+        pub(crate) fn new(source: Box<dyn ProcAddress>) -> Self {
+            Self {
+                entries: [const { AtomicPtr::new(ptr::null_mut()) }; N],
+                scope: source.scope(),
+                source,
+                have: Version(0),
+                status: PhantomData,
+            }
+        }
+
+        /// The version that errors about missing functions report.
+        pub(crate) fn set_version(&mut self, have: Version) {
+            self.have = have;
+        }
+
+        pub(crate) fn version(&self) -> Version {
+            self.have
+        }
+
+        pub(crate) fn source(&self) -> &dyn ProcAddress {
+            &*self.source
+        }
+
+        /// The address of a function.
+        #[inline(always)]
+        pub(crate) fn entry(&self, id: SymbolId) -> Result<NonNull<c_void>, CallError<S>> {
+            // Acquire: whoever resolved the entry had loaded the library before.
+            let found = self.entries[usize::from(id.0)].load(Ordering::Acquire);
+            if found.addr() > ABSENT
+                && let Some(entry) = NonNull::new(found)
+            {
+                return Ok(entry);
+            }
+            self.resolve(id)
+        }
+
+        #[cold]
+        #[inline(never)]
+        fn resolve(&self, id: SymbolId) -> Result<NonNull<c_void>, CallError<S>> {
+            let missing = CallError::Missing { symbol: id, have: self.have };
+            let entry = &self.entries[usize::from(id.0)];
+            if entry.load(Ordering::Acquire).addr() == ABSENT {
+                return Err(missing);
+            }
+            // Two threads may both ask: the source gives both the same answer.
+            let found = self.source.proc_address(&S::symbols()[usize::from(id.0)]);
+            let Some(found) = NonNull::new(found.cast_mut()) else {
+                entry.store(ptr::without_provenance_mut(ABSENT), Ordering::Release);
+                return Err(missing);
+            };
+            entry.store(found.as_ptr(), Ordering::Release);
+            Ok(found)
+        }
+
+        /// The functions that the source does not have.
+        pub(crate) fn missing(&self) -> impl Iterator<Item = &'static Symbol> {
+            (0..N).filter_map(|index| {
+                let id = SymbolId(u16::try_from(index).ok()?);
+                self.entry(id).is_err().then(|| &S::symbols()[index])
+            })
+        }
+
+        /// Makes [`scope`] answer this table's scope until the guard is dropped.
+        #[inline(always)]
+        pub(crate) fn enter(&self) -> Scope {
+            if self.scope.is_null() {
+                return Scope(None);
+            }
+            Scope(Some(SCOPE.replace(self.scope)))
+        }
+    }
+
+    thread_local! {
+        static SCOPE: Cell<*const ()> = const { Cell::new(ptr::null()) };
+    }
+
+    /// The scope of the innermost call that runs on this thread; null if there is none.
+    pub(crate) fn scope() -> *const () {
+        SCOPE.get()
+    }
+
+    /// Puts the outer scope back when dropped.
+    pub(crate) struct Scope(Option<*const ()>);
+
+    impl Drop for Scope {
+        #[inline(always)]
+        fn drop(&mut self) {
+            if let Some(outer) = self.0 {
+                SCOPE.set(outer);
+            }
+        }
+    }
+}

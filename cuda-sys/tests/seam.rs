@@ -1,0 +1,106 @@
+//! The seam: functions from a closure, scopes, missing symbols, without any library.
+
+use core::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cupola_sys::driver::{CUresult, Driver, ProcAddress, SYMBOLS, id, pfn, scope};
+use cupola_sys::{CallError, Symbol, Version};
+
+unsafe extern "C" fn version_12_2(version: *mut c_int) -> CUresult {
+    // SAFETY: the caller passes a valid pointer, as the function's contract says.
+    unsafe { *version = 12020 };
+    CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn refuse(_: u32) -> CUresult {
+    CUresult::CUDA_ERROR_NO_DEVICE
+}
+
+fn driver() -> Driver {
+    // SAFETY: both functions have the types of the names that they answer for.
+    unsafe {
+        Driver::from_proc_address(|base, version, flags| {
+            assert_eq!(flags & !3, 0);
+            match (base.to_bytes(), version) {
+                (b"cuDriverGetVersion", Version(2020)) => {
+                    version_12_2 as pfn::cuDriverGetVersion as *const c_void
+                }
+                (b"cuInit", Version(2000)) => refuse as pfn::cuInit as *const c_void,
+                _ => core::ptr::null(),
+            }
+        })
+    }
+    .unwrap()
+}
+
+/// Without it a code could be lost, or the error could name another function.
+#[test]
+fn a_code_becomes_an_error_that_names_the_call() {
+    // SAFETY: no pointers are passed.
+    let error = unsafe { driver().cuInit(0) }.unwrap_err();
+    assert_eq!(error.status(), Some(CUresult::CUDA_ERROR_NO_DEVICE));
+    assert_eq!(error.symbol().as_str(), "cuInit");
+}
+
+/// Without it a missing function could crash, or lie about which version has it.
+#[test]
+fn a_missing_function_is_a_value() {
+    let driver = driver();
+    // SAFETY: the function is missing: nothing is called.
+    let error = unsafe { driver.cuCtxCreate_v4(core::ptr::null_mut(), core::ptr::null_mut(), 0, 0) };
+    assert_eq!(error, Err(CallError::Missing { symbol: id::cuCtxCreate_v4, have: Version(12020) }));
+    let text = error.unwrap_err().to_string();
+    assert!(text.contains("cuCtxCreate_v4") && text.contains("12.5") && text.contains("12.2"), "{text}");
+    assert_eq!(driver.missing().count(), SYMBOLS.len() - 2);
+}
+
+struct Counting {
+    calls: AtomicUsize,
+}
+
+unsafe extern "C" fn count(version: *mut c_int) -> CUresult {
+    let state = scope().cast::<Counting>();
+    // SAFETY: this function is only handed out by `Source` below, whose scope is the
+    // `Counting` that outlives the driver; `version` is valid by contract.
+    unsafe {
+        (*state).calls.fetch_add(1, Ordering::Relaxed);
+        *version = 13050;
+    }
+    CUresult::CUDA_SUCCESS
+}
+
+struct Source(&'static Counting);
+
+// SAFETY: the one function has the type of the name that it answers for.
+unsafe impl ProcAddress for Source {
+    fn proc_address(&self, symbol: &Symbol) -> *const c_void {
+        if symbol.as_str() == "cuDriverGetVersion" {
+            return count as pfn::cuDriverGetVersion as *const c_void;
+        }
+        core::ptr::null()
+    }
+
+    fn scope(&self) -> *const () {
+        core::ptr::from_ref(self.0).cast()
+    }
+
+    fn describe(&self) -> String {
+        "counting".into()
+    }
+}
+
+/// Without it two machines in one process could see each other's calls.
+#[test]
+fn functions_find_the_source_they_belong_to() {
+    let states: [&'static Counting; 2] =
+        core::array::from_fn(|_| &*Box::leak(Box::new(Counting { calls: AtomicUsize::new(0) })));
+    // SAFETY: `Source` keeps its contract.
+    let drivers = states.map(|state| unsafe { Driver::from_source(Box::new(Source(state))) }.unwrap());
+    let mut version = 0;
+    // SAFETY: the pointer is valid.
+    unsafe { drivers[1].cuDriverGetVersion(&raw mut version) }.unwrap();
+    assert_eq!(version, 13050);
+    assert_eq!(states[0].calls.load(Ordering::Relaxed), 1);
+    assert_eq!(states[1].calls.load(Ordering::Relaxed), 2);
+    assert!(scope().is_null());
+}

@@ -1,0 +1,2 @@
+#pragma once
+#define __CUDA_BF16_TYPES_EXIST__ 1
