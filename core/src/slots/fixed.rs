@@ -93,7 +93,7 @@ impl<T, const N: usize> sealed::Groups for InPlace<T, N> {
         N.div_ceil(GROUP)
     }
 
-    fn grow(&self) -> bool {
+    fn grow(&self, _: usize) -> bool {
         false
     }
 

@@ -66,12 +66,10 @@ impl<T, G> Drop for Lease<'_, T, G> {
     }
 }
 
-impl<T: fmt::Debug, G: Tag> fmt::Debug for Lease<'_, T, G> {
+// Without the value, so that a result can be unwrapped or logged whatever it is.
+impl<T, G: Tag> fmt::Debug for Lease<'_, T, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lease")
-            .field("handle", &self.handle)
-            .field("value", &**self)
-            .finish()
+        f.debug_tuple("Lease").field(&self.handle).finish()
     }
 }
 

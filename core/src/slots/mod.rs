@@ -42,9 +42,9 @@ mod sealed {
         /// Number of groups, perhaps a little out of date: for hints only.
         fn count(&self) -> usize;
 
-        /// Tries to add a group. False when there is none to be had and none was added
-        /// meanwhile.
-        fn grow(&self) -> bool;
+        /// Tries to add group `index`, which the caller has not found. False when there is
+        /// none to be had; true when it is worth looking again.
+        fn grow(&self, index: usize) -> bool;
 
         /// As `group`, but `None` also means that no group will ever be at `index`.
         fn seal(&self, index: usize) -> Option<Group<'_, Self::Value>>;
@@ -73,7 +73,7 @@ pub struct Slots<L, G = tag::Slot> {
 }
 
 /// What became of a released value.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[must_use = "the value of a released slot is the caller's to destroy"]
 pub enum Release<T> {
     /// No lease was out: here is the value.
@@ -89,6 +89,16 @@ impl<T> Release<T> {
             Self::Now(value) => Some(value),
             Self::Deferred => None,
         }
+    }
+}
+
+// Without the value, as for `Lease`.
+impl<T> fmt::Debug for Release<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Now(_) => "Now(..)",
+            Self::Deferred => "Deferred",
+        })
     }
 }
 
@@ -286,8 +296,14 @@ impl<L: Layout, G: Tag> Slots<L, G> {
     fn claim(&self, hint: usize) -> Result<(usize, Place<'_, L::Value>), InsertError<()>> {
         loop {
             let start = hint % self.layout.count().max(1);
-            let (before, from) = (self.groups().take(start), self.groups().skip(start));
-            for (base, group) in from.chain(before) {
+            let mut end = start;
+            for (base, group) in self.groups().skip(start) {
+                if let Some((at, place)) = group.claim() {
+                    return Ok((base + at, place));
+                }
+                end += 1;
+            }
+            for (base, group) in self.groups().take(start) {
                 if let Some((at, place)) = group.claim() {
                     return Ok((base + at, place));
                 }
@@ -295,7 +311,7 @@ impl<L: Layout, G: Tag> Slots<L, G> {
             if self.is_closed() {
                 return Err(InsertError::Closed(()));
             }
-            if !self.layout.grow() {
+            if !self.layout.grow(end) {
                 return Err(InsertError::Full(()));
             }
         }

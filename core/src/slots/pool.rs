@@ -175,22 +175,17 @@ impl<T, S: ChunkSource<T>, const CHUNKS: usize> sealed::Groups for Grown<T, S, C
         self.count.load(Ordering::Relaxed)
     }
 
-    fn grow(&self) -> bool {
-        // Acquire: whoever sees the end mark also sees that the first slot is closed.
-        let mut entries = self.chunks.iter().enumerate().map(|(index, entry)| {
-            let chunk = entry.load(Ordering::Acquire);
-            (index, entry, chunk)
-        });
-        let Some((index, entry, chunk)) =
-            entries.find(|(_, _, chunk)| chunk.is_null() || *chunk == end_mark())
-        else {
+    fn grow(&self, index: usize) -> bool {
+        let Some(entry) = self.chunks.get(index) else {
             return false;
         };
-        if chunk == end_mark() {
-            return true; // the store was closed meanwhile: the caller looks again
+        // Acquire: whoever sees the end mark then sees that the first slot is closed.
+        let is_empty = || entry.load(Ordering::Acquire).is_null();
+        if !is_empty() {
+            return true;
         }
         let Some(chunk) = self.source.lend() else {
-            return !entry.load(Ordering::Relaxed).is_null();
+            return !is_empty();
         };
         // Release: publishes the chunk's first state to `chunk`.
         let added = entry.compare_exchange(
