@@ -252,7 +252,7 @@ fn a_slot_pool_behaves_like_a_map() {
     fn property(steps: Vec<Step>) {
         replay(
             &SlotPool::<u32, Boxes, tag::Slot, 2>::new(Boxes::new(2)),
-            &steps,
+            steps,
         );
     }
     QuickCheck::new()
