@@ -120,6 +120,28 @@ arguments! {
         /// Address of one `u64` for each block.
         partials: u64,
     }
+
+    /// Marks a block of memory: launch with [`geometry::STAMP`](crate::geometry::STAMP).
+    Stamp = c"cupola_stamp" {
+        /// Address of `bytes` bytes, any alignment.
+        block: u64,
+        /// Number of bytes.
+        bytes: u64,
+        /// What the marks depend on, besides their offsets.
+        seed: u64,
+    }
+
+    /// Counts wrong marks: launch with [`geometry::STAMP`](crate::geometry::STAMP).
+    Check = c"cupola_check" {
+        /// Address of `bytes` bytes, any alignment.
+        block: u64,
+        /// Number of bytes.
+        bytes: u64,
+        /// The seed that the block was stamped with.
+        seed: u64,
+        /// Address of a `u64` to which the number of wrong marks is added.
+        wrong: u64,
+    }
 }
 
 #[cfg(test)]
@@ -161,6 +183,8 @@ mod tests {
         assert_eq!(declared::<Scale>(), Scale::SIZES);
         assert_eq!(declared::<ReduceSumF32>(), ReduceSumF32::SIZES);
         assert_eq!(declared::<ReduceSumU64>(), ReduceSumU64::SIZES);
+        assert_eq!(declared::<Stamp>(), Stamp::SIZES);
+        assert_eq!(declared::<Check>(), Check::SIZES);
     }
 
     // Without it a macro that repeats one field's address would go unseen.

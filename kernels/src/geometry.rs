@@ -26,6 +26,13 @@ pub const HISTOGRAM_BLOCK_BYTES: u64 = 1 << 31;
 /// Largest grid of a reduction's first launch, and so the largest number of partial sums.
 pub const REDUCE_MAX_BLOCKS: u32 = 1024;
 
+/// The launch of `cupola_stamp` and `cupola_check`, for a block of memory of any size.
+pub const STAMP: Geometry = Geometry {
+    blocks: 1,
+    threads: 64,
+    shared_bytes: 0,
+};
+
 /// Largest x extent of a grid on every supported GPU.
 const MAX_BLOCKS: u64 = i32::MAX as u64;
 
