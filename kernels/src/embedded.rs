@@ -96,12 +96,14 @@ mod tests {
         assert_eq!(
             all,
             [
+                &"cupola_check",
                 &"cupola_crc32",
                 &"cupola_histogram",
                 &"cupola_reduce_sum_f32",
                 &"cupola_reduce_sum_u64",
                 &"cupola_saxpy",
                 &"cupola_scale",
+                &"cupola_stamp",
             ]
         );
         for file in EMBEDDED {
