@@ -4,8 +4,10 @@
 //! with these bit for bit, so sums follow the device's order of additions.
 
 pub mod crc32;
+pub mod stamp;
 
 pub use crc32::{crc32, crc32_combine};
+pub use stamp::{check, stamp};
 
 use crate::geometry::{REDUCE_THREADS, ReducePlan};
 
