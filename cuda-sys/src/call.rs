@@ -6,7 +6,7 @@
 
 use core::fmt;
 
-use crate::{Symbol, SymbolId, Version};
+use crate::{ErrorClass, Symbol, SymbolId, Version};
 
 /// The status type of a library: `CUresult`, `nvrtcResult`, ...
 pub trait Status: Copy + Eq + fmt::Debug + Send + Sync + 'static {
@@ -28,6 +28,9 @@ pub trait Status: Copy + Eq + fmt::Debug + Send + Sync + 'static {
 
     /// What the code means and what to do about it, in our words.
     fn advice(self) -> Option<&'static str>;
+
+    /// What a caller can do about the code.
+    fn class(self) -> ErrorClass;
 }
 
 /// Why a call into a library did not succeed.
@@ -49,7 +52,10 @@ pub enum CallError<S> {
     },
 }
 
-static_assertions::const_assert_eq!(size_of::<Result<(), CallError<crate::driver::CUresult>>>(), 8);
+static_assertions::const_assert_eq!(
+    size_of::<Result<(), CallError<crate::driver::CUresult>>>(),
+    8
+);
 
 impl<S: Status> CallError<S> {
     /// The function that was called.
@@ -58,6 +64,16 @@ impl<S: Status> CallError<S> {
         let (Self::Failed { symbol, .. } | Self::Missing { symbol, .. }) = self;
         // An id is only made from an index into the same table.
         &S::symbols()[usize::from(symbol.0) % S::symbols().len()]
+    }
+
+    /// What a caller can do about the error; a missing function is
+    /// [`Unsupported`](ErrorClass::Unsupported).
+    #[must_use]
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Self::Failed { code, .. } => code.class(),
+            Self::Missing { .. } => ErrorClass::Unsupported,
+        }
     }
 
     /// The code that the function returned, if it ran.
@@ -124,7 +140,11 @@ impl<S: Status> Outcome<S> for S {
 
     #[inline(always)]
     fn outcome(self, symbol: SymbolId) -> Result<(), CallError<S>> {
-        if self.is_success() { Ok(()) } else { Err(CallError::Failed { symbol, code: self }) }
+        if self.is_success() {
+            Ok(())
+        } else {
+            Err(CallError::Failed { symbol, code: self })
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 use core::ffi::{CStr, c_void};
 use core::fmt;
 use core::mem::ManuallyDrop;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use crate::driver::DriverError;
+use crate::Symbol;
+use crate::driver::{DriverError, ProcAddress};
 
 /// Why a library could not be used.
 #[derive(Debug)]
@@ -23,11 +24,11 @@ pub enum LoadError {
         /// The path.
         path: PathBuf,
     },
-    /// The dynamic loader refused the file.
+    /// The file is no library, or the dynamic loader refused it.
     NotALibrary {
         /// The path or name.
         path: PathBuf,
-        /// The dynamic loader's words.
+        /// Why, in the dynamic loader's words where it was asked.
         reason: String,
     },
     /// The file is a library, but not the one that was asked for.
@@ -52,23 +53,46 @@ pub struct Attempt {
     pub reason: String,
 }
 
+impl LoadError {
+    /// The error without the path, for a list that shows the path already.
+    fn into_reason(self) -> String {
+        match self {
+            Self::NoSuchFile { .. } => "no such file".into(),
+            Self::NotALibrary { reason, .. } => reason,
+            Self::WrongLibrary { lacks, .. } => format!("exports no {lacks}"),
+            other => other.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotFound { library, tried } => {
                 write!(f, "{library} was not found; tried")?;
+                if tried.is_empty() {
+                    write!(f, " nothing: there is none for this platform")?;
+                }
                 for (index, attempt) in tried.iter().enumerate() {
                     let comma = if index == 0 { "" } else { ";" };
                     write!(f, "{comma} {} ({})", attempt.path.display(), attempt.reason)?;
                 }
                 Ok(())
             }
-            Self::NoSuchFile { path } => write!(f, "{} does not exist", path.display()),
+            Self::NoSuchFile { path } => write!(f, "\"{}\" does not exist", path.display()),
             Self::NotALibrary { path, reason } => {
                 write!(f, "{} cannot be loaded: {reason}", path.display())
             }
-            Self::WrongLibrary { path, lacks, wanted } => {
-                write!(f, "{} is not {wanted}: it exports no {lacks}", path.display())
+            Self::WrongLibrary {
+                path,
+                lacks,
+                wanted,
+            } => {
+                write!(
+                    f,
+                    "{} is not {wanted}: it exports no {lacks}",
+                    path.display()
+                )
             }
             Self::Call(error) => write!(f, "the library was loaded, but {error}"),
         }
@@ -95,17 +119,18 @@ pub(crate) struct Library {
 
 impl Library {
     pub(crate) fn open(path: &Path) -> Result<Self, LoadError> {
-        let is_path = path.components().count() > 1;
-        if is_path && !path.exists() {
-            return Err(LoadError::NoSuchFile { path: path.into() });
+        if !is_name(path) {
+            check_file(path)?;
         }
-        // SAFETY: loading runs the library's initialisers. The caller named the file, or
-        // it is the system's own driver; there is no safer way to load it.
-        match unsafe { libloading::Library::new(path) } {
-            Ok(handle) => Ok(Self { handle: ManuallyDrop::new(handle), path: path.into() }),
-            Err(error) => {
-                Err(LoadError::NotALibrary { path: path.into(), reason: text(&error) })
-            }
+        match open_handle(path) {
+            Ok(handle) => Ok(Self {
+                handle: ManuallyDrop::new(handle),
+                path: path.into(),
+            }),
+            Err(error) => Err(LoadError::NotALibrary {
+                path: path.into(),
+                reason: text(&error),
+            }),
         }
     }
 
@@ -114,12 +139,26 @@ impl Library {
         // SAFETY: the type is a plain address; nothing is called or read through it here.
         let symbol = unsafe { self.handle.get::<*const c_void>(name.to_bytes_with_nul()) };
         // `Symbol` derefs to the address itself, not to what it points to.
-        symbol.ok().map(|found| *found).filter(|address| !address.is_null())
+        symbol
+            .ok()
+            .map(|found| *found)
+            .filter(|address| !address.is_null())
     }
 
     /// The error that says that this library is not the one wanted.
     pub(crate) fn lacks(&self, lacks: &'static str, wanted: &'static str) -> LoadError {
-        LoadError::WrongLibrary { path: self.path.clone(), lacks, wanted }
+        LoadError::WrongLibrary {
+            path: self.path.clone(),
+            lacks,
+            wanted,
+        }
+    }
+
+    /// The file that the library was loaded from, found by one of its functions; the
+    /// path that was asked for where the system does not tell.
+    pub(crate) fn file(&self, function: &CStr) -> Option<PathBuf> {
+        let found = self.symbol(function).and_then(file_of);
+        found.or_else(|| (!is_name(&self.path)).then(|| self.path.clone()))
     }
 
     pub(crate) fn describe(&self) -> String {
@@ -127,24 +166,193 @@ impl Library {
     }
 }
 
-/// Opens the first of `candidates` that can be opened.
-pub(crate) fn open_first<'a>(
+/// The functions of a library, by their exported names.
+pub(crate) struct Exports {
+    library: Library,
+    /// A function that every version of the library exports.
+    anchor: &'static CStr,
+}
+
+impl Exports {
+    /// Takes the library if it exports `anchor`.
+    pub(crate) fn new(
+        library: Library,
+        anchor: &'static CStr,
+        wanted: &'static str,
+    ) -> Result<Self, LoadError> {
+        if library.symbol(anchor).is_none() {
+            return Err(library.lacks(anchor.to_str().unwrap_or("?"), wanted));
+        }
+        Ok(Self { library, anchor })
+    }
+}
+
+// SAFETY: these libraries never change the type of an exported name, and the library is
+// never unloaded.
+unsafe impl ProcAddress for Exports {
+    fn proc_address(&self, symbol: &Symbol) -> *const c_void {
+        self.library
+            .symbol(symbol.name)
+            .unwrap_or(core::ptr::null())
+    }
+
+    fn describe(&self) -> String {
+        self.library.describe()
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        self.library.file(self.anchor)
+    }
+}
+
+/// Makes a `T` of the first of `candidates` that can be opened and that `make` takes.
+/// `tried` holds what was ruled out before.
+pub(crate) fn first<T>(
     library: &'static str,
-    candidates: impl IntoIterator<Item = &'a Path>,
-) -> Result<Library, LoadError> {
-    let mut tried = Vec::new();
+    candidates: impl IntoIterator<Item = PathBuf>,
+    mut tried: Vec<Attempt>,
+    make: impl Fn(Library) -> Result<T, LoadError>,
+) -> Result<T, LoadError> {
+    let mut failed_call = None;
     for path in candidates {
-        match Library::open(path) {
-            Ok(found) => return Ok(found),
-            Err(LoadError::NotALibrary { path, reason }) => tried.push(Attempt { path, reason }),
-            Err(other) => tried.push(Attempt { path: path.into(), reason: other.to_string() }),
+        match Library::open(&path).and_then(&make) {
+            Ok(made) => return Ok(made),
+            Err(error @ LoadError::Call(_)) if failed_call.is_none() => failed_call = Some(error),
+            Err(error) => tried.push(Attempt {
+                path,
+                reason: error.into_reason(),
+            }),
         }
     }
-    Err(LoadError::NotFound { library, tried })
+    // A driver that is there but broken says more than the places that have none.
+    Err(failed_call.unwrap_or(LoadError::NotFound { library, tried }))
+}
+
+/// Whether the dynamic loader searches for this, instead of opening a file.
+fn is_name(path: &Path) -> bool {
+    let mut components = path.components();
+    matches!(
+        (components.next(), components.next()),
+        (Some(Component::Normal(_)), None)
+    )
+}
+
+/// Rules out what the dynamic loader would wait for (a pipe) or describe badly.
+fn check_file(path: &Path) -> Result<(), LoadError> {
+    use std::io::ErrorKind;
+    let reason = match path.metadata() {
+        Ok(found) if found.is_file() => return Ok(()),
+        Ok(found) if found.is_dir() => "it is a folder".into(),
+        Ok(_) => "it is not a regular file".into(),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Err(LoadError::NoSuchFile { path: path.into() });
+        }
+        Err(error) => error.to_string(),
+    };
+    Err(LoadError::NotALibrary {
+        path: path.into(),
+        reason,
+    })
+}
+
+#[cfg(not(windows))]
+fn open_handle(path: &Path) -> Result<libloading::Library, libloading::Error> {
+    // SAFETY: loading runs the library's initialisers. The caller named the file, or it
+    // is one of NVIDIA's in a place of the search; there is no safer way to load it.
+    unsafe { libloading::Library::new(path) }
+}
+
+/// Windows would also search the current directory for a bare name; these flags do not.
+#[cfg(windows)]
+fn open_handle(path: &Path) -> Result<libloading::Library, libloading::Error> {
+    use libloading::os::windows::{
+        LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR, Library,
+    };
+    let absolute = if is_name(path) {
+        None
+    } else {
+        std::path::absolute(path).ok()
+    };
+    let (path, flags) = match &absolute {
+        Some(path) => (
+            path.as_path(),
+            LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS,
+        ),
+        None => (path, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS),
+    };
+    // SAFETY: as on other systems: the file was named, or is NVIDIA's own.
+    unsafe { Library::load_with_flags(path, flags) }.map(Into::into)
 }
 
 /// The dynamic loader's own words: libloading keeps them in the source.
 fn text(error: &libloading::Error) -> String {
     use std::error::Error as _;
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+    error
+        .source()
+        .map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// The file that is mapped at an address.
+#[cfg(target_os = "linux")]
+fn file_of(address: *const c_void) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStringExt as _;
+    let maps = std::fs::read("/proc/self/maps").ok()?;
+    let path = maps
+        .split(|byte| *byte == b'\n')
+        .find_map(|line| mapped(line, address.addr()))?;
+    Some(PathBuf::from(std::ffi::OsString::from_vec(path)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn file_of(_: *const c_void) -> Option<PathBuf> {
+    None
+}
+
+/// The path of one line of the kernel's list of mappings, if the line covers `address`:
+/// `start-end perms offset device inode   path`.
+#[cfg(target_os = "linux")]
+fn mapped(line: &[u8], address: usize) -> Option<Vec<u8>> {
+    let path = line.iter().position(|byte| *byte == b'/')?;
+    let (fields, path) = line.split_at_checked(path)?;
+    let (start, end) = str::from_utf8(fields)
+        .ok()?
+        .split_once(' ')?
+        .0
+        .split_once('-')?;
+    let range = usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?;
+    // A deleted file has no path any more.
+    (range.contains(&address) && !path.ends_with(b" (deleted)")).then(|| path.to_vec())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// Without it a path with spaces could be cut, or a neighbour's mapping be taken.
+    #[test]
+    fn mappings_are_read_exactly() {
+        let line = b"7f00-7f10 r-xp 00001000 08:01 1234      /opt/my driver/libcuda.so.1";
+        assert_eq!(
+            mapped(line, 0x7f0f).as_deref(),
+            Some(&b"/opt/my driver/libcuda.so.1"[..])
+        );
+        assert_eq!(mapped(line, 0x7eff), None);
+        assert_eq!(mapped(line, 0x7f10), None);
+        assert_eq!(mapped(b"7f00-7f10 rw-p 00000000 00:00 0", 0x7f00), None);
+        assert_eq!(
+            mapped(b"7f00-7f10 rw-p 0 0 0 /tmp/a (deleted)", 0x7f00),
+            None
+        );
+        assert_eq!(mapped(b"zz-7f10 rw-p 0 0 0 /tmp/a", 0x7f00), None);
+        assert_eq!(mapped(b"", 0), None);
+    }
+
+    /// Without it a bare name could be taken for a file of the current directory.
+    #[test]
+    fn only_a_single_component_is_a_name() {
+        assert!(is_name(Path::new("libcuda.so.1")));
+        for path in ["", "/", ".", "..", "./libcuda.so.1", "/a/b", "a/b"] {
+            assert!(!is_name(Path::new(path)), "{path}");
+        }
+    }
 }

@@ -15,8 +15,15 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 
 mod call;
+#[macro_use]
+mod class;
 #[cfg(feature = "std")]
 mod dynamic;
+#[cfg(feature = "std")]
+#[macro_use]
+mod optional;
+#[cfg(feature = "std")]
+mod search;
 mod symbol;
 #[macro_use]
 mod table;
@@ -32,6 +39,7 @@ pub mod nvrtc;
 #[cfg(feature = "std")]
 pub use call::Outcome;
 pub use call::{CallError, Status};
+pub use class::ErrorClass;
 #[cfg(feature = "std")]
 pub use dynamic::{Attempt, LoadError};
 pub use symbol::{Symbol, SymbolId, Version};

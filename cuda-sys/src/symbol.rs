@@ -12,7 +12,11 @@ impl Version {
     /// The version `major.minor`.
     #[must_use]
     pub const fn new(major: u32, minor: u32) -> Self {
-        Self(major.saturating_mul(1000).saturating_add(minor.saturating_mul(10)))
+        Self(
+            major
+                .saturating_mul(1000)
+                .saturating_add(minor.saturating_mul(10)),
+        )
     }
 
     /// The major part: 13 for 13.5.

@@ -23,7 +23,7 @@ macro_rules! symbols {
         }),*];
 
         /// The type of each function, under the function's exported name.
-        #[allow(non_camel_case_types, missing_docs)]
+        #[allow(non_camel_case_types, non_snake_case, missing_docs)]
         pub mod pfn {
             use super::*;
             $(pub type $name = unsafe extern "C" fn($($arg: $ty),*) -> $ret;)*
@@ -149,7 +149,10 @@ mod loaded {
         #[cold]
         #[inline(never)]
         fn resolve(&self, id: SymbolId) -> Result<NonNull<c_void>, CallError<S>> {
-            let missing = CallError::Missing { symbol: id, have: self.have };
+            let missing = CallError::Missing {
+                symbol: id,
+                have: self.have,
+            };
             let entry = &self.entries[usize::from(id.0)];
             if entry.load(Ordering::Acquire).addr() == ABSENT {
                 return Err(missing);

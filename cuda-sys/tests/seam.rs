@@ -47,10 +47,20 @@ fn a_code_becomes_an_error_that_names_the_call() {
 fn a_missing_function_is_a_value() {
     let driver = driver();
     // SAFETY: the function is missing: nothing is called.
-    let error = unsafe { driver.cuCtxCreate_v4(core::ptr::null_mut(), core::ptr::null_mut(), 0, 0) };
-    assert_eq!(error, Err(CallError::Missing { symbol: id::cuCtxCreate_v4, have: Version(12020) }));
+    let error =
+        unsafe { driver.cuCtxCreate_v4(core::ptr::null_mut(), core::ptr::null_mut(), 0, 0) };
+    assert_eq!(
+        error,
+        Err(CallError::Missing {
+            symbol: id::cuCtxCreate_v4,
+            have: Version(12020)
+        })
+    );
     let text = error.unwrap_err().to_string();
-    assert!(text.contains("cuCtxCreate_v4") && text.contains("12.5") && text.contains("12.2"), "{text}");
+    assert!(
+        text.contains("cuCtxCreate_v4") && text.contains("12.5") && text.contains("12.2"),
+        "{text}"
+    );
     assert_eq!(driver.missing().count(), SYMBOLS.len() - 2);
 }
 
@@ -92,10 +102,14 @@ unsafe impl ProcAddress for Source {
 /// Without it two machines in one process could see each other's calls.
 #[test]
 fn functions_find_the_source_they_belong_to() {
-    let states: [&'static Counting; 2] =
-        core::array::from_fn(|_| &*Box::leak(Box::new(Counting { calls: AtomicUsize::new(0) })));
+    let states: [&'static Counting; 2] = core::array::from_fn(|_| {
+        &*Box::leak(Box::new(Counting {
+            calls: AtomicUsize::new(0),
+        }))
+    });
     // SAFETY: `Source` keeps its contract.
-    let drivers = states.map(|state| unsafe { Driver::from_source(Box::new(Source(state))) }.unwrap());
+    let drivers =
+        states.map(|state| unsafe { Driver::from_source(Box::new(Source(state))) }.unwrap());
     let mut version = 0;
     // SAFETY: the pointer is valid.
     unsafe { drivers[1].cuDriverGetVersion(&raw mut version) }.unwrap();

@@ -2,12 +2,12 @@
 
 use core::ffi::{CStr, c_int, c_void};
 use core::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::source::ProcAddress;
 use super::*;
-use crate::dynamic::{Library, LoadError, open_first};
+use crate::dynamic::{Library, LoadError, first};
 use crate::table::Table;
 use crate::{Symbol, Version};
 
@@ -42,8 +42,12 @@ impl Driver {
         if let Some(path) = std::env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty()) {
             return Self::load_from(Path::new(&path));
         }
-        let library = open_first("the CUDA driver", NAMES.iter().map(Path::new))?;
-        Self::from_library(library)
+        first(
+            "the CUDA driver",
+            NAMES.iter().map(PathBuf::from),
+            Vec::new(),
+            Self::from_library,
+        )
     }
 
     /// Loads the driver library at `path`.
@@ -87,7 +91,9 @@ impl Driver {
     /// A [`ProcAddress`] is an unsafe trait: its implementation carries the promise. The
     /// source's functions must be callable now.
     pub unsafe fn from_source(source: Box<dyn ProcAddress>) -> Result<Self, DriverError> {
-        let mut driver = Self { table: Arc::new(Table::new(source)) };
+        let mut driver = Self {
+            table: Arc::new(Table::new(source)),
+        };
         let mut version: c_int = 0;
         // SAFETY: `version` outlives the call; the function works before `cuInit`.
         unsafe { driver.cuDriverGetVersion(&raw mut version) }?;
@@ -124,6 +130,13 @@ impl Driver {
         Ok(self.table.entry(id)?.as_ptr())
     }
 
+    /// The file that the library was loaded from; `None` for other sources. On Linux it is
+    /// the real file, also when the system's loader found it by name.
+    #[must_use]
+    pub fn library_path(&self) -> Option<PathBuf> {
+        self.table.source().file()
+    }
+
     /// What the functions come from, for people: a path, or the software device's name.
     #[must_use]
     pub fn describe(&self) -> String {
@@ -138,7 +151,12 @@ impl Driver {
 
 impl fmt::Debug for Driver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Driver({}, CUDA {})", self.describe(), self.driver_version())
+        write!(
+            f,
+            "Driver({}, CUDA {})",
+            self.describe(),
+            self.driver_version()
+        )
     }
 }
 
@@ -186,10 +204,14 @@ impl LibrarySource {
     fn new(library: Library) -> Result<Self, LoadError> {
         let query = if let Some(entry) = library.symbol(c"cuGetProcAddress_v2") {
             // SAFETY: the exported name fixes the function's type.
-            Query::V2(unsafe { core::mem::transmute::<*const c_void, pfn::cuGetProcAddress_v2>(entry) })
+            Query::V2(unsafe {
+                core::mem::transmute::<*const c_void, pfn::cuGetProcAddress_v2>(entry)
+            })
         } else if let Some(entry) = library.symbol(c"cuGetProcAddress") {
             // SAFETY: the exported name fixes the function's type.
-            Query::V1(unsafe { core::mem::transmute::<*const c_void, pfn::cuGetProcAddress>(entry) })
+            Query::V1(unsafe {
+                core::mem::transmute::<*const c_void, pfn::cuGetProcAddress>(entry)
+            })
         } else {
             return Err(library.lacks("cuGetProcAddress", "a CUDA driver of 11.3 or later"));
         };
@@ -210,18 +232,37 @@ unsafe impl ProcAddress for LibrarySource {
             Query::V2(query) => {
                 let mut status = CUdriverProcAddressQueryResult(0);
                 // SAFETY: all pointers outlive the call; the name ends with NUL.
-                unsafe { query(base, &raw mut found, version, query_flags(symbol), &raw mut status) }
+                unsafe {
+                    query(
+                        base,
+                        &raw mut found,
+                        version,
+                        query_flags(symbol),
+                        &raw mut status,
+                    )
+                }
             }
             // SAFETY: as above.
-            Query::V1(query) => unsafe { query(base, &raw mut found, version, query_flags(symbol)) },
+            Query::V1(query) => unsafe {
+                query(base, &raw mut found, version, query_flags(symbol))
+            },
         };
         if code == CUresult::CUDA_SUCCESS && !found.is_null() {
             return found;
         }
-        self.library.symbol(symbol.name).unwrap_or(core::ptr::null())
+        self.library
+            .symbol(symbol.name)
+            .unwrap_or(core::ptr::null())
     }
 
     fn describe(&self) -> String {
         self.library.describe()
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        // Every driver that `new` takes exports it: the newer drivers keep the older name.
+        self.library
+            .file(c"cuGetProcAddress")
+            .or_else(|| self.library.file(c"cuGetProcAddress_v2"))
     }
 }

@@ -2,14 +2,15 @@
 //! [`Driver`], the one value through which everything above speaks to CUDA.
 
 mod codes;
+pub mod flags;
 #[cfg(feature = "std")]
 mod loader;
 #[cfg(feature = "std")]
 mod source;
-pub mod flags;
 
 #[allow(
     missing_docs,
+    unpredictable_function_pointer_comparisons,
     non_camel_case_types,
     non_snake_case,
     non_upper_case_globals,
@@ -33,7 +34,14 @@ mod prototypes {
 }
 
 #[cfg(test)]
-#[allow(dead_code, non_camel_case_types, non_snake_case, clippy::all)]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    non_camel_case_types,
+    non_snake_case,
+    clippy::all
+)]
 mod pointers {
     //! `cudaTypedefs.h`'s own types, each asserted equal to the prototype of the symbol
     //! that the table pairs with its version.
@@ -43,12 +51,13 @@ mod pointers {
 }
 
 #[cfg(feature = "std")]
-pub use loader::Driver;
+pub use loader::{Driver, LIBRARY_VARIABLE};
 #[cfg(feature = "std")]
 pub use source::{ProcAddress, scope};
 pub use types::*;
 
 /// The status type of this API.
+#[cfg(feature = "std")]
 type StatusCode = CUresult;
 
 /// Why a call of the driver did not succeed.

@@ -1,11 +1,12 @@
-//! The seam: where a driver's functions come from.
+//! The seam: where a library's functions come from.
 
 use core::ffi::c_void;
+use std::path::PathBuf;
 
 use crate::Symbol;
 
-/// A source of driver functions: the real library, the software device, a fault table,
-/// or a test's own.
+/// A source of functions: the real library, the software device, a fault table, or a
+/// test's own. The optional libraries take one too.
 ///
 /// # Safety
 /// For every symbol, [`proc_address`](Self::proc_address) returns null or the address of
@@ -24,6 +25,11 @@ pub unsafe trait ProcAddress: Send + Sync + 'static {
 
     /// A short text for people: what this source is.
     fn describe(&self) -> String;
+
+    /// The file that the functions were loaded from, if they were.
+    fn file(&self) -> Option<PathBuf> {
+        None
+    }
 }
 
 /// The scope of the innermost driver call on this thread: what
