@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 extern crate std;
 
 mod budget;

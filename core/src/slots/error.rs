@@ -6,7 +6,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HandleError {
-    /// The handle names no value of this store: it was released, or never issued here.
+    /// The handle names no value of this store: it was released, or not issued yet.
     Stale,
     /// The handle's slot has been reserved but its value is not there yet.
     NotReady,
@@ -19,7 +19,7 @@ pub enum HandleError {
 impl fmt::Display for HandleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Stale => "stale handle: it was released or never issued by this store",
+            Self::Stale => "stale handle: what it named was released",
             Self::NotReady => "the handle's value is not there yet",
             Self::Closed => "the store is closed",
             Self::Saturated => "too many leases on one slot",

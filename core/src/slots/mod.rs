@@ -67,6 +67,8 @@ mod sealed {
 ///
 /// A value is put back into the caller's hands by `release`, [`Lease::release`],
 /// [`reap`](Self::reap) or [`drain`](Self::drain). Dropping the store drops what is left.
+///
+/// A handle does not say which store it is from: tell stores apart by their tag `G`.
 pub struct Slots<L, G = tag::Slot> {
     layout: L,
     tag: PhantomData<fn() -> G>,

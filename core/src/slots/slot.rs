@@ -221,7 +221,7 @@ impl<T> Slot<T> {
         }
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(crate) fn set_generation(&self, generation: u64) {
         let word = self.word();
         assert_eq!(word.phase(), Phase::Vacant);

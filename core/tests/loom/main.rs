@@ -7,16 +7,41 @@
 //! Every model has two or three threads with at most two operations each on one to three
 //! slots. Values hold a loom cell, so that a read which is not ordered before the value's
 //! destruction fails the model even when it happens to see the right bits.
+//!
+//! Every model also lists the outcomes that it must come to see. loom skips orders that it
+//! takes for equivalent, and it remembers only the last access to each atomic: a load in
+//! one thread and a load with a compare-exchange in the next can hide from it that the
+//! first load races with the exchange. A model that never sees an outcome proves nothing
+//! about it.
 #![cfg(loom)]
 
 mod budget;
 mod pool;
 mod slots;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use loom::cell::UnsafeCell;
+
+/// The outcomes seen so far, over all runs of a model.
+#[derive(Clone, Default)]
+pub(crate) struct Seen(Arc<Mutex<BTreeSet<&'static str>>>);
+
+impl Seen {
+    pub(crate) fn note(&self, outcome: &'static str) {
+        self.0.lock().unwrap().insert(outcome);
+    }
+}
+
+/// Explores `run`, which must come to see each of `outcomes` and no other.
+pub(crate) fn model(outcomes: &[&'static str], run: impl Fn(&Seen) + Send + Sync + 'static) {
+    let seen = Seen::default();
+    let noted = seen.clone();
+    loom::model(move || run(&noted));
+    assert_eq!(*seen.0.lock().unwrap(), outcomes.iter().copied().collect());
+}
 
 /// A value whose reads and whose end loom checks against each other.
 pub(crate) struct Value {
@@ -35,8 +60,8 @@ impl Ended {
     }
 }
 
-// SAFETY: the cell is read through `&self` and written only by `end`, which owns the
-// value; that no read runs meanwhile is what the models check.
+// SAFETY: the cell is only ever marked as read or written and holds nothing; that the
+// marks never meet is what the models check.
 unsafe impl Sync for Value {}
 
 impl Value {
@@ -53,9 +78,14 @@ impl Value {
         self.touched.with(|_| self.number)
     }
 
+    /// Changes the value: loom checks that nobody looks at it meanwhile.
+    pub(crate) fn write(&self) {
+        self.touched.with_mut(|_| ());
+    }
+
     /// Destroys the value.
     pub(crate) fn end(self) {
-        self.touched.with_mut(|_| ());
+        self.write();
         self.ended.0.fetch_add(1, Ordering::Relaxed);
     }
 }

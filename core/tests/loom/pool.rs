@@ -8,7 +8,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64;
 use loom::thread;
 
-use super::{Ended, Value};
+use super::{Ended, Value, model};
 
 /// Boxed chunks, counted.
 struct Boxes(std::sync::Arc<AtomicUsize>);
@@ -40,7 +40,7 @@ fn pool<const CHUNKS: usize>() -> (Arc<Pool<CHUNKS>>, std::sync::Arc<AtomicUsize
 /// without any ordering of its own.
 #[test]
 fn a_chunk_is_seen_initialised() {
-    loom::model(|| {
+    model(&["not yet", "chunk not seen", "leased"], |seen| {
         let ended = Ended::default();
         let (pool, _) = pool::<1>();
         let passed = Arc::new(AtomicU64::new(0));
@@ -48,14 +48,18 @@ fn a_chunk_is_seen_initialised() {
             let (pool, passed, ended) = (Arc::clone(&pool), Arc::clone(&passed), ended.clone());
             thread::spawn(move || {
                 let handle = pool.insert(Value::new(1, &ended)).unwrap();
-                passed.store(handle.to_bits(), loom::sync::atomic::Ordering::Relaxed);
+                passed.store(handle.to_bits(), Ordering::Relaxed);
             })
         };
-        let bits = passed.load(loom::sync::atomic::Ordering::Relaxed);
-        if let Some(handle) = Handle::from_bits(bits) {
-            match pool.get(handle) {
-                Ok(lease) => assert_eq!(lease.read(), 1),
-                Err(refusal) => assert_eq!(refusal, HandleError::Stale),
+        match Handle::from_bits(passed.load(Ordering::Relaxed)).map(|handle| pool.get(handle)) {
+            None => seen.note("not yet"),
+            Some(Ok(lease)) => {
+                assert_eq!(lease.read(), 1);
+                seen.note("leased");
+            }
+            Some(Err(refusal)) => {
+                assert_eq!(refusal, HandleError::Stale);
+                seen.note("chunk not seen");
             }
         }
         assert!(pool.live() <= 1);
@@ -67,7 +71,7 @@ fn a_chunk_is_seen_initialised() {
 /// Would break if the loser of the race to grow reported `Full`, or kept its chunk.
 #[test]
 fn two_that_grow_share_one_chunk() {
-    loom::model(|| {
+    model(&["mine first", "mine second"], |seen| {
         let ended = Ended::default();
         let (pool, lent) = pool::<1>();
         let put = {
@@ -75,7 +79,7 @@ fn two_that_grow_share_one_chunk() {
             move |number| {
                 let handle = pool.insert(Value::new(number, &ended)).unwrap();
                 assert_eq!(pool.get(handle).unwrap().read(), number);
-                handle
+                handle.index()
             }
         };
         let other = thread::spawn({
@@ -83,7 +87,12 @@ fn two_that_grow_share_one_chunk() {
             move || put(1)
         });
         let mine = put(2);
-        assert_ne!(other.join().unwrap(), mine);
+        assert_eq!(other.join().unwrap() + mine, 1);
+        seen.note(if mine == 0 {
+            "mine first"
+        } else {
+            "mine second"
+        });
         drop(put);
         assert_eq!(lent.load(Ordering::Relaxed), 1);
         assert!(matches!(
@@ -95,19 +104,24 @@ fn two_that_grow_share_one_chunk() {
     });
 }
 
-/// Would break if growth went past the bound, or lent a chunk for nothing.
+/// Would break if growth went past what is needed, or stopped short of it.
 #[test]
 fn three_that_need_two_chunks_get_two() {
-    loom::model(|| {
+    model(&["mine first", "mine second"], |seen| {
         let ended = Ended::default();
-        let (pool, lent) = pool::<2>();
+        let (pool, lent) = pool::<3>();
         pool.insert(Value::new(1, &ended)).unwrap();
         let other = {
             let (pool, ended) = (Arc::clone(&pool), ended.clone());
-            thread::spawn(move || pool.insert(Value::new(2, &ended)).unwrap())
+            thread::spawn(move || pool.insert(Value::new(2, &ended)).unwrap().index())
         };
-        let mine = pool.insert(Value::new(3, &ended)).unwrap();
-        assert_ne!(other.join().unwrap(), mine);
+        let mine = pool.insert(Value::new(3, &ended)).unwrap().index();
+        assert_eq!(other.join().unwrap() + mine, 3);
+        seen.note(if mine == 1 {
+            "mine first"
+        } else {
+            "mine second"
+        });
         assert_eq!(lent.load(Ordering::Relaxed), 2);
         assert_eq!(pool.live(), 3);
     });
@@ -116,9 +130,24 @@ fn three_that_need_two_chunks_get_two() {
 /// Would break if a chunk could be added behind the back of `close`.
 #[test]
 fn a_closed_pool_grows_no_more() {
-    loom::model(|| {
+    grow_against_close(0);
+}
+
+/// Would break if who meets the end of the table did not see that the pool is closed: it
+/// would look for ever, or call the pool full.
+#[test]
+fn who_finds_a_closed_pool_full_is_told_that_it_is_closed() {
+    grow_against_close(2);
+}
+
+/// Inserts into a pool with `before` values, while it is closed and drained.
+fn grow_against_close(before: usize) {
+    model(&["stored", "refused"], move |seen| {
         let ended = Ended::default();
         let (pool, lent) = pool::<2>();
+        for _ in 0..before {
+            pool.insert(Value::new(0, &ended)).unwrap();
+        }
         let other = {
             let (pool, ended) = (Arc::clone(&pool), ended.clone());
             thread::spawn(move || match pool.insert(Value::new(1, &ended)) {
@@ -131,8 +160,9 @@ fn a_closed_pool_grows_no_more() {
         };
         pool.close();
         pool.drain(|_, value| value.end());
-        let drained = ended.count();
+        let drained = ended.count() - before;
         assert_eq!(drained, other.join().unwrap());
+        seen.note(if drained == 1 { "stored" } else { "refused" });
         assert!(matches!(
             pool.insert(Value::new(2, &ended)),
             Err(InsertError::Closed(_))
