@@ -19,6 +19,8 @@ mod call;
 mod class;
 #[cfg(feature = "std")]
 mod dynamic;
+#[cfg(test)]
+mod header;
 #[cfg(feature = "std")]
 #[macro_use]
 mod optional;

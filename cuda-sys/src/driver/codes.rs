@@ -241,3 +241,68 @@ codes! {
         "the driver gives no cause; look at the kernel log for Xid lines, and treat the context as lost if the next \
          call fails too";
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ErrorClass, Status};
+
+    /// Without it a new code of the header could stay without a text, or a text be for a
+    /// code that does not exist.
+    #[test]
+    fn every_code_of_the_header_has_a_text() {
+        crate::header::check_codes(
+            include_str!("../generated/driver.rs"),
+            "cudaError_enum",
+            CUresult::KNOWN,
+        );
+    }
+
+    /// Without it a process could go on after an error that NVIDIA's documentation says
+    /// ends it, or give up on one that passes.
+    #[test]
+    fn classes_follow_the_documented_consequences() {
+        let of = |code: u32| CUresult(code).class();
+        for code in [226, 700, 702, 714, 715, 716, 717, 718, 719, 721, 810, 911] {
+            assert_eq!(of(code), ErrorClass::StickyProcess, "{code}");
+        }
+        for code in [709, 710] {
+            assert_eq!(of(code), ErrorClass::StickyContext, "{code}");
+        }
+        for code in [214, 220] {
+            assert_eq!(of(code), ErrorClass::Hardware, "{code}");
+        }
+        for code in [46, 600, 807, 909, 919] {
+            assert_eq!(of(code), ErrorClass::Transient, "{code}");
+        }
+        for code in 900..=908 {
+            assert_eq!(of(code), ErrorClass::Capture, "{code}");
+        }
+        assert_eq!(of(0), ErrorClass::Success);
+        assert_eq!(of(2), ErrorClass::Resource);
+        assert_eq!(of(4), ErrorClass::Shutdown);
+        let sticky: Vec<u32> = CUresult::KNOWN
+            .iter()
+            .filter(|code| code.is_sticky())
+            .map(|code| code.0)
+            .collect();
+        assert_eq!(
+            sticky,
+            [
+                214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911
+            ]
+        );
+    }
+
+    /// Without it a code of a newer driver could get another one's meaning.
+    #[test]
+    fn unknown_codes_stay_unknown() {
+        for code in [9, 225 + 3, 998, 1000, u32::MAX] {
+            let code = CUresult(code);
+            assert_eq!(
+                (code.name(), code.advice(), code.class()),
+                (None, None, ErrorClass::Unknown)
+            );
+        }
+    }
+}

@@ -17,3 +17,19 @@ codes! {
     ncclTimeout Transient "the operation took longer than allowed; abort the communicator if a peer is gone";
     ncclNumResults Unknown "not a result: the number of codes that the header defines";
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it a new code of the header could stay without a text, or a text be for a
+    /// code that does not exist.
+    #[test]
+    fn every_code_of_the_header_has_a_text() {
+        crate::header::check_codes(
+            include_str!("../generated/nccl.rs"),
+            "ncclResult_t",
+            ncclResult_t::KNOWN,
+        );
+    }
+}

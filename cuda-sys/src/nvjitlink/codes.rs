@@ -26,3 +26,19 @@ codes! {
     NVJITLINK_ERROR_UNSUPPORTED_ARCH Unsupported "this version cannot link for that architecture any more, or not yet";
     NVJITLINK_ERROR_LTO_NOT_ENABLED Programmer "the input is LTO code: pass -lto";
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it a new code of the header could stay without a text, or a text be for a
+    /// code that does not exist.
+    #[test]
+    fn every_code_of_the_header_has_a_text() {
+        crate::header::check_codes(
+            include_str!("../generated/nvjitlink.rs"),
+            "nvJitLinkResult",
+            nvJitLinkResult::KNOWN,
+        );
+    }
+}

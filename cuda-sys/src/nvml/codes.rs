@@ -39,3 +39,19 @@ codes! {
     NVML_ERROR_RESET_TYPE_NOT_SUPPORTED Unsupported "the device cannot be reset in that way; use another kind of reset";
     NVML_ERROR_UNKNOWN Unknown "the driver gives no cause; look at the kernel log for Xid lines";
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it a new code of the header could stay without a text, or a text be for a
+    /// code that does not exist.
+    #[test]
+    fn every_code_of_the_header_has_a_text() {
+        crate::header::check_codes(
+            include_str!("../generated/nvml.rs"),
+            "nvmlReturn_enum",
+            nvmlReturn_t::KNOWN,
+        );
+    }
+}

@@ -30,3 +30,19 @@ codes! {
     NVRTC_ERROR_TIME_TRACE_FILE_WRITE_FAILED Environment "the time trace cannot be written; check its path";
     NVRTC_ERROR_BUSY Transient "another process or thread has the bundled headers' folder locked; try again";
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it a new code of the header could stay without a text, or a text be for a
+    /// code that does not exist.
+    #[test]
+    fn every_code_of_the_header_has_a_text() {
+        crate::header::check_codes(
+            include_str!("../generated/nvrtc.rs"),
+            "nvrtcResult",
+            nvrtcResult::KNOWN,
+        );
+    }
+}
