@@ -1,0 +1,136 @@
+//! Atomic read-modify-write operations, on the host's atomics for device memory
+//! and plainly for memory that only the running block can reach. All are
+//! sequentially consistent, which is stronger than any PTX asks for.
+
+use super::{MemSpace, Sharing};
+use crate::exec::ctx::Ctx;
+use crate::exec::inst::{Flow, Inst, NONE};
+use crate::exec::lanes::{Body, Lane, Twin, bits, conjure};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+
+/// Bits that an atomic instruction exchanges as a whole.
+pub(crate) trait Cell: Copy + Eq + 'static {
+    /// # Safety
+    /// `at` must be valid for atomics of this size, and aligned.
+    unsafe fn update(at: *mut u8, f: impl Fn(Self) -> Self) -> Self;
+}
+
+macro_rules! cells {
+    ($($t:ty, $atomic:ty;)*) => {$(
+        impl Cell for $t {
+            #[inline(always)]
+            unsafe fn update(at: *mut u8, f: impl Fn(Self) -> Self) -> Self {
+                // SAFETY: by contract.
+                let cell = unsafe { <$atomic>::from_ptr(at.cast()) };
+                let mut old = cell.load(SeqCst);
+                while let Err(now) = cell.compare_exchange_weak(old, f(old), SeqCst, SeqCst) {
+                    old = now;
+                }
+                old
+            }
+        }
+    )*};
+}
+
+cells! {
+    u16, AtomicU16;
+    u32, AtomicU32;
+    u64, AtomicU64;
+}
+
+struct Atom<T, C, F>(PhantomData<(T, C, F)>);
+
+impl<T, C, F> Body for Atom<T, C, F>
+where
+    T: Lane,
+    C: Cell,
+    T::Slot: Into<u64>,
+    F: Fn(C, T, T) -> C + Copy + 'static,
+    C: Widen<T::Slot>,
+{
+    unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
+        // SAFETY: made only by `atom`, which is given an F.
+        let f = unsafe { conjure::<F>() };
+        let size = size_of::<C>() as u64;
+        let space = match i.p >> 16 {
+            0 => MemSpace::Generic,
+            1 => MemSpace::Shared,
+            _ => MemSpace::Local,
+        };
+        for lane in bits(m) {
+            // SAFETY: a is a 64-bit register, b and c registers of T.
+            let (addr, b, c) = unsafe {
+                (
+                    cx.reg::<u64>(i.a).add(lane).read().wrapping_add(i.x),
+                    T::get(cx.reg::<T::Slot>(i.b).add(lane).read()),
+                    T::get(cx.reg::<T::Slot>(i.c).add(lane).read()),
+                )
+            };
+            let slot = (i.p & 0xffff) as usize;
+            let old = match cx.resolve(space, lane, addr, size, size - 1, true, slot) {
+                // SAFETY: the pointer is valid, aligned and writable; block
+                // memory is reached by no other thread of the host meanwhile.
+                Ok((at, Sharing::Device)) => unsafe { C::update(at, |old| f(old, b, c)) },
+                // SAFETY: as above.
+                Ok((at, Sharing::Block)) => unsafe {
+                    let cell = at.cast::<C>();
+                    let old = cell.read();
+                    cell.write(f(old, b, c));
+                    old
+                },
+                Err(kind) => return cx.fail(kind, lane as u32, Some(addr)),
+            };
+            if i.d != NONE {
+                // SAFETY: d is a register of T's class.
+                unsafe { cx.reg::<T::Slot>(i.d).add(lane).write(old.widen()) };
+            }
+        }
+        Flow::Next
+    }
+}
+
+/// A cell's bits as a register slot.
+pub(crate) trait Widen<S> {
+    fn widen(self) -> S;
+}
+
+impl Widen<u32> for u16 {
+    fn widen(self) -> u32 {
+        u32::from(self)
+    }
+}
+
+impl Widen<u32> for u32 {
+    fn widen(self) -> u32 {
+        self
+    }
+}
+
+impl Widen<u64> for u64 {
+    fn widen(self) -> u64 {
+        self
+    }
+}
+
+/// `atom` or `red`: the memory at `a + x` becomes `f(old, b, c)`, `d` (or
+/// nothing, if [`NONE`]) becomes old. `p` holds the cache slot and, from bit 16,
+/// the space.
+pub(crate) fn atom<T, C, F>(_: F) -> Twin
+where
+    T: Lane,
+    C: Cell + Widen<T::Slot>,
+    T::Slot: Into<u64>,
+    F: Fn(C, T, T) -> C + Copy + 'static,
+{
+    Twin::single::<Atom<T, C, F>>()
+}
+
+/// The space field of `p`.
+pub(crate) fn space_bits(space: MemSpace) -> u32 {
+    match space {
+        MemSpace::Generic => 0,
+        MemSpace::Shared => 1 << 16,
+        MemSpace::Local => 2 << 16,
+    }
+}

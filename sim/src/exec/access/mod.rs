@@ -1,0 +1,176 @@
+//! Access to memory: address resolution, loads and stores, atomics.
+//!
+//! Global memory is reached through a small per-worker cache of ranges, one slot
+//! per load or store instruction (modulo 16). The common case, all lanes in the
+//! cached range, is one vector comparison; everything else goes lane by lane
+//! through [`Ctx::resolve`], which knows the windows and finds faults.
+
+pub(crate) mod atom;
+pub(crate) mod load_store;
+
+use super::ctx::{CACHE, Ctx};
+use super::fault::FaultKind;
+use super::memory::{
+    CODE_WINDOW, LOCAL_WINDOW, MemRange, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE, WINDOWS_START,
+};
+
+/// State space of an access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MemSpace {
+    /// `.global`, `.const`, and generic addresses.
+    Generic,
+    Shared,
+    Local,
+}
+
+/// Who else may access the bytes at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    /// Other blocks and the host: atomics of the access's size.
+    Device,
+    /// Only this block, which one worker executes at a time: plain accesses.
+    Block,
+}
+
+fn within(addr: u64, window: u64) -> bool {
+    addr.wrapping_sub(window) < WINDOW_SIZE
+}
+
+impl Ctx<'_> {
+    /// The range with all of `addr .. addr + size`, by way of cache slot `slot`.
+    pub(crate) fn range(&mut self, slot: usize, addr: u64, size: u64) -> Option<MemRange> {
+        let cached = &self.cache[slot % CACHE];
+        let inside = |r: &MemRange| {
+            let offset = addr.wrapping_sub(r.base);
+            offset < r.len && r.len - offset >= size
+        };
+        if inside(cached) {
+            return Some(*cached);
+        }
+        let found = self.env.mem.lookup(addr)?;
+        let usable = inside(&found) && (found.host.addr() as u64 ^ found.base) & 15 == 0;
+        if !usable {
+            return None;
+        }
+        self.cache[slot % CACHE] = found;
+        Some(found)
+    }
+
+    /// Host pointer of `size` bytes at an address of `space`, for one lane.
+    ///
+    /// # Errors
+    /// The fault of an address that is misaligned (`align` is a mask), outside
+    /// any memory, or not writable.
+    #[inline]
+    pub(crate) fn resolve(
+        &mut self,
+        space: MemSpace,
+        lane: usize,
+        addr: u64,
+        size: u64,
+        align: u64,
+        write: bool,
+        slot: usize,
+    ) -> Result<(*mut u8, Sharing), FaultKind> {
+        if addr & align != 0 {
+            return Err(FaultKind::MisalignedAddress);
+        }
+        match space {
+            MemSpace::Shared => self.resolve_shared(addr, size),
+            MemSpace::Local => self.resolve_local(lane, addr, size),
+            MemSpace::Generic if addr < WINDOWS_START => {
+                let range = self
+                    .range(slot, addr, size)
+                    .ok_or(FaultKind::IllegalAddress)?;
+                if write && !range.writable {
+                    return Err(FaultKind::IllegalAddress);
+                }
+                // SAFETY: `range` contains size bytes from addr, and they are
+                // contiguous at its host address.
+                Ok((
+                    unsafe { range.host.add((addr - range.base) as usize) },
+                    Sharing::Device,
+                ))
+            }
+            MemSpace::Generic if within(addr, SHARED_WINDOW) => {
+                self.resolve_shared(addr - SHARED_WINDOW, size)
+            }
+            MemSpace::Generic if within(addr, LOCAL_WINDOW) => {
+                self.resolve_local(lane, addr - LOCAL_WINDOW, size)
+            }
+            MemSpace::Generic if within(addr, PARAM_WINDOW) && !write => {
+                let at = (addr - PARAM_WINDOW) as usize;
+                let bytes = self.env.params.get(at..).filter(|b| b.len() as u64 >= size);
+                let bytes = bytes.ok_or(FaultKind::IllegalAddress)?;
+                // Parameters are only read, so the lost mutability is not used.
+                Ok((bytes.as_ptr().cast_mut(), Sharing::Block))
+            }
+            MemSpace::Generic => Err(FaultKind::IllegalAddress),
+        }
+    }
+
+    #[inline]
+    fn resolve_shared(&self, at: u64, size: u64) -> Result<(*mut u8, Sharing), FaultKind> {
+        if at >= self.shared_len || self.shared_len - at < size {
+            return Err(FaultKind::IllegalAddress);
+        }
+        // SAFETY: shared_len bytes are allocated at shared.
+        Ok((unsafe { self.shared.add(at as usize) }, Sharing::Block))
+    }
+
+    #[inline]
+    fn resolve_local(
+        &self,
+        lane: usize,
+        at: u64,
+        size: u64,
+    ) -> Result<(*mut u8, Sharing), FaultKind> {
+        // Aligned accesses of up to 16 bytes do not leave their 16-byte piece.
+        if at >= self.local_len || self.local_len - at < size {
+            return Err(FaultKind::IllegalAddress);
+        }
+        // SAFETY: local_len bytes per lane, times 32, are allocated at local.
+        Ok((
+            unsafe { self.local.add(Self::local_offset(at, lane)) },
+            Sharing::Block,
+        ))
+    }
+
+    /// Bytes at a generic address up to a NUL, for message texts.
+    pub(crate) fn read_text(&mut self, lane: usize, addr: u64) -> Result<Vec<u8>, FaultKind> {
+        let mut text = Vec::new();
+        while text.len() < 1 << 16 {
+            let byte = self.read_bytes(lane, addr.wrapping_add(text.len() as u64), 1)?;
+            if byte == 0 {
+                break;
+            }
+            text.push(byte as u8);
+        }
+        Ok(text)
+    }
+
+    /// A value of 1, 2, 4 or 8 bytes at a generic address.
+    pub(crate) fn read_bytes(
+        &mut self,
+        lane: usize,
+        addr: u64,
+        size: u64,
+    ) -> Result<u64, FaultKind> {
+        let (at, sharing) =
+            self.resolve(MemSpace::Generic, lane, addr, size, size - 1, false, 0)?;
+        // SAFETY: resolve gave an aligned pointer to size readable bytes.
+        Ok(unsafe { load_store::read(at, size, sharing) })
+    }
+}
+
+/// Whether an address is in one of the engine's windows: `isspacep`.
+pub(crate) fn in_window(addr: u64, space: &str) -> Option<bool> {
+    Some(match space {
+        "shared" => within(addr, SHARED_WINDOW),
+        "local" => within(addr, LOCAL_WINDOW),
+        "param" => within(addr, PARAM_WINDOW),
+        "global" => addr < WINDOWS_START || within(addr, CODE_WINDOW),
+        "const" => false,
+        _ => return None,
+    })
+}

@@ -1,0 +1,373 @@
+//! Integer arithmetic, and the opcodes that are shared with floating point
+//! (those branch off to [`float`](super::float) and [`half`](super::half)).
+
+use super::mods::{Mods, unsigned};
+use super::{Bad, Cx, float, half};
+use crate::exec::inst::NONE;
+use crate::exec::lanes::map::{map2, map3};
+use crate::exec::lanes::{Twin, pred};
+use crate::ptx::{Instr, Operand, ScalarType};
+
+/// One closure for the six integer types.
+macro_rules! on_int {
+    ($ty:expr, $map:ident, |$($v:ident),+| $e:expr) => {
+        match unsigned($ty) {
+            ScalarType::U16 => $map(|$($v: u16),+| $e),
+            ScalarType::S16 => $map(|$($v: i16),+| $e),
+            ScalarType::U32 => $map(|$($v: u32),+| $e),
+            ScalarType::S32 => $map(|$($v: i32),+| $e),
+            ScalarType::U64 => $map(|$($v: u64),+| $e),
+            ScalarType::S64 => $map(|$($v: i64),+| $e),
+            _ => return Err(Bad::new("an integer type is expected")),
+        }
+    };
+}
+
+/// `N` operands, or an error.
+pub(super) fn args<'i, 'a, const N: usize>(
+    ins: &'i Instr<'a>,
+) -> Result<&'i [Operand<'a>; N], Bad> {
+    ins.args[..]
+        .try_into()
+        .map_err(|_| Bad::new(format!("{N} operands are expected")))
+}
+
+pub(super) const FLOAT_MODS: &[&str] = &["rn", "rz", "rm", "rp", "ftz", "sat", "approx", "full"];
+
+fn binary<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, twin: Twin, ty: ScalarType) -> Result<(), Bad> {
+    let [d, a, b] = args(ins)?;
+    cx.apply(twin, d, ty, &[(a, ty), (b, ty)], 0)
+}
+
+pub(super) fn add<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let mods = Mods::of(ins, &["cc", "sat", "rn", "rz", "rm", "rp", "ftz"])?;
+    match mods.types[..] {
+        [ScalarType::F32 | ScalarType::F64] => return float::add(cx, ins, &mods, false),
+        _ if half::is_half(&mods) => return half::arith(cx, ins, &mods),
+        _ => {}
+    }
+    let ty = mods.ty()?;
+    if mods.has("cc") {
+        return carry(cx, ins);
+    }
+    let twin = if mods.has("sat") {
+        on_int!(ty, map2, |a, b| a.saturating_add(b))
+    } else {
+        on_int!(ty, map2, |a, b| a.wrapping_add(b))
+    };
+    binary(cx, ins, twin, ty)
+}
+
+pub(super) fn sub<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let mods = Mods::of(ins, &["cc", "sat", "rn", "rz", "rm", "rp", "ftz"])?;
+    match mods.types[..] {
+        [ScalarType::F32 | ScalarType::F64] => return float::add(cx, ins, &mods, true),
+        _ if half::is_half(&mods) => return half::arith(cx, ins, &mods),
+        _ => {}
+    }
+    let ty = mods.ty()?;
+    if mods.has("cc") {
+        return carry(cx, ins);
+    }
+    let twin = if mods.has("sat") {
+        on_int!(ty, map2, |a, b| a.saturating_sub(b))
+    } else {
+        on_int!(ty, map2, |a, b| a.wrapping_sub(b))
+    };
+    binary(cx, ins, twin, ty)
+}
+
+/// The type of a `.wide` product.
+fn wide(ty: ScalarType) -> Result<ScalarType, Bad> {
+    Ok(match ty {
+        ScalarType::U16 => ScalarType::U32,
+        ScalarType::S16 => ScalarType::S32,
+        ScalarType::U32 => ScalarType::U64,
+        ScalarType::S32 => ScalarType::S64,
+        _ => return Err(Bad::new(".wide takes 16- and 32-bit integers")),
+    })
+}
+
+macro_rules! high {
+    ($ty:expr) => {
+        match unsigned($ty) {
+            ScalarType::U16 => map2(|a: u16, b: u16| ((u32::from(a) * u32::from(b)) >> 16) as u16),
+            ScalarType::S16 => map2(|a: i16, b: i16| ((i32::from(a) * i32::from(b)) >> 16) as i16),
+            ScalarType::U32 => map2(|a: u32, b: u32| ((u64::from(a) * u64::from(b)) >> 32) as u32),
+            ScalarType::S32 => map2(|a: i32, b: i32| ((i64::from(a) * i64::from(b)) >> 32) as i32),
+            ScalarType::U64 => {
+                map2(|a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64)
+            }
+            ScalarType::S64 => {
+                map2(|a: i64, b: i64| ((i128::from(a) * i128::from(b)) >> 64) as i64)
+            }
+            _ => return Err(Bad::new("an integer type is expected")),
+        }
+    };
+}
+
+pub(super) fn mul<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let mods = Mods::of(
+        ins,
+        &["lo", "hi", "wide", "rn", "rz", "rm", "rp", "ftz", "sat"],
+    )?;
+    match mods.types[..] {
+        [ScalarType::F32 | ScalarType::F64] => return float::mul(cx, ins, &mods),
+        _ if half::is_half(&mods) => return half::arith(cx, ins, &mods),
+        _ => {}
+    }
+    let ty = mods.ty()?;
+    if mods.has("wide") {
+        let twin = match ty {
+            ScalarType::U16 => map2(|a: u16, b: u16| u32::from(a) * u32::from(b)),
+            ScalarType::S16 => map2(|a: i16, b: i16| i32::from(a) * i32::from(b)),
+            ScalarType::U32 => map2(|a: u32, b: u32| u64::from(a) * u64::from(b)),
+            _ => map2(|a: i32, b: i32| i64::from(a) * i64::from(b)),
+        };
+        let [d, a, b] = args(ins)?;
+        return cx.apply(twin, d, wide(ty)?, &[(a, ty), (b, ty)], 0);
+    }
+    let twin = if mods.has("hi") {
+        high!(ty)
+    } else if mods.has("lo") {
+        on_int!(ty, map2, |a, b| a.wrapping_mul(b))
+    } else {
+        return Err(Bad::new(".lo, .hi or .wide is expected"));
+    };
+    binary(cx, ins, twin, ty)
+}
+
+pub(super) fn mad<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let allowed = [
+        "lo", "hi", "wide", "cc", "rn", "rz", "rm", "rp", "ftz", "sat",
+    ];
+    let mods = Mods::of(ins, &allowed)?;
+    if let [ScalarType::F32 | ScalarType::F64] = mods.types[..] {
+        return float::fma(cx, ins);
+    }
+    let ty = mods.ty()?;
+    if mods.has("cc") {
+        return carry(cx, ins);
+    }
+    let [d, a, b, c] = args(ins)?;
+    if mods.has("wide") {
+        let twin = match ty {
+            ScalarType::U16 => {
+                map3(|a: u16, b: u16, c: u32| (u32::from(a) * u32::from(b)).wrapping_add(c))
+            }
+            ScalarType::S16 => {
+                map3(|a: i16, b: i16, c: i32| (i32::from(a) * i32::from(b)).wrapping_add(c))
+            }
+            ScalarType::U32 => {
+                map3(|a: u32, b: u32, c: u64| (u64::from(a) * u64::from(b)).wrapping_add(c))
+            }
+            _ => map3(|a: i32, b: i32, c: i64| (i64::from(a) * i64::from(b)).wrapping_add(c)),
+        };
+        let wide = wide(ty)?;
+        return cx.apply(twin, d, wide, &[(a, ty), (b, ty), (c, wide)], 0);
+    }
+    if mods.has("lo") {
+        let twin = on_int!(ty, map3, |a, b, c| a.wrapping_mul(b).wrapping_add(c));
+        return cx.apply(twin, d, ty, &[(a, ty), (b, ty), (c, ty)], 0);
+    }
+    if !mods.has("hi") {
+        return Err(Bad::new(".lo, .hi or .wide is expected"));
+    }
+    // .hi is rare: the product, then the sum.
+    let class =
+        crate::exec::inst::Class::of(ty).ok_or_else(|| Bad::new("an integer type is expected"))?;
+    let (ra, rb, rc) = (cx.src(a, ty)?, cx.src(b, ty)?, cx.src(c, ty)?);
+    let product = cx.temp(class)?;
+    cx.raw(high!(ty), product, &[ra, rb], 0);
+    let sum = if mods.has("sat") {
+        on_int!(ty, map2, |a, b| a.saturating_add(b))
+    } else {
+        on_int!(ty, map2, |a, b| a.wrapping_add(b))
+    };
+    let dst = cx.dst(d, ty)?;
+    cx.raw(sum, dst.reg, &[product, rc], 0);
+    cx.finish(&dst);
+    Ok(())
+}
+
+pub(super) fn mul24<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let mods = Mods::of(ins, &["lo", "hi", "sat"])?;
+    let ty = mods.ty()?;
+    let add = ins.op.base == "mad24";
+    if mods.has("sat") {
+        return Err(Bad::new("modifier .sat is not supported here"));
+    }
+    let twin = match (ty, mods.has("hi")) {
+        (ScalarType::U32, false) => {
+            map3(|a: u32, b: u32, c: u32| (a << 8 >> 8).wrapping_mul(b << 8 >> 8).wrapping_add(c))
+        }
+        (ScalarType::S32, false) => {
+            map3(|a: i32, b: i32, c: i32| (a << 8 >> 8).wrapping_mul(b << 8 >> 8).wrapping_add(c))
+        }
+        (ScalarType::U32, true) => map3(|a: u32, b: u32, c: u32| {
+            ((u64::from(a << 8 >> 8) * u64::from(b << 8 >> 8)) >> 16) as u32 + c
+        }),
+        (ScalarType::S32, true) => map3(|a: i32, b: i32, c: i32| {
+            (((i64::from(a << 8 >> 8) * i64::from(b << 8 >> 8)) >> 16) as i32).wrapping_add(c)
+        }),
+        _ => return Err(Bad::new("a 32-bit integer type is expected")),
+    };
+    if add {
+        let [d, a, b, c] = args(ins)?;
+        return cx.apply(twin, d, ty, &[(a, ty), (b, ty), (c, ty)], 0);
+    }
+    let [d, a, b] = args(ins)?;
+    let zero = Operand::Int(0);
+    cx.apply(twin, d, ty, &[(a, ty), (b, ty), (&zero, ty)], 0)
+}
+
+pub(super) fn sad<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let ty = Mods::of(ins, &[])?.ty()?;
+    let [d, a, b, c] = args(ins)?;
+    let twin = on_int!(ty, map3, |a, b, c| {
+        let difference = if a < b {
+            b.wrapping_sub(a)
+        } else {
+            a.wrapping_sub(b)
+        };
+        c.wrapping_add(difference)
+    });
+    cx.apply(twin, d, ty, &[(a, ty), (b, ty), (c, ty)], 0)
+}
+
+/// Division by zero gives all ones, as GPUs do; the remainder is the dividend.
+pub(super) fn div<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let mods = Mods::of(ins, FLOAT_MODS)?;
+    let ty = mods.ty()?;
+    if matches!(ty, ScalarType::F32 | ScalarType::F64) {
+        return float::div(cx, ins, &mods);
+    }
+    let twin = on_int!(ty, map2, |a, b| if b == 0 { !0 } else { a.wrapping_div(b) });
+    binary(cx, ins, twin, ty)
+}
+
+pub(super) fn rem<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let ty = Mods::of(ins, &[])?.ty()?;
+    let twin = on_int!(ty, map2, |a, b| if b == 0 { a } else { a.wrapping_rem(b) });
+    binary(cx, ins, twin, ty)
+}
+
+pub(super) fn min_max<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let mods = Mods::of(ins, &["ftz", "NaN", "relu"])?;
+    if half::is_half(&mods) {
+        return half::arith(cx, ins, &mods);
+    }
+    let ty = mods.ty()?;
+    let max = ins.op.base == "max";
+    if matches!(ty, ScalarType::F32 | ScalarType::F64) {
+        return float::min_max(cx, ins, &mods, max);
+    }
+    let twin = if max {
+        on_int!(ty, map2, |a, b| a.max(b))
+    } else {
+        on_int!(ty, map2, |a, b| a.min(b))
+    };
+    binary(cx, ins, twin, ty)?;
+    if mods.has("relu") {
+        let [d, ..] = &ins.args[..] else {
+            return Ok(());
+        };
+        let zero = Operand::Int(0);
+        cx.apply(
+            on_int!(ty, map2, |a, b| a.max(b)),
+            d,
+            ty,
+            &[(d, ty), (&zero, ty)],
+            0,
+        )?;
+    }
+    Ok(())
+}
+
+macro_rules! carry_op {
+    ($ty:expr, |$a:ident, $b:ident, $c:ident, $cin:ident, $t:ident| $e:expr) => {
+        match unsigned($ty) {
+            ScalarType::U32 | ScalarType::S32 => {
+                pred::carry(|$a: u32, $b: u32, $c: u32, $cin: bool| {
+                    type $t = u32;
+                    $e
+                })
+            }
+            ScalarType::U64 | ScalarType::S64 => {
+                pred::carry(|$a: u64, $b: u64, $c: u64, $cin: bool| {
+                    type $t = u64;
+                    $e
+                })
+            }
+            _ => return Err(Bad::new("a 32- or 64-bit integer type is expected")),
+        }
+    };
+}
+
+/// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`. The carry of a
+/// subtraction is its borrow.
+pub(super) fn carry<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let mods = Mods::of(ins, &["cc", "lo", "hi"])?;
+    let ty = mods.ty()?;
+    let signed = matches!(ty, ScalarType::S32 | ScalarType::S64);
+    let twin = match (ins.op.base, mods.has("hi")) {
+        ("add" | "addc", _) => carry_op!(ty, |a, b, _c, cin, T| {
+            let (s, c1) = a.overflowing_add(b);
+            let (s, c2) = s.overflowing_add(T::from(cin));
+            (s, c1 | c2)
+        }),
+        ("sub" | "subc", _) => carry_op!(ty, |a, b, _c, cin, T| {
+            let (s, c1) = a.overflowing_sub(b);
+            let (s, c2) = s.overflowing_sub(T::from(cin));
+            (s, c1 | c2)
+        }),
+        (_, false) => carry_op!(ty, |a, b, c, cin, T| {
+            let (s, c1) = a.wrapping_mul(b).overflowing_add(c);
+            let (s, c2) = s.overflowing_add(T::from(cin));
+            (s, c1 | c2)
+        }),
+        (_, true) if signed => carry_op!(ty, |a, b, c, cin, T| {
+            let wide = |v: T| {
+                i128::from(if T::BITS == 32 {
+                    i64::from(v as u32 as i32)
+                } else {
+                    v as i64
+                })
+            };
+            let high = ((wide(a) * wide(b)) >> T::BITS) as T;
+            let (s, c1) = high.overflowing_add(c);
+            let (s, c2) = s.overflowing_add(T::from(cin));
+            (s, c1 | c2)
+        }),
+        _ => carry_op!(ty, |a, b, c, cin, T| {
+            let high = ((u128::from(a) * u128::from(b)) >> T::BITS) as T;
+            let (s, c1) = high.overflowing_add(c);
+            let (s, c2) = s.overflowing_add(T::from(cin));
+            (s, c1 | c2)
+        }),
+    };
+    let uses = matches!(ins.op.base, "addc" | "subc" | "madc");
+    let mut regs = [NONE; 3];
+    let [d, srcs @ ..] = &ins.args[..] else {
+        return Err(Bad::new("operands are missing"));
+    };
+    let wanted = if ins.op.base.starts_with("mad") { 3 } else { 2 };
+    if srcs.len() != wanted {
+        return Err(Bad::new(format!("{} operands are expected", wanted + 1)));
+    }
+    for (reg, arg) in regs.iter_mut().zip(srcs) {
+        *reg = cx.src(arg, ty)?;
+    }
+    // Sums have no third operand; the loop reads one all the same.
+    if regs[2] == NONE {
+        regs[2] = regs[0];
+    }
+    let dst = cx.dst(d, ty)?;
+    let cc = cx.carry_flag()?;
+    let mut inst = cx.blank(twin);
+    (inst.d, inst.a, inst.b, inst.c, inst.p) = (dst.reg, regs[0], regs[1], regs[2], cc);
+    inst.x = u64::from(uses) | u64::from(mods.has("cc")) << 1;
+    cx.push(inst);
+    cx.finish(&dst);
+    Ok(())
+}

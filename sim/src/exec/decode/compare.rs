@@ -1,0 +1,213 @@
+//! Comparison and selection.
+
+use super::arith::args;
+use super::mods::{Mods, unsigned};
+use super::{Bad, Cx};
+use crate::exec::inst::{Class, NONE};
+use crate::exec::lanes::Twin;
+use crate::exec::lanes::map::map3;
+use crate::exec::lanes::pred::{self, combine};
+use crate::exec::num::float::ftz;
+use crate::exec::num::soft;
+use crate::ptx::{Instr, Operand, ScalarType};
+
+const MODS: &[&str] = &[
+    "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu",
+    "geu", "num", "nan", "and", "or", "xor", "ftz",
+];
+
+fn int_compare(op: &str, ty: ScalarType) -> Result<Twin, Bad> {
+    macro_rules! on {
+        (|$a:ident, $b:ident| $e:expr) => {
+            match unsigned(ty) {
+                ScalarType::U16 => pred::compare(|$a: u16, $b: u16| $e),
+                ScalarType::S16 => pred::compare(|$a: i16, $b: i16| $e),
+                ScalarType::U32 => pred::compare(|$a: u32, $b: u32| $e),
+                ScalarType::S32 => pred::compare(|$a: i32, $b: i32| $e),
+                ScalarType::U64 => pred::compare(|$a: u64, $b: u64| $e),
+                ScalarType::S64 => pred::compare(|$a: i64, $b: i64| $e),
+                _ => return Err(Bad::new("this type cannot be compared")),
+            }
+        };
+    }
+    Ok(match op {
+        "eq" => on!(|a, b| a == b),
+        "ne" => on!(|a, b| a != b),
+        "lt" | "lo" => on!(|a, b| a < b),
+        "le" | "ls" => on!(|a, b| a <= b),
+        "gt" | "hi" => on!(|a, b| a > b),
+        "ge" | "hs" => on!(|a, b| a >= b),
+        _ => return Err(Bad::new(format!(".{op} does not compare integers"))),
+    })
+}
+
+macro_rules! float_compare {
+    ($op:expr, $t:ty, $fix:expr) => {
+        match $op {
+            "eq" => pred::compare(|a: $t, b: $t| $fix(a) == $fix(b)),
+            "ne" => pred::compare(|a: $t, b: $t| $fix(a) < $fix(b) || $fix(a) > $fix(b)),
+            "lt" => pred::compare(|a: $t, b: $t| $fix(a) < $fix(b)),
+            "le" => pred::compare(|a: $t, b: $t| $fix(a) <= $fix(b)),
+            "gt" => pred::compare(|a: $t, b: $t| $fix(a) > $fix(b)),
+            "ge" => pred::compare(|a: $t, b: $t| $fix(a) >= $fix(b)),
+            "equ" => pred::compare(|a: $t, b: $t| !($fix(a) < $fix(b) || $fix(a) > $fix(b))),
+            "neu" => pred::compare(|a: $t, b: $t| $fix(a) != $fix(b)),
+            "ltu" => pred::compare(|a: $t, b: $t| !($fix(a) >= $fix(b))),
+            "leu" => pred::compare(|a: $t, b: $t| !($fix(a) > $fix(b))),
+            "gtu" => pred::compare(|a: $t, b: $t| !($fix(a) <= $fix(b))),
+            "geu" => pred::compare(|a: $t, b: $t| !($fix(a) < $fix(b))),
+            "num" => pred::compare(|a: $t, b: $t| !a.is_nan() && !b.is_nan()),
+            "nan" => pred::compare(|a: $t, b: $t| a.is_nan() || b.is_nan()),
+            op => return Err(Bad::new(format!(".{op} does not compare floats"))),
+        }
+    };
+}
+
+/// Emits the comparison of `ins` into predicates `d` and `p`.
+fn comparison<'a>(
+    cx: &mut Cx<'a, '_>,
+    mods: &Mods<'a>,
+    ty: ScalarType,
+    dst: (u32, u32),
+    srcs: &[Operand<'a>],
+) -> Result<(), Bad> {
+    let op = mods
+        .find(|t| (!matches!(t, "and" | "or" | "xor" | "ftz")).then_some(t))
+        .ok_or_else(|| Bad::new("a comparison is expected"))?;
+    let (a, b, c) = match srcs {
+        [a, b] => (a, b, None),
+        [a, b, c] => (a, b, Some(c)),
+        _ => return Err(Bad::new("two or three source operands are expected")),
+    };
+    let twin = match ty {
+        ScalarType::F32 if mods.has("ftz") => float_compare!(op, f32, ftz),
+        ScalarType::F32 => float_compare!(op, f32, |v: f32| v),
+        ScalarType::F64 => float_compare!(op, f64, |v: f64| v),
+        ScalarType::F16 => float_compare!(op, u16, Half),
+        _ => int_compare(op, ty)?,
+    };
+    let (ra, rb) = (cx.src(a, ty)?, cx.src(b, ty)?);
+    let mut x = combine::NONE;
+    let mut rc = NONE;
+    if let Some(c) = c {
+        let (at, negated) = cx.pred(c)?;
+        rc = at;
+        x = match () {
+            () if mods.has("and") => combine::AND,
+            () if mods.has("or") => combine::OR,
+            () if mods.has("xor") => combine::XOR,
+            () => {
+                return Err(Bad::new(
+                    ".and, .or or .xor is expected with a predicate operand",
+                ));
+            }
+        };
+        if negated {
+            x |= combine::NOT;
+        }
+    }
+    let mut inst = cx.blank(twin);
+    (inst.d, inst.p, inst.a, inst.b, inst.c, inst.x) = (dst.0, dst.1, ra, rb, rc, x);
+    cx.push(inst);
+    Ok(())
+}
+
+/// Half-precision bits compared by value.
+struct Half(u16);
+
+impl PartialEq for Half {
+    fn eq(&self, other: &Self) -> bool {
+        soft::from_f16_bits(self.0) == soft::from_f16_bits(other.0)
+    }
+}
+
+impl PartialOrd for Half {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        soft::from_f16_bits(self.0).partial_cmp(&soft::from_f16_bits(other.0))
+    }
+}
+
+/// Lets the float comparisons ask half bits about NaN.
+trait HalfNan {
+    fn is_nan(self) -> bool;
+}
+
+impl HalfNan for u16 {
+    fn is_nan(self) -> bool {
+        self & 0x7fff > 0x7c00
+    }
+}
+
+pub(super) fn setp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let mods = Mods::of(ins, MODS)?;
+    let [d, srcs @ ..] = &ins.args[..] else {
+        return Err(Bad::new("operands are missing"));
+    };
+    let dst = match *d {
+        Operand::Name(p) => (cx.pred_dst(p)?, NONE),
+        Operand::Pair(p, q) => (cx.pred_dst(p)?, cx.pred_dst(q)?),
+        Operand::Sink => (cx.pred_dst("_")?, NONE),
+        _ => return Err(Bad::new("the destination must be a predicate")),
+    };
+    comparison(cx, &mods, mods.ty()?, dst, srcs)
+}
+
+/// `set`: all ones or 1.0 where true.
+pub(super) fn set<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let mods = Mods::of(ins, MODS)?;
+    let (dty, sty) = mods.two()?;
+    let [d, srcs @ ..] = &ins.args[..] else {
+        return Err(Bad::new("operands are missing"));
+    };
+    let p = cx.temp(Class::Pred)?;
+    comparison(cx, &mods, sty, (p, NONE), srcs)?;
+    let yes = match dty {
+        ScalarType::F32 => 0x3f80_0000,
+        ScalarType::U32 | ScalarType::S32 => 0xffff_ffff,
+        _ => return Err(Bad::new("the destination type must be 32 bits")),
+    };
+    let (yes, no) = (cx.konst(Class::W32, yes)?, cx.konst(Class::W32, 0)?);
+    let dst = cx.dst(d, dty)?;
+    cx.raw(pred::select::<u32>(), dst.reg, &[yes, no, p], 0);
+    cx.finish(&dst);
+    Ok(())
+}
+
+pub(super) fn selp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let ty = Mods::of(ins, &[])?.ty()?;
+    let [d, a, b, c] = args(ins)?;
+    let (ra, rb) = (cx.src(a, ty)?, cx.src(b, ty)?);
+    let (rc, negated) = cx.pred(c)?;
+    let twin = match Class::of(ty) {
+        Some(Class::W32) => pred::select::<u32>(),
+        Some(Class::W64) => pred::select::<u64>(),
+        _ => return Err(Bad::new("this type cannot be selected")),
+    };
+    let dst = cx.dst(d, ty)?;
+    cx.raw(twin, dst.reg, &[ra, rb, rc], u64::from(negated));
+    cx.finish(&dst);
+    Ok(())
+}
+
+/// `d = c >= 0 ? a : b`.
+pub(super) fn slct<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let mods = Mods::of(ins, &["ftz"])?;
+    let (ty, cty) = mods.two()?;
+    let [d, a, b, c] = args(ins)?;
+    // A negative zero selects a; a NaN selects b.
+    let twin = match (ty.size(), cty) {
+        (4, ScalarType::S32) => map3(|a: u32, b: u32, c: i32| if c >= 0 { a } else { b }),
+        (4, ScalarType::F32) if mods.has("ftz") => {
+            map3(|a: u32, b: u32, c: f32| if ftz(c) >= 0.0 { a } else { b })
+        }
+        (4, ScalarType::F32) => map3(|a: u32, b: u32, c: f32| if c >= 0.0 { a } else { b }),
+        (8, ScalarType::S32) => map3(|a: u64, b: u64, c: i32| if c >= 0 { a } else { b }),
+        (8, ScalarType::F32) if mods.has("ftz") => {
+            map3(|a: u64, b: u64, c: f32| if ftz(c) >= 0.0 { a } else { b })
+        }
+        (8, ScalarType::F32) => map3(|a: u64, b: u64, c: f32| if c >= 0.0 { a } else { b }),
+        (2, ScalarType::S32) => map3(|a: u16, b: u16, c: i32| if c >= 0 { a } else { b }),
+        _ => return Err(Bad::new("these types are not supported")),
+    };
+    cx.apply(twin, d, ty, &[(a, ty), (b, ty), (c, cty)], 0)
+}

@@ -1,0 +1,163 @@
+//! Branches, barriers and the ends of threads.
+
+use super::arith::args;
+use super::body::emit_returns;
+use super::mods::Mods;
+use super::{Bad, Cx};
+use crate::exec::ctx::Ctx;
+use crate::exec::inst::{BarKind, Class, Flow, Inst, Kind, NONE};
+use crate::exec::lanes::{Body, Twin};
+use crate::ptx::{Instr, Operand, ScalarType};
+
+/// The operation of instructions that the scheduler executes.
+struct Nothing;
+
+impl Body for Nothing {
+    unsafe fn run(_: &mut Ctx<'_>, _: &Inst, _: u32) -> Flow {
+        Flow::Next
+    }
+}
+
+/// An instruction of the scheduler's.
+pub(super) fn control(cx: &Cx<'_, '_>, kind: Kind) -> Inst {
+    let mut inst = cx.blank(Twin::single::<Nothing>());
+    inst.kind = kind;
+    inst
+}
+
+fn label(cx: &Cx<'_, '_>, name: &str) -> Result<u32, Bad> {
+    let found = cx.scopes.iter().rev().find_map(|s| s.labels.get(name));
+    found
+        .copied()
+        .ok_or_else(|| Bad::new(format!("label {name} is not declared")))
+}
+
+pub(super) fn bra<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    Mods::of(ins, &["uni"])?;
+    let [Operand::Name(name)] = args(ins)? else {
+        return Err(Bad::new("a label is expected"));
+    };
+    let mut inst = control(cx, Kind::Bra);
+    inst.x = u64::from(label(cx, name)?);
+    cx.push(inst);
+    Ok(())
+}
+
+pub(super) fn brx<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    Mods::of(ins, &["idx", "uni"])?;
+    let [index, Operand::Name(list)] = args(ins)? else {
+        return Err(Bad::new("an index and a list of labels are expected"));
+    };
+    let targets = cx.scopes.iter().rev().find_map(|s| s.targets.get(list));
+    let Some(targets) = targets.copied() else {
+        return Err(Bad::new(format!("list {list} is not declared")));
+    };
+    let labels: Result<Vec<u32>, Bad> = targets.iter().map(|name| label(cx, name)).collect();
+    let a = cx.src(index, ScalarType::U32)?;
+    let mut inst = control(cx, Kind::Brx);
+    inst.a = a;
+    inst.x = cx.func.tables.len() as u64;
+    cx.func.tables.push(labels?);
+    cx.push(inst);
+    Ok(())
+}
+
+pub(super) fn ret<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    Mods::of(ins, &["uni"])?;
+    emit_returns(cx)?;
+    let inst = control(cx, Kind::Ret);
+    cx.push(inst);
+    Ok(())
+}
+
+pub(super) fn exit<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    Mods::of(ins, &[])?;
+    let inst = control(cx, Kind::Exit);
+    cx.push(inst);
+    Ok(())
+}
+
+/// `trap` and `brkpt`, which without a debugger is one.
+pub(super) fn trap<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    Mods::of(ins, &[])?;
+    let inst = control(cx, Kind::Trap);
+    cx.push(inst);
+    Ok(())
+}
+
+pub(super) fn nanosleep<'a>(cx: &mut Cx<'a, '_>, _: &Instr<'a>) -> Result<(), Bad> {
+    let inst = control(cx, Kind::Yield);
+    cx.push(inst);
+    Ok(())
+}
+
+/// `bar` and `barrier`: `.sync`, `.arrive`, `.red`, and `bar.warp.sync`.
+pub(super) fn bar<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let allowed = [
+        "cta", "warp", "sync", "arrive", "red", "popc", "and", "or", "aligned",
+    ];
+    let mods = Mods::of(ins, &allowed)?;
+    if mods.has("warp") {
+        let [members] = args(ins)?;
+        let mut inst = control(cx, Kind::WarpBar);
+        inst.e = cx.src(members, ScalarType::U32)?;
+        cx.push(inst);
+        return Ok(());
+    }
+    if mods.has("red") {
+        return reduce(cx, ins, &mods);
+    }
+    let kind = if mods.has("arrive") {
+        BarKind::Arrive
+    } else {
+        BarKind::Sync
+    };
+    let (number, count) = match &ins.args[..] {
+        [a] => (a, None),
+        [a, b] => (a, Some(b)),
+        _ => return Err(Bad::new("one or two operands are expected")),
+    };
+    if kind == BarKind::Arrive && count.is_none() {
+        return Err(Bad::new("a thread count is expected"));
+    }
+    barrier(cx, kind, number, count, (NONE, NONE, false))
+}
+
+fn barrier<'a>(
+    cx: &mut Cx<'a, '_>,
+    kind: BarKind,
+    number: &Operand<'a>,
+    count: Option<&Operand<'a>>,
+    (d, p, negated): (u32, u32, bool),
+) -> Result<(), Bad> {
+    let a = cx.src(number, ScalarType::U32)?;
+    let b = match count {
+        Some(count) => cx.src(count, ScalarType::U32)?,
+        None => NONE,
+    };
+    let mut inst = control(cx, Kind::Bar(kind));
+    (inst.a, inst.b, inst.d, inst.p) = (a, b, d, p);
+    inst.x = u64::from(negated);
+    cx.push(inst);
+    Ok(())
+}
+
+fn reduce<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, mods: &Mods<'a>) -> Result<(), Bad> {
+    let (kind, class) = match mods.find(|t| matches!(t, "popc" | "and" | "or").then_some(t)) {
+        Some("popc") => (BarKind::Popc, ScalarType::U32),
+        Some("and") => (BarKind::And, ScalarType::Pred),
+        Some(_) => (BarKind::Or, ScalarType::Pred),
+        None => return Err(Bad::new("a reduction is expected")),
+    };
+    let (d, number, count, p) = match &ins.args[..] {
+        [d, a, p] => (d, a, None, p),
+        [d, a, b, p] => (d, a, Some(b), p),
+        _ => return Err(Bad::new("three or four operands are expected")),
+    };
+    let (p, negated) = cx.pred(p)?;
+    let dst = cx.dst(d, class)?;
+    if Class::of(class) == Some(Class::W32) && cx.src(d, class)? != dst.reg {
+        return Err(Bad::new("the destination must be 32 bits wide"));
+    }
+    barrier(cx, kind, number, count, (dst.reg, p, negated))
+}

@@ -1,0 +1,110 @@
+//! Half precision and bfloat16, single and packed. Everything is computed in
+//! double precision and rounded once, one closure for all operations: these are
+//! rare, and clarity beats speed.
+
+use super::mods::Mods;
+use super::{Bad, Cx};
+use crate::exec::lanes::map::map3x;
+use crate::exec::num::float::{max64, min64, sat64};
+use crate::exec::num::soft::{self, BF16, F16, Round};
+use crate::ptx::{Instr, ScalarType};
+
+const OPS: &[(&str, usize)] = &[
+    ("add", 2),
+    ("sub", 2),
+    ("mul", 2),
+    ("fma", 3),
+    ("min", 2),
+    ("max", 2),
+    ("ex2", 1),
+    ("tanh", 1),
+];
+
+const BFLOAT: u64 = 1 << 4;
+const PACKED: u64 = 1 << 5;
+const SAT: u64 = 1 << 6;
+const RELU: u64 = 1 << 7;
+const NAN: u64 = 1 << 8;
+
+pub(super) fn is_half(mods: &Mods<'_>) -> bool {
+    matches!(
+        mods.types[..],
+        [ScalarType::F16 | ScalarType::F16x2 | ScalarType::BF16 | ScalarType::BF16x2]
+    )
+}
+
+fn value(bits: u16, x: u64) -> f64 {
+    if x & BFLOAT != 0 {
+        f64::from(f32::from_bits(u32::from(bits) << 16))
+    } else {
+        f64::from(soft::from_f16_bits(bits))
+    }
+}
+
+fn one(a: u16, b: u16, c: u16, x: u64) -> u16 {
+    let (a, b, c) = (value(a, x), value(b, x), value(c, x));
+    let format = if x & BFLOAT != 0 { BF16 } else { F16 };
+    let near = Round::Nearest;
+    let mut r = match x & 15 {
+        0 => soft::add(a, b, format, near),
+        1 => soft::add(a, -b, format, near),
+        2 => soft::mul(a, b, format, near),
+        3 => soft::fma(a, b, c, format, near),
+        4 => min64(a, b),
+        5 => max64(a, b),
+        6 => soft::convert(a.exp2(), format, near),
+        _ => soft::convert(a.tanh(), format, near),
+    };
+    if x & NAN != 0 && (a.is_nan() || b.is_nan()) {
+        r = f64::NAN;
+    }
+    if x & SAT != 0 {
+        r = sat64(r);
+    }
+    if x & RELU != 0 && (r < 0.0 || r == 0.0) {
+        r = 0.0;
+    }
+    if r.is_nan() {
+        0x7fff
+    } else if x & BFLOAT != 0 {
+        soft::to_bf16_bits(r)
+    } else {
+        soft::to_f16_bits(r)
+    }
+}
+
+pub(super) fn arith<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, mods: &Mods<'a>) -> Result<(), Bad> {
+    let ty = mods.ty()?;
+    let Some(op) = OPS.iter().position(|(name, _)| *name == ins.op.base) else {
+        return Err(Bad::new("this type is not supported"));
+    };
+    if mods.has("rz") || mods.has("rm") || mods.has("rp") {
+        return Err(Bad::new("half precision rounds to nearest only"));
+    }
+    let (d, srcs) = match &ins.args[..] {
+        [d, srcs @ ..] if srcs.len() == OPS[op].1 => (d, srcs),
+        _ => return Err(Bad::new(format!("{} operands are expected", OPS[op].1 + 1))),
+    };
+    let flag = |token: &str, bit: u64| if mods.has(token) { bit } else { 0 };
+    let mut x = op as u64 | flag("sat", SAT) | flag("relu", RELU) | flag("NaN", NAN);
+    if matches!(ty, ScalarType::BF16 | ScalarType::BF16x2) {
+        x |= BFLOAT;
+    }
+    if ty.size() == 4 {
+        x |= PACKED;
+    }
+    let twin = map3x(|a: u32, b: u32, c: u32, x: u64| {
+        let low = u32::from(one(a as u16, b as u16, c as u16, x));
+        if x & PACKED == 0 {
+            return low;
+        }
+        let high = one((a >> 16) as u16, (b >> 16) as u16, (c >> 16) as u16, x);
+        low | u32::from(high) << 16
+    });
+    // Operations with fewer operands read the first one again.
+    let mut typed = [(&srcs[0], ty); 3];
+    for (slot, arg) in typed.iter_mut().zip(srcs) {
+        *slot = (arg, ty);
+    }
+    cx.apply(twin, d, ty, &typed, x)
+}

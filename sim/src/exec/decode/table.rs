@@ -1,0 +1,107 @@
+//! Which function decodes which opcode.
+
+use super::{Bad, Cx, arith, bits, call, compare, control, cvt, float, mem, moves, warp};
+use crate::ptx::Instr;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+type Decode = for<'a> fn(&mut Cx<'a, '_>, &Instr<'a>) -> Result<(), Bad>;
+
+static TABLE: &[(&str, Decode)] = &[
+    ("abs", float::abs),
+    ("activemask", warp::activemask),
+    ("add", arith::add),
+    ("addc", arith::carry),
+    ("and", bits::logic),
+    ("atom", mem::atom),
+    ("bar", control::bar),
+    ("barrier", control::bar),
+    ("bfe", bits::bfe),
+    ("bfi", bits::bfi),
+    ("bfind", bits::bfind),
+    ("bmsk", bits::bmsk),
+    ("bra", control::bra),
+    ("brev", bits::count),
+    ("brkpt", control::trap),
+    ("brx", control::brx),
+    ("call", call::call),
+    ("clz", bits::count),
+    ("cnot", bits::not),
+    ("copysign", float::copysign),
+    ("cos", float::approx),
+    ("cvt", cvt::cvt),
+    ("cvta", moves::cvta),
+    ("discard", mem::hint),
+    ("div", arith::div),
+    ("dp2a", bits::dp),
+    ("dp4a", bits::dp),
+    ("elect", warp::elect),
+    ("ex2", float::approx),
+    ("exit", control::exit),
+    ("fence", mem::fence),
+    ("fma", float::fma),
+    ("fns", bits::fns),
+    ("griddepcontrol", mem::hint),
+    ("isspacep", moves::isspacep),
+    ("ld", mem::ld),
+    ("ldu", mem::ld),
+    ("lg2", float::approx),
+    ("lop3", bits::lop3),
+    ("mad", arith::mad),
+    ("mad24", arith::mul24),
+    ("madc", arith::carry),
+    ("match", warp::matching),
+    ("max", arith::min_max),
+    ("membar", mem::fence),
+    ("min", arith::min_max),
+    ("mov", moves::mov),
+    ("mul", arith::mul),
+    ("mul24", arith::mul24),
+    ("nanosleep", control::nanosleep),
+    ("neg", float::neg),
+    ("not", bits::not),
+    ("or", bits::logic),
+    ("pmevent", mem::hint),
+    ("popc", bits::count),
+    ("prefetch", mem::hint),
+    ("prefetchu", mem::hint),
+    ("prmt", bits::prmt),
+    ("rcp", float::rcp),
+    ("red", mem::atom),
+    ("redux", warp::redux),
+    ("rem", arith::rem),
+    ("ret", control::ret),
+    ("rsqrt", float::approx),
+    ("sad", arith::sad),
+    ("selp", compare::selp),
+    ("set", compare::set),
+    ("setmaxnreg", mem::hint),
+    ("setp", compare::setp),
+    ("shf", bits::shf),
+    ("shfl", warp::shfl),
+    ("shl", bits::shift),
+    ("shr", bits::shift),
+    ("sin", float::approx),
+    ("slct", compare::slct),
+    ("sqrt", float::sqrt),
+    ("st", mem::st),
+    ("sub", arith::sub),
+    ("subc", arith::carry),
+    ("szext", bits::szext),
+    ("tanh", float::approx),
+    ("testp", float::testp),
+    ("trap", control::trap),
+    ("vote", warp::vote),
+    ("xor", bits::logic),
+];
+
+static INDEX: LazyLock<HashMap<&'static str, Decode>> =
+    LazyLock::new(|| TABLE.iter().copied().collect());
+
+/// Decodes one instruction into `cx`.
+pub(super) fn decode<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    match INDEX.get(ins.op.base) {
+        Some(f) => f(cx, ins),
+        None => Err(Bad::new("unknown opcode")),
+    }
+}

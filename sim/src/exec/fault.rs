@@ -1,0 +1,85 @@
+//! Why a kernel stopped.
+
+use std::fmt;
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// No memory at the address, or no right to access it so (error 700).
+    IllegalAddress,
+    /// The address is not a multiple of the access size (error 716).
+    MisalignedAddress,
+    /// An instruction cannot be executed (error 715).
+    IllegalInstruction,
+    /// An indirect branch or call went nowhere (error 718).
+    InvalidPc,
+    /// Calls nested too deep, or local memory ran out.
+    StackOverflow,
+    /// `trap` was executed (error 719).
+    Trap,
+    /// A device-side assertion failed (error 710); the text is its message.
+    Assert(String),
+    /// Every thread waits for another one.
+    Deadlock,
+    /// The launch was cancelled from outside.
+    Cancelled,
+    /// The instruction budget of the launch is used up.
+    Budget,
+}
+
+/// A kernel's end before its time: what, and by whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// Kernel that was launched.
+    pub kernel: String,
+    /// Function that was executing.
+    pub function: String,
+    /// Line of the PTX text.
+    pub line: u32,
+    /// The block's index in the grid.
+    pub block: [u32; 3],
+    /// The thread's index in the block; the lowest one if several faulted.
+    pub thread: [u32; 3],
+    /// The address, for memory faults.
+    pub address: Option<u64>,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            FaultKind::IllegalAddress => f.write_str("illegal address")?,
+            FaultKind::MisalignedAddress => f.write_str("misaligned address")?,
+            FaultKind::IllegalInstruction => f.write_str("illegal instruction")?,
+            FaultKind::InvalidPc => f.write_str("branch or call to an invalid address")?,
+            FaultKind::StackOverflow => f.write_str("stack overflow")?,
+            FaultKind::Trap => f.write_str("trap instruction")?,
+            FaultKind::Assert(text) => write!(f, "assertion failed: {text}")?,
+            FaultKind::Deadlock => f.write_str("deadlock: every thread waits for another")?,
+            FaultKind::Cancelled => f.write_str("launch cancelled")?,
+            FaultKind::Budget => f.write_str("instruction budget used up")?,
+        }
+        if let Some(address) = self.address {
+            write!(f, " 0x{address:x}")?;
+        }
+        let [bx, by, bz] = self.block;
+        let [tx, ty, tz] = self.thread;
+        write!(
+            f,
+            " in kernel {} (function {}, PTX line {}), block ({bx},{by},{bz}), thread ({tx},{ty},{tz})",
+            self.kernel, self.function, self.line
+        )
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// A fault before it is known whose it is.
+#[derive(Debug, Clone)]
+pub(crate) struct LaneFault {
+    pub(crate) kind: FaultKind,
+    pub(crate) lane: u32,
+    pub(crate) address: Option<u64>,
+}

@@ -1,0 +1,391 @@
+//! A launch: blocks dealt out to workers.
+//!
+//! [`Grid::work`] may be called from any number of threads; each takes blocks
+//! until none is left. A worker keeps several blocks resident and gives each a
+//! slice, so blocks that wait for each other make progress on one thread.
+
+use super::ctx::{Ctx, Env};
+use super::fault::{Fault, FaultKind};
+use super::kernel::Kernel;
+use super::memory::GlobalMemory;
+use super::run::block::{Block, BlockStop};
+use super::{Host, Silent};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// Most shared memory of a block, in bytes: that of current GPUs.
+const MAX_SHARED: u64 = 227 << 10;
+/// Blocks a worker keeps resident, unless the launch is cooperative.
+const MAX_RESIDENT: usize = 64;
+/// Host memory for them.
+const MAX_FOOTPRINT: usize = 64 << 20;
+/// Blocks that `launch` runs itself before it starts helpers.
+const ALONE: u64 = 4;
+
+/// Shape of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchConfig {
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads per block in x, y and z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory per block, in bytes.
+    pub dynamic_shared: u32,
+}
+
+/// How to run a launch.
+#[derive(Clone, Copy)]
+pub struct LaunchOptions<'m> {
+    /// Threads that [`launch`] may use, the caller's included.
+    pub workers: usize,
+    /// Seed of the schedule. 0 keeps the natural order; others vary slices and
+    /// the order of warps, alike in every run with one worker.
+    pub seed: u64,
+    /// Stops the launch when it becomes true.
+    pub cancel: Option<&'m AtomicBool>,
+    /// Most instructions, counted once per warp.
+    pub budget: u64,
+    /// All blocks are resident at once, as a cooperative launch promises.
+    pub cooperative: bool,
+    /// `%nsmid`.
+    pub multiprocessors: u32,
+    /// Receives what kernels print.
+    pub host: &'m dyn Host,
+}
+
+impl Default for LaunchOptions<'_> {
+    fn default() -> Self {
+        LaunchOptions {
+            workers: 1,
+            seed: 0,
+            cancel: None,
+            budget: u64::MAX,
+            cooperative: false,
+            multiprocessors: 1,
+            host: &Silent,
+        }
+    }
+}
+
+impl std::fmt::Debug for LaunchOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LaunchOptions")
+            .field("workers", &self.workers)
+            .field("seed", &self.seed)
+            .field("budget", &self.budget)
+            .field("cooperative", &self.cooperative)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a launch did not succeed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// The request is not valid for this kernel; nothing ran.
+    #[error("invalid launch: {0}")]
+    Config(&'static str),
+    /// A thread faulted.
+    #[error("{0}")]
+    Fault(Box<Fault>),
+}
+
+/// What a launch did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LaunchStats {
+    /// Instructions executed, counted once per warp.
+    pub instructions: u64,
+    /// Blocks executed.
+    pub blocks: u64,
+}
+
+/// A launch in progress.
+pub struct Grid<'m> {
+    env: Env<'m>,
+    kernel: &'m Kernel,
+    options: LaunchOptions<'m>,
+    blocks: u64,
+    next: AtomicU64,
+    steps: AtomicU64,
+    done: AtomicU64,
+    workers: AtomicU64,
+    stop: AtomicBool,
+    fault: Mutex<Option<Fault>>,
+}
+
+impl std::fmt::Debug for Grid<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Grid")
+            .field("kernel", &self.kernel.name)
+            .field("blocks", &self.blocks)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'m> Grid<'m> {
+    /// Checks a launch. Nothing runs until [`Grid::work`].
+    ///
+    /// # Errors
+    /// [`LaunchError::Config`] names the first limit that is exceeded.
+    pub fn new(
+        kernel: &'m Kernel,
+        config: LaunchConfig,
+        params: &'m [u8],
+        mem: &'m dyn GlobalMemory,
+        options: LaunchOptions<'m>,
+    ) -> Result<Self, LaunchError> {
+        let bad = |text| Err(LaunchError::Config(text));
+        let [gx, gy, gz] = config.grid;
+        let [bx, by, bz] = config.block;
+        if config.grid.contains(&0) || config.block.contains(&0) {
+            return bad("a dimension is zero");
+        }
+        if gx > i32::MAX.cast_unsigned() || gy > 65535 || gz > 65535 {
+            return bad("the grid exceeds 2147483647 x 65535 x 65535 blocks");
+        }
+        if bx > 1024 || by > 1024 || bz > 64 {
+            return bad("the block exceeds 1024 x 1024 x 64 threads");
+        }
+        if u64::from(bx) * u64::from(by) * u64::from(bz) > u64::from(kernel.max_threads) {
+            return bad("the block has more threads than the kernel allows");
+        }
+        if kernel.required_block.is_some_and(|r| r != config.block) {
+            return bad("the block is not of the shape that .reqntid demands");
+        }
+        // Dynamic shared memory starts where any type is aligned.
+        let dynamic_base = u64::from(kernel.static_shared).next_multiple_of(16);
+        let shared = dynamic_base + u64::from(config.dynamic_shared);
+        if shared > MAX_SHARED {
+            return bad("the block needs more than 227 KiB of shared memory");
+        }
+        if params.len() < kernel.param_bytes as usize {
+            return bad("the parameter buffer is shorter than the kernel's parameters");
+        }
+        let env = Env {
+            funcs: &kernel.funcs,
+            config,
+            params,
+            mem,
+            host: options.host,
+            dynamic_base: dynamic_base as u32,
+            shared_bytes: shared as u32,
+            multiprocessors: options.multiprocessors,
+            started: Instant::now(),
+        };
+        Ok(Grid {
+            env,
+            kernel,
+            options,
+            blocks: u64::from(gx) * u64::from(gy) * u64::from(gz),
+            next: AtomicU64::new(0),
+            steps: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            workers: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+            fault: Mutex::new(None),
+        })
+    }
+
+    /// Runs blocks until none is left to start and this caller's have ended, or
+    /// something faulted.
+    pub fn work(&self) {
+        self.work_then(&mut || {});
+    }
+
+    /// Result after every caller of [`Grid::work`] has returned.
+    ///
+    /// # Errors
+    /// The first fault, if there was one.
+    pub fn finish(self) -> Result<LaunchStats, LaunchError> {
+        let fault = self
+            .fault
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        match fault {
+            Some(fault) => Err(LaunchError::Fault(Box::new(fault))),
+            None => Ok(LaunchStats {
+                instructions: self.steps.into_inner(),
+                blocks: self.done.into_inner(),
+            }),
+        }
+    }
+
+    /// Whether blocks are left to start.
+    #[must_use]
+    pub fn pending(&self) -> bool {
+        self.next.load(Relaxed) < self.blocks && !self.stop.load(Relaxed)
+    }
+
+    fn take(&self) -> Option<[u32; 3]> {
+        if self.next.load(Relaxed) >= self.blocks {
+            return None;
+        }
+        let index = self.next.fetch_add(1, Relaxed);
+        let [gx, gy, _] = self.env.config.grid.map(u64::from);
+        (index < self.blocks).then(|| {
+            [
+                (index % gx) as u32,
+                (index / gx % gy) as u32,
+                (index / gx / gy) as u32,
+            ]
+        })
+    }
+
+    fn start(&self, ctaid: [u32; 3], idle: &mut Vec<Block>, seed: u64) -> Option<Block> {
+        let block = idle.pop().or_else(|| {
+            let shape = self.env.config.block;
+            Block::new(
+                shape,
+                self.env.shared_bytes,
+                self.kernel.index,
+                self.env.funcs,
+            )
+        });
+        block.map(|mut b| {
+            b.restart(ctaid, seed);
+            b
+        })
+    }
+
+    /// [`Grid::work`], calling `long` once if there turns out to be work for
+    /// more than this thread.
+    fn work_then(&self, long: &mut dyn FnMut()) {
+        let mut started = 0;
+        let smid = self.workers.fetch_add(1, Relaxed) as u32;
+        let mut cx = Ctx::new(&self.env, smid % self.options.multiprocessors.max(1));
+        let mut rng = Rng(self.options.seed ^ u64::from(smid) << 32);
+        let mut idle = Vec::new();
+        let mut resident: VecDeque<Block> = VecDeque::new();
+        let mut room = 1;
+        while !self.stop.load(Relaxed) {
+            let mut fresh = None;
+            if resident.len() < room {
+                fresh = self
+                    .take()
+                    .and_then(|c| self.start(c, &mut idle, rng.next()));
+                started += 1;
+                if started == ALONE {
+                    long();
+                }
+            }
+            let Some(mut block) = fresh.or_else(|| resident.pop_front()) else {
+                return;
+            };
+            let mut steps = 0;
+            let stop = block.run(&mut cx, &mut steps, rng.slice());
+            let total = self.steps.fetch_add(steps, Relaxed) + steps;
+            match stop {
+                BlockStop::Done => {
+                    self.done.fetch_add(1, Relaxed);
+                    idle.push(block);
+                }
+                BlockStop::Slice => {
+                    if started < ALONE {
+                        started = ALONE;
+                        long();
+                    }
+                    room = if self.options.cooperative {
+                        usize::MAX
+                    } else {
+                        (MAX_FOOTPRINT / block.footprint().max(1)).clamp(1, MAX_RESIDENT)
+                    };
+                    let ctaid = block.ctaid;
+                    resident.push_back(block);
+                    if self.options.cancel.is_some_and(|c| c.load(Relaxed)) {
+                        self.abort(FaultKind::Cancelled, ctaid);
+                    }
+                    if total > self.options.budget {
+                        self.abort(FaultKind::Budget, ctaid);
+                    }
+                }
+                BlockStop::Fault(fault, line, func, thread) => {
+                    let function = self.env.funcs.get(func as usize);
+                    self.report(Fault {
+                        kind: fault.kind,
+                        kernel: self.kernel.name.clone(),
+                        function: function.map_or_else(String::new, |f| f.name.clone()),
+                        line,
+                        block: block.ctaid,
+                        thread,
+                        address: fault.address,
+                    });
+                }
+            }
+        }
+    }
+
+    fn abort(&self, kind: FaultKind, block: [u32; 3]) {
+        self.report(Fault {
+            kind,
+            kernel: self.kernel.name.clone(),
+            function: self.kernel.entry().name.clone(),
+            line: 0,
+            block,
+            thread: [0; 3],
+            address: None,
+        });
+    }
+
+    /// Keeps the first fault and stops all workers.
+    fn report(&self, fault: Fault) {
+        let mut first = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.is_none() {
+            *first = Some(fault);
+        }
+        self.stop.store(true, Relaxed);
+    }
+}
+
+/// A small generator for seeded schedules.
+struct Rng(u64);
+
+impl Rng {
+    fn next(&mut self) -> u64 {
+        if self.0 == 0 {
+            return 0;
+        }
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// Length of a warp's next slice.
+    fn slice(&mut self) -> u64 {
+        match self.next() {
+            0 => u64::MAX,
+            n => 16 + n % 4096,
+        }
+    }
+}
+
+/// Runs a kernel to its end. Helper threads start only if more than a few
+/// blocks are left after the caller has run some.
+///
+/// # Errors
+/// The request is not valid, or a thread faulted.
+pub fn launch<'m>(
+    kernel: &'m Kernel,
+    config: LaunchConfig,
+    params: &'m [u8],
+    mem: &'m dyn GlobalMemory,
+    options: LaunchOptions<'m>,
+) -> Result<LaunchStats, LaunchError> {
+    let grid = Grid::new(kernel, config, params, mem, options)?;
+    let helpers = options
+        .workers
+        .min(grid.blocks.min(usize::MAX as u64) as usize)
+        .saturating_sub(1);
+    std::thread::scope(|scope| {
+        grid.work_then(&mut || {
+            if grid.pending() {
+                for _ in 0..helpers {
+                    scope.spawn(|| grid.work());
+                }
+            }
+        });
+    });
+    grid.finish()
+}

@@ -1,0 +1,164 @@
+//! The decoded form of an instruction: one function pointer and the byte offsets
+//! of its registers in the frame's file. Immediates, symbol addresses and the
+//! like live in registers of their own that are filled when a frame is made, so
+//! an operation needs only one form.
+
+use super::ctx::Ctx;
+use crate::ptx::ScalarType;
+
+/// What an operation tells the scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// Go on with the next instruction.
+    Next,
+    /// [`Ctx::fault`] says what went wrong.
+    Fault,
+}
+
+/// Executes one instruction for the lanes of a mask.
+///
+/// # Safety
+/// `ctx.regs` must be the register file of a frame of the function that the
+/// instruction was decoded for, and `ctx`'s other pointers those of its warp.
+/// The AVX2 twins also need a CPU with AVX2, FMA and BMI.
+pub(crate) type OpFn = unsafe fn(&mut Ctx<'_>, &Inst, u32) -> Flow;
+
+/// Who executes the instruction: [`Kind::Op`] is `Inst::f`, the others are the
+/// scheduler's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Per-lane operation.
+    Op,
+    /// Branch to `x`.
+    Bra,
+    /// Branch to entry `a` (a register) of target list `x`.
+    Brx,
+    /// Call site `x`.
+    Call,
+    /// Return from the frame.
+    Ret,
+    /// End of the thread.
+    Exit,
+    /// Block barrier: `a` is its number, `b` the thread count or `NONE`.
+    Bar(BarKind),
+    /// Per-lane operation that needs all lanes of mask `e` together.
+    WarpOp,
+    /// `bar.warp.sync` with mask `e`.
+    WarpBar,
+    /// `trap`.
+    Trap,
+    /// Lets others run: `nanosleep`.
+    Yield,
+}
+
+/// What a block barrier does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BarKind {
+    Sync,
+    Arrive,
+    /// `.red.popc`: `d` is a 32-bit register, `p` the predicate.
+    Popc,
+    /// `.red.and`: `d` and `p` are predicates.
+    And,
+    /// `.red.or`.
+    Or,
+}
+
+/// "No such register" in an operand field.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// A decoded instruction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Inst {
+    pub(crate) f: OpFn,
+    pub(crate) d: u32,
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    pub(crate) c: u32,
+    pub(crate) e: u32,
+    pub(crate) p: u32,
+    /// Immediate: branch target, address offset, mode bits.
+    pub(crate) x: u64,
+    /// Guard predicate: offset times two, plus one if negated; or [`NONE`].
+    pub(crate) guard: u32,
+    pub(crate) line: u32,
+    pub(crate) kind: Kind,
+}
+
+/// How a value is stored in the register file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Class {
+    /// 32 lanes of 32 bits; also holds 8- and 16-bit values.
+    W32,
+    /// 32 lanes of 64 bits.
+    W64,
+    /// One bit per lane, in one `u32`.
+    Pred,
+}
+
+impl Class {
+    /// The class of a type; `None` for 128 bits.
+    pub(crate) fn of(ty: ScalarType) -> Option<Self> {
+        match ty {
+            ScalarType::Pred => Some(Self::Pred),
+            ScalarType::B128 => None,
+            _ if ty.size() == 8 => Some(Self::W64),
+            _ => Some(Self::W32),
+        }
+    }
+
+    /// Bytes in the file.
+    pub(crate) fn bytes(self) -> u32 {
+        match self {
+            Self::W32 => 128,
+            Self::W64 => 256,
+            Self::Pred => 4,
+        }
+    }
+}
+
+/// Where a call leads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Callee {
+    /// Function of the program.
+    Direct(u32),
+    /// Register with a function address.
+    Indirect(u32),
+    /// `vprintf(format, arguments)`.
+    Printf,
+    /// `__assertfail(message, file, line, function, size)`.
+    AssertFail,
+}
+
+/// Bytes moved between the caller's and the callee's parameter areas.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Move {
+    /// Offset in the caller's local frame.
+    pub(crate) caller: u32,
+    /// Offset in the callee's local frame.
+    pub(crate) callee: u32,
+    pub(crate) size: u32,
+}
+
+/// A call site.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) callee: Callee,
+    pub(crate) args: Vec<Move>,
+    pub(crate) rets: Vec<Move>,
+}
+
+/// A decoded function.
+#[derive(Debug)]
+pub(crate) struct Func {
+    pub(crate) name: String,
+    pub(crate) code: Vec<Inst>,
+    /// Bytes of a frame's register file.
+    pub(crate) frame_bytes: u32,
+    /// Constant registers: offset, class and value.
+    pub(crate) consts: Vec<(u32, Class, u64)>,
+    /// Bytes of local memory per lane and frame, a multiple of 16.
+    pub(crate) local_bytes: u32,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) tables: Vec<Vec<u32>>,
+}

@@ -1,0 +1,77 @@
+//! Operations that compute each lane's result from that lane's operands.
+//!
+//! `mapN` takes a closure of N operands; `mapNx` one that also gets the
+//! instruction's immediate.
+
+use super::{Body, CHUNK, Lane, Twin, conjure};
+use crate::exec::ctx::Ctx;
+use crate::exec::inst::{Flow, Inst};
+use std::marker::PhantomData;
+
+macro_rules! map {
+    ($name:ident, $fun:ident, $xname:ident, $xfun:ident, $($t:ident $v:ident $reg:ident),*) => {
+        struct $name<$($t,)* R, F>(PhantomData<($($t,)* R, F)>);
+
+        impl<$($t: Lane,)* R: Lane, F: Fn($($t),*) -> R + Copy + 'static> Body for $name<$($t,)* R, F> {
+            #[inline(always)]
+            unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
+                // SAFETY: values of this type are made only by the function
+                // below, which is given an F.
+                let f = unsafe { conjure::<F>() };
+                for k in 0..32 / CHUNK {
+                    // SAFETY: the decoder put registers of these classes here.
+                    $(let $v = unsafe { cx.chunk::<$t::Slot>(i.$reg, k) };)*
+                    let mut out = [R::Slot::default(); CHUNK];
+                    for l in 0..CHUNK {
+                        out[l] = f($($t::get($v[l])),*).put();
+                    }
+                    // SAFETY: as above.
+                    unsafe { cx.set_chunk(i.d, k, m, out) };
+                }
+                Flow::Next
+            }
+        }
+
+        /// Lifts a function of one lane to a warp.
+        pub(crate) fn $fun<$($t: Lane,)* R: Lane, F>(_: F) -> Twin
+        where
+            F: Fn($($t),*) -> R + Copy + 'static,
+        {
+            Twin::of::<$name<$($t,)* R, F>>()
+        }
+
+        struct $xname<$($t,)* R, F>(PhantomData<($($t,)* R, F)>);
+
+        impl<$($t: Lane,)* R: Lane, F: Fn($($t,)* u64) -> R + Copy + 'static> Body for $xname<$($t,)* R, F> {
+            #[inline(always)]
+            unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
+                // SAFETY: as in the twin without immediate.
+                let f = unsafe { conjure::<F>() };
+                for k in 0..32 / CHUNK {
+                    // SAFETY: the decoder put registers of these classes here.
+                    $(let $v = unsafe { cx.chunk::<$t::Slot>(i.$reg, k) };)*
+                    let mut out = [R::Slot::default(); CHUNK];
+                    for l in 0..CHUNK {
+                        out[l] = f($($t::get($v[l]),)* i.x).put();
+                    }
+                    // SAFETY: as above.
+                    unsafe { cx.set_chunk(i.d, k, m, out) };
+                }
+                Flow::Next
+            }
+        }
+
+        /// As above, for a function that also gets the immediate.
+        pub(crate) fn $xfun<$($t: Lane,)* R: Lane, F>(_: F) -> Twin
+        where
+            F: Fn($($t,)* u64) -> R + Copy + 'static,
+        {
+            Twin::of::<$xname<$($t,)* R, F>>()
+        }
+    };
+}
+
+map!(Map1, map1, Map1x, map1x, A a a);
+map!(Map2, map2, Map2x, map2x, A a a, B b b);
+map!(Map3, map3, Map3x, map3x, A a a, B b b, C c c);
+map!(Map4, map4, Map4x, map4x, A a a, B b b, C c c, E e e);

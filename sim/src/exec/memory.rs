@@ -1,0 +1,56 @@
+//! What the engine asks of the device's memory, and the address windows that are
+//! the engine's own.
+//!
+//! Generic addresses are 64 bits. Shared, local and parameter memory appear in
+//! windows near the top of the 47-bit user range; everything else is asked of
+//! [`GlobalMemory`], which must not hand out addresses at or above
+//! [`WINDOWS_START`].
+
+/// First address that belongs to a window.
+pub const WINDOWS_START: u64 = 0x7e00_0000_0000;
+/// Generic address of byte 0 of the block's shared memory.
+pub const SHARED_WINDOW: u64 = 0x7e00_0000_0000;
+/// Generic address of byte 0 of the thread's local memory.
+pub const LOCAL_WINDOW: u64 = 0x7e01_0000_0000;
+/// Generic address of byte 0 of the kernel's parameters.
+pub const PARAM_WINDOW: u64 = 0x7e02_0000_0000;
+/// Functions are numbered from here, 16 apart.
+pub const CODE_WINDOW: u64 = 0x7e03_0000_0000;
+/// Length of each window.
+pub const WINDOW_SIZE: u64 = 1 << 32;
+
+/// A run of device memory that is contiguous on both sides.
+#[derive(Debug, Clone, Copy)]
+pub struct MemRange {
+    /// Device address of the first byte.
+    pub base: u64,
+    /// Bytes.
+    pub len: u64,
+    /// Host address of the first byte; congruent to `base` modulo 16.
+    pub host: *mut u8,
+    /// Whether kernels may write.
+    pub writable: bool,
+}
+
+impl MemRange {
+    /// The range that contains nothing.
+    pub(crate) const EMPTY: Self = Self {
+        base: u64::MAX,
+        len: 0,
+        host: std::ptr::null_mut(),
+        writable: false,
+    };
+}
+
+/// Device memory as seen by running kernels.
+///
+/// # Safety
+/// Every byte of a returned range must stay mapped at `host` (readable, and
+/// writable if it says so) until the launch that asked has returned, and
+/// `host` must be congruent to `base` modulo 16. Nobody may hold a Rust
+/// reference to those bytes meanwhile: kernels access them with relaxed atomics
+/// of the access's size.
+pub unsafe trait GlobalMemory: Sync {
+    /// The allocation that contains `addr`, or `None` if none does.
+    fn lookup(&self, addr: u64) -> Option<MemRange>;
+}

@@ -1,0 +1,82 @@
+//! Block barriers. They count threads, not warps, so lanes of one warp may
+//! arrive apart.
+
+use crate::exec::inst::BarKind;
+
+/// One of the block's sixteen barriers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Barrier {
+    pub(crate) arrived: u32,
+    /// Threads to wait for; `None` for all that are alive.
+    expected: Option<u32>,
+    /// `.red`: lanes whose predicate was true, and all lanes that brought one.
+    yes: u32,
+    votes: u32,
+}
+
+/// What the waiting threads of a released barrier receive.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Release {
+    pub(crate) number: usize,
+    yes: u32,
+    votes: u32,
+}
+
+impl Release {
+    /// Result of a reduction.
+    pub(crate) fn value(&self, kind: BarKind) -> u32 {
+        let all = |b: bool| if b { u32::MAX } else { 0 };
+        match kind {
+            BarKind::And => all(self.yes == self.votes),
+            BarKind::Or => all(self.yes != 0),
+            _ => self.yes,
+        }
+    }
+}
+
+/// The barriers of a block.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Barriers {
+    bars: [Barrier; 16],
+    /// Barriers with arrivals.
+    active: u32,
+}
+
+impl Barriers {
+    /// `threads` arrive, of which `yes` bring a true predicate.
+    pub(crate) fn arrive(
+        &mut self,
+        number: usize,
+        threads: u32,
+        expected: Option<u32>,
+        yes: Option<u32>,
+    ) {
+        let bar = &mut self.bars[number & 15];
+        bar.arrived += threads;
+        if expected.is_some() {
+            bar.expected = expected;
+        }
+        if let Some(yes) = yes {
+            bar.yes += yes;
+            bar.votes += threads;
+        }
+        self.active |= 1 << (number & 15);
+    }
+
+    /// A barrier that is complete, reset for its next use.
+    pub(crate) fn release(&mut self, live: u32) -> Option<Release> {
+        for number in crate::exec::lanes::bits(self.active) {
+            let bar = self.bars[number];
+            if bar.arrived >= bar.expected.unwrap_or(live) {
+                self.bars[number] = Barrier::default();
+                self.active &= !(1 << number);
+                return Some(Release {
+                    number,
+                    yes: bar.yes,
+                    votes: bar.votes,
+                });
+            }
+        }
+        None
+    }
+}

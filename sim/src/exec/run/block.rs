@@ -1,0 +1,156 @@
+//! A block: its warps, barriers and shared memory, stepped in slices.
+
+use super::barrier::Barriers;
+use super::frame::Unit;
+use super::warp::{Stop, Warp};
+use crate::exec::ctx::{Ctx, WarpIds};
+use crate::exec::fault::{FaultKind, LaneFault};
+
+/// Instructions a warp may run before the next one has its turn.
+const SLICE: u64 = 8192;
+
+/// What uninitialised shared memory holds: a value no program expects.
+const POISON: u32 = 0xa5a5_a5a5;
+
+/// A resident block.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) ctaid: [u32; 3],
+    warps: Vec<Warp>,
+    shared: Vec<Unit>,
+    bars: Barriers,
+    next: usize,
+}
+
+/// Why a block stopped.
+pub(crate) enum BlockStop {
+    Done,
+    Slice,
+    /// Fault, line, function, thread index.
+    Fault(LaneFault, u32, u32, [u32; 3]),
+}
+
+impl Block {
+    pub(crate) fn new(
+        dims: [u32; 3],
+        shared_bytes: u32,
+        entry: u32,
+        funcs: &[crate::exec::inst::Func],
+    ) -> Option<Self> {
+        let func = funcs.get(entry as usize)?;
+        let threads = dims.iter().product::<u32>();
+        let warps = (0..threads.div_ceil(32)).map(|w| {
+            let in_warp = (threads - w * 32).min(32);
+            let thread = |l: u32| w * 32 + l;
+            let index = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|l| f(thread(l as u32)));
+            let ids = WarpIds {
+                tid: [
+                    index(&|t| t % dims[0]),
+                    index(&|t| t / dims[0] % dims[1]),
+                    index(&|t| t / dims[0] / dims[1]),
+                ],
+                all: u32::MAX >> (32 - in_warp),
+                warp: w,
+            };
+            Warp::new(ids, entry, func)
+        });
+        Some(Block {
+            ctaid: [0; 3],
+            warps: warps.collect(),
+            shared: vec![Unit([POISON; 32]); (shared_bytes as usize).div_ceil(size_of::<Unit>())],
+            bars: Barriers::default(),
+            next: 0,
+        })
+    }
+
+    /// Makes a finished block into the one at `ctaid`; `seed` picks the warp
+    /// that goes first.
+    pub(crate) fn restart(&mut self, ctaid: [u32; 3], seed: u64) {
+        self.ctaid = ctaid;
+        self.bars = Barriers::default();
+        self.shared.fill(Unit([POISON; 32]));
+        self.warps.iter_mut().for_each(Warp::restart);
+        self.next = (seed % self.warps.len().max(1) as u64) as usize;
+    }
+
+    /// Bytes this block occupies on the host, roughly.
+    pub(crate) fn footprint(&self) -> usize {
+        let warp = |w: &Warp| {
+            let regs: usize = w.frames.iter().map(|f| f.regs.len()).sum();
+            regs * size_of::<Unit>() + w.local.len() * 16
+        };
+        self.warps.iter().map(warp).sum::<usize>() + self.shared.len() * size_of::<Unit>()
+    }
+
+    /// Gives every warp a turn, until all have ended or have had one.
+    pub(crate) fn run(&mut self, cx: &mut Ctx<'_>, steps: &mut u64, slice: u64) -> BlockStop {
+        cx.shared = self.shared.as_mut_ptr().cast();
+        cx.shared_len = u64::from(cx.env.shared_bytes);
+        cx.ctaid = self.ctaid;
+        let count = self.warps.len();
+        loop {
+            let (mut sliced, mut done) = (false, 0);
+            for k in 0..count {
+                let warp = &mut self.warps[(self.next + k) % count];
+                match warp.run(cx, &mut self.bars, steps, *steps + slice.min(SLICE)) {
+                    Stop::Done => done += 1,
+                    Stop::Parked => {}
+                    Stop::Slice => sliced = true,
+                    Stop::Fault(fault, line, func) => {
+                        let tid = warp.ids.tid.map(|t| t[fault.lane as usize & 31]);
+                        return BlockStop::Fault(fault, line, func, tid);
+                    }
+                }
+            }
+            if done == count {
+                return BlockStop::Done;
+            }
+            let released = self.release(cx);
+            if sliced {
+                return BlockStop::Slice;
+            }
+            if !released {
+                return self.deadlock(cx);
+            }
+        }
+    }
+
+    /// Releases the barriers that are complete.
+    fn release(&mut self, cx: &mut Ctx<'_>) -> bool {
+        let live = self.warps.iter().map(|w| w.live.count_ones()).sum();
+        let mut any = false;
+        while let Some(release) = self.bars.release(live) {
+            any = true;
+            for warp in &mut self.warps {
+                warp.release(cx, &release);
+            }
+        }
+        any
+    }
+
+    #[cold]
+    fn deadlock(&self, cx: &Ctx<'_>) -> BlockStop {
+        let fault = |lane: u32| LaneFault {
+            kind: FaultKind::Deadlock,
+            lane,
+            address: None,
+        };
+        for warp in &self.warps {
+            if let Some(g) = warp.groups.first() {
+                let lane = g.mask.trailing_zeros() & 31;
+                let func = warp.frames.get(g.frame as usize).map_or(0, |f| f.func);
+                let code = cx.env.funcs.get(func as usize).map(|f| &f.code[..]);
+                // A barrier's group is already past it.
+                let at = g.pc as usize - usize::from(matches!(g.state, super::warp::State::Bar(_)));
+                let line = code.and_then(|c| c.get(at)).map_or(0, |i| i.line);
+                return BlockStop::Fault(
+                    fault(lane),
+                    line,
+                    func,
+                    warp.ids.tid.map(|t| t[lane as usize]),
+                );
+            }
+        }
+        BlockStop::Fault(fault(0), 0, 0, [0; 3])
+    }
+}

@@ -1,0 +1,563 @@
+//! The scheduler of one warp.
+
+use super::barrier::{Barriers, Release};
+use super::frame::{Frame, registers};
+use crate::exec::ctx::{Ctx, WarpIds};
+use crate::exec::fault::{FaultKind, LaneFault};
+use crate::exec::inst::{BarKind, Flow, Func, Inst, Kind, NONE};
+
+/// Backward branches after which a group gives way to others of its warp.
+const PATIENCE: u32 = 1000;
+
+/// What a group is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Run,
+    /// Waits at block barrier `number`; the pc is after it.
+    Bar(u8),
+    /// Waits at a warp-wide instruction for its other lanes.
+    Gather,
+    /// Waits at `bar.warp.sync`.
+    WarpBar,
+}
+
+/// Lanes at the same place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Group {
+    pub(crate) frame: u32,
+    pub(crate) pc: u32,
+    pub(crate) mask: u32,
+    pub(crate) state: State,
+    /// Gave way and waits until nobody else can run.
+    pub(crate) yielded: bool,
+}
+
+/// Why a warp stopped running.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// All threads have ended.
+    Done,
+    /// Every group waits.
+    Parked,
+    /// The slice is used up.
+    Slice,
+    /// A lane faulted at an instruction of this line, in this function.
+    Fault(LaneFault, u32, u32),
+}
+
+/// A warp.
+#[derive(Debug)]
+pub(crate) struct Warp {
+    pub(crate) ids: WarpIds,
+    pub(crate) frames: Vec<Frame>,
+    /// Frames free for reuse.
+    pub(crate) free: Vec<u32>,
+    pub(crate) groups: Vec<Group>,
+    /// Lanes that have not ended.
+    pub(crate) live: u32,
+    /// Local memory of all lanes.
+    pub(crate) local: Vec<u128>,
+    pub(crate) local_len: u64,
+}
+
+/// How the run of one group ended.
+pub(super) enum Next {
+    /// Choose a group again.
+    Reschedule,
+    Slice,
+    Fault(LaneFault, u32),
+}
+
+impl Warp {
+    pub(crate) fn new(ids: WarpIds, entry: u32, func: &Func) -> Self {
+        let frame = Frame {
+            func: entry,
+            regs: registers(func),
+            local_base: 0,
+            ret_pc: 0,
+            parent: NONE,
+            call: 0,
+            lanes: ids.all,
+            depth: 0,
+        };
+        let mut warp = Warp {
+            live: 0,
+            frames: vec![frame],
+            free: Vec::new(),
+            groups: Vec::new(),
+            local: Vec::new(),
+            local_len: 0,
+            ids,
+        };
+        warp.grow_local(u64::from(func.local_bytes));
+        warp.restart();
+        warp
+    }
+
+    /// Prepares for another block. Registers keep old values, as on a GPU.
+    pub(crate) fn restart(&mut self) {
+        self.live = self.ids.all;
+        self.frames[0].lanes = self.ids.all;
+        self.groups.clear();
+        self.groups.push(Group {
+            frame: 0,
+            pc: 0,
+            mask: self.ids.all,
+            state: State::Run,
+            yielded: false,
+        });
+    }
+
+    pub(super) fn grow_local(&mut self, bytes: u64) {
+        let bytes = bytes.next_multiple_of(16);
+        if bytes > self.local_len {
+            self.local_len = bytes;
+            self.local.resize(bytes as usize * 32 / 16, 0);
+        }
+    }
+
+    /// Runs until everything waits, ends, or `steps` reaches `end`.
+    pub(crate) fn run(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        bars: &mut Barriers,
+        steps: &mut u64,
+        end: u64,
+    ) -> Stop {
+        cx.ids = &raw const self.ids;
+        while let Some(at) = self.pick() {
+            match self.run_group(cx, bars, at, steps, end) {
+                Next::Reschedule => {}
+                Next::Slice => return Stop::Slice,
+                Next::Fault(fault, line) => {
+                    let frame = self.groups.get(at).map_or(0, |g| g.frame);
+                    let func = self.frames.get(frame as usize).map_or(0, |f| f.func);
+                    return Stop::Fault(fault, line, func);
+                }
+            }
+        }
+        if self.groups.is_empty() {
+            Stop::Done
+        } else {
+            Stop::Parked
+        }
+    }
+
+    /// Merges groups that met and chooses the next one to run.
+    fn pick(&mut self) -> Option<usize> {
+        if let [only] = &self.groups[..] {
+            return (only.state == State::Run).then_some(0);
+        }
+        self.merge();
+        let mut best: Option<(usize, bool, u32, u32)> = None;
+        for (i, g) in self.groups.iter().enumerate() {
+            if g.state != State::Run {
+                continue;
+            }
+            let depth = self.frames[g.frame as usize].depth;
+            let better = best.is_none_or(|(_, yielded, d, pc)| {
+                (g.yielded, u32::MAX - depth, g.pc) < (yielded, u32::MAX - d, pc)
+            });
+            if better {
+                best = Some((i, g.yielded, depth, g.pc));
+            }
+        }
+        let (at, yielded, ..) = best?;
+        if yielded {
+            // Everyone gave way: begin a new round.
+            self.groups.iter_mut().for_each(|g| g.yielded = false);
+        }
+        Some(at)
+    }
+
+    /// Joins groups at one pc of one frame. A group that waits for lanes joins
+    /// those that arrive, and looks again.
+    fn merge(&mut self) {
+        let joins = |a: State, b: State| {
+            a == b || !matches!((a, b), (State::Bar(_), _) | (_, State::Bar(_)))
+        };
+        let mut i = 0;
+        while i < self.groups.len() {
+            let mut k = i + 1;
+            while k < self.groups.len() {
+                let (a, b) = (self.groups[i], self.groups[k]);
+                if a.frame == b.frame && a.pc == b.pc && joins(a.state, b.state) {
+                    let g = &mut self.groups[i];
+                    g.mask |= b.mask;
+                    g.yielded &= b.yielded;
+                    if !matches!(a.state, State::Bar(_)) {
+                        g.state = State::Run;
+                    }
+                    self.groups.swap_remove(k);
+                } else {
+                    k += 1;
+                }
+            }
+            i += 1;
+        }
+    }
+
+    /// The lowest pc above `pc` where a group of the same frame waits to be met.
+    fn meeting(&self, at: usize, pc: u32) -> u32 {
+        let frame = self.groups[at].frame;
+        let others = self.groups.iter().enumerate();
+        others
+            .filter(|(i, g)| {
+                *i != at && g.frame == frame && g.pc > pc && !matches!(g.state, State::Bar(_))
+            })
+            .map(|(_, g)| g.pc)
+            .min()
+            .unwrap_or(u32::MAX)
+    }
+
+    #[allow(clippy::too_many_lines, reason = "the interpreter's one loop")]
+    fn run_group(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        bars: &mut Barriers,
+        at: usize,
+        steps: &mut u64,
+        end: u64,
+    ) -> Next {
+        let group = self.groups[at];
+        let frame = &mut self.frames[group.frame as usize];
+        cx.regs = frame.regs.as_mut_ptr().cast();
+        cx.local_base = frame.local_base;
+        cx.local = self.local.as_mut_ptr().cast();
+        cx.local_len = self.local_len;
+        let env = cx.env;
+        let Some(func) = env.funcs.get(frame.func as usize) else {
+            return Next::Fault(lane_fault(FaultKind::InvalidPc, group.mask), 0);
+        };
+        let code = &func.code[..];
+        let mut pc = group.pc;
+        let mut mask = group.mask;
+        let mut limit = self.meeting(at, pc);
+        let mut others = self.groups.len() > 1;
+        let mut patience = PATIENCE;
+        macro_rules! leave {
+            ($state:expr, $next:expr) => {{
+                let g = &mut self.groups[at];
+                (g.pc, g.mask, g.state) = (pc, mask, $state);
+                return $next;
+            }};
+        }
+        loop {
+            if pc >= limit {
+                leave!(State::Run, Next::Reschedule);
+            }
+            let Some(inst) = code.get(pc as usize) else {
+                return Next::Fault(lane_fault(FaultKind::InvalidPc, mask), 0);
+            };
+            *steps += 1;
+            // SAFETY: the frame belongs to this function, so guards are its
+            // predicates.
+            let m = unsafe { guarded(cx, inst, mask) };
+            if inst.kind == Kind::Op {
+                if m != 0 {
+                    // SAFETY: cx holds the frame and the memories of this warp;
+                    // wide twins were chosen only if the CPU has them.
+                    let flow = unsafe { (inst.f)(cx, inst, m) };
+                    if flow == Flow::Fault {
+                        return self.faulted(cx, inst, m);
+                    }
+                }
+                pc += 1;
+                continue;
+            }
+            if m == 0 {
+                pc += 1;
+                continue;
+            }
+            if inst.kind == Kind::Bra {
+                let target = inst.x as u32;
+                if m != mask {
+                    self.groups.push(Group {
+                        pc: target,
+                        mask: m,
+                        yielded: false,
+                        ..group
+                    });
+                    mask &= !m;
+                    pc += 1;
+                    others = true;
+                    if target < pc {
+                        leave!(State::Run, Next::Reschedule);
+                    }
+                    limit = limit.min(target);
+                    continue;
+                }
+                let backward = target <= pc;
+                pc = target;
+                if backward {
+                    if *steps >= end {
+                        leave!(State::Run, Next::Slice);
+                    }
+                    if others {
+                        patience -= 1;
+                        if patience == 0 {
+                            self.groups[at].yielded = true;
+                            leave!(State::Run, Next::Reschedule);
+                        }
+                    }
+                }
+                continue;
+            }
+            // Everything else acts on whole groups: set apart the lanes that
+            // the guard excludes.
+            if m != mask {
+                self.groups.push(Group {
+                    pc: pc + 1,
+                    mask: mask & !m,
+                    yielded: false,
+                    ..group
+                });
+                mask = m;
+                others = true;
+                limit = limit.min(pc + 1);
+            }
+            match inst.kind {
+                Kind::Op | Kind::Bra => pc += 1,
+                Kind::WarpOp => {
+                    // SAFETY: e is a 32-bit register of this frame.
+                    let members = unsafe { uniform(cx, inst.e, mask) } & self.live;
+                    if members & !mask != 0 {
+                        leave!(State::Gather, Next::Reschedule);
+                    }
+                    // SAFETY: as for other operations.
+                    let flow = unsafe { (inst.f)(cx, inst, mask) };
+                    if flow == Flow::Fault {
+                        return self.faulted(cx, inst, mask);
+                    }
+                    pc += 1;
+                }
+                Kind::WarpBar => {
+                    // SAFETY: e is a 32-bit register of this frame.
+                    let members = unsafe { uniform(cx, inst.e, mask) } & self.live;
+                    let here = self.groups.iter().enumerate();
+                    let arrived = here
+                        .filter(|(i, g)| *i != at && g.state == State::WarpBar)
+                        .fold(mask, |all, (_, g)| all | g.mask);
+                    if members & !arrived != 0 {
+                        leave!(State::WarpBar, Next::Reschedule);
+                    }
+                    for g in &mut self.groups {
+                        if g.state == State::WarpBar && g.mask & members != 0 {
+                            g.state = State::Run;
+                            g.pc += 1;
+                        }
+                    }
+                    pc += 1;
+                    leave!(State::Run, Next::Reschedule);
+                }
+                Kind::Bar(kind) => {
+                    // SAFETY: the operands are registers of this frame.
+                    let (number, state) = unsafe { self.arrive(cx, bars, inst, kind, mask) };
+                    pc += 1;
+                    if state == State::Run {
+                        continue;
+                    }
+                    if number > 15 {
+                        return Next::Fault(
+                            lane_fault(FaultKind::IllegalInstruction, mask),
+                            inst.line,
+                        );
+                    }
+                    leave!(state, Next::Reschedule);
+                }
+                Kind::Brx => {
+                    // SAFETY: a is a 32-bit register of this frame.
+                    let index = unsafe { cx.reg::<[u32; 32]>(inst.a).read() };
+                    let Some(table) = func.tables.get(inst.x as usize) else {
+                        return Next::Fault(lane_fault(FaultKind::InvalidPc, mask), inst.line);
+                    };
+                    let first = index[mask.trailing_zeros() as usize & 31];
+                    let same = crate::exec::lanes::bits(mask)
+                        .filter(|&l| index[l] == first)
+                        .fold(0, |s, l| s | 1u32 << l);
+                    let Some(&target) = table.get(first as usize) else {
+                        return Next::Fault(lane_fault(FaultKind::InvalidPc, same), inst.line);
+                    };
+                    if same != mask {
+                        // The others come back to this instruction.
+                        self.groups.push(Group {
+                            pc,
+                            mask: mask & !same,
+                            yielded: false,
+                            ..group
+                        });
+                        mask = same;
+                    }
+                    pc = target;
+                    if *steps >= end {
+                        leave!(State::Run, Next::Slice);
+                    }
+                    leave!(State::Run, Next::Reschedule);
+                }
+                Kind::Call => {
+                    (self.groups[at].pc, self.groups[at].mask) = (pc, mask);
+                    let next = self.call(cx, at, func, inst);
+                    if *steps >= end && matches!(next, Next::Reschedule) {
+                        return Next::Slice;
+                    }
+                    return next;
+                }
+                Kind::Ret if self.frames[group.frame as usize].parent != NONE => {
+                    self.groups[at].mask = mask;
+                    return self.ret(cx, at);
+                }
+                Kind::Ret | Kind::Exit => {
+                    self.exit(at, mask);
+                    return Next::Reschedule;
+                }
+                Kind::Trap => return Next::Fault(lane_fault(FaultKind::Trap, mask), inst.line),
+                Kind::Yield => {
+                    pc += 1;
+                    self.groups[at].yielded = true;
+                    leave!(State::Run, Next::Slice);
+                }
+            }
+        }
+    }
+
+    /// Ends the lanes of a group. Those who waited for them look again.
+    pub(super) fn exit(&mut self, at: usize, mask: u32) {
+        self.live &= !mask;
+        let mut frame = self.groups[at].frame;
+        while let Some(f) = self.frames.get_mut(frame as usize) {
+            f.lanes &= !mask;
+            let parent = f.parent;
+            if f.lanes == 0 && parent != NONE {
+                self.free.push(frame);
+            }
+            frame = parent;
+        }
+        self.groups.swap_remove(at);
+        for g in &mut self.groups {
+            if matches!(g.state, State::Gather | State::WarpBar) {
+                g.state = State::Run;
+            }
+        }
+    }
+
+    /// Arrives at a block barrier; the number, and the state that follows.
+    ///
+    /// # Safety
+    /// `cx` must hold the frame that `inst` belongs to.
+    unsafe fn arrive(
+        &self,
+        cx: &Ctx<'_>,
+        bars: &mut Barriers,
+        inst: &Inst,
+        kind: BarKind,
+        mask: u32,
+    ) -> (u32, State) {
+        // SAFETY: a and b are 32-bit registers, p a predicate.
+        let (number, count, yes) = unsafe {
+            let count = (inst.b != NONE).then(|| uniform(cx, inst.b, mask));
+            let yes = (inst.p != NONE).then(|| {
+                let p = cx.pred(inst.p) ^ 0u32.wrapping_sub((inst.x & 1) as u32);
+                (p & mask).count_ones()
+            });
+            (uniform(cx, inst.a, mask), count, yes)
+        };
+        if number > 15 {
+            return (number, State::Bar(0));
+        }
+        // Counts are of whole warps: lanes that never existed come along with
+        // the lowest one that does.
+        let mut threads = mask.count_ones();
+        if count.is_some() && mask & (self.ids.all & self.ids.all.wrapping_neg()) != 0 {
+            threads += 32 - self.ids.all.count_ones();
+        }
+        bars.arrive(number as usize, threads, count, yes);
+        let state = if kind == BarKind::Arrive {
+            State::Run
+        } else {
+            State::Bar(number as u8)
+        };
+        (number, state)
+    }
+
+    /// Lets the groups at a released barrier go on.
+    pub(crate) fn release(&mut self, cx: &mut Ctx<'_>, release: &Release) {
+        for i in 0..self.groups.len() {
+            let g = self.groups[i];
+            if g.state != State::Bar(release.number as u8) {
+                continue;
+            }
+            self.groups[i].state = State::Run;
+            let frame = &mut self.frames[g.frame as usize];
+            let func = cx.env.funcs.get(frame.func as usize);
+            let inst = func.and_then(|f| f.code.get(g.pc as usize - 1));
+            let Some(&Inst {
+                kind: Kind::Bar(kind),
+                d,
+                ..
+            }) = inst
+            else {
+                continue;
+            };
+            if !matches!(kind, BarKind::Popc | BarKind::And | BarKind::Or) {
+                continue;
+            }
+            cx.regs = frame.regs.as_mut_ptr().cast();
+            let value = release.value(kind);
+            // SAFETY: the registers are those of the barrier's frame; d is of
+            // the class that its kind implies.
+            unsafe {
+                if kind == BarKind::Popc {
+                    for lane in crate::exec::lanes::bits(g.mask) {
+                        cx.reg::<u32>(d).add(lane).write(value);
+                    }
+                } else {
+                    cx.set_pred(d, g.mask, value);
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn faulted(&self, cx: &mut Ctx<'_>, inst: &Inst, mask: u32) -> Next {
+        let fault = cx.fault.take();
+        Next::Fault(
+            fault.unwrap_or_else(|| lane_fault(FaultKind::IllegalInstruction, mask)),
+            inst.line,
+        )
+    }
+}
+
+pub(super) fn lane_fault(kind: FaultKind, mask: u32) -> LaneFault {
+    LaneFault {
+        kind,
+        lane: mask.trailing_zeros() & 31,
+        address: None,
+    }
+}
+
+/// Lanes of `mask` for which the guard holds.
+///
+/// # Safety
+/// `cx.regs` must be a frame of the instruction's function.
+#[inline(always)]
+unsafe fn guarded(cx: &Ctx<'_>, inst: &Inst, mask: u32) -> u32 {
+    if inst.guard == NONE {
+        return mask;
+    }
+    // SAFETY: by contract.
+    let p = unsafe { cx.pred(inst.guard >> 1) };
+    mask & if inst.guard & 1 != 0 { !p } else { p }
+}
+
+/// A 32-bit register's value in the lowest lane of `mask`.
+///
+/// # Safety
+/// `reg` must be a 32-bit register of the current frame.
+unsafe fn uniform(cx: &Ctx<'_>, reg: u32, mask: u32) -> u32 {
+    // SAFETY: by contract.
+    unsafe {
+        cx.reg::<u32>(reg)
+            .add((mask.trailing_zeros() & 31) as usize)
+            .read()
+    }
+}
