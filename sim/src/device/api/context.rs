@@ -1,0 +1,216 @@
+//! Contexts and which one is current.
+
+use std::ffi::{c_int, c_uint, c_ulonglong};
+use std::sync::atomic::Ordering;
+
+use cupola_sys::driver::*;
+
+use super::super::args::{In, Out, Reply};
+use super::super::call::Call;
+use super::super::current;
+use super::functions;
+
+/// The API version that every context says it was made for.
+const API_VERSION: c_uint = 3020;
+
+/// A handle as the pointer that C sees.
+pub(super) fn pointer<T>(handle: u64) -> *mut T {
+    std::ptr::without_provenance_mut(handle as usize)
+}
+
+/// At most one way of waiting, and no unknown bits.
+pub(super) fn check_flags(flags: c_uint) -> Reply {
+    let known = CUctx_flags::CU_CTX_FLAGS_MASK.0;
+    let scheduling = flags & CUctx_flags::CU_CTX_SCHED_MASK.0;
+    if flags & !known != 0 || scheduling.count_ones() > 1 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    Ok(())
+}
+
+fn create(call: &Call<'_>, context: Out<CUcontext>, flags: c_uint, device: CUdevice) -> Reply {
+    context.check()?;
+    check_flags(flags)?;
+    let device = call.machine.device(device)?;
+    let handle = call.machine.new_handle();
+    call.machine.create_context(handle, device, flags, false);
+    current::push(call.machine, handle)?;
+    context.set(pointer(handle))
+}
+
+fn create_v3(
+    call: &Call<'_>,
+    context: Out<CUcontext>,
+    _: In<CUexecAffinityParam>,
+    affinities: c_int,
+    flags: c_uint,
+    device: CUdevice,
+) -> Reply {
+    if affinities != 0 {
+        return Err(CUresult::CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+    }
+    create(call, context, flags, device)
+}
+
+fn create_v4(
+    call: &Call<'_>,
+    context: Out<CUcontext>,
+    params: In<CUctxCreateParams>,
+    flags: c_uint,
+    device: CUdevice,
+) -> Reply {
+    if !params.is_null() {
+        let params = params.get()?;
+        if params.numExecAffinityParams != 0 {
+            return Err(CUresult::CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+        }
+        if !params.cigParams.is_null() {
+            return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+        }
+    }
+    create(call, context, flags, device)
+}
+
+fn destroy(call: &Call<'_>, context: CUcontext) -> Reply {
+    let handle = context.addr() as u64;
+    let context = call
+        .machine
+        .context(handle)
+        .filter(|context| !context.primary);
+    let context = context.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+    call.machine.destroy_context(&context);
+    // Other threads keep the handle on their stacks and learn that it is destroyed.
+    if current::top(call.machine)? == Some(handle) {
+        current::pop(call.machine)?;
+    }
+    Ok(())
+}
+
+fn push(call: &Call<'_>, context: CUcontext) -> Reply {
+    let handle = context.addr() as u64;
+    call.machine
+        .context(handle)
+        .ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+    current::push(call.machine, handle)
+}
+
+fn pop(call: &Call<'_>, context: Out<CUcontext>) -> Reply {
+    let handle = current::pop(call.machine)?.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+    context.set_if(pointer(handle));
+    Ok(())
+}
+
+fn set_current(call: &Call<'_>, context: CUcontext) -> Reply {
+    let handle = context.addr() as u64;
+    if handle == 0 {
+        return current::replace(call.machine, None);
+    }
+    call.machine
+        .context(handle)
+        .ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+    current::replace(call.machine, Some(handle))
+}
+
+fn get_current(call: &Call<'_>, context: Out<CUcontext>) -> Reply {
+    context.set(pointer(current::top(call.machine)?.unwrap_or(0)))
+}
+
+fn device(call: &Call<'_>, device: Out<CUdevice>) -> Reply {
+    device.set(call.any_context()?.device.ordinal as CUdevice)
+}
+
+fn device_v2(call: &Call<'_>, device: Out<CUdevice>, context: CUcontext) -> Reply {
+    let context = call.context_or_current(context.addr() as u64)?;
+    device.set(context.device.ordinal as CUdevice)
+}
+
+fn flags(call: &Call<'_>, flags: Out<c_uint>) -> Reply {
+    flags.set(call.context()?.flags())
+}
+
+fn set_flags(call: &Call<'_>, flags: c_uint) -> Reply {
+    check_flags(flags)?;
+    call.context()?.flags.store(flags, Ordering::Relaxed);
+    Ok(())
+}
+
+fn id(call: &Call<'_>, context: CUcontext, id: Out<c_ulonglong>) -> Reply {
+    id.set(call.context_or_current(context.addr() as u64)?.id)
+}
+
+fn api_version(call: &Call<'_>, context: CUcontext, version: Out<c_uint>) -> Reply {
+    call.context_or_current(context.addr() as u64)?;
+    version.set(API_VERSION)
+}
+
+fn synchronize(call: &Call<'_>) -> Reply {
+    call.context()?.synchronize()
+}
+
+fn synchronize_v2(call: &Call<'_>, context: CUcontext) -> Reply {
+    call.context_or_current(context.addr() as u64)?
+        .synchronize()
+}
+
+/// Priorities are kept and do not change the order of anything.
+fn priority_range(call: &Call<'_>, least: Out<c_int>, greatest: Out<c_int>) -> Reply {
+    call.context()?;
+    least.set_if(LEAST_PRIORITY);
+    greatest.set_if(GREATEST_PRIORITY);
+    Ok(())
+}
+
+pub(super) const LEAST_PRIORITY: c_int = 0;
+pub(super) const GREATEST_PRIORITY: c_int = -5;
+
+fn limit(call: &Call<'_>, value: Out<usize>, limit: CUlimit) -> Reply {
+    value.set(call.context()?.limit(limit)?)
+}
+
+fn set_limit(call: &Call<'_>, limit: CUlimit, value: usize) -> Reply {
+    call.context()?.set_limit(limit, value)
+}
+
+fn cache_config(call: &Call<'_>, config: Out<CUfunc_cache>) -> Reply {
+    config.set(CUfunc_cache(
+        call.context()?.cache_config.load(Ordering::Relaxed),
+    ))
+}
+
+fn set_cache_config(call: &Call<'_>, config: CUfunc_cache) -> Reply {
+    if config.0 > CUfunc_cache::CU_FUNC_CACHE_PREFER_EQUAL.0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    call.context()?
+        .cache_config
+        .store(config.0, Ordering::Relaxed);
+    Ok(())
+}
+
+functions! {
+    Initialized {
+        cuCtxCreate_v2: (context: *mut CUcontext, flags: c_uint, device: CUdevice) = create;
+        cuCtxCreate_v3: (context: *mut CUcontext, params: *mut CUexecAffinityParam, count: c_int,
+            flags: c_uint, device: CUdevice) = create_v3;
+        cuCtxCreate_v4: (context: *mut CUcontext, params: *mut CUctxCreateParams, flags: c_uint,
+            device: CUdevice) = create_v4;
+        cuCtxDestroy_v2: (context: CUcontext) = destroy;
+        cuCtxPushCurrent_v2: (context: CUcontext) = push;
+        cuCtxPopCurrent_v2: (context: *mut CUcontext) = pop;
+        cuCtxSetCurrent: (context: CUcontext) = set_current;
+        cuCtxGetCurrent: (context: *mut CUcontext) = get_current;
+        cuCtxGetDevice: (device: *mut CUdevice) = device;
+        cuCtxGetDevice_v2: (device: *mut CUdevice, context: CUcontext) = device_v2;
+        cuCtxGetFlags: (flags: *mut c_uint) = flags;
+        cuCtxSetFlags: (flags: c_uint) = set_flags;
+        cuCtxGetId: (context: CUcontext, id: *mut c_ulonglong) = id;
+        cuCtxGetApiVersion: (context: CUcontext, version: *mut c_uint) = api_version;
+        cuCtxSynchronize: () = synchronize;
+        cuCtxSynchronize_v2: (context: CUcontext) = synchronize_v2;
+        cuCtxGetStreamPriorityRange: (least: *mut c_int, greatest: *mut c_int) = priority_range;
+        cuCtxGetLimit: (value: *mut usize, limit: CUlimit) = limit;
+        cuCtxSetLimit: (limit: CUlimit, value: usize) = set_limit;
+        cuCtxGetCacheConfig: (config: *mut CUfunc_cache) = cache_config;
+        cuCtxSetCacheConfig: (config: CUfunc_cache) = set_cache_config;
+    }
+}

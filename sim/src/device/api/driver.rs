@@ -1,0 +1,168 @@
+//! Initialisation, version, error texts, and the search for functions.
+
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+use cupola_sys::driver::*;
+use cupola_sys::{Status, Version};
+
+use super::super::args::{Out, Reply, Text};
+use super::super::call::Call;
+use super::super::machine::Inner;
+use super::functions;
+
+fn init(call: &Call<'_>, flags: c_uint) -> Reply {
+    if flags != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    if call.machine.devices.is_empty() {
+        return Err(CUresult::CUDA_ERROR_NO_DEVICE);
+    }
+    call.machine.initialized.store(true, Ordering::Release);
+    Ok(())
+}
+
+fn version(call: &Call<'_>, version: Out<c_int>) -> Reply {
+    version.set(c_int::try_from(call.machine.version.0).unwrap_or(c_int::MAX))
+}
+
+/// Name and text of every code that `cupola_sys` knows, as C strings; made once, because
+/// the caller keeps the pointers for ever.
+fn texts(code: CUresult) -> Option<&'static (CString, CString)> {
+    static TEXTS: OnceLock<Vec<(CUresult, (CString, CString))>> = OnceLock::new();
+    let texts = TEXTS.get_or_init(|| {
+        let row = |number| {
+            let code = CUresult(number);
+            let name = CString::new(code.name()?).ok()?;
+            let text = CString::new(code.advice().unwrap_or_default()).ok()?;
+            Some((code, (name, text)))
+        };
+        (0..1000).filter_map(row).collect()
+    });
+    let position = texts.binary_search_by_key(&code, |(code, _)| *code).ok()?;
+    Some(&texts[position].1)
+}
+
+fn error_name(_: &Call<'_>, code: CUresult, name: Out<*const c_char>) -> Reply {
+    give(name, texts(code).map(|(name, _)| name))
+}
+
+fn error_string(_: &Call<'_>, code: CUresult, text: Out<*const c_char>) -> Reply {
+    give(text, texts(code).map(|(_, text)| text))
+}
+
+fn give(place: Out<*const c_char>, text: Option<&'static CString>) -> Reply {
+    place.set(text.map_or(std::ptr::null(), |text| text.as_ptr()))?;
+    if text.is_some() {
+        Ok(())
+    } else {
+        Err(CUresult::CUDA_ERROR_INVALID_VALUE)
+    }
+}
+
+/// What `cuGetProcAddress` finds.
+enum Found {
+    Address(*const c_void),
+    /// The name exists, for a newer version than asked for.
+    Newer,
+    Nothing,
+}
+
+/// The newest form of `base` that both the asked version and this machine have.
+fn find(machine: &Inner, base: &[u8], asked: c_int, flags: u64) -> Found {
+    let asked = Version(u32::try_from(asked).unwrap_or(0));
+    let rows = SYMBOLS
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.base.to_bytes() == base);
+    let rows = rows.filter(|(position, _)| !machine.function(*position).is_null());
+    let (newer, mut fitting): (Vec<_>, Vec<_>) = rows.partition(|(_, row)| row.introduced > asked);
+    // The per-thread form, where there is one, is only for those who ask for it.
+    let per_thread = flags & 2 != 0;
+    if !per_thread || fitting.iter().any(|(_, row)| row.is_per_thread()) {
+        fitting.retain(|(_, row)| row.is_per_thread() == per_thread);
+    }
+    // The later row of a base and version is the newer ABI: `_v3` comes after `_v2`.
+    match fitting
+        .iter()
+        .max_by_key(|(position, row)| (row.introduced, *position))
+    {
+        Some((position, _)) => Found::Address(machine.function(*position)),
+        None if newer.is_empty() => Found::Nothing,
+        None => Found::Newer,
+    }
+}
+
+fn proc_address(
+    call: &Call<'_>,
+    name: Text,
+    function: Out<*mut c_void>,
+    version: c_int,
+    flags: cuuint64_t,
+) -> Reply {
+    proc_address_v2(call, name, function, version, flags, Out::none())
+}
+
+fn proc_address_v2(
+    call: &Call<'_>,
+    name: Text,
+    function: Out<*mut c_void>,
+    version: c_int,
+    flags: cuuint64_t,
+    status: Out<CUdriverProcAddressQueryResult>,
+) -> Reply {
+    use CUdriverProcAddressQueryResult as Status;
+    function.check()?;
+    if flags > 3 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let found = find(call.machine, &name.bytes()?, version, flags);
+    let (address, answer) = match found {
+        Found::Address(address) => (address, Status::CU_GET_PROC_ADDRESS_SUCCESS),
+        Found::Newer => (
+            std::ptr::null(),
+            Status::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT,
+        ),
+        Found::Nothing => (
+            std::ptr::null(),
+            Status::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
+        ),
+    };
+    status.set_if(answer);
+    function.set(address.cast_mut())?;
+    if address.is_null() {
+        Err(CUresult::CUDA_ERROR_NOT_FOUND)
+    } else {
+        Ok(())
+    }
+}
+
+/// The undocumented tables are not emulated: see `docs/design/sim.md`.
+fn export_table(_: &Call<'_>, table: Out<*const c_void>, _: *const CUuuid) -> Reply {
+    table.set(std::ptr::null())?;
+    Err(CUresult::CUDA_ERROR_NOT_FOUND)
+}
+
+/// There is no profiler; programs that switch it on and off go on.
+fn profiler(call: &Call<'_>) -> Reply {
+    call.context().map(drop)
+}
+
+functions! {
+    Always {
+        cuInit: (flags: c_uint) = init;
+        cuDriverGetVersion: (version: *mut c_int) = version;
+        cuGetErrorName: (error: CUresult, name: *mut *const c_char) = error_name;
+        cuGetErrorString: (error: CUresult, text: *mut *const c_char) = error_string;
+        cuGetProcAddress: (name: *const c_char, function: *mut *mut c_void, version: c_int,
+            flags: cuuint64_t) = proc_address;
+        cuGetProcAddress_v2: (name: *const c_char, function: *mut *mut c_void, version: c_int,
+            flags: cuuint64_t, status: *mut CUdriverProcAddressQueryResult) = proc_address_v2;
+        cuGetExportTable: (table: *mut *const c_void, id: *const CUuuid) = export_table;
+    }
+    Initialized {
+        cuProfilerStart: () = profiler;
+        cuProfilerStop: () = profiler;
+    }
+}

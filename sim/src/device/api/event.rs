@@ -1,0 +1,104 @@
+//! Events.
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+
+use cupola_sys::driver::*;
+
+use super::super::args::{Out, Reply};
+use super::super::call::Call;
+use super::super::event::{Event, Record};
+use super::super::op::Op;
+use super::super::sync::write;
+use super::context::pointer;
+use super::functions;
+
+fn create(call: &Call<'_>, event: Out<CUevent>, flags: c_uint) -> Reply {
+    use CUevent_flags as F;
+    event.check()?;
+    let known = F::CU_EVENT_BLOCKING_SYNC.0 | F::CU_EVENT_DISABLE_TIMING.0;
+    if flags & F::CU_EVENT_INTERPROCESS.0 != 0 {
+        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    }
+    if flags & !known != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let context = call.context()?;
+    let handle = call.machine.new_handle();
+    let created = Event::new(context.handle, Arc::clone(&context.health), flags);
+    write(&call.machine.events).insert(handle, Arc::new(created));
+    event.set(pointer(handle))
+}
+
+/// The event, of a context that works.
+fn get(call: &Call<'_>, event: CUevent) -> Reply<Arc<Event>> {
+    let event = call.machine.event(event.addr() as u64)?;
+    event.health.check()?;
+    Ok(event)
+}
+
+/// Streams that wait for the event go on waiting for its record.
+fn destroy(call: &Call<'_>, event: CUevent) -> Reply {
+    get(call, event)?;
+    let removed = write(&call.machine.events).remove(&(event.addr() as u64));
+    removed.map(drop).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
+}
+
+fn record(call: &Call<'_>, event: CUevent, stream: CUstream) -> Reply {
+    let (context, stream) = call.stream(stream)?;
+    let event = get(call, event)?;
+    if event.context != context.handle {
+        return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
+    }
+    let record = Record::new();
+    context.submit(&stream, Op::Record(Arc::clone(&record)))?;
+    event.set_latest(record);
+    Ok(())
+}
+
+fn record_with_flags(call: &Call<'_>, event: CUevent, stream: CUstream, flags: c_uint) -> Reply {
+    // The external form is for captures, which there are none of.
+    if flags != CUevent_record_flags::CU_EVENT_RECORD_DEFAULT.0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    record(call, event, stream)
+}
+
+fn query(call: &Call<'_>, event: CUevent) -> Reply {
+    let event = get(call, event)?;
+    match event.latest() {
+        Some(record) if !record.is_settled() => Err(CUresult::CUDA_ERROR_NOT_READY),
+        _ => event.health.check(),
+    }
+}
+
+fn synchronize(call: &Call<'_>, event: CUevent) -> Reply {
+    let event = get(call, event)?;
+    if let Some(record) = event.latest() {
+        record.wait();
+    }
+    if let Some(context) = call.machine.context(event.context) {
+        context.device.account.synchronized();
+    }
+    event.health.check()
+}
+
+fn elapsed(call: &Call<'_>, milliseconds: Out<f32>, start: CUevent, end: CUevent) -> Reply {
+    milliseconds.check()?;
+    let (start, end) = (get(call, start)?, get(call, end)?);
+    milliseconds.set(end.elapsed_since(&start)?)
+}
+
+functions! {
+    Initialized {
+        cuEventCreate: (event: *mut CUevent, flags: c_uint) = create;
+        cuEventDestroy_v2: (event: CUevent) = destroy;
+        cuEventRecord, cuEventRecord_ptsz: (event: CUevent, stream: CUstream) = record;
+        cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz: (event: CUevent, stream: CUstream,
+            flags: c_uint) = record_with_flags;
+        cuEventQuery: (event: CUevent) = query;
+        cuEventSynchronize: (event: CUevent) = synchronize;
+        cuEventElapsedTime: (milliseconds: *mut f32, start: CUevent, end: CUevent) = elapsed;
+        cuEventElapsedTime_v2: (milliseconds: *mut f32, start: CUevent, end: CUevent) = elapsed;
+    }
+}

@@ -1,0 +1,114 @@
+//! Page-locked host memory.
+
+use std::ffi::{c_uint, c_void};
+
+use cupola_sys::driver::*;
+
+use super::super::args::{Out, Reply};
+use super::super::call::Call;
+use super::super::memory::Place;
+use super::functions;
+
+fn alloc(call: &Call<'_>, place: Out<*mut c_void>, len: usize, flags: c_uint) -> Reply {
+    place.check()?;
+    let known =
+        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+    if len == 0 || flags & !known != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let context = call.context()?;
+    let (handle, device) = (context.handle, context.device.ordinal);
+    let range = call
+        .machine
+        .space
+        .allocate_host(len as u64, flags, handle, device)?;
+    place.set(range.host(range.address).cast())
+}
+
+/// Portable and mapped, as with unified addressing all page-locked memory is.
+fn alloc_host(call: &Call<'_>, place: Out<*mut c_void>, len: usize) -> Reply {
+    alloc(
+        call,
+        place,
+        len,
+        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP,
+    )
+}
+
+/// Waits for the context's work, which may still use the memory.
+fn free(call: &Call<'_>, memory: *mut c_void) -> Reply {
+    let context = call.context()?;
+    context.wait_idle();
+    context.health.check()?;
+    let range = call
+        .machine
+        .space
+        .remove_host(memory.expose_provenance() as u64, true);
+    range.map(drop).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)
+}
+
+fn register(call: &Call<'_>, memory: *mut c_void, len: usize, flags: c_uint) -> Reply {
+    let known = CU_MEMHOSTREGISTER_PORTABLE
+        | CU_MEMHOSTREGISTER_DEVICEMAP
+        | CU_MEMHOSTREGISTER_IOMEMORY
+        | CU_MEMHOSTREGISTER_READ_ONLY;
+    if memory.is_null() || len == 0 || flags & !known != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let context = call.context()?;
+    let (handle, device) = (context.handle, context.device.ordinal);
+    call.machine
+        .space
+        .register_host(memory.cast(), len as u64, flags, handle, device)
+}
+
+fn unregister(call: &Call<'_>, memory: *mut c_void) -> Reply {
+    let context = call.context()?;
+    context.wait_idle();
+    context.health.check()?;
+    let range = call
+        .machine
+        .space
+        .remove_host(memory.expose_provenance() as u64, false);
+    range
+        .map(drop)
+        .ok_or(CUresult::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED)
+}
+
+fn device_pointer(
+    call: &Call<'_>,
+    place: Out<CUdeviceptr>,
+    memory: *mut c_void,
+    flags: c_uint,
+) -> Reply {
+    call.context()?;
+    if flags != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let address = memory.expose_provenance() as u64;
+    match call.machine.space.find(address) {
+        Some(Place::Pinned(_)) => place.set(address),
+        _ => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
+    }
+}
+
+fn flags(call: &Call<'_>, flags: Out<c_uint>, memory: *mut c_void) -> Reply {
+    call.context()?;
+    match call.machine.space.find(memory.expose_provenance() as u64) {
+        Some(Place::Pinned(range)) => flags.set(range.flags),
+        _ => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
+    }
+}
+
+functions! {
+    Initialized {
+        cuMemHostAlloc: (place: *mut *mut c_void, len: usize, flags: c_uint) = alloc;
+        cuMemAllocHost_v2: (place: *mut *mut c_void, len: usize) = alloc_host;
+        cuMemFreeHost: (memory: *mut c_void) = free;
+        cuMemHostRegister_v2: (memory: *mut c_void, len: usize, flags: c_uint) = register;
+        cuMemHostUnregister: (memory: *mut c_void) = unregister;
+        cuMemHostGetDevicePointer_v2: (place: *mut CUdeviceptr, memory: *mut c_void, flags: c_uint)
+            = device_pointer;
+        cuMemHostGetFlags: (flags: *mut c_uint, memory: *mut c_void) = flags;
+    }
+}

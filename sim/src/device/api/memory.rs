@@ -1,0 +1,209 @@
+//! Device memory: plain and stream-ordered allocations.
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use cupola_sys::driver::*;
+
+use super::super::args::{Out, Reply};
+use super::super::call::Call;
+use super::super::context::Context;
+use super::super::machine::Device;
+use super::super::memory::{Block, GRANULE, Owner};
+use super::super::op::Op;
+use super::super::sync::read;
+use super::functions;
+
+/// Rows of pitched memory start at multiples of this.
+const PITCH: usize = 512;
+
+/// Bytes that an allocation of `len` takes.
+fn charge(len: usize) -> Reply<u64> {
+    if len == 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    (len as u64)
+        .checked_next_multiple_of(GRANULE)
+        .ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)
+}
+
+/// Allocates outside of pools.
+pub(in crate::device) fn allocate(
+    context: &Context,
+    len: usize,
+    module: bool,
+) -> Reply<Arc<Block>> {
+    let device = &context.device;
+    let charge = charge(len)?;
+    device.account.take(charge)?;
+    let owner = Owner {
+        device: device.ordinal,
+        context: context.handle,
+        pool: None,
+        module,
+    };
+    let block = device.space.allocate(len as u64, charge, owner);
+    block.inspect_err(|_| device.account.give(None, charge))
+}
+
+fn alloc(call: &Call<'_>, place: Out<CUdeviceptr>, len: usize) -> Reply {
+    place.check()?;
+    let context = call.context()?;
+    place.set(allocate(&context, len, false)?.address)
+}
+
+fn alloc_pitch(
+    call: &Call<'_>,
+    place: Out<CUdeviceptr>,
+    pitch: Out<usize>,
+    width: usize,
+    height: usize,
+    element: c_uint,
+) -> Reply {
+    place.check()?;
+    pitch.check()?;
+    if width == 0 || height == 0 || ![4, 8, 16].contains(&element) {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let context = call.context()?;
+    let row = width.checked_next_multiple_of(PITCH);
+    let len = row.and_then(|row| row.checked_mul(height));
+    let len = len.ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
+    let block = allocate(&context, len, false)?;
+    pitch.set(len / height)?;
+    place.set(block.address)
+}
+
+/// The live block that starts at the address and that the program may free.
+fn freeable(call: &Call<'_>, address: CUdeviceptr) -> Reply<Arc<Block>> {
+    let block = call
+        .machine
+        .space
+        .block_at(address)
+        .filter(|block| !block.module);
+    block.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)
+}
+
+/// Claims a block and ends its charge.
+fn claim(device: &Device, block: &Block) -> Reply {
+    if !block.doom() {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    device.account.give(block.pool, block.charge);
+    Ok(())
+}
+
+/// Waits for all work on the block's device first, as hardware does.
+fn free(call: &Call<'_>, address: CUdeviceptr) -> Reply {
+    let context = call.context()?;
+    if address == 0 {
+        return Ok(());
+    }
+    let block = freeable(call, address)?;
+    let contexts: Vec<_> = read(&call.machine.contexts).values().cloned().collect();
+    let here = contexts
+        .iter()
+        .filter(|context| context.device.ordinal == block.device);
+    here.for_each(|context| context.wait_idle());
+    context.health.check()?;
+    claim(&call.machine.devices[block.device], &block)?;
+    call.machine.space.remove(&block);
+    Ok(())
+}
+
+fn info(call: &Call<'_>, free: Out<usize>, total: Out<usize>) -> Reply {
+    let context = call.context()?;
+    let account = &context.device.account;
+    free.set(usize::try_from(account.free()).unwrap_or(usize::MAX))?;
+    total.set(usize::try_from(account.total()).unwrap_or(usize::MAX))
+}
+
+fn address_range(
+    call: &Call<'_>,
+    base: Out<CUdeviceptr>,
+    size: Out<usize>,
+    address: CUdeviceptr,
+) -> Reply {
+    call.context()?;
+    let (start, len) = match call.machine.space.find(address) {
+        Some(super::super::memory::Place::Device(block)) => (block.address, block.len),
+        Some(super::super::memory::Place::Pinned(range)) => (range.address, range.len),
+        None => return Err(CUresult::CUDA_ERROR_NOT_FOUND),
+    };
+    base.set_if(start);
+    size.set_if(usize::try_from(len).unwrap_or(usize::MAX));
+    Ok(())
+}
+
+fn alloc_async(call: &Call<'_>, place: Out<CUdeviceptr>, len: usize, stream: CUstream) -> Reply {
+    let (context, _) = call.stream(stream)?;
+    let pool = context.device.current_pool.load(Ordering::Acquire);
+    allocate_pooled(call, place, len, pool, &context)
+}
+
+fn alloc_from_pool(
+    call: &Call<'_>,
+    place: Out<CUdeviceptr>,
+    len: usize,
+    pool: CUmemoryPool,
+    stream: CUstream,
+) -> Reply {
+    let (context, _) = call.stream(stream)?;
+    allocate_pooled(call, place, len, pool.addr() as u64, &context)
+}
+
+/// The memory is there at once: no operation is needed in the stream. Use by work that
+/// does not come after the allocation in stream order is not noticed.
+fn allocate_pooled(
+    call: &Call<'_>,
+    place: Out<CUdeviceptr>,
+    len: usize,
+    pool: u64,
+    context: &Context,
+) -> Reply {
+    place.check()?;
+    let charge = charge(len)?;
+    let device = call.machine.pool_device(pool)?;
+    device.account.take_pooled(pool, charge)?;
+    let owner = Owner {
+        device: device.ordinal,
+        context: context.handle,
+        pool: Some(pool),
+        module: false,
+    };
+    let block = device.space.allocate(len as u64, charge, owner);
+    let block = block.inspect_err(|_| device.account.give(Some(pool), charge))?;
+    place.set(block.address)
+}
+
+fn free_async(call: &Call<'_>, address: CUdeviceptr, stream: CUstream) -> Reply {
+    let (context, stream) = call.stream(stream)?;
+    if address == 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let block = freeable(call, address)?;
+    claim(&call.machine.devices[block.device], &block)?;
+    // The block stays in the table until the stream gets there. If the host gives no
+    // thread for the stream, it goes at once.
+    let space = Arc::clone(&call.machine.space);
+    let submitted = context.submit(&stream, Op::Free(Arc::clone(&block)));
+    submitted.inspect_err(|_| space.remove(&block))
+}
+
+functions! {
+    Initialized {
+        cuMemAlloc_v2: (place: *mut CUdeviceptr, len: usize) = alloc;
+        cuMemAllocPitch_v2: (place: *mut CUdeviceptr, pitch: *mut usize, width: usize,
+            height: usize, element: c_uint) = alloc_pitch;
+        cuMemFree_v2: (address: CUdeviceptr) = free;
+        cuMemGetInfo_v2: (free: *mut usize, total: *mut usize) = info;
+        cuMemGetAddressRange_v2: (base: *mut CUdeviceptr, size: *mut usize, address: CUdeviceptr)
+            = address_range;
+        cuMemAllocAsync, cuMemAllocAsync_ptsz: (place: *mut CUdeviceptr, len: usize,
+            stream: CUstream) = alloc_async;
+        cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz: (place: *mut CUdeviceptr, len: usize,
+            pool: CUmemoryPool, stream: CUstream) = alloc_from_pool;
+        cuMemFreeAsync, cuMemFreeAsync_ptsz: (address: CUdeviceptr, stream: CUstream) = free_async;
+    }
+}

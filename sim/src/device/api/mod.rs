@@ -1,0 +1,109 @@
+//! The driver's functions: one file for each group, with the bodies and, at its end, the
+//! table of the C functions that lead to them.
+//!
+//! A body is a safe function over [`Call`](super::call::Call) and converted arguments.
+//! The table repeats the C signature; the compiler checks it against the generated one.
+
+mod context;
+mod copy;
+mod device;
+mod driver;
+mod event;
+mod host;
+mod memory;
+mod pointer;
+mod pool;
+mod primary;
+mod stream;
+
+use std::ffi::c_void;
+
+use cupola_sys::driver::SYMBOLS;
+use cupola_sys::{SymbolId, Version};
+
+/// The address of a C function of this crate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Function(*const c_void);
+
+// SAFETY: the address of code, the same for every thread.
+unsafe impl Send for Function {}
+// SAFETY: as above.
+unsafe impl Sync for Function {}
+
+impl Function {
+    pub(super) fn address(self) -> *const c_void {
+        self.0
+    }
+}
+
+/// A row of a table: a symbol and the function that implements it.
+struct Row {
+    id: SymbolId,
+    function: Function,
+}
+
+/// The functions of a driver of this version, by position in [`SYMBOLS`].
+pub(super) fn implemented(version: Version) -> Vec<Option<Function>> {
+    let mut functions = vec![None; SYMBOLS.len()];
+    let tables = [
+        context::TABLE,
+        copy::TABLE,
+        device::TABLE,
+        driver::TABLE,
+        event::TABLE,
+        host::TABLE,
+        memory::TABLE,
+        pointer::TABLE,
+        pool::TABLE,
+        primary::TABLE,
+        stream::TABLE,
+    ];
+    for row in tables.into_iter().flatten() {
+        let position = usize::from(row.id.0);
+        if SYMBOLS[position].introduced <= version {
+            functions[position] = Some(row.function);
+        }
+    }
+    functions
+}
+
+/// Makes the C functions of a group and `TABLE`, the list of them. A row is
+/// `c_function, its per-thread forms: (arguments) = body;` under the word that says when
+/// it may be called.
+macro_rules! functions {
+    ($($when:ident { $($name:ident $(, $twin:ident)*: $args:tt = $body:ident;)* })*) => {
+        $($(
+            functions!(@define $when Legacy $name $args $body);
+            $(functions!(@define $when PerThread $twin $args $body);)*
+        )*)*
+
+        pub(super) static TABLE: &[super::Row] = &[$($(
+            functions!(@row $name),
+            $(functions!(@row $twin),)*
+        )*)*];
+    };
+    (@row $name:ident) => {
+        super::Row {
+            id: cupola_sys::driver::id::$name,
+            function: super::Function(
+                $name as cupola_sys::driver::pfn::$name as *const std::ffi::c_void
+            ),
+        }
+    };
+    (@define $when:ident $default:ident $name:ident ($($arg:ident: $ty:ty),*) $body:ident) => {
+        #[allow(non_snake_case, clippy::too_many_arguments)]
+        unsafe extern "C" fn $name($($arg: $ty),*) -> cupola_sys::driver::CUresult {
+            use crate::device::call::{Default, When, enter};
+            enter(When::$when, Default::$default, |call| {
+                $(
+                    // SAFETY: the caller keeps the function's documented contract: its
+                    // pointers are null or good until the call returns.
+                    let $arg = unsafe { crate::device::args::FromC::from_c($arg) };
+                )*
+                // By path: an argument may have the body's name.
+                self::$body(call, $($arg),*)
+            })
+        }
+    };
+}
+use functions;

@@ -1,0 +1,93 @@
+//! Primary contexts: one for each device, counted.
+
+use std::ffi::{c_int, c_uint};
+use std::sync::Arc;
+
+use cupola_sys::driver::*;
+
+use super::super::args::{Out, Reply};
+use super::super::call::Call;
+use super::super::context::Context;
+use super::super::machine::Primary;
+use super::super::sync::lock;
+use super::context::{check_flags, pointer};
+use super::functions;
+
+fn retain(call: &Call<'_>, context: Out<CUcontext>, device: CUdevice) -> Reply {
+    context.check()?;
+    let device = call.machine.device(device)?;
+    let mut primary = lock(&device.primary);
+    if primary.context.is_none() {
+        let (handle, flags) = (primary.handle, primary.flags);
+        primary.context = Some(call.machine.create_context(handle, device, flags, true));
+    }
+    primary.retained = primary.retained.saturating_add(1);
+    context.set(pointer(primary.handle))
+}
+
+/// Takes the context out under the slot's lock, so that nobody else ends it too.
+fn end(call: &Call<'_>, primary: &mut Primary) {
+    if let Some(context) = primary.context.take() {
+        destroy(call, &context);
+    }
+}
+
+fn destroy(call: &Call<'_>, context: &Arc<Context>) {
+    call.machine.destroy_context(context);
+}
+
+fn release(call: &Call<'_>, device: CUdevice) -> Reply {
+    let mut primary = lock(&call.machine.device(device)?.primary);
+    if primary.retained == 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
+    }
+    primary.retained -= 1;
+    if primary.retained == 0 {
+        end(call, &mut primary);
+    }
+    Ok(())
+}
+
+/// Ends the context whoever retains it; the count stays, and the next use of the context
+/// needs a new retain.
+fn reset(call: &Call<'_>, device: CUdevice) -> Reply {
+    let mut primary = lock(&call.machine.device(device)?.primary);
+    end(call, &mut primary);
+    primary.retained = 0;
+    Ok(())
+}
+
+fn state(call: &Call<'_>, device: CUdevice, flags: Out<c_uint>, active: Out<c_int>) -> Reply {
+    flags.check()?;
+    active.check()?;
+    let primary = lock(&call.machine.device(device)?.primary);
+    flags.set(primary.flags)?;
+    active.set(c_int::from(primary.context.is_some()))
+}
+
+/// Flags may change at any time since CUDA 11; a live context takes the new ones over.
+fn set_flags(call: &Call<'_>, device: CUdevice, flags: c_uint) -> Reply {
+    check_flags(flags)?;
+    let mut primary = lock(&call.machine.device(device)?.primary);
+    primary.flags = flags;
+    if let Some(context) = &primary.context {
+        context
+            .flags
+            .store(flags, std::sync::atomic::Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+functions! {
+    Initialized {
+        cuDevicePrimaryCtxRetain: (context: *mut CUcontext, device: CUdevice) = retain;
+        cuDevicePrimaryCtxRelease: (device: CUdevice) = release;
+        cuDevicePrimaryCtxRelease_v2: (device: CUdevice) = release;
+        cuDevicePrimaryCtxReset: (device: CUdevice) = reset;
+        cuDevicePrimaryCtxReset_v2: (device: CUdevice) = reset;
+        cuDevicePrimaryCtxGetState: (device: CUdevice, flags: *mut c_uint, active: *mut c_int)
+            = state;
+        cuDevicePrimaryCtxSetFlags: (device: CUdevice, flags: c_uint) = set_flags;
+        cuDevicePrimaryCtxSetFlags_v2: (device: CUdevice, flags: c_uint) = set_flags;
+    }
+}

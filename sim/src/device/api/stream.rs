@@ -1,0 +1,167 @@
+//! Streams and the functions that they call on the host.
+
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+
+use cupola_sys::driver::*;
+
+use super::super::args::{Out, Reply};
+use super::super::call::Call;
+use super::super::op::{Op, UserData};
+use super::context::{GREATEST_PRIORITY, LEAST_PRIORITY, pointer};
+use super::functions;
+
+fn create(call: &Call<'_>, stream: Out<CUstream>, flags: c_uint) -> Reply {
+    create_with_priority(call, stream, flags, LEAST_PRIORITY)
+}
+
+/// A priority outside of the range is moved into it.
+fn create_with_priority(
+    call: &Call<'_>,
+    stream: Out<CUstream>,
+    flags: c_uint,
+    priority: c_int,
+) -> Reply {
+    stream.check()?;
+    if flags & !CUstream_flags::CU_STREAM_NON_BLOCKING.0 != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
+    let context = call.context()?;
+    let created = context.create_stream(call.machine.new_ids(), flags, priority);
+    stream.set(pointer(created.handle))
+}
+
+fn destroy(call: &Call<'_>, stream: CUstream) -> Reply {
+    if stream.addr() <= 2 {
+        return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
+    }
+    let (context, stream) = call.any_stream(stream)?;
+    context.destroy_stream(stream.handle)
+}
+
+fn synchronize(call: &Call<'_>, stream: CUstream) -> Reply {
+    let (context, stream) = call.any_stream(stream)?;
+    context.synchronize_stream(&stream)
+}
+
+fn query(call: &Call<'_>, stream: CUstream) -> Reply {
+    let (context, stream) = call.any_stream(stream)?;
+    context.query_stream(&stream)
+}
+
+/// Waits for the latest record at this moment; an event that was never recorded is
+/// nothing to wait for.
+fn wait_event(call: &Call<'_>, stream: CUstream, event: CUevent, flags: c_uint) -> Reply {
+    let (context, stream) = call.stream(stream)?;
+    if flags > CUevent_wait_flags::CU_EVENT_WAIT_EXTERNAL.0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let event = call.machine.event(event.addr() as u64)?;
+    match event.latest() {
+        Some(record) => context.submit(&stream, Op::Wait(record)),
+        None => Ok(()),
+    }
+}
+
+fn priority(call: &Call<'_>, stream: CUstream, priority: Out<c_int>) -> Reply {
+    priority.set(call.any_stream(stream)?.1.priority)
+}
+
+fn flags(call: &Call<'_>, stream: CUstream, flags: Out<c_uint>) -> Reply {
+    flags.set(call.any_stream(stream)?.1.flags)
+}
+
+fn id(call: &Call<'_>, stream: CUstream, id: Out<c_ulonglong>) -> Reply {
+    id.set(call.any_stream(stream)?.1.id)
+}
+
+fn context(call: &Call<'_>, stream: CUstream, context: Out<CUcontext>) -> Reply {
+    context.set(pointer(call.any_stream(stream)?.0.handle))
+}
+
+/// There are no green contexts.
+fn context_v2(
+    call: &Call<'_>,
+    stream: CUstream,
+    place: Out<CUcontext>,
+    green: Out<CUgreenCtx>,
+) -> Reply {
+    context(call, stream, place)?;
+    green.set_if(std::ptr::null_mut());
+    Ok(())
+}
+
+fn device(call: &Call<'_>, stream: CUstream, device: Out<CUdevice>) -> Reply {
+    device.set(call.any_stream(stream)?.0.device.ordinal as CUdevice)
+}
+
+/// Streams cannot be captured.
+fn is_capturing(call: &Call<'_>, stream: CUstream, status: Out<CUstreamCaptureStatus>) -> Reply {
+    call.any_stream(stream)?;
+    status.set(CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
+}
+
+fn begin_capture(call: &Call<'_>, stream: CUstream, _: CUstreamCaptureMode) -> Reply {
+    call.any_stream(stream)?;
+    Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+}
+
+fn host_function(
+    call: &Call<'_>,
+    stream: CUstream,
+    function: CUhostFn,
+    data: *mut c_void,
+) -> Reply {
+    let (context, stream) = call.stream(stream)?;
+    if function.is_none() {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    context.submit(&stream, Op::Host(function, UserData(data)))
+}
+
+fn add_callback(
+    call: &Call<'_>,
+    handle: CUstream,
+    function: CUstreamCallback,
+    data: *mut c_void,
+    flags: c_uint,
+) -> Reply {
+    let (context, stream) = call.stream(handle)?;
+    if function.is_none() || flags != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    context.submit(
+        &stream,
+        Op::Callback(function, handle.addr() as u64, UserData(data)),
+    )
+}
+
+functions! {
+    Initialized {
+        cuStreamCreate: (stream: *mut CUstream, flags: c_uint) = create;
+        cuStreamCreateWithPriority: (stream: *mut CUstream, flags: c_uint, priority: c_int)
+            = create_with_priority;
+        cuStreamDestroy_v2: (stream: CUstream) = destroy;
+        cuStreamSynchronize, cuStreamSynchronize_ptsz: (stream: CUstream) = synchronize;
+        cuStreamQuery, cuStreamQuery_ptsz: (stream: CUstream) = query;
+        cuStreamWaitEvent, cuStreamWaitEvent_ptsz: (stream: CUstream, event: CUevent,
+            flags: c_uint) = wait_event;
+        cuStreamGetPriority, cuStreamGetPriority_ptsz: (stream: CUstream, priority: *mut c_int)
+            = priority;
+        cuStreamGetFlags, cuStreamGetFlags_ptsz: (stream: CUstream, flags: *mut c_uint) = flags;
+        cuStreamGetId, cuStreamGetId_ptsz: (stream: CUstream, id: *mut c_ulonglong) = id;
+        cuStreamGetCtx, cuStreamGetCtx_ptsz: (stream: CUstream, context: *mut CUcontext) = context;
+        cuStreamGetCtx_v2, cuStreamGetCtx_v2_ptsz: (stream: CUstream, context: *mut CUcontext,
+            green: *mut CUgreenCtx) = context_v2;
+        cuStreamGetDevice, cuStreamGetDevice_ptsz: (stream: CUstream, device: *mut CUdevice)
+            = device;
+        cuStreamIsCapturing, cuStreamIsCapturing_ptsz: (stream: CUstream,
+            status: *mut CUstreamCaptureStatus) = is_capturing;
+        cuStreamBeginCapture_v2, cuStreamBeginCapture_v2_ptsz: (stream: CUstream,
+            mode: CUstreamCaptureMode) = begin_capture;
+        cuLaunchHostFunc, cuLaunchHostFunc_ptsz: (stream: CUstream, function: CUhostFn,
+            data: *mut c_void) = host_function;
+        cuStreamAddCallback, cuStreamAddCallback_ptsz: (stream: CUstream,
+            function: CUstreamCallback, data: *mut c_void, flags: c_uint) = add_callback;
+    }
+}

@@ -1,0 +1,167 @@
+//! Arguments of C functions as types whose use is safe: the promise that a pointer is
+//! null or good is made once, where the C function is entered.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use cupola_sys::driver::CUresult;
+
+/// What every function body returns; the error is the code that the caller sees.
+pub(super) type Reply<T = ()> = Result<T, CUresult>;
+
+/// Makes an argument of a body from the C argument.
+pub(super) trait FromC<C>: Sized {
+    /// # Safety
+    /// A pointer is null or is good for what `Self` says it does, until the call returns.
+    unsafe fn from_c(value: C) -> Self;
+}
+
+impl<T> FromC<T> for T {
+    unsafe fn from_c(value: T) -> Self {
+        value
+    }
+}
+
+/// A place for a result.
+pub(super) struct Out<T>(*mut T);
+
+impl<T> Clone for Out<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Out<T> {}
+
+impl<T> FromC<*mut T> for Out<T> {
+    unsafe fn from_c(value: *mut T) -> Self {
+        Self(value)
+    }
+}
+
+impl<T> Out<T> {
+    /// No place.
+    pub(super) fn none() -> Self {
+        Self(std::ptr::null_mut())
+    }
+
+    /// Writes the result; null is an invalid value.
+    pub(super) fn set(self, value: T) -> Reply {
+        self.check()?;
+        self.set_if(value);
+        Ok(())
+    }
+
+    /// Writes the result if somebody wants it.
+    pub(super) fn set_if(self, value: T) {
+        if !self.0.is_null() {
+            // SAFETY: a non-null place is writable (`from_c`). C callers may have packed it.
+            unsafe { self.0.write_unaligned(value) };
+        }
+    }
+
+    /// An error if the place is null, for calls that must not have effects then.
+    pub(super) fn check(self) -> Reply {
+        if self.0.is_null() {
+            Err(CUresult::CUDA_ERROR_INVALID_VALUE)
+        } else {
+            Ok(())
+        }
+    }
+
+    pub(super) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+}
+
+impl Out<c_char> {
+    /// Writes text with its NUL into `len` bytes, cut where they end.
+    pub(super) fn set_text(self, len: i32, text: &str) -> Reply {
+        let len = usize::try_from(len).map_err(|_| CUresult::CUDA_ERROR_INVALID_VALUE)?;
+        if self.0.is_null() || len == 0 {
+            return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+        }
+        let bytes = &text.as_bytes()[..text.len().min(len - 1)];
+        // SAFETY: the caller gave `len` writable bytes, and at most `len` are written.
+        unsafe {
+            self.0
+                .cast::<u8>()
+                .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            self.0.add(bytes.len()).write(0);
+        }
+        Ok(())
+    }
+}
+
+impl Out<c_void> {
+    /// A place out of an array of places.
+    pub(super) fn of(place: *mut c_void) -> Self {
+        Self(place)
+    }
+
+    /// Writes a value of the type that the attribute asked for has.
+    pub(super) fn set_as<T>(self, value: T) -> Reply {
+        Out(self.0.cast::<T>()).set(value)
+    }
+
+    /// Reads a value of the type that the attribute has.
+    pub(super) fn get_as<T: Copy>(self) -> Reply<T> {
+        In(self.0.cast_const().cast::<T>()).get()
+    }
+}
+
+/// A structure or an array to read.
+#[derive(Clone, Copy)]
+pub(super) struct In<T>(*const T);
+
+impl<T> FromC<*const T> for In<T> {
+    unsafe fn from_c(value: *const T) -> Self {
+        Self(value)
+    }
+}
+
+impl<T> FromC<*mut T> for In<T> {
+    unsafe fn from_c(value: *mut T) -> Self {
+        Self(value.cast_const())
+    }
+}
+
+impl<T: Copy> In<T> {
+    /// The value; null is an invalid value.
+    pub(super) fn get(self) -> Reply<T> {
+        self.at(0)
+    }
+
+    /// Element `index` of the array, which the caller says is long enough.
+    pub(super) fn at(self, index: usize) -> Reply<T> {
+        if self.0.is_null() {
+            return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+        }
+        // SAFETY: a non-null pointer is readable for what the function's contract says.
+        Ok(unsafe { self.0.add(index).read_unaligned() })
+    }
+
+    pub(super) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+}
+
+/// A C string.
+#[derive(Clone, Copy)]
+pub(super) struct Text(*const c_char);
+
+impl FromC<*const c_char> for Text {
+    unsafe fn from_c(value: *const c_char) -> Self {
+        Self(value)
+    }
+}
+
+impl Text {
+    /// The bytes before the NUL; null is an invalid value.
+    pub(super) fn bytes(self) -> Reply<Vec<u8>> {
+        if self.0.is_null() {
+            return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+        }
+        // SAFETY: a non-null text ends with NUL (`from_c`).
+        Ok(unsafe { CStr::from_ptr(self.0) }.to_bytes().to_vec())
+    }
+}

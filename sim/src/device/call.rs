@@ -1,0 +1,150 @@
+//! The way into every function of the driver: finds the machine, stops panics, and gives
+//! bodies what they all need.
+
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use cupola_sys::driver::{CUresult, CUstream, scope};
+
+use super::args::Reply;
+use super::context::Context;
+use super::current;
+use super::machine::Inner;
+use super::op::in_host_function;
+use super::stream::Stream;
+
+/// What the stream handle 0 means to a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Default {
+    Legacy,
+    /// The `_ptds` and `_ptsz` forms.
+    PerThread,
+}
+
+/// When a function may be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// At any time.
+    Always,
+    /// After `cuInit`, and not from a function that a stream runs.
+    Initialized,
+}
+
+/// One call of a driver function.
+pub(super) struct Call<'m> {
+    pub(super) machine: &'m Arc<Inner>,
+    default: Default,
+}
+
+/// Runs a function's body for the machine that the caller's driver belongs to.
+pub(super) fn enter(
+    when: When,
+    default: Default,
+    body: impl FnOnce(&Call<'_>) -> Reply,
+) -> CUresult {
+    let machine = scope().cast::<Inner>();
+    if machine.is_null() {
+        return CUresult::CUDA_ERROR_NOT_INITIALIZED;
+    }
+    // SAFETY: the functions of this crate leave it through `Source` only, whose scope is
+    // `Arc::as_ptr` of its machine, and the driver that is being called keeps that `Arc`.
+    // The count is not touched: the copy is never dropped.
+    let machine = ManuallyDrop::new(unsafe { Arc::from_raw(machine) });
+    let call = Call {
+        machine: &machine,
+        default,
+    };
+    let run = AssertUnwindSafe(|| {
+        if when == When::Initialized {
+            call.check_permitted()?;
+        }
+        body(&call)
+    });
+    match catch_unwind(run) {
+        Ok(Ok(())) => CUresult::CUDA_SUCCESS,
+        Ok(Err(code)) => code,
+        Err(_) => CUresult::CUDA_ERROR_UNKNOWN,
+    }
+}
+
+impl Call<'_> {
+    fn check_permitted(&self) -> Reply {
+        if in_host_function() {
+            return Err(CUresult::CUDA_ERROR_NOT_PERMITTED);
+        }
+        if !self.machine.initialized.load(Ordering::Acquire) {
+            return Err(CUresult::CUDA_ERROR_NOT_INITIALIZED);
+        }
+        Ok(())
+    }
+
+    /// The current context, which may have faulted.
+    pub(super) fn any_context(&self) -> Reply<Arc<Context>> {
+        let top = current::top(self.machine)?.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+        self.machine
+            .context(top)
+            .ok_or(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)
+    }
+
+    /// The current context.
+    ///
+    /// # Errors
+    /// There is none, it is destroyed, or its fault.
+    pub(super) fn context(&self) -> Reply<Arc<Context>> {
+        let context = self.any_context()?;
+        context.health.check()?;
+        Ok(context)
+    }
+
+    /// A context by handle; null is the current one.
+    pub(super) fn context_or_current(&self, handle: u64) -> Reply<Arc<Context>> {
+        if handle == 0 {
+            return self.context();
+        }
+        let context = self
+            .machine
+            .context(handle)
+            .ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+        context.health.check()?;
+        Ok(context)
+    }
+
+    /// The current context and a stream of it: what submits work.
+    pub(super) fn stream(&self, stream: CUstream) -> Reply<(Arc<Context>, Arc<Stream>)> {
+        let context = self.context()?;
+        let stream = match (stream.addr(), self.default) {
+            (0, Default::Legacy) | (1, _) => context.legacy(),
+            (0, Default::PerThread) | (2, _) => context.per_thread(|| self.machine.new_ids()),
+            (handle, _) => {
+                let stream = context.stream(handle as u64);
+                stream.ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)?
+            }
+        };
+        Ok((context, stream))
+    }
+
+    /// The stream that a function without a stream argument uses.
+    pub(super) fn default_stream(&self) -> Reply<(Arc<Context>, Arc<Stream>)> {
+        self.stream(std::ptr::null_mut())
+    }
+
+    /// A stream of any context, with that context: what asks about a stream.
+    pub(super) fn any_stream(&self, stream: CUstream) -> Reply<(Arc<Context>, Arc<Stream>)> {
+        if stream.addr() <= 2 {
+            return self.stream(stream);
+        }
+        let handle = stream.addr() as u64;
+        let contexts: Vec<_> = super::sync::read(&self.machine.contexts)
+            .values()
+            .cloned()
+            .collect();
+        let mut found = contexts.into_iter();
+        let found =
+            found.find_map(|context| context.stream(handle).map(|stream| (context, stream)));
+        let (context, stream) = found.ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)?;
+        context.health.check()?;
+        Ok((context, stream))
+    }
+}

@@ -1,0 +1,210 @@
+//! What a machine is made of.
+
+use std::time::Duration;
+
+use cupola_sys::Version;
+
+/// One device of a machine.
+#[derive(Clone, Debug)]
+pub struct DeviceConfig {
+    pub(super) name: String,
+    pub(super) memory: u64,
+    pub(super) capability: (u32, u32),
+    pub(super) multiprocessors: u32,
+    pub(super) copy_engines: u32,
+    pub(super) clock_khz: u32,
+    pub(super) pace: Pace,
+}
+
+impl Default for DeviceConfig {
+    fn default() -> Self {
+        Self {
+            name: "cupola software device".into(),
+            memory: 16 << 30,
+            capability: (8, 0),
+            multiprocessors: 8,
+            copy_engines: 2,
+            clock_khz: 1_000_000,
+            pace: Pace::default(),
+        }
+    }
+}
+
+impl DeviceConfig {
+    /// 16 GiB, compute capability 8.0, 8 multiprocessors, 2 copy engines, no delays.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The name that `cuDeviceGetName` gives. It should say that this is no GPU.
+    #[must_use]
+    pub fn name(mut self, name: &str) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Bytes of device memory. The host commits pages as they are first touched.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// The compute capability, `major.minor`.
+    #[must_use]
+    pub fn compute_capability(mut self, major: u32, minor: u32) -> Self {
+        self.capability = (major, minor);
+        self
+    }
+
+    /// The number of multiprocessors that the device says it has; at least 1.
+    #[must_use]
+    pub fn multiprocessors(mut self, count: u32) -> Self {
+        self.multiprocessors = count.max(1);
+        self
+    }
+
+    /// How many copies between host and device run at once: with 1 both directions share
+    /// one engine, with more each direction has its own half. At least 1.
+    #[must_use]
+    pub fn copy_engines(mut self, count: u32) -> Self {
+        self.copy_engines = count.max(1);
+        self
+    }
+
+    /// The clock rate that the device says it has, in kilohertz.
+    #[must_use]
+    pub fn clock_khz(mut self, clock: u32) -> Self {
+        self.clock_khz = clock;
+        self
+    }
+
+    /// Time that every kernel launch takes at least.
+    #[must_use]
+    pub fn launch_delay(mut self, delay: Duration) -> Self {
+        self.pace.launch = delay;
+        self
+    }
+
+    /// Time that every operation of a stream takes before it starts.
+    #[must_use]
+    pub fn operation_delay(mut self, delay: Duration) -> Self {
+        self.pace.operation = delay;
+        self
+    }
+
+    /// Bytes per second of copies from host to device: a copy holds its engine that long.
+    #[must_use]
+    pub fn upload_bandwidth(mut self, bytes_per_second: u64) -> Self {
+        self.pace.upload = Some(bytes_per_second.max(1));
+        self
+    }
+
+    /// Bytes per second of copies from device to host: a copy holds its engine that long.
+    #[must_use]
+    pub fn download_bandwidth(mut self, bytes_per_second: u64) -> Self {
+        self.pace.download = Some(bytes_per_second.max(1));
+        self
+    }
+
+    /// Adds up to `most` to the start of every operation. How much is a function of the
+    /// seed, the stream's position of creation and the operation's position in the stream.
+    #[must_use]
+    pub fn jitter(mut self, most: Duration, seed: u64) -> Self {
+        self.pace.jitter = most;
+        self.pace.seed = seed;
+        self
+    }
+}
+
+/// The delays of a device.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pace {
+    pub(super) launch: Duration,
+    pub(super) operation: Duration,
+    pub(super) upload: Option<u64>,
+    pub(super) download: Option<u64>,
+    jitter: Duration,
+    seed: u64,
+}
+
+impl Pace {
+    /// How long the operation waits before it starts.
+    pub(super) fn before(&self, stream: u64, operation: u64) -> Duration {
+        if self.jitter.is_zero() {
+            return self.operation;
+        }
+        let random = mix(self.seed ^ mix(stream ^ mix(operation)));
+        // A fraction in [0, 1) with 53 random bits.
+        let fraction = (random >> 11) as f64 / (1u64 << 53) as f64;
+        self.operation + self.jitter.mul_f64(fraction)
+    }
+}
+
+/// The finaliser of splitmix64: every bit of the result depends on every bit of `x`.
+fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// Describes a machine; made by [`Machine::builder`](super::Machine::builder).
+#[derive(Clone, Debug)]
+pub struct MachineBuilder {
+    pub(super) devices: Vec<DeviceConfig>,
+    pub(super) version: Version,
+    pub(super) workers: usize,
+}
+
+impl Default for MachineBuilder {
+    fn default() -> Self {
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            devices: vec![DeviceConfig::default()],
+            version: Version::new(13, 0),
+            workers,
+        }
+    }
+}
+
+impl MachineBuilder {
+    /// Gives the machine `count` devices with the default configuration. Zero is a machine
+    /// without a device, where `cuInit` returns `CUDA_ERROR_NO_DEVICE`.
+    #[must_use]
+    pub fn devices(mut self, count: usize) -> Self {
+        self.devices = vec![DeviceConfig::default(); count];
+        self
+    }
+
+    /// Replaces the machine's devices by this one.
+    #[must_use]
+    pub fn device(mut self, device: DeviceConfig) -> Self {
+        self.devices = vec![device];
+        self
+    }
+
+    /// Adds another device.
+    #[must_use]
+    pub fn add_device(mut self, device: DeviceConfig) -> Self {
+        self.devices.push(device);
+        self
+    }
+
+    /// The driver version that the machine plays, 13.0 by default; 10.0 at least.
+    /// Functions that CUDA introduced later are missing.
+    #[must_use]
+    pub fn driver_version(mut self, version: Version) -> Self {
+        self.version = version.max(Version::new(10, 0));
+        self
+    }
+
+    /// Host threads that execute a kernel's blocks; at least 1. The default is one for
+    /// each processor.
+    #[must_use]
+    pub fn worker_threads(mut self, count: usize) -> Self {
+        self.workers = count.max(1);
+        self
+    }
+}

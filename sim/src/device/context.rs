@@ -1,0 +1,270 @@
+//! Contexts: their streams, and the order between them.
+//!
+//! The order is fixed when an operation is submitted, under the lock of the context's
+//! streams: it waits only for operations that were submitted before it, so streams never
+//! wait for each other in a circle.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
+
+use cupola_sys::driver::{CUlimit, CUresult};
+
+use super::args::Reply;
+use super::health::Health;
+use super::machine::Device;
+use super::op::Op;
+use super::stream::{Kind, Mode, Stream, Submitted, Until};
+use super::sync::lock;
+
+/// The streams of a context other than its legacy default stream.
+#[derive(Debug, Default)]
+struct Streams {
+    created: HashMap<u64, Arc<Stream>>,
+    per_thread: HashMap<ThreadId, Arc<Stream>>,
+    /// Destroyed while they had work.
+    retiring: Vec<Arc<Stream>>,
+}
+
+impl Streams {
+    fn all(&self) -> impl Iterator<Item = &Arc<Stream>> {
+        self.created
+            .values()
+            .chain(self.per_thread.values())
+            .chain(&self.retiring)
+    }
+
+    /// Lets go of destroyed streams that have finished.
+    fn reap(&mut self) {
+        self.retiring.retain(|stream| {
+            let keep = !stream.is_idle();
+            if !keep {
+                stream.join();
+            }
+            keep
+        });
+    }
+}
+
+/// What a `CUcontext` names.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub(super) handle: u64,
+    /// What `cuCtxGetId` gives: never used again.
+    pub(super) id: u64,
+    pub(super) flags: AtomicU32,
+    pub(super) cache_config: AtomicU32,
+    pub(super) primary: bool,
+    pub(super) device: Arc<Device>,
+    pub(super) health: Arc<Health>,
+    legacy: Arc<Stream>,
+    streams: Mutex<Streams>,
+    limits: Mutex<HashMap<u32, usize>>,
+}
+
+impl Context {
+    pub(super) fn new(
+        (handle, id): (u64, u64),
+        (stream, stream_id): (u64, u64),
+        device: &Arc<Device>,
+        flags: u32,
+        primary: bool,
+    ) -> Arc<Self> {
+        let health = Arc::new(Health::default());
+        let legacy = Stream::new(
+            (stream, stream_id),
+            (handle, Arc::clone(&health)),
+            Arc::clone(device),
+            (Kind::Legacy, 0, 0),
+        );
+        Arc::new(Self {
+            handle,
+            id,
+            flags: AtomicU32::new(flags),
+            cache_config: AtomicU32::new(0),
+            primary,
+            device: Arc::clone(device),
+            health,
+            legacy,
+            streams: Mutex::default(),
+            limits: Mutex::new(default_limits()),
+        })
+    }
+
+    pub(super) fn legacy(&self) -> Arc<Stream> {
+        Arc::clone(&self.legacy)
+    }
+
+    /// The calling thread's default stream; `ids` gives a new one its handle and id.
+    pub(super) fn per_thread(&self, ids: impl FnOnce() -> (u64, u64)) -> Arc<Stream> {
+        let mut streams = lock(&self.streams);
+        let stream = streams.per_thread.entry(std::thread::current().id());
+        Arc::clone(stream.or_insert_with(|| self.new_stream(ids(), (Kind::Blocking, 0, 0))))
+    }
+
+    pub(super) fn create_stream(&self, ids: (u64, u64), flags: u32, priority: i32) -> Arc<Stream> {
+        let kind = if flags & 1 == 0 {
+            Kind::Blocking
+        } else {
+            Kind::NonBlocking
+        };
+        let stream = self.new_stream(ids, (kind, flags, priority));
+        lock(&self.streams)
+            .created
+            .insert(stream.handle, Arc::clone(&stream));
+        stream
+    }
+
+    fn new_stream(&self, ids: (u64, u64), shape: (Kind, u32, i32)) -> Arc<Stream> {
+        let owner = (self.handle, Arc::clone(&self.health));
+        Stream::new(ids, owner, Arc::clone(&self.device), shape)
+    }
+
+    pub(super) fn stream(&self, handle: u64) -> Option<Arc<Stream>> {
+        lock(&self.streams).created.get(&handle).cloned()
+    }
+
+    /// Takes a stream's handle away; work in it goes on.
+    pub(super) fn destroy_stream(&self, handle: u64) -> Reply {
+        let mut streams = lock(&self.streams);
+        let stream = streams
+            .created
+            .remove(&handle)
+            .ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)?;
+        stream.close();
+        streams.retiring.push(stream);
+        streams.reap();
+        Ok(())
+    }
+
+    /// Submits an operation in its place between the streams.
+    fn order(&self, stream: &Arc<Stream>, op: Op, mode: Mode) -> Reply<Submitted> {
+        if stream.kind == Kind::NonBlocking {
+            return stream.submit(op, Vec::new(), mode);
+        }
+        let streams = lock(&self.streams);
+        let after = if stream.kind == Kind::Legacy {
+            let blocking = streams.all().filter(|stream| stream.kind == Kind::Blocking);
+            blocking.filter_map(Stream::pending).collect()
+        } else {
+            self.legacy.pending().into_iter().collect()
+        };
+        stream.submit(op, after, mode)
+    }
+
+    /// Submits an operation; the call does not wait for it.
+    pub(super) fn submit(&self, stream: &Arc<Stream>, op: Op) -> Reply {
+        self.order(stream, op, Mode::Async)?.go();
+        Ok(())
+    }
+
+    /// Submits an operation and waits for it.
+    ///
+    /// # Errors
+    /// The context's fault, which may be the operation's own.
+    pub(super) fn submit_and_wait(&self, stream: &Arc<Stream>, op: Op) -> Reply {
+        self.order(stream, op, Mode::Sync)?.finish();
+        self.health.check()
+    }
+
+    /// What an operation submitted to `stream` now would come after.
+    fn before(&self, stream: &Arc<Stream>) -> Vec<Until> {
+        let mut pending: Vec<_> = stream.pending().into_iter().collect();
+        if stream.kind == Kind::Legacy {
+            let streams = lock(&self.streams);
+            let blocking = streams.all().filter(|stream| stream.kind == Kind::Blocking);
+            pending.extend(blocking.filter_map(Stream::pending));
+        }
+        pending
+    }
+
+    /// Waits for a stream; for the legacy stream that includes all blocking streams.
+    pub(super) fn synchronize_stream(&self, stream: &Arc<Stream>) -> Reply {
+        self.before(stream).iter().for_each(Until::wait);
+        self.device.account.synchronized();
+        self.health.check()
+    }
+
+    pub(super) fn query_stream(&self, stream: &Arc<Stream>) -> Reply {
+        let ready = self.before(stream).is_empty();
+        self.health.check()?;
+        if ready {
+            Ok(())
+        } else {
+            Err(CUresult::CUDA_ERROR_NOT_READY)
+        }
+    }
+
+    /// Waits for all work of the context.
+    pub(super) fn synchronize(&self) -> Reply {
+        self.wait_idle();
+        self.device.account.synchronized();
+        self.health.check()
+    }
+
+    /// Waits for all work of the context, whatever became of it.
+    pub(super) fn wait_idle(&self) {
+        let pending: Vec<_> = {
+            let mut streams = lock(&self.streams);
+            streams.reap();
+            streams
+                .all()
+                .chain([&self.legacy])
+                .filter_map(Stream::pending)
+                .collect()
+        };
+        pending.iter().for_each(Until::wait);
+    }
+
+    /// Waits for all work and ends the threads.
+    pub(super) fn shut_down(&self) {
+        self.wait_idle();
+        let streams = std::mem::take(&mut *lock(&self.streams));
+        for stream in streams.all().chain([&self.legacy]) {
+            stream.close();
+            stream.join();
+        }
+    }
+
+    /// How many streams the program has created and not destroyed.
+    pub(super) fn stream_count(&self) -> usize {
+        lock(&self.streams).created.len()
+    }
+
+    pub(super) fn limit(&self, limit: CUlimit) -> Reply<usize> {
+        let limits = lock(&self.limits);
+        limits
+            .get(&limit.0)
+            .copied()
+            .ok_or(CUresult::CUDA_ERROR_UNSUPPORTED_LIMIT)
+    }
+
+    pub(super) fn set_limit(&self, limit: CUlimit, value: usize) -> Reply {
+        let mut limits = lock(&self.limits);
+        let slot = limits
+            .get_mut(&limit.0)
+            .ok_or(CUresult::CUDA_ERROR_UNSUPPORTED_LIMIT)?;
+        *slot = value;
+        Ok(())
+    }
+
+    /// The flags that the program gave.
+    pub(super) fn flags(&self) -> u32 {
+        self.flags.load(Ordering::Relaxed)
+    }
+}
+
+/// The limits that the device keeps; it enforces none of them.
+fn default_limits() -> HashMap<u32, usize> {
+    let limits = [
+        (CUlimit::CU_LIMIT_STACK_SIZE, 1024),
+        (CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20),
+        (CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20),
+        (CUlimit::CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2),
+        (CUlimit::CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048),
+        (CUlimit::CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64),
+        (CUlimit::CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0),
+    ];
+    limits.map(|(limit, value)| (limit.0, value)).into()
+}

@@ -1,0 +1,96 @@
+//! Copy engines: how many copies between host and device run at once, and how long.
+
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+use super::config::{DeviceConfig, Pace};
+use super::sync::{lock, wait};
+
+/// Which way a copy goes over the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Upload,
+    Download,
+}
+
+/// First come, first served: a copy draws a number and waits until it is called.
+#[derive(Debug, Default)]
+struct Desk {
+    drawn: u64,
+    done: u64,
+}
+
+#[derive(Debug)]
+struct Engine {
+    desk: Mutex<Desk>,
+    called: Condvar,
+    /// How many copies it does at once.
+    width: u64,
+}
+
+/// The copy engines of a device.
+#[derive(Debug)]
+pub(super) struct Engines {
+    /// One for both directions, or one for each.
+    engines: Vec<Engine>,
+    pub(super) pace: Pace,
+}
+
+/// Holds an engine until dropped.
+pub(super) struct Held<'a>(&'a Engine);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.desk).done += 1;
+        self.0.called.notify_all();
+    }
+}
+
+impl Engines {
+    pub(super) fn new(config: &DeviceConfig) -> Self {
+        let count = u64::from(config.copy_engines);
+        let engine = |width| Engine {
+            desk: Mutex::default(),
+            called: Condvar::new(),
+            width,
+        };
+        let engines = if count < 2 {
+            vec![engine(1)]
+        } else {
+            vec![engine(count.div_ceil(2)), engine(count / 2)]
+        };
+        Self {
+            engines,
+            pace: config.pace.clone(),
+        }
+    }
+
+    /// Waits for a free engine of the direction.
+    pub(super) fn acquire(&self, direction: Direction) -> Held<'_> {
+        let index = match direction {
+            Direction::Upload => 0,
+            Direction::Download => self.engines.len() - 1,
+        };
+        let engine = &self.engines[index];
+        let mut desk = lock(&engine.desk);
+        let number = desk.drawn;
+        desk.drawn += 1;
+        // With one lane this is strict order; with more, `done` of later copies may let
+        // this one in early, never more than `width` at once.
+        while number >= desk.done + engine.width {
+            desk = wait(&engine.called, desk);
+        }
+        Held(engine)
+    }
+
+    /// How long a copy of `bytes` takes.
+    pub(super) fn time(&self, direction: Direction, bytes: u64) -> Duration {
+        let rate = match direction {
+            Direction::Upload => self.pace.upload,
+            Direction::Download => self.pace.download,
+        };
+        rate.map_or(Duration::ZERO, |rate| {
+            Duration::from_secs_f64(bytes as f64 / rate as f64)
+        })
+    }
+}

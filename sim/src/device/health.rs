@@ -1,0 +1,72 @@
+//! Whether a context still works: the first fault of its device work is kept for good.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cupola_sys::driver::CUresult;
+
+/// Why device work stopped: a sticky code and a text for people.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    pub(super) code: CUresult,
+    pub(super) text: String,
+}
+
+impl Fault {
+    pub(super) fn illegal_address(text: String) -> Self {
+        Self {
+            code: CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+            text,
+        }
+    }
+}
+
+/// The state that all streams of a context share.
+#[derive(Debug, Default)]
+pub(super) struct Health {
+    fault: OnceLock<Fault>,
+    /// Set with a fault and at the end of the machine: running kernels stop.
+    stop: AtomicBool,
+}
+
+impl Health {
+    /// The sticky code, if work of this context faulted.
+    pub(super) fn check(&self) -> Result<(), CUresult> {
+        match self.fault.get() {
+            Some(fault) => Err(fault.code),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps the first fault; later ones are its consequences.
+    pub(super) fn poison(&self, fault: Fault) {
+        // Losing the race means that another fault came first.
+        let _ = self.fault.set(fault);
+        self.stop.store(true, Ordering::Release);
+    }
+
+    /// Drops all work that has not run: the machine goes away.
+    pub(super) fn abandon(&self) {
+        self.stop.store(true, Ordering::Release);
+    }
+
+    /// The code that queued work ends with instead of running.
+    pub(super) fn halted(&self) -> Option<CUresult> {
+        self.stop.load(Ordering::Acquire).then(|| {
+            let fault = self.fault.get();
+            fault.map_or(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED, |fault| {
+                fault.code
+            })
+        })
+    }
+
+    /// Set when running kernels should stop.
+    pub(super) fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    /// What faulted.
+    pub(super) fn fault(&self) -> Option<&Fault> {
+        self.fault.get()
+    }
+}

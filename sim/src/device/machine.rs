@@ -1,0 +1,330 @@
+//! A machine: devices, their contexts, and all handles that a program holds.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::fmt;
+use std::hash::Hash;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+use cupola_sys::driver::{CUresult, Driver, ProcAddress, SYMBOLS};
+use cupola_sys::{Symbol, Version};
+
+use super::api;
+use super::args::Reply;
+use super::config::{DeviceConfig, MachineBuilder};
+use super::context::Context;
+use super::engine::Engines;
+use super::event::Event;
+use super::memory::{Account, PoolLimits, Space};
+use super::module::Modules;
+use super::sync::{lock, read, write};
+use super::usage::Usage;
+
+/// Most devices of a machine: as many as the address space has room for.
+const MOST_DEVICES: usize = 16;
+
+/// A software CUDA machine. Clones are the same machine; a process can have several.
+///
+/// The machine lives until its last clone and its last [`Driver`] are gone. Work that is
+/// then still queued does not run.
+#[derive(Clone)]
+pub struct Machine {
+    inner: Arc<Inner>,
+}
+
+impl Machine {
+    /// Describes a machine: one device, driver version 13.0, no delays, unless told.
+    #[must_use]
+    pub fn builder() -> MachineBuilder {
+        MachineBuilder::default()
+    }
+
+    /// A driver of this machine: the same functions and types as the real library's.
+    ///
+    /// # Panics
+    /// Never: a machine always knows its version, the one thing that could fail.
+    #[must_use]
+    pub fn driver(&self) -> Driver {
+        let source = Source(Arc::clone(&self.inner));
+        // SAFETY: the functions of a machine are callable as soon as it exists.
+        let driver = unsafe { Driver::from_source(Box::new(source)) };
+        driver.expect("a machine knows its driver version")
+    }
+
+    /// What programs hold of this machine now.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        Usage::of(&self.inner)
+    }
+
+    /// What programs have not given back, as a report; `None` if there is nothing.
+    #[must_use]
+    pub fn leaks(&self) -> Option<String> {
+        let usage = self.usage();
+        (!usage.is_empty()).then(|| usage.to_string())
+    }
+
+    /// What the first fault of each context was, oldest context first: the sticky code and
+    /// the text that the code cannot carry.
+    #[must_use]
+    pub fn faults(&self) -> Vec<(CUresult, String)> {
+        let mut contexts: Vec<_> = read(&self.inner.contexts).values().cloned().collect();
+        contexts.sort_by_key(|context| context.id);
+        let faults = contexts.iter().filter_map(|context| context.health.fault());
+        faults
+            .map(|fault| (fault.code, fault.text.clone()))
+            .collect()
+    }
+}
+
+impl fmt::Debug for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (devices, version) = (self.inner.devices.len(), self.inner.version);
+        write!(f, "Machine({devices} devices, CUDA {version})")
+    }
+}
+
+impl MachineBuilder {
+    /// Makes the machine. More than 16 devices are cut to 16.
+    #[must_use]
+    pub fn build(self) -> Machine {
+        let inner = Arc::new_cyclic(|this: &std::sync::Weak<Inner>| {
+            // Handles of machines that live at the same time differ, because their
+            // addresses do: a handle of another machine is an invalid one.
+            let first = (this.as_ptr().addr() as u64 >> 4) << 22;
+            let space = Arc::new(Space::default());
+            let handles = AtomicU64::new(first);
+            let devices = self.devices.into_iter().take(MOST_DEVICES).enumerate();
+            let devices = devices.map(|(ordinal, config)| {
+                let primary = handles.fetch_add(1, Ordering::Relaxed);
+                let pool = handles.fetch_add(1, Ordering::Relaxed);
+                Arc::new(Device::new(
+                    ordinal,
+                    config,
+                    self.workers,
+                    &space,
+                    primary,
+                    pool,
+                ))
+            });
+            let devices: Vec<_> = devices.collect();
+            let pools = devices
+                .iter()
+                .map(|device| (device.default_pool, device.ordinal));
+            Inner {
+                version: self.version,
+                functions: api::implemented(self.version),
+                initialized: AtomicBool::new(false),
+                space,
+                pools: RwLock::new(pools.collect()),
+                devices,
+                handles,
+                ids: AtomicU64::new(1),
+                contexts: RwLock::default(),
+                events: RwLock::default(),
+                modules: Modules::default(),
+            }
+        });
+        Machine { inner }
+    }
+}
+
+/// A device and what its contexts share.
+#[derive(Debug)]
+pub(super) struct Device {
+    pub(super) ordinal: usize,
+    pub(super) config: DeviceConfig,
+    pub(super) workers: usize,
+    pub(super) engines: Engines,
+    pub(super) account: Account,
+    pub(super) space: Arc<Space>,
+    pub(super) primary: Mutex<Primary>,
+    /// Handle of the pool that cannot be destroyed.
+    pub(super) default_pool: u64,
+    /// Handle of the pool that `cuMemAllocAsync` takes.
+    pub(super) current_pool: AtomicU64,
+}
+
+/// A device's primary context.
+#[derive(Debug)]
+pub(super) struct Primary {
+    /// The same for every life of the context.
+    pub(super) handle: u64,
+    pub(super) retained: u32,
+    pub(super) flags: u32,
+    pub(super) context: Option<Arc<Context>>,
+}
+
+impl Device {
+    fn new(
+        ordinal: usize,
+        config: DeviceConfig,
+        workers: usize,
+        space: &Arc<Space>,
+        primary: u64,
+        pool: u64,
+    ) -> Self {
+        let account = Account::new(config.memory);
+        account.add_pool(
+            pool,
+            PoolLimits {
+                reuse: [1; 3],
+                ..PoolLimits::default()
+            },
+        );
+        Self {
+            ordinal,
+            engines: Engines::new(&config),
+            config,
+            workers,
+            account,
+            space: Arc::clone(space),
+            primary: Mutex::new(Primary {
+                handle: primary,
+                retained: 0,
+                flags: 0,
+                context: None,
+            }),
+            default_pool: pool,
+            current_pool: AtomicU64::new(pool),
+        }
+    }
+}
+
+/// What everything of a machine shares.
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) version: Version,
+    /// Addresses of the functions that this machine has, by position in [`SYMBOLS`].
+    functions: Vec<Option<api::Function>>,
+    pub(super) initialized: AtomicBool,
+    pub(super) devices: Vec<Arc<Device>>,
+    pub(super) space: Arc<Space>,
+    handles: AtomicU64,
+    ids: AtomicU64,
+    pub(super) contexts: RwLock<HashMap<u64, Arc<Context>>>,
+    pub(super) events: RwLock<HashMap<u64, Arc<Event>>>,
+    /// The device of each memory pool.
+    pub(super) pools: RwLock<HashMap<u64, usize>>,
+    pub(super) modules: Modules,
+}
+
+impl Inner {
+    /// The address of a function, by position in [`SYMBOLS`].
+    pub(super) fn function(&self, position: usize) -> *const c_void {
+        let function = self.functions.get(position).copied().flatten();
+        function.map_or(std::ptr::null(), |function| function.address())
+    }
+
+    /// A handle that this machine has never given before.
+    pub(super) fn new_handle(&self) -> u64 {
+        self.handles.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A handle and a small number.
+    pub(super) fn new_ids(&self) -> (u64, u64) {
+        (self.new_handle(), self.ids.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(super) fn device(&self, ordinal: i32) -> Reply<&Arc<Device>> {
+        let device = usize::try_from(ordinal)
+            .ok()
+            .and_then(|ordinal| self.devices.get(ordinal));
+        device.ok_or(CUresult::CUDA_ERROR_INVALID_DEVICE)
+    }
+
+    pub(super) fn context(&self, handle: u64) -> Option<Arc<Context>> {
+        get(&self.contexts, handle)
+    }
+
+    pub(super) fn event(&self, handle: u64) -> Reply<Arc<Event>> {
+        get(&self.events, handle).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
+    }
+
+    /// The device of a memory pool.
+    pub(super) fn pool_device(&self, pool: u64) -> Reply<&Arc<Device>> {
+        let ordinal = read(&self.pools).get(&pool).copied();
+        let device = ordinal.and_then(|ordinal| self.devices.get(ordinal));
+        device.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)
+    }
+
+    /// Makes a context and registers it under `handle`.
+    pub(super) fn create_context(
+        &self,
+        handle: u64,
+        device: &Arc<Device>,
+        flags: u32,
+        primary: bool,
+    ) -> Arc<Context> {
+        let id = self.ids.fetch_add(1, Ordering::Relaxed);
+        let context = Context::new((handle, id), self.new_ids(), device, flags, primary);
+        write(&self.contexts).insert(handle, Arc::clone(&context));
+        context
+    }
+
+    /// Waits for a context's work and takes away everything that belongs to it.
+    pub(super) fn destroy_context(&self, context: &Context) {
+        // No new work: the handle is gone first.
+        write(&self.contexts).remove(&context.handle);
+        context.shut_down();
+        write(&self.events).retain(|_, event| event.context != context.handle);
+        self.modules.remove_context(context.handle);
+        let (blocks, hosts) = self.space.drain(context.handle);
+        for block in &blocks {
+            // Memory whose free was called is settled already.
+            if let Some(device) = self.devices.get(block.device)
+                && block.doom()
+            {
+                device.account.give(block.pool, block.charge);
+            }
+        }
+        drop((blocks, hosts));
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let contexts: Vec<_> = lock_free(&mut self.contexts).drain().collect();
+        // All at once: a stream may wait for an event of another context.
+        contexts
+            .iter()
+            .for_each(|(_, context)| context.health.abandon());
+        contexts.iter().for_each(|(_, context)| context.shut_down());
+        for device in &self.devices {
+            lock(&device.primary).context = None;
+        }
+    }
+}
+
+fn lock_free<T>(lock: &mut RwLock<T>) -> &mut T {
+    lock.get_mut()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A copy of what a registry has under a key.
+pub(super) fn get<K: Eq + Hash, V>(
+    registry: &RwLock<HashMap<K, Arc<V>>>,
+    key: K,
+) -> Option<Arc<V>> {
+    read(registry).get(&key).cloned()
+}
+
+struct Source(Arc<Inner>);
+
+// SAFETY: `api::implemented` pairs each symbol with a function of the type that its row has
+// (checked when it is compiled), and functions are code of this program.
+unsafe impl ProcAddress for Source {
+    fn proc_address(&self, symbol: &Symbol) -> *const c_void {
+        let position = SYMBOLS.iter().position(|row| row == symbol);
+        position.map_or(std::ptr::null(), |position| self.0.function(position))
+    }
+
+    fn scope(&self) -> *const () {
+        Arc::as_ptr(&self.0).cast()
+    }
+
+    fn describe(&self) -> String {
+        format!("cupola software device, CUDA {}", self.0.version)
+    }
+}

@@ -1,0 +1,189 @@
+//! The host memory behind one allocation.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Zeroed host memory, given back when dropped. It is only ever accessed through raw
+/// pointers, because kernels and copies of a racing program may touch the same bytes.
+#[derive(Debug)]
+struct Backing {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: the memory belongs to the value; there is no reference to it, and whoever
+// accesses it through the pointer answers for the access.
+unsafe impl Send for Backing {}
+// SAFETY: as above.
+unsafe impl Sync for Backing {}
+
+impl Backing {
+    /// `None` if the host has no such memory. Large memory is committed by the host when
+    /// it is touched, which needs an alignment of 16: the allocator would fill memory of
+    /// any larger alignment itself.
+    fn new(len: u64, align: usize) -> Option<Self> {
+        let layout = Layout::from_size_align(usize::try_from(len).ok()?.max(1), align).ok()?;
+        // SAFETY: the layout has at least one byte.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Self { start, layout })
+    }
+}
+
+impl Drop for Backing {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout, and freed only here.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+    }
+}
+
+/// An allocation in device memory.
+#[derive(Debug)]
+pub(in crate::device) struct Block {
+    /// Device address of the first byte.
+    pub(in crate::device) address: u64,
+    /// Bytes that were asked for: access ends there.
+    pub(in crate::device) len: u64,
+    /// Bytes that the account charges.
+    pub(in crate::device) charge: u64,
+    /// The device's ordinal.
+    pub(in crate::device) device: usize,
+    /// Handle of the context it dies with.
+    pub(in crate::device) context: u64,
+    /// Handle of the pool it came from.
+    pub(in crate::device) pool: Option<u64>,
+    /// Unique in the machine.
+    pub(in crate::device) id: u64,
+    /// Belongs to a module: a program cannot free it.
+    pub(in crate::device) module: bool,
+    /// Set by the call that frees it in stream order, before the stream gets there.
+    doomed: AtomicBool,
+    backing: Backing,
+}
+
+impl Block {
+    /// Memory at `address`; the other fields are the caller's to set. `None` if the host
+    /// has no such memory.
+    pub(super) fn new(address: u64, len: u64, device: usize, context: u64) -> Option<Self> {
+        Some(Self {
+            address,
+            len,
+            charge: 0,
+            device,
+            context,
+            pool: None,
+            id: 0,
+            module: false,
+            doomed: AtomicBool::new(false),
+            backing: Backing::new(len, 16)?,
+        })
+    }
+
+    /// Host address of the byte at `address`, which must lie within the block.
+    pub(in crate::device) fn host(&self, address: u64) -> *mut u8 {
+        let offset = address.wrapping_sub(self.address).min(self.len);
+        self.backing
+            .start
+            .as_ptr()
+            .wrapping_add(usize::try_from(offset).unwrap_or(0))
+    }
+
+    /// Whether `len` bytes from `address` lie within.
+    pub(in crate::device) fn holds(&self, address: u64, len: u64) -> bool {
+        let offset = address.wrapping_sub(self.address);
+        offset < self.len && self.len - offset >= len
+    }
+
+    /// Claims the right to free the block; false if somebody had it already.
+    pub(in crate::device) fn doom(&self) -> bool {
+        !self.doomed.swap(true, Ordering::AcqRel)
+    }
+
+    /// Whether a free of the block is on its way.
+    pub(in crate::device) fn is_doomed(&self) -> bool {
+        self.doomed.load(Ordering::Acquire)
+    }
+}
+
+/// Page-locked host memory: the machine's own, or a registered range of the program's.
+#[derive(Debug)]
+pub(in crate::device) struct HostRange {
+    /// Host address, which is the device address too.
+    pub(in crate::device) address: u64,
+    pub(in crate::device) len: u64,
+    pub(in crate::device) flags: u32,
+    pub(in crate::device) context: u64,
+    pub(in crate::device) device: usize,
+    pub(in crate::device) id: u64,
+    /// Where the range is, with the provenance to access it.
+    start: *mut u8,
+    /// The memory, unless it is the program's.
+    backing: Option<Backing>,
+}
+
+// SAFETY: the range is the machine's own memory or the program's, registered for access
+// by the device's threads.
+unsafe impl Send for HostRange {}
+// SAFETY: as above.
+unsafe impl Sync for HostRange {}
+
+impl HostRange {
+    /// Memory of the machine's own; `None` if the host has none.
+    pub(super) fn allocate(len: u64, flags: u32, context: u64, device: usize) -> Option<Self> {
+        let backing = Backing::new(len, 4096)?;
+        let start = backing.start.as_ptr();
+        let address = start.expose_provenance() as u64;
+        Some(Self {
+            address,
+            len,
+            flags,
+            context,
+            device,
+            id: 0,
+            start,
+            backing: Some(backing),
+        })
+    }
+
+    /// The program's memory.
+    pub(super) fn register(
+        start: *mut u8,
+        len: u64,
+        flags: u32,
+        context: u64,
+        device: usize,
+    ) -> Self {
+        let address = start.expose_provenance() as u64;
+        Self {
+            address,
+            len,
+            flags,
+            context,
+            device,
+            id: 0,
+            start,
+            backing: None,
+        }
+    }
+
+    /// Whether `cuMemHostAlloc` made it, rather than `cuMemHostRegister`.
+    pub(in crate::device) fn is_allocated(&self) -> bool {
+        self.backing.is_some()
+    }
+
+    pub(in crate::device) fn holds(&self, address: u64, len: u64) -> bool {
+        let offset = address.wrapping_sub(self.address);
+        offset < self.len && self.len - offset >= len
+    }
+
+    /// Pointer to the byte at `address`, which must lie within the range.
+    pub(in crate::device) fn host(&self, address: u64) -> *mut u8 {
+        let offset = address.wrapping_sub(self.address).min(self.len);
+        self.start
+            .wrapping_add(usize::try_from(offset).unwrap_or(0))
+    }
+
+    pub(super) fn set_id(&mut self, id: u64) {
+        self.id = id;
+    }
+}

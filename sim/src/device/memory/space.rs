@@ -1,0 +1,297 @@
+//! The address space that all devices of a machine share.
+//!
+//! Device addresses start at 2^44 + 2^40, a range that neither Linux's `mmap` nor its
+//! executables use on 64-bit machines, so that a host dereference of a device pointer
+//! traps. Each device has 4 TiB of it, handed out in circles: a freed address is used
+//! again only when the whole range has been. Pinned host memory is at its host address.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+
+use cupola_sys::driver::CUresult;
+
+use super::super::args::Reply;
+use super::super::health::Fault;
+use super::super::sync::{read, write};
+use super::block::{Block, HostRange};
+
+const FIRST: u64 = 0x1100_0000_0000;
+const PER_DEVICE: u64 = 1 << 42;
+
+/// Device allocations start at multiples of this.
+pub(in crate::device) const GRANULE: u64 = 512;
+
+/// How many freed stream-ordered ranges are remembered, to tell a use after free from a
+/// pointer that never was one.
+const REMEMBERED: usize = 4096;
+
+/// What an address belongs to.
+#[derive(Clone, Debug)]
+pub(in crate::device) enum Place {
+    Device(Arc<Block>),
+    Pinned(Arc<HostRange>),
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    blocks: BTreeMap<u64, Arc<Block>>,
+    hosts: BTreeMap<u64, Arc<HostRange>>,
+    /// Freed in stream order: base and length, oldest first.
+    gone: VecDeque<(u64, u64)>,
+    /// For each device, where the next block goes.
+    cursors: Vec<u64>,
+}
+
+/// The table of live allocations.
+#[derive(Debug, Default)]
+pub(in crate::device) struct Space {
+    table: RwLock<Table>,
+    ids: AtomicU64,
+}
+
+/// What a new device block belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::device) struct Owner {
+    pub(in crate::device) device: usize,
+    pub(in crate::device) context: u64,
+    pub(in crate::device) pool: Option<u64>,
+    pub(in crate::device) module: bool,
+}
+
+impl Space {
+    /// A new block of `len` bytes, whose account is charged already.
+    pub(in crate::device) fn allocate(
+        &self,
+        len: u64,
+        charge: u64,
+        owner: Owner,
+    ) -> Reply<Arc<Block>> {
+        const MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+        // The host memory first, outside the lock; the address is only known inside.
+        let mut block = Block::new(0, len, owner.device, owner.context).ok_or(MEMORY)?;
+        block.charge = charge;
+        block.pool = owner.pool;
+        block.module = owner.module;
+        block.id = self.next_id();
+        let mut table = write(&self.table);
+        block.address = table.place(owner.device, charge).ok_or(MEMORY)?;
+        let block = Arc::new(block);
+        table.blocks.insert(block.address, Arc::clone(&block));
+        Ok(block)
+    }
+
+    /// Takes a block out of the table; a copy or kernel that runs keeps the bytes.
+    pub(in crate::device) fn remove(&self, block: &Block) {
+        let mut table = write(&self.table);
+        table.blocks.remove(&block.address);
+        if block.pool.is_some() {
+            if table.gone.len() == REMEMBERED {
+                table.gone.pop_front();
+            }
+            table.gone.push_back((block.address, block.len));
+        }
+    }
+
+    /// New page-locked memory.
+    pub(in crate::device) fn allocate_host(
+        &self,
+        len: u64,
+        flags: u32,
+        context: u64,
+        device: usize,
+    ) -> Reply<Arc<HostRange>> {
+        let range = HostRange::allocate(len, flags, context, device);
+        self.insert_host(range.ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?)
+    }
+
+    /// Registers memory of the program.
+    pub(in crate::device) fn register_host(
+        &self,
+        start: *mut u8,
+        len: u64,
+        flags: u32,
+        context: u64,
+        device: usize,
+    ) -> Reply {
+        self.insert_host(HostRange::register(start, len, flags, context, device))
+            .map(drop)
+    }
+
+    fn insert_host(&self, mut range: HostRange) -> Reply<Arc<HostRange>> {
+        range.set_id(self.next_id());
+        let end = range
+            .address
+            .checked_add(range.len)
+            .ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
+        let mut table = write(&self.table);
+        let before = table.hosts.range(..end).next_back();
+        if before.is_some_and(|(base, other)| base + other.len > range.address) {
+            return Err(CUresult::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+        }
+        let range = Arc::new(range);
+        table.hosts.insert(range.address, Arc::clone(&range));
+        Ok(range)
+    }
+
+    /// Takes the range that starts at `address` out, if it is of the kind.
+    pub(in crate::device) fn remove_host(
+        &self,
+        address: u64,
+        allocated: bool,
+    ) -> Option<Arc<HostRange>> {
+        let mut table = write(&self.table);
+        let fits = table
+            .hosts
+            .get(&address)
+            .is_some_and(|range| range.is_allocated() == allocated);
+        if fits {
+            table.hosts.remove(&address)
+        } else {
+            None
+        }
+    }
+
+    /// Whether the address is in the range that device memory is in.
+    pub(in crate::device) fn is_device_address(&self, address: u64) -> bool {
+        (FIRST..FIRST + PER_DEVICE * 16).contains(&address)
+    }
+
+    /// What `address` lies in.
+    pub(in crate::device) fn find(&self, address: u64) -> Option<Place> {
+        let table = read(&self.table);
+        if let Some(block) = table.block(address) {
+            return Some(Place::Device(Arc::clone(block)));
+        }
+        let (_, range) = table.hosts.range(..=address).next_back()?;
+        range
+            .holds(address, 1)
+            .then(|| Place::Pinned(Arc::clone(range)))
+    }
+
+    /// The device block that starts at `address`.
+    pub(in crate::device) fn block_at(&self, address: u64) -> Option<Arc<Block>> {
+        read(&self.table).blocks.get(&address).cloned()
+    }
+
+    /// Checks a device range when a call names it. A range that lies in memory freed in
+    /// stream order passes: the operation itself will fault.
+    pub(in crate::device) fn check(&self, address: u64, len: u64) -> Reply {
+        let table = read(&self.table);
+        let live = table
+            .block(address)
+            .is_some_and(|block| block.holds(address, len));
+        let host = || {
+            let range = table.hosts.range(..=address).next_back();
+            range.is_some_and(|(_, range)| range.holds(address, len))
+        };
+        let gone = || {
+            let inside = |(base, size): &(u64, u64)| address.wrapping_sub(*base) < *size;
+            table.gone.iter().any(inside)
+        };
+        if live || host() || gone() {
+            Ok(())
+        } else {
+            Err(CUresult::CUDA_ERROR_INVALID_VALUE)
+        }
+    }
+
+    /// The place of a range, when an operation accesses it.
+    pub(in crate::device) fn resolve(
+        &self,
+        address: u64,
+        len: u64,
+        what: &str,
+    ) -> Result<Place, Fault> {
+        let place = self.find(address);
+        let holds = match &place {
+            Some(Place::Device(block)) => block.holds(address, len),
+            Some(Place::Pinned(range)) => range.holds(address, len),
+            None => false,
+        };
+        match place {
+            Some(place) if holds => Ok(place),
+            _ => Err(Fault::illegal_address(format!(
+                "{what} of {len} bytes at 0x{address:x}: no live allocation holds them"
+            ))),
+        }
+    }
+
+    /// Takes out everything that belongs to a context.
+    pub(in crate::device) fn drain(&self, context: u64) -> (Vec<Arc<Block>>, Vec<Arc<HostRange>>) {
+        let mut table = write(&self.table);
+        let mut blocks = Vec::new();
+        table.blocks.retain(|_, block| {
+            let keep = block.context != context;
+            if !keep {
+                blocks.push(Arc::clone(block));
+            }
+            keep
+        });
+        let mut hosts = Vec::new();
+        table.hosts.retain(|_, range| {
+            let keep = range.context != context;
+            if !keep {
+                hosts.push(Arc::clone(range));
+            }
+            keep
+        });
+        (blocks, hosts)
+    }
+
+    /// Calls the functions for every live allocation.
+    pub(in crate::device) fn each(
+        &self,
+        mut device: impl FnMut(&Block),
+        mut host: impl FnMut(&HostRange),
+    ) {
+        let table = read(&self.table);
+        table.blocks.values().for_each(|block| device(block));
+        table.hosts.values().for_each(|range| host(range));
+    }
+
+    fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+impl Table {
+    fn block(&self, address: u64) -> Option<&Arc<Block>> {
+        let (_, block) = self.blocks.range(..=address).next_back()?;
+        block.holds(address, 1).then_some(block)
+    }
+
+    /// An address for `charge` bytes and a gap after them.
+    fn place(&mut self, device: usize, charge: u64) -> Option<u64> {
+        let start = FIRST + PER_DEVICE * device as u64;
+        let end = start + PER_DEVICE;
+        let need = charge.checked_add(GRANULE)?;
+        while self.cursors.len() <= device {
+            self.cursors
+                .push(FIRST + PER_DEVICE * self.cursors.len() as u64);
+        }
+        let mut at = self.cursors[device];
+        let mut wrapped = false;
+        loop {
+            if at.checked_add(need).is_none_or(|last| last > end) {
+                if wrapped {
+                    return None;
+                }
+                wrapped = true;
+                at = start;
+                continue;
+            }
+            // The last block that begins before the end of the wanted range.
+            let range = (Bound::Unbounded, Bound::Excluded(at + need));
+            match self.blocks.range(range).next_back() {
+                Some((base, block)) if base + block.charge + GRANULE > at => {
+                    at = base + block.charge + GRANULE;
+                }
+                _ => break,
+            }
+        }
+        self.cursors[device] = at + need;
+        Some(at)
+    }
+}

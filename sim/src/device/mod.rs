@@ -1,0 +1,28 @@
+//! The device: machines, contexts, streams, events and memory behind the driver's own
+//! functions.
+//!
+//! A [`Machine`] is a source of driver functions like the real library. There is no
+//! global state: a C function finds its machine through the scope that the calling
+//! `Driver` sets. `docs/design/sim.md` says what is modelled and what is not.
+
+mod api;
+mod args;
+mod call;
+mod config;
+mod context;
+mod current;
+mod engine;
+mod event;
+mod health;
+mod launch;
+mod machine;
+mod memory;
+mod module;
+mod op;
+mod stream;
+mod sync;
+mod usage;
+
+pub use config::{DeviceConfig, MachineBuilder};
+pub use machine::Machine;
+pub use usage::Usage;

@@ -1,0 +1,300 @@
+//! Streams: queues of operations, each executed in order by a thread of its own.
+//!
+//! The thread starts when the first operation is queued that a caller does not execute
+//! itself: an idle stream lends its turn to a caller that waits anyway (synchronous
+//! copies) or whose operation takes no time (event records), so such calls cost no
+//! switch of threads. Whoever has the turn, operations run one at a time and in order.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+
+use cupola_sys::driver::CUresult;
+
+use super::args::Reply;
+use super::health::{Fault, Health};
+use super::machine::Device;
+use super::op::Op;
+use super::sync::{lock, wait};
+
+/// How a stream stands to the legacy default stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It is the legacy default stream.
+    Legacy,
+    /// They wait for each other.
+    Blocking,
+    NonBlocking,
+}
+
+/// All operations of a stream up to one.
+#[derive(Debug)]
+pub(super) struct Until {
+    stream: Arc<Stream>,
+    number: u64,
+}
+
+impl Until {
+    pub(super) fn wait(&self) {
+        self.stream.wait_for(self.number);
+    }
+}
+
+#[derive(Debug)]
+struct Job {
+    number: u64,
+    /// Operations of other streams that come first.
+    after: Vec<Until>,
+    op: Op,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    submitted: u64,
+    finished: u64,
+    /// Somebody executes an operation.
+    busy: bool,
+    /// The thread ends when the queue is empty.
+    closing: bool,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What a `CUstream` names.
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) handle: u64,
+    /// Unique in the machine, in order of creation.
+    pub(super) id: u64,
+    pub(super) context: u64,
+    pub(super) kind: Kind,
+    pub(super) flags: u32,
+    pub(super) priority: i32,
+    pub(super) health: Arc<Health>,
+    device: Arc<Device>,
+    queue: Mutex<Queue>,
+    work: Condvar,
+    done: Condvar,
+}
+
+/// Whether a caller executes an operation itself if the stream is idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Only if it takes no time.
+    Async,
+    /// Yes: it would wait anyway.
+    Sync,
+}
+
+/// The stream's turn, taken by a caller.
+pub(super) struct Turn {
+    stream: Arc<Stream>,
+    job: Option<Job>,
+}
+
+/// An operation that was accepted.
+pub(super) enum Submitted {
+    /// The stream's thread executes it.
+    Queued(Until),
+    /// The caller must execute it, holding no lock.
+    Lent(Turn),
+}
+
+impl Stream {
+    pub(super) fn new(
+        (handle, id): (u64, u64),
+        (context, health): (u64, Arc<Health>),
+        device: Arc<Device>,
+        (kind, flags, priority): (Kind, u32, i32),
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            handle,
+            id,
+            context,
+            kind,
+            flags,
+            priority,
+            health,
+            device,
+            queue: Mutex::default(),
+            work: Condvar::new(),
+            done: Condvar::new(),
+        })
+    }
+
+    /// Appends an operation that comes after the others in `after` too.
+    ///
+    /// # Errors
+    /// The stream is destroyed, or the host gives no thread. The operation is dropped.
+    pub(super) fn submit(
+        self: &Arc<Self>,
+        op: Op,
+        after: Vec<Until>,
+        mode: Mode,
+    ) -> Reply<Submitted> {
+        let mut queue = lock(&self.queue);
+        if queue.closing {
+            return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
+        }
+        let number = queue.submitted + 1;
+        let idle = !queue.busy && queue.jobs.is_empty();
+        let lend = mode == Mode::Sync || op.is_instant() && after.is_empty();
+        let job = Job { number, after, op };
+        if idle && lend {
+            queue.submitted = number;
+            queue.busy = true;
+            return Ok(Submitted::Lent(Turn {
+                stream: Arc::clone(self),
+                job: Some(job),
+            }));
+        }
+        if queue.thread.is_none() {
+            let stream = Arc::clone(self);
+            let thread = std::thread::Builder::new().name("cupola-stream".into());
+            let thread = thread.spawn(move || stream.serve());
+            queue.thread = Some(thread.map_err(|_| CUresult::CUDA_ERROR_OPERATING_SYSTEM)?);
+        }
+        queue.submitted = number;
+        queue.jobs.push_back(job);
+        self.work.notify_one();
+        Ok(Submitted::Queued(Until {
+            stream: Arc::clone(self),
+            number,
+        }))
+    }
+
+    /// Everything submitted so far; `None` if it is finished.
+    pub(super) fn pending(self: &Arc<Self>) -> Option<Until> {
+        let queue = lock(&self.queue);
+        let number = queue.submitted;
+        (queue.finished < number).then(|| Until {
+            stream: Arc::clone(self),
+            number,
+        })
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        let queue = lock(&self.queue);
+        queue.finished == queue.submitted
+    }
+
+    fn wait_for(&self, number: u64) {
+        let mut queue = lock(&self.queue);
+        while queue.finished < number {
+            queue = wait(&self.done, queue);
+        }
+    }
+
+    /// Ends the thread once the queue is empty.
+    pub(super) fn close(&self) {
+        lock(&self.queue).closing = true;
+        self.work.notify_all();
+    }
+
+    /// Waits for the thread of a closed stream. On that thread itself, lets it go.
+    pub(super) fn join(&self) {
+        let thread = lock(&self.queue).thread.take();
+        if let Some(thread) = thread
+            && thread.thread().id() != std::thread::current().id()
+        {
+            // The thread catches panics of operations, so it has nothing to report.
+            let _ = thread.join();
+        }
+    }
+
+    /// The thread's work.
+    fn serve(&self) {
+        let mut queue = lock(&self.queue);
+        loop {
+            queue = self.next_turn(queue);
+            let Some(job) = queue.jobs.pop_front() else {
+                return;
+            };
+            queue.busy = true;
+            drop(queue);
+            let number = job.number;
+            self.execute(job);
+            queue = self.finish(number);
+        }
+    }
+
+    /// Waits until there is a job and nobody executes another, or until the end.
+    fn next_turn<'a>(&self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+        while queue.busy || queue.jobs.is_empty() && !queue.closing {
+            queue = wait(&self.work, queue);
+        }
+        queue
+    }
+
+    fn finish(&self, number: u64) -> MutexGuard<'_, Queue> {
+        let mut queue = lock(&self.queue);
+        queue.busy = false;
+        queue.finished = number;
+        self.done.notify_all();
+        queue
+    }
+
+    fn execute(&self, job: Job) {
+        job.after.iter().for_each(Until::wait);
+        if let Some(code) = self.health.halted() {
+            job.op.abandon(&self.device, code);
+            return;
+        }
+        if job.op.is_work() {
+            let delay = self.device.engines.pace.before(self.id, job.number);
+            if !delay.is_zero() {
+                std::thread::sleep(delay);
+            }
+        }
+        let run = AssertUnwindSafe(|| job.op.run(&self.device, &self.health));
+        let fault = match catch_unwind(run) {
+            Ok(Ok(())) => return,
+            Ok(Err(fault)) => fault,
+            Err(_) => Fault {
+                code: CUresult::CUDA_ERROR_UNKNOWN,
+                text: "the software device failed".into(),
+            },
+        };
+        self.health.poison(fault);
+    }
+}
+
+impl Turn {
+    /// Executes the operation.
+    pub(super) fn run(mut self) {
+        if let Some(job) = self.job.take() {
+            let number = job.number;
+            self.stream.execute(job);
+            drop(self.stream.finish(number));
+            self.stream.work.notify_one();
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // Only on the way of a panic before `run`: the stream must not stay busy.
+        if let Some(job) = self.job.take() {
+            drop(self.stream.finish(job.number));
+            self.stream.work.notify_one();
+        }
+    }
+}
+
+impl Submitted {
+    /// Executes the operation if it was lent.
+    pub(super) fn go(self) {
+        if let Self::Lent(turn) = self {
+            turn.run();
+        }
+    }
+
+    /// Executes the operation or waits until it is done.
+    pub(super) fn finish(self) {
+        match self {
+            Self::Queued(until) => until.wait(),
+            Self::Lent(turn) => turn.run(),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What programs hold of a machine.
+
+use std::fmt;
+
+use super::machine::Inner;
+use super::sync::{lock, read};
+
+/// Counts of live things, and their bytes. A program that gives back all it took ends
+/// with zeros everywhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Contexts: created ones, and primary ones that are retained.
+    pub contexts: usize,
+    /// Created streams.
+    pub streams: usize,
+    /// Events.
+    pub events: usize,
+    /// Loaded modules.
+    pub modules: usize,
+    /// Memory pools, without the default ones.
+    pub pools: usize,
+    /// Allocations in device memory, without modules' variables.
+    pub device_allocations: usize,
+    /// Their bytes.
+    pub device_bytes: u64,
+    /// Page-locked host allocations.
+    pub host_allocations: usize,
+    /// Their bytes.
+    pub host_bytes: u64,
+    /// Registered host ranges.
+    pub registrations: usize,
+}
+
+impl Usage {
+    pub(super) fn of(machine: &Inner) -> Self {
+        let mut usage = Self::default();
+        let contexts: Vec<_> = read(&machine.contexts).values().cloned().collect();
+        for context in &contexts {
+            usage.contexts += usize::from(!context.primary);
+            usage.streams += context.stream_count();
+        }
+        for device in &machine.devices {
+            usage.contexts += usize::from(lock(&device.primary).retained > 0);
+        }
+        usage.events = read(&machine.events).len();
+        usage.modules = machine.modules.count();
+        usage.pools = read(&machine.pools).len() - machine.devices.len();
+        machine.space.each(
+            |block| {
+                if !block.module && !block.is_doomed() {
+                    usage.device_allocations += 1;
+                    usage.device_bytes += block.len;
+                }
+            },
+            |range| {
+                if range.is_allocated() {
+                    usage.host_allocations += 1;
+                    usage.host_bytes += range.len;
+                } else {
+                    usage.registrations += 1;
+                }
+            },
+        );
+        usage
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} contexts, {} streams, {} events, {} modules, {} pools, {} device allocations \
+             ({} bytes), {} host allocations ({} bytes), {} registered host ranges",
+            self.contexts,
+            self.streams,
+            self.events,
+            self.modules,
+            self.pools,
+            self.device_allocations,
+            self.device_bytes,
+            self.host_allocations,
+            self.host_bytes,
+            self.registrations
+        )
+    }
+}

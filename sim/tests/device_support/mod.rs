@@ -1,0 +1,130 @@
+//! A machine, a driver, and the few calls that every test makes.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::ffi::c_void;
+
+use cupola_sim::{Machine, MachineBuilder};
+use cupola_sys::CallError;
+use cupola_sys::driver::*;
+
+pub type Code = CUresult;
+
+/// A machine with a current context on its first device. Dropping it checks that nothing
+/// is left.
+pub struct Bench {
+    pub machine: Machine,
+    pub driver: Driver,
+    pub context: CUcontext,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        Self::with(Machine::builder())
+    }
+
+    pub fn with(builder: MachineBuilder) -> Self {
+        let machine = builder.build();
+        let driver = machine.driver();
+        let mut context = std::ptr::null_mut();
+        // SAFETY: the place outlives the calls.
+        unsafe {
+            driver.cuInit(0).unwrap();
+            driver.cuCtxCreate_v2(&raw mut context, 0, 0).unwrap();
+        }
+        Self {
+            machine,
+            driver,
+            context,
+        }
+    }
+
+    /// Makes the context current on this thread.
+    pub fn attach(&self) {
+        // SAFETY: the context lives.
+        unsafe { self.driver.cuCtxSetCurrent(self.context) }.unwrap();
+    }
+
+    pub fn stream(&self, flags: CUstream_flags) -> CUstream {
+        let mut stream = std::ptr::null_mut();
+        // SAFETY: the place outlives the call.
+        unsafe { self.driver.cuStreamCreate(&raw mut stream, flags.0) }.unwrap();
+        stream
+    }
+
+    pub fn event(&self) -> CUevent {
+        let mut event = std::ptr::null_mut();
+        // SAFETY: the place outlives the call.
+        unsafe { self.driver.cuEventCreate(&raw mut event, 0) }.unwrap();
+        event
+    }
+
+    pub fn alloc(&self, len: usize) -> CUdeviceptr {
+        let mut address = 0;
+        // SAFETY: the place outlives the call.
+        unsafe { self.driver.cuMemAlloc_v2(&raw mut address, len) }.unwrap();
+        address
+    }
+
+    pub fn free(&self, address: CUdeviceptr) {
+        // SAFETY: frees no memory of the host.
+        unsafe { self.driver.cuMemFree_v2(address) }.unwrap();
+    }
+
+    /// Page-locked memory filled with zeros.
+    pub fn pinned(&self, len: usize) -> &'static mut [u8] {
+        let mut memory: *mut c_void = std::ptr::null_mut();
+        // SAFETY: the place outlives the call, and the memory is `len` zeroed bytes that
+        // the test frees when it is done with the slice.
+        unsafe {
+            self.driver.cuMemHostAlloc(&raw mut memory, len, 0).unwrap();
+            std::slice::from_raw_parts_mut(memory.cast(), len)
+        }
+    }
+
+    pub fn unpin(&self, memory: &'static mut [u8]) {
+        // SAFETY: from `pinned`, and the slice ends here.
+        unsafe { self.driver.cuMemFreeHost(memory.as_mut_ptr().cast()) }.unwrap();
+    }
+
+    pub fn upload(&self, to: CUdeviceptr, bytes: &[u8]) {
+        // SAFETY: the slice outlives the call.
+        unsafe {
+            self.driver
+                .cuMemcpyHtoD_v2(to, bytes.as_ptr().cast(), bytes.len())
+        }
+        .unwrap();
+    }
+
+    pub fn download(&self, from: CUdeviceptr, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        // SAFETY: the vector outlives the call.
+        unsafe {
+            self.driver
+                .cuMemcpyDtoH_v2(bytes.as_mut_ptr().cast(), from, len)
+        }
+        .unwrap();
+        bytes
+    }
+
+    pub fn synchronize(&self) {
+        // SAFETY: no pointers.
+        unsafe { self.driver.cuCtxSynchronize() }.unwrap();
+    }
+
+    /// Destroys the context and expects nothing to be left.
+    pub fn finish(self) {
+        // SAFETY: the context lives.
+        unsafe { self.driver.cuCtxDestroy_v2(self.context) }.unwrap();
+        assert_eq!(self.machine.leaks(), None);
+    }
+}
+
+/// The code that a call failed with.
+pub fn code(result: Result<(), DriverError>) -> Code {
+    match result {
+        Ok(()) => CUresult::CUDA_SUCCESS,
+        Err(CallError::Failed { code, .. }) => code,
+        Err(missing @ CallError::Missing { .. }) => panic!("{missing}"),
+    }
+}
