@@ -87,12 +87,12 @@ pub fn histogram(len: u64, multiprocessors: u32) -> Geometry {
 /// The launch of `cupola_crc32` over `len` bytes.
 ///
 /// A block makes its tables and moves its share to its place whatever its length, so it
-/// gets four rows or more; there are at most four blocks for each multiprocessor, which is
+/// gets eight rows or more; there are at most four blocks for each multiprocessor, which is
 /// what its registers and tables leave room for.
 #[must_use]
 pub fn crc32(len: u64, multiprocessors: u32) -> Geometry {
     let full = 4 * u64::from(multiprocessors.max(1));
-    let wanted = (len / (4 * CRC32_ROW_BYTES)).min(full);
+    let wanted = (len / (8 * CRC32_ROW_BYTES)).min(full);
     Geometry::new(wanted, 1, CRC32_THREADS)
 }
 
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(histogram(1 << 10, 132).blocks, 1);
         assert_eq!(histogram(4 << 20, 132).blocks, 256);
         assert_eq!(histogram(1 << 30, 132).blocks, 1056);
-        assert_eq!(crc32(4 << 20, 132).blocks, 256);
+        assert_eq!(crc32(4 << 20, 132).blocks, 128);
         assert_eq!(crc32(1 << 30, 132).blocks, 528);
         assert_eq!(ReducePlan::new(4096).second, None);
         assert_eq!(ReducePlan::new(4097).first.blocks, 2);
