@@ -12,7 +12,7 @@
 //! * Enums are integer newtypes: a code from a newer driver is just a number.
 //! * Without the feature `std` the crate is `no_std`: types, constants, error texts,
 //!   symbol tables.
-#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 mod call;
 #[macro_use]

@@ -1,5 +1,5 @@
 //! The optional libraries: NVIDIA's own from the wheels, and their absence.
-#![cfg(target_os = "linux")]
+#![cfg(all(feature = "std", target_os = "linux"))]
 
 mod common;
 
@@ -11,7 +11,7 @@ use cupola_sys::nccl::Nccl;
 use cupola_sys::nvjitlink::{NvJitLink, nvJitLinkResult};
 use cupola_sys::nvml::Nvml;
 use cupola_sys::nvrtc::{Nvrtc, NvrtcError, nvrtcProgram, nvrtcResult};
-use cupola_sys::{LoadError, Version};
+use cupola_sys::{LoadError, Symbol, Version};
 
 const LIBRARIES: &str = "nvidia/cu13/lib";
 
@@ -33,7 +33,7 @@ fn nvrtc_compiles() {
             .unwrap()
             .contains(builtins.to_str().unwrap())
     );
-    let missing: Vec<_> = nvrtc.missing().map(|symbol| symbol.as_str()).collect();
+    let missing: Vec<_> = nvrtc.missing().map(Symbol::as_str).collect();
     assert!(missing.is_empty(), "{missing:?}");
 
     let ptx = compile(

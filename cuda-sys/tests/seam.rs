@@ -1,4 +1,5 @@
 //! The seam: functions from a closure, scopes, missing symbols, without any library.
+#![cfg(feature = "std")]
 
 use core::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -116,5 +117,65 @@ fn functions_find_the_source_they_belong_to() {
     assert_eq!(version, 13050);
     assert_eq!(states[0].calls.load(Ordering::Relaxed), 1);
     assert_eq!(states[1].calls.load(Ordering::Relaxed), 2);
+    assert!(scope().is_null());
+}
+
+struct Outer {
+    inner: Driver,
+    seen: AtomicUsize,
+}
+
+unsafe extern "C" fn through(version: *mut c_int) -> CUresult {
+    let before = scope();
+    // SAFETY: handed out by `Nested` only, whose scope is the `Outer` that outlives it;
+    // `version` is valid by contract.
+    let outer = unsafe { &*before.cast::<Outer>() };
+    // SAFETY: `version` is valid by contract.
+    let result = unsafe { outer.inner.cuDriverGetVersion(version) };
+    let kept = usize::from(scope() == before);
+    outer.seen.fetch_add(kept, Ordering::Relaxed);
+    result
+        .err()
+        .and_then(|error| error.status())
+        .unwrap_or(CUresult::CUDA_SUCCESS)
+}
+
+struct Nested(&'static Outer);
+
+// SAFETY: the one function has the type of the name that it answers for.
+unsafe impl ProcAddress for Nested {
+    fn proc_address(&self, symbol: &Symbol) -> *const c_void {
+        if symbol.as_str() == "cuDriverGetVersion" {
+            return through as pfn::cuDriverGetVersion as *const c_void;
+        }
+        core::ptr::null()
+    }
+
+    fn scope(&self) -> *const () {
+        core::ptr::from_ref(self.0).cast()
+    }
+
+    fn describe(&self) -> String {
+        "nested".into()
+    }
+}
+
+/// Without it a wrapper's functions could lose their scope when they call the driver that
+/// they wrap.
+#[test]
+fn the_outer_scope_comes_back() {
+    let state = &*Box::leak(Box::new(Counting {
+        calls: AtomicUsize::new(0),
+    }));
+    // SAFETY: `Source` keeps its contract.
+    let inner = unsafe { Driver::from_source(Box::new(Source(state))) }.unwrap();
+    let outer = &*Box::leak(Box::new(Outer {
+        inner,
+        seen: AtomicUsize::new(0),
+    }));
+    // SAFETY: `Nested` keeps its contract.
+    let driver = unsafe { Driver::from_source(Box::new(Nested(outer))) }.unwrap();
+    assert_eq!(driver.driver_version(), Version(13050));
+    assert_eq!(outer.seen.load(Ordering::Relaxed), 1);
     assert!(scope().is_null());
 }

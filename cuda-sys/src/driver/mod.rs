@@ -3,6 +3,7 @@
 
 mod codes;
 pub mod flags;
+mod layout;
 #[cfg(feature = "std")]
 mod loader;
 #[cfg(feature = "std")]

@@ -1,7 +1,7 @@
 //! NCCL, collective communication (`nccl.h`): types, symbol table, error texts, and
 //! [`Nccl`], the library loaded at run time.
 //!
-//! Its versions are its own, not CUDA's: 2.32 is written as [`Version`] `2.32`.
+//! Its versions are its own, not CUDA's: 2.32 is written as [`Version`](crate::Version) `2.32`.
 
 mod codes;
 #[cfg(feature = "std")]
