@@ -9,7 +9,7 @@ use crate::exec::inst::{Flow, Inst};
 use std::marker::PhantomData;
 
 macro_rules! map {
-    ($name:ident, $fun:ident, $xname:ident, $xfun:ident, $($t:ident $v:ident $reg:ident),*) => {
+    ($name:ident, $fun:ident, $($t:ident $v:ident $reg:ident),*) => {
         struct $name<$($t,)* R, F>(PhantomData<($($t,)* R, F)>);
 
         impl<$($t: Lane,)* R: Lane, F: Fn($($t),*) -> R + Copy + 'static> Body for $name<$($t,)* R, F> {
@@ -39,7 +39,11 @@ macro_rules! map {
         {
             Twin::of::<$name<$($t,)* R, F>>()
         }
+    };
+}
 
+macro_rules! map_x {
+    ($xname:ident, $xfun:ident, $($t:ident $v:ident $reg:ident),*) => {
         struct $xname<$($t,)* R, F>(PhantomData<($($t,)* R, F)>);
 
         impl<$($t: Lane,)* R: Lane, F: Fn($($t,)* u64) -> R + Copy + 'static> Body for $xname<$($t,)* R, F> {
@@ -71,7 +75,10 @@ macro_rules! map {
     };
 }
 
-map!(Map1, map1, Map1x, map1x, A a a);
-map!(Map2, map2, Map2x, map2x, A a a, B b b);
-map!(Map3, map3, Map3x, map3x, A a a, B b b, C c c);
-map!(Map4, map4, Map4x, map4x, A a a, B b b, C c c, E e e);
+map!(Map1, map1, A a a);
+map_x!(Map1x, map1x, A a a);
+map!(Map2, map2, A a a, B b b);
+map_x!(Map2x, map2x, A a a, B b b);
+map!(Map3, map3, A a a, B b b, C c c);
+map_x!(Map3x, map3x, A a a, B b b, C c c);
+map!(Map4, map4, A a a, B b b, C c c, E e e);

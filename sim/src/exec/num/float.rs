@@ -1,13 +1,15 @@
 //! Per-lane floating-point pieces shared by the opcode tables.
 
-/// PTX's quiet NaN for single precision: payloads are not kept.
+/// PTX's quiet NaN for single precision: payloads are not kept. On bits, because
+/// the compiler may take all NaN floats for equal and drop a choice between them.
 #[inline(always)]
 pub(crate) fn nan32(v: f32) -> f32 {
-    if v.is_nan() {
-        f32::from_bits(0x7fff_ffff)
+    let bits = v.to_bits();
+    f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 {
+        0x7fff_ffff
     } else {
-        v
-    }
+        bits
+    })
 }
 
 /// `.ftz`: subnormals become zeros of the same sign.

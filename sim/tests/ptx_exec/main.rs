@@ -1,0 +1,12 @@
+//! Execution of PTX, checked against Rust's own arithmetic. All PTX here is
+//! hand-written.
+
+mod control;
+mod convert;
+mod device;
+mod fault;
+mod float;
+mod integer;
+mod kernels;
+mod memory;
+mod warp;
