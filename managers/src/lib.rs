@@ -1,1 +1,53 @@
-//! Placeholder line replaced by the crate's documentation.
+//! Who owns what on a CUDA device, and what puts work on it in order.
+//!
+//! One chain of owners: [`ExecutionManager`] (the driver) - [`DeviceManager`] -
+//! [`ContextManager`] - and in each context a manager of [streams](stream),
+//! [events](event), [buffers](buffer) and [modules](module). Managers create, own and hand
+//! out leases; [`ops`] puts work on streams, [`pipeline`] overlaps uploads, kernels and
+//! downloads. Arrows run one way: pipeline to ops to managers to memory and context.
+//!
+//! * Nothing is created before it is asked for, no thread is started, and no driver call is
+//!   made that the caller did not ask for.
+//! * A handle names one life of one object. After its release it is refused for ever.
+//! * Leases may be dropped in any order. `Drop` is silent and never panics.
+//! * The first error after which a context is lost is remembered: every later operation in
+//!   the context returns it.
+//!
+//! ```no_run
+//! use cupola_managers::{ExecutionManager, ops};
+//! use cupola_managers::memory::PoolConfig;
+//! use cupola_managers::stream::StreamConfig;
+//! use cupola_sys::driver::Driver;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let execution = ExecutionManager::new(Driver::load()?)?;
+//! let context = execution.devices().get(0)?.primary()?;
+//! let stream = context.streams().create(StreamConfig::default())?;
+//! let pool = context.memory_pool(PoolConfig::limit(1 << 30))?;
+//! let mut numbers = pool.allocate::<u32>(1000, &stream)?;
+//! ops::fill(&mut numbers, 7, &stream)?;
+//! let mut back = vec![0; 1000];
+//! ops::read(&numbers, &mut back, &stream)?;
+//! assert_eq!(back, vec![7; 1000]);
+//! # Ok(()) }
+//! ```
+
+pub mod buffer;
+pub mod context;
+pub mod device;
+mod error;
+pub mod event;
+mod execution;
+pub mod memory;
+pub mod module;
+pub mod ops;
+pub mod pipeline;
+mod registry;
+pub mod stream;
+mod submit;
+
+pub use context::{Context, ContextManager, Live};
+pub use cupola_core::Pressure;
+pub use device::{Device, DeviceInfo, DeviceManager};
+pub use error::{Account, ArgumentMismatch, Error, ErrorClass, Result};
+pub use execution::{ExecutionManager, LiveWatch};

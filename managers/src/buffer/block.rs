@@ -1,0 +1,175 @@
+//! `Block`: one piece of device memory, its account, and the streams that use it.
+//!
+//! A block belongs to the stream it was allocated on. The first use on another stream
+//! makes that stream wait for the allocation; the free makes the block's own stream wait
+//! for every stream that used it. Which work used it is not tracked: the free waits for all
+//! that is on those streams by then, which is simple, and never too little.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cupola_sys::driver::CUdeviceptr;
+
+use super::BufferHandle;
+use crate::context::Kind;
+use crate::error::{Error, Result};
+use crate::memory::PoolInner;
+use crate::stream::Stream;
+use crate::submit;
+
+pub(crate) struct Block {
+    address: CUdeviceptr,
+    bytes: u64,
+    state: State,
+    handle: BufferHandle,
+    home: Stream,
+    /// Streams other than `home` that work with the block was put on.
+    uses: Mutex<Vec<Stream>>,
+    pool: Arc<PoolInner>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Alive,
+    /// The driver refused to free it: whether it still exists is not known.
+    Refused,
+    Freed,
+}
+
+impl Block {
+    pub(crate) fn new(pool: &Arc<PoolInner>, bytes: u64, home: &Stream) -> Result<Self> {
+        if !home.is_in(pool.core()) {
+            return Err(Error::WrongContext { what: "the pool" });
+        }
+        let address = pool.allocate(bytes, home)?;
+        let info = super::BufferInfo {
+            address,
+            bytes,
+            stream: home.handle(),
+        };
+        let handle = match pool.table().insert(info) {
+            Ok(handle) => handle,
+            Err(full) => {
+                // Nobody has seen the memory yet.
+                let _ = pool.free(address, bytes, home);
+                return Err(full);
+            }
+        };
+        let ledger = pool.core().ledger();
+        ledger.add(Kind::Buffer, 1);
+        ledger.add(Kind::BufferBytes, bytes);
+        Ok(Self {
+            address,
+            bytes,
+            state: State::Alive,
+            handle,
+            home: home.clone(),
+            uses: Mutex::new(Vec::new()),
+            pool: Arc::clone(pool),
+        })
+    }
+
+    pub(crate) fn address(&self) -> CUdeviceptr {
+        self.address
+    }
+
+    pub(crate) fn handle(&self) -> BufferHandle {
+        self.handle
+    }
+
+    pub(crate) fn home(&self) -> &Stream {
+        &self.home
+    }
+
+    /// Prepares a use on `stream`: after this, work put there finds the memory allocated,
+    /// and the free waits for it.
+    pub(crate) fn join(&self, stream: &Stream) -> Result<()> {
+        if stream.is(&self.home) || self.bytes == 0 {
+            return Ok(());
+        }
+        if !stream.is_in(self.pool.core()) {
+            return Err(Error::WrongContext { what: "the buffer" });
+        }
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        if !uses.iter().any(|used| used.is(stream)) {
+            submit::order(&self.home, stream)?;
+            uses.push(stream.clone());
+        }
+        Ok(())
+    }
+
+    /// Frees the block in stream order.
+    ///
+    /// # Errors
+    /// What the driver returned; the block is then still the caller's.
+    pub(crate) fn free(&mut self) -> Result<()> {
+        if self.state == State::Freed {
+            return Ok(());
+        }
+        self.join_uses()?;
+        if let Err(error) = self.pool.free(self.address, self.bytes, &self.home) {
+            self.state = State::Refused;
+            return Err(error);
+        }
+        self.state = State::Freed;
+        self.forget();
+        Ok(())
+    }
+
+    /// Makes the block's stream wait for every other stream that used it.
+    fn join_uses(&mut self) -> Result<()> {
+        let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
+        while let Some(stream) = uses.last() {
+            // In a lost context nothing runs, and there is nothing to wait for.
+            if self.pool.core().poison().is_none() {
+                submit::order(stream, &self.home)?;
+            }
+            uses.pop();
+        }
+        Ok(())
+    }
+
+    /// Takes the block off the books of what is alive.
+    fn forget(&self) {
+        let ledger = self.pool.core().ledger();
+        ledger.remove(Kind::Buffer, 1);
+        ledger.remove(Kind::BufferBytes, self.bytes);
+        self.pool.table().remove(self.handle);
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if self.state == State::Freed {
+            return;
+        }
+        if self.state == State::Alive {
+            // Joining may be tried again; freeing may not, as the first attempt may have
+            // freed it and the address may be somebody else's by now.
+            let mut joined = self.join_uses().or_else(|_| self.join_uses());
+            if joined.is_err() {
+                // Events cannot be had: wait on the host instead.
+                let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
+                if uses.iter().all(submit::settle) {
+                    joined = Ok(());
+                }
+            }
+            if joined.is_ok() && self.pool.free(self.address, self.bytes, &self.home).is_ok() {
+                return self.forget();
+            }
+        }
+        // It stays charged to the pool: the memory is still in use as far as anyone knows.
+        self.pool.core().ledger().add(Kind::Abandoned, 1);
+        self.forget();
+    }
+}
+
+impl fmt::Debug for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Block")
+            .field("handle", &self.handle)
+            .field("address", &format_args!("{:#x}", self.address))
+            .field("bytes", &self.bytes)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,319 @@
+//! `Buffer<T>`: typed device memory, and views of parts of it.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Bound, RangeBounds};
+
+use cupola_sys::driver::CUdeviceptr;
+
+use super::block::Block;
+use super::{BufferHandle, DeviceCopy};
+use crate::error::{Error, Result};
+use crate::stream::Stream;
+
+/// `len` elements of device memory, freed in stream order when dropped.
+///
+/// The contents are unspecified until something was written. A buffer may have no elements:
+/// it then has no memory and costs no driver call.
+///
+/// It belongs to the stream it was allocated on. It may be used on others of its context:
+/// they wait for the allocation, and the free waits for them. The order of the uses
+/// themselves is the caller's, with [`ops::wait`](crate::ops::wait).
+pub struct Buffer<T: DeviceCopy> {
+    block: Block,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: DeviceCopy> Buffer<T> {
+    pub(crate) fn new(block: Block, len: usize) -> Self {
+        Self {
+            block,
+            len,
+            element: PhantomData,
+        }
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Size in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        (self.len * size_of::<T>()) as u64
+    }
+
+    /// The buffer's handle in its context's [`BufferManager`](super::BufferManager).
+    #[must_use]
+    pub fn handle(&self) -> BufferHandle {
+        self.block.handle()
+    }
+
+    /// The stream it was allocated on and will be freed on.
+    #[must_use]
+    pub fn stream(&self) -> &Stream {
+        self.block.home()
+    }
+
+    /// All elements, for reading.
+    #[must_use]
+    pub fn view(&self) -> DeviceSlice<'_, T> {
+        DeviceSlice {
+            address: self.block.address(),
+            len: self.len,
+            block: Some(&self.block),
+            element: PhantomData,
+        }
+    }
+
+    /// All elements, for writing.
+    #[must_use]
+    pub fn view_mut(&mut self) -> DeviceSliceMut<'_, T> {
+        DeviceSliceMut {
+            address: self.block.address(),
+            len: self.len,
+            block: Some(&self.block),
+            element: PhantomData,
+        }
+    }
+
+    /// Some elements, for reading.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the range does not lie in the buffer.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<DeviceSlice<'_, T>> {
+        self.view().slice(range)
+    }
+
+    /// Some elements, for writing.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the range does not lie in the buffer.
+    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<DeviceSliceMut<'_, T>> {
+        self.view_mut().slice(range)
+    }
+
+    /// The device address; 0 for a buffer without elements.
+    ///
+    /// Work on it through this address is not known to the buffer: call
+    /// [`used_on`](Self::used_on) before putting it on another stream than
+    /// [`stream`](Self::stream), and do not let it outlive the buffer.
+    #[must_use]
+    pub fn as_raw(&self) -> CUdeviceptr {
+        self.block.address()
+    }
+
+    /// Declares that work with this buffer will be put on `stream`: the stream waits for
+    /// the allocation, and the free waits for the stream. The crate's own operations do
+    /// this themselves.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`], or what the driver returned.
+    pub fn used_on(&self, stream: &Stream) -> Result<()> {
+        self.block.join(stream)
+    }
+
+    /// Frees the memory in stream order, as dropping does, and says what went wrong.
+    ///
+    /// # Errors
+    /// What the driver returned, with the buffer. If the free itself was refused, dropping
+    /// the buffer does not try it again, because it may have happened; calling this does.
+    #[expect(
+        clippy::result_large_err,
+        reason = "the buffer goes back to the caller"
+    )]
+    pub fn free(mut self) -> Result<(), (Self, Error)> {
+        match self.block.free() {
+            Ok(()) => Ok(()),
+            Err(error) => Err((self, error)),
+        }
+    }
+}
+
+impl<T: DeviceCopy> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer")
+            .field("block", &self.block)
+            .field("len", &self.len)
+            .finish()
+    }
+}
+
+/// The elements of `range` among `len`, as start and length.
+fn resolve(range: &impl RangeBounds<usize>, len: usize) -> Result<(usize, usize)> {
+    let start = match range.start_bound() {
+        Bound::Included(&start) => Some(start),
+        Bound::Excluded(&before) => before.checked_add(1),
+        Bound::Unbounded => Some(0),
+    };
+    let end = match range.end_bound() {
+        Bound::Included(&last) => last.checked_add(1),
+        Bound::Excluded(&end) => Some(end),
+        Bound::Unbounded => Some(len),
+    };
+    match (start, end) {
+        (Some(start), Some(end)) if start <= end && end <= len => Ok((start, end - start)),
+        _ => {
+            let problem = format!(
+                "{:?}..{:?} does not lie in {len} elements",
+                range.start_bound(),
+                range.end_bound()
+            );
+            Err(Error::invalid("range", problem))
+        }
+    }
+}
+
+macro_rules! views {
+    ($(#[$about:meta])* $name:ident) => {
+        $(#[$about])*
+        pub struct $name<'b, T: DeviceCopy> {
+            address: CUdeviceptr,
+            len: usize,
+            /// The memory's owner; `None` for memory that this crate does not own.
+            block: Option<&'b Block>,
+            element: PhantomData<T>,
+        }
+
+        impl<'b, T: DeviceCopy> $name<'b, T> {
+            /// Names memory that this crate does not own.
+            ///
+            /// # Safety
+            /// `address` is that of `len` elements, allocated for `'b` and until all work
+            /// that this view is given to has completed.
+            #[must_use]
+            pub unsafe fn from_raw(address: CUdeviceptr, len: usize) -> Self {
+                Self { address, len, block: None, element: PhantomData }
+            }
+
+            /// Number of elements.
+            #[must_use]
+            pub fn len(&self) -> usize {
+                self.len
+            }
+
+            /// Whether it has no elements.
+            #[must_use]
+            pub fn is_empty(&self) -> bool {
+                self.len == 0
+            }
+
+            /// Size in bytes.
+            #[must_use]
+            pub fn bytes(&self) -> u64 {
+                (self.len * size_of::<T>()) as u64
+            }
+
+            /// The device address of the first element.
+            #[must_use]
+            pub fn as_raw(&self) -> CUdeviceptr {
+                self.address
+            }
+
+            /// Some of the elements.
+            ///
+            /// # Errors
+            /// [`Error::Invalid`] when the range does not lie in the view.
+            pub fn slice(self, range: impl RangeBounds<usize>) -> Result<Self> {
+                let (start, len) = resolve(&range, self.len)?;
+                let address = self.address + (start * size_of::<T>()) as u64;
+                Ok(Self { address, len, ..self })
+            }
+
+            /// Prepares a use on `stream`.
+            pub(crate) fn join(&self, stream: &Stream) -> Result<()> {
+                self.block.map_or(Ok(()), |block| block.join(stream))
+            }
+        }
+
+        impl<T: DeviceCopy> fmt::Debug for $name<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({:#x}, {})", stringify!($name), self.address, self.len)
+            }
+        }
+    };
+}
+
+views! {
+    /// Part of a [`Buffer`], for reading.
+    DeviceSlice
+}
+
+views! {
+    /// Part of a [`Buffer`], for writing.
+    DeviceSliceMut
+}
+
+impl<T: DeviceCopy> Clone for DeviceSlice<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T: DeviceCopy> Copy for DeviceSlice<'_, T> {}
+
+impl<T: DeviceCopy> DeviceSliceMut<'_, T> {
+    /// The same elements for a shorter time.
+    #[must_use]
+    pub fn reborrow(&mut self) -> DeviceSliceMut<'_, T> {
+        DeviceSliceMut {
+            address: self.address,
+            len: self.len,
+            block: self.block,
+            element: PhantomData,
+        }
+    }
+
+    /// The same elements, for reading.
+    #[must_use]
+    pub fn as_slice(&self) -> DeviceSlice<'_, T> {
+        DeviceSlice {
+            address: self.address,
+            len: self.len,
+            block: self.block,
+            element: PhantomData,
+        }
+    }
+}
+
+impl<'b, T: DeviceCopy> From<&'b Buffer<T>> for DeviceSlice<'b, T> {
+    fn from(buffer: &'b Buffer<T>) -> Self {
+        buffer.view()
+    }
+}
+
+impl<'b, T: DeviceCopy> From<&'b mut Buffer<T>> for DeviceSliceMut<'b, T> {
+    fn from(buffer: &'b mut Buffer<T>) -> Self {
+        buffer.view_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Without it a range could reach outside of its buffer, or overflow.
+    #[test]
+    fn ranges_are_those_of_a_slice() {
+        fn property(start: usize, end: usize, len: u8) -> bool {
+            let len = usize::from(len);
+            let (start, end) = (start % 300, end % 300);
+            let data = vec![0u8; len];
+            let ours = resolve(&(start..end), len).ok().map(|(s, n)| s..s + n);
+            let inclusive = resolve(&(start..=end), len).ok().map(|(s, n)| s..s + n);
+            ours == data.get(start..end).map(|_| start..end)
+                && inclusive == data.get(start..=end).map(|_| start..end + 1)
+        }
+        quickcheck::quickcheck(property as fn(usize, usize, u8) -> bool);
+        assert!(resolve(&(0..=usize::MAX), 4).is_err());
+        assert_eq!(resolve(&.., 4).unwrap(), (0, 4));
+    }
+}

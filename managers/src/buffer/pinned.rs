@@ -1,0 +1,228 @@
+//! `PinnedBuffer<T>`: page-locked host memory that devices copy from and to.
+//!
+//! A copy runs after the call that ordered it, so the buffer knows the event behind its
+//! last copy. Looking at the elements waits for it, and so does dropping the buffer: no
+//! Rust reference exists while the device may write.
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::DeviceCopy;
+use crate::context::{ContextCore, Kind};
+use crate::error::{Error, Result};
+use crate::event::{EventConfig, RawEvent};
+use crate::stream::Stream;
+use crate::submit;
+
+/// `CU_MEMHOSTALLOC_PORTABLE`: pinned for every context. Never write-combined, which makes
+/// reading on the host very slow.
+const PORTABLE: u32 = 1;
+
+/// `len` elements of pinned host memory.
+pub struct PinnedBuffer<T: DeviceCopy> {
+    /// Dangling when there are no elements.
+    start: NonNull<T>,
+    len: usize,
+    copies: Mutex<Copies>,
+    core: Arc<ContextCore>,
+}
+
+/// The copies that may still run.
+struct Copies {
+    state: State,
+    /// Made at the first copy.
+    event: Option<RawEvent>,
+}
+
+enum State {
+    /// None.
+    Idle,
+    /// Those up to the event, the last one on this stream.
+    Until(Stream),
+    /// Not known: waiting for them failed. The memory is never touched again.
+    Unknown,
+}
+
+// SAFETY: the memory is owned, and `T` is Send and Sync.
+unsafe impl<T: DeviceCopy> Send for PinnedBuffer<T> {}
+// SAFETY: as above; what changes behind a shared reference is behind a mutex.
+unsafe impl<T: DeviceCopy> Sync for PinnedBuffer<T> {}
+
+impl<T: DeviceCopy> PinnedBuffer<T> {
+    /// `cuMemHostAlloc`, then zeros.
+    pub(crate) fn new(core: &Arc<ContextCore>, len: usize) -> Result<Self> {
+        let bytes = super::byte_len::<T>(len)?;
+        let mut start = NonNull::<T>::dangling();
+        if bytes > 0 {
+            let driver = core.enter()?;
+            let mut raw = std::ptr::null_mut();
+            // SAFETY: `raw` outlives the call, and the context is current.
+            core.check(unsafe { driver.cuMemHostAlloc(&raw mut raw, bytes, PORTABLE) })?;
+            start = NonNull::new(raw.cast())
+                .ok_or_else(|| Error::invalid("pinned memory", "the driver gave a null address"))?;
+            // SAFETY: `bytes` bytes were allocated there just now.
+            unsafe { start.cast::<u8>().write_bytes(0, bytes) };
+            core.ledger().add(Kind::Pinned, 1);
+            core.ledger().add(Kind::PinnedBytes, bytes as u64);
+        }
+        Ok(Self {
+            start,
+            len,
+            copies: Mutex::new(Copies {
+                state: State::Idle,
+                event: None,
+            }),
+            core: Arc::clone(core),
+        })
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The elements. Waits for the last copy from or to this buffer.
+    ///
+    /// # Errors
+    /// What the driver returned: the contents are unspecified then.
+    pub fn as_slice(&self) -> Result<&[T]> {
+        self.wait()?;
+        // SAFETY: `len` initialised elements; no copy runs, and ordering one that writes
+        // takes `&mut self`.
+        Ok(unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) })
+    }
+
+    /// The elements, for writing. Waits for the last copy from or to this buffer.
+    ///
+    /// # Errors
+    /// What the driver returned: the contents are unspecified then.
+    pub fn as_mut_slice(&mut self) -> Result<&mut [T]> {
+        self.wait()?;
+        // SAFETY: as above, and `self` is borrowed mutably.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) })
+    }
+
+    /// The address of the first element. Reading or writing through it while a copy runs is
+    /// a data race; [`as_slice`](Self::as_slice) waits.
+    #[must_use]
+    pub fn as_ptr(&self) -> *mut T {
+        self.start.as_ptr()
+    }
+
+    /// Orders a copy from or to this buffer on `stream`: after the copies before it, and
+    /// remembered, so that nobody touches the memory until it has completed.
+    pub(crate) fn copy(
+        &self,
+        stream: &Stream,
+        submit_copy: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        if !stream.is_in(&self.core) {
+            return Err(Error::WrongContext {
+                what: "the pinned buffer",
+            });
+        }
+        let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        let Copies { state, event } = &mut *copies;
+        let event = match event {
+            Some(event) => event,
+            None => event.insert(RawEvent::create(&self.core, EventConfig::default())?),
+        };
+        match state {
+            State::Until(last) if !last.is(stream) => submit::wait(stream, event.as_raw())?,
+            State::Unknown => return Err(Self::lost()),
+            _ => {}
+        }
+        submit_copy()?;
+        *state = State::Until(stream.clone());
+        submit::record(event.as_raw(), stream).inspect_err(|_| {
+            // The copy is on its way and there is no mark behind it: wait here.
+            *state = if submit::settle(stream) {
+                State::Idle
+            } else {
+                State::Unknown
+            };
+        })
+    }
+
+    fn wait(&self) -> Result<()> {
+        let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        let Copies { state, event } = &mut *copies;
+        match (&*state, &*event) {
+            (State::Until(_), Some(event)) => {
+                let driver = self.core.enter()?;
+                // SAFETY: the event is alive, and the context is current.
+                let waited = unsafe { driver.cuEventSynchronize(event.as_raw()) };
+                self.core.check(waited)?;
+                *state = State::Idle;
+                Ok(())
+            }
+            (State::Unknown, _) => Err(Self::lost()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Never gives the memory back nor lets anybody look at it: a copy that this buffer does
+    /// not know of may still run.
+    pub(crate) fn abandon(&mut self) {
+        self.copies
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .state = State::Unknown;
+    }
+
+    fn lost() -> Error {
+        Error::invalid(
+            "pinned buffer",
+            "a copy may still run: waiting for it failed",
+        )
+    }
+
+    /// Whether no copy runs any more, waiting if need be.
+    fn settle(&mut self) -> bool {
+        let copies = self
+            .copies
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        match (&copies.state, &copies.event) {
+            (State::Until(_), Some(event)) => submit::settle_event(&self.core, event),
+            (State::Unknown, _) => false,
+            _ => true,
+        }
+    }
+}
+
+impl<T: DeviceCopy> Drop for PinnedBuffer<T> {
+    fn drop(&mut self) {
+        if self.len * size_of::<T>() == 0 {
+            return;
+        }
+        let ledger_bytes = (self.len * size_of::<T>()) as u64;
+        self.core.ledger().remove(Kind::PinnedBytes, ledger_bytes);
+        if self.settle() {
+            let raw = self.start.as_ptr().cast();
+            // SAFETY: allocated by `new`; no copy runs, and nobody can refer to it.
+            let _ = self
+                .core
+                .dispose(Kind::Pinned, |driver| unsafe { driver.cuMemFreeHost(raw) });
+        } else {
+            self.core.ledger().remove(Kind::Pinned, 1);
+            self.core.ledger().add(Kind::Abandoned, 1);
+        }
+    }
+}
+
+impl<T: DeviceCopy> fmt::Debug for PinnedBuffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PinnedBuffer")
+            .field("len", &self.len)
+            .finish_non_exhaustive()
+    }
+}

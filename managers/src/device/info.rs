@@ -1,0 +1,239 @@
+//! `DeviceInfo`: what a device says about itself.
+//!
+//! An attribute that an older driver does not know is an error there; where the absence of
+//! a feature is a meaningful answer it is read as absent.
+
+use core::ffi::c_int;
+
+use cupola_sys::driver::{
+    CUdevice, CUdevice_attribute as Attribute, CUresult, CUuuid, Driver, DriverError,
+};
+
+/// A device's place on the PCI bus.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PciAddress {
+    /// Domain.
+    pub domain: u32,
+    /// Bus.
+    pub bus: u32,
+    /// Device.
+    pub device: u32,
+}
+
+impl core::fmt::Display for PciAddress {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(
+            f,
+            "{:04x}:{:02x}:{:02x}.0",
+            self.domain, self.bus, self.device
+        )
+    }
+}
+
+/// What a device is and can do.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DeviceInfo {
+    /// Position in the driver's order.
+    pub ordinal: u32,
+    /// The name that the driver gives it.
+    pub name: String,
+    /// Identity across processes and restarts.
+    pub uuid: [u8; 16],
+    /// Place on the PCI bus.
+    pub pci: PciAddress,
+    /// Compute capability, major and minor.
+    pub compute_capability: (u32, u32),
+    /// Number of multiprocessors, as the driver counts them.
+    pub multiprocessors: u32,
+    /// Peak clock of the multiprocessors in kHz.
+    pub clock_khz: u32,
+    /// Peak clock of the memory in kHz.
+    pub memory_clock_khz: u32,
+    /// Width of the memory bus in bits.
+    pub memory_bus_bits: u32,
+    /// Memory in bytes.
+    pub total_memory: u64,
+    /// Second-level cache in bytes.
+    pub l2_bytes: u64,
+    /// Copy engines: 2 or more carry both directions at once, 0 overlaps nothing.
+    pub async_engines: u32,
+    /// Threads in a warp.
+    pub warp_size: u32,
+    /// Most threads in a block.
+    pub max_threads_per_block: u32,
+    /// Most threads at a time on a multiprocessor.
+    pub max_threads_per_multiprocessor: u32,
+    /// Largest block in x, y and z.
+    pub max_block: [u32; 3],
+    /// Largest grid in x, y and z.
+    pub max_grid: [u32; 3],
+    /// Shared memory that a block may use without asking, in bytes.
+    pub shared_per_block: u64,
+    /// Shared memory that a block may use if its kernel asks, in bytes.
+    pub shared_per_block_optin: u64,
+    /// 32-bit registers of a block.
+    pub registers_per_block: u32,
+    /// Kernels of different streams can run side by side.
+    pub concurrent_kernels: bool,
+    /// Host and device share one address space.
+    pub unified_addressing: bool,
+    /// Managed memory is there.
+    pub managed_memory: bool,
+    /// Stream-ordered memory pools are there.
+    pub memory_pools: bool,
+    /// Virtual memory management (reserve, create, map) is there.
+    pub virtual_memory: bool,
+    /// Device memory is the host's.
+    pub integrated: bool,
+    /// ECC is on.
+    pub ecc: bool,
+    /// NUMA node of the host nearest to the device, where the driver says.
+    pub host_numa: Option<u32>,
+}
+
+impl DeviceInfo {
+    pub(crate) fn read(
+        driver: &Driver,
+        device: CUdevice,
+        ordinal: u32,
+    ) -> Result<Self, DriverError> {
+        let ask = Ask { driver, device };
+        Ok(Self {
+            ordinal,
+            name: ask.name()?,
+            uuid: ask.uuid()?,
+            pci: PciAddress {
+                domain: ask.or_zero(Attribute::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)?,
+                bus: ask.or_zero(Attribute::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)?,
+                device: ask.or_zero(Attribute::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)?,
+            },
+            compute_capability: (
+                ask.number(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+                ask.number(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+            ),
+            multiprocessors: ask.number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            clock_khz: ask.or_zero(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
+            memory_clock_khz: ask.or_zero(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
+            memory_bus_bits: ask.or_zero(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,
+            total_memory: ask.total_memory()?,
+            l2_bytes: ask
+                .or_zero(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?
+                .into(),
+            async_engines: ask.or_zero(Attribute::CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT)?,
+            warp_size: ask.number(Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
+            max_threads_per_block: ask
+                .number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            max_threads_per_multiprocessor: ask
+                .or_zero(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
+            max_block: [
+                ask.number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+                ask.number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+                ask.number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+            ],
+            max_grid: [
+                ask.number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+                ask.number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+                ask.number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+            ],
+            shared_per_block: ask
+                .number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?
+                .into(),
+            shared_per_block_optin: ask
+                .or_zero(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
+                .into(),
+            registers_per_block: ask
+                .or_zero(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK)?,
+            concurrent_kernels: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS)?,
+            unified_addressing: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING)?,
+            managed_memory: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)?,
+            memory_pools: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)?,
+            virtual_memory: ask
+                .flag(Attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)?,
+            integrated: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED)?,
+            ecc: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_ECC_ENABLED)?,
+            host_numa: ask
+                .optional(Attribute::CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID)?
+                .and_then(|node| u32::try_from(node).ok()),
+        })
+    }
+}
+
+/// Whether a device has stream-ordered memory pools, on drivers of any age.
+pub(crate) fn has_memory_pools(driver: &Driver, device: CUdevice) -> Result<bool, DriverError> {
+    Ask { driver, device }.flag(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)
+}
+
+/// Questions about one device.
+struct Ask<'d> {
+    driver: &'d Driver,
+    device: CUdevice,
+}
+
+impl Ask<'_> {
+    fn attribute(&self, attribute: Attribute) -> Result<c_int, DriverError> {
+        let mut value = 0;
+        // SAFETY: `value` outlives the call.
+        unsafe {
+            self.driver
+                .cuDeviceGetAttribute(&raw mut value, attribute, self.device)
+        }?;
+        Ok(value)
+    }
+
+    /// The attribute; `None` when the driver does not know it.
+    fn optional(&self, attribute: Attribute) -> Result<Option<c_int>, DriverError> {
+        match self.attribute(attribute) {
+            Err(call) if call.status() == Some(CUresult::CUDA_ERROR_INVALID_VALUE) => Ok(None),
+            other => other.map(Some),
+        }
+    }
+
+    fn number(&self, attribute: Attribute) -> Result<u32, DriverError> {
+        Ok(u32::try_from(self.attribute(attribute)?).unwrap_or(0))
+    }
+
+    fn or_zero(&self, attribute: Attribute) -> Result<u32, DriverError> {
+        Ok(u32::try_from(self.optional(attribute)?.unwrap_or(0)).unwrap_or(0))
+    }
+
+    fn flag(&self, attribute: Attribute) -> Result<bool, DriverError> {
+        Ok(self.or_zero(attribute)? != 0)
+    }
+
+    fn name(&self) -> Result<String, DriverError> {
+        let mut name = [0u8; 256];
+        // SAFETY: the buffer outlives the call and has the length given.
+        unsafe {
+            self.driver
+                .cuDeviceGetName(name.as_mut_ptr().cast(), 256, self.device)
+        }?;
+        let end = name
+            .iter()
+            .position(|&byte| byte == 0)
+            .unwrap_or(name.len());
+        Ok(String::from_utf8_lossy(&name[..end]).into_owned())
+    }
+
+    fn uuid(&self) -> Result<[u8; 16], DriverError> {
+        let mut uuid = CUuuid { bytes: [0; 16] };
+        // SAFETY: `uuid` outlives the call. The newer form names a MIG instance; without
+        // it the older one names the device.
+        let newer = unsafe { self.driver.cuDeviceGetUuid_v2(&raw mut uuid, self.device) };
+        if let Err(DriverError::Missing { .. }) = newer {
+            // SAFETY: as above.
+            unsafe { self.driver.cuDeviceGetUuid(&raw mut uuid, self.device) }?;
+        } else {
+            newer?;
+        }
+        // The header says char; these are bytes.
+        Ok(uuid.bytes.map(|byte| byte as u8))
+    }
+
+    fn total_memory(&self) -> Result<u64, DriverError> {
+        let mut bytes = 0;
+        // SAFETY: `bytes` outlives the call.
+        unsafe { self.driver.cuDeviceTotalMem_v2(&raw mut bytes, self.device) }?;
+        Ok(bytes as u64)
+    }
+}

@@ -1,0 +1,167 @@
+//! `Function`: a kernel, what it needs, and the parameters it declares.
+
+use std::ffi::{CStr, CString};
+use std::fmt;
+use std::ptr;
+use std::sync::Arc;
+
+use cupola_sys::driver::{
+    CUfunction, CUfunction_attribute as Attribute, CUresult, Driver, DriverError, id,
+};
+
+use super::RawModule;
+use crate::context::ContextCore;
+use crate::error::Result;
+
+/// One parameter of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Distance in bytes from the first parameter.
+    pub offset: usize,
+    /// Size in bytes.
+    pub size: usize,
+}
+
+/// What a kernel needs (`cuFuncGetAttribute`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FunctionAttributes {
+    /// Most threads in a block with which it can be launched.
+    pub max_threads_per_block: u32,
+    /// Shared memory of a block in bytes, beside what the launch asks for.
+    pub shared_bytes: u32,
+    /// Constant memory in bytes.
+    pub const_bytes: u32,
+    /// Local memory of a thread in bytes.
+    pub local_bytes: u32,
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Version of the PTX it was compiled from, `10 * major + minor`.
+    pub ptx_version: u32,
+    /// Version of the binary, `10 * major + minor`.
+    pub binary_version: u32,
+}
+
+pub(crate) struct FunctionInner {
+    name: CString,
+    raw: CUfunction,
+    attributes: FunctionAttributes,
+    /// `None` when the driver cannot tell (before CUDA 12.4).
+    parameters: Option<Box<[Parameter]>>,
+    /// Keeps the code loaded.
+    module: Arc<RawModule>,
+}
+
+// SAFETY: a CUfunction may be used from any thread; the rest is Send and Sync.
+unsafe impl Send for FunctionInner {}
+// SAFETY: as above; nothing in it changes.
+unsafe impl Sync for FunctionInner {}
+
+impl FunctionInner {
+    pub(super) fn get(module: &Arc<RawModule>, name: &CStr) -> Result<Self> {
+        let core = module.core();
+        let driver = core.enter()?;
+        let mut raw: CUfunction = ptr::null_mut();
+        // SAFETY: the module is loaded, the name ends with a NUL, `raw` outlives the call.
+        core.check(unsafe { driver.cuModuleGetFunction(&raw mut raw, module.raw, name.as_ptr()) })?;
+        Ok(Self {
+            name: name.to_owned(),
+            raw,
+            attributes: core.check(read_attributes(driver, raw))?,
+            parameters: core.check(read_parameters(driver, raw))?,
+            module: Arc::clone(module),
+        })
+    }
+}
+
+fn read_attributes(
+    driver: &Driver,
+    function: CUfunction,
+) -> Result<FunctionAttributes, DriverError> {
+    let read = |attribute: Attribute| {
+        let mut value = 0;
+        // SAFETY: `value` outlives the call, and the function's module is loaded.
+        unsafe { driver.cuFuncGetAttribute(&raw mut value, attribute, function) }?;
+        Ok(u32::try_from(value).unwrap_or(0))
+    };
+    Ok(FunctionAttributes {
+        max_threads_per_block: read(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        shared_bytes: read(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+        const_bytes: read(Attribute::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)?,
+        local_bytes: read(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+        registers: read(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+        ptx_version: read(Attribute::CU_FUNC_ATTRIBUTE_PTX_VERSION)?,
+        binary_version: read(Attribute::CU_FUNC_ATTRIBUTE_BINARY_VERSION)?,
+    })
+}
+
+/// The parameters, one question each until the driver says that there are no more.
+fn read_parameters(
+    driver: &Driver,
+    function: CUfunction,
+) -> Result<Option<Box<[Parameter]>>, DriverError> {
+    if !driver.has(id::cuFuncGetParamInfo) {
+        return Ok(None);
+    }
+    let mut parameters = Vec::new();
+    loop {
+        let mut next = Parameter { offset: 0, size: 0 };
+        let (offset, size) = (&raw mut next.offset, &raw mut next.size);
+        // SAFETY: both outlive the call, and the function's module is loaded.
+        match unsafe { driver.cuFuncGetParamInfo(function, parameters.len(), offset, size) } {
+            Ok(()) => parameters.push(next),
+            Err(call) if call.status() == Some(CUresult::CUDA_ERROR_INVALID_VALUE) => {
+                return Ok(Some(parameters.into_boxed_slice()));
+            }
+            Err(call) => return Err(call),
+        }
+    }
+}
+
+/// A kernel of a loaded module. Clones are the same kernel, and keep its module loaded.
+#[derive(Clone)]
+pub struct Function(Arc<FunctionInner>);
+
+impl Function {
+    pub(super) fn new(inner: Arc<FunctionInner>) -> Self {
+        Self(inner)
+    }
+
+    /// The kernel's name in its module.
+    #[must_use]
+    pub fn name(&self) -> &CStr {
+        &self.0.name
+    }
+
+    /// What it needs.
+    #[must_use]
+    pub fn attributes(&self) -> FunctionAttributes {
+        self.0.attributes
+    }
+
+    /// The parameters it declares; `None` when the driver cannot tell (before CUDA 12.4).
+    #[must_use]
+    pub fn parameters(&self) -> Option<&[Parameter]> {
+        self.0.parameters.as_deref()
+    }
+
+    /// The driver's function, for calls that this crate does not make. It is loaded as
+    /// long as this value.
+    #[must_use]
+    pub fn as_raw(&self) -> CUfunction {
+        self.0.raw
+    }
+
+    pub(crate) fn core(&self) -> &Arc<ContextCore> {
+        self.0.module.core()
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Function")
+            .field("name", &self.0.name)
+            .field("parameters", &self.0.parameters)
+            .finish_non_exhaustive()
+    }
+}

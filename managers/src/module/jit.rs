@@ -1,0 +1,73 @@
+//! The buffers that the driver's compiler writes its messages to.
+
+use core::ffi::c_void;
+use core::ptr;
+
+use cupola_sys::driver::CUjit_option;
+
+/// Bytes for the error messages; longer ones are cut off.
+const SIZE: usize = 8192;
+
+/// The error log of one load, and the options that make the driver write it.
+pub(super) struct Logs {
+    errors: Box<[u8; SIZE]>,
+    options: [CUjit_option; 2],
+    values: [*mut c_void; 2],
+}
+
+impl Logs {
+    pub(super) fn new() -> Self {
+        Self {
+            errors: Box::new([0; SIZE]),
+            options: [
+                CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+                CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+            ],
+            values: [ptr::null_mut(); 2],
+        }
+    }
+
+    /// The options and their values; the addresses are good while `self` is not moved.
+    pub(super) fn options(&mut self) -> (&mut [CUjit_option], &mut [*mut c_void]) {
+        self.values = [
+            self.errors.as_mut_ptr().cast(),
+            // The header passes numbers in the place of a pointer.
+            ptr::without_provenance_mut(SIZE),
+        ];
+        (&mut self.options, &mut self.values)
+    }
+
+    /// What was written.
+    pub(super) fn errors(&self) -> String {
+        let end = self
+            .errors
+            .iter()
+            .position(|&byte| byte == 0)
+            .unwrap_or(SIZE);
+        String::from_utf8_lossy(&self.errors[..end])
+            .trim_end()
+            .to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Without it the driver could be given a size that is not the buffer's, or the log be
+    // read beyond its end.
+    #[test]
+    fn the_log_is_what_was_written_up_to_its_nul() {
+        let mut logs = Logs::new();
+        assert_eq!(logs.errors(), "");
+        let (options, values) = logs.options();
+        assert_eq!((options.len(), values.len()), (2, 2));
+        assert_eq!(values[1].addr(), SIZE);
+        let text = b"line 3: no\n";
+        // SAFETY: the first value is the address of SIZE bytes.
+        unsafe { ptr::copy_nonoverlapping(text.as_ptr(), values[0].cast(), text.len()) };
+        assert_eq!(logs.errors(), "line 3: no");
+        logs.errors.fill(b'x');
+        assert_eq!(logs.errors().len(), SIZE);
+    }
+}

@@ -1,0 +1,237 @@
+//! Modules: loaded device code, and the functions in it.
+
+mod function;
+mod jit;
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::fmt;
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cupola_core::{Handle, tag};
+use cupola_sys::driver::{CUmodule, DriverError};
+
+pub use function::{Function, FunctionAttributes, Parameter};
+
+use crate::context::{ContextCore, Kind};
+use crate::error::{Error, Result};
+use crate::registry::Registry;
+use function::FunctionInner;
+
+/// Names a module of a [`ModuleManager`].
+pub type ModuleHandle = Handle<tag::Module>;
+
+/// The modules of one context.
+#[derive(Debug)]
+pub struct ModuleManager {
+    modules: Registry<ModuleInner, tag::Module>,
+    core: Arc<ContextCore>,
+}
+
+pub(crate) struct ModuleInner {
+    handle: ModuleHandle,
+    /// The functions that were asked for, by name.
+    functions: Mutex<HashMap<CString, Arc<FunctionInner>>>,
+    raw: Arc<RawModule>,
+}
+
+/// A driver module; unloaded with this value.
+pub(crate) struct RawModule {
+    /// Null once unloaded.
+    raw: CUmodule,
+    core: Arc<ContextCore>,
+}
+
+// SAFETY: a CUmodule may be used from any thread; the rest is Send and Sync.
+unsafe impl Send for RawModule {}
+// SAFETY: as above; the driver does its own locking.
+unsafe impl Sync for RawModule {}
+
+impl RawModule {
+    pub(crate) fn core(&self) -> &Arc<ContextCore> {
+        &self.core
+    }
+
+    fn unload(&mut self) -> Result<()> {
+        let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
+        if raw.is_null() {
+            return Ok(());
+        }
+        // SAFETY: loaded by the manager, and this was the only copy.
+        self.core
+            .dispose(Kind::Module, |driver| unsafe { driver.cuModuleUnload(raw) })
+    }
+}
+
+impl Drop for RawModule {
+    fn drop(&mut self) {
+        let _ = self.unload();
+    }
+}
+
+impl ModuleManager {
+    pub(crate) fn new(core: &Arc<ContextCore>) -> Self {
+        Self {
+            modules: Registry::new(),
+            core: Arc::clone(core),
+        }
+    }
+
+    /// Compiles and loads PTX (`cuModuleLoadDataEx`), and leases the module.
+    ///
+    /// # Errors
+    /// [`Error::Load`] with what the driver's compiler said; [`Error::Invalid`] when the
+    /// text has a NUL inside.
+    pub fn load_ptx(&self, ptx: &str) -> Result<Module> {
+        let text = CString::new(ptx.trim_end_matches('\0')).map_err(|nul| {
+            Error::invalid("ptx", format!("a NUL at byte {}", nul.nul_position()))
+        })?;
+        // SAFETY: PTX is text that ends with a NUL.
+        unsafe { self.load(text.as_bytes_with_nul()) }
+    }
+
+    /// Loads a cubin or a fat binary (`cuModuleLoadDataEx`), and leases the module.
+    ///
+    /// # Errors
+    /// [`Error::Load`] with what the driver said.
+    ///
+    /// # Safety
+    /// `image` is a whole cubin or fat binary: the driver reads as far as its headers say.
+    pub unsafe fn load_binary(&self, image: &[u8]) -> Result<Module> {
+        // SAFETY: the caller's promise.
+        unsafe { self.load(image) }
+    }
+
+    /// # Safety
+    /// `image` is text with a NUL at its end, or a whole binary.
+    unsafe fn load(&self, image: &[u8]) -> Result<Module> {
+        let driver = self.core.enter()?;
+        let inner = self.modules.insert_with(|handle| {
+            let mut raw: CUmodule = ptr::null_mut();
+            let mut logs = jit::Logs::new();
+            let (options, values) = logs.options();
+            let count = u32::try_from(options.len()).unwrap_or(0);
+            // SAFETY: the image is as the caller promised, `raw`, options and values outlive
+            // the call, and the context is current.
+            let loaded = unsafe {
+                driver.cuModuleLoadDataEx(
+                    &raw mut raw,
+                    image.as_ptr().cast(),
+                    count,
+                    options.as_mut_ptr(),
+                    values.as_mut_ptr(),
+                )
+            };
+            loaded.map_err(|call| self.refused(call, &logs))?;
+            self.core.ledger().add(Kind::Module, 1);
+            Ok(ModuleInner {
+                handle,
+                functions: Mutex::new(HashMap::new()),
+                raw: Arc::new(RawModule {
+                    raw,
+                    core: Arc::clone(&self.core),
+                }),
+            })
+        })?;
+        Ok(Module(inner))
+    }
+
+    fn refused(&self, call: DriverError, logs: &jit::Logs) -> Error {
+        match self.core.failed(call) {
+            Error::Driver { call, .. } if !call.class().is_sticky() => Error::Load {
+                call,
+                log: logs.errors(),
+                device: self.core.ordinal(),
+            },
+            other => other,
+        }
+    }
+
+    /// Leases the module that `handle` names.
+    ///
+    /// # Errors
+    /// [`Error::StaleHandle`].
+    pub fn lease(&self, handle: ModuleHandle) -> Result<Module> {
+        self.modules.lease(handle).map(Module)
+    }
+
+    /// A function of the module that `handle` names.
+    ///
+    /// # Errors
+    /// [`Error::StaleHandle`], or as [`Module::function`].
+    pub fn function(&self, handle: ModuleHandle, name: &str) -> Result<Function> {
+        self.lease(handle)?.function(name)
+    }
+
+    /// Gives the module up: the handle is stale from now on. It is unloaded with the last
+    /// lease of it or of one of its functions.
+    ///
+    /// # Errors
+    /// [`Error::StaleHandle`], or what the driver returned if it was unloaded here.
+    pub fn release(&self, handle: ModuleHandle) -> Result<()> {
+        let Some(module) = self.modules.release(handle)? else {
+            return Ok(());
+        };
+        // The functions refer to the raw module: they go first.
+        drop(module.functions);
+        Arc::into_inner(module.raw).map_or(Ok(()), |mut raw| raw.unload())
+    }
+
+    /// Handles of the modules that are held now.
+    pub fn handles(&self) -> impl Iterator<Item = ModuleHandle> + '_ {
+        self.modules.handles()
+    }
+
+    /// Number of modules that are held now.
+    #[must_use]
+    pub fn live(&self) -> usize {
+        self.modules.live()
+    }
+}
+
+/// A leased module. Clones are the same module.
+#[derive(Clone)]
+pub struct Module(Arc<ModuleInner>);
+
+impl Module {
+    /// The module's handle in its manager.
+    #[must_use]
+    pub fn handle(&self) -> ModuleHandle {
+        self.0.handle
+    }
+
+    /// The kernel of this name (`cuModuleGetFunction`); asked of the driver once, together
+    /// with its attributes and, from CUDA 12.4, the sizes of its parameters.
+    ///
+    /// # Errors
+    /// What the driver returned: `CUDA_ERROR_NOT_FOUND` when the module has no such kernel.
+    pub fn function(&self, name: &str) -> Result<Function> {
+        let name = CString::new(name)
+            .map_err(|_| Error::invalid("function name", "it has a NUL inside"))?;
+        let mut known = self
+            .0
+            .functions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = known.get(&name) {
+            return Ok(Function::new(Arc::clone(function)));
+        }
+        let function = Arc::new(FunctionInner::get(&self.0.raw, &name)?);
+        known.insert(name, Arc::clone(&function));
+        Ok(Function::new(function))
+    }
+
+    /// The driver's module, for calls that this crate does not make. It is loaded as long
+    /// as this lease.
+    #[must_use]
+    pub fn as_raw(&self) -> CUmodule {
+        self.0.raw.raw
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0.handle, f)
+    }
+}

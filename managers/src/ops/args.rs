@@ -1,0 +1,262 @@
+//! Arguments of a launch: numbers and device memory, checked against what the kernel
+//! declares, without allocating.
+
+use core::ffi::c_void;
+
+use crate::buffer::{Buffer, DeviceCopy, DeviceSlice, DeviceSliceMut};
+use crate::error::{ArgumentMismatch, Error, Result};
+use crate::module::Parameter;
+use crate::stream::Stream;
+
+/// Most arguments of a launch. Kernels with more take a struct, through
+/// [`launch_raw`](super::launch_raw).
+pub const MAX_ARGUMENTS: usize = 32;
+
+/// The arguments of one launch: their values and sizes.
+#[derive(Clone, Debug)]
+pub struct LaunchArgs {
+    values: [u64; MAX_ARGUMENTS],
+    sizes: [usize; MAX_ARGUMENTS],
+    len: usize,
+}
+
+impl Default for LaunchArgs {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl LaunchArgs {
+    /// No arguments.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            values: [0; MAX_ARGUMENTS],
+            sizes: [0; MAX_ARGUMENTS],
+            len: 0,
+        }
+    }
+
+    /// Number of arguments.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Size of each argument in bytes.
+    #[must_use]
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes[..self.len]
+    }
+
+    /// Adds a number of up to eight bytes.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when there are [`MAX_ARGUMENTS`] already, or when it has more than
+    /// eight bytes.
+    pub fn push<T: DeviceCopy>(&mut self, value: T) -> Result<()> {
+        if size_of::<T>() > size_of::<u64>() {
+            return Err(Error::invalid(
+                "argument",
+                "it has more than 8 bytes: pass it in memory",
+            ));
+        }
+        let Some(slot) = self.values.get_mut(self.len) else {
+            let problem = format!("a launch takes at most {MAX_ARGUMENTS}");
+            return Err(Error::invalid("arguments", problem));
+        };
+        // SAFETY: at most eight bytes, without padding, into a slot of eight bytes.
+        unsafe { core::ptr::from_mut(slot).cast::<T>().write_unaligned(value) };
+        self.sizes[self.len] = size_of::<T>();
+        self.len += 1;
+        Ok(())
+    }
+
+    /// The address of each argument.
+    pub(super) fn pointers(&mut self) -> [*mut c_void; MAX_ARGUMENTS] {
+        let base = self.values.as_mut_ptr();
+        // `wrapping_add` stays in the array: the index is below its length.
+        core::array::from_fn(|index| base.wrapping_add(index).cast())
+    }
+}
+
+/// Compares the sizes of a launch's arguments with the parameters that a kernel declares.
+pub(super) fn compare(sizes: &[usize], declared: &[Parameter]) -> Result<(), ArgumentMismatch> {
+    if sizes.len() != declared.len() {
+        return Err(ArgumentMismatch::Count {
+            declared: declared.len(),
+            given: sizes.len(),
+        });
+    }
+    for (index, (&given, parameter)) in sizes.iter().zip(declared).enumerate() {
+        if given != parameter.size {
+            return Err(ArgumentMismatch::Size {
+                index,
+                declared: parameter.size,
+                given,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What can be an argument of a kernel: a number, a reference to a [`Buffer`], a view.
+pub trait KernelArg {
+    /// Adds the argument for a launch on `stream`.
+    ///
+    /// # Errors
+    /// As [`LaunchArgs::push`]; for device memory what the driver returned when the stream
+    /// was made to wait for it.
+    fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()>;
+}
+
+macro_rules! numbers {
+    ($($number:ty)*) => {$(
+        impl KernelArg for $number {
+            fn push(self, arguments: &mut LaunchArgs, _: &Stream) -> Result<()> {
+                arguments.push(self)
+            }
+        }
+    )*};
+}
+
+numbers! { u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 }
+
+impl<T: DeviceCopy> KernelArg for DeviceSlice<'_, T> {
+    fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()> {
+        self.join(stream)?;
+        arguments.push(self.as_raw())
+    }
+}
+
+impl<T: DeviceCopy> KernelArg for DeviceSliceMut<'_, T> {
+    fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()> {
+        self.join(stream)?;
+        arguments.push(self.as_raw())
+    }
+}
+
+impl<T: DeviceCopy> KernelArg for &Buffer<T> {
+    fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()> {
+        self.view().push(arguments, stream)
+    }
+}
+
+impl<T: DeviceCopy> KernelArg for &mut Buffer<T> {
+    fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()> {
+        self.view_mut().push(arguments, stream)
+    }
+}
+
+/// A list of arguments: a tuple of up to 12, or [`LaunchArgs`].
+pub trait KernelArgs {
+    /// The arguments for a launch on `stream`.
+    ///
+    /// # Errors
+    /// As [`KernelArg::push`].
+    fn collect(self, stream: &Stream) -> Result<LaunchArgs>;
+}
+
+impl KernelArgs for LaunchArgs {
+    fn collect(self, _: &Stream) -> Result<LaunchArgs> {
+        Ok(self)
+    }
+}
+
+macro_rules! tuples {
+    ($($($name:ident)*;)*) => {$(
+        impl<$($name: KernelArg),*> KernelArgs for ($($name,)*) {
+            fn collect(self, stream: &Stream) -> Result<LaunchArgs> {
+                #[allow(non_snake_case)]
+                let ($($name,)*) = self;
+                #[allow(unused_mut)]
+                let mut arguments = LaunchArgs::new();
+                let _ = stream;
+                $($name.push(&mut arguments, stream)?;)*
+                Ok(arguments)
+            }
+        }
+    )*};
+}
+
+tuples! {
+    ;
+    A;
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
+    A B C D E F;
+    A B C D E F G;
+    A B C D E F G H;
+    A B C D E F G H I;
+    A B C D E F G H I J;
+    A B C D E F G H I J K;
+    A B C D E F G H I J K L;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Without it an argument could be written to the wrong place or with the wrong size,
+    // and the kernel would read its neighbour.
+    #[test]
+    fn pointers_lead_to_the_values_in_order() {
+        let mut arguments = LaunchArgs::new();
+        arguments.push(7u64).unwrap();
+        arguments.push(1.5f32).unwrap();
+        arguments.push(0xabu8).unwrap();
+        assert_eq!(arguments.sizes(), [8, 4, 1]);
+        let pointers = arguments.pointers();
+        // SAFETY: each is the address of a value of that type in `arguments`.
+        let read = unsafe {
+            (
+                pointers[0].cast::<u64>().read(),
+                pointers[1].cast::<f32>().read(),
+                pointers[2].cast::<u8>().read(),
+            )
+        };
+        assert_eq!(read, (7, 1.5, 0xab));
+    }
+
+    // Without it too many arguments would be written past the end.
+    #[test]
+    fn too_many_or_too_large_arguments_are_refused() {
+        let mut arguments = LaunchArgs::new();
+        assert!(arguments.push([0u64; 2]).is_err());
+        for index in 0..MAX_ARGUMENTS {
+            arguments.push(index).unwrap();
+        }
+        assert!(arguments.push(0u8).is_err());
+        assert_eq!(arguments.len(), MAX_ARGUMENTS);
+    }
+
+    // Without it a kernel could be launched with arguments of the wrong size.
+    #[test]
+    fn differences_are_named() {
+        let declared = [8, 4].map(|size| Parameter { offset: 0, size });
+        assert_eq!(compare(&[8, 4], &declared), Ok(()));
+        assert_eq!(
+            compare(&[8], &declared),
+            Err(ArgumentMismatch::Count {
+                declared: 2,
+                given: 1
+            })
+        );
+        assert_eq!(
+            compare(&[8, 8], &declared),
+            Err(ArgumentMismatch::Size {
+                index: 1,
+                declared: 4,
+                given: 8
+            })
+        );
+    }
+}

@@ -1,0 +1,178 @@
+//! Kernel launches.
+
+use core::ffi::c_void;
+use core::ptr;
+
+use super::args::{KernelArgs, compare};
+use crate::error::{Error, Result};
+use crate::module::Function;
+use crate::stream::Stream;
+
+/// How many blocks of how many threads, and how much dynamic shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchConfig {
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block in bytes.
+    pub shared_bytes: u32,
+}
+
+impl LaunchConfig {
+    /// A row of blocks, each a row of threads.
+    #[must_use]
+    pub const fn linear(blocks: u32, threads: u32) -> Self {
+        Self {
+            grid: [blocks, 1, 1],
+            block: [threads, 1, 1],
+            shared_bytes: 0,
+        }
+    }
+
+    /// Enough blocks of `threads` for one thread an element, and at least one block.
+    #[must_use]
+    pub fn for_elements(elements: u64, threads: u32) -> Self {
+        let blocks = elements.div_ceil(u64::from(threads.max(1))).max(1);
+        Self::linear(u32::try_from(blocks).unwrap_or(u32::MAX), threads)
+    }
+
+    /// What can be said to be wrong without asking the driver.
+    fn check(&self, function: &Function) -> Result<()> {
+        if self.grid.contains(&0) {
+            return Err(Error::invalid(
+                "grid",
+                format!("{:?} has no blocks", self.grid),
+            ));
+        }
+        if self.block.contains(&0) {
+            return Err(Error::invalid(
+                "block",
+                format!("{:?} has no threads", self.block),
+            ));
+        }
+        let threads: u64 = self.block.iter().map(|&n| u64::from(n)).product();
+        let most = u64::from(function.attributes().max_threads_per_block);
+        if threads > most {
+            let problem = format!("{threads} threads, but the kernel can have {most}");
+            return Err(Error::invalid("block", problem));
+        }
+        Ok(())
+    }
+}
+
+/// Launches a kernel (`cuLaunchKernel`). `arguments` is a tuple of numbers, buffers and
+/// views, or [`LaunchArgs`](super::LaunchArgs). Buffers of other streams are waited for.
+///
+/// Their number and sizes are compared with what the kernel declares, where the driver can
+/// tell (CUDA 12.4); their types cannot be.
+///
+/// ```no_run
+/// use cupola_managers::buffer::Buffer;
+/// use cupola_managers::module::Function;
+/// use cupola_managers::ops::{LaunchConfig, launch};
+/// use cupola_managers::stream::Stream;
+///
+/// fn saxpy(f: &Function, x: &Buffer<f32>, y: &mut Buffer<f32>, on: &Stream) -> cupola_managers::Result<()> {
+///     let n = x.len() as u64;
+///     // SAFETY: the kernel reads n elements of x and y and writes n of y.
+///     unsafe { launch(f, LaunchConfig::for_elements(n, 256), (n, 2.0f32, x, y), on) }
+/// }
+/// ```
+///
+/// # Errors
+/// [`Error::Arguments`] when they do not match, [`Error::Invalid`] for an empty grid or
+/// block or too large a block, [`Error::WrongContext`], or what the driver returned.
+///
+/// # Safety
+/// The arguments are of the types that the kernel declares, and with them and this many
+/// threads it reads and writes only device memory that it may: nothing checks that.
+pub unsafe fn launch(
+    function: &Function,
+    config: LaunchConfig,
+    arguments: impl KernelArgs,
+    stream: &Stream,
+) -> Result<()> {
+    let mut arguments = arguments.collect(stream)?;
+    let mut pointers = arguments.pointers();
+    let sizes = arguments.sizes();
+    // SAFETY: the pointers lead into `arguments`, which outlives the call; the rest is the
+    // caller's promise.
+    unsafe {
+        launch_raw(
+            function,
+            config,
+            sizes,
+            &mut pointers[..sizes.len()],
+            stream,
+        )
+    }
+}
+
+/// Launches a kernel with arguments by address: `pointers[i]` leads to `sizes[i]` bytes.
+/// For argument structs of other crates.
+///
+/// # Errors
+/// As [`launch`].
+///
+/// # Safety
+/// As [`launch`], and each pointer leads to as many readable bytes. Buffers among the
+/// arguments have been declared with [`Buffer::used_on`](crate::buffer::Buffer::used_on).
+pub unsafe fn launch_raw(
+    function: &Function,
+    config: LaunchConfig,
+    sizes: &[usize],
+    pointers: &mut [*mut c_void],
+    stream: &Stream,
+) -> Result<()> {
+    let core = stream.core();
+    if !stream.is_in(function.core()) {
+        return Err(Error::WrongContext { what: "the kernel" });
+    }
+    config.check(function)?;
+    if sizes.len() != pointers.len() {
+        let problem = format!("{} sizes for {} pointers", sizes.len(), pointers.len());
+        return Err(Error::invalid("arguments", problem));
+    }
+    if let Some(declared) = function.parameters() {
+        compare(sizes, declared).map_err(|mismatch| Error::Arguments {
+            function: function.name().to_string_lossy().into_owned(),
+            mismatch,
+        })?;
+    }
+    let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
+    let driver = core.enter()?;
+    // SAFETY: function and stream are alive and of this context, which is current; the
+    // driver copies the arguments before it returns; the rest is the caller's promise.
+    core.check(unsafe {
+        driver.cuLaunchKernel(
+            function.as_raw(),
+            gx,
+            gy,
+            gz,
+            bx,
+            by,
+            bz,
+            config.shared_bytes,
+            stream.as_raw(),
+            pointers.as_mut_ptr(),
+            ptr::null_mut(),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Without it an empty input would give an empty grid, which drivers refuse.
+    #[test]
+    fn a_grid_covers_all_elements_and_is_never_empty() {
+        for (elements, blocks) in [(0, 1), (1, 1), (256, 1), (257, 2), (u64::MAX, u32::MAX)] {
+            assert_eq!(
+                LaunchConfig::for_elements(elements, 256).grid,
+                [blocks, 1, 1]
+            );
+        }
+    }
+}

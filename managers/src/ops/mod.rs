@@ -1,0 +1,26 @@
+//! Everything that orders work: copies, fills, launches, marks and waits.
+//!
+//! Managers own and expose; only functions here, and the [`pipeline`](crate::pipeline) on
+//! top of them, put work on streams. Unless a function says that it waits, it returns at
+//! once and the work runs later in the order of its stream. Every function makes the
+//! context current on the calling thread, with no driver call when it already is.
+//!
+//! An error may be that of earlier work: the driver reports a failed kernel at a later
+//! call. After an error that the context does not survive, every function returns
+//! [`Error::Poisoned`](crate::Error::Poisoned) with the first cause.
+
+mod args;
+mod copy;
+mod host;
+mod launch;
+mod order;
+mod set;
+
+pub use args::{KernelArg, KernelArgs, LaunchArgs, MAX_ARGUMENTS};
+pub use copy::{copy, copy_to_device, copy_to_host, read, write};
+pub use host::host_function;
+pub use launch::{LaunchConfig, launch, launch_raw};
+pub use order::{elapsed, order, query, query_event, record, synchronize, synchronize_event, wait};
+pub use set::{fill, set_bytes, zero};
+
+pub(crate) use copy::{download_raw, upload_raw};

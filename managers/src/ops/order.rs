@@ -1,0 +1,111 @@
+//! Marks and waits.
+
+use cupola_sys::driver::CUresult;
+
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::stream::Stream;
+use crate::submit;
+
+fn same_context(event: &Event, stream: &Stream) -> Result<()> {
+    if stream.is_in(event.core()) {
+        return Ok(());
+    }
+    Err(Error::WrongContext { what: "the event" })
+}
+
+/// Marks what is on `stream` now with `event` (`cuEventRecord`). An event that was recorded
+/// before forgets that.
+///
+/// # Errors
+/// [`Error::WrongContext`] when the event is another context's; what the driver returned.
+pub fn record(event: &Event, stream: &Stream) -> Result<()> {
+    same_context(event, stream)?;
+    submit::record(event.as_raw(), stream)
+}
+
+/// Makes what comes on `stream` wait for `event`, on the device (`cuStreamWaitEvent`). The
+/// event may be another context's. An event never recorded is not waited for.
+///
+/// # Errors
+/// What the driver returned.
+pub fn wait(stream: &Stream, event: &Event) -> Result<()> {
+    submit::wait(stream, event.as_raw())
+}
+
+/// Makes what comes on `then` wait for what is on `first` now, on the device.
+///
+/// # Errors
+/// What the driver returned.
+pub fn order(first: &Stream, then: &Stream) -> Result<()> {
+    submit::order(first, then)
+}
+
+/// Waits on the host until all work on `stream` has completed (`cuStreamSynchronize`).
+///
+/// # Errors
+/// What the driver returned: the error of failed work among it.
+pub fn synchronize(stream: &Stream) -> Result<()> {
+    let core = stream.core();
+    let driver = core.enter()?;
+    // SAFETY: the stream is alive, and its context is current.
+    core.check(unsafe { driver.cuStreamSynchronize(stream.as_raw()) })
+}
+
+/// Waits on the host until `event` is reached (`cuEventSynchronize`).
+///
+/// # Errors
+/// What the driver returned.
+pub fn synchronize_event(event: &Event) -> Result<()> {
+    let core = event.core();
+    let driver = core.enter()?;
+    // SAFETY: the event is alive, and its context is current.
+    core.check(unsafe { driver.cuEventSynchronize(event.as_raw()) })
+}
+
+/// Whether all work on `stream` has completed (`cuStreamQuery`).
+///
+/// # Errors
+/// What the driver returned.
+pub fn query(stream: &Stream) -> Result<bool> {
+    let core = stream.core();
+    let driver = core.enter()?;
+    // SAFETY: the stream is alive, and its context is current.
+    ready(core.check(unsafe { driver.cuStreamQuery(stream.as_raw()) }))
+}
+
+/// Whether `event` is reached (`cuEventQuery`).
+///
+/// # Errors
+/// What the driver returned.
+pub fn query_event(event: &Event) -> Result<bool> {
+    let core = event.core();
+    let driver = core.enter()?;
+    // SAFETY: the event is alive, and its context is current.
+    ready(core.check(unsafe { driver.cuEventQuery(event.as_raw()) }))
+}
+
+fn ready(result: Result<()>) -> Result<bool> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(e) if e.status() == Some(CUresult::CUDA_ERROR_NOT_READY) => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// Milliseconds on the device from `start` to `end` (`cuEventElapsedTime`), both reached,
+/// recorded in this context and created with timing. Steps of about half a microsecond.
+///
+/// # Errors
+/// What the driver returned: `CUDA_ERROR_NOT_READY` when one is not reached yet,
+/// `CUDA_ERROR_INVALID_HANDLE` when one takes no time or was never recorded.
+pub fn elapsed(start: &Event, end: &Event) -> Result<f32> {
+    let core = start.core();
+    let driver = core.enter()?;
+    let mut milliseconds = 0.0;
+    // SAFETY: both are alive, `milliseconds` outlives the call, the context is current.
+    let read =
+        unsafe { driver.cuEventElapsedTime(&raw mut milliseconds, start.as_raw(), end.as_raw()) };
+    core.check(read)?;
+    Ok(milliseconds)
+}

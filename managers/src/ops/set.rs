@@ -1,0 +1,53 @@
+//! Fills.
+
+use crate::buffer::{DeviceCopy, DeviceSliceMut};
+use crate::error::Result;
+use crate::stream::Stream;
+
+/// Sets every byte (`cuMemsetD8Async`).
+///
+/// # Errors
+/// What the driver returned.
+pub fn set_bytes<'d, T: DeviceCopy>(
+    to: impl Into<DeviceSliceMut<'d, T>>,
+    byte: u8,
+    stream: &Stream,
+) -> Result<()> {
+    let to = to.into();
+    to.join(stream)?;
+    let bytes = to.len() * size_of::<T>();
+    if bytes == 0 {
+        return Ok(());
+    }
+    let core = stream.core();
+    let driver = core.enter()?;
+    // SAFETY: `bytes` bytes of the device, freed after what is on the stream.
+    core.check(unsafe { driver.cuMemsetD8Async(to.as_raw(), byte, bytes, stream.as_raw()) })
+}
+
+/// Sets every byte to zero.
+///
+/// # Errors
+/// What the driver returned.
+pub fn zero<'d, T: DeviceCopy>(
+    to: impl Into<DeviceSliceMut<'d, T>>,
+    stream: &Stream,
+) -> Result<()> {
+    set_bytes(to, 0, stream)
+}
+
+/// Sets every element to `value` (`cuMemsetD32Async`).
+///
+/// # Errors
+/// What the driver returned.
+pub fn fill<'d>(to: impl Into<DeviceSliceMut<'d, u32>>, value: u32, stream: &Stream) -> Result<()> {
+    let to = to.into();
+    to.join(stream)?;
+    if to.is_empty() {
+        return Ok(());
+    }
+    let core = stream.core();
+    let driver = core.enter()?;
+    // SAFETY: `len` words of the device, freed after what is on the stream.
+    core.check(unsafe { driver.cuMemsetD32Async(to.as_raw(), value, to.len(), stream.as_raw()) })
+}

@@ -1,0 +1,308 @@
+//! `Pipeline`: uploads, kernels and downloads of a row of items, overlapped.
+//!
+//! Three non-blocking streams, one for each stage, and a ring of whole slots (pinned input,
+//! device input, device output, pinned output). The stages of an item wait for each other on
+//! the device, through events that take no time. A steady step allocates nothing and waits
+//! on the host only when all slots are in flight, and then for one thing: the download of
+//! the oldest. That wait is the back-pressure.
+
+mod clock;
+mod report;
+mod slot;
+
+use std::fmt;
+use std::ops::Deref;
+
+use cupola_core::{Rotation, Stage};
+
+pub use report::{OverlapReport, Report, StageTimes};
+
+use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::memory::MemoryPool;
+use crate::ops;
+use crate::stream::{Stream, StreamConfig};
+use crate::submit;
+use clock::Clock;
+use slot::Slot;
+
+/// Sizes and mode of a pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipelineConfig {
+    /// Most elements of an item's input.
+    pub input_len: usize,
+    /// Elements of an item's output.
+    pub output_len: usize,
+    /// Whether the device times of each stage are taken. Costs six timing events an item and
+    /// memory that grows with the items of a run: for measurements, not for production.
+    pub measured: bool,
+}
+
+impl PipelineConfig {
+    /// Items of up to `input_len` elements that become `output_len` elements.
+    #[must_use]
+    pub const fn new(input_len: usize, output_len: usize) -> Self {
+        Self {
+            input_len,
+            output_len,
+            measured: false,
+        }
+    }
+
+    /// The same, with the device times of each stage taken.
+    #[must_use]
+    pub const fn measured(self) -> Self {
+        Self {
+            measured: true,
+            ..self
+        }
+    }
+}
+
+/// One item on the device: what a step puts its kernels on, and what they work on.
+#[derive(Debug)]
+pub struct Step<'s, I: DeviceCopy, O: DeviceCopy> {
+    /// The number of the item in its run, from 0.
+    pub index: u64,
+    /// The compute stream.
+    pub stream: &'s Stream,
+    /// The item's input, as long as it was filled.
+    pub input: DeviceSlice<'s, I>,
+    /// Where the item's output goes. Its contents are those of an earlier item, or
+    /// unspecified.
+    pub output: DeviceSliceMut<'s, O>,
+}
+
+/// Overlaps upload, computation and download, in order, with `SLOTS` items in flight.
+///
+/// Three slots keep the three stages busy; a fourth hides the time that filling and
+/// consuming take on the host. One slot is the serial order, to compare with.
+pub struct Pipeline<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize = 3> {
+    rotation: Rotation<SLOTS>,
+    slots: Vec<Slot<I, O>>,
+    clock: Option<Clock>,
+    lanes: Lanes,
+    /// Work may still run that could not be waited for: the pipeline is of no use any more.
+    lost: bool,
+}
+
+/// The three streams.
+struct Lanes {
+    upload: Lane,
+    compute: Lane,
+    download: Lane,
+    context: Context,
+}
+
+/// A stream of the pipeline's own, given up when dropped.
+struct Lane {
+    stream: Stream,
+    context: Context,
+}
+
+impl Lanes {
+    fn new(context: &Context) -> Result<Self> {
+        Ok(Self {
+            upload: Lane::new(context)?,
+            compute: Lane::new(context)?,
+            download: Lane::new(context)?,
+            context: context.clone(),
+        })
+    }
+
+    fn all(&self) -> [&Stream; 3] {
+        [&self.upload, &self.compute, &self.download]
+    }
+}
+
+impl Lane {
+    fn new(context: &Context) -> Result<Self> {
+        Ok(Self {
+            stream: context.streams().create(StreamConfig::default())?,
+            context: context.clone(),
+        })
+    }
+}
+
+impl Deref for Lane {
+    type Target = Stream;
+
+    fn deref(&self) -> &Stream {
+        &self.stream
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        // Stale only if somebody else released the stream by its handle.
+        let _ = self.context.streams().release(self.stream.handle());
+    }
+}
+
+impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
+    /// A pipeline of three slots; everything it needs is made here.
+    ///
+    /// # Errors
+    /// [`Error::OverLimit`] when the slots do not fit the pool; what the driver returned.
+    pub fn new(context: &Context, pool: &MemoryPool, config: PipelineConfig) -> Result<Self> {
+        Self::with_slots(context, pool, config)
+    }
+}
+
+impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
+    /// A pipeline of `SLOTS` slots; everything it needs is made here.
+    ///
+    /// # Errors
+    /// As [`new`](Pipeline::new).
+    pub fn with_slots(
+        context: &Context,
+        pool: &MemoryPool,
+        config: PipelineConfig,
+    ) -> Result<Self> {
+        let lanes = Lanes::new(context)?;
+        let mut slots = Vec::with_capacity(SLOTS);
+        for _ in 0..SLOTS {
+            slots.push(Slot::new(context, pool, config, &lanes)?);
+        }
+        let clock = if config.measured {
+            Some(Clock::new(context.core())?)
+        } else {
+            None
+        };
+        Ok(Self {
+            rotation: Rotation::new(),
+            slots,
+            clock,
+            lanes,
+            lost: false,
+        })
+    }
+
+    /// Runs items through the pipeline until `fill` has no more.
+    ///
+    /// For each item, in order: `fill` writes its input and says how many elements that
+    /// are, or `None` at the end; `step` puts its kernels on [`Step::stream`]; `sink` is
+    /// given its number and its output, when that has arrived. All three run on the calling
+    /// thread. The output of an item is complete when `sink` is given it.
+    ///
+    /// # Errors
+    /// The first error of the device or of a closure. Everything in flight is waited for
+    /// then, and no more outputs are delivered; the pipeline can be used again, unless the
+    /// context is lost.
+    pub fn run<E: From<Error>>(
+        &mut self,
+        mut fill: impl FnMut(&mut [I]) -> Result<Option<usize>, E>,
+        mut step: impl FnMut(Step<'_, I, O>) -> Result<(), E>,
+        mut sink: impl FnMut(u64, &[O]) -> Result<(), E>,
+    ) -> Result<Report, E> {
+        self.drain()?;
+        let run = self.run_items(&mut fill, &mut step, &mut sink);
+        // Also after success: the turn that found no more items has not ended.
+        self.drain().map_err(E::from).and(run)
+    }
+
+    fn run_items<E: From<Error>>(
+        &mut self,
+        fill: &mut impl FnMut(&mut [I]) -> Result<Option<usize>, E>,
+        step: &mut impl FnMut(Step<'_, I, O>) -> Result<(), E>,
+        sink: &mut impl FnMut(u64, &[O]) -> Result<(), E>,
+    ) -> Result<Report, E> {
+        let mut report = Report::default();
+        if let Some(clock) = &mut self.clock {
+            clock.start(&self.lanes.upload)?;
+        }
+        loop {
+            let Some(turn) = self.rotation.begin() else {
+                report.full_waits += 1;
+                self.deliver(sink)?;
+                continue;
+            };
+            let slot = &mut self.slots[self.rotation.buffer(turn)];
+            // SAFETY: the slot's last turn was delivered, so no copy of it runs.
+            let Some(len) = fill(unsafe { slot.input_mut() })? else {
+                break;
+            };
+            slot.upload(report.items, len, &self.lanes)?;
+            let _ = self.rotation.advance(turn);
+            step(slot.begin_step(&self.lanes)?)?;
+            let _ = self.rotation.advance(turn);
+            slot.download(&self.lanes)?;
+            report.items += 1;
+        }
+        while self.rotation.oldest(Stage::Downloading).is_some() {
+            self.deliver(sink)?;
+        }
+        report.overlap = self.clock.as_mut().and_then(Clock::finish);
+        Ok(report)
+    }
+
+    /// Waits for the oldest item and gives it to `sink`.
+    fn deliver<E: From<Error>>(
+        &mut self,
+        sink: &mut impl FnMut(u64, &[O]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(turn) = self.rotation.oldest(Stage::Downloading) else {
+            return Ok(());
+        };
+        let slot = &self.slots[self.rotation.buffer(turn)];
+        slot.wait()?;
+        if let Some(clock) = &mut self.clock {
+            clock.take(slot.marks())?;
+        }
+        // SAFETY: the download has completed, and the next one needs this turn to end.
+        sink(slot.index(), unsafe { slot.output() })?;
+        let _ = self.rotation.advance(turn);
+        Ok(())
+    }
+
+    /// Waits until nothing is in flight, and frees all slots.
+    fn drain(&mut self) -> Result<()> {
+        if self.rotation.in_flight() > 0 {
+            // All three are waited for, even if one fails.
+            self.lost |= !self
+                .lanes
+                .all()
+                .map(submit::settle)
+                .iter()
+                .all(|&settled| settled);
+            self.rotation.reset();
+        }
+        if self.lost {
+            return Err(self.lanes.context.poison().unwrap_or_else(|| {
+                Error::invalid(
+                    "pipeline",
+                    "work on it may still run: waiting for it failed",
+                )
+            }));
+        }
+        Ok(())
+    }
+
+    /// Waits on the host until all three streams are idle.
+    ///
+    /// # Errors
+    /// What the driver returned.
+    pub fn synchronize(&self) -> Result<()> {
+        self.lanes.all().into_iter().try_for_each(ops::synchronize)
+    }
+}
+
+impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Drop for Pipeline<I, O, SLOTS> {
+    fn drop(&mut self) {
+        if self.drain().is_err() && self.lost {
+            for slot in &mut self.slots {
+                slot.abandon();
+            }
+        }
+    }
+}
+
+impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> fmt::Debug for Pipeline<I, O, SLOTS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pipeline")
+            .field("slots", &SLOTS)
+            .field("in_flight", &self.rotation.in_flight())
+            .finish_non_exhaustive()
+    }
+}
