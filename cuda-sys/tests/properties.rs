@@ -1,102 +1,29 @@
 //! Properties of the table over arbitrary sources, against the set itself as the oracle.
 #![cfg(feature = "std")]
 
+#[path = "common/functions.rs"]
+#[allow(unreachable_pub, reason = "shared with the fuzz target")]
+mod functions;
+
 use core::ffi::{c_int, c_void};
 use core::fmt::Display;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
-use cupola_sys::driver::{Driver, ProcAddress, SYMBOLS, id, pfn, scope};
+use cupola_sys::driver::{CUresult, Driver, ProcAddress, SYMBOLS, id};
 use cupola_sys::{CallError, Status, Symbol, SymbolId, Version};
+use functions::{ALL, CALLS, Set, Source};
 use quickcheck::quickcheck;
 
-/// Do-nothing functions, one of each type, that return the code of their source.
-mod functions {
-    use super::{Set, scope};
-    use cupola_sys::driver::*;
-
-    macro_rules! functions {
-        ($(fn $name:ident = $symbol:literal $base:literal $introduced:literal
-            ($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {
-            $(unsafe extern "C" fn $name($(_: $ty),*) -> $ret {
-                // SAFETY: only `Set` hands it out, and is its own scope.
-                unsafe { (*scope().cast::<Set>()).code }
-            })*
-
-            pub(crate) const ALL: [*const core::ffi::c_void; SYMBOLS.len()] =
-                [$($name as pfn::$name as *const core::ffi::c_void),*];
-
-            /// Calls every function with zeros.
-            ///
-            /// # Safety
-            /// The driver's functions come from a `Set`.
-            pub(crate) unsafe fn call_all(driver: &Driver) -> Vec<Result<(), DriverError>> {
-                // SAFETY: zero is a value of every argument type, and the functions look
-                // at none of them; only the version's pointer is written through, and
-                // `Set` leaves that one out.
-                unsafe { vec![$(if id::$name == id::cuDriverGetVersion { Ok(()) } else {
-                    driver.$name($(core::mem::zeroed::<$ty>()),*)
-                }),*] }
-            }
-        };
-    }
-
-    #[allow(non_snake_case, clippy::too_many_arguments)]
-    mod made {
-        use super::*;
-        cupola_sys::for_each_driver_symbol!(functions!);
-    }
-    pub(crate) use made::{ALL, call_all};
-}
-
-/// A source with some of the functions.
-struct Set {
-    present: HashSet<usize>,
-    version: c_int,
-    code: cupola_sys::driver::CUresult,
-}
-
-unsafe extern "C" fn version(into: *mut c_int) -> cupola_sys::driver::CUresult {
-    // SAFETY: as for the other functions; `into` is valid by contract.
-    unsafe { *into = (*scope().cast::<Set>()).version };
-    cupola_sys::driver::CUresult::CUDA_SUCCESS
-}
-
-/// A boxed `Set` does not move: its address is the scope.
-struct Source(Box<Set>);
-
-// SAFETY: every address is a function of the symbol's own type.
-unsafe impl ProcAddress for Source {
-    fn proc_address(&self, symbol: &Symbol) -> *const c_void {
-        if symbol == &SYMBOLS[usize::from(id::cuDriverGetVersion.0)] {
-            return version as pfn::cuDriverGetVersion as *const c_void;
-        }
-        let index = SYMBOLS.iter().position(|other| other == symbol).unwrap();
-        if self.0.present.contains(&index) {
-            functions::ALL[index]
-        } else {
-            core::ptr::null()
-        }
-    }
-
-    fn scope(&self) -> *const () {
-        core::ptr::from_ref(&*self.0).cast()
-    }
-
-    fn describe(&self) -> String {
-        "a set".into()
-    }
-}
-
-fn driver(present: &HashSet<usize>, version: c_int, code: u32) -> Driver {
-    let set = Set {
-        present: present.clone(),
+fn set(present: HashSet<usize>, version: c_int, code: u32) -> Source {
+    let version_code = CUresult::CUDA_SUCCESS;
+    Source(Box::new(Set {
+        present,
         version,
-        code: cupola_sys::driver::CUresult(code),
-    };
-    // SAFETY: `Source` keeps its contract.
-    unsafe { Driver::from_source(Box::new(Source(Box::new(set)))) }.unwrap()
+        version_code,
+        code: CUresult(code),
+    }))
 }
 
 fn ids() -> impl Iterator<Item = (usize, SymbolId)> {
@@ -110,13 +37,14 @@ quickcheck! {
         let mut present: HashSet<usize> =
             picks.iter().map(|pick| usize::from(*pick) % SYMBOLS.len()).collect();
         present.insert(usize::from(id::cuDriverGetVersion.0));
-        let driver = driver(&present, version, code);
+        // SAFETY: `Source` keeps its contract.
+        let driver = unsafe { Driver::from_source(Box::new(set(present.clone(), version, code))) }.unwrap();
         let have = Version(u32::try_from(version).unwrap_or(0));
         assert_eq!(driver.driver_version(), have);
 
-        // SAFETY: the driver is over a `Set`.
-        let results = unsafe { functions::call_all(&driver) };
-        for ((index, id), result) in ids().zip(results) {
+        for ((index, id), call) in ids().zip(CALLS) {
+            // SAFETY: the driver is over a `Source`.
+            let result = unsafe { call(&driver) };
             assert_eq!(driver.has(id), present.contains(&index));
             assert_eq!(driver.address(id).is_ok(), present.contains(&index));
             let symbol = &SYMBOLS[index];
@@ -145,7 +73,7 @@ quickcheck! {
 
     /// Without it a code of a newer library could panic where the error is printed.
     fn every_error_can_be_printed(symbol: u16, code: u32, have: u32) -> bool {
-        prints(symbol, have, cupola_sys::driver::CUresult(code))
+        prints(symbol, have, CUresult(code))
             && prints(symbol, have, cupola_sys::nvrtc::nvrtcResult(code))
             && prints(symbol, have, cupola_sys::nvjitlink::nvJitLinkResult(code))
             && prints(symbol, have, cupola_sys::nvml::nvmlReturn_t(code))
@@ -214,60 +142,50 @@ unsafe impl ProcAddress for Slow {
 #[test]
 fn threads_resolve_the_same_addresses() {
     const THREADS: usize = 8;
-    let present: HashSet<usize> = (0..SYMBOLS.len()).filter(|index| index % 3 != 0).collect();
+    let version = usize::from(id::cuDriverGetVersion.0);
+    let present = |index: usize| !index.is_multiple_of(3) || index == version;
     let asked = Arc::new(AtomicUsize::new(0));
-    let set = Set {
-        present,
-        version: 12020,
-        code: cupola_sys::driver::CUresult(0),
-    };
-    let slow = Slow {
-        set: Source(Box::new(set)),
-        asked: Arc::clone(&asked),
-    };
+    let set = set(
+        (0..SYMBOLS.len()).filter(|index| present(*index)).collect(),
+        12020,
+        0,
+    );
     // SAFETY: `Slow` keeps its contract.
-    let driver = unsafe { Driver::from_source(Box::new(slow)) }.unwrap();
+    let driver = unsafe {
+        Driver::from_source(Box::new(Slow {
+            set,
+            asked: Arc::clone(&asked),
+        }))
+    }
+    .unwrap();
     let start = Barrier::new(THREADS);
+    let resolve = || {
+        start.wait();
+        ids()
+            .map(|(_, id)| driver.address(id).map_or(0, <*const c_void>::addr))
+            .collect::<Vec<_>>()
+    };
     let seen: Vec<Vec<usize>> = std::thread::scope(|threads| {
-        let spawn = || {
-            threads.spawn(|| {
-                start.wait();
-                ids()
-                    .map(|(_, id)| driver.address(id).map_or(0, <*const c_void>::addr))
-                    .collect()
-            })
-        };
-        let handles: Vec<_> = (0..THREADS).map(|_| spawn()).collect();
+        let handles: Vec<_> = (0..THREADS).map(|_| threads.spawn(resolve)).collect();
         handles
             .into_iter()
             .map(|handle| handle.join().unwrap())
             .collect()
     });
-    for (index, _) in ids() {
-        let alone = index != usize::from(id::cuDriverGetVersion.0);
-        let expected = if alone && index % 3 != 0 {
-            functions::ALL[index].addr()
-        } else {
-            0
-        };
+    for (index, symbol) in SYMBOLS.iter().enumerate() {
+        let expected = if present(index) { ALL[index].addr() } else { 0 };
         for addresses in &seen {
-            assert!(
-                addresses[index] == expected || !alone,
-                "{}",
-                SYMBOLS[index].as_str()
-            );
-            assert_eq!(addresses[index], seen[0][index]);
+            let own = index == version && addresses[index] != 0;
+            assert!(addresses[index] == expected || own, "{}", symbol.as_str());
         }
     }
     let before = asked.load(Ordering::Relaxed);
     assert!(
-        (SYMBOLS.len()..=SYMBOLS.len() * THREADS + 1).contains(&before),
+        (SYMBOLS.len()..=SYMBOLS.len() * THREADS).contains(&before),
         "{before}"
     );
-    assert_eq!(
-        driver.missing().count(),
-        seen[0].iter().filter(|address| **address == 0).count()
-    );
+    let absent = (0..SYMBOLS.len()).filter(|index| !present(*index)).count();
+    assert_eq!(driver.missing().count(), absent);
     assert_eq!(
         asked.load(Ordering::Relaxed),
         before,
