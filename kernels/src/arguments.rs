@@ -1,9 +1,9 @@
 //! The parameter list of each kernel as a struct, one field for each parameter.
 //!
 //! A kernel launch takes an array of addresses and reads as many bytes from each as the
-//! kernel declares; nothing in the call says how many. These structs are the one place
-//! where the lists are written in Rust; a test compares them with the PTX, and
-//! [`Arguments::SIZES`] can be compared with `cuFuncGetParamInfo` before a launch.
+//! kernel declares; nothing in the call says how many. These structs are for launches by
+//! address; a test compares them with the PTX, and [`Arguments::SIZES`] can be compared with
+//! `cuFuncGetParamInfo` before a launch. With buffers, [`ops`](crate::ops) is safer.
 //!
 //! Device addresses are plain numbers here (`CUdeviceptr`): whether they point to enough
 //! memory is for the caller of a launch to see to.

@@ -7,11 +7,14 @@
 //!
 //! - [`arguments`]: the parameter list of each kernel.
 //! - [`geometry`]: how many blocks of how many threads a kernel is launched with.
+//! - [`ops`]: typed launches, on streams of `cupola-managers`.
 //! - [`mod@reference`]: what each kernel computes, on the CPU, bit for bit.
 
 pub mod arguments;
 pub mod embedded;
 pub mod geometry;
+pub mod ops;
 pub mod reference;
 
 pub use embedded::{EMBEDDED, Embedded, PRELUDE};
+pub use ops::Kernels;
