@@ -26,6 +26,7 @@ pub(crate) type OpFn = unsafe fn(&mut Ctx<'_>, &Inst, u32) -> Flow;
 /// Who executes the instruction: [`Kind::Op`] is `Inst::f`, the others are the
 /// scheduler's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub(crate) enum Kind {
     /// Per-lane operation.
     Op,
@@ -39,8 +40,9 @@ pub(crate) enum Kind {
     Ret,
     /// End of the thread.
     Exit,
-    /// Block barrier: `a` is its number, `b` the thread count or `NONE`.
-    Bar(BarKind),
+    /// Block barrier of kind `bar`: `a` is its number, `b` the thread count or
+    /// `NONE`.
+    Bar,
     /// Per-lane operation that needs all lanes of mask `e` together.
     WarpOp,
     /// `bar.warp.sync` with mask `e`.
@@ -83,6 +85,7 @@ pub(crate) struct Inst {
     pub(crate) guard: u32,
     pub(crate) line: u32,
     pub(crate) kind: Kind,
+    pub(crate) bar: BarKind,
 }
 
 /// How a value is stored in the register file.

@@ -177,3 +177,30 @@ fn blocks_wait_for_each_other() {
         assert_eq!(device.read_u32(arrived, 1), [blocks]);
     }
 }
+
+/// Breaks if giving way is forgotten when the spinning lanes part and meet in
+/// their loop, or call a function in it.
+#[test]
+fn spinning_with_branches_and_calls_inside_gives_way() {
+    let flag = ".shared .align 4 .u32 flag; setp.eq.u32 %q1, %t, 0; @%q1 st.shared.u32 [flag], 0; bar.sync 0;
+        @!%q1 bra spin; mov.u32 %x1, 0;
+        bra release;
+        spin: and.b32 %x2, %t, 1; setp.eq.u32 %q2, %x2, 0; @%q2 bra even;
+        add.u32 %x3, %x3, 1; CALL ld.volatile.shared.u32 %r, [flag]; setp.eq.u32 %q3, %r, 0; @%q3 bra spin; bra done;
+        even: ld.volatile.shared.u32 %r, [flag]; setp.eq.u32 %q3, %r, 0; @%q3 bra spin; bra done;
+        release: st.volatile.shared.u32 [flag], 5; mov.u32 %r, 5;";
+    assert_eq!(body(32, &flag.replace("CALL", "")), [5; 32]);
+    let text = flag.replace("CALL", "call nothing;");
+    let functions = ".func nothing() { ret; }\n";
+    let module = format!(
+        "{HEADER}{functions}.visible .entry k(.param .u64 p) {{
+        .reg .b32 %t, %r, %x<8>; .reg .b64 %p; .reg .pred %q<4>; mov.u32 %t, %tid.x; mov.u32 %x3, 0;
+        {text}
+        done: ld.param.u64 %p, [p]; mad.wide.u32 %p, %t, 4, %p; st.global.u32 [%p], %r; ret; }}"
+    );
+    let mut device = Device::default();
+    let out = device.alloc_len(128);
+    let k = kernel(&mut device, &module, "k", false);
+    run(&device, &k, (1, 32), &[out], LaunchOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(device.read_u32(out, 32), [5; 32]);
+}

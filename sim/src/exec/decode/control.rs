@@ -135,7 +135,8 @@ fn barrier<'a>(
         Some(count) => cx.src(count, ScalarType::U32)?,
         None => NONE,
     };
-    let mut inst = control(cx, Kind::Bar(kind));
+    let mut inst = control(cx, Kind::Bar);
+    inst.bar = kind;
     (inst.a, inst.b, inst.d, inst.p) = (a, b, d, p);
     inst.x = u64::from(negated);
     cx.push(inst);

@@ -2,7 +2,7 @@
 
 use super::mods::signed;
 use super::{Bad, Names, Place};
-use crate::exec::inst::{Class, Func, Inst, Kind, NONE};
+use crate::exec::inst::{BarKind, Class, Func, Inst, Kind, NONE};
 use crate::exec::lanes::Twin;
 use crate::exec::lanes::map::map1;
 use crate::exec::lanes::sreg::{self, SREGS, Sreg};
@@ -232,6 +232,7 @@ impl<'a, 'n> Cx<'a, 'n> {
             guard: self.guard,
             line: self.line,
             kind: Kind::Op,
+            bar: BarKind::Sync,
         }
     }
 

@@ -58,6 +58,8 @@ pub(crate) struct Warp {
     /// Local memory of all lanes.
     pub(crate) local: Vec<u128>,
     pub(crate) local_len: u64,
+    /// Backward branches left until the group that makes them gives way.
+    patience: u32,
 }
 
 /// How the run of one group ended.
@@ -87,6 +89,7 @@ impl Warp {
             groups: Vec::new(),
             local: Vec::new(),
             local_len: 0,
+            patience: PATIENCE,
             ids,
         };
         warp.grow_local(u64::from(func.local_bytes));
@@ -127,6 +130,7 @@ impl Warp {
         cx.ids = &raw const self.ids;
         while let Some(at) = self.pick() {
             match self.run_group(cx, bars, at, steps, end) {
+                Next::Reschedule if *steps >= end && !self.groups.is_empty() => return Stop::Slice,
                 Next::Reschedule => {}
                 Next::Slice => return Stop::Slice,
                 Next::Fault(fault, line) => {
@@ -184,7 +188,9 @@ impl Warp {
                 if a.frame == b.frame && a.pc == b.pc && joins(a.state, b.state) {
                     let g = &mut self.groups[i];
                     g.mask |= b.mask;
-                    g.yielded &= b.yielded;
+                    // One that gave way still does, or lanes that part and meet
+                    // in a loop would never let others run.
+                    g.yielded |= b.yielded;
                     if !matches!(a.state, State::Bar(_)) {
                         g.state = State::Run;
                     }
@@ -234,12 +240,18 @@ impl Warp {
         let mut mask = group.mask;
         let mut limit = self.meeting(at, pc);
         let mut others = self.groups.len() > 1;
-        let mut patience = PATIENCE;
+        let mut count = *steps;
+        macro_rules! done {
+            ($next:expr) => {{
+                *steps = count;
+                return $next;
+            }};
+        }
         macro_rules! leave {
             ($state:expr, $next:expr) => {{
                 let g = &mut self.groups[at];
                 (g.pc, g.mask, g.state) = (pc, mask, $state);
-                return $next;
+                done!($next)
             }};
         }
         loop {
@@ -247,9 +259,9 @@ impl Warp {
                 leave!(State::Run, Next::Reschedule);
             }
             let Some(inst) = code.get(pc as usize) else {
-                return Next::Fault(lane_fault(FaultKind::InvalidPc, mask), 0);
+                done!(Next::Fault(lane_fault(FaultKind::InvalidPc, mask), 0));
             };
-            *steps += 1;
+            count += 1;
             // SAFETY: the frame belongs to this function, so guards are its
             // predicates.
             let m = unsafe { guarded(cx, inst, mask) };
@@ -259,7 +271,7 @@ impl Warp {
                     // wide twins were chosen only if the CPU has them.
                     let flow = unsafe { (inst.f)(cx, inst, m) };
                     if flow == Flow::Fault {
-                        return self.faulted(cx, inst, m);
+                        done!(self.faulted(cx, inst, m));
                     }
                 }
                 pc += 1;
@@ -290,12 +302,13 @@ impl Warp {
                 let backward = target <= pc;
                 pc = target;
                 if backward {
-                    if *steps >= end {
+                    if count >= end {
                         leave!(State::Run, Next::Slice);
                     }
                     if others {
-                        patience -= 1;
-                        if patience == 0 {
+                        self.patience = self.patience.saturating_sub(1);
+                        if self.patience == 0 {
+                            self.patience = PATIENCE;
                             self.groups[at].yielded = true;
                             leave!(State::Run, Next::Reschedule);
                         }
@@ -327,7 +340,7 @@ impl Warp {
                     // SAFETY: as for other operations.
                     let flow = unsafe { (inst.f)(cx, inst, mask) };
                     if flow == Flow::Fault {
-                        return self.faulted(cx, inst, mask);
+                        done!(self.faulted(cx, inst, mask));
                     }
                     pc += 1;
                 }
@@ -350,18 +363,18 @@ impl Warp {
                     pc += 1;
                     leave!(State::Run, Next::Reschedule);
                 }
-                Kind::Bar(kind) => {
+                Kind::Bar => {
                     // SAFETY: the operands are registers of this frame.
-                    let (number, state) = unsafe { self.arrive(cx, bars, inst, kind, mask) };
+                    let (number, state) = unsafe { self.arrive(cx, bars, inst, mask) };
                     pc += 1;
                     if state == State::Run {
                         continue;
                     }
                     if number > 15 {
-                        return Next::Fault(
+                        done!(Next::Fault(
                             lane_fault(FaultKind::IllegalInstruction, mask),
                             inst.line,
-                        );
+                        ));
                     }
                     leave!(state, Next::Reschedule);
                 }
@@ -369,14 +382,20 @@ impl Warp {
                     // SAFETY: a is a 32-bit register of this frame.
                     let index = unsafe { cx.reg::<[u32; 32]>(inst.a).read() };
                     let Some(table) = func.tables.get(inst.x as usize) else {
-                        return Next::Fault(lane_fault(FaultKind::InvalidPc, mask), inst.line);
+                        done!(Next::Fault(
+                            lane_fault(FaultKind::InvalidPc, mask),
+                            inst.line
+                        ));
                     };
                     let first = index[mask.trailing_zeros() as usize & 31];
                     let same = crate::exec::lanes::bits(mask)
                         .filter(|&l| index[l] == first)
                         .fold(0, |s, l| s | 1u32 << l);
                     let Some(&target) = table.get(first as usize) else {
-                        return Next::Fault(lane_fault(FaultKind::InvalidPc, same), inst.line);
+                        done!(Next::Fault(
+                            lane_fault(FaultKind::InvalidPc, same),
+                            inst.line
+                        ));
                     };
                     if same != mask {
                         // The others come back to this instruction.
@@ -389,7 +408,7 @@ impl Warp {
                         mask = same;
                     }
                     pc = target;
-                    if *steps >= end {
+                    if count >= end {
                         leave!(State::Run, Next::Slice);
                     }
                     leave!(State::Run, Next::Reschedule);
@@ -397,20 +416,22 @@ impl Warp {
                 Kind::Call => {
                     (self.groups[at].pc, self.groups[at].mask) = (pc, mask);
                     let next = self.call(cx, at, func, inst);
-                    if *steps >= end && matches!(next, Next::Reschedule) {
-                        return Next::Slice;
+                    if count >= end && matches!(next, Next::Reschedule) {
+                        done!(Next::Slice);
                     }
-                    return next;
+                    done!(next);
                 }
                 Kind::Ret if self.frames[group.frame as usize].parent != NONE => {
                     self.groups[at].mask = mask;
-                    return self.ret(cx, at);
+                    done!(self.ret(cx, at));
                 }
                 Kind::Ret | Kind::Exit => {
                     self.exit(at, mask);
-                    return Next::Reschedule;
+                    done!(Next::Reschedule);
                 }
-                Kind::Trap => return Next::Fault(lane_fault(FaultKind::Trap, mask), inst.line),
+                Kind::Trap => {
+                    done!(Next::Fault(lane_fault(FaultKind::Trap, mask), inst.line));
+                }
                 Kind::Yield => {
                     pc += 1;
                     self.groups[at].yielded = true;
@@ -449,7 +470,6 @@ impl Warp {
         cx: &Ctx<'_>,
         bars: &mut Barriers,
         inst: &Inst,
-        kind: BarKind,
         mask: u32,
     ) -> (u32, State) {
         // SAFETY: a and b are 32-bit registers, p a predicate.
@@ -471,7 +491,7 @@ impl Warp {
             threads += 32 - self.ids.all.count_ones();
         }
         bars.arrive(number as usize, threads, count, yes);
-        let state = if kind == BarKind::Arrive {
+        let state = if inst.bar == BarKind::Arrive {
             State::Run
         } else {
             State::Bar(number as u8)
@@ -491,7 +511,8 @@ impl Warp {
             let func = cx.env.funcs.get(frame.func as usize);
             let inst = func.and_then(|f| f.code.get(g.pc as usize - 1));
             let Some(&Inst {
-                kind: Kind::Bar(kind),
+                kind: Kind::Bar,
+                bar: kind,
                 d,
                 ..
             }) = inst
