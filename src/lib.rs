@@ -1,1 +1,46 @@
-//! cupola
+//! cupola: the CUDA layer that other Rust GPU crates stand on.
+//!
+//! This crate is the facade: it opens a GPU, or the software device where there is none,
+//! and re-exports what the crates below it offer.
+//!
+//! ```
+//! use cupola::{Cupola, PoolConfig, Select};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let cupola = Cupola::open(Select::Auto)?; // a GPU if there is one
+//! let context = cupola.device(0)?.primary()?;
+//! let stream = context.streams().create(Default::default())?;
+//! let pool = context.memory_pool(PoolConfig::limit(8 << 30))?;
+//! let buffer = pool.allocate::<f32>(1 << 20, &stream)?; // freed in stream order
+//! assert_eq!(pool.usage()?.live, 4 << 20);
+//! # drop(buffer);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | crate | what it is |
+//! |---|---|
+//! | [`sys`] | generated types of the whole driver API and its libraries, and the loader |
+//! | [`core`] | handles, slots, budgets: `no_std`, no allocation |
+//! | [`managers`] | devices, contexts, streams, events, buffers, pool, pipeline |
+//! | [`kernels`] | device code and its typed launches |
+//! | [`sim`] | the software CUDA device (feature `sim`, on by default) |
+
+pub mod bench;
+mod open;
+pub mod trace;
+
+pub use cupola_core as core;
+pub use cupola_kernels as kernels;
+pub use cupola_managers as managers;
+#[cfg(feature = "sim")]
+pub use cupola_sim as sim;
+pub use cupola_sys as sys;
+
+pub use cupola_managers::buffer::{Buffer, PinnedBuffer};
+pub use cupola_managers::event::{Event, EventConfig};
+pub use cupola_managers::memory::{MemoryPool, PoolConfig};
+pub use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+pub use cupola_managers::stream::{Stream, StreamConfig};
+pub use cupola_managers::{Context, Device, DeviceInfo, Error, ExecutionManager};
+pub use open::{Backend, Cupola, OpenError, Select};

@@ -1,2 +1,9 @@
-//! cupola
-fn main() {}
+//! The command line: `cupola --help`.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -5,6 +5,7 @@
 
 mod api;
 mod bindgen;
+mod bundle;
 mod ptx;
 mod tasks;
 mod wheels;
@@ -42,6 +43,11 @@ enum Task {
     Test,
     /// Run what CI runs: format, lints, docs, tests, loom models, fuzz smoke
     Ci,
+    /// Build the programs that a GPU machine without Rust needs into a folder
+    Bundle {
+        /// The folder
+        dir: PathBuf,
+    },
     /// Run the loom models of `core`
     Loom,
     /// Run each fuzz target for a bounded time
@@ -59,6 +65,7 @@ fn main() -> Result<()> {
         Task::Ptx { check } => ptx::run(check),
         Task::Test => tasks::test(),
         Task::Ci => tasks::ci(),
+        Task::Bundle { dir } => bundle::run(&dir),
         Task::Loom => tasks::loom(),
         Task::Fuzz { seconds } => tasks::fuzz(seconds),
     }

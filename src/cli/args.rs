@@ -1,0 +1,174 @@
+//! The command line: what can be asked, and with which exit code it ends.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const AFTER: &str = "\
+Exit codes:
+  0  done, and every result was verified
+  1  the work ran, but a result was wrong or something leaked
+  2  the command line was wrong
+  3  the device that was asked for is not there
+  4  the driver or the device failed during the work
+  5  a file could not be read or written
+
+Environment:
+  CUPOLA_CUDA_LIBRARY       the driver library to load instead of the system's
+  CUPOLA_NVRTC_LIBRARY, CUPOLA_NVJITLINK_LIBRARY, CUPOLA_NVML_LIBRARY,
+  CUPOLA_NCCL_LIBRARY       the same for the optional libraries
+  CUPOLA_WHEELS             a folder laid out like site-packages that holds NVIDIA's wheels
+  RUST_LOG                  what to log on standard error (cupola=debug)";
+
+/// The CUDA layer's own program: runs the whole path on real data and checks every result.
+#[derive(Parser, Debug)]
+#[command(version, after_help = AFTER, args_conflicts_with_subcommands = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+
+    /// Without a command: `run`.
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Replay an allocation trace through the pool and stream a file through the pipeline
+    Run(RunArgs),
+    /// Say what was found: driver, devices, libraries, and what to do about what is missing
+    Doctor(DoctorArgs),
+    /// Measure one part beside what it replaces
+    Bench(BenchArgs),
+}
+
+/// Which device to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DeviceChoice {
+    /// A GPU if there is one, else the software device
+    #[default]
+    Auto,
+    /// A GPU, or an error
+    Gpu,
+    /// The software device
+    Sim,
+}
+
+#[derive(Args, Debug, Clone)]
+pub(crate) struct DeviceArgs {
+    /// Which device to use
+    #[arg(long, value_enum, default_value_t, env = "CUPOLA_DEVICE")]
+    pub(crate) device: DeviceChoice,
+
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug, Clone)]
+pub(crate) struct RunArgs {
+    /// The file to stream through the pipeline; the trace itself if none is given
+    pub(crate) file: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+
+    /// An allocation trace to replay instead of the bundled one (text or gzip)
+    #[arg(long)]
+    pub(crate) trace: Option<PathBuf>,
+
+    /// The most device memory that the pool may use (K, M, G and Ki, Mi, Gi are understood)
+    #[arg(long, default_value = "8Gi", value_parser = bytes)]
+    pub(crate) limit: u64,
+
+    /// Bytes that one step of the pipeline takes; chosen from the file's size if not given
+    #[arg(long, value_parser = bytes)]
+    pub(crate) chunk: Option<u64>,
+}
+
+#[derive(Args, Debug, Clone)]
+pub(crate) struct DoctorArgs {
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Name every function that the driver lacks, and check each row of the symbol table
+    /// against the library's exports
+    #[arg(long)]
+    pub(crate) symbols: bool,
+}
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Suite {
+    /// A driver call through the table against a raw function pointer
+    Loader,
+    /// The three-stream pipeline against the same work on one stream
+    Pipeline,
+}
+
+#[derive(Args, Debug, Clone)]
+pub(crate) struct BenchArgs {
+    /// What to measure
+    #[arg(value_enum)]
+    pub(crate) suite: Suite,
+
+    /// Which device to use
+    #[arg(long, value_enum, default_value_t, env = "CUPOLA_DEVICE")]
+    pub(crate) device: DeviceChoice,
+
+    /// Also write the figures to this file
+    #[arg(long)]
+    pub(crate) json: Option<PathBuf>,
+}
+
+/// A number of bytes with an optional unit: `512`, `64Ki`, `8G`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits.parse().map_err(|_| format!("{text:?} is not a number of bytes"))?;
+    let unit = match text[digits.len()..].trim_end_matches(['b', 'B']) {
+        "" => 1,
+        "k" | "K" => 1_000,
+        "m" | "M" => 1_000_000,
+        "g" | "G" => 1_000_000_000,
+        "ki" | "Ki" => 1 << 10,
+        "mi" | "Mi" => 1 << 20,
+        "gi" | "Gi" => 1 << 30,
+        other => return Err(format!("{other:?} is not a unit; use K, M, G, Ki, Mi or Gi")),
+    };
+    number.checked_mul(unit).ok_or_else(|| format!("{text:?} exceeds 64 bits"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// Without it a conflict between arguments would only show at run time.
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    /// Without it `cupola FILE` could stop meaning `cupola run FILE`.
+    #[test]
+    fn run_is_the_default() {
+        let cli = Cli::try_parse_from(["cupola", "--device", "sim", "data.bin"]).unwrap();
+        assert!(cli.command.is_none());
+        assert_eq!(cli.run.device.device, DeviceChoice::Sim);
+        assert_eq!(cli.run.file, Some("data.bin".into()));
+    }
+
+    /// Without it a limit could be taken for another one.
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(bytes("512"), Ok(512));
+        assert_eq!(bytes("8Gi"), Ok(8 << 30));
+        assert_eq!(bytes("8GiB"), Ok(8 << 30));
+        assert_eq!(bytes("2M"), Ok(2_000_000));
+        for wrong in ["", "G", "-1", "1T", "99999999999999G", "1.5G"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

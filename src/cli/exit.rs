@@ -1,0 +1,78 @@
+//! How the program ends: exit codes, and failures with the code that they mean.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use cupola::OpenError;
+use cupola::trace::TraceError;
+
+/// The program's exit codes, as `--help` documents them. (2, a wrong command line, is
+/// clap's.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done, everything verified.
+    Done = 0,
+    /// A result was wrong or something leaked.
+    Wrong = 1,
+    /// The device is not there.
+    NoDevice = 3,
+    /// The driver or the device failed.
+    Device = 4,
+    /// A file could not be read or written.
+    File = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why the program could not do its work.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    message: String,
+}
+
+impl Failure {
+    /// A file, by name, and what is wrong with it.
+    pub(crate) fn file(path: &std::path::Path, error: impl fmt::Display) -> Self {
+        Self { exit: Exit::File, message: format!("{}: {error}", path.display()) }
+    }
+
+    /// The report cannot be written as JSON.
+    pub(crate) fn json(error: serde_json::Error) -> Self {
+        Self { exit: Exit::File, message: format!("the report cannot be written: {error}") }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        Self { exit: Exit::NoDevice, message: error.to_string() }
+    }
+}
+
+impl From<cupola::Error> for Failure {
+    fn from(error: cupola::Error) -> Self {
+        Self { exit: Exit::Device, message: error.to_string() }
+    }
+}
+
+impl From<cupola::sys::driver::DriverError> for Failure {
+    fn from(error: cupola::sys::driver::DriverError) -> Self {
+        Self { exit: Exit::Device, message: error.to_string() }
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        Self { exit: Exit::File, message: error.to_string() }
+    }
+}

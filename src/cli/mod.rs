@@ -1,0 +1,46 @@
+//! The command line. Each command is a room of its own; this file picks one.
+
+mod args;
+mod bench;
+mod doctor;
+mod exit;
+mod output;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use cupola::Select;
+
+use args::{Cli, Command, DeviceChoice};
+
+impl From<DeviceChoice> for Select {
+    fn from(choice: DeviceChoice) -> Self {
+        match choice {
+            DeviceChoice::Auto => Self::Auto,
+            DeviceChoice::Gpu => Self::Gpu,
+            DeviceChoice::Sim => Self::Software,
+        }
+    }
+}
+
+/// Runs the program.
+pub(crate) fn main() -> ExitCode {
+    let cli = Cli::parse();
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+        .with_writer(std::io::stderr)
+        .init();
+    let ended = match cli.command.unwrap_or(Command::Run(cli.run)) {
+        Command::Run(args) => run::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Bench(args) => bench::run(&args),
+    };
+    match ended {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            eprintln!("cupola: {failure}");
+            failure.exit.into()
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What people see while the program works: a progress bar on a terminal, plain lines
+//! otherwise, nothing with `--json`.
+
+use std::io::IsTerminal as _;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Sizes as people read them: `1.25 GiB`.
+pub(crate) fn bytes(count: u64) -> String {
+    let mut value = count as f64;
+    for unit in ["bytes", "KiB", "MiB", "GiB", "TiB"] {
+        if value < 1024.0 || unit == "TiB" {
+            return if unit == "bytes" { format!("{count} bytes") } else { format!("{value:.2} {unit}") };
+        }
+        value /= 1024.0;
+    }
+    format!("{count} bytes")
+}
+
+/// How far a piece of work is.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    plain: bool,
+    what: &'static str,
+    total: u64,
+    said: Instant,
+}
+
+impl Progress {
+    /// Progress of `total` steps; silent if `quiet`.
+    pub(crate) fn new(what: &'static str, total: u64, quiet: bool) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = ProgressBar::new(total);
+        if quiet || !terminal {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        } else if let Ok(style) =
+            ProgressStyle::with_template("{msg:>8} [{bar:40}] {pos}/{len} {eta}")
+        {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.set_message(what);
+        Self { bar, plain: !quiet && !terminal, what, total, said: Instant::now() }
+    }
+
+    /// Says that `done` steps are done.
+    pub(crate) fn at(&mut self, done: u64) {
+        self.bar.set_position(done);
+        // A log wants a line now and then, not a bar.
+        if self.plain && self.said.elapsed() >= Duration::from_secs(5) {
+            self.said = Instant::now();
+            eprintln!("{}: {done} of {}", self.what, self.total);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Without it a size could be shown in the wrong unit.
+    #[test]
+    fn sizes_are_readable() {
+        assert_eq!(super::bytes(0), "0 bytes");
+        assert_eq!(super::bytes(1023), "1023 bytes");
+        assert_eq!(super::bytes(1536), "1.50 KiB");
+        assert_eq!(super::bytes(8 << 30), "8.00 GiB");
+        assert_eq!(super::bytes(u64::MAX), "16777216.00 TiB");
+    }
+}

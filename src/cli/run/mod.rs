@@ -1,0 +1,86 @@
+//! `cupola run`: the main job, end to end, every result compared with the CPU's.
+
+mod replay;
+mod report;
+mod stream;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::time::Instant;
+
+use cupola::trace::{self, Trace};
+use cupola::{Cupola, Error};
+
+use super::args::RunArgs;
+use super::exit::{Exit, Failure};
+use report::{DeviceReport, Leaks, Report};
+use stream::Source;
+
+pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    // Read what is named before a device is opened: a wrong name is the cheaper error.
+    let trace = match &args.trace {
+        Some(path) => Trace::read(open(path)?).map_err(|error| Failure::file(path, error))?,
+        None => Trace::read(trace::EMBED13)?,
+    };
+    let source = match &args.file {
+        Some(path) => Source::file(path)?,
+        None => Source::Memory(unpacked()?),
+    };
+
+    let quiet = args.device.json;
+    let start = Instant::now();
+    let cupola = Cupola::open(args.device.device.into())?;
+    let device = cupola.device(0)?;
+    let context = device.primary()?;
+    let found = DeviceReport::new(&cupola, device.info()?, start.elapsed());
+    if !quiet {
+        print!("{}", found.text());
+    }
+
+    let replay = replay::run(&context, &trace, args.limit, quiet)?;
+    if !quiet {
+        print!("{}", replay.text());
+    }
+    let stream = stream::run(&context, &source, args.chunk, device.info()?.multiprocessors, quiet)?;
+    if !quiet {
+        print!("{}", stream.text());
+    }
+
+    let leaks = close(cupola, context, device)?;
+    let report = Report { device: found, replay, stream, leaks };
+    if quiet {
+        println!("{}", serde_json::to_string_pretty(&report).map_err(Failure::json)?);
+    } else {
+        print!("{}", report.verdict());
+    }
+    Ok(if report.verified() { Exit::Done } else { Exit::Wrong })
+}
+
+/// Drops everything and asks both sides what is left: our own account, and the software
+/// machine's.
+fn close(cupola: Cupola, context: cupola::Context, device: cupola::Device) -> Result<Leaks, Error> {
+    let watch = cupola.execution().watch();
+    #[cfg(feature = "sim")]
+    let machine = cupola.machine().cloned();
+    drop((context, device, cupola));
+    let live = watch.live();
+    #[cfg(feature = "sim")]
+    let on_device = machine.and_then(|machine| machine.leaks());
+    #[cfg(not(feature = "sim"))]
+    let on_device = None;
+    Ok(Leaks::new(&live, on_device))
+}
+
+fn open(path: &Path) -> Result<File, Failure> {
+    File::open(path).map_err(|error| Failure::file(path, error))
+}
+
+/// The bundled trace as text: the data that is streamed if no file is named.
+fn unpacked() -> Result<Vec<u8>, Failure> {
+    let mut data = Vec::new();
+    flate2::read::GzDecoder::new(trace::EMBED13)
+        .read_to_end(&mut data)
+        .map_err(trace::TraceError::Read)?;
+    Ok(data)
+}

@@ -1,0 +1,279 @@
+//! The second half of the main job: a file through the pipeline, a byte histogram and a
+//! CRC-32 of each chunk computed on the device, and every one compared with the CPU's.
+//!
+//! The file is read twice: once straight into pinned memory, timed, and once afterwards to
+//! compare. Reading is part of the pipeline: where it takes longest, it is the bound.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use cupola::kernels::{Embedded, geometry};
+use cupola::managers::module::{Function, Module};
+use cupola::managers::ops::{self, LaunchConfig};
+use cupola::managers::pipeline::{OverlapReport, Pipeline, PipelineConfig, Step};
+use cupola::{Context, Error, PoolConfig};
+use serde::Serialize;
+
+use crate::cli::exit::Failure;
+use crate::cli::output::Progress;
+
+/// A chunk's output: 256 counters and the CRC.
+const OUTPUT: usize = 257;
+
+/// What is streamed.
+pub(super) enum Source {
+    /// A file and its length when it was looked at.
+    File(PathBuf, u64),
+    /// Bytes in memory.
+    Memory(Vec<u8>),
+}
+
+impl Source {
+    pub(super) fn file(path: &std::path::Path) -> Result<Self, Failure> {
+        let facts = std::fs::metadata(path).map_err(|error| Failure::file(path, error))?;
+        if !facts.is_file() {
+            return Err(Failure::file(path, "it is not a regular file, and is read twice"));
+        }
+        Ok(Self::File(path.into(), facts.len()))
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Self::File(_, len) => *len,
+            Self::Memory(data) => data.len() as u64,
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::File(path, _) => path.display().to_string(),
+            Self::Memory(_) => "the bundled trace".into(),
+        }
+    }
+
+    fn open(&self) -> Result<Box<dyn Read + '_>, Failure> {
+        Ok(match self {
+            Self::File(path, _) => Box::new(
+                std::fs::File::open(path).map_err(|error| Failure::file(path, error))?,
+            ),
+            Self::Memory(data) => Box::new(&data[..]),
+        })
+    }
+
+    /// Reads until `into` is full or the source ends; returns how much that was.
+    fn fill(&self, reader: &mut dyn Read, into: &mut [u8]) -> Result<usize, Failure> {
+        let mut filled = 0;
+        while filled < into.len() {
+            match reader.read(&mut into[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Failure::file(self.name().as_ref(), error)),
+            }
+        }
+        Ok(filled)
+    }
+}
+
+/// What the stream did.
+#[derive(Debug, Serialize)]
+pub(super) struct StreamReport {
+    pub(super) source: String,
+    pub(super) bytes: u64,
+    pub(super) chunk: u64,
+    pub(super) chunks: usize,
+    pub(super) seconds: f64,
+    pub(super) megabytes_per_second: f64,
+    /// Time that the host took to read the file into pinned memory.
+    pub(super) read_ms: f64,
+    /// Times of the stages by the device's clock.
+    pub(super) upload_ms: f64,
+    pub(super) compute_ms: f64,
+    pub(super) download_ms: f64,
+    /// From the first start to the last end, by the device's clock.
+    pub(super) span_ms: f64,
+    /// All stages one after the other, reading included.
+    pub(super) serial_ms: f64,
+    /// The stage that takes longest.
+    pub(super) bound: &'static str,
+    /// The longest stage divided by the span: 1 is the most that overlapping can reach.
+    pub(super) efficiency: f64,
+    /// The stages' sum divided by the span.
+    pub(super) speedup: f64,
+    /// The stages' sum divided by the longest stage.
+    pub(super) possible: f64,
+    /// Whether different stages were at work at the same time.
+    pub(super) overlapped: bool,
+    /// The most device memory that the pipeline had alive.
+    pub(super) pool_peak: u64,
+    pub(super) wrong_chunks: usize,
+    pub(super) verified: bool,
+}
+
+/// The kernels of a step.
+struct Kernels {
+    _modules: [Module; 2],
+    histogram: Function,
+    crc: Function,
+    multiprocessors: u32,
+}
+
+impl Kernels {
+    fn load(context: &Context, multiprocessors: u32) -> Result<Self, Error> {
+        let load = |name: &str| {
+            let embedded = Embedded::find(name).ok_or_else(|| Error::Invalid {
+                field: "kernels",
+                problem: format!("{name} is not embedded"),
+            })?;
+            context.modules().load_ptx(embedded.ptx())
+        };
+        let modules = [load("histogram")?, load("crc32")?];
+        Ok(Self {
+            histogram: modules[0].function("cupola_histogram")?,
+            crc: modules[1].function("cupola_crc32")?,
+            _modules: modules,
+            multiprocessors,
+        })
+    }
+
+    fn enqueue(&self, step: Step<'_, u8, u64>) -> Result<(), Error> {
+        let Step { stream, input, mut output, .. } = step;
+        ops::zero(output.reborrow(), stream)?;
+        let len = input.len() as u64;
+        let (counts, crc) = (output.as_slice().slice(..256)?, output.as_slice().slice(256..)?);
+        let shape = |of: geometry::Geometry| LaunchConfig::linear(of.blocks, of.threads);
+        // SAFETY: the kernel reads `len` bytes of the input and adds to 256 counters.
+        unsafe {
+            let shape = shape(geometry::histogram(len, self.multiprocessors));
+            ops::launch(&self.histogram, shape, (input, len, counts), stream)?;
+        }
+        // SAFETY: the kernel reads `len` bytes of the input and writes one u32, the low
+        // half of the last counter, which is zero.
+        unsafe {
+            let shape = shape(geometry::crc32(len, self.multiprocessors));
+            ops::launch(&self.crc, shape, (input, len, crc), stream)
+        }
+    }
+}
+
+/// Streams `source` in chunks of `chunk` bytes.
+pub(super) fn run(
+    context: &Context,
+    source: &Source,
+    chunk: Option<u64>,
+    multiprocessors: u32,
+    quiet: bool,
+) -> Result<StreamReport, Failure> {
+    // About 32 steps, so that filling and draining the pipeline weigh little.
+    let chunk = chunk.unwrap_or_else(|| (source.len() / 32).clamp(64 << 10, 8 << 20)).max(1);
+    let input = usize::try_from(chunk).unwrap_or(usize::MAX);
+    let pool = context.memory_pool(PoolConfig::limit(4 * (chunk.saturating_add(1 << 16))))?;
+    let mut pipeline: Pipeline<u8, u64> =
+        Pipeline::new(context, &pool, PipelineConfig::new(input, OUTPUT).measured())?;
+    let kernels = Kernels::load(context, multiprocessors)?;
+
+    let mut progress = Progress::new("stream", source.len().div_ceil(chunk), quiet);
+    let mut outputs: Vec<[u64; OUTPUT]> = Vec::new();
+    let mut reader = source.open()?;
+    let (mut reading, mut total) = (Duration::ZERO, 0_u64);
+    let start = Instant::now();
+    let report = pipeline.run(
+        |slot| {
+            let start = Instant::now();
+            let len = source.fill(&mut *reader, slot)?;
+            reading += start.elapsed();
+            total += len as u64;
+            Ok((len > 0).then_some(len))
+        },
+        |step| Ok(kernels.enqueue(step)?),
+        |_, output| {
+            outputs.push(std::array::from_fn(|index| output[index]));
+            progress.at(outputs.len() as u64);
+            Ok::<(), Failure>(())
+        },
+    )?;
+    let seconds = start.elapsed().as_secs_f64();
+    drop((progress, reader, pipeline, kernels));
+
+    let wrong_chunks = compare(source, input, &outputs)?;
+    let overlap = report.overlap;
+    let times = Times::new(overlap.as_ref(), reading);
+    Ok(StreamReport {
+        source: source.name(),
+        bytes: total,
+        chunk,
+        chunks: outputs.len(),
+        seconds,
+        megabytes_per_second: total as f64 / seconds / 1e6,
+        read_ms: times.stages[0],
+        upload_ms: times.stages[1],
+        compute_ms: times.stages[2],
+        download_ms: times.stages[3],
+        span_ms: times.span,
+        serial_ms: times.sum(),
+        bound: times.bound(),
+        efficiency: times.longest() / times.span,
+        speedup: times.sum() / times.span,
+        possible: times.sum() / times.longest(),
+        overlapped: overlap.is_some_and(|overlap| overlap.overlapped),
+        pool_peak: pool.usage()?.peak,
+        wrong_chunks,
+        verified: wrong_chunks == 0 && report.items == outputs.len() as u64,
+    })
+}
+
+/// Times in milliseconds: reading, upload, compute, download, and the span of it all.
+struct Times {
+    stages: [f64; 4],
+    span: f64,
+}
+
+impl Times {
+    fn new(overlap: Option<&OverlapReport>, reading: Duration) -> Self {
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        let reading = ms(reading);
+        overlap.map_or(Self { stages: [reading, 0.0, 0.0, 0.0], span: reading }, |overlap| Self {
+            stages: [reading, ms(overlap.upload), ms(overlap.compute), ms(overlap.download)],
+            // Device and host clocks are not the same: the reading of the first chunk is
+            // before the device's first mark.
+            span: ms(overlap.span).max(reading),
+        })
+    }
+
+    fn sum(&self) -> f64 {
+        self.stages.iter().sum()
+    }
+
+    fn longest(&self) -> f64 {
+        self.stages.iter().copied().fold(0.0, f64::max)
+    }
+
+    fn bound(&self) -> &'static str {
+        let names = ["reading", "upload", "compute", "download"];
+        let longest = self.longest();
+        let found = self.stages.iter().position(|&stage| stage >= longest);
+        names[found.unwrap_or(0)]
+    }
+}
+
+/// Counts the chunks whose histogram or CRC is not what the CPU computes.
+fn compare(source: &Source, chunk: usize, outputs: &[[u64; OUTPUT]]) -> Result<usize, Failure> {
+    let mut reader = source.open()?;
+    let mut data = vec![0; chunk];
+    let mut wrong = 0;
+    for output in outputs {
+        let len = source.fill(&mut *reader, &mut data)?;
+        let mut counts = [0_u64; 256];
+        for &byte in &data[..len] {
+            counts[usize::from(byte)] += 1;
+        }
+        let right = output[..256] == counts && output[256] == u64::from(crc32fast::hash(&data[..len]));
+        wrong += usize::from(!right);
+    }
+    // A chunk that never came out is as wrong as one that came out wrong.
+    if source.fill(&mut *reader, &mut data)? > 0 {
+        wrong += 1;
+    }
+    Ok(wrong)
+}
