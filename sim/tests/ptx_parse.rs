@@ -20,7 +20,7 @@ const CORPUS: &str = r#"//
 
 const REST: &str = r#"
 .global .align 8 .b8 data[16] = {1, 0x2, 03, 0b100, 5U, -1, ~0, 1+2*3, (7<<1)|1, 1?2:3};
-.const .f32 pi = 0f40490FDB, tau = 6.2831853;
+.const .f32 pi = 0f40490FDB, rate = 6.25;
 .global .f64 big = 0d400921FB54442D18;
 .global .u64 refs[2][2] = {{data+4, generic(pi)}, {data}};
 .global .u8 bytes[2] = {0xff(data), 0xff00(data)};
@@ -108,7 +108,7 @@ fn every_construct_is_read() {
     assert_eq!(values[..], ints);
     assert_eq!((var("data").align, var("data").size()), (Some(8), Some(16)));
     assert_eq!(var("pi").init, Some(Init::F32(0x4049_0fdb)));
-    assert_eq!(var("tau").init, Some(Init::F64(6.283_185_3f64.to_bits())));
+    assert_eq!(var("rate").init, Some(Init::F64(6.25f64.to_bits())));
     assert_eq!(var("refs").dims, [Some(2), Some(2)]);
     assert_eq!(
         (var("quad").vector, var("quad").size(), var("quad").linkage),
@@ -368,6 +368,7 @@ fn mutations_are_survived() {
 /// Breaks if arbitrary bytes panic.
 #[test]
 fn arbitrary_bytes_are_survived() {
+    #[allow(clippy::needless_pass_by_value, reason = "quickcheck's signature")]
     fn property(bytes: Vec<u8>) -> bool {
         survives(&bytes) && survives(&[b".version 7.0\n".as_slice(), &bytes].concat())
     }

@@ -110,7 +110,7 @@ impl<'a> Loader<'a> {
         };
         for func in &module.funcs {
             let layout = decode::layout(&func.returns, &func.params).unwrap_or_default();
-            let index = func.body.is_some().then(|| loader.bodies.len() as u32);
+            let index = func.body.is_some().then_some(loader.bodies.len() as u32);
             let known = loader.names.funcs.get(func.name).and_then(|s| s.index);
             match (known, index) {
                 (Some(_), Some(_)) if func.linkage != Linkage::Weak => {

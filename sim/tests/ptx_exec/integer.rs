@@ -1,6 +1,11 @@
 //! Integer instructions on edge values. Without these tests a wrong row of the
 //! decoder's tables would go unnoticed until a kernel miscomputes.
 
+#![allow(
+    clippy::cast_lossless,
+    reason = "macros cast between types that they are given"
+)]
+
 use crate::device::{check, eval, rows};
 
 const EDGES: &[u64] = &[

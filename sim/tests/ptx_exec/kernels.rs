@@ -155,7 +155,7 @@ fn crc32_of_rows() {
     );
     every_way(&text, |load, options| {
         let mut device = Device::default();
-        let data: Vec<u8> = (0..64 * 77u32).map(|i| (i * i >> 3) as u8).collect();
+        let data: Vec<u8> = (0..64 * 77u32).map(|i| ((i * i) >> 3) as u8).collect();
         let (at, out) = (device.alloc(&data), device.alloc_len(256));
         let k = load(&mut device);
         run(&device, &k, (1, 64), &[out, at, 77], options).unwrap();

@@ -2,7 +2,7 @@
 //! and plainly for memory that only the running block can reach. All are
 //! sequentially consistent, which is stronger than any PTX asks for.
 
-use super::{MemSpace, Sharing};
+use super::{Access, MemSpace, Sharing};
 use crate::exec::ctx::Ctx;
 use crate::exec::inst::{Flow, Inst, NONE};
 use crate::exec::lanes::{Body, Lane, Twin, bits, conjure};
@@ -67,8 +67,15 @@ where
                     T::get(cx.reg::<T::Slot>(i.c).add(lane).read()),
                 )
             };
-            let slot = (i.p & 0xffff) as usize;
-            let old = match cx.resolve(space, lane, addr, size, size - 1, true, slot) {
+            let access = Access {
+                space,
+                addr,
+                size,
+                align: size - 1,
+                write: true,
+                slot: (i.p & 0xffff) as usize,
+            };
+            let old = match cx.resolve(lane, access) {
                 // SAFETY: the pointer is valid, aligned and writable; block
                 // memory is reached by no other thread of the host meanwhile.
                 Ok((at, Sharing::Device)) => unsafe { C::update(at, |old| f(old, b, c)) },

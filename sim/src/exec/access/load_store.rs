@@ -2,7 +2,7 @@
 //! access's size: blocks on different workers may race, as on a GPU, and a race
 //! must not be undefined behaviour here.
 
-use super::{MemSpace, Sharing};
+use super::{Access, MemSpace, Sharing};
 use crate::exec::ctx::{CACHE, Ctx};
 use crate::exec::fault::FaultKind;
 use crate::exec::inst::{Flow, Inst};
@@ -73,6 +73,10 @@ pub(crate) unsafe fn read(at: *mut u8, size: u64, sharing: Sharing) -> u64 {
 /// # Safety
 /// `i.a` must be a 64-bit register.
 #[inline(always)]
+#[allow(
+    clippy::needless_range_loop,
+    reason = "two arrays and a lane number advance together"
+)]
 unsafe fn addresses(cx: &Ctx<'_>, i: &Inst, m: u32, base: u64, limit: u64) -> ([u64; 32], bool) {
     let align = u64::from(i.b);
     let mut addr = [0u64; 32];
@@ -168,7 +172,15 @@ unsafe fn load_slow<T: Element>(cx: &mut Ctx<'_>, i: &Inst, m: u32, space: MemSp
     for lane in bits(m) {
         // SAFETY: a is a 64-bit register.
         let addr = unsafe { cx.reg::<u64>(i.a).add(lane).read() }.wrapping_add(i.x);
-        match cx.resolve(space, lane, addr, size, u64::from(i.b), false, i.p as usize) {
+        let access = Access {
+            space,
+            addr,
+            size,
+            align: u64::from(i.b),
+            write: false,
+            slot: i.p as usize,
+        };
+        match cx.resolve(lane, access) {
             // SAFETY: the pointer is valid and aligned for T in device memory;
             // block-private memory is not accessed by anyone else meanwhile, and
             // may be parameters, which are aligned to nothing.
@@ -231,7 +243,15 @@ unsafe fn store_slow<T: Element>(cx: &mut Ctx<'_>, i: &Inst, m: u32, space: MemS
     for lane in bits(m) {
         // SAFETY: a is a 64-bit register.
         let addr = unsafe { cx.reg::<u64>(i.a).add(lane).read() }.wrapping_add(i.x);
-        match cx.resolve(space, lane, addr, size, u64::from(i.b), true, i.p as usize) {
+        let access = Access {
+            space,
+            addr,
+            size,
+            align: u64::from(i.b),
+            write: true,
+            slot: i.p as usize,
+        };
+        match cx.resolve(lane, access) {
             // SAFETY: the pointer is valid, aligned and writable for T.
             Ok((at, sharing)) => unsafe {
                 let value = T::get(cx.reg::<T::Slot>(i.d).add(lane).read());

@@ -23,6 +23,19 @@ pub(crate) enum MemSpace {
     Local,
 }
 
+/// One lane's access.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Access {
+    pub(crate) space: MemSpace,
+    pub(crate) addr: u64,
+    pub(crate) size: u64,
+    /// Alignment, as a mask.
+    pub(crate) align: u64,
+    pub(crate) write: bool,
+    /// Cache slot to go by.
+    pub(crate) slot: usize,
+}
+
 /// Who else may access the bytes at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sharing {
@@ -56,22 +69,25 @@ impl Ctx<'_> {
         Some(found)
     }
 
-    /// Host pointer of `size` bytes at an address of `space`, for one lane.
+    /// Host pointer of the bytes that a lane accesses.
     ///
     /// # Errors
-    /// The fault of an address that is misaligned (`align` is a mask), outside
-    /// any memory, or not writable.
+    /// The fault of an address that is misaligned, outside any memory, or not
+    /// writable.
     #[inline]
     pub(crate) fn resolve(
         &mut self,
-        space: MemSpace,
         lane: usize,
-        addr: u64,
-        size: u64,
-        align: u64,
-        write: bool,
-        slot: usize,
+        access: Access,
     ) -> Result<(*mut u8, Sharing), FaultKind> {
+        let Access {
+            space,
+            addr,
+            size,
+            align,
+            write,
+            slot,
+        } = access;
         if addr & align != 0 {
             return Err(FaultKind::MisalignedAddress);
         }
@@ -156,8 +172,17 @@ impl Ctx<'_> {
         addr: u64,
         size: u64,
     ) -> Result<u64, FaultKind> {
-        let (at, sharing) =
-            self.resolve(MemSpace::Generic, lane, addr, size, size - 1, false, 0)?;
+        let (at, sharing) = self.resolve(
+            lane,
+            Access {
+                space: MemSpace::Generic,
+                addr,
+                size,
+                align: size - 1,
+                write: false,
+                slot: 0,
+            },
+        )?;
         // SAFETY: resolve gave an aligned pointer to size readable bytes.
         Ok(unsafe { load_store::read(at, size, sharing) })
     }

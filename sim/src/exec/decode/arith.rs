@@ -327,15 +327,7 @@ pub(super) fn carry<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
             (s, c1 | c2)
         }),
         (_, true) if signed => carry_op!(ty, |a, b, c, cin, T| {
-            let wide = |v: T| {
-                i128::from(if T::BITS == 32 {
-                    i64::from(v as u32 as i32)
-                } else {
-                    v as i64
-                })
-            };
-            let high = ((wide(a) * wide(b)) >> T::BITS) as T;
-            let (s, c1) = high.overflowing_add(c);
+            let (s, c1) = Signed::high(a, b).overflowing_add(c);
             let (s, c2) = s.overflowing_add(T::from(cin));
             (s, c1 | c2)
         }),
@@ -370,4 +362,21 @@ pub(super) fn carry<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
     cx.push(inst);
     cx.finish(&dst);
     Ok(())
+}
+
+/// The upper half of a product of signed values.
+trait Signed {
+    fn high(a: Self, b: Self) -> Self;
+}
+
+impl Signed for u32 {
+    fn high(a: Self, b: Self) -> Self {
+        ((i64::from(a.cast_signed()) * i64::from(b.cast_signed())) >> 32) as Self
+    }
+}
+
+impl Signed for u64 {
+    fn high(a: Self, b: Self) -> Self {
+        ((i128::from(a.cast_signed()) * i128::from(b.cast_signed())) >> 64) as Self
+    }
 }

@@ -63,6 +63,10 @@ macro_rules! float_compare {
     };
 }
 
+#[allow(
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "unordered comparisons are the negated opposite ones"
+)]
 /// Emits the comparison of `ins` into predicates `d` and `p`.
 fn comparison<'a>(
     cx: &mut Cx<'a, '_>,
@@ -129,12 +133,12 @@ impl PartialOrd for Half {
 
 /// Lets the float comparisons ask half bits about NaN.
 trait HalfNan {
-    fn is_nan(self) -> bool;
+    fn is_nan(&self) -> bool;
 }
 
 impl HalfNan for u16 {
-    fn is_nan(self) -> bool {
-        self & 0x7fff > 0x7c00
+    fn is_nan(&self) -> bool {
+        *self & 0x7fff > 0x7c00
     }
 }
 

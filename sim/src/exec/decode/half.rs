@@ -61,7 +61,7 @@ fn one(a: u16, b: u16, c: u16, x: u64) -> u16 {
     if x & SAT != 0 {
         r = sat64(r);
     }
-    if x & RELU != 0 && (r < 0.0 || r == 0.0) {
+    if x & RELU != 0 && r <= 0.0 {
         r = 0.0;
     }
     if r.is_nan() {

@@ -70,9 +70,8 @@ enum Target {
 }
 
 fn target<'a>(cx: &mut Cx<'a, '_>, mods: &Mods<'a>, arg: &Operand<'a>) -> Result<Target, Bad> {
-    let (base, offset) = match *arg {
-        Operand::Address(base, offset) => (base, offset),
-        _ => return Err(Bad::new("an address is expected")),
+    let Operand::Address(base, offset) = *arg else {
+        return Err(Bad::new("an address is expected"));
     };
     let shared = mods.has("shared") || mods.has("shared::cta") || mods.has("shared::cluster");
     let param = mods.has("param") || mods.has("param::entry") || mods.has("param::func");
@@ -153,9 +152,8 @@ fn elements<'i, 'a>(mods: &Mods<'_>, arg: &'i Operand<'a>) -> Result<&'i [Operan
 pub(super) fn ld<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, MODS)?;
     let ty = mods.ty()?;
-    let (d, a) = match &ins.args[..] {
-        [d, a] | [d, a, _] => (d, a),
-        _ => return Err(Bad::new("two operands are expected")),
+    let ([d, a] | [d, a, _]) = &ins.args[..] else {
+        return Err(Bad::new("two operands are expected"));
     };
     let parts = elements(&mods, d)?;
     let target = target(cx, &mods, a)?;
@@ -223,9 +221,8 @@ pub(super) fn ld<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
 pub(super) fn st<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, MODS)?;
     let ty = mods.ty()?;
-    let (a, v) = match &ins.args[..] {
-        [a, v] | [a, v, _] => (a, v),
-        _ => return Err(Bad::new("two operands are expected")),
+    let ([a, v] | [a, v, _]) = &ins.args[..] else {
+        return Err(Bad::new("two operands are expected"));
     };
     let parts = elements(&mods, v)?;
     let size = ty.size();

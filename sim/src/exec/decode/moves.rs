@@ -95,7 +95,7 @@ fn pack<'a>(
     let mut sum = cx.konst(class, 0)?;
     let total = cx.temp(class)?;
     for (k, a) in parts.iter().enumerate() {
-        let shift = 8 * part.size() as u64 * k as u64;
+        let shift = u64::from(8 * part.size()) * k as u64;
         let from = cx.src(a, part)?;
         let twin = match (wide, part) {
             (true, ScalarType::U32) => map2x(|a: u64, b: u32, x: u64| a | u64::from(b) << x),

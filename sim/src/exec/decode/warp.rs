@@ -128,7 +128,7 @@ pub(super) fn redux<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
     let [d, a, members] = args(ins)?;
     let signed = ty == ScalarType::S32;
     let twin = match mods.find(|t| (t != "sync").then_some(t)) {
-        Some("add") => warp::redux(|a, b| a.wrapping_add(b)),
+        Some("add") => warp::redux(u32::wrapping_add),
         Some("and") => warp::redux(|a, b| a & b),
         Some("or") => warp::redux(|a, b| a | b),
         Some("xor") => warp::redux(|a, b| a ^ b),
@@ -138,8 +138,8 @@ pub(super) fn redux<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
         Some("max") if signed => {
             warp::redux(|a, b| a.cast_signed().max(b.cast_signed()).cast_unsigned())
         }
-        Some("min") => warp::redux(|a, b| a.min(b)),
-        Some("max") => warp::redux(|a, b| a.max(b)),
+        Some("min") => warp::redux(u32::min),
+        Some("max") => warp::redux(u32::max),
         _ => return Err(Bad::new("an operation is expected")),
     };
     if Class::of(ty) != Some(Class::W32)

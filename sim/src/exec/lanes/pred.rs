@@ -131,6 +131,10 @@ impl<T: Lane, F: Fn(T, T, T, bool) -> (T, bool) + Copy + 'static> Body for Carry
                 let b = cx.chunk::<T::Slot>(i.b, k);
                 let c = cx.chunk::<T::Slot>(i.c, k);
                 let mut out = a;
+                #[allow(
+                    clippy::needless_range_loop,
+                    reason = "four arrays and a lane number advance together"
+                )]
                 for l in 0..CHUNK {
                     let lane = k * CHUNK + l;
                     let (v, carry) = f(
@@ -171,8 +175,8 @@ impl<T: Lane, F: Fn(T) -> bool + Copy + 'static> Body for Test<T, F> {
             let mut r = 0u32;
             for k in 0..32 / CHUNK {
                 let a = cx.chunk::<T::Slot>(i.a, k);
-                for l in 0..CHUNK {
-                    r |= u32::from(f(T::get(a[l]))) << (k * CHUNK + l);
+                for (l, slot) in a.into_iter().enumerate() {
+                    r |= u32::from(f(T::get(slot))) << (k * CHUNK + l);
                 }
             }
             cx.set_pred(i.d, m, r);

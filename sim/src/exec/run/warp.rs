@@ -271,7 +271,7 @@ impl Warp {
                     // wide twins were chosen only if the CPU has them.
                     let flow = unsafe { (inst.f)(cx, inst, m) };
                     if flow == Flow::Fault {
-                        done!(self.faulted(cx, inst, m));
+                        done!(faulted(cx, inst, m));
                     }
                 }
                 pc += 1;
@@ -340,7 +340,7 @@ impl Warp {
                     // SAFETY: as for other operations.
                     let flow = unsafe { (inst.f)(cx, inst, mask) };
                     if flow == Flow::Fault {
-                        done!(self.faulted(cx, inst, mask));
+                        done!(faulted(cx, inst, mask));
                     }
                     pc += 1;
                 }
@@ -537,15 +537,16 @@ impl Warp {
             }
         }
     }
+}
 
-    #[cold]
-    fn faulted(&self, cx: &mut Ctx<'_>, inst: &Inst, mask: u32) -> Next {
-        let fault = cx.fault.take();
-        Next::Fault(
-            fault.unwrap_or_else(|| lane_fault(FaultKind::IllegalInstruction, mask)),
-            inst.line,
-        )
-    }
+/// The fault that an operation left in `cx`.
+#[cold]
+fn faulted(cx: &mut Ctx<'_>, inst: &Inst, mask: u32) -> Next {
+    let fault = cx.fault.take();
+    Next::Fault(
+        fault.unwrap_or_else(|| lane_fault(FaultKind::IllegalInstruction, mask)),
+        inst.line,
+    )
 }
 
 pub(super) fn lane_fault(kind: FaultKind, mask: u32) -> LaneFault {
