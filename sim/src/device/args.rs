@@ -39,11 +39,6 @@ impl<T> FromC<*mut T> for Out<T> {
 }
 
 impl<T> Out<T> {
-    /// No place.
-    pub(super) fn none() -> Self {
-        Self(std::ptr::null_mut())
-    }
-
     /// Writes the result; null is an invalid value.
     pub(super) fn set(self, value: T) -> Reply {
         self.check()?;
@@ -74,6 +69,11 @@ impl<T> Out<T> {
 }
 
 impl Out<c_char> {
+    /// A buffer that an argument's own value points to, under the argument's contract.
+    pub(super) fn to(value: *mut c_char) -> Self {
+        Self(value)
+    }
+
     /// Writes text with its NUL into `len` bytes, cut where they end.
     pub(super) fn set_text(self, len: i32, text: &str) -> Reply {
         let len = usize::try_from(len).map_err(|_| CUresult::CUDA_ERROR_INVALID_VALUE)?;
@@ -126,6 +126,11 @@ impl<T> FromC<*mut T> for In<T> {
 }
 
 impl<T: Copy> In<T> {
+    /// What an argument's own field points to, under the argument's contract.
+    pub(super) fn of(value: *const T) -> Self {
+        Self(value)
+    }
+
     /// The value; null is an invalid value.
     pub(super) fn get(self) -> Reply<T> {
         self.at(0)
@@ -142,6 +147,47 @@ impl<T: Copy> In<T> {
 
     pub(super) fn is_null(self) -> bool {
         self.0.is_null()
+    }
+}
+
+/// An array that is read and written, such as the values of options.
+#[derive(Clone, Copy)]
+pub(super) struct Slots<T>(*mut T);
+
+impl<T> FromC<*mut T> for Slots<T> {
+    unsafe fn from_c(value: *mut T) -> Self {
+        Self(value)
+    }
+}
+
+impl<T: Copy> Slots<T> {
+    /// Element `index` of the array, which the caller says is long enough.
+    pub(super) fn at(self, index: usize) -> Reply<T> {
+        In(self.0.cast_const()).at(index)
+    }
+
+    /// Writes element `index` of the array.
+    pub(super) fn put(self, index: usize, value: T) -> Reply {
+        if self.0.is_null() {
+            return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+        }
+        // SAFETY: a non-null array is writable as far as the function's contract says.
+        unsafe { self.0.add(index).write_unaligned(value) };
+        Ok(())
+    }
+
+    /// No array.
+    pub(super) fn none() -> Self {
+        Self(std::ptr::null_mut())
+    }
+
+    pub(super) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The array itself.
+    pub(super) fn start(self) -> *const T {
+        self.0.cast_const()
     }
 }
 

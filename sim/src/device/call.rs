@@ -14,6 +14,7 @@ use super::current;
 use super::machine::Inner;
 use super::op::in_host_function;
 use super::stream::Stream;
+use super::sync::read;
 
 /// What the stream handle 0 means to a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,40 +112,35 @@ impl Call<'_> {
         Ok(context)
     }
 
-    /// The current context and a stream of it: what submits work.
+    /// A stream and its context. A created stream need not be of the current context; the
+    /// default streams are.
+    ///
+    /// # Errors
+    /// There is no such stream, or the fault of its context.
     pub(super) fn stream(&self, stream: CUstream) -> Reply<(Arc<Context>, Arc<Stream>)> {
-        let context = self.context()?;
         let stream = match (stream.addr(), self.default) {
-            (0, Default::Legacy) | (1, _) => context.legacy(),
-            (0, Default::PerThread) | (2, _) => context.per_thread(|| self.machine.new_ids()),
-            (handle, _) => {
-                let stream = context.stream(handle as u64);
-                stream.ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)?
-            }
+            (0, Default::Legacy) | (1, _) => None,
+            (0, Default::PerThread) | (2, _) => Some(0),
+            (handle, _) => Some(handle as u64),
         };
-        Ok((context, stream))
+        match stream {
+            None => self.context().map(|context| (Arc::clone(&context), context.legacy())),
+            Some(0) => {
+                let context = self.context()?;
+                let stream = context.per_thread(|| self.machine.new_ids())?;
+                Ok((context, stream))
+            }
+            Some(handle) => {
+                let found = read(&self.machine.streams).get(&handle).cloned();
+                let (context, stream) = found.ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)?;
+                context.health.check()?;
+                Ok((context, stream))
+            }
+        }
     }
 
     /// The stream that a function without a stream argument uses.
     pub(super) fn default_stream(&self) -> Reply<(Arc<Context>, Arc<Stream>)> {
         self.stream(std::ptr::null_mut())
-    }
-
-    /// A stream of any context, with that context: what asks about a stream.
-    pub(super) fn any_stream(&self, stream: CUstream) -> Reply<(Arc<Context>, Arc<Stream>)> {
-        if stream.addr() <= 2 {
-            return self.stream(stream);
-        }
-        let handle = stream.addr() as u64;
-        let contexts: Vec<_> = super::sync::read(&self.machine.contexts)
-            .values()
-            .cloned()
-            .collect();
-        let mut found = contexts.into_iter();
-        let found =
-            found.find_map(|context| context.stream(handle).map(|stream| (context, stream)));
-        let (context, stream) = found.ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)?;
-        context.health.check()?;
-        Ok((context, stream))
     }
 }

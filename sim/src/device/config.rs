@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use cupola_sys::Version;
 
+use super::notes::Output;
+
 /// One device of a machine.
 #[derive(Clone, Debug)]
 pub struct DeviceConfig {
@@ -153,6 +155,7 @@ fn mix(x: u64) -> u64 {
 /// Describes a machine; made by [`Machine::builder`](super::Machine::builder).
 #[derive(Clone, Debug)]
 pub struct MachineBuilder {
+    pub(super) output: Output,
     pub(super) devices: Vec<DeviceConfig>,
     pub(super) version: Version,
     pub(super) workers: usize,
@@ -165,6 +168,7 @@ impl Default for MachineBuilder {
             devices: vec![DeviceConfig::default()],
             version: Version::new(13, 0),
             workers,
+            output: Output::default(),
         }
     }
 }
@@ -197,6 +201,14 @@ impl MachineBuilder {
     #[must_use]
     pub fn driver_version(mut self, version: Version) -> Self {
         self.version = version.max(Version::new(10, 0));
+        self
+    }
+
+    /// Where the output of device-side `printf` goes, in whole calls; to standard output
+    /// unless told. It is called while kernels run and must not call the driver.
+    #[must_use]
+    pub fn kernel_output(mut self, sink: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
+        self.output = Output::new(sink);
         self
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::ThreadId;
 
 use cupola_sys::driver::{CUlimit, CUresult};
@@ -25,6 +25,8 @@ struct Streams {
     per_thread: HashMap<ThreadId, Arc<Stream>>,
     /// Destroyed while they had work.
     retiring: Vec<Arc<Stream>>,
+    /// The context is being destroyed: there are no new streams.
+    closed: bool,
 }
 
 impl Streams {
@@ -74,7 +76,7 @@ impl Context {
         let health = Arc::new(Health::default());
         let legacy = Stream::new(
             (stream, stream_id),
-            (handle, Arc::clone(&health)),
+            Arc::clone(&health),
             Arc::clone(device),
             (Kind::Legacy, 0, 0),
         );
@@ -96,33 +98,34 @@ impl Context {
         Arc::clone(&self.legacy)
     }
 
-    /// The calling thread's default stream; `ids` gives a new one its handle and id.
-    pub(super) fn per_thread(&self, ids: impl FnOnce() -> (u64, u64)) -> Arc<Stream> {
-        let mut streams = lock(&self.streams);
+    /// The calling thread's default stream; `ids` gives a new one its handle and id. It
+    /// lives as long as the context, not the thread.
+    pub(super) fn per_thread(&self, ids: impl FnOnce() -> (u64, u64)) -> Reply<Arc<Stream>> {
+        let mut streams = self.open_streams()?;
         let stream = streams.per_thread.entry(std::thread::current().id());
-        Arc::clone(stream.or_insert_with(|| self.new_stream(ids(), (Kind::Blocking, 0, 0))))
+        let stream = stream.or_insert_with(|| self.new_stream(ids(), (Kind::Blocking, 0, 0)));
+        Ok(Arc::clone(stream))
     }
 
-    pub(super) fn create_stream(&self, ids: (u64, u64), flags: u32, priority: i32) -> Arc<Stream> {
-        let kind = if flags & 1 == 0 {
-            Kind::Blocking
-        } else {
-            Kind::NonBlocking
-        };
+    pub(super) fn create_stream(
+        &self,
+        ids: (u64, u64),
+        flags: u32,
+        priority: i32,
+    ) -> Reply<Arc<Stream>> {
+        let kind = if flags & 1 == 0 { Kind::Blocking } else { Kind::NonBlocking };
         let stream = self.new_stream(ids, (kind, flags, priority));
-        lock(&self.streams)
-            .created
-            .insert(stream.handle, Arc::clone(&stream));
-        stream
+        self.open_streams()?.created.insert(stream.handle, Arc::clone(&stream));
+        Ok(stream)
+    }
+
+    fn open_streams(&self) -> Reply<MutexGuard<'_, Streams>> {
+        let streams = lock(&self.streams);
+        if streams.closed { Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED) } else { Ok(streams) }
     }
 
     fn new_stream(&self, ids: (u64, u64), shape: (Kind, u32, i32)) -> Arc<Stream> {
-        let owner = (self.handle, Arc::clone(&self.health));
-        Stream::new(ids, owner, Arc::clone(&self.device), shape)
-    }
-
-    pub(super) fn stream(&self, handle: u64) -> Option<Arc<Stream>> {
-        lock(&self.streams).created.get(&handle).cloned()
+        Stream::new(ids, Arc::clone(&self.health), Arc::clone(&self.device), shape)
     }
 
     /// Takes a stream's handle away; work in it goes on.
@@ -220,7 +223,8 @@ impl Context {
     /// Waits for all work and ends the threads.
     pub(super) fn shut_down(&self) {
         self.wait_idle();
-        let streams = std::mem::take(&mut *lock(&self.streams));
+        let closed = Streams { closed: true, ..Streams::default() };
+        let streams = std::mem::replace(&mut *lock(&self.streams), closed);
         for stream in streams.all().chain([&self.legacy]) {
             stream.close();
             stream.join();

@@ -64,9 +64,4 @@ impl Health {
     pub(super) fn stop_flag(&self) -> &AtomicBool {
         &self.stop
     }
-
-    /// What faulted.
-    pub(super) fn fault(&self) -> Option<&Fault> {
-        self.fault.get()
-    }
 }

@@ -18,6 +18,8 @@ use super::engine::Engines;
 use super::event::Event;
 use super::memory::{Account, PoolLimits, Space};
 use super::module::Modules;
+use super::notes::{Notes, Output};
+use super::stream::Stream;
 use super::sync::{lock, read, write};
 use super::usage::Usage;
 
@@ -65,16 +67,11 @@ impl Machine {
         (!usage.is_empty()).then(|| usage.to_string())
     }
 
-    /// What the first fault of each context was, oldest context first: the sticky code and
-    /// the text that the code cannot carry.
+    /// What error codes could not say, oldest first: faults with kernel, line, block and
+    /// thread; images that have no PTX; kernels that cannot run. The last 256 are kept.
     #[must_use]
-    pub fn faults(&self) -> Vec<(CUresult, String)> {
-        let mut contexts: Vec<_> = read(&self.inner.contexts).values().cloned().collect();
-        contexts.sort_by_key(|context| context.id);
-        let faults = contexts.iter().filter_map(|context| context.health.fault());
-        faults
-            .map(|fault| (fault.code, fault.text.clone()))
-            .collect()
+    pub fn messages(&self) -> Vec<String> {
+        self.inner.notes.all()
     }
 }
 
@@ -96,17 +93,16 @@ impl MachineBuilder {
             let space = Arc::new(Space::default());
             let handles = AtomicU64::new(first);
             let devices = self.devices.into_iter().take(MOST_DEVICES).enumerate();
+            let notes = Arc::new(Notes::default());
+            let shared = Shared {
+                workers: self.workers,
+                space: Arc::clone(&space),
+                notes: Arc::clone(&notes),
+                output: self.output,
+            };
+            let new_handle = || handles.fetch_add(1, Ordering::Relaxed);
             let devices = devices.map(|(ordinal, config)| {
-                let primary = handles.fetch_add(1, Ordering::Relaxed);
-                let pool = handles.fetch_add(1, Ordering::Relaxed);
-                Arc::new(Device::new(
-                    ordinal,
-                    config,
-                    self.workers,
-                    &space,
-                    primary,
-                    pool,
-                ))
+                Arc::new(Device::new(ordinal, config, &shared, (new_handle(), new_handle())))
             });
             let devices: Vec<_> = devices.collect();
             let pools = devices
@@ -122,12 +118,22 @@ impl MachineBuilder {
                 handles,
                 ids: AtomicU64::new(1),
                 contexts: RwLock::default(),
+                streams: RwLock::default(),
                 events: RwLock::default(),
                 modules: Modules::default(),
+                notes,
             }
         });
         Machine { inner }
     }
+}
+
+/// What all devices of a machine have in common.
+struct Shared {
+    workers: usize,
+    space: Arc<Space>,
+    notes: Arc<Notes>,
+    output: Output,
 }
 
 /// A device and what its contexts share.
@@ -139,6 +145,10 @@ pub(super) struct Device {
     pub(super) engines: Engines,
     pub(super) account: Account,
     pub(super) space: Arc<Space>,
+    pub(super) notes: Arc<Notes>,
+    pub(super) output: Output,
+    /// The same for every life of the primary context.
+    pub(super) primary_handle: u64,
     pub(super) primary: Mutex<Primary>,
     /// Handle of the pool that cannot be destroyed.
     pub(super) default_pool: u64,
@@ -147,45 +157,30 @@ pub(super) struct Device {
 }
 
 /// A device's primary context.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Primary {
-    /// The same for every life of the context.
-    pub(super) handle: u64,
     pub(super) retained: u32,
     pub(super) flags: u32,
     pub(super) context: Option<Arc<Context>>,
 }
 
 impl Device {
-    fn new(
-        ordinal: usize,
-        config: DeviceConfig,
-        workers: usize,
-        space: &Arc<Space>,
-        primary: u64,
-        pool: u64,
-    ) -> Self {
+    /// `handles` are those of the primary context and of the default pool.
+    fn new(ordinal: usize, config: DeviceConfig, shared: &Shared, handles: (u64, u64)) -> Self {
+        let (primary, pool) = handles;
         let account = Account::new(config.memory);
-        account.add_pool(
-            pool,
-            PoolLimits {
-                reuse: [1; 3],
-                ..PoolLimits::default()
-            },
-        );
+        account.add_pool(pool, PoolLimits { reuse: [1; 3], ..PoolLimits::default() });
         Self {
             ordinal,
             engines: Engines::new(&config),
             config,
-            workers,
+            workers: shared.workers,
             account,
-            space: Arc::clone(space),
-            primary: Mutex::new(Primary {
-                handle: primary,
-                retained: 0,
-                flags: 0,
-                context: None,
-            }),
+            space: Arc::clone(&shared.space),
+            notes: Arc::clone(&shared.notes),
+            output: shared.output.clone(),
+            primary_handle: primary,
+            primary: Mutex::default(),
             default_pool: pool,
             current_pool: AtomicU64::new(pool),
         }
@@ -204,10 +199,13 @@ pub(super) struct Inner {
     handles: AtomicU64,
     ids: AtomicU64,
     pub(super) contexts: RwLock<HashMap<u64, Arc<Context>>>,
+    /// Created streams, each with its context.
+    pub(super) streams: RwLock<HashMap<u64, (Arc<Context>, Arc<Stream>)>>,
     pub(super) events: RwLock<HashMap<u64, Arc<Event>>>,
     /// The device of each memory pool.
     pub(super) pools: RwLock<HashMap<u64, usize>>,
     pub(super) modules: Modules,
+    pub(super) notes: Arc<Notes>,
 }
 
 impl Inner {
@@ -238,6 +236,13 @@ impl Inner {
         get(&self.contexts, handle)
     }
 
+    /// Whether a handle may be made current: a primary context's always may, also while
+    /// the context does not exist.
+    pub(super) fn is_context(&self, handle: u64) -> bool {
+        self.devices.iter().any(|device| device.primary_handle == handle)
+            || read(&self.contexts).contains_key(&handle)
+    }
+
     pub(super) fn event(&self, handle: u64) -> Reply<Arc<Event>> {
         get(&self.events, handle).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
     }
@@ -264,9 +269,14 @@ impl Inner {
     }
 
     /// Waits for a context's work and takes away everything that belongs to it.
-    pub(super) fn destroy_context(&self, context: &Context) {
+    ///
+    /// # Errors
+    /// Somebody else has destroyed it.
+    pub(super) fn destroy_context(&self, context: &Context) -> Reply {
         // No new work: the handle is gone first.
-        write(&self.contexts).remove(&context.handle);
+        let removed = write(&self.contexts).remove(&context.handle);
+        removed.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+        write(&self.streams).retain(|_, (owner, _)| owner.handle != context.handle);
         context.shut_down();
         write(&self.events).retain(|_, event| event.context != context.handle);
         self.modules.remove_context(context.handle);
@@ -280,6 +290,7 @@ impl Inner {
             }
         }
         drop((blocks, hosts));
+        Ok(())
     }
 }
 

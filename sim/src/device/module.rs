@@ -1,12 +1,284 @@
-//! Modules.
+//! Loaded modules and their functions.
 
-/// The loaded modules of a machine.
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+use cupola_sys::driver::CUresult;
+
+use super::args::Reply;
+use super::context::Context;
+use super::image::ImageError;
+use super::machine::{Inner, get};
+use super::memory::{Block, allocate};
+use super::sync::{lock, read, write};
+use crate::exec::{Kernel, KernelError, Placement, Program, VarSpace};
+use crate::ptx;
+
+/// Shared memory that a block gets without asking for more, in bytes.
+pub(super) const SHARED_DEFAULT: u32 = 48 << 10;
+/// The most that it gets when the function's attribute asks for it.
+pub(super) const SHARED_MOST: u32 = 163 << 10;
+
+/// What a `CUmodule` names.
+#[derive(Debug)]
+pub(super) struct Module {
+    pub(super) handle: u64,
+    pub(super) context: u64,
+    program: Program,
+    /// The module's variables.
+    blocks: Vec<Arc<Block>>,
+    /// The `sm_` number of `.target`.
+    target: u32,
+    /// Handles given out, by name.
+    functions: Mutex<HashMap<String, Arc<Function>>>,
+}
+
+/// What a `CUfunction` names.
+#[derive(Debug)]
+pub(super) struct Function {
+    pub(super) handle: u64,
+    pub(super) module: u64,
+    pub(super) context: u64,
+    pub(super) kernel: Arc<Kernel>,
+    pub(super) name: CString,
+    pub(super) target: u32,
+    /// Set by `cuFuncSetAttribute`.
+    pub(super) max_dynamic_shared: AtomicI32,
+    pub(super) carveout: AtomicI32,
+}
+
+impl Function {
+    /// Whether a block's dynamic shared memory is within what the function may have.
+    pub(super) fn allows_dynamic(&self, bytes: u64) -> bool {
+        let most = self.max_dynamic_shared.load(Ordering::Relaxed);
+        i64::try_from(bytes).is_ok_and(|bytes| bytes <= i64::from(most))
+    }
+}
+
+/// The loaded modules of a machine, and all functions that were asked for.
 #[derive(Debug, Default)]
-pub(super) struct Modules {}
+pub(super) struct Modules {
+    modules: RwLock<HashMap<u64, Arc<Module>>>,
+    functions: RwLock<HashMap<u64, Arc<Function>>>,
+}
 
 impl Modules {
     pub(super) fn count(&self) -> usize {
-        0
+        read(&self.modules).len()
     }
-    pub(super) fn remove_context(&self, _context: u64) {}
+
+    pub(super) fn module(&self, handle: u64) -> Reply<Arc<Module>> {
+        get(&self.modules, handle).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
+    }
+
+    pub(super) fn function(&self, handle: u64) -> Reply<Arc<Function>> {
+        get(&self.functions, handle).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
+    }
+
+    /// Takes a module and its functions out of the registry.
+    pub(super) fn remove(&self, handle: u64) -> Option<Arc<Module>> {
+        let module = write(&self.modules).remove(&handle);
+        write(&self.functions).retain(|_, function| function.module != handle);
+        module
+    }
+
+    /// Forgets the modules of a context; their memory goes with the context's.
+    pub(super) fn remove_context(&self, context: u64) {
+        write(&self.modules).retain(|_, module| module.context != context);
+        write(&self.functions).retain(|_, function| function.context != context);
+    }
+}
+
+/// A module's memory while it is loaded; what was placed is freed if loading fails.
+struct Placer<'a> {
+    context: &'a Context,
+    blocks: Vec<Arc<Block>>,
+    kept: bool,
+}
+
+impl Placement for Placer<'_> {
+    fn place(&mut self, _: &str, space: VarSpace, size: u64, align: u64) -> Option<u64> {
+        // A variable without bytes still has an address of its own.
+        let len = usize::try_from(size.max(1)).ok()?;
+        let block = allocate(self.context, len, Some(space == VarSpace::Const)).ok()?;
+        let address = block.address;
+        self.blocks.push(block);
+        (address % align.max(1) == 0).then_some(address)
+    }
+
+    fn fill(&mut self, address: u64, bytes: &[u8]) {
+        let len = bytes.len() as u64;
+        if let Some(block) = self.blocks.iter().find(|block| block.holds(address, len)) {
+            // SAFETY: the block holds the bytes from that address, and nothing runs yet
+            // that could know the address.
+            unsafe { block.host(address).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        }
+    }
+}
+
+impl Drop for Placer<'_> {
+    fn drop(&mut self) {
+        if !self.kept {
+            self.blocks.iter().for_each(|block| release(self.context, block));
+        }
+    }
+}
+
+fn release(context: &Context, block: &Block) {
+    if block.doom() {
+        context.device.account.give(None, block.charge);
+        context.device.space.remove(block);
+    }
+}
+
+/// The newest PTX version that a driver of this version takes.
+fn newest_ptx(driver: cupola_sys::Version) -> (u32, u32) {
+    // CUDA 12.6 did not raise the PTX version, so 12.6 and later are one behind.
+    match (driver.major(), driver.minor()) {
+        (12, minor) if minor > 5 => (8, minor - 1),
+        (major, minor) => (major.saturating_sub(4), minor),
+    }
+}
+
+/// The number in `sm_80`, without a letter after it.
+fn target_number(target: &str) -> Option<u32> {
+    let digits = target.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    digits.parse().ok()
+}
+
+/// Loads PTX text into a context.
+///
+/// # Errors
+/// A code, and what to say in the log.
+pub(super) fn load(machine: &Inner, context: &Context, text: &str) -> Result<u64, ImageError> {
+    let invalid = |text: String| (CUresult::CUDA_ERROR_INVALID_PTX, text);
+    if !text.contains(".version") {
+        let text = "the image is no PTX text: it has no .version".into();
+        return Err((CUresult::CUDA_ERROR_INVALID_IMAGE, text));
+    }
+    let parsed = ptx::Module::parse(text).map_err(|error| invalid(error.to_string()))?;
+    let newest = newest_ptx(machine.version);
+    if parsed.version > newest {
+        let ((major, minor), (most, most_minor)) = (parsed.version, newest);
+        let text = format!(
+            "PTX {major}.{minor} is newer than this driver, CUDA {} (PTX {most}.{most_minor})",
+            machine.version
+        );
+        return Err((CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION, text));
+    }
+    let target = parsed.target.iter().find_map(|target| target_number(target)).unwrap_or(0);
+    let (major, minor) = context.device.config.capability;
+    if target > major * 10 + minor {
+        let text = format!("the PTX is for sm_{target}, the device is sm_{major}{minor}");
+        return Err(invalid(text));
+    }
+    let mut placer = Placer { context, blocks: Vec::new(), kept: false };
+    let program = Program::load(&parsed, &mut placer).map_err(|error| match error {
+        crate::exec::LoadError::NoRoom { .. } => {
+            (CUresult::CUDA_ERROR_OUT_OF_MEMORY, error.to_string())
+        }
+        _ => invalid(error.to_string()),
+    })?;
+    placer.kept = true;
+    let handle = machine.new_handle();
+    let module = Module {
+        handle,
+        context: context.handle,
+        program,
+        blocks: std::mem::take(&mut placer.blocks),
+        target,
+        functions: Mutex::default(),
+    };
+    write(&machine.modules.modules).insert(handle, Arc::new(module));
+    Ok(handle)
+}
+
+impl Module {
+    /// The function of that name, always the same one.
+    ///
+    /// # Errors
+    /// There is none, or it needs something that the device cannot execute.
+    pub(super) fn function(&self, machine: &Inner, name: &str) -> Reply<Arc<Function>> {
+        let mut functions = lock(&self.functions);
+        if let Some(function) = functions.get(name) {
+            return Ok(Arc::clone(function));
+        }
+        let kernel = self.program.kernel(name).map_err(|error| match error {
+            KernelError::NotFound(_) => CUresult::CUDA_ERROR_NOT_FOUND,
+            _ => {
+                machine.notes.add(error.to_string());
+                CUresult::CUDA_ERROR_NOT_SUPPORTED
+            }
+        })?;
+        let room = SHARED_DEFAULT.saturating_sub(kernel.static_shared);
+        let function = Arc::new(Function {
+            handle: machine.new_handle(),
+            module: self.handle,
+            context: self.context,
+            name: CString::new(name).map_err(|_| CUresult::CUDA_ERROR_NOT_FOUND)?,
+            kernel,
+            target: self.target,
+            max_dynamic_shared: AtomicI32::new(room.cast_signed()),
+            carveout: AtomicI32::new(-1),
+        });
+        functions.insert(name.to_owned(), Arc::clone(&function));
+        write(&machine.modules.functions).insert(function.handle, Arc::clone(&function));
+        Ok(function)
+    }
+
+    /// Names of the kernels that can be executed, in order.
+    pub(super) fn kernel_names(&self) -> Vec<&str> {
+        let names = self.program.kernel_names();
+        let mut names: Vec<_> = names.filter(|name| self.program.kernel(name).is_ok()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// What cannot be executed, a line for each kernel.
+    pub(super) fn complaints(&self) -> Vec<String> {
+        let names = self.program.kernel_names();
+        let mut lines: Vec<_> = names
+            .filter_map(|name| self.program.kernel(name).err())
+            .map(|error| error.to_string())
+            .collect();
+        lines.sort_unstable();
+        lines
+    }
+
+    /// Address and size of a variable.
+    pub(super) fn global(&self, name: &str) -> Option<(u64, u64)> {
+        self.program.global(name)
+    }
+
+    /// Frees the module's variables.
+    pub(super) fn release(&self, context: &Context) {
+        self.blocks.iter().for_each(|block| release(context, block));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cupola_sys::Version;
+
+    /// Without it, old drivers would take PTX that the real ones refuse.
+    #[test]
+    fn knows_the_newest_ptx_of_each_driver() {
+        let newest = |major, minor| newest_ptx(Version::new(major, minor));
+        assert_eq!(newest(11, 4), (7, 4));
+        assert_eq!(newest(12, 2), (8, 2));
+        assert_eq!(newest(12, 6), (8, 5));
+        assert_eq!(newest(12, 9), (8, 8));
+        assert_eq!(newest(13, 0), (9, 0));
+    }
+
+    /// Without it, `sm_90a` would not be seen as newer than the device.
+    #[test]
+    fn reads_targets() {
+        assert_eq!(target_number("sm_60"), Some(60));
+        assert_eq!(target_number("sm_90a"), Some(90));
+        assert_eq!(target_number("texmode_unified"), None);
+    }
 }

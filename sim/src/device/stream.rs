@@ -67,7 +67,6 @@ pub(super) struct Stream {
     pub(super) handle: u64,
     /// Unique in the machine, in order of creation.
     pub(super) id: u64,
-    pub(super) context: u64,
     pub(super) kind: Kind,
     pub(super) flags: u32,
     pub(super) priority: i32,
@@ -104,14 +103,13 @@ pub(super) enum Submitted {
 impl Stream {
     pub(super) fn new(
         (handle, id): (u64, u64),
-        (context, health): (u64, Arc<Health>),
+        health: Arc<Health>,
         device: Arc<Device>,
         (kind, flags, priority): (Kind, u32, i32),
     ) -> Arc<Self> {
         Arc::new(Self {
             handle,
             id,
-            context,
             kind,
             flags,
             priority,
@@ -256,6 +254,7 @@ impl Stream {
                 text: "the software device failed".into(),
             },
         };
+        self.device.notes.add(fault.text.clone());
         self.health.poison(fault);
     }
 }

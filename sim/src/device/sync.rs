@@ -2,7 +2,7 @@
 //! that can panic, so a poisoned lock is taken as it is.
 //!
 //! Lock order, outermost first: a device's primary slot, the machine's registries
-//! (contexts, then events, then modules), a context's streams, a stream's queue, the
+//! (contexts, streams, events, modules), a context's streams, a stream's queue, the
 //! address space, a device's memory account, an event's record. No lock is held while a
 //! kernel, a copy or a user's function runs.
 

@@ -78,7 +78,7 @@ fn destroy(call: &Call<'_>, context: CUcontext) -> Reply {
         .context(handle)
         .filter(|context| !context.primary);
     let context = context.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
-    call.machine.destroy_context(&context);
+    call.machine.destroy_context(&context)?;
     // Other threads keep the handle on their stacks and learn that it is destroyed.
     if current::top(call.machine)? == Some(handle) {
         current::pop(call.machine)?;
@@ -86,11 +86,14 @@ fn destroy(call: &Call<'_>, context: CUcontext) -> Reply {
     Ok(())
 }
 
+fn check_context(call: &Call<'_>, handle: u64) -> Reply {
+    let exists = call.machine.is_context(handle);
+    if exists { Ok(()) } else { Err(CUresult::CUDA_ERROR_INVALID_CONTEXT) }
+}
+
 fn push(call: &Call<'_>, context: CUcontext) -> Reply {
     let handle = context.addr() as u64;
-    call.machine
-        .context(handle)
-        .ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+    check_context(call, handle)?;
     current::push(call.machine, handle)
 }
 
@@ -105,9 +108,7 @@ fn set_current(call: &Call<'_>, context: CUcontext) -> Reply {
     if handle == 0 {
         return current::replace(call.machine, None);
     }
-    call.machine
-        .context(handle)
-        .ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+    check_context(call, handle)?;
     current::replace(call.machine, Some(handle))
 }
 

@@ -72,28 +72,21 @@ enum Found {
 /// The newest form of `base` that both the asked version and this machine have.
 fn find(machine: &Inner, base: &[u8], asked: c_int, flags: u64) -> Found {
     let asked = Version(u32::try_from(asked).unwrap_or(0));
-    let rows = SYMBOLS
-        .iter()
-        .enumerate()
-        .filter(|(_, row)| row.base.to_bytes() == base);
-    let rows = rows.filter(|(position, _)| !machine.function(*position).is_null());
-    let (newer, mut fitting): (Vec<_>, Vec<_>) = rows.partition(|(_, row)| row.introduced > asked);
-    // The per-thread form, where there is one, is only for those who ask for it.
-    let per_thread = flags & 2 != 0;
-    if !per_thread || fitting.iter().any(|(_, row)| row.is_per_thread()) {
-        fitting.retain(|(_, row)| row.is_per_thread() == per_thread);
-    }
+    let rows = SYMBOLS.iter().enumerate().filter(|(_, row)| row.base.to_bytes() == base);
+    let mut rows: Vec<_> = rows.filter(|(at, _)| !machine.function(*at).is_null()).collect();
+    // The per-thread form, where there is one, for those who ask for it.
+    let per_thread = flags & 2 != 0 && rows.iter().any(|(_, row)| row.is_per_thread());
+    rows.retain(|(_, row)| row.is_per_thread() == per_thread);
+    let fitting = rows.iter().filter(|(_, row)| row.introduced <= asked);
     // The later row of a base and version is the newer ABI: `_v3` comes after `_v2`.
-    match fitting
-        .iter()
-        .max_by_key(|(position, row)| (row.introduced, *position))
-    {
+    match fitting.max_by_key(|(position, row)| (row.introduced, *position)) {
         Some((position, _)) => Found::Address(machine.function(*position)),
-        None if newer.is_empty() => Found::Nothing,
+        None if rows.is_empty() => Found::Nothing,
         None => Found::Newer,
     }
 }
 
+/// The form of before CUDA 12 has no status: what is not found is an error of the call.
 fn proc_address(
     call: &Call<'_>,
     name: Text,
@@ -101,9 +94,15 @@ fn proc_address(
     version: c_int,
     flags: cuuint64_t,
 ) -> Reply {
-    proc_address_v2(call, name, function, version, flags, Out::none())
+    function.check()?;
+    check_search(flags)?;
+    match find(call.machine, &name.bytes()?, version, flags) {
+        Found::Address(address) => function.set(address.cast_mut()),
+        Found::Newer | Found::Nothing => Err(CUresult::CUDA_ERROR_NOT_FOUND),
+    }
 }
 
+/// What is not found is a null function and a status; the call succeeds.
 fn proc_address_v2(
     call: &Call<'_>,
     name: Text,
@@ -114,28 +113,19 @@ fn proc_address_v2(
 ) -> Reply {
     use CUdriverProcAddressQueryResult as Status;
     function.check()?;
-    if flags > 3 {
-        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
-    }
-    let found = find(call.machine, &name.bytes()?, version, flags);
-    let (address, answer) = match found {
+    check_search(flags)?;
+    let (address, answer) = match find(call.machine, &name.bytes()?, version, flags) {
         Found::Address(address) => (address, Status::CU_GET_PROC_ADDRESS_SUCCESS),
-        Found::Newer => (
-            std::ptr::null(),
-            Status::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT,
-        ),
-        Found::Nothing => (
-            std::ptr::null(),
-            Status::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
-        ),
+        Found::Newer => (std::ptr::null(), Status::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT),
+        Found::Nothing => (std::ptr::null(), Status::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND),
     };
     status.set_if(answer);
-    function.set(address.cast_mut())?;
-    if address.is_null() {
-        Err(CUresult::CUDA_ERROR_NOT_FOUND)
-    } else {
-        Ok(())
-    }
+    function.set(address.cast_mut())
+}
+
+/// One form of the default stream may be asked for.
+fn check_search(flags: u64) -> Reply {
+    if flags > 2 { Err(CUresult::CUDA_ERROR_INVALID_VALUE) } else { Ok(()) }
 }
 
 /// The undocumented tables are not emulated: see `docs/design/sim.md`.

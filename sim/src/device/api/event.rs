@@ -17,11 +17,14 @@ fn create(call: &Call<'_>, event: Out<CUevent>, flags: c_uint) -> Reply {
     use CUevent_flags as F;
     event.check()?;
     let known = F::CU_EVENT_BLOCKING_SYNC.0 | F::CU_EVENT_DISABLE_TIMING.0;
-    if flags & F::CU_EVENT_INTERPROCESS.0 != 0 {
-        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
-    }
-    if flags & !known != 0 {
+    let shared = F::CU_EVENT_INTERPROCESS.0;
+    // An event for other processes must be without timing.
+    let timed = flags & F::CU_EVENT_DISABLE_TIMING.0 == 0;
+    if flags & !(known | shared) != 0 || flags & shared != 0 && timed {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    if flags & shared != 0 {
+        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
     }
     let context = call.context()?;
     let handle = call.machine.new_handle();

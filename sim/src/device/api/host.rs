@@ -1,49 +1,57 @@
 //! Page-locked host memory.
 
 use std::ffi::{c_uint, c_void};
+use std::sync::Arc;
 
 use cupola_sys::driver::*;
 
 use super::super::args::{Out, Reply};
 use super::super::call::Call;
-use super::super::memory::Place;
+use super::super::memory::{HostRange, Place};
 use super::functions;
 
+/// All page-locked memory is mapped. No bytes are no memory, and no error.
 fn alloc(call: &Call<'_>, place: Out<*mut c_void>, len: usize, flags: c_uint) -> Reply {
     place.check()?;
     let known =
         CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
-    if len == 0 || flags & !known != 0 {
+    if flags & !known != 0 {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     let context = call.context()?;
+    if len == 0 {
+        return place.set(std::ptr::null_mut());
+    }
     let (handle, device) = (context.handle, context.device.ordinal);
-    let range = call
-        .machine
-        .space
-        .allocate_host(len as u64, flags, handle, device)?;
+    let flags = flags | CU_MEMHOSTALLOC_DEVICEMAP;
+    let range = call.machine.space.allocate_host(len as u64, flags, handle, device)?;
     place.set(range.host(range.address).cast())
 }
 
-/// Portable and mapped, as with unified addressing all page-locked memory is.
 fn alloc_host(call: &Call<'_>, place: Out<*mut c_void>, len: usize) -> Reply {
-    alloc(
-        call,
-        place,
-        len,
-        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP,
-    )
+    alloc(call, place, len, 0)
 }
 
-/// Waits for the context's work, which may still use the memory.
+/// The page-locked range that the address lies in. Waits for the work of its context,
+/// which may still use the memory.
+fn settle(call: &Call<'_>, memory: *mut c_void) -> Reply<Option<Arc<HostRange>>> {
+    let Some(Place::Pinned(range)) = call.machine.space.find(memory.expose_provenance() as u64)
+    else {
+        return Ok(None);
+    };
+    if let Some(context) = call.machine.context(range.context) {
+        context.wait_idle();
+        context.health.check()?;
+    }
+    Ok(Some(range))
+}
+
 fn free(call: &Call<'_>, memory: *mut c_void) -> Reply {
-    let context = call.context()?;
-    context.wait_idle();
-    context.health.check()?;
-    let range = call
-        .machine
-        .space
-        .remove_host(memory.expose_provenance() as u64, true);
+    if memory.is_null() {
+        return Ok(());
+    }
+    settle(call, memory)?;
+    let range = call.machine.space.remove_host(memory.expose_provenance() as u64, true);
     range.map(drop).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)
 }
 
@@ -63,16 +71,14 @@ fn register(call: &Call<'_>, memory: *mut c_void, len: usize, flags: c_uint) -> 
 }
 
 fn unregister(call: &Call<'_>, memory: *mut c_void) -> Reply {
-    let context = call.context()?;
-    context.wait_idle();
-    context.health.check()?;
-    let range = call
-        .machine
-        .space
-        .remove_host(memory.expose_provenance() as u64, false);
-    range
-        .map(drop)
-        .ok_or(CUresult::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED)
+    let known = settle(call, memory)?.is_some();
+    let range = call.machine.space.remove_host(memory.expose_provenance() as u64, false);
+    range.map(drop).ok_or(if known {
+        // Not where it starts, or not registered but allocated.
+        CUresult::CUDA_ERROR_INVALID_VALUE
+    } else {
+        CUresult::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED
+    })
 }
 
 fn device_pointer(

@@ -10,7 +10,7 @@ use super::super::args::{Out, Reply};
 use super::super::call::Call;
 use super::super::context::Context;
 use super::super::machine::Device;
-use super::super::memory::{Block, GRANULE, Owner};
+use super::super::memory::{Block, Place, allocate, allocate_pooled};
 use super::super::op::Op;
 use super::super::sync::read;
 use super::functions;
@@ -18,39 +18,10 @@ use super::functions;
 /// Rows of pitched memory start at multiples of this.
 const PITCH: usize = 512;
 
-/// Bytes that an allocation of `len` takes.
-fn charge(len: usize) -> Reply<u64> {
-    if len == 0 {
-        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
-    }
-    (len as u64)
-        .checked_next_multiple_of(GRANULE)
-        .ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)
-}
-
-/// Allocates outside of pools.
-pub(in crate::device) fn allocate(
-    context: &Context,
-    len: usize,
-    module: bool,
-) -> Reply<Arc<Block>> {
-    let device = &context.device;
-    let charge = charge(len)?;
-    device.account.take(charge)?;
-    let owner = Owner {
-        device: device.ordinal,
-        context: context.handle,
-        pool: None,
-        module,
-    };
-    let block = device.space.allocate(len as u64, charge, owner);
-    block.inspect_err(|_| device.account.give(None, charge))
-}
-
 fn alloc(call: &Call<'_>, place: Out<CUdeviceptr>, len: usize) -> Reply {
     place.check()?;
     let context = call.context()?;
-    place.set(allocate(&context, len, false)?.address)
+    place.set(allocate(&context, len, None)?.address)
 }
 
 fn alloc_pitch(
@@ -70,7 +41,7 @@ fn alloc_pitch(
     let row = width.checked_next_multiple_of(PITCH);
     let len = row.and_then(|row| row.checked_mul(height));
     let len = len.ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
-    let block = allocate(&context, len, false)?;
+    let block = allocate(&context, len, None)?;
     pitch.set(len / height)?;
     place.set(block.address)
 }
@@ -94,19 +65,19 @@ fn claim(device: &Device, block: &Block) -> Reply {
     Ok(())
 }
 
-/// Waits for all work on the block's device first, as hardware does.
+/// Waits for all work on the block's device first, as hardware does. The block knows its
+/// context, so none needs to be current.
 fn free(call: &Call<'_>, address: CUdeviceptr) -> Reply {
-    let context = call.context()?;
     if address == 0 {
         return Ok(());
     }
     let block = freeable(call, address)?;
     let contexts: Vec<_> = read(&call.machine.contexts).values().cloned().collect();
-    let here = contexts
-        .iter()
-        .filter(|context| context.device.ordinal == block.device);
+    let here = contexts.iter().filter(|context| context.device.ordinal == block.device);
     here.for_each(|context| context.wait_idle());
-    context.health.check()?;
+    if let Some(owner) = contexts.iter().find(|context| context.handle == block.context) {
+        owner.health.check()?;
+    }
     claim(&call.machine.devices[block.device], &block)?;
     call.machine.space.remove(&block);
     Ok(())
@@ -127,8 +98,8 @@ fn address_range(
 ) -> Reply {
     call.context()?;
     let (start, len) = match call.machine.space.find(address) {
-        Some(super::super::memory::Place::Device(block)) => (block.address, block.len),
-        Some(super::super::memory::Place::Pinned(range)) => (range.address, range.len),
+        Some(Place::Device(block)) => (block.address, block.len),
+        Some(Place::Pinned(range)) => (range.address, range.len),
         None => return Err(CUresult::CUDA_ERROR_NOT_FOUND),
     };
     base.set_if(start);
@@ -136,10 +107,12 @@ fn address_range(
     Ok(())
 }
 
+/// The memory is there at once: no operation is needed in the stream. Use by work that
+/// does not come after the allocation in stream order is not noticed.
 fn alloc_async(call: &Call<'_>, place: Out<CUdeviceptr>, len: usize, stream: CUstream) -> Reply {
     let (context, _) = call.stream(stream)?;
     let pool = context.device.current_pool.load(Ordering::Acquire);
-    allocate_pooled(call, place, len, pool, &context)
+    alloc_pooled(call, place, len, pool, &context)
 }
 
 fn alloc_from_pool(
@@ -150,12 +123,11 @@ fn alloc_from_pool(
     stream: CUstream,
 ) -> Reply {
     let (context, _) = call.stream(stream)?;
-    allocate_pooled(call, place, len, pool.addr() as u64, &context)
+    alloc_pooled(call, place, len, pool.addr() as u64, &context)
 }
 
-/// The memory is there at once: no operation is needed in the stream. Use by work that
-/// does not come after the allocation in stream order is not noticed.
-fn allocate_pooled(
+/// No bytes are no memory, and no error: the address is null, which can be freed.
+fn alloc_pooled(
     call: &Call<'_>,
     place: Out<CUdeviceptr>,
     len: usize,
@@ -163,24 +135,17 @@ fn allocate_pooled(
     context: &Context,
 ) -> Reply {
     place.check()?;
-    let charge = charge(len)?;
     let device = call.machine.pool_device(pool)?;
-    device.account.take_pooled(pool, charge)?;
-    let owner = Owner {
-        device: device.ordinal,
-        context: context.handle,
-        pool: Some(pool),
-        module: false,
-    };
-    let block = device.space.allocate(len as u64, charge, owner);
-    let block = block.inspect_err(|_| device.account.give(Some(pool), charge))?;
-    place.set(block.address)
+    if len == 0 {
+        return place.set(0);
+    }
+    place.set(allocate_pooled(context, device, pool, len)?.address)
 }
 
 fn free_async(call: &Call<'_>, address: CUdeviceptr, stream: CUstream) -> Reply {
     let (context, stream) = call.stream(stream)?;
     if address == 0 {
-        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+        return Ok(());
     }
     let block = freeable(call, address)?;
     claim(&call.machine.devices[block.device], &block)?;

@@ -9,6 +9,10 @@ mod copy;
 mod device;
 mod driver;
 mod event;
+mod occupancy;
+mod launch;
+mod function;
+mod module;
 mod host;
 mod memory;
 mod pointer;
@@ -51,6 +55,10 @@ pub(super) fn implemented(version: Version) -> Vec<Option<Function>> {
         device::TABLE,
         driver::TABLE,
         event::TABLE,
+        occupancy::TABLE,
+        launch::TABLE,
+        function::TABLE,
+        module::TABLE,
         host::TABLE,
         memory::TABLE,
         pointer::TABLE,

@@ -75,8 +75,8 @@ fn attribute(
     give(value, attribute, address, &place)
 }
 
-/// Unlike the single question, an unknown pointer is no error here: each value is what
-/// "nothing" looks like.
+/// Unlike the single question, a pointer that is not known is no error here: what has a
+/// value that means nothing gets it, and the rest is left alone, as an H200 does.
 fn attributes(
     call: &Call<'_>,
     count: c_uint,
@@ -95,22 +95,18 @@ fn attributes(
             continue;
         }
         match attribute {
-            A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE | A::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => {
-                value.set_as::<c_uint>(0)?;
-            }
+            A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => value.set_as::<c_uint>(0)?,
             A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => value.set_as::<c_int>(-2)?,
-            A::CU_POINTER_ATTRIBUTE_IS_MANAGED
-            | A::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
-            | A::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE
-            | A::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
-            | A::CU_POINTER_ATTRIBUTE_MAPPED => value.set_as::<bool>(false)?,
+            A::CU_POINTER_ATTRIBUTE_IS_MANAGED | A::CU_POINTER_ATTRIBUTE_MAPPED => {
+                value.set_as::<bool>(false)?;
+            }
+            A::CU_POINTER_ATTRIBUTE_HOST_POINTER if place.is_none() => {
+                value.set_as::<u64>(address)?;
+            }
             A::CU_POINTER_ATTRIBUTE_CONTEXT
             | A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER
-            | A::CU_POINTER_ATTRIBUTE_HOST_POINTER
-            | A::CU_POINTER_ATTRIBUTE_BUFFER_ID
-            | A::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR
-            | A::CU_POINTER_ATTRIBUTE_RANGE_SIZE
-            | A::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => value.set_as::<u64>(0)?,
+            | A::CU_POINTER_ATTRIBUTE_HOST_POINTER => value.set_as::<u64>(0)?,
+            other if (1..=A::CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR.0).contains(&other.0) => {}
             _ => return Err(CUresult::CUDA_ERROR_INVALID_VALUE),
         }
     }

@@ -1,13 +1,11 @@
 //! Primary contexts: one for each device, counted.
 
 use std::ffi::{c_int, c_uint};
-use std::sync::Arc;
 
 use cupola_sys::driver::*;
 
 use super::super::args::{Out, Reply};
 use super::super::call::Call;
-use super::super::context::Context;
 use super::super::machine::Primary;
 use super::super::sync::lock;
 use super::context::{check_flags, pointer};
@@ -16,24 +14,20 @@ use super::functions;
 fn retain(call: &Call<'_>, context: Out<CUcontext>, device: CUdevice) -> Reply {
     context.check()?;
     let device = call.machine.device(device)?;
+    let handle = device.primary_handle;
     let mut primary = lock(&device.primary);
     if primary.context.is_none() {
-        let (handle, flags) = (primary.handle, primary.flags);
+        let flags = primary.flags;
         primary.context = Some(call.machine.create_context(handle, device, flags, true));
     }
     primary.retained = primary.retained.saturating_add(1);
-    context.set(pointer(primary.handle))
+    context.set(pointer(handle))
 }
 
 /// Takes the context out under the slot's lock, so that nobody else ends it too.
-fn end(call: &Call<'_>, primary: &mut Primary) {
-    if let Some(context) = primary.context.take() {
-        destroy(call, &context);
-    }
-}
-
-fn destroy(call: &Call<'_>, context: &Arc<Context>) {
-    call.machine.destroy_context(context);
+fn end(call: &Call<'_>, primary: &mut Primary) -> Reply {
+    let context = primary.context.take();
+    context.map_or(Ok(()), |context| call.machine.destroy_context(&context))
 }
 
 fn release(call: &Call<'_>, device: CUdevice) -> Reply {
@@ -42,19 +36,14 @@ fn release(call: &Call<'_>, device: CUdevice) -> Reply {
         return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
     }
     primary.retained -= 1;
-    if primary.retained == 0 {
-        end(call, &mut primary);
-    }
-    Ok(())
+    if primary.retained == 0 { end(call, &mut primary) } else { Ok(()) }
 }
 
-/// Ends the context whoever retains it; the count stays, and the next use of the context
-/// needs a new retain.
+/// Ends the context whoever retains it. The count stays: each retain still wants its
+/// release. The context comes back with the next retain.
 fn reset(call: &Call<'_>, device: CUdevice) -> Reply {
     let mut primary = lock(&call.machine.device(device)?.primary);
-    end(call, &mut primary);
-    primary.retained = 0;
-    Ok(())
+    end(call, &mut primary)
 }
 
 fn state(call: &Call<'_>, device: CUdevice, flags: Out<c_uint>, active: Out<c_int>) -> Reply {

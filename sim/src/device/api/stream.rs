@@ -7,6 +7,7 @@ use cupola_sys::driver::*;
 use super::super::args::{Out, Reply};
 use super::super::call::Call;
 use super::super::op::{Op, UserData};
+use super::super::sync::write;
 use super::context::{GREATEST_PRIORITY, LEAST_PRIORITY, pointer};
 use super::functions;
 
@@ -27,25 +28,28 @@ fn create_with_priority(
     }
     let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
     let context = call.context()?;
-    let created = context.create_stream(call.machine.new_ids(), flags, priority);
-    stream.set(pointer(created.handle))
+    let created = context.create_stream(call.machine.new_ids(), flags, priority)?;
+    let handle = created.handle;
+    write(&call.machine.streams).insert(handle, (context, created));
+    stream.set(pointer(handle))
 }
 
 fn destroy(call: &Call<'_>, stream: CUstream) -> Reply {
     if stream.addr() <= 2 {
         return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
     }
-    let (context, stream) = call.any_stream(stream)?;
+    let (context, stream) = call.stream(stream)?;
+    write(&call.machine.streams).remove(&stream.handle);
     context.destroy_stream(stream.handle)
 }
 
 fn synchronize(call: &Call<'_>, stream: CUstream) -> Reply {
-    let (context, stream) = call.any_stream(stream)?;
+    let (context, stream) = call.stream(stream)?;
     context.synchronize_stream(&stream)
 }
 
 fn query(call: &Call<'_>, stream: CUstream) -> Reply {
-    let (context, stream) = call.any_stream(stream)?;
+    let (context, stream) = call.stream(stream)?;
     context.query_stream(&stream)
 }
 
@@ -64,19 +68,19 @@ fn wait_event(call: &Call<'_>, stream: CUstream, event: CUevent, flags: c_uint) 
 }
 
 fn priority(call: &Call<'_>, stream: CUstream, priority: Out<c_int>) -> Reply {
-    priority.set(call.any_stream(stream)?.1.priority)
+    priority.set(call.stream(stream)?.1.priority)
 }
 
 fn flags(call: &Call<'_>, stream: CUstream, flags: Out<c_uint>) -> Reply {
-    flags.set(call.any_stream(stream)?.1.flags)
+    flags.set(call.stream(stream)?.1.flags)
 }
 
 fn id(call: &Call<'_>, stream: CUstream, id: Out<c_ulonglong>) -> Reply {
-    id.set(call.any_stream(stream)?.1.id)
+    id.set(call.stream(stream)?.1.id)
 }
 
 fn context(call: &Call<'_>, stream: CUstream, context: Out<CUcontext>) -> Reply {
-    context.set(pointer(call.any_stream(stream)?.0.handle))
+    context.set(pointer(call.stream(stream)?.0.handle))
 }
 
 /// There are no green contexts.
@@ -92,17 +96,17 @@ fn context_v2(
 }
 
 fn device(call: &Call<'_>, stream: CUstream, device: Out<CUdevice>) -> Reply {
-    device.set(call.any_stream(stream)?.0.device.ordinal as CUdevice)
+    device.set(call.stream(stream)?.0.device.ordinal as CUdevice)
 }
 
 /// Streams cannot be captured.
 fn is_capturing(call: &Call<'_>, stream: CUstream, status: Out<CUstreamCaptureStatus>) -> Reply {
-    call.any_stream(stream)?;
+    call.stream(stream)?;
     status.set(CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
 }
 
 fn begin_capture(call: &Call<'_>, stream: CUstream, _: CUstreamCaptureMode) -> Reply {
-    call.any_stream(stream)?;
+    call.stream(stream)?;
     Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
 }
 

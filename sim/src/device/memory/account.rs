@@ -13,8 +13,8 @@ use cupola_sys::driver::CUresult;
 use super::super::args::Reply;
 use super::super::sync::lock;
 
-/// Steps in which pools reserve, as far as the device has room.
-const RESERVE_STEP: u64 = 2 << 20;
+/// Steps in which pools reserve, as far as the device has room; seen on an H200.
+const RESERVE_STEP: u64 = 32 << 20;
 
 /// Settings of a pool, from its properties and attributes.
 #[derive(Clone, Debug, Default)]

@@ -44,6 +44,8 @@ pub(in crate::device) struct Block {
     pub(in crate::device) address: u64,
     /// Bytes that were asked for: access ends there.
     pub(in crate::device) len: u64,
+    /// Bytes of addresses that it takes.
+    pub(in crate::device) extent: u64,
     /// Bytes that the account charges.
     pub(in crate::device) charge: u64,
     /// The device's ordinal.
@@ -56,6 +58,8 @@ pub(in crate::device) struct Block {
     pub(in crate::device) id: u64,
     /// Belongs to a module: a program cannot free it.
     pub(in crate::device) module: bool,
+    /// Kernels cannot write it.
+    pub(in crate::device) constant: bool,
     /// Set by the call that frees it in stream order, before the stream gets there.
     doomed: AtomicBool,
     backing: Backing,
@@ -68,12 +72,14 @@ impl Block {
         Some(Self {
             address,
             len,
+            extent: 0,
             charge: 0,
             device,
             context,
             pool: None,
             id: 0,
             module: false,
+            constant: false,
             doomed: AtomicBool::new(false),
             backing: Backing::new(len, 16)?,
         })

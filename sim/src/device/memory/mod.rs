@@ -8,7 +8,54 @@ mod block;
 mod space;
 mod transfer;
 
+use std::sync::Arc;
+
+use cupola_sys::driver::CUresult;
+
+use super::args::Reply;
+use super::context::Context;
+use super::machine::Device;
+use space::GRANULE;
+
 pub(super) use account::{Account, PoolLimits};
-pub(super) use block::Block;
-pub(super) use space::{GRANULE, Owner, Place, Space};
-pub(super) use transfer::{Copy, Fill, Pointer, Side};
+pub(super) use block::{Block, HostRange};
+pub(super) use space::{Owner, Place, Space};
+pub(super) use transfer::{Copy, Fill, Pointer, Side, sleep_until};
+
+/// Bytes of address space, and of memory outside of pools, that an allocation takes.
+fn extent(len: usize) -> Reply<u64> {
+    if len == 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let extent = (len as u64).checked_next_multiple_of(GRANULE);
+    extent.ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)
+}
+
+/// Allocates outside of pools; `module` as in [`Owner`].
+pub(super) fn allocate(context: &Context, len: usize, module: Option<bool>) -> Reply<Arc<Block>> {
+    let device = &context.device;
+    let extent = extent(len)?;
+    device.account.take(extent)?;
+    let owner = Owner { device: device.ordinal, context: context.handle, pool: None, module };
+    let block = device.space.allocate(len as u64, extent, extent, owner);
+    block.inspect_err(|_| device.account.give(None, extent))
+}
+
+/// Allocates from a pool of `device`, for a context. Pools count the bytes asked for.
+pub(super) fn allocate_pooled(
+    context: &Context,
+    device: &Device,
+    pool: u64,
+    len: usize,
+) -> Reply<Arc<Block>> {
+    let (extent, charge) = (extent(len)?, len as u64);
+    device.account.take_pooled(pool, charge)?;
+    let owner = Owner {
+        device: device.ordinal,
+        context: context.handle,
+        pool: Some(pool),
+        module: None,
+    };
+    let block = device.space.allocate(charge, extent, charge, owner);
+    block.inspect_err(|_| device.account.give(Some(pool), charge))
+}

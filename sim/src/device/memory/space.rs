@@ -57,26 +57,31 @@ pub(in crate::device) struct Owner {
     pub(in crate::device) device: usize,
     pub(in crate::device) context: u64,
     pub(in crate::device) pool: Option<u64>,
-    pub(in crate::device) module: bool,
+    /// For a module's variable: whether it is constant.
+    pub(in crate::device) module: Option<bool>,
 }
 
 impl Space {
-    /// A new block of `len` bytes, whose account is charged already.
+    /// A new block of `len` bytes that takes `extent` bytes of addresses and whose account
+    /// has been charged `charge` bytes.
     pub(in crate::device) fn allocate(
         &self,
         len: u64,
+        extent: u64,
         charge: u64,
         owner: Owner,
     ) -> Reply<Arc<Block>> {
         const MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
         // The host memory first, outside the lock; the address is only known inside.
         let mut block = Block::new(0, len, owner.device, owner.context).ok_or(MEMORY)?;
+        block.extent = extent;
         block.charge = charge;
         block.pool = owner.pool;
-        block.module = owner.module;
+        block.module = owner.module.is_some();
+        block.constant = owner.module == Some(true);
         block.id = self.next_id();
         let mut table = write(&self.table);
-        block.address = table.place(owner.device, charge).ok_or(MEMORY)?;
+        block.address = table.place(owner.device, extent).ok_or(MEMORY)?;
         let block = Arc::new(block);
         table.blocks.insert(block.address, Arc::clone(&block));
         Ok(block)
@@ -262,11 +267,11 @@ impl Table {
         block.holds(address, 1).then_some(block)
     }
 
-    /// An address for `charge` bytes and a gap after them.
-    fn place(&mut self, device: usize, charge: u64) -> Option<u64> {
+    /// An address for `extent` bytes and a gap after them.
+    fn place(&mut self, device: usize, extent: u64) -> Option<u64> {
         let start = FIRST + PER_DEVICE * device as u64;
         let end = start + PER_DEVICE;
-        let need = charge.checked_add(GRANULE)?;
+        let need = extent.checked_add(GRANULE)?;
         while self.cursors.len() <= device {
             self.cursors
                 .push(FIRST + PER_DEVICE * self.cursors.len() as u64);
@@ -285,8 +290,8 @@ impl Table {
             // The last block that begins before the end of the wanted range.
             let range = (Bound::Unbounded, Bound::Excluded(at + need));
             match self.blocks.range(range).next_back() {
-                Some((base, block)) if base + block.charge + GRANULE > at => {
-                    at = base + block.charge + GRANULE;
+                Some((base, block)) if base + block.extent + GRANULE > at => {
+                    at = base + block.extent + GRANULE;
                 }
                 _ => break,
             }

@@ -1,0 +1,204 @@
+//! Launches of kernels.
+
+use std::ffi::{c_uint, c_void};
+
+use cupola_sys::driver::*;
+
+use super::super::args::{In, Reply, Slots};
+use super::super::call::Call;
+use super::super::context::Context;
+use super::super::launch::{Launch, gather};
+use super::super::module::Function;
+use super::super::op::Op;
+use super::functions;
+use super::occupancy::blocks_per_multiprocessor;
+use crate::exec::LaunchConfig;
+
+/// A launch before its arguments are read.
+struct Shape {
+    config: LaunchConfig,
+    stream: CUstream,
+    cooperative: bool,
+}
+
+/// The buffer that the `extra` list names: pairs of a word and a pointer, ended by 0.
+fn packed(function: &Function, extra: Slots<*mut c_void>) -> Reply<Vec<u8>> {
+    let (mut buffer, mut size) = (None, None);
+    let mut index = 0;
+    loop {
+        let word = extra.at(index)?.addr();
+        let value = || extra.at(index + 1);
+        match u32::try_from(word).unwrap_or(u32::MAX) {
+            CU_LAUNCH_PARAM_END_AS_INT => break,
+            CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT => buffer = Some(value()?),
+            CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT => {
+                size = Some(In::of(value()?.cast::<usize>()).get()?);
+            }
+            _ => return Err(CUresult::CUDA_ERROR_INVALID_VALUE),
+        }
+        index += 2;
+    }
+    let needed = function.kernel.param_bytes as usize;
+    let (Some(buffer), Some(size)) = (buffer.filter(|buffer| !buffer.is_null()), size) else {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    };
+    if size < needed {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: the caller says that the buffer has `size` bytes.
+    Ok(unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), needed) }.to_vec())
+}
+
+fn submit(
+    call: &Call<'_>,
+    function: CUfunction,
+    shape: &Shape,
+    pointers: Slots<*mut c_void>,
+    extra: Slots<*mut c_void>,
+) -> Reply {
+    let (context, stream) = call.stream(shape.stream)?;
+    let function = super::function::get(call, function)?;
+    if function.context != context.handle {
+        return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
+    }
+    check_shape(&context, &function, shape)?;
+    let params = match (pointers.is_null(), extra.is_null()) {
+        (false, false) => return Err(CUresult::CUDA_ERROR_INVALID_VALUE),
+        (true, false) => packed(&function, extra)?,
+        // SAFETY: the caller gave a pointer to each parameter's value.
+        _ => unsafe { gather(&function, pointers.start().cast::<*mut u8>()) }?,
+    };
+    let launch = Launch { function, config: shape.config, params, cooperative: shape.cooperative };
+    launch.check().map_err(|(code, text)| {
+        call.machine.notes.add(text);
+        code
+    })?;
+    context.submit(&stream, Op::Launch(Box::new(launch)))
+}
+
+fn check_shape(context: &Context, function: &Function, shape: &Shape) -> Reply {
+    let dynamic = u64::from(shape.config.dynamic_shared);
+    let threads: u64 = shape.config.block.map(u64::from).iter().product();
+    if threads == 0 || threads > 1024 || !function.allows_dynamic(dynamic) {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    if shape.cooperative {
+        let resident = blocks_per_multiprocessor(function, threads, dynamic);
+        let most = resident * u64::from(context.device.config.multiprocessors);
+        if shape.config.grid.map(u64::from).iter().product::<u64>() > most {
+            return Err(CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+        }
+    }
+    Ok(())
+}
+
+#[allow(clippy::too_many_arguments, reason = "the driver's function has them")]
+fn kernel(
+    call: &Call<'_>,
+    function: CUfunction,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    dynamic_shared: c_uint,
+    stream: CUstream,
+    pointers: Slots<*mut c_void>,
+    extra: Slots<*mut c_void>,
+) -> Reply {
+    let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+    let config = LaunchConfig { grid, block, dynamic_shared };
+    submit(call, function, &Shape { config, stream, cooperative: false }, pointers, extra)
+}
+
+#[allow(clippy::too_many_arguments, reason = "the driver's function has them")]
+fn cooperative_kernel(
+    call: &Call<'_>,
+    function: CUfunction,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    dynamic_shared: c_uint,
+    stream: CUstream,
+    pointers: Slots<*mut c_void>,
+) -> Reply {
+    let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+    let config = LaunchConfig { grid, block, dynamic_shared };
+    let shape = Shape { config, stream, cooperative: true };
+    submit(call, function, &shape, pointers, Slots::none())
+}
+
+fn kernel_with_config(
+    call: &Call<'_>,
+    config: In<CUlaunchConfig>,
+    function: CUfunction,
+    pointers: Slots<*mut c_void>,
+    extra: Slots<*mut c_void>,
+) -> Reply {
+    let given = config.get()?;
+    let config = LaunchConfig {
+        grid: [given.gridDimX, given.gridDimY, given.gridDimZ],
+        block: [given.blockDimX, given.blockDimY, given.blockDimZ],
+        dynamic_shared: given.sharedMemBytes,
+    };
+    let mut shape = Shape { config, stream: given.hStream, cooperative: false };
+    let attributes = In::of(given.attrs);
+    for index in 0..given.numAttrs as usize {
+        apply(&mut shape, &attributes.at(index)?)?;
+    }
+    submit(call, function, &shape, pointers, extra)
+}
+
+/// Takes one attribute of a launch over.
+///
+/// # Errors
+/// Not supported, for one that would change what the kernel may rely on.
+fn apply(shape: &mut Shape, attribute: &CUlaunchAttribute) -> Reply {
+    use CUlaunchAttributeID as A;
+    match attribute.id {
+        // Hints, and a stream that waits for all of a kernel is right for both others.
+        A::CU_LAUNCH_ATTRIBUTE_IGNORE
+        | A::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW
+        | A::CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY
+        | A::CU_LAUNCH_ATTRIBUTE_PRIORITY
+        | A::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN
+        | A::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP
+        | A::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        | A::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => Ok(()),
+        A::CU_LAUNCH_ATTRIBUTE_COOPERATIVE => {
+            // SAFETY: the attribute's id says which member of the union is set, and every
+            // bit pattern of it is a number.
+            shape.cooperative = unsafe { attribute.value.cooperative } != 0;
+            Ok(())
+        }
+        A::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION => {
+            // SAFETY: as above, for three numbers.
+            let size = unsafe { attribute.value.clusterDim };
+            let single = (size.x, size.y, size.z) == (1, 1, 1);
+            if single { Ok(()) } else { Err(CUresult::CUDA_ERROR_NOT_SUPPORTED) }
+        }
+        _ => Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
+    }
+}
+
+functions! {
+    Initialized {
+        cuLaunchKernel, cuLaunchKernel_ptsz: (function: CUfunction,
+            grid_x: c_uint, grid_y: c_uint, grid_z: c_uint,
+            block_x: c_uint, block_y: c_uint, block_z: c_uint,
+            dynamic_shared: c_uint, stream: CUstream,
+            pointers: *mut *mut c_void, extra: *mut *mut c_void) = kernel;
+        cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz: (function: CUfunction,
+            grid_x: c_uint, grid_y: c_uint, grid_z: c_uint,
+            block_x: c_uint, block_y: c_uint, block_z: c_uint,
+            dynamic_shared: c_uint, stream: CUstream,
+            pointers: *mut *mut c_void) = cooperative_kernel;
+        cuLaunchKernelEx, cuLaunchKernelEx_ptsz: (config: *const CUlaunchConfig,
+            function: CUfunction, pointers: *mut *mut c_void, extra: *mut *mut c_void)
+            = kernel_with_config;
+    }
+}

@@ -1,0 +1,220 @@
+//! Modules: loading PTX, and finding what is in it.
+
+use std::ffi::{c_char, c_uint, c_void};
+
+use cupola_sys::driver::*;
+
+use super::super::args::{In, Out, Reply, Slots, Text};
+use super::super::call::Call;
+use super::super::image::{ImageError, ptx_at};
+use super::super::module;
+use super::context::pointer;
+use super::functions;
+
+/// The options of `cuModuleLoadDataEx` that mean something here: the two logs. All others
+/// tune a compiler that does not exist.
+#[derive(Default)]
+struct Logs {
+    info: Log,
+    error: Log,
+}
+
+#[derive(Default)]
+struct Log {
+    buffer: Option<Out<c_char>>,
+    /// The option that holds the buffer's size, and the size.
+    size: Option<(usize, usize)>,
+}
+
+impl Logs {
+    fn read(count: c_uint, options: In<CUjit_option>, values: Slots<*mut c_void>) -> Reply<Self> {
+        use CUjit_option as Option;
+        let mut logs = Self::default();
+        for index in 0..count as usize {
+            let option = options.at(index)?;
+            let log = match option {
+                Option::CU_JIT_INFO_LOG_BUFFER | Option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES => {
+                    &mut logs.info
+                }
+                Option::CU_JIT_ERROR_LOG_BUFFER | Option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES => {
+                    &mut logs.error
+                }
+                _ if option.0 < Option::CU_JIT_NUM_OPTIONS.0 => continue,
+                _ => return Err(CUresult::CUDA_ERROR_INVALID_VALUE),
+            };
+            let value = values.at(index)?;
+            match option {
+                Option::CU_JIT_INFO_LOG_BUFFER | Option::CU_JIT_ERROR_LOG_BUFFER => {
+                    log.buffer = Some(Out::to(value.cast()));
+                }
+                // The value itself is a 32-bit number.
+                _ => log.size = Some((index, value.addr() & 0xffff_ffff)),
+            }
+        }
+        Ok(logs)
+    }
+}
+
+impl Log {
+    /// Writes the text, cut where the buffer ends, and how long it is.
+    fn write(&self, values: Slots<*mut c_void>, text: &str) -> Reply {
+        let Some((index, size)) = self.size else { return Ok(()) };
+        let mut written = 0;
+        if let Some(buffer) = self.buffer
+            && !buffer.is_null()
+            && size > 0
+        {
+            buffer.set_text(i32::try_from(size).unwrap_or(i32::MAX), text)?;
+            written = text.len().min(size - 1);
+        }
+        values.put(index, std::ptr::without_provenance_mut(written))
+    }
+}
+
+fn load(call: &Call<'_>, place: Out<CUmodule>, image: *const c_void) -> Reply {
+    place.check()?;
+    finish(call, place, load_image(call, image))
+}
+
+/// Loads an image and says what happened.
+fn load_image(call: &Call<'_>, image: *const c_void) -> Result<u64, ImageError> {
+    let context = call.context().map_err(|code| (code, String::new()))?;
+    // SAFETY: the caller gives an image that `cuModuleLoadData` takes.
+    let text = unsafe { ptx_at(image.cast()) }?;
+    module::load(call.machine, &context, &text)
+}
+
+fn finish(call: &Call<'_>, place: Out<CUmodule>, result: Result<u64, ImageError>) -> Reply {
+    match result {
+        Ok(handle) => place.set(pointer(handle)),
+        Err((code, text)) => {
+            if !text.is_empty() {
+                call.machine.notes.add(text);
+            }
+            Err(code)
+        }
+    }
+}
+
+fn load_with_options(
+    call: &Call<'_>,
+    place: Out<CUmodule>,
+    image: *const c_void,
+    count: c_uint,
+    options: In<CUjit_option>,
+    values: Slots<*mut c_void>,
+) -> Reply {
+    place.check()?;
+    let logs = Logs::read(count, options, values)?;
+    let result = load_image(call, image);
+    let (info, error) = match &result {
+        Ok(handle) => (call.machine.modules.module(*handle)?.complaints().join("\n"), ""),
+        Err((_, text)) => (String::new(), text.as_str()),
+    };
+    logs.info.write(values, &info)?;
+    logs.error.write(values, error)?;
+    finish(call, place, result)
+}
+
+fn load_file(call: &Call<'_>, place: Out<CUmodule>, path: Text) -> Reply {
+    place.check()?;
+    let path = path.bytes()?;
+    let path = std::str::from_utf8(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
+    let mut image = std::fs::read(path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
+    // Text needs its NUL, and a header that says too much must not lead past the end: a
+    // fat binary from a file is not supported.
+    if image.contains(&0) && !image.starts_with(b"\x7fELF") {
+        return Err(CUresult::CUDA_ERROR_INVALID_IMAGE);
+    }
+    image.push(0);
+    finish(call, place, load_image(call, image.as_ptr().cast()))
+}
+
+/// Waits for the context's work, which may still use the module.
+fn unload(call: &Call<'_>, module: CUmodule) -> Reply {
+    let current = call.context()?;
+    let handle = module.addr() as u64;
+    let module = call.machine.modules.module(handle)?;
+    let context = call.machine.context(module.context);
+    let context = context.ok_or(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)?;
+    context.wait_idle();
+    current.health.check()?;
+    // Of two threads that unload it, one gets it.
+    let module = call.machine.modules.remove(handle);
+    module.ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)?.release(&context);
+    Ok(())
+}
+
+fn function(call: &Call<'_>, place: Out<CUfunction>, module: CUmodule, name: Text) -> Reply {
+    place.check()?;
+    call.context()?;
+    let module = call.machine.modules.module(module.addr() as u64)?;
+    let name = name.bytes()?;
+    let name = std::str::from_utf8(&name).map_err(|_| CUresult::CUDA_ERROR_NOT_FOUND)?;
+    place.set(pointer(module.function(call.machine, name)?.handle))
+}
+
+fn global(
+    call: &Call<'_>,
+    place: Out<CUdeviceptr>,
+    len: Out<usize>,
+    module: CUmodule,
+    name: Text,
+) -> Reply {
+    call.context()?;
+    if place.is_null() && len.is_null() {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let module = call.machine.modules.module(module.addr() as u64)?;
+    let name = name.bytes()?;
+    let name = std::str::from_utf8(&name).map_err(|_| CUresult::CUDA_ERROR_NOT_FOUND)?;
+    let (address, size) = module.global(name).ok_or(CUresult::CUDA_ERROR_NOT_FOUND)?;
+    place.set_if(address);
+    len.set_if(usize::try_from(size).unwrap_or(usize::MAX));
+    Ok(())
+}
+
+/// Counts the kernels that can be executed.
+fn function_count(call: &Call<'_>, count: Out<c_uint>, module: CUmodule) -> Reply {
+    call.context()?;
+    let module = call.machine.modules.module(module.addr() as u64)?;
+    count.set(c_uint::try_from(module.kernel_names().len()).unwrap_or(c_uint::MAX))
+}
+
+fn enumerate(
+    call: &Call<'_>,
+    places: Slots<CUfunction>,
+    count: c_uint,
+    module: CUmodule,
+) -> Reply {
+    call.context()?;
+    let module = call.machine.modules.module(module.addr() as u64)?;
+    for (index, name) in module.kernel_names().into_iter().take(count as usize).enumerate() {
+        places.put(index, pointer(module.function(call.machine, name)?.handle))?;
+    }
+    Ok(())
+}
+
+/// Modules are decoded when they are loaded.
+fn loading_mode(_: &Call<'_>, mode: Out<CUmoduleLoadingMode>) -> Reply {
+    mode.set(CUmoduleLoadingMode::CU_MODULE_EAGER_LOADING)
+}
+
+functions! {
+    Initialized {
+        cuModuleLoad: (module: *mut CUmodule, path: *const c_char) = load_file;
+        cuModuleLoadData: (module: *mut CUmodule, image: *const c_void) = load;
+        cuModuleLoadFatBinary: (module: *mut CUmodule, image: *const c_void) = load;
+        cuModuleLoadDataEx: (module: *mut CUmodule, image: *const c_void, count: c_uint,
+            options: *mut CUjit_option, values: *mut *mut c_void) = load_with_options;
+        cuModuleUnload: (module: CUmodule) = unload;
+        cuModuleGetFunction: (function: *mut CUfunction, module: CUmodule, name: *const c_char)
+            = function;
+        cuModuleGetGlobal_v2: (place: *mut CUdeviceptr, len: *mut usize, module: CUmodule,
+            name: *const c_char) = global;
+        cuModuleGetFunctionCount: (count: *mut c_uint, module: CUmodule) = function_count;
+        cuModuleEnumerateFunctions: (functions: *mut CUfunction, count: c_uint, module: CUmodule)
+            = enumerate;
+        cuModuleGetLoadingMode: (mode: *mut CUmoduleLoadingMode) = loading_mode;
+    }
+}
