@@ -46,8 +46,14 @@ mod registry;
 pub mod stream;
 mod submit;
 
+pub use buffer::{Buffer, DeviceCopy, PinnedBuffer};
 pub use context::{Context, ContextManager, Live};
 pub use cupola_core::Pressure;
 pub use device::{Device, DeviceInfo, DeviceManager};
 pub use error::{Account, ArgumentMismatch, Error, ErrorClass, Result};
+pub use event::{Event, EventConfig};
 pub use execution::{ExecutionManager, LiveWatch};
+pub use memory::{MemoryPool, PoolConfig};
+pub use module::{Function, Module};
+pub use pipeline::{Pipeline, PipelineConfig};
+pub use stream::{Stream, StreamConfig};

@@ -31,7 +31,7 @@ pub enum Error {
         device: Option<u32>,
     },
     /// The driver lacks a function that this needs.
-    #[error("{symbol} needs a driver for CUDA {needs}, this one is for {have}; update the driver")]
+    #[error("the driver, of CUDA {have}, lacks {symbol}, which came with CUDA {needs}")]
     Unsupported {
         /// The function.
         symbol: &'static str,

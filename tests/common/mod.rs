@@ -1,0 +1,133 @@
+//! What every integration test starts from: a device, a context, a stream and a pool.
+//!
+//! `CUPOLA_TEST_DEVICE` says which device: `sim` (the default) or `gpu`. Nothing else is
+//! read at run time, so that a test binary can be carried to another machine.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use cupola_managers::memory::PoolConfig;
+use cupola_managers::module::Function;
+use cupola_managers::stream::StreamConfig;
+use cupola_managers::{Context, Device, ExecutionManager, LiveWatch, MemoryPool, Stream};
+use cupola_sys::driver::Driver;
+
+#[cfg(feature = "sim")]
+use cupola_sim::{DeviceConfig, Machine};
+
+/// Everything a test needs, and at its end the proof that nothing leaked.
+pub(crate) struct Bench {
+    pub(crate) pool: MemoryPool,
+    pub(crate) stream: Stream,
+    pub(crate) context: Context,
+    pub(crate) device: Device,
+    pub(crate) execution: ExecutionManager,
+    #[cfg(feature = "sim")]
+    pub(crate) machine: Option<Machine>,
+}
+
+/// Whether the tests run on a GPU.
+pub(crate) fn on_gpu() -> bool {
+    match std::env::var("CUPOLA_TEST_DEVICE") {
+        Ok(name) if name == "gpu" => true,
+        Ok(name) if name != "sim" => panic!("CUPOLA_TEST_DEVICE is {name}, not sim or gpu"),
+        _ => !cfg!(feature = "sim"),
+    }
+}
+
+impl Bench {
+    /// The device that the environment names.
+    pub(crate) fn open() -> Self {
+        #[cfg(feature = "sim")]
+        return Self::with_device(DeviceConfig::new());
+        #[cfg(not(feature = "sim"))]
+        Self::gpu()
+    }
+
+    fn gpu() -> Self {
+        Self::over(Driver::load().expect("a CUDA driver"))
+    }
+
+    /// The GPU if the environment says so, else a software device like this one.
+    #[cfg(feature = "sim")]
+    pub(crate) fn with_device(config: DeviceConfig) -> Self {
+        if on_gpu() {
+            return Self::gpu();
+        }
+        let machine = Machine::builder().device(config).build();
+        let mut bench = Self::over(machine.driver());
+        bench.machine = Some(machine);
+        bench
+    }
+
+    /// A bench over any driver.
+    pub(crate) fn over(driver: Driver) -> Self {
+        let execution = ExecutionManager::new(driver).expect("cuInit");
+        let device = execution.devices().get(0).expect("device 0");
+        let context = device.primary().expect("primary context");
+        let stream = context
+            .streams()
+            .create(StreamConfig::default())
+            .expect("stream");
+        let pool = context
+            .memory_pool(PoolConfig::limit(1 << 30))
+            .expect("pool");
+        Self {
+            pool,
+            stream,
+            context,
+            device,
+            execution,
+            #[cfg(feature = "sim")]
+            machine: None,
+        }
+    }
+
+    /// Another stream of the context.
+    pub(crate) fn another_stream(&self) -> Stream {
+        self.context
+            .streams()
+            .create(StreamConfig::default())
+            .expect("stream")
+    }
+
+    /// A kernel of this project.
+    pub(crate) fn kernel(&self, entry: &str) -> Function {
+        let file = cupola_kernels::Embedded::with_entry(entry).expect("an embedded kernel");
+        let module = self
+            .context
+            .modules()
+            .load_ptx(file.ptx())
+            .expect("its PTX loads");
+        module.function(entry).expect("the module has it")
+    }
+
+    /// Drops everything and proves that nothing is left.
+    pub(crate) fn finish(self) {
+        let watch = self.execution.watch();
+        #[cfg(feature = "sim")]
+        let machine = self.machine.clone();
+        drop(self);
+        assert_nothing_left(&watch);
+        #[cfg(feature = "sim")]
+        if let Some(machine) = machine {
+            assert_eq!(machine.leaks(), None);
+        }
+    }
+}
+
+/// The managers hold nothing and gave nothing up.
+pub(crate) fn assert_nothing_left(watch: &LiveWatch) {
+    let live = watch.live();
+    assert!(live.is_empty(), "left over: {live:?}");
+}
+
+/// Bytes that look random and depend on `seed` alone.
+pub(crate) fn noise(seed: u64, len: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..len).map(|_| next()).collect()
+}

@@ -1,0 +1,147 @@
+//! Devices, contexts, and which context is current.
+
+use cupola_managers::context::{ContextKind, Waiting, context_switches};
+use cupola_managers::{Error, ops};
+
+use crate::common::{Bench, assert_nothing_left, on_gpu};
+
+// Without it a made-up multiprocessor count or a wrong name would go unseen.
+#[test]
+fn a_device_says_what_it_is() {
+    let bench = Bench::open();
+    let info = bench.device.info().unwrap();
+    assert_eq!(info.ordinal, 0);
+    assert!(
+        info.multiprocessors > 0 && info.total_memory > 0,
+        "{info:?}"
+    );
+    assert_eq!(info.warp_size, 32);
+    assert!(info.compute_capability >= (6, 0), "{info:?}");
+    assert!(
+        info.max_threads_per_block >= 1024 && info.max_grid[0] > 65_535,
+        "{info:?}"
+    );
+    assert!(info.unified_addressing && info.uuid != [0; 16], "{info:?}");
+    assert_eq!(info.name == "cupola software device", !on_gpu());
+    let memory = bench.context.memory_info().unwrap();
+    assert!(
+        memory.free <= memory.total && memory.total == info.total_memory,
+        "{memory:?}"
+    );
+    assert_eq!(bench.device.info().unwrap(), info);
+    bench.finish();
+}
+
+// Without it asking for a device that is not there could reach the driver, or panic.
+#[test]
+fn an_ordinal_beyond_the_count_is_refused() {
+    let bench = Bench::open();
+    let devices = bench.execution.devices();
+    let error = devices.get(devices.count()).unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }), "{error}");
+    let same = devices.lease(bench.device.handle()).unwrap();
+    assert_eq!(same.handle(), devices.get(0).unwrap().handle());
+    drop(same);
+    bench.finish();
+}
+
+// Without it two leases of the primary context could be two payloads, or a created one be
+// handed out in its place.
+#[test]
+fn there_is_one_primary_context_and_any_number_of_others() {
+    let bench = Bench::open();
+    let contexts = bench.device.contexts();
+    assert_eq!(contexts.primary().unwrap().handle(), bench.context.handle());
+    assert_eq!(bench.context.kind(), ContextKind::Primary);
+    let own = contexts.create(Waiting::Block).unwrap();
+    assert_eq!(own.kind(), ContextKind::Created);
+    assert_ne!(own.as_raw(), bench.context.as_raw());
+    assert_eq!(contexts.primary().unwrap().handle(), bench.context.handle());
+    assert_eq!(bench.execution.live().contexts, 2);
+
+    let handle = own.handle();
+    contexts.release(handle).unwrap();
+    assert!(matches!(
+        contexts.lease(handle),
+        Err(Error::StaleHandle { .. })
+    ));
+    assert!(matches!(
+        contexts.release(handle),
+        Err(Error::StaleHandle { .. })
+    ));
+    // The lease still works.
+    own.streams().create(Default::default()).unwrap();
+    drop(own);
+    assert_eq!(bench.execution.live().contexts, 1);
+    bench.finish();
+}
+
+// Without it every operation could cost a call to set the context.
+#[test]
+fn a_context_is_set_once_for_any_number_of_operations() {
+    let bench = Bench::open();
+    ops::synchronize(&bench.stream).unwrap();
+    let before = context_switches();
+    for _ in 0..1000 {
+        ops::query(&bench.stream).unwrap();
+    }
+    assert_eq!(context_switches(), before);
+    bench.finish();
+}
+
+// Without it a guard could leave the wrong context current, or an operation run in the
+// wrong one.
+#[test]
+fn guards_restore_the_context_before() {
+    let bench = Bench::open();
+    let own = bench.device.contexts().create(Waiting::Auto).unwrap();
+    let current = || {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: `raw` outlives the call.
+        unsafe { bench.execution.driver().cuCtxGetCurrent(&raw mut raw) }.unwrap();
+        raw
+    };
+    let outer = bench.context.enter().unwrap();
+    assert_eq!(current(), bench.context.as_raw());
+    {
+        let _inner = own.enter().unwrap();
+        assert_eq!(current(), own.as_raw());
+    }
+    assert_eq!(current(), bench.context.as_raw());
+    ops::synchronize(&own.streams().create(Default::default()).unwrap()).unwrap();
+    assert_eq!(current(), own.as_raw());
+    drop(outer);
+    ops::synchronize(&bench.stream).unwrap();
+    assert_eq!(current(), bench.context.as_raw());
+    bench.device.contexts().release(own.handle()).unwrap();
+    drop(own);
+    bench.finish();
+}
+
+// Without it dropping a manager before what it made could free a context in use.
+#[test]
+fn owners_may_be_dropped_before_what_they_own() {
+    let Bench {
+        pool,
+        stream,
+        context,
+        device,
+        execution,
+        ..
+    } = Bench::open();
+    let watch = execution.watch();
+    let event = context.events().create(Default::default()).unwrap();
+    let mut pinned = context.buffers().pinned::<u32>(100).unwrap();
+    let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
+    drop((execution, device));
+    drop((context, pool));
+    ops::fill(&mut buffer, 9, &stream).unwrap();
+    ops::copy_to_host(&buffer, &mut pinned, &stream).unwrap();
+    ops::record(&event, &stream).unwrap();
+    drop((stream, buffer));
+    assert_eq!(pinned.as_slice().unwrap(), [9; 100]);
+    drop(event);
+    assert_eq!(watch.live().contexts, 1);
+    drop(pinned);
+    assert_nothing_left(&watch);
+}

@@ -1,0 +1,12 @@
+//! The integration suite. It runs unchanged on the software device and, with
+//! `CUPOLA_TEST_DEVICE=gpu`, on a GPU.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod copies;
+mod devices;
+mod kernels;
+mod memory;
+mod pipeline;
+mod streams;
