@@ -111,7 +111,12 @@ impl Cupola {
     fn software(why_not_gpu: Option<OpenError>) -> Result<Self, OpenError> {
         let machine = cupola_sim::Machine::builder().build();
         let opened = Self::with_driver(machine.driver())?;
-        Ok(Self { backend: Backend::Software, why_not_gpu, machine: Some(machine), ..opened })
+        Ok(Self {
+            backend: Backend::Software,
+            why_not_gpu,
+            machine: Some(machine),
+            ..opened
+        })
     }
 
     #[cfg(not(feature = "sim"))]

@@ -78,9 +78,15 @@ impl Trace {
         let mut bytes_live = 0_u64;
         for (index, line) in source.lines().enumerate() {
             let text = line?;
-            let wrong = |problem| TraceError::Line { line: index + 1, problem, text: text.clone() };
+            let wrong = |problem| TraceError::Line {
+                line: index + 1,
+                problem,
+                text: text.clone(),
+            };
             let mut words = text.split_ascii_whitespace();
-            let Some(first) = words.next().filter(|word| !word.starts_with('#')) else { continue };
+            let Some(first) = words.next().filter(|word| !word.starts_with('#')) else {
+                continue;
+            };
             let mut number = || words.next().and_then(|word| word.parse::<u64>().ok());
             let id = number().ok_or_else(|| wrong("a block number is missing"))?;
             match first {
@@ -98,11 +104,16 @@ impl Trace {
                         .ok_or_else(|| wrong("the live bytes exceed 64 bits"))?;
                     trace.peak = trace.peak.max(bytes_live);
                     trace.blocks += 1;
-                    trace.operations.push(Operation::Allocate { block, bytes, stream });
+                    trace.operations.push(Operation::Allocate {
+                        block,
+                        bytes,
+                        stream,
+                    });
                 }
                 "f" => {
-                    let (block, bytes) =
-                        live.remove(&id).ok_or_else(|| wrong("the block is not allocated"))?;
+                    let (block, bytes) = live
+                        .remove(&id)
+                        .ok_or_else(|| wrong("the block is not allocated"))?;
                     bytes_live -= bytes;
                     trace.operations.push(Operation::Free { block });
                 }
@@ -154,9 +165,17 @@ mod tests {
         assert_eq!(
             trace.operations(),
             [
-                Operation::Allocate { block: 0, bytes: 100, stream: 0 },
+                Operation::Allocate {
+                    block: 0,
+                    bytes: 100,
+                    stream: 0
+                },
                 Operation::Free { block: 0 },
-                Operation::Allocate { block: 1, bytes: 60, stream: 1 },
+                Operation::Allocate {
+                    block: 1,
+                    bytes: 60,
+                    stream: 1
+                },
             ]
         );
         assert_eq!((trace.blocks(), trace.peak_bytes()), (2, 100));

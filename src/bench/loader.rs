@@ -22,7 +22,11 @@ unsafe extern "C" fn nothing(version: *mut c_int) -> CUresult {
 /// # Errors
 /// A function that every driver has is missing or fails.
 pub fn run(driver: &Driver, device: String) -> Result<Figures, DriverError> {
-    let mut figures = Figures { suite: "loader", device, rows: Vec::new() };
+    let mut figures = Figures {
+        suite: "loader",
+        device,
+        rows: Vec::new(),
+    };
     // SAFETY: the function has the type of the one name that is answered.
     let injected = unsafe {
         Driver::from_proc_address(|base, _, _| match base.to_bytes() {
@@ -58,7 +62,10 @@ fn pair(figures: &mut Figures, driver: &Driver, what: &str) -> Result<(), Driver
             let _ = black_box(result);
         }));
     }
-    let (raw, table) = (format!("{what}, by address"), format!("{what}, through the table"));
+    let (raw, table) = (
+        format!("{what}, by address"),
+        format!("{what}, through the table"),
+    );
     figures.push(&raw, "ns", &raw_rounds, None);
     figures.push(&table, "ns", &table_rounds, Some(&raw));
     Ok(())

@@ -64,7 +64,12 @@ impl Figures {
     pub fn table(&self) -> String {
         use std::fmt::Write as _;
         let mut text = format!("{} on {}\n", self.suite, self.device);
-        let width = self.rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+        let width = self
+            .rows
+            .iter()
+            .map(|row| row.name.len())
+            .max()
+            .unwrap_or(0);
         for row in &self.rows {
             let _ = write!(
                 text,
@@ -115,7 +120,11 @@ mod tests {
         assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < 1e-12);
         assert!((median(&[4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-12);
         assert!(median(&[]).is_nan());
-        let mut figures = Figures { suite: "test", device: "none".into(), rows: Vec::new() };
+        let mut figures = Figures {
+            suite: "test",
+            device: "none".into(),
+            rows: Vec::new(),
+        };
         figures.push("raw", "ns", &[2.0, 2.0, 9.0], None);
         figures.push("ours", "ns", &[3.0], Some("raw"));
         assert_eq!(figures.rows[1].ratio, Some(1.5));

@@ -5,16 +5,20 @@
 //! of a ratio is `(h + k + d) / (f * max(h, k, d))`: f is how much longer a transfer takes
 //! while the other direction runs, and counts only where transfers are the bound.
 
-use cupola_kernels::{Embedded, geometry};
+use std::time::Instant;
+
+use cupola_kernels::Kernels;
 use cupola_managers::buffer::{Buffer, PinnedBuffer};
 use cupola_managers::event::EventConfig;
-use cupola_managers::module::Function;
-use cupola_managers::ops::{self, LaunchConfig};
+use cupola_managers::ops;
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
 use cupola_managers::{Context, Device, Error};
 
 use super::{Figures, median};
 use crate::{MemoryPool, PoolConfig, Stream, StreamConfig};
+
+/// Copies or kernels in a row that are timed together: what an event costs disappears.
+const PAIRS: u32 = 16;
 
 /// Sizes of a measurement.
 struct Plan {
@@ -32,34 +36,50 @@ pub fn run(device: &Device, name: String) -> Result<Figures, Error> {
     // The interpreter needs no megabytes to be busy for long.
     let software = name.contains("software");
     let plan = if software {
-        Plan { elements: 32 << 10, items: 12, rounds: 3 }
+        Plan {
+            elements: 32 << 10,
+            items: 12,
+            rounds: 3,
+        }
     } else {
-        Plan { elements: 4 << 20, items: 200, rounds: 5 }
+        Plan {
+            elements: 4 << 20,
+            items: 200,
+            rounds: 5,
+        }
     };
     let bytes = (plan.elements * size_of::<f32>()) as u64;
     let pool = context.memory_pool(PoolConfig::limit(10 * bytes))?;
-    let mut figures = Figures { suite: "pipeline", device: name, rows: Vec::new() };
-
-    let embedded = Embedded::find("scale").ok_or_else(|| Error::Invalid {
-        field: "kernels",
-        problem: "scale is not embedded".into(),
-    })?;
-    let module = context.modules().load_ptx(embedded.ptx())?;
-    let work = Work {
-        function: module.function("cupola_scale")?,
-        shape: {
-            let shape = geometry::elementwise(plan.elements as u64, device.info()?.multiprocessors);
-            LaunchConfig::linear(shape.blocks, shape.threads)
-        },
+    let mut figures = Figures {
+        suite: "pipeline",
+        device: name,
+        rows: Vec::new(),
     };
-    let stages = Stages::measure(&context, &pool, &plan, &work)?;
+
+    let kernels = Kernels::load(&context, device.info()?)?;
+    let stages = Stages::measure(&context, &pool, &plan, &kernels)?;
     let gigabytes = |us: f64| bytes as f64 / us / 1e3;
     figures.push("upload alone", "us", &stages.upload, None);
     figures.push("download alone", "us", &stages.download, None);
-    figures.push("both at once", "us", &stages.both, Some("upload alone"));
+    figures.push(
+        "both directions at once",
+        "us",
+        &stages.both,
+        Some("upload alone"),
+    );
     figures.push("kernel alone", "us", &stages.kernel, None);
-    figures.push("upload rate", "GB/s", &[gigabytes(median(&stages.upload))], None);
-    figures.push("download rate", "GB/s", &[gigabytes(median(&stages.download))], None);
+    figures.push(
+        "upload rate",
+        "GB/s",
+        &[gigabytes(median(&stages.upload))],
+        None,
+    );
+    figures.push(
+        "download rate",
+        "GB/s",
+        &[gigabytes(median(&stages.download))],
+        None,
+    );
 
     let (h, d) = (median(&stages.upload), median(&stages.download));
     let one = median(&stages.kernel);
@@ -67,23 +87,28 @@ pub fn run(device: &Device, name: String) -> Result<Figures, Error> {
     for (ratio, share) in [("1:1", 1.0), ("10:1", 10.0), ("1:10", 0.1)] {
         let repeats = (h * share / one).round().clamp(1.0, 2000.0);
         let k = one * repeats;
-        let serial = rounds::<1>(&context, &pool, &plan, &work, repeats as u32)?;
-        let overlapped = rounds::<3>(&context, &pool, &plan, &work, repeats as u32)?;
+        let serial = rounds::<1>(&context, &pool, &plan, &kernels, repeats as u32)?;
+        let overlapped = rounds::<3>(&context, &pool, &plan, &kernels, repeats as u32)?;
         let name = format!("{ratio} in sequence");
         figures.push(&name, "us/item", &serial, None);
-        figures.push(&format!("{ratio} overlapped"), "us/item", &overlapped, Some(&name));
+        figures.push(
+            &format!("{ratio} overlapped"),
+            "us/item",
+            &overlapped,
+            Some(&name),
+        );
         let speedup = median(&serial) / median(&overlapped);
         let bound = (h + k + d) / k.max(duplex * h.max(d));
         figures.push(&format!("{ratio} speed-up"), "x", &[speedup], None);
         figures.push(&format!("{ratio} bound"), "x", &[bound], None);
-        figures.push(&format!("{ratio} efficiency"), "of the bound", &[speedup / bound], None);
+        figures.push(
+            &format!("{ratio} efficiency"),
+            "of the bound",
+            &[speedup / bound],
+            None,
+        );
     }
     Ok(figures)
-}
-
-struct Work {
-    function: Function,
-    shape: LaunchConfig,
 }
 
 /// Microseconds of each stage alone, by the device's clock.
@@ -99,7 +124,7 @@ impl Stages {
         context: &Context,
         pool: &MemoryPool,
         plan: &Plan,
-        work: &Work,
+        kernels: &Kernels,
     ) -> Result<Self, Error> {
         let streams = [
             context.streams().create(StreamConfig::default())?,
@@ -114,7 +139,12 @@ impl Stages {
         ops::zero(&mut output, stream)?;
         ops::synchronize(stream)?;
 
-        let mut found = Self { upload: vec![], download: vec![], both: vec![], kernel: vec![] };
+        let mut found = Self {
+            upload: vec![],
+            download: vec![],
+            both: vec![],
+            kernel: vec![],
+        };
         for _ in 0..plan.rounds.max(5) {
             found.upload.push(timed(context, stream, || {
                 ops::copy_to_device(&from, &mut input, stream)
@@ -122,21 +152,31 @@ impl Stages {
             found.download.push(timed(context, stream, || {
                 ops::copy_to_host(&output, &mut to, stream)
             })?);
-            // The second stream's copy is started first and is the longer one by the time
-            // that the measured one takes to be submitted.
-            ops::copy_to_host(&output, &mut to, other)?;
-            found.both.push(timed(context, stream, || {
-                ops::copy_to_device(&from, &mut input, stream)
-            })?);
+            let start = Instant::now();
+            for _ in 0..PAIRS {
+                ops::copy_to_device(&from, &mut input, stream)?;
+                ops::copy_to_host(&output, &mut to, other)?;
+            }
+            ops::synchronize(stream)?;
             ops::synchronize(other)?;
-            found.kernel.push(timed(context, stream, || {
-                let arguments = (plan.elements as u64, 1.5_f32, &input, &mut output);
-                // SAFETY: the kernel reads and writes `elements` elements of each buffer.
-                unsafe { ops::launch(&work.function, work.shape, arguments, stream) }
-            })?);
+            found
+                .both
+                .push(start.elapsed().as_secs_f64() * 1e6 / f64::from(PAIRS));
+            let scaled = timed(context, stream, || {
+                for _ in 0..PAIRS {
+                    kernels.scale(1.5, &input, &mut output, stream)?;
+                }
+                Ok(())
+            })?;
+            found.kernel.push(scaled / f64::from(PAIRS));
         }
         // The first round warms up.
-        for rounds in [&mut found.upload, &mut found.download, &mut found.both, &mut found.kernel] {
+        for rounds in [
+            &mut found.upload,
+            &mut found.download,
+            &mut found.both,
+            &mut found.kernel,
+        ] {
             rounds.remove(0);
         }
         Ok(found)
@@ -149,8 +189,14 @@ fn timed(
     stream: &Stream,
     put: impl FnOnce() -> Result<(), Error>,
 ) -> Result<f64, Error> {
-    let config = EventConfig { timing: true, ..EventConfig::default() };
-    let (start, end) = (context.events().create(config)?, context.events().create(config)?);
+    let config = EventConfig {
+        timing: true,
+        ..EventConfig::default()
+    };
+    let (start, end) = (
+        context.events().create(config)?,
+        context.events().create(config)?,
+    );
     ops::record(&start, stream)?;
     put()?;
     ops::record(&end, stream)?;
@@ -163,7 +209,7 @@ fn rounds<const SLOTS: usize>(
     context: &Context,
     pool: &MemoryPool,
     plan: &Plan,
-    work: &Work,
+    kernels: &Kernels,
     repeats: u32,
 ) -> Result<Vec<f64>, Error> {
     let config = PipelineConfig::new(plan.elements, plan.elements);
@@ -171,7 +217,7 @@ fn rounds<const SLOTS: usize>(
     let mut found = Vec::new();
     for round in 0..=plan.rounds {
         let mut left = plan.items;
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         pipeline.run(
             |_| {
                 // What the slot holds from before is as good as anything: the pipeline is
@@ -182,10 +228,7 @@ fn rounds<const SLOTS: usize>(
             },
             |mut step| {
                 for _ in 0..repeats {
-                    let output = step.output.reborrow();
-                    let arguments = (plan.elements as u64, 1.5_f32, step.input, output);
-                    // SAFETY: the kernel reads and writes `elements` elements of each.
-                    unsafe { ops::launch(&work.function, work.shape, arguments, step.stream) }?;
+                    kernels.scale(1.5, step.input, step.output.reborrow(), step.stream)?;
                 }
                 Ok(())
             },

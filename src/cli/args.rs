@@ -125,7 +125,9 @@ pub(crate) struct BenchArgs {
 /// A number of bytes with an optional unit: `512`, `64Ki`, `8G`.
 fn bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let number: u64 = digits.parse().map_err(|_| format!("{text:?} is not a number of bytes"))?;
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| format!("{text:?} is not a number of bytes"))?;
     let unit = match text[digits.len()..].trim_end_matches(['b', 'B']) {
         "" => 1,
         "k" | "K" => 1_000,
@@ -134,9 +136,15 @@ fn bytes(text: &str) -> Result<u64, String> {
         "ki" | "Ki" => 1 << 10,
         "mi" | "Mi" => 1 << 20,
         "gi" | "Gi" => 1 << 30,
-        other => return Err(format!("{other:?} is not a unit; use K, M, G, Ki, Mi or Gi")),
+        other => {
+            return Err(format!(
+                "{other:?} is not a unit; use K, M, G, Ki, Mi or Gi"
+            ));
+        }
     };
-    number.checked_mul(unit).ok_or_else(|| format!("{text:?} exceeds 64 bits"))
+    number
+        .checked_mul(unit)
+        .ok_or_else(|| format!("{text:?} exceeds 64 bits"))
 }
 
 #[cfg(test)]

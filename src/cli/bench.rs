@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use cupola::bench;
 use cupola::Cupola;
+use cupola::bench;
 
 use super::args::{BenchArgs, Suite};
 use super::exit::{Exit, Failure};
@@ -18,7 +18,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     };
     print!("{}", figures.table());
     if let Some(path) = &args.json {
-        let text = serde_json::to_string_pretty(&figures).map_err(Failure::json)?;
+        let text = serde_json::to_string_pretty(&figures)?;
         fs::write(path, text).map_err(|error| Failure::file(path, error))?;
     }
     Ok(Exit::Done)

@@ -38,12 +38,10 @@ pub(crate) struct Failure {
 impl Failure {
     /// A file, by name, and what is wrong with it.
     pub(crate) fn file(path: &std::path::Path, error: impl fmt::Display) -> Self {
-        Self { exit: Exit::File, message: format!("{}: {error}", path.display()) }
-    }
-
-    /// The report cannot be written as JSON.
-    pub(crate) fn json(error: serde_json::Error) -> Self {
-        Self { exit: Exit::File, message: format!("the report cannot be written: {error}") }
+        Self {
+            exit: Exit::File,
+            message: format!("{}: {error}", path.display()),
+        }
     }
 }
 
@@ -55,24 +53,45 @@ impl fmt::Display for Failure {
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
-        Self { exit: Exit::NoDevice, message: error.to_string() }
+        Self {
+            exit: Exit::NoDevice,
+            message: error.to_string(),
+        }
     }
 }
 
 impl From<cupola::Error> for Failure {
     fn from(error: cupola::Error) -> Self {
-        Self { exit: Exit::Device, message: error.to_string() }
+        Self {
+            exit: Exit::Device,
+            message: error.to_string(),
+        }
     }
 }
 
 impl From<cupola::sys::driver::DriverError> for Failure {
     fn from(error: cupola::sys::driver::DriverError) -> Self {
-        Self { exit: Exit::Device, message: error.to_string() }
+        Self {
+            exit: Exit::Device,
+            message: error.to_string(),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self {
+            exit: Exit::File,
+            message: format!("the report cannot be written: {error}"),
+        }
     }
 }
 
 impl From<TraceError> for Failure {
     fn from(error: TraceError) -> Self {
-        Self { exit: Exit::File, message: error.to_string() }
+        Self {
+            exit: Exit::File,
+            message: error.to_string(),
+        }
     }
 }

@@ -11,7 +11,11 @@ pub(crate) fn bytes(count: u64) -> String {
     let mut value = count as f64;
     for unit in ["bytes", "KiB", "MiB", "GiB", "TiB"] {
         if value < 1024.0 || unit == "TiB" {
-            return if unit == "bytes" { format!("{count} bytes") } else { format!("{value:.2} {unit}") };
+            return if unit == "bytes" {
+                format!("{count} bytes")
+            } else {
+                format!("{value:.2} {unit}")
+            };
         }
         value /= 1024.0;
     }
@@ -40,7 +44,13 @@ impl Progress {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_message(what);
-        Self { bar, plain: !quiet && !terminal, what, total, said: Instant::now() }
+        Self {
+            bar,
+            plain: !quiet && !terminal,
+            what,
+            total,
+            said: Instant::now(),
+        }
     }
 
     /// Says that `done` steps are done.

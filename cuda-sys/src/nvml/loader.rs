@@ -45,12 +45,19 @@ impl Nvml {
 
     /// The CUDA version of the installed driver (`nvmlSystemGetCudaDriverVersion_v2`).
     ///
+    /// Initialises NVML for the time of the question: it counts its users, so those of the
+    /// caller stay. That takes tens of milliseconds where nobody had initialised it.
+    ///
     /// # Errors
-    /// The function is missing or failed.
+    /// A function is missing or failed.
     pub fn version(&self) -> Result<Version, NvmlError> {
         let mut version: c_int = 0;
-        // SAFETY: the pointer outlives the call; the function works before `nvmlInit_v2`.
-        unsafe { self.nvmlSystemGetCudaDriverVersion_v2(&raw mut version) }?;
-        Ok(Version(version.try_into().unwrap_or(0)))
+        // SAFETY: no pointers.
+        unsafe { self.nvmlInit_v2() }?;
+        // SAFETY: the pointer outlives the call, and NVML is initialised.
+        let asked = unsafe { self.nvmlSystemGetCudaDriverVersion_v2(&raw mut version) };
+        // SAFETY: undoes the initialisation above. What it says changes no answer.
+        let _ = unsafe { self.nvmlShutdown() };
+        asked.map(|()| Version(version.try_into().unwrap_or(0)))
     }
 }

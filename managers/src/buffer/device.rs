@@ -229,6 +229,24 @@ macro_rules! views {
                 Ok(Self { address, len, ..self })
             }
 
+            /// The same bytes as elements of another type, as many as they are.
+            ///
+            /// # Errors
+            /// [`Error::Invalid`] when the bytes are not a whole number of them, or the
+            /// address is not aligned for them.
+            pub fn cast<U: DeviceCopy>(self) -> Result<$name<'b, U>> {
+                let (bytes, size) = (self.len * size_of::<T>(), size_of::<U>());
+                if size == 0 || bytes % size != 0 {
+                    let problem = format!("{bytes} bytes are no whole number of {size}-byte elements");
+                    return Err(Error::invalid("element", problem));
+                }
+                if self.address % align_of::<U>() as u64 != 0 {
+                    let problem = format!("{:#x} is not aligned to {}", self.address, align_of::<U>());
+                    return Err(Error::invalid("element", problem));
+                }
+                Ok($name { address: self.address, len: bytes / size, block: self.block, element: PhantomData })
+            }
+
             /// Prepares a use on `stream`.
             pub(crate) fn join(&self, stream: &Stream) -> Result<()> {
                 self.block.map_or(Ok(()), |block| block.join(stream))
@@ -298,6 +316,26 @@ impl<'b, T: DeviceCopy> From<&'b mut Buffer<T>> for DeviceSliceMut<'b, T> {
 
 #[cfg(test)]
 mod tests {
+    // Without it a cast could name bytes that are not the view's.
+    #[test]
+    fn a_cast_keeps_the_bytes() {
+        // SAFETY: only the numbers are looked at, the memory is not.
+        let view = unsafe { super::DeviceSlice::<u64>::from_raw(0x1008, 3) };
+        let words = view.cast::<u32>().unwrap();
+        assert_eq!(
+            (words.as_raw(), words.len(), words.bytes()),
+            (0x1008, 6, 24)
+        );
+        assert!(
+            view.cast::<[u64; 2]>().is_err(),
+            "24 bytes are no whole number of 16"
+        );
+        assert!(view.cast::<u128>().is_err());
+        assert!(view.cast::<[u64; 0]>().is_err());
+        let odd = view.cast::<u8>().unwrap().slice(1..9).unwrap();
+        assert!(odd.cast::<u64>().is_err(), "the address is odd");
+    }
+
     use super::*;
 
     // Without it a range could reach outside of its buffer, or overflow.

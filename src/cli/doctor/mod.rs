@@ -79,7 +79,11 @@ impl DeviceReport {
     pub(super) fn new(info: &DeviceInfo, free_bytes: Option<u64>) -> Self {
         let mut uuid = String::from("GPU-");
         for (index, byte) in info.uuid.iter().enumerate() {
-            let dash = if matches!(index, 4 | 6 | 8 | 10) { "-" } else { "" };
+            let dash = if matches!(index, 4 | 6 | 8 | 10) {
+                "-"
+            } else {
+                ""
+            };
             uuid.push_str(&format!("{dash}{byte:02x}"));
         }
         Self {
@@ -87,7 +91,10 @@ impl DeviceReport {
             name: info.name.clone(),
             uuid,
             pci: info.pci.to_string(),
-            compute_capability: format!("{}.{}", info.compute_capability.0, info.compute_capability.1),
+            compute_capability: format!(
+                "{}.{}",
+                info.compute_capability.0, info.compute_capability.1
+            ),
             multiprocessors: info.multiprocessors,
             clock_mhz: info.clock_khz / 1000,
             memory_bytes: info.total_memory,
@@ -110,15 +117,20 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
         target: env!("CUPOLA_TARGET"),
         driver,
         devices,
-        software_device: Cupola::open(Select::Software).map_or_else(|_| Vec::new(), |c| devices_of(&c)),
+        software_device: Cupola::open(Select::Software)
+            .map_or_else(|_| Vec::new(), |c| devices_of(&c)),
         libraries: libraries::all(),
     };
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&report).map_err(Failure::json)?);
+        println!("{}", serde_json::to_string_pretty(&report)?);
     } else {
         print!("{}", text::render(&report, args.symbols));
     }
-    let wrong = report.driver.symbols.as_ref().is_some_and(|check| !check.passed());
+    let wrong = report
+        .driver
+        .symbols
+        .as_ref()
+        .is_some_and(|check| !check.passed());
     Ok(if wrong { Exit::Wrong } else { Exit::Done })
 }
 
@@ -136,11 +148,17 @@ fn examine_driver(symbols: bool) -> (DriverReport, Vec<DeviceReport>) {
         }
     };
     let path = driver.library_path();
-    report.library = Some(path.as_ref().map_or_else(|| driver.describe(), |path| path.display().to_string()));
+    report.library = Some(
+        path.as_ref()
+            .map_or_else(|| driver.describe(), |path| path.display().to_string()),
+    );
     report.version = Some(driver.driver_version().to_string());
     report.missing = driver
         .missing()
-        .map(|symbol| Missing { name: symbol.as_str(), needs: symbol.introduced.to_string() })
+        .map(|symbol| Missing {
+            name: symbol.as_str(),
+            needs: symbol.introduced.to_string(),
+        })
         .collect();
     report.functions = cupola::sys::driver::SYMBOLS.len() - report.missing.len();
     if symbols && let Some(path) = &path {

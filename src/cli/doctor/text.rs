@@ -8,7 +8,11 @@ use crate::cli::output::bytes;
 /// Lines for people. With `symbols` every missing function is named.
 pub(super) fn render(report: &Report, symbols: bool) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "cupola {} ({}, {})", report.cupola, report.commit, report.target);
+    let _ = writeln!(
+        out,
+        "cupola {} ({}, {})",
+        report.cupola, report.commit, report.target
+    );
     driver(&mut out, report, symbols);
     for device in &report.devices {
         self::device(&mut out, device);
@@ -22,7 +26,11 @@ pub(super) fn render(report: &Report, symbols: bool) -> String {
             (Some(version), Some(path)) => {
                 let _ = writeln!(out, "{version}, {path}");
                 if !library.missing.is_empty() {
-                    let _ = writeln!(out, "           older than the bindings: lacks {}", library.missing.join(", "));
+                    let _ = writeln!(
+                        out,
+                        "           older than the bindings: lacks {}",
+                        library.missing.join(", ")
+                    );
                 }
             }
             _ => {
@@ -58,7 +66,11 @@ fn driver(out: &mut String, report: &Report, symbols: bool) {
     }
     if symbols {
         for missing in &driver.missing {
-            let _ = writeln!(out, "           lacks {} (needs CUDA {})", missing.name, missing.needs);
+            let _ = writeln!(
+                out,
+                "           lacks {} (needs CUDA {})",
+                missing.name, missing.needs
+            );
         }
     }
     if let Some(check) = &driver.symbols {
@@ -92,7 +104,9 @@ fn device(out: &mut String, device: &DeviceReport) {
         device.multiprocessors,
         device.clock_mhz
     );
-    let free = device.free_bytes.map_or_else(String::new, |free| format!(" ({} free)", bytes(free)));
+    let free = device
+        .free_bytes
+        .map_or_else(String::new, |free| format!(" ({} free)", bytes(free)));
     let _ = writeln!(
         out,
         "           {} of memory{free}, {} copy engines, PCI {}, {}",
@@ -112,5 +126,13 @@ fn device(out: &mut String, device: &DeviceReport) {
     .filter(|(_, has)| *has)
     .map(|(name, _)| *name)
     .collect();
-    let _ = writeln!(out, "           {}", if features.is_empty() { "no optional features".into() } else { features.join(", ") });
+    let _ = writeln!(
+        out,
+        "           {}",
+        if features.is_empty() {
+            "no optional features".into()
+        } else {
+            features.join(", ")
+        }
+    );
 }

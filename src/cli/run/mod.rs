@@ -9,6 +9,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::Instant;
 
+use cupola::kernels::Kernels;
 use cupola::trace::{self, Trace};
 use cupola::{Cupola, Error};
 
@@ -38,23 +39,34 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         print!("{}", found.text());
     }
 
-    let replay = replay::run(&context, &trace, args.limit, quiet)?;
+    let kernels = Kernels::load(&context, device.info()?)?;
+    let replay = replay::run(&context, &kernels, &trace, args.limit, quiet)?;
     if !quiet {
         print!("{}", replay.text());
     }
-    let stream = stream::run(&context, &source, args.chunk, device.info()?.multiprocessors, quiet)?;
+    let stream = stream::run(&context, &source, args.chunk, &kernels, quiet)?;
     if !quiet {
         print!("{}", stream.text());
     }
 
+    drop(kernels);
     let leaks = close(cupola, context, device)?;
-    let report = Report { device: found, replay, stream, leaks };
+    let report = Report {
+        device: found,
+        replay,
+        stream,
+        leaks,
+    };
     if quiet {
-        println!("{}", serde_json::to_string_pretty(&report).map_err(Failure::json)?);
+        println!("{}", serde_json::to_string_pretty(&report)?);
     } else {
         print!("{}", report.verdict());
     }
-    Ok(if report.verified() { Exit::Done } else { Exit::Wrong })
+    Ok(if report.verified() {
+        Exit::Done
+    } else {
+        Exit::Wrong
+    })
 }
 
 /// Drops everything and asks both sides what is left: our own account, and the software

@@ -7,9 +7,8 @@
 
 use std::time::Instant;
 
-use cupola::kernels::geometry::STAMP;
-use cupola::kernels::Embedded;
-use cupola::managers::ops::{self, LaunchConfig};
+use cupola::kernels::Kernels;
+use cupola::managers::ops;
 use cupola::trace::{Operation, Trace};
 use cupola::{Buffer, Context, Error, PoolConfig, Stream, StreamConfig};
 use serde::Serialize;
@@ -49,19 +48,11 @@ struct Block {
 /// Replays `trace` under `limit` bytes.
 pub(super) fn run(
     context: &Context,
+    kernels: &Kernels,
     trace: &Trace,
     limit: u64,
     quiet: bool,
 ) -> Result<ReplayReport, Error> {
-    let stamps = Embedded::find("stamp").ok_or_else(|| Error::Invalid {
-        field: "kernels",
-        problem: "the stamp kernels are not embedded".into(),
-    })?;
-    let module = context.modules().load_ptx(stamps.ptx())?;
-    let stamp = module.function("cupola_stamp")?;
-    let check = module.function("cupola_check")?;
-    let shape = LaunchConfig::linear(STAMP.blocks, STAMP.threads);
-
     let pool = context.memory_pool(PoolConfig::limit(limit))?;
     let mut streams: Vec<Stream> = vec![context.streams().create(StreamConfig::default())?];
     // Counts wrong bytes; not from the pool, whose peak is compared with the trace's.
@@ -75,9 +66,7 @@ pub(super) fn run(
     let mut checked = 0;
     let mut release = |block: Block, seed: usize, streams: &[Stream]| -> Result<(), Error> {
         let stream = &streams[block.stream];
-        let arguments = (&block.buffer, block.buffer.bytes(), seed as u64, &mut wrong);
-        // SAFETY: the kernel reads `bytes` bytes of the buffer and adds to one u64.
-        unsafe { ops::launch(&check, shape, arguments, stream) }?;
+        kernels.check(&block.buffer, seed as u64, &mut wrong, stream)?;
         checked += 1;
         // Freed on drop, in stream order: after the check.
         drop(block);
@@ -88,16 +77,18 @@ pub(super) fn run(
     let start = Instant::now();
     for (done, operation) in trace.operations().iter().enumerate() {
         match *operation {
-            Operation::Allocate { block, bytes, stream } => {
+            Operation::Allocate {
+                block,
+                bytes,
+                stream,
+            } => {
                 let stream = stream as usize;
                 while streams.len() <= stream {
                     streams.push(context.streams().create(StreamConfig::default())?);
                 }
                 let len = usize::try_from(bytes).unwrap_or(usize::MAX);
                 let mut buffer = pool.allocate::<u8>(len, &streams[stream])?;
-                let arguments = (&mut buffer, bytes, block as u64);
-                // SAFETY: the kernel writes within the `bytes` bytes of the buffer.
-                unsafe { ops::launch(&stamp, shape, arguments, &streams[stream]) }?;
+                kernels.stamp(&mut buffer, block as u64, &streams[stream])?;
                 live[block] = Some(Block { buffer, stream });
             }
             Operation::Free { block } => {

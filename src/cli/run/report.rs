@@ -57,7 +57,10 @@ impl DeviceReport {
                 |path| path.display().to_string(),
             ),
             driver_version: cupola.driver().driver_version().to_string(),
-            compute_capability: format!("{}.{}", info.compute_capability.0, info.compute_capability.1),
+            compute_capability: format!(
+                "{}.{}",
+                info.compute_capability.0, info.compute_capability.1
+            ),
             multiprocessors: info.multiprocessors,
             memory_bytes: info.total_memory,
             copy_engines: info.async_engines,
@@ -126,7 +129,12 @@ impl StreamReport {
         let _ = writeln!(
             text,
             "         reading {:.2} ms, upload {:.2} ms, compute {:.2} ms, download {:.2} ms: {:.2} ms, overlapped in {:.2} ms",
-            self.read_ms, self.upload_ms, self.compute_ms, self.download_ms, self.serial_ms, self.span_ms,
+            self.read_ms,
+            self.upload_ms,
+            self.compute_ms,
+            self.download_ms,
+            self.serial_ms,
+            self.span_ms,
         );
         let _ = writeln!(
             text,
@@ -149,9 +157,23 @@ impl StreamReport {
 
 impl Leaks {
     pub(super) fn new(live: &Live, on_device: Option<String>) -> Self {
-        let Live { contexts, streams, events, modules, pools, buffers, pinned, abandoned, .. } = *live;
+        let Live {
+            contexts,
+            streams,
+            events,
+            modules,
+            pools,
+            buffers,
+            pinned,
+            abandoned,
+            ..
+        } = *live;
         let objects = contexts + streams + events + modules + pools + buffers + pinned;
-        Self { objects, abandoned, on_device }
+        Self {
+            objects,
+            abandoned,
+            on_device,
+        }
     }
 
     fn none(&self) -> bool {
@@ -170,7 +192,10 @@ impl Report {
             "leaks    {} objects, {} abandoned{}\n",
             self.leaks.objects,
             self.leaks.abandoned,
-            self.leaks.on_device.as_ref().map_or_else(String::new, |found| format!("; {found}")),
+            self.leaks
+                .on_device
+                .as_ref()
+                .map_or_else(String::new, |found| format!("; {found}")),
         );
         let _ = writeln!(text, "{}", verdict(self.verified()));
         text

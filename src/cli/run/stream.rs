@@ -8,9 +8,8 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use cupola::kernels::{Embedded, geometry};
-use cupola::managers::module::{Function, Module};
-use cupola::managers::ops::{self, LaunchConfig};
+use cupola::kernels::Kernels;
+use cupola::managers::ops;
 use cupola::managers::pipeline::{OverlapReport, Pipeline, PipelineConfig, Step};
 use cupola::{Context, Error, PoolConfig};
 use serde::Serialize;
@@ -33,7 +32,10 @@ impl Source {
     pub(super) fn file(path: &std::path::Path) -> Result<Self, Failure> {
         let facts = std::fs::metadata(path).map_err(|error| Failure::file(path, error))?;
         if !facts.is_file() {
-            return Err(Failure::file(path, "it is not a regular file, and is read twice"));
+            return Err(Failure::file(
+                path,
+                "it is not a regular file, and is read twice",
+            ));
         }
         Ok(Self::File(path.into(), facts.len()))
     }
@@ -54,9 +56,9 @@ impl Source {
 
     fn open(&self) -> Result<Box<dyn Read + '_>, Failure> {
         Ok(match self {
-            Self::File(path, _) => Box::new(
-                std::fs::File::open(path).map_err(|error| Failure::file(path, error))?,
-            ),
+            Self::File(path, _) => {
+                Box::new(std::fs::File::open(path).map_err(|error| Failure::file(path, error))?)
+            }
             Self::Memory(data) => Box::new(&data[..]),
         })
     }
@@ -111,50 +113,23 @@ pub(super) struct StreamReport {
     pub(super) verified: bool,
 }
 
-/// The kernels of a step.
-struct Kernels {
-    _modules: [Module; 2],
-    histogram: Function,
-    crc: Function,
-    multiprocessors: u32,
-}
-
-impl Kernels {
-    fn load(context: &Context, multiprocessors: u32) -> Result<Self, Error> {
-        let load = |name: &str| {
-            let embedded = Embedded::find(name).ok_or_else(|| Error::Invalid {
-                field: "kernels",
-                problem: format!("{name} is not embedded"),
-            })?;
-            context.modules().load_ptx(embedded.ptx())
-        };
-        let modules = [load("histogram")?, load("crc32")?];
-        Ok(Self {
-            histogram: modules[0].function("cupola_histogram")?,
-            crc: modules[1].function("cupola_crc32")?,
-            _modules: modules,
-            multiprocessors,
-        })
-    }
-
-    fn enqueue(&self, step: Step<'_, u8, u64>) -> Result<(), Error> {
-        let Step { stream, input, mut output, .. } = step;
-        ops::zero(output.reborrow(), stream)?;
-        let len = input.len() as u64;
-        let (counts, crc) = (output.as_slice().slice(..256)?, output.as_slice().slice(256..)?);
-        let shape = |of: geometry::Geometry| LaunchConfig::linear(of.blocks, of.threads);
-        // SAFETY: the kernel reads `len` bytes of the input and adds to 256 counters.
-        unsafe {
-            let shape = shape(geometry::histogram(len, self.multiprocessors));
-            ops::launch(&self.histogram, shape, (input, len, counts), stream)?;
-        }
-        // SAFETY: the kernel reads `len` bytes of the input and writes one u32, the low
-        // half of the last counter, which is zero.
-        unsafe {
-            let shape = shape(geometry::crc32(len, self.multiprocessors));
-            ops::launch(&self.crc, shape, (input, len, crc), stream)
-        }
-    }
+/// Puts the kernels of one chunk on the pipeline's compute stream.
+fn enqueue(kernels: &Kernels, step: Step<'_, u8, u64>) -> Result<(), Error> {
+    let Step {
+        stream,
+        input,
+        mut output,
+        ..
+    } = step;
+    // The counters are added to, and hold an earlier chunk's.
+    ops::zero(output.reborrow(), stream)?;
+    kernels.histogram(input, output.reborrow().slice(..256)?, stream)?;
+    // The low half of the last element; the high half stays zero.
+    kernels.crc32(
+        input,
+        output.slice(256..)?.cast::<u32>()?.slice(..1)?,
+        stream,
+    )
 }
 
 /// Streams `source` in chunks of `chunk` bytes.
@@ -162,16 +137,20 @@ pub(super) fn run(
     context: &Context,
     source: &Source,
     chunk: Option<u64>,
-    multiprocessors: u32,
+    kernels: &Kernels,
     quiet: bool,
 ) -> Result<StreamReport, Failure> {
     // About 32 steps, so that filling and draining the pipeline weigh little.
-    let chunk = chunk.unwrap_or_else(|| (source.len() / 32).clamp(64 << 10, 8 << 20)).max(1);
+    let chunk = chunk
+        .unwrap_or_else(|| (source.len() / 32).clamp(64 << 10, 8 << 20))
+        .max(1);
     let input = usize::try_from(chunk).unwrap_or(usize::MAX);
     let pool = context.memory_pool(PoolConfig::limit(4 * (chunk.saturating_add(1 << 16))))?;
-    let mut pipeline: Pipeline<u8, u64> =
-        Pipeline::new(context, &pool, PipelineConfig::new(input, OUTPUT).measured())?;
-    let kernels = Kernels::load(context, multiprocessors)?;
+    let mut pipeline: Pipeline<u8, u64> = Pipeline::new(
+        context,
+        &pool,
+        PipelineConfig::new(input, OUTPUT).measured(),
+    )?;
 
     let mut progress = Progress::new("stream", source.len().div_ceil(chunk), quiet);
     let mut outputs: Vec<[u64; OUTPUT]> = Vec::new();
@@ -186,7 +165,7 @@ pub(super) fn run(
             total += len as u64;
             Ok((len > 0).then_some(len))
         },
-        |step| Ok(kernels.enqueue(step)?),
+        |step| Ok(enqueue(kernels, step)?),
         |_, output| {
             outputs.push(std::array::from_fn(|index| output[index]));
             progress.at(outputs.len() as u64);
@@ -194,7 +173,7 @@ pub(super) fn run(
         },
     )?;
     let seconds = start.elapsed().as_secs_f64();
-    drop((progress, reader, pipeline, kernels));
+    drop((progress, reader, pipeline));
 
     let wrong_chunks = compare(source, input, &outputs)?;
     let overlap = report.overlap;
@@ -233,12 +212,23 @@ impl Times {
     fn new(overlap: Option<&OverlapReport>, reading: Duration) -> Self {
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         let reading = ms(reading);
-        overlap.map_or(Self { stages: [reading, 0.0, 0.0, 0.0], span: reading }, |overlap| Self {
-            stages: [reading, ms(overlap.upload), ms(overlap.compute), ms(overlap.download)],
-            // Device and host clocks are not the same: the reading of the first chunk is
-            // before the device's first mark.
-            span: ms(overlap.span).max(reading),
-        })
+        overlap.map_or(
+            Self {
+                stages: [reading, 0.0, 0.0, 0.0],
+                span: reading,
+            },
+            |overlap| Self {
+                stages: [
+                    reading,
+                    ms(overlap.upload),
+                    ms(overlap.compute),
+                    ms(overlap.download),
+                ],
+                // Device and host clocks are not the same: the reading of the first chunk is
+                // before the device's first mark.
+                span: ms(overlap.span).max(reading),
+            },
+        )
     }
 
     fn sum(&self) -> f64 {
@@ -268,7 +258,8 @@ fn compare(source: &Source, chunk: usize, outputs: &[[u64; OUTPUT]]) -> Result<u
         for &byte in &data[..len] {
             counts[usize::from(byte)] += 1;
         }
-        let right = output[..256] == counts && output[256] == u64::from(crc32fast::hash(&data[..len]));
+        let right =
+            output[..256] == counts && output[256] == u64::from(crc32fast::hash(&data[..len]));
         wrong += usize::from(!right);
     }
     // A chunk that never came out is as wrong as one that came out wrong.

@@ -1,41 +1,8 @@
-//! The host memory behind one allocation.
+//! One allocation in device memory, and one range of page-locked host memory.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Zeroed host memory, given back when dropped. It is only ever accessed through raw
-/// pointers, because kernels and copies of a racing program may touch the same bytes.
-#[derive(Debug)]
-struct Backing {
-    start: NonNull<u8>,
-    layout: Layout,
-}
-
-// SAFETY: the memory belongs to the value; there is no reference to it, and whoever
-// accesses it through the pointer answers for the access.
-unsafe impl Send for Backing {}
-// SAFETY: as above.
-unsafe impl Sync for Backing {}
-
-impl Backing {
-    /// `None` if the host has no such memory. Large memory is committed by the host when
-    /// it is touched, which needs an alignment of 16: the allocator would fill memory of
-    /// any larger alignment itself.
-    fn new(len: u64, align: usize) -> Option<Self> {
-        let layout = Layout::from_size_align(usize::try_from(len).ok()?.max(1), align).ok()?;
-        // SAFETY: the layout has at least one byte.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Self { start, layout })
-    }
-}
-
-impl Drop for Backing {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout, and freed only here.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) };
-    }
-}
+use super::backing::Backing;
 
 /// An allocation in device memory.
 #[derive(Debug)]
@@ -81,7 +48,7 @@ impl Block {
             module: false,
             constant: false,
             doomed: AtomicBool::new(false),
-            backing: Backing::new(len, 16)?,
+            backing: Backing::new(len)?,
         })
     }
 
@@ -89,8 +56,7 @@ impl Block {
     pub(in crate::device) fn host(&self, address: u64) -> *mut u8 {
         let offset = address.wrapping_sub(self.address).min(self.len);
         self.backing
-            .start
-            .as_ptr()
+            .start()
             .wrapping_add(usize::try_from(offset).unwrap_or(0))
     }
 
@@ -136,8 +102,8 @@ unsafe impl Sync for HostRange {}
 impl HostRange {
     /// Memory of the machine's own; `None` if the host has none.
     pub(super) fn allocate(len: u64, flags: u32, context: u64, device: usize) -> Option<Self> {
-        let backing = Backing::new(len, 4096)?;
-        let start = backing.start.as_ptr();
+        let backing = Backing::pages(usize::try_from(len).ok()?)?;
+        let start = backing.start();
         let address = start.expose_provenance() as u64;
         Some(Self {
             address,

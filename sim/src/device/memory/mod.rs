@@ -4,6 +4,7 @@
 //! every access goes through the table of live allocations in [`space`].
 
 mod account;
+mod backing;
 mod block;
 mod space;
 mod transfer;
@@ -36,7 +37,12 @@ pub(super) fn allocate(context: &Context, len: usize, module: Option<bool>) -> R
     let device = &context.device;
     let extent = extent(len)?;
     device.account.take(extent)?;
-    let owner = Owner { device: device.ordinal, context: context.handle, pool: None, module };
+    let owner = Owner {
+        device: device.ordinal,
+        context: context.handle,
+        pool: None,
+        module,
+    };
     let block = device.space.allocate(len as u64, extent, extent, owner);
     block.inspect_err(|_| device.account.give(None, extent))
 }

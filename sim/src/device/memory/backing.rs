@@ -1,0 +1,78 @@
+//! The host memory behind one allocation in device memory.
+//!
+//! Large blocks are mappings of their own, committed page by page when they are touched:
+//! a program may hold gigabytes of device memory and write little of it. The host's heap
+//! would fill memory that it reuses with zeros, all of it, before anybody asks.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+use memmap2::MmapMut;
+
+/// From this size on a block has a mapping of its own.
+const MAPPED_FROM: usize = 64 << 10;
+
+/// Alignment of small blocks. The heap's own: for a larger one it would fill by hand.
+const ALIGN: usize = 16;
+
+/// Zeroed host memory, given back when dropped. It is only ever accessed through raw
+/// pointers, because kernels and copies of a racing program may touch the same bytes.
+#[derive(Debug)]
+pub(super) struct Backing {
+    start: NonNull<u8>,
+    owner: Owner,
+}
+
+#[derive(Debug)]
+enum Owner {
+    Heap(Layout),
+    /// Held for its drop alone.
+    Mapping(#[allow(dead_code)] MmapMut),
+}
+
+// SAFETY: the memory belongs to the value; there is no reference to it, and whoever
+// accesses it through the pointer answers for the access.
+unsafe impl Send for Backing {}
+// SAFETY: as above.
+unsafe impl Sync for Backing {}
+
+impl Backing {
+    /// `None` if the host has no such memory.
+    pub(super) fn new(len: u64) -> Option<Self> {
+        let len = usize::try_from(len).ok()?.max(1);
+        if len >= MAPPED_FROM {
+            return Self::pages(len);
+        }
+        let layout = Layout::from_size_align(len, ALIGN).ok()?;
+        // SAFETY: the layout has at least one byte.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Self {
+            start,
+            owner: Owner::Heap(layout),
+        })
+    }
+
+    /// Whole pages of their own; `None` if the host has no such memory.
+    pub(super) fn pages(len: usize) -> Option<Self> {
+        let mut mapping = MmapMut::map_anon(len.max(1)).ok()?;
+        let start = NonNull::new(mapping.as_mut_ptr())?;
+        Some(Self {
+            start,
+            owner: Owner::Mapping(mapping),
+        })
+    }
+
+    /// The first byte.
+    pub(super) fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+}
+
+impl Drop for Backing {
+    fn drop(&mut self) {
+        if let Owner::Heap(layout) = self.owner {
+            // SAFETY: allocated in `new` with this layout, and freed only here.
+            unsafe { dealloc(self.start.as_ptr(), layout) };
+        }
+    }
+}
