@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cupola_sys::driver::CUevent;
 
 use crate::context::ContextCore;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorClass, Result};
 use crate::event::{EventConfig, RawEvent};
 use crate::stream::Stream;
 
@@ -56,13 +56,14 @@ pub(crate) fn settle_event(core: &Arc<ContextCore>, event: &RawEvent) -> bool {
 }
 
 fn settled(core: &Arc<ContextCore>, wait: impl Fn() -> Result<()>) -> bool {
+    let mut shut_down = false;
     for _ in 0..3 {
         match wait() {
             Ok(()) => return true,
             Err(Error::Forked) => return false,
-            Err(_) => {}
+            Err(error) => shut_down = error.class() == ErrorClass::Shutdown,
         }
     }
-    // The device runs nothing of a lost context.
-    core.poison().is_some()
+    // The device runs nothing of a lost context, nor after the driver has shut down.
+    shut_down || core.poison().is_some()
 }

@@ -206,8 +206,7 @@ fn launches_that_cannot_be_right_are_refused() {
 fn modules_that_do_not_load_say_why() {
     let bench = Bench::open();
     let modules = bench.context.modules();
-    let broken =
-        ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry f() { nonsense; }\n";
+    let broken = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry f( {\n";
     match modules.load_ptx(broken) {
         Err(Error::Load { call, log, .. }) => {
             assert_eq!(call.status(), Some(CUresult::CUDA_ERROR_INVALID_PTX));

@@ -149,15 +149,23 @@ impl ContextCore {
         destroy: impl FnOnce(&Driver) -> Result<(), DriverError>,
     ) -> Result<()> {
         self.ledger.remove(kind, 1);
-        let result = self.last_call(destroy);
+        let result = self.give_back(destroy);
         if result.is_err() {
             self.ledger.add(Kind::Abandoned, 1);
         }
         result
     }
 
-    /// One call of cleanup: in the parent process only, with the context current if that
-    /// can be had, and a driver that has shut down counts as success.
+    /// A call that gives something back; a driver that has shut down has taken it back.
+    pub(crate) fn give_back(
+        &self,
+        call: impl FnOnce(&Driver) -> Result<(), DriverError>,
+    ) -> Result<()> {
+        self.last_call(|driver| forgive_shutdown(call(driver)))
+    }
+
+    /// One call of cleanup: in the parent process only, and with the context current if that
+    /// can be had.
     pub(crate) fn last_call(
         &self,
         call: impl FnOnce(&Driver) -> Result<(), DriverError>,
@@ -169,7 +177,7 @@ impl ContextCore {
         // context cannot be made current at the second attempt.
         let set = || current::set(&self.driver, self.identity, self.raw);
         let _ = set().or_else(|_| set());
-        self.check(forgive_shutdown(call(&self.driver)))
+        self.check(call(&self.driver))
     }
 }
 

@@ -126,14 +126,14 @@ impl Source {
         stream: &Stream,
     ) -> Result<()> {
         match self.backing() {
-            Backing::StreamOrdered => core.last_call(|driver| {
+            Backing::StreamOrdered => core.give_back(|driver| {
                 // SAFETY: allocated from the pool and not freed before; the stream has
                 // waited for every use.
                 unsafe { driver.cuMemFreeAsync(address, stream.as_raw()) }
             }),
             Backing::Direct if submit::settle(stream) => {
                 // SAFETY: allocated by `allocate` and not freed before; no use runs.
-                core.last_call(|driver| unsafe { driver.cuMemFree_v2(address) })
+                core.give_back(|driver| unsafe { driver.cuMemFree_v2(address) })
             }
             Backing::Direct => Err(Error::invalid(
                 "buffer",
