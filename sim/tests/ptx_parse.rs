@@ -219,10 +219,16 @@ fn nesting_is_bounded() {
     let deep = 100_000;
     refused(&format!(".version 7.0\n.entry k() {{ {}", "{".repeat(deep)));
     for prefix in ["{", "[{", "-(", "~~", "1?", "!("] {
-        refused(&format!(".version 7.0\n.entry k() {{ mov.u32 %r, {}1", prefix.repeat(deep)));
+        refused(&format!(
+            ".version 7.0\n.entry k() {{ mov.u32 %r, {}1",
+            prefix.repeat(deep)
+        ));
     }
     for prefix in ["{", "(", "-", "~", "1?", "1?2:", "1+("] {
-        refused(&format!(".version 7.0\n.global .u32 x = {}1;", prefix.repeat(deep)));
+        refused(&format!(
+            ".version 7.0\n.global .u32 x = {}1;",
+            prefix.repeat(deep)
+        ));
     }
 }
 

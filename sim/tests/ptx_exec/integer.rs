@@ -568,3 +568,34 @@ fn operands_wider_than_the_type_are_cut() {
     // ld.s8 into a 64-bit register extends the sign all the way.
     assert_eq!(got, [0xffff_ffff_ffff_ffee]);
 }
+
+/// Shifts by a constant are decoded apart from shifts by a register.
+#[test]
+fn shifts_by_constants() {
+    let one = rows(EDGES, 1);
+    for n in [0u32, 1, 7, 15, 16, 31, 32, 63, 64, 200] {
+        let ins = |op: &str| format!("{op} %d, %a, {n};");
+        check(&ins("shl.b16"), "u16", &["u16"], &one, |r| {
+            u64::from((r[0] as u16).checked_shl(n).unwrap_or(0))
+        });
+        check(&ins("shl.b32"), "u32", &["u32"], &one, |r| {
+            u64::from((r[0] as u32).checked_shl(n).unwrap_or(0))
+        });
+        check(&ins("shl.b64"), "u64", &["u64"], &one, |r| {
+            r[0].checked_shl(n).unwrap_or(0)
+        });
+        check(&ins("shr.u32"), "u32", &["u32"], &one, |r| {
+            u64::from((r[0] as u32).checked_shr(n).unwrap_or(0))
+        });
+        check(&ins("shr.u64"), "u64", &["u64"], &one, |r| {
+            r[0].checked_shr(n).unwrap_or(0)
+        });
+        check(&ins("shr.s32"), "u32", &["u32"], &one, |r| {
+            let v = (r[0] as i32) >> n.min(31);
+            u64::from(v.cast_unsigned())
+        });
+        check(&ins("shr.s64"), "u64", &["u64"], &one, |r| {
+            (r[0].cast_signed() >> n.min(63)).cast_unsigned()
+        });
+    }
+}
