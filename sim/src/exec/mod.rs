@@ -16,6 +16,7 @@ mod grid;
 mod inst;
 mod kernel;
 mod lanes;
+mod loader;
 mod memory;
 mod num;
 mod place;

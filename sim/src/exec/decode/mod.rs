@@ -18,6 +18,8 @@ mod half;
 mod mem;
 mod mods;
 mod moves;
+mod operand;
+mod shift;
 mod table;
 mod warp;
 

@@ -1,6 +1,6 @@
 //! Which function decodes which opcode.
 
-use super::{Bad, Cx, arith, bits, call, compare, control, cvt, float, mem, moves, warp};
+use super::{Bad, Cx, arith, bits, call, compare, control, cvt, float, mem, moves, shift, warp};
 use crate::ptx::Instr;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -77,10 +77,10 @@ static TABLE: &[(&str, Decode)] = &[
     ("set", compare::set),
     ("setmaxnreg", mem::hint),
     ("setp", compare::setp),
-    ("shf", bits::shf),
+    ("shf", shift::shf),
     ("shfl", warp::shfl),
-    ("shl", bits::shift),
-    ("shr", bits::shift),
+    ("shl", shift::shift),
+    ("shr", shift::shift),
     ("sin", float::approx),
     ("slct", compare::slct),
     ("sqrt", float::sqrt),

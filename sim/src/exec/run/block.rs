@@ -141,7 +141,8 @@ impl Block {
                 let func = warp.frames.get(g.frame as usize).map_or(0, |f| f.func);
                 let code = cx.env.funcs.get(func as usize).map(|f| &f.code[..]);
                 // A barrier's group is already past it.
-                let at = g.pc as usize - usize::from(matches!(g.state, super::warp::State::Bar(_)));
+                let at =
+                    g.pc as usize - usize::from(matches!(g.state, super::groups::State::Bar(_)));
                 let line = code.and_then(|c| c.get(at)).map_or(0, |i| i.line);
                 return BlockStop::Fault(
                     fault(lane),

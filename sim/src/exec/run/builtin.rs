@@ -1,6 +1,7 @@
 //! Functions that the device provides: `vprintf` and `__assertfail`.
 
-use super::warp::{Next, State, Warp};
+use super::groups::State;
+use super::warp::{Next, Warp};
 use crate::exec::ctx::Ctx;
 use crate::exec::fault::{FaultKind, LaneFault};
 use crate::exec::inst::{Call, Callee, Inst};

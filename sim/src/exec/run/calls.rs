@@ -1,7 +1,8 @@
 //! Calls and returns of a lane group.
 
 use super::frame::{Frame, registers};
-use super::warp::{Group, Next, State, Warp, lane_fault};
+use super::groups::{Group, State};
+use super::warp::{Next, Warp, lane_fault};
 use crate::exec::ctx::Ctx;
 use crate::exec::fault::FaultKind;
 use crate::exec::inst::{Callee, Func, Inst};

@@ -4,5 +4,7 @@ pub(crate) mod barrier;
 pub(crate) mod block;
 mod builtin;
 mod calls;
-pub(crate) mod frame;
+mod frame;
+mod groups;
+mod sync;
 pub(crate) mod warp;

@@ -1,36 +1,14 @@
 //! The scheduler of one warp.
 
-use super::barrier::{Barriers, Release};
+use super::barrier::Barriers;
 use super::frame::{Frame, registers};
+use super::groups::{Group, State};
 use crate::exec::ctx::{Ctx, WarpIds};
 use crate::exec::fault::{FaultKind, LaneFault};
-use crate::exec::inst::{BarKind, Flow, Func, Inst, Kind, NONE};
+use crate::exec::inst::{Flow, Func, Inst, Kind, NONE};
 
 /// Backward branches after which a group gives way to others of its warp.
 const PATIENCE: u32 = 1000;
-
-/// What a group is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
-    Run,
-    /// Waits at block barrier `number`; the pc is after it.
-    Bar(u8),
-    /// Waits at a warp-wide instruction for its other lanes.
-    Gather,
-    /// Waits at `bar.warp.sync`.
-    WarpBar,
-}
-
-/// Lanes at the same place.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Group {
-    pub(crate) frame: u32,
-    pub(crate) pc: u32,
-    pub(crate) mask: u32,
-    pub(crate) state: State,
-    /// Gave way and waits until nobody else can run.
-    pub(crate) yielded: bool,
-}
 
 /// Why a warp stopped running.
 #[derive(Debug)]
@@ -145,75 +123,6 @@ impl Warp {
         } else {
             Stop::Parked
         }
-    }
-
-    /// Merges groups that met and chooses the next one to run.
-    fn pick(&mut self) -> Option<usize> {
-        if let [only] = &self.groups[..] {
-            return (only.state == State::Run).then_some(0);
-        }
-        self.merge();
-        let mut best: Option<(usize, bool, u32, u32)> = None;
-        for (i, g) in self.groups.iter().enumerate() {
-            if g.state != State::Run {
-                continue;
-            }
-            let depth = self.frames[g.frame as usize].depth;
-            let better = best.is_none_or(|(_, yielded, d, pc)| {
-                (g.yielded, u32::MAX - depth, g.pc) < (yielded, u32::MAX - d, pc)
-            });
-            if better {
-                best = Some((i, g.yielded, depth, g.pc));
-            }
-        }
-        let (at, yielded, ..) = best?;
-        if yielded {
-            // Everyone gave way: begin a new round.
-            self.groups.iter_mut().for_each(|g| g.yielded = false);
-        }
-        Some(at)
-    }
-
-    /// Joins groups at one pc of one frame. A group that waits for lanes joins
-    /// those that arrive, and looks again.
-    fn merge(&mut self) {
-        let joins = |a: State, b: State| {
-            a == b || !matches!((a, b), (State::Bar(_), _) | (_, State::Bar(_)))
-        };
-        let mut i = 0;
-        while i < self.groups.len() {
-            let mut k = i + 1;
-            while k < self.groups.len() {
-                let (a, b) = (self.groups[i], self.groups[k]);
-                if a.frame == b.frame && a.pc == b.pc && joins(a.state, b.state) {
-                    let g = &mut self.groups[i];
-                    g.mask |= b.mask;
-                    // One that gave way still does, or lanes that part and meet
-                    // in a loop would never let others run.
-                    g.yielded |= b.yielded;
-                    if !matches!(a.state, State::Bar(_)) {
-                        g.state = State::Run;
-                    }
-                    self.groups.swap_remove(k);
-                } else {
-                    k += 1;
-                }
-            }
-            i += 1;
-        }
-    }
-
-    /// The lowest pc above `pc` where a group of the same frame waits to be met.
-    fn meeting(&self, at: usize, pc: u32) -> u32 {
-        let frame = self.groups[at].frame;
-        let others = self.groups.iter().enumerate();
-        others
-            .filter(|(i, g)| {
-                *i != at && g.frame == frame && g.pc > pc && !matches!(g.state, State::Bar(_))
-            })
-            .map(|(_, g)| g.pc)
-            .min()
-            .unwrap_or(u32::MAX)
     }
 
     #[allow(clippy::too_many_lines, reason = "the interpreter's one loop")]
@@ -460,83 +369,6 @@ impl Warp {
             }
         }
     }
-
-    /// Arrives at a block barrier; the number, and the state that follows.
-    ///
-    /// # Safety
-    /// `cx` must hold the frame that `inst` belongs to.
-    unsafe fn arrive(
-        &self,
-        cx: &Ctx<'_>,
-        bars: &mut Barriers,
-        inst: &Inst,
-        mask: u32,
-    ) -> (u32, State) {
-        // SAFETY: a and b are 32-bit registers, p a predicate.
-        let (number, count, yes) = unsafe {
-            let count = (inst.b != NONE).then(|| uniform(cx, inst.b, mask));
-            let yes = (inst.p != NONE).then(|| {
-                let p = cx.pred(inst.p) ^ 0u32.wrapping_sub((inst.x & 1) as u32);
-                (p & mask).count_ones()
-            });
-            (uniform(cx, inst.a, mask), count, yes)
-        };
-        if number > 15 {
-            return (number, State::Bar(0));
-        }
-        // Counts are of whole warps: lanes that never existed come along with
-        // the lowest one that does.
-        let mut threads = mask.count_ones();
-        if count.is_some() && mask & (self.ids.all & self.ids.all.wrapping_neg()) != 0 {
-            threads += 32 - self.ids.all.count_ones();
-        }
-        bars.arrive(number as usize, threads, count, yes);
-        let state = if inst.bar == BarKind::Arrive {
-            State::Run
-        } else {
-            State::Bar(number as u8)
-        };
-        (number, state)
-    }
-
-    /// Lets the groups at a released barrier go on.
-    pub(crate) fn release(&mut self, cx: &mut Ctx<'_>, release: &Release) {
-        for i in 0..self.groups.len() {
-            let g = self.groups[i];
-            if g.state != State::Bar(release.number as u8) {
-                continue;
-            }
-            self.groups[i].state = State::Run;
-            let frame = &mut self.frames[g.frame as usize];
-            let func = cx.env.funcs.get(frame.func as usize);
-            let inst = func.and_then(|f| f.code.get(g.pc as usize - 1));
-            let Some(&Inst {
-                kind: Kind::Bar,
-                bar: kind,
-                d,
-                ..
-            }) = inst
-            else {
-                continue;
-            };
-            if !matches!(kind, BarKind::Popc | BarKind::And | BarKind::Or) {
-                continue;
-            }
-            cx.regs = frame.regs.as_mut_ptr().cast();
-            let value = release.value(kind);
-            // SAFETY: the registers are those of the barrier's frame; d is of
-            // the class that its kind implies.
-            unsafe {
-                if kind == BarKind::Popc {
-                    for lane in crate::exec::lanes::bits(g.mask) {
-                        cx.reg::<u32>(d).add(lane).write(value);
-                    }
-                } else {
-                    cx.set_pred(d, g.mask, value);
-                }
-            }
-        }
-    }
 }
 
 /// The fault that an operation left in `cx`.
@@ -575,7 +407,7 @@ unsafe fn guarded(cx: &Ctx<'_>, inst: &Inst, mask: u32) -> u32 {
 ///
 /// # Safety
 /// `reg` must be a 32-bit register of the current frame.
-unsafe fn uniform(cx: &Ctx<'_>, reg: u32, mask: u32) -> u32 {
+pub(super) unsafe fn uniform(cx: &Ctx<'_>, reg: u32, mask: u32) -> u32 {
     // SAFETY: by contract.
     unsafe {
         cx.reg::<u32>(reg)

@@ -1,0 +1,402 @@
+//! Loading a module: which name means what, where variables live, and the
+//! decoding of every function.
+
+use super::decode::{self, DecodeError, Layout, Names, Place, Signature};
+use super::inst::{Callee, Func};
+use super::kernel::{Kernel, KernelError, ParamInfo};
+use super::memory::CODE_WINDOW;
+use super::place::{LoadError, Placement, VarSpace, initial_bytes};
+use super::program::Program;
+use crate::ptx::{self, Linkage, Module, Operand, Space, Stmt, Var};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Key of a variable declared in a function: which one, where.
+type InnerKey<'a> = (usize, u32, &'a str);
+
+pub(super) struct Loader<'a> {
+    module: &'a Module<'a>,
+    /// Functions with bodies, by index in the program.
+    bodies: Vec<&'a ptx::Func<'a>>,
+    names: Names<'a>,
+    inner: HashMap<InnerKey<'a>, Place>,
+    globals: HashMap<String, (u64, u64)>,
+    /// Shared memory of each entry; functions share the common part.
+    shared: Vec<u32>,
+    common_shared: u32,
+}
+
+impl<'a> Loader<'a> {
+    pub(super) fn new(module: &'a Module<'a>) -> Result<Self, LoadError> {
+        let mut loader = Loader {
+            module,
+            bodies: Vec::new(),
+            names: Names::default(),
+            inner: HashMap::new(),
+            globals: HashMap::new(),
+            shared: Vec::new(),
+            common_shared: 0,
+        };
+        for func in &module.funcs {
+            let layout = decode::layout(&func.returns, &func.params).unwrap_or_default();
+            let index = func.body.is_some().then_some(loader.bodies.len() as u32);
+            let known = loader.names.funcs.get(func.name).and_then(|s| s.index);
+            match (known, index) {
+                (Some(_), Some(_)) if func.linkage != Linkage::Weak => {
+                    return Err(LoadError::Duplicate {
+                        line: func.line,
+                        name: func.name.to_owned(),
+                    });
+                }
+                (Some(_), _) => continue,
+                _ => {}
+            }
+            if index.is_some() {
+                loader.bodies.push(func);
+            }
+            loader
+                .names
+                .funcs
+                .insert(func.name, Signature { index, layout });
+        }
+        for (new, old) in &module.aliases {
+            if let Some(signature) = loader.names.funcs.get(old).cloned() {
+                loader.names.funcs.insert(new, signature);
+            }
+        }
+        Ok(loader)
+    }
+
+    /// Gives `.global` and `.const` variables addresses, then initial values,
+    /// which may name any of them.
+    pub(super) fn place_globals(&mut self, device: &mut dyn Placement) -> Result<(), LoadError> {
+        let mut defined: HashMap<&str, &Var<'_>> = HashMap::new();
+        let mut all = Vec::new();
+        for var in &self.module.vars {
+            if matches!(var.space, Space::Global | Space::Const) {
+                all.push((None, var));
+            }
+        }
+        for (index, func) in self.bodies.iter().enumerate() {
+            each_var(func.body.as_deref().unwrap_or(&[]), &mut |var| {
+                if matches!(var.space, Space::Global | Space::Const) {
+                    all.push((Some(index), var));
+                }
+            });
+        }
+        let mut initialised = Vec::new();
+        for (func, var) in all {
+            if var.linkage == Linkage::Extern {
+                self.names.vars.entry(var.name).or_insert(Place::Undefined);
+                continue;
+            }
+            if func.is_none() {
+                if defined.contains_key(var.name) {
+                    if matches!(var.linkage, Linkage::Weak | Linkage::Common) {
+                        continue;
+                    }
+                    return Err(LoadError::Duplicate {
+                        line: var.line,
+                        name: var.name.to_owned(),
+                    });
+                }
+                defined.insert(var.name, var);
+            }
+            let size = var.size().unwrap_or(u64::MAX);
+            let space = if var.space == Space::Const {
+                VarSpace::Const
+            } else {
+                VarSpace::Global
+            };
+            let align = u64::from(var.alignment());
+            let Some(address) = device.place(var.name, space, size, align) else {
+                return Err(LoadError::NoRoom {
+                    line: var.line,
+                    name: var.name.to_owned(),
+                    size,
+                });
+            };
+            match func {
+                None => {
+                    self.names.vars.insert(var.name, Place::Device(address));
+                    self.globals.insert(var.name.to_owned(), (address, size));
+                }
+                Some(index) => {
+                    let key = (index, var.line, var.name);
+                    self.inner.insert(key, Place::Device(address));
+                }
+            }
+            if let Some(init) = &var.init {
+                initialised.push((var, init, address));
+            }
+        }
+        for (var, init, address) in initialised {
+            let find = |name: &str| self.symbol(name);
+            let bytes =
+                initial_bytes(var, init, &find).map_err(|reason| LoadError::Initialiser {
+                    line: var.line,
+                    name: var.name.to_owned(),
+                    reason,
+                })?;
+            device.fill(address, &bytes);
+        }
+        Ok(())
+    }
+
+    fn symbol(&self, name: &str) -> Option<u64> {
+        if let Some(Place::Device(at)) = self.names.vars.get(name) {
+            return Some(*at);
+        }
+        let index = self.names.funcs.get(name)?.index?;
+        Some(CODE_WINDOW + 16 * u64::from(index))
+    }
+
+    /// Shared memory: first what functions use, alike in every kernel, then each
+    /// entry's own.
+    pub(super) fn place_shared(&mut self) {
+        let mut users: HashMap<&str, (usize, bool)> = HashMap::new();
+        let module_shared: HashMap<&str, &Var<'_>> = self
+            .module
+            .vars
+            .iter()
+            .filter(|v| v.space == Space::Shared)
+            .map(|v| (v.name, v))
+            .collect();
+        if !module_shared.is_empty() {
+            for (index, func) in self.bodies.iter().enumerate() {
+                each_name(func.body.as_deref().unwrap_or(&[]), &mut |name| {
+                    if let Some((&name, _)) = module_shared.get_key_value(name) {
+                        let common = !func.entry;
+                        users
+                            .entry(name)
+                            .and_modify(|u| u.1 |= common || u.0 != index)
+                            .or_insert((index, common));
+                    }
+                });
+            }
+        }
+        let mut common = 0u64;
+        self.shared = vec![0; self.bodies.len()];
+        for var in self.module.vars.iter().filter(|v| v.space == Space::Shared) {
+            if var.linkage == Linkage::Extern {
+                self.names.vars.insert(var.name, Place::DynamicShared);
+            } else if users.get(var.name).is_some_and(|u| u.1) {
+                let at = take(&mut common, var);
+                self.names.vars.insert(var.name, Place::Shared(at));
+            }
+        }
+        let inner: Vec<_> = self.inner_shared();
+        for &(index, var) in &inner {
+            if !self.bodies[index].entry {
+                let at = take(&mut common, var);
+                self.inner
+                    .insert((index, var.line, var.name), Place::Shared(at));
+            }
+        }
+        self.common_shared = u32::try_from(common).unwrap_or(u32::MAX);
+        let mut own = vec![common; self.bodies.len()];
+        for var in self.module.vars.iter().filter(|v| v.space == Space::Shared) {
+            if let Some(&(index, false)) = users.get(var.name)
+                && var.linkage != Linkage::Extern
+            {
+                let at = take(&mut own[index], var);
+                self.names.vars.insert(var.name, Place::Shared(at));
+            }
+        }
+        for &(index, var) in &inner {
+            if self.bodies[index].entry {
+                let at = take(&mut own[index], var);
+                self.inner
+                    .insert((index, var.line, var.name), Place::Shared(at));
+            }
+        }
+        for (total, own) in self.shared.iter_mut().zip(own) {
+            *total = u32::try_from(own).unwrap_or(u32::MAX);
+        }
+    }
+
+    fn inner_shared(&self) -> Vec<(usize, &'a Var<'a>)> {
+        let mut all = Vec::new();
+        for (index, func) in self.bodies.iter().enumerate() {
+            each_var(func.body.as_deref().unwrap_or(&[]), &mut |var| {
+                if var.space == Space::Shared {
+                    all.push((index, var));
+                }
+            });
+        }
+        all
+    }
+
+    pub(super) fn decode(self, wide: bool) -> Program {
+        let mut funcs = Vec::new();
+        let mut errors: Vec<Option<DecodeError>> = Vec::new();
+        let mut params = Vec::new();
+        for (index, func) in self.bodies.iter().enumerate() {
+            let layout = self.names.funcs.get(func.name).map(|s| &s.layout);
+            let empty = Layout::default();
+            let infos = entry_params(func);
+            let inner = |var: &Var<'a>| self.inner.get(&(index, var.line, var.name)).copied();
+            let input = decode::Input {
+                names: &self.names,
+                func,
+                layout: layout.unwrap_or(&empty),
+                params: &infos.0,
+                inner: &inner,
+                wide,
+            };
+            let decoded = decode::function(&input);
+            params.push(infos);
+            match decoded {
+                Ok(f) => {
+                    funcs.push(f);
+                    errors.push(None);
+                }
+                Err(e) => {
+                    funcs.push(Func {
+                        name: func.name.to_owned(),
+                        code: Vec::new(),
+                        frame_bytes: 0,
+                        consts: Vec::new(),
+                        local_bytes: 0,
+                        calls: Vec::new(),
+                        tables: Vec::new(),
+                    });
+                    errors.push(Some(e));
+                }
+            }
+        }
+        let funcs = Arc::new(funcs);
+        let mut kernels = HashMap::new();
+        for (index, (func, infos)) in self.bodies.iter().zip(params).enumerate() {
+            if !func.entry {
+                continue;
+            }
+            let kernel = match broken(&funcs, &errors, index) {
+                Some((function, e)) => Err(KernelError::Unsupported {
+                    kernel: func.name.to_owned(),
+                    function: funcs[function].name.clone(),
+                    line: e.line,
+                    opcode: e.opcode.clone(),
+                    reason: e.reason.clone(),
+                }),
+                None => Ok(Arc::new(self.kernel(index, &funcs, infos))),
+            };
+            kernels.insert(func.name.to_owned(), kernel);
+        }
+        Program {
+            funcs,
+            kernels,
+            globals: self.globals,
+        }
+    }
+
+    fn kernel(&self, index: usize, funcs: &Arc<Vec<Func>>, infos: (Vec<ParamInfo>, u32)) -> Kernel {
+        let func = self.bodies[index];
+        let shape = |wanted: &str| {
+            let (_, v) = func.directives.iter().find(|(name, _)| *name == wanted)?;
+            let at = |i: usize| {
+                v.get(i)
+                    .map_or(1, |&n| u32::try_from(n).unwrap_or(u32::MAX).max(1))
+            };
+            Some([at(0), at(1), at(2)])
+        };
+        let threads = |s: [u32; 3]| s.iter().fold(1u32, |a, &b| a.saturating_mul(b));
+        let required_block = shape("reqntid");
+        let limit = required_block
+            .or_else(|| shape("maxntid"))
+            .map_or(1024, threads);
+        let code = &funcs[index];
+        Kernel {
+            funcs: Arc::clone(funcs),
+            index: index as u32,
+            name: func.name.to_owned(),
+            params: infos.0,
+            param_bytes: infos.1,
+            static_shared: self.shared[index],
+            regs: (code.frame_bytes / 128).min(255),
+            local_bytes: code.local_bytes,
+            max_threads: limit.min(1024),
+            required_block,
+        }
+    }
+}
+
+/// Offset of a shared variable, taken from `at`.
+fn take(at: &mut u64, var: &Var<'_>) -> u32 {
+    let start = at.next_multiple_of(u64::from(var.alignment()));
+    // A sum beyond 32 bits fails the launch, whose limit is far lower.
+    *at = start
+        .saturating_add(var.size().unwrap_or(u64::MAX))
+        .min(1 << 40);
+    u32::try_from(start).unwrap_or(u32::MAX)
+}
+
+fn entry_params(func: &ptx::Func<'_>) -> (Vec<ParamInfo>, u32) {
+    let mut at = 0u64;
+    let mut infos = Vec::new();
+    for p in &func.params {
+        let align = p.var.alignment();
+        let size = p.var.size().unwrap_or(0).min(1 << 20);
+        at = at.next_multiple_of(u64::from(align));
+        infos.push(ParamInfo {
+            offset: at.min(u64::from(u32::MAX)) as u32,
+            size: size as u32,
+            align,
+        });
+        at += size;
+    }
+    (infos, at.min(u64::from(u32::MAX)) as u32)
+}
+
+/// The first function reachable from `index` that could not be decoded.
+fn broken<'e>(
+    funcs: &[Func],
+    errors: &'e [Option<DecodeError>],
+    index: usize,
+) -> Option<(usize, &'e DecodeError)> {
+    let mut seen = HashSet::from([index]);
+    let mut open = vec![index];
+    while let Some(f) = open.pop() {
+        if let Some(e) = errors.get(f)? {
+            return Some((f, e));
+        }
+        for call in &funcs[f].calls {
+            if let Callee::Direct(next) = call.callee
+                && seen.insert(next as usize)
+            {
+                open.push(next as usize);
+            }
+        }
+    }
+    None
+}
+
+fn each_var<'a>(body: &'a [Stmt<'a>], f: &mut dyn FnMut(&'a Var<'a>)) {
+    for stmt in body {
+        match stmt {
+            Stmt::Var(var) => f(var),
+            Stmt::Scope(inner) => each_var(inner, f),
+            _ => {}
+        }
+    }
+}
+
+fn each_name<'a>(body: &'a [Stmt<'a>], f: &mut dyn FnMut(&'a str)) {
+    for stmt in body {
+        match stmt {
+            Stmt::Instr(ins) => ins.args.iter().for_each(|a| operand_names(a, f)),
+            Stmt::Scope(inner) => each_name(inner, f),
+            _ => {}
+        }
+    }
+}
+
+fn operand_names<'a>(arg: &Operand<'a>, f: &mut dyn FnMut(&'a str)) {
+    match arg {
+        Operand::Name(n) | Operand::Sum(n, _) | Operand::Address(Some(n), _) => f(n),
+        Operand::Vector(list) | Operand::Bracket(list) | Operand::List(list) => {
+            list.iter().for_each(|a| operand_names(a, f));
+        }
+        _ => {}
+    }
+}

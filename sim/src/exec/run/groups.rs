@@ -1,0 +1,97 @@
+//! Lane groups: which one runs next, and which ones become one.
+
+use super::warp::Warp;
+
+/// What a group is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Run,
+    /// Waits at block barrier `number`; the pc is after it.
+    Bar(u8),
+    /// Waits at a warp-wide instruction for its other lanes.
+    Gather,
+    /// Waits at `bar.warp.sync`.
+    WarpBar,
+}
+
+/// Lanes at the same place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Group {
+    pub(crate) frame: u32,
+    pub(crate) pc: u32,
+    pub(crate) mask: u32,
+    pub(crate) state: State,
+    /// Gave way and waits until nobody else can run.
+    pub(crate) yielded: bool,
+}
+
+impl Warp {
+    /// Merges groups that met and chooses the next one to run.
+    pub(super) fn pick(&mut self) -> Option<usize> {
+        if let [only] = &self.groups[..] {
+            return (only.state == State::Run).then_some(0);
+        }
+        self.merge();
+        let mut best: Option<(usize, bool, u32, u32)> = None;
+        for (i, g) in self.groups.iter().enumerate() {
+            if g.state != State::Run {
+                continue;
+            }
+            let depth = self.frames[g.frame as usize].depth;
+            let better = best.is_none_or(|(_, yielded, d, pc)| {
+                (g.yielded, u32::MAX - depth, g.pc) < (yielded, u32::MAX - d, pc)
+            });
+            if better {
+                best = Some((i, g.yielded, depth, g.pc));
+            }
+        }
+        let (at, yielded, ..) = best?;
+        if yielded {
+            // Everyone gave way: begin a new round.
+            self.groups.iter_mut().for_each(|g| g.yielded = false);
+        }
+        Some(at)
+    }
+
+    /// Joins groups at one pc of one frame. A group that waits for lanes joins
+    /// those that arrive, and looks again.
+    fn merge(&mut self) {
+        let joins = |a: State, b: State| {
+            a == b || !matches!((a, b), (State::Bar(_), _) | (_, State::Bar(_)))
+        };
+        let mut i = 0;
+        while i < self.groups.len() {
+            let mut k = i + 1;
+            while k < self.groups.len() {
+                let (a, b) = (self.groups[i], self.groups[k]);
+                if a.frame == b.frame && a.pc == b.pc && joins(a.state, b.state) {
+                    let g = &mut self.groups[i];
+                    g.mask |= b.mask;
+                    // One that gave way still does, or lanes that part and meet
+                    // in a loop would never let others run.
+                    g.yielded |= b.yielded;
+                    if !matches!(a.state, State::Bar(_)) {
+                        g.state = State::Run;
+                    }
+                    self.groups.swap_remove(k);
+                } else {
+                    k += 1;
+                }
+            }
+            i += 1;
+        }
+    }
+
+    /// The lowest pc above `pc` where a group of the same frame waits to be met.
+    pub(super) fn meeting(&self, at: usize, pc: u32) -> u32 {
+        let frame = self.groups[at].frame;
+        let others = self.groups.iter().enumerate();
+        others
+            .filter(|(i, g)| {
+                *i != at && g.frame == frame && g.pc > pc && !matches!(g.state, State::Bar(_))
+            })
+            .map(|(_, g)| g.pc)
+            .min()
+            .unwrap_or(u32::MAX)
+    }
+}
