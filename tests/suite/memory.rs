@@ -167,12 +167,17 @@ fn a_pool_says_what_it_stands_on() {
     };
     assert_eq!(bench.pool.backing(), expected);
     assert!(bench.pool.describe().contains("limit 1073741824 bytes"));
-    drop(bench.pool.allocate::<u8>(1 << 20, &bench.stream).unwrap());
-    ops::synchronize(&bench.stream).unwrap();
+    let block = bench.pool.allocate::<u8>(1 << 20, &bench.stream).unwrap();
+    let reserved = bench.pool.usage().unwrap().reserved;
     if pools {
-        assert!(bench.pool.usage().unwrap().reserved.unwrap() >= 1 << 20);
+        assert!(reserved.unwrap() >= 1 << 20);
+        drop(block);
+        ops::synchronize(&bench.stream).unwrap();
         bench.pool.trim().unwrap();
         assert_eq!(bench.pool.usage().unwrap().reserved, Some(0));
+    } else {
+        assert_eq!(reserved, None);
+        drop(block);
     }
     bench.finish();
 }

@@ -316,11 +316,13 @@ impl<'b, T: DeviceCopy> From<&'b mut Buffer<T>> for DeviceSliceMut<'b, T> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     // Without it a cast could name bytes that are not the view's.
     #[test]
     fn a_cast_keeps_the_bytes() {
         // SAFETY: only the numbers are looked at, the memory is not.
-        let view = unsafe { super::DeviceSlice::<u64>::from_raw(0x1008, 3) };
+        let view = unsafe { DeviceSlice::<u64>::from_raw(0x1008, 3) };
         let words = view.cast::<u32>().unwrap();
         assert_eq!(
             (words.as_raw(), words.len(), words.bytes()),
@@ -335,8 +337,6 @@ mod tests {
         let odd = view.cast::<u8>().unwrap().slice(1..9).unwrap();
         assert!(odd.cast::<u64>().is_err(), "the address is odd");
     }
-
-    use super::*;
 
     // Without it a range could reach outside of its buffer, or overflow.
     #[test]

@@ -1,0 +1,156 @@
+//! What operations cost in driver calls, counted by a table around the software device.
+
+use std::collections::BTreeMap;
+
+use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+use cupola_managers::{Context, Error, ExecutionManager, PoolConfig, ops};
+use cupola_sim::Machine;
+use cupola_sim::fault::FaultTable;
+use cupola_sys::SymbolId;
+use cupola_sys::driver::id;
+
+fn open() -> (FaultTable, ExecutionManager, Context) {
+    let table = FaultTable::new(Machine::builder().build().driver());
+    let execution = ExecutionManager::new(table.driver()).unwrap();
+    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    (table, execution, context)
+}
+
+// Without it opening a driver could create contexts or streams that nobody asked for.
+#[test]
+fn nothing_is_made_before_it_is_asked_for() {
+    let table = FaultTable::new(Machine::builder().build().driver());
+    let execution = ExecutionManager::new(table.driver()).unwrap();
+    let device = execution.devices().get(0).unwrap();
+    let called: Vec<_> = table.counts().into_keys().collect();
+    let expected = [
+        id::cuDeviceGet,
+        id::cuDeviceGetCount,
+        id::cuDriverGetVersion,
+        id::cuInit,
+    ];
+    assert_eq!(called, expected);
+    device.info().unwrap();
+    let asked = table.count(id::cuDeviceGetAttribute);
+    device.info().unwrap();
+    assert_eq!(table.count(id::cuDeviceGetAttribute), asked, "read once");
+    assert!(execution.live().is_empty());
+}
+
+/// Calls of one run of `items` items through a pipeline of three slots.
+fn calls(items: u64, measured: bool) -> BTreeMap<SymbolId, u64> {
+    let (table, _execution, context) = open();
+    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let config = PipelineConfig {
+        measured,
+        ..PipelineConfig::new(100, 100)
+    };
+    let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();
+    table.reset();
+    let mut left = items;
+    let report = pipeline
+        .run::<Error>(
+            |input| {
+                let more = left > 0;
+                left -= u64::from(more);
+                Ok(more.then_some(input.len()))
+            },
+            |step| ops::copy(step.input, step.output, step.stream),
+            |_, _| Ok(()),
+        )
+        .unwrap();
+    assert_eq!(report.items, items);
+    table.counts()
+}
+
+// Without it a step could wait on the host more than once, or create events and memory.
+#[test]
+fn a_steady_step_makes_eight_calls_and_waits_once() {
+    let (few, many) = (calls(10, false), calls(110, false));
+    let per_step: BTreeMap<SymbolId, u64> = many
+        .iter()
+        .map(|(&function, &count)| (function, count - few.get(&function).copied().unwrap_or(0)))
+        .filter(|&(_, count)| count > 0)
+        .collect();
+    let expected = [
+        (id::cuMemcpyHtoDAsync_v2, 100),
+        (id::cuMemcpyDtoDAsync_v2, 100), // the step's own
+        (id::cuMemcpyDtoHAsync_v2, 100),
+        (id::cuEventRecord, 300),
+        (id::cuStreamWaitEvent, 200),
+        (id::cuEventSynchronize, 100),
+    ];
+    assert_eq!(per_step, expected.into_iter().collect());
+}
+
+// Without it measuring could change the order, or cost the run that does not measure.
+#[test]
+fn measuring_adds_six_marks_and_six_looks_to_a_step() {
+    let (plain, measured) = (calls(50, false), calls(50, true));
+    let more = |function: SymbolId| {
+        let count = |calls: &BTreeMap<SymbolId, u64>| calls.get(&function).copied().unwrap_or(0);
+        count(&measured) - count(&plain)
+    };
+    // And one mark where the run begins.
+    assert_eq!(more(id::cuEventRecord), 6 * 50 + 1);
+    assert_eq!(more(id::cuEventElapsedTime), 6 * 50);
+    for same in [
+        id::cuStreamWaitEvent,
+        id::cuEventSynchronize,
+        id::cuEventCreate,
+    ] {
+        assert_eq!(more(same), 0);
+    }
+}
+
+// Without it work on a buffer's own stream could cost events, or each use on another
+// stream cost them again.
+#[test]
+fn only_the_first_use_on_another_stream_costs_a_wait() {
+    let (table, _execution, context) = open();
+    let (home, other) = (
+        context.streams().create(Default::default()).unwrap(),
+        context.streams().create(Default::default()).unwrap(),
+    );
+    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let mut buffer = pool.allocate::<u32>(100, &home).unwrap();
+    table.reset();
+    for _ in 0..10 {
+        ops::fill(&mut buffer, 1, &home).unwrap();
+    }
+    assert_eq!(table.counts(), [(id::cuMemsetD32Async, 10)].into());
+    for _ in 0..10 {
+        ops::fill(&mut buffer, 1, &other).unwrap();
+    }
+    assert_eq!(table.count(id::cuEventRecord), 1);
+    assert_eq!(table.count(id::cuStreamWaitEvent), 1);
+    table.reset();
+    drop(buffer);
+    let free: BTreeMap<_, _> = [
+        (id::cuEventCreate, 1),
+        (id::cuEventRecord, 1),
+        (id::cuStreamWaitEvent, 1),
+        (id::cuEventDestroy_v2, 1),
+        (id::cuMemFreeAsync, 1),
+    ]
+    .into();
+    assert_eq!(table.counts(), free);
+}
+
+// Without it a buffer of nothing, or a copy of nothing, could reach the driver, which
+// refuses some of them.
+#[test]
+fn nothing_costs_no_call() {
+    let (table, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(0)).unwrap();
+    table.reset();
+    let mut empty = pool.allocate::<u32>(0, &stream).unwrap();
+    let pinned = context.buffers().pinned::<u32>(0).unwrap();
+    ops::fill(&mut empty, 1, &stream).unwrap();
+    ops::zero(&mut empty, &stream).unwrap();
+    ops::write(&mut empty, &[], &stream).unwrap();
+    ops::read(&empty, &mut [], &stream).unwrap();
+    drop((empty, pinned));
+    assert_eq!(table.counts(), BTreeMap::new());
+}
