@@ -2,9 +2,18 @@
 
 mod device_support;
 
+use std::ffi::c_void;
+
 use cupola_sim::{DeviceConfig, Machine};
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, code};
+use device_support::{Bench, Code, Gate, code};
+
+const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
+const MEMORY: Code = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+
+fn small(bytes: u64) -> Bench {
+    Bench::with(Machine::builder().device(DeviceConfig::new().memory(bytes)))
+}
 
 /// Without it, bytes could be lost or moved between host and device.
 #[test]
@@ -19,4 +28,465 @@ fn bytes_survive_a_round_trip() {
     bench.free(a);
     bench.free(b);
     bench.finish();
+}
+
+/// Without it, a copy or memset could leave its allocation.
+#[test]
+fn access_ends_where_the_allocation_does() {
+    let bench = Bench::new();
+    let (d, a) = (&bench.driver, bench.alloc(1000));
+    let host = [1u8; 2000];
+    let source = host.as_ptr().cast::<c_void>();
+    // SAFETY: the host side has 2000 bytes; the device side is checked.
+    unsafe {
+        assert!(d.cuMemcpyHtoD_v2(a, source, 1000).is_ok());
+        assert_eq!(code(d.cuMemcpyHtoD_v2(a, source, 1001)), INVALID);
+        assert_eq!(code(d.cuMemcpyHtoD_v2(a + 999, source, 2)), INVALID);
+        assert_eq!(code(d.cuMemcpyHtoD_v2(a - 1, source, 1)), INVALID);
+        assert_eq!(code(d.cuMemcpyHtoD_v2(a + 1000, source, 1)), INVALID);
+        assert_eq!(code(d.cuMemcpyDtoD_v2(a, a + 500, 501)), INVALID);
+        assert_eq!(code(d.cuMemsetD8_v2(a, 0, 1001)), INVALID);
+        assert_eq!(code(d.cuMemsetD32_v2(a + 2, 0, 1)), INVALID);
+        assert_eq!(code(d.cuMemsetD32_v2(a, 0, usize::MAX / 2)), INVALID);
+        assert_eq!(code(d.cuMemcpyHtoD_v2(a, std::ptr::null(), 1)), INVALID);
+        // No bytes are no error, wherever they are.
+        assert!(d.cuMemcpyHtoD_v2(0x1234, source, 0).is_ok());
+    }
+    bench.free(a);
+    bench.finish();
+}
+
+/// Without it, wrong frees could free something else, or nothing, in silence.
+#[test]
+fn wrong_frees_are_errors() {
+    let bench = Bench::new();
+    let (d, a) = (&bench.driver, bench.alloc(1000));
+    let mut place = 0;
+    // SAFETY: the place outlives the calls; frees are checked.
+    unsafe {
+        assert_eq!(code(d.cuMemAlloc_v2(&raw mut place, 0)), INVALID);
+        assert_eq!(code(d.cuMemAlloc_v2(std::ptr::null_mut(), 16)), INVALID);
+        assert_eq!(code(d.cuMemFree_v2(a + 512)), INVALID);
+        assert_eq!(code(d.cuMemFree_v2(0x1234_0000)), INVALID);
+        assert!(d.cuMemFree_v2(0).is_ok());
+        assert!(d.cuMemFree_v2(a).is_ok());
+        assert_eq!(code(d.cuMemFree_v2(a)), INVALID);
+        assert_eq!(code(d.cuMemFreeAsync(a, std::ptr::null_mut())), INVALID);
+    }
+    bench.finish();
+}
+
+/// Without it, a stale pointer could reach a new allocation, or host memory.
+#[test]
+fn addresses_are_apart_and_not_reused() {
+    let bench = Bench::new();
+    let mut seen = Vec::new();
+    for _ in 0..100 {
+        let address = bench.alloc(4096);
+        assert_eq!(address % 256, 0);
+        // Below everything that Linux maps by itself, above the null page.
+        assert!(
+            (0x1000_0000_0000..0x5500_0000_0000).contains(&address),
+            "{address:x}"
+        );
+        assert!(!seen.contains(&address));
+        seen.push(address);
+        bench.free(address);
+    }
+    bench.finish();
+}
+
+/// Without it, programs would not be tested for running out of memory.
+#[test]
+fn the_limit_holds() {
+    let bench = small(1 << 20);
+    let d = &bench.driver;
+    let (mut free, mut total, mut place) = (0, 0, 0);
+    let (a, b) = (bench.alloc(512 << 10), bench.alloc(500 << 10));
+    // SAFETY: the places outlive the calls.
+    unsafe {
+        assert_eq!(code(d.cuMemAlloc_v2(&raw mut place, 13 << 10)), MEMORY);
+        assert_eq!(code(d.cuMemAlloc_v2(&raw mut place, usize::MAX)), MEMORY);
+        d.cuMemGetInfo_v2(&raw mut free, &raw mut total).unwrap();
+    }
+    assert_eq!((free, total), (12 << 10, 1 << 20));
+    bench.free(a);
+    let c = bench.alloc(512 << 10);
+    bench.free(b);
+    bench.free(c);
+    bench.finish();
+}
+
+/// Without it, the account of a pool could drift from what programs ask it.
+#[test]
+fn pools_count_in_the_order_of_calls() {
+    let bench = small(1 << 30);
+    let d = &bench.driver;
+    let mut pool = std::ptr::null_mut();
+    // SAFETY: the place outlives the call.
+    unsafe { d.cuDeviceGetDefaultMemPool(&raw mut pool, 0) }.unwrap();
+    let get = |attribute: CUmemPool_attribute| {
+        let mut value = 0u64;
+        let place = (&raw mut value).cast();
+        // SAFETY: the attribute is 64 bits.
+        unsafe { d.cuMemPoolGetAttribute(pool, attribute, place) }.unwrap();
+        value
+    };
+    let used = || get(CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+    let peak = || get(CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH);
+    let reserved = || get(CUmemPool_attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+
+    let stream = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
+    let gate = Gate::new();
+    gate.block(&bench, stream);
+    let (mut a, mut b) = (0, 0);
+    // SAFETY: the places outlive the calls.
+    unsafe {
+        d.cuMemAllocAsync(&raw mut a, 700 << 20, stream).unwrap();
+        assert_eq!(used(), 700 << 20);
+        d.cuMemFreeAsync(a, stream).unwrap();
+        // The stream has not got there, but the next allocation may reuse the memory in
+        // stream order, so it fits.
+        assert_eq!(used(), 0);
+        d.cuMemAllocAsync(&raw mut b, 800 << 20, stream).unwrap();
+        assert_eq!(code(d.cuMemFreeAsync(a, stream)), INVALID);
+        assert_eq!(code(d.cuMemFree_v2(a)), INVALID);
+    }
+    assert_eq!((used(), peak()), (800 << 20, 800 << 20));
+    gate.open();
+    // SAFETY: the stream and the memory are live.
+    unsafe { d.cuMemFreeAsync(b, stream) }.unwrap();
+    assert!(reserved() >= 800 << 20);
+    // SAFETY: the stream is live.
+    unsafe { d.cuStreamSynchronize(stream) }.unwrap();
+    // The threshold is zero: a synchronisation gives all back.
+    assert_eq!(reserved(), 0);
+    let mut threshold = 64u64 << 20;
+    let name = CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    // SAFETY: the attribute is 64 bits; the places outlive the calls.
+    unsafe {
+        d.cuMemPoolSetAttribute(pool, name, (&raw mut threshold).cast())
+            .unwrap();
+        d.cuMemAllocAsync(&raw mut a, 100 << 20, stream).unwrap();
+        d.cuMemFreeAsync(a, stream).unwrap();
+        d.cuStreamSynchronize(stream).unwrap();
+        assert_eq!(reserved(), 64 << 20);
+        d.cuMemPoolTrimTo(pool, 0).unwrap();
+        assert_eq!(reserved(), 0);
+        // Nothing is nothing, and can be freed.
+        d.cuMemAllocAsync(&raw mut a, 0, stream).unwrap();
+        assert_eq!(a, 0);
+        d.cuMemFreeAsync(a, stream).unwrap();
+        assert_eq!(code(d.cuMemPoolDestroy(pool)), INVALID);
+        d.cuStreamDestroy_v2(stream).unwrap();
+    }
+    bench.finish();
+}
+
+fn pool_of(bench: &Bench, max_size: usize) -> CUmemoryPool {
+    let mut pool = std::ptr::null_mut();
+    // SAFETY: all zeros are valid properties; the place outlives the call.
+    unsafe {
+        let mut props: CUmemPoolProps = std::mem::zeroed();
+        props.allocType = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+        props.location.type_ = CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+        props.maxSize = max_size;
+        bench
+            .driver
+            .cuMemPoolCreate(&raw mut pool, &raw const props)
+            .unwrap();
+    }
+    pool
+}
+
+/// Without it, a pool could grow past its limit, or keep memory that another needs.
+#[test]
+fn pools_have_limits_and_give_way() {
+    let bench = small(256 << 20);
+    let d = &bench.driver;
+    let stream = bench.stream(CUstream_flags::CU_STREAM_DEFAULT);
+    let pool = pool_of(&bench, 64 << 20);
+    let (mut a, mut b) = (0, 0);
+    // SAFETY: the places outlive the calls.
+    unsafe {
+        d.cuMemAllocFromPoolAsync(&raw mut a, 60 << 20, pool, stream)
+            .unwrap();
+        let more = d.cuMemAllocFromPoolAsync(&raw mut b, 5 << 20, pool, stream);
+        assert_eq!(code(more), MEMORY);
+        d.cuMemFreeAsync(a, stream).unwrap();
+        // The pool holds 64 MiB and uses none: they are there for whoever needs them.
+        d.cuMemAlloc_v2(&raw mut b, 256 << 20).unwrap();
+        let more = d.cuMemAllocFromPoolAsync(&raw mut a, 1, pool, stream);
+        assert_eq!(code(more), MEMORY);
+        d.cuMemFree_v2(b).unwrap();
+        // A destroyed pool keeps what is in use, and gives nothing any more.
+        d.cuMemAllocFromPoolAsync(&raw mut a, 1 << 20, pool, stream)
+            .unwrap();
+        d.cuMemPoolDestroy(pool).unwrap();
+        let more = d.cuMemAllocFromPoolAsync(&raw mut b, 1, pool, stream);
+        assert_eq!(code(more), INVALID);
+        d.cuMemsetD8Async(a, 1, 1 << 20, stream).unwrap();
+        d.cuMemFreeAsync(a, stream).unwrap();
+        d.cuStreamDestroy_v2(stream).unwrap();
+    }
+    bench.synchronize();
+    bench.finish();
+}
+
+/// Without it, the current pool could be one that is gone.
+#[test]
+fn the_current_pool_can_be_changed() {
+    let bench = Bench::new();
+    let d = &bench.driver;
+    let pool = pool_of(&bench, 1 << 20);
+    let (mut default, mut current, mut a) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+    // SAFETY: the places outlive the calls.
+    unsafe {
+        d.cuDeviceGetDefaultMemPool(&raw mut default, 0).unwrap();
+        d.cuDeviceSetMemPool(0, pool).unwrap();
+        d.cuDeviceGetMemPool(&raw mut current, 0).unwrap();
+        assert_eq!(current, pool);
+        let more = d.cuMemAllocAsync(&raw mut a, 2 << 20, std::ptr::null_mut());
+        assert_eq!(code(more), MEMORY);
+        d.cuMemPoolDestroy(pool).unwrap();
+        d.cuDeviceGetMemPool(&raw mut current, 0).unwrap();
+        assert_eq!(current, default);
+        assert_eq!(code(d.cuDeviceSetMemPool(0, pool)), INVALID);
+    }
+    bench.finish();
+}
+
+/// Without it, a use after free in stream order would go unnoticed, as on a GPU.
+#[test]
+fn a_copy_from_freed_memory_is_a_sticky_fault() {
+    let bench = Bench::new();
+    let d = &bench.driver;
+    let stream = bench.stream(CUstream_flags::CU_STREAM_DEFAULT);
+    let mut a = 0;
+    let target = bench.alloc(64);
+    // SAFETY: the places outlive the calls.
+    unsafe {
+        d.cuMemAllocAsync(&raw mut a, 64, stream).unwrap();
+        d.cuMemFreeAsync(a, stream).unwrap();
+        d.cuMemcpyDtoDAsync_v2(target, a, 64, stream).unwrap();
+        let fault = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
+        assert_eq!(code(d.cuStreamSynchronize(stream)), fault);
+        assert_eq!(code(d.cuMemFree_v2(target)), fault);
+    }
+    let said = bench.machine.messages().join("\n");
+    assert!(said.contains("no live allocation"), "{said}");
+    bench.finish();
+}
+
+/// Without it, host memory could be unknown to copies, or known for too long.
+#[test]
+fn host_memory_is_known_while_it_is_locked() {
+    let bench = Bench::new();
+    let d = &bench.driver;
+    let (mut flags, mut address) = (0, 0);
+    let memory = bench.pinned(4096);
+    let start = memory.as_mut_ptr().cast::<c_void>();
+    let mut own = vec![0u8; 4096];
+    let page = own.as_mut_ptr().cast::<c_void>();
+    // SAFETY: the places outlive the calls, and `own` outlives its registration.
+    unsafe {
+        d.cuMemHostGetFlags(&raw mut flags, start).unwrap();
+        assert_eq!(flags, CU_MEMHOSTALLOC_DEVICEMAP);
+        d.cuMemHostGetDevicePointer_v2(&raw mut address, start.byte_add(5), 0)
+            .unwrap();
+        assert_eq!(address, start.addr() as u64 + 5);
+        assert_eq!(code(d.cuMemHostUnregister(start)), INVALID);
+
+        let unknown = CUresult::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+        assert_eq!(code(d.cuMemHostUnregister(page)), unknown);
+        d.cuMemHostRegister_v2(page, 4096, 0).unwrap();
+        let twice = CUresult::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+        assert_eq!(code(d.cuMemHostRegister_v2(page, 4096, 0)), twice);
+        assert_eq!(
+            code(d.cuMemHostRegister_v2(page.byte_add(4095), 1, 0)),
+            twice
+        );
+        assert_eq!(code(d.cuMemFreeHost(page)), INVALID);
+        assert_eq!(code(d.cuMemHostUnregister(page.byte_add(16))), INVALID);
+        d.cuMemHostUnregister(page).unwrap();
+        assert_eq!(code(d.cuMemHostGetFlags(&raw mut flags, page)), INVALID);
+    }
+    bench.unpin(memory);
+    bench.finish();
+}
+
+/// Without it, a program that asks what a pointer is could be told wrong.
+#[test]
+fn pointers_have_attributes() {
+    use CUpointer_attribute as A;
+    let bench = Bench::new();
+    let d = &bench.driver;
+    let (a, memory) = (bench.alloc(1000), bench.pinned(64));
+    let pinned = memory.as_ptr().addr() as u64;
+    let ask = |attribute, address| {
+        let mut value = 0u64;
+        // SAFETY: no attribute is longer than 64 bits.
+        let result =
+            unsafe { d.cuPointerGetAttribute((&raw mut value).cast(), attribute, address) };
+        (code(result), value)
+    };
+    let ok = CUresult::CUDA_SUCCESS;
+    let kinds = [
+        CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        CUmemorytype::CU_MEMORYTYPE_HOST,
+    ];
+    assert_eq!(
+        ask(A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, a + 8),
+        (ok, kinds[0].0.into())
+    );
+    assert_eq!(
+        ask(A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pinned),
+        (ok, kinds[1].0.into())
+    );
+    assert_eq!(
+        ask(A::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, a + 999),
+        (ok, a)
+    );
+    assert_eq!(ask(A::CU_POINTER_ATTRIBUTE_RANGE_SIZE, a), (ok, 1000));
+    assert_eq!(
+        ask(A::CU_POINTER_ATTRIBUTE_CONTEXT, a),
+        (ok, bench.context.addr() as u64)
+    );
+    assert_eq!(ask(A::CU_POINTER_ATTRIBUTE_HOST_POINTER, a).0, INVALID);
+    assert_eq!(
+        ask(A::CU_POINTER_ATTRIBUTE_HOST_POINTER, pinned + 1),
+        (ok, pinned + 1)
+    );
+    assert_eq!(
+        ask(A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, a + 1000).0,
+        INVALID
+    );
+    let (first, second) = (ask(A::CU_POINTER_ATTRIBUTE_BUFFER_ID, a), bench.alloc(1));
+    assert_ne!(first, ask(A::CU_POINTER_ATTRIBUTE_BUFFER_ID, second));
+
+    // Several at once, of a pointer that nobody knows: no error, and nothing said.
+    let (mut kind, mut device) = (7u32, 7i32);
+    let mut names = [
+        A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+    ];
+    let mut places = [(&raw mut kind).cast(), (&raw mut device).cast()];
+    // SAFETY: each place has its attribute's size.
+    unsafe { d.cuPointerGetAttributes(2, names.as_mut_ptr(), places.as_mut_ptr(), 0x1234) }
+        .unwrap();
+    assert_eq!((kind, device), (0, -2));
+    bench.free(a);
+    bench.free(second);
+    bench.unpin(memory);
+    bench.finish();
+}
+
+/// Without it, the address form of a copy could take host memory for device memory.
+#[test]
+fn unified_copies_find_their_way() {
+    let bench = Bench::new();
+    let d = &bench.driver;
+    let a = bench.alloc(8);
+    let (from, mut to) = ([1u8, 2, 3, 4, 5, 6, 7, 8], [0u8; 8]);
+    let host = to.as_mut_ptr().expose_provenance() as u64;
+    // SAFETY: all ends have 8 bytes.
+    unsafe {
+        d.cuMemcpy(a, from.as_ptr().expose_provenance() as u64, 8)
+            .unwrap();
+        d.cuMemcpy(host, a, 8).unwrap();
+        assert_eq!(code(d.cuMemcpy(host, a + 1, 8)), INVALID);
+    }
+    assert_eq!(to, from);
+    bench.free(a);
+    bench.finish();
+}
+
+/// Without it, pitched rows could overlap or be misaligned.
+#[test]
+fn pitched_memory_has_room_for_all_rows() {
+    let bench = Bench::new();
+    let d = &bench.driver;
+    let (mut place, mut pitch, mut size) = (0, 0, 0);
+    // SAFETY: the places outlive the calls.
+    unsafe {
+        d.cuMemAllocPitch_v2(&raw mut place, &raw mut pitch, 100, 10, 4)
+            .unwrap();
+        assert!(pitch >= 100 && pitch % 256 == 0);
+        d.cuMemGetAddressRange_v2(std::ptr::null_mut(), &raw mut size, place + 1)
+            .unwrap();
+        assert_eq!(size, pitch * 10);
+        let odd = d.cuMemAllocPitch_v2(&raw mut place, &raw mut pitch, 100, 10, 3);
+        assert_eq!(code(odd), INVALID);
+        let nowhere = d.cuMemGetAddressRange_v2(std::ptr::null_mut(), std::ptr::null_mut(), 0x1234);
+        assert_eq!(code(nowhere), CUresult::CUDA_ERROR_NOT_FOUND);
+    }
+    bench.free(place);
+    bench.finish();
+}
+
+/// Without it, some mix of copies and memsets could give other bytes than it should: the
+/// model is a plain vector.
+#[test]
+fn copies_and_memsets_do_what_a_vector_does() {
+    fn agrees(steps: Vec<(u8, u16, u16, u16, u32)>) -> bool {
+        const LEN: usize = 4096;
+        let bench = Bench::new();
+        let d = &bench.driver;
+        let stream = bench.stream(CUstream_flags::CU_STREAM_DEFAULT);
+        let (a, mut model) = (bench.alloc(LEN), vec![0u8; LEN]);
+        for (kind, to, from, len, value) in steps {
+            let (to, from) = (usize::from(to) % LEN, usize::from(from) % LEN);
+            let len = usize::from(len) % (LEN - to.max(from));
+            // SAFETY: all ranges lie within the allocation.
+            unsafe {
+                match kind % 5 {
+                    0 => {
+                        let bytes: Vec<u8> = (0..len).map(|i| (i as u32 ^ value) as u8).collect();
+                        let source = bytes.as_ptr().cast();
+                        d.cuMemcpyHtoDAsync_v2(a + to as u64, source, len, stream)
+                            .unwrap();
+                        model[to..to + len].copy_from_slice(&bytes);
+                    }
+                    1 => {
+                        // Ranges of one copy must not overlap.
+                        let len = len.min(to.abs_diff(from));
+                        let (to_address, from_address) = (a + to as u64, a + from as u64);
+                        d.cuMemcpyDtoDAsync_v2(to_address, from_address, len, stream)
+                            .unwrap();
+                        model.copy_within(from..from + len, to);
+                    }
+                    2 => {
+                        d.cuMemsetD8Async(a + to as u64, value as u8, len, stream)
+                            .unwrap();
+                        model[to..to + len].fill(value as u8);
+                    }
+                    3 => {
+                        let (to, count) = (to & !1, len / 2);
+                        d.cuMemsetD16Async(a + to as u64, value as u16, count, stream)
+                            .unwrap();
+                        for i in 0..count {
+                            model[to + i * 2..][..2].copy_from_slice(&(value as u16).to_le_bytes());
+                        }
+                    }
+                    _ => {
+                        let (to, count) = (to & !3, len / 4);
+                        d.cuMemsetD32Async(a + to as u64, value, count, stream)
+                            .unwrap();
+                        for i in 0..count {
+                            model[to + i * 4..][..4].copy_from_slice(&value.to_le_bytes());
+                        }
+                    }
+                }
+            }
+        }
+        let same = bench.download(a, LEN) == model;
+        bench.free(a);
+        // SAFETY: the stream is live.
+        unsafe { d.cuStreamDestroy_v2(stream) }.unwrap();
+        bench.finish();
+        same
+    }
+    quickcheck::QuickCheck::new()
+        .tests(60)
+        .quickcheck(agrees as fn(_) -> bool);
 }

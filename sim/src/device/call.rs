@@ -124,7 +124,9 @@ impl Call<'_> {
             (handle, _) => Some(handle as u64),
         };
         match stream {
-            None => self.context().map(|context| (Arc::clone(&context), context.legacy())),
+            None => self
+                .context()
+                .map(|context| (Arc::clone(&context), context.legacy())),
             Some(0) => {
                 let context = self.context()?;
                 let stream = context.per_thread(|| self.machine.new_ids())?;

@@ -113,19 +113,34 @@ impl Context {
         flags: u32,
         priority: i32,
     ) -> Reply<Arc<Stream>> {
-        let kind = if flags & 1 == 0 { Kind::Blocking } else { Kind::NonBlocking };
+        let kind = if flags & 1 == 0 {
+            Kind::Blocking
+        } else {
+            Kind::NonBlocking
+        };
         let stream = self.new_stream(ids, (kind, flags, priority));
-        self.open_streams()?.created.insert(stream.handle, Arc::clone(&stream));
+        self.open_streams()?
+            .created
+            .insert(stream.handle, Arc::clone(&stream));
         Ok(stream)
     }
 
     fn open_streams(&self) -> Reply<MutexGuard<'_, Streams>> {
         let streams = lock(&self.streams);
-        if streams.closed { Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED) } else { Ok(streams) }
+        if streams.closed {
+            Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)
+        } else {
+            Ok(streams)
+        }
     }
 
     fn new_stream(&self, ids: (u64, u64), shape: (Kind, u32, i32)) -> Arc<Stream> {
-        Stream::new(ids, Arc::clone(&self.health), Arc::clone(&self.device), shape)
+        Stream::new(
+            ids,
+            Arc::clone(&self.health),
+            Arc::clone(&self.device),
+            shape,
+        )
     }
 
     /// Takes a stream's handle away; work in it goes on.
@@ -223,7 +238,10 @@ impl Context {
     /// Waits for all work and ends the threads.
     pub(super) fn shut_down(&self) {
         self.wait_idle();
-        let closed = Streams { closed: true, ..Streams::default() };
+        let closed = Streams {
+            closed: true,
+            ..Streams::default()
+        };
         let streams = std::mem::replace(&mut *lock(&self.streams), closed);
         for stream in streams.all().chain([&self.legacy]) {
             stream.close();

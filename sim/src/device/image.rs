@@ -84,8 +84,14 @@ unsafe fn fat_ptx_at<'a>(image: *const u8) -> Result<Cow<'a, str>, ImageError> {
     let header = unsafe { std::slice::from_raw_parts(image, FAT_HEADER) };
     let header_len = usize::from(u16_at(header, 6));
     let body_len = usize::try_from(u64_at(header, 8)).unwrap_or(0);
-    let Some(len) = header_len.checked_add(body_len).filter(|_| header_len >= FAT_HEADER) else {
-        return Err((CUresult::CUDA_ERROR_INVALID_IMAGE, "a broken fat binary".into()));
+    let Some(len) = header_len
+        .checked_add(body_len)
+        .filter(|_| header_len >= FAT_HEADER)
+    else {
+        return Err((
+            CUresult::CUDA_ERROR_INVALID_IMAGE,
+            "a broken fat binary".into(),
+        ));
     };
     // SAFETY: the header says how long the fat binary is.
     fat_ptx(unsafe { std::slice::from_raw_parts(image, len) })
@@ -99,7 +105,9 @@ fn fat_ptx<'a>(image: &[u8]) -> Result<Cow<'a, str>, ImageError> {
     while rest.len() >= ENTRY_HEADER {
         let (kind, header_len) = (u16_at(rest, 0), u32_at(rest, 4) as usize);
         let len = usize::try_from(u64_at(rest, 8)).unwrap_or(usize::MAX);
-        let Some(payload) = rest.get(header_len..).and_then(|rest| rest.get(..len)) else { break };
+        let Some(payload) = rest.get(header_len..).and_then(|rest| rest.get(..len)) else {
+            break;
+        };
         if kind == KIND_PTX {
             let (arch, flags) = (u32_at(rest, 28), u64_at(rest, 40));
             if flags & COMPRESSED != 0 {
@@ -119,12 +127,16 @@ fn fat_ptx<'a>(image: &[u8]) -> Result<Cow<'a, str>, ImageError> {
         None if compressed => Err(no_ptx(
             "the PTX in the fat binary is compressed, which is not supported (nvcc: --no-compress)",
         )),
-        None => Err(no_ptx("the fat binary has machine code for GPUs and no PTX")),
+        None => Err(no_ptx(
+            "the fat binary has machine code for GPUs and no PTX",
+        )),
     }
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    bytes.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
+    bytes
+        .get(at..at + 2)
+        .map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

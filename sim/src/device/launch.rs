@@ -36,12 +36,16 @@ impl Launch {
         let options = LaunchOptions::default();
         let kernel = &self.function.kernel;
         let grid = Grid::new(kernel, self.config, &self.params, &nothing, options);
-        grid.map(drop).map_err(|error| (CUresult::CUDA_ERROR_INVALID_VALUE, error.to_string()))
+        grid.map(drop)
+            .map_err(|error| (CUresult::CUDA_ERROR_INVALID_VALUE, error.to_string()))
     }
 
     pub(super) fn run(self, device: &Device, health: &Health) -> Result<(), Fault> {
         let started = Instant::now();
-        let memory = Memory { space: &device.space, held: RwLock::default() };
+        let memory = Memory {
+            space: &device.space,
+            held: RwLock::default(),
+        };
         let options = LaunchOptions {
             workers: device.workers,
             cancel: Some(health.stop_flag()),
@@ -58,7 +62,10 @@ impl Launch {
                 LaunchError::Fault(fault) => code(&fault.kind),
                 _ => CUresult::CUDA_ERROR_LAUNCH_FAILED,
             };
-            Fault { code, text: error.to_string() }
+            Fault {
+                code,
+                text: error.to_string(),
+            }
         })
     }
 }
@@ -90,7 +97,10 @@ struct Memory<'a> {
 unsafe impl GlobalMemory for Memory<'_> {
     fn lookup(&self, address: u64) -> Option<MemRange> {
         let below = (Bound::Unbounded, Bound::Included(address));
-        let known = read(&self.held).range(below).next_back().map(|(_, place)| range(place));
+        let known = read(&self.held)
+            .range(below)
+            .next_back()
+            .map(|(_, place)| range(place));
         if let Some(known) = known
             && address - known.base < known.len
         {
@@ -151,7 +161,9 @@ pub(super) unsafe fn gather(function: &Function, pointers: *const *mut u8) -> Re
         // SAFETY: the element points to the parameter's bytes.
         let bytes = unsafe { std::slice::from_raw_parts(pointer, size) };
         let place = buffer.get_mut(offset..offset + size);
-        place.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?.copy_from_slice(bytes);
+        place
+            .ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?
+            .copy_from_slice(bytes);
     }
     Ok(buffer)
 }

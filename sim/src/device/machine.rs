@@ -102,7 +102,12 @@ impl MachineBuilder {
             };
             let new_handle = || handles.fetch_add(1, Ordering::Relaxed);
             let devices = devices.map(|(ordinal, config)| {
-                Arc::new(Device::new(ordinal, config, &shared, (new_handle(), new_handle())))
+                Arc::new(Device::new(
+                    ordinal,
+                    config,
+                    &shared,
+                    (new_handle(), new_handle()),
+                ))
             });
             let devices: Vec<_> = devices.collect();
             let pools = devices
@@ -169,7 +174,13 @@ impl Device {
     fn new(ordinal: usize, config: DeviceConfig, shared: &Shared, handles: (u64, u64)) -> Self {
         let (primary, pool) = handles;
         let account = Account::new(config.memory);
-        account.add_pool(pool, PoolLimits { reuse: [1; 3], ..PoolLimits::default() });
+        account.add_pool(
+            pool,
+            PoolLimits {
+                reuse: [1; 3],
+                ..PoolLimits::default()
+            },
+        );
         Self {
             ordinal,
             engines: Engines::new(&config),
@@ -239,7 +250,9 @@ impl Inner {
     /// Whether a handle may be made current: a primary context's always may, also while
     /// the context does not exist.
     pub(super) fn is_context(&self, handle: u64) -> bool {
-        self.devices.iter().any(|device| device.primary_handle == handle)
+        self.devices
+            .iter()
+            .any(|device| device.primary_handle == handle)
             || read(&self.contexts).contains_key(&handle)
     }
 

@@ -113,7 +113,11 @@ impl Placement for Placer<'_> {
         if let Some(block) = self.blocks.iter().find(|block| block.holds(address, len)) {
             // SAFETY: the block holds the bytes from that address, and nothing runs yet
             // that could know the address.
-            unsafe { block.host(address).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+            unsafe {
+                block
+                    .host(address)
+                    .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
+            };
         }
     }
 }
@@ -121,7 +125,9 @@ impl Placement for Placer<'_> {
 impl Drop for Placer<'_> {
     fn drop(&mut self) {
         if !self.kept {
-            self.blocks.iter().for_each(|block| release(self.context, block));
+            self.blocks
+                .iter()
+                .for_each(|block| release(self.context, block));
         }
     }
 }
@@ -144,7 +150,9 @@ fn newest_ptx(driver: cupola_sys::Version) -> (u32, u32) {
 
 /// The number in `sm_80`, without a letter after it.
 fn target_number(target: &str) -> Option<u32> {
-    let digits = target.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let digits = target
+        .strip_prefix("sm_")?
+        .trim_end_matches(|c: char| c.is_ascii_alphabetic());
     digits.parse().ok()
 }
 
@@ -168,13 +176,21 @@ pub(super) fn load(machine: &Inner, context: &Context, text: &str) -> Result<u64
         );
         return Err((CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION, text));
     }
-    let target = parsed.target.iter().find_map(|target| target_number(target)).unwrap_or(0);
+    let target = parsed
+        .target
+        .iter()
+        .find_map(|target| target_number(target))
+        .unwrap_or(0);
     let (major, minor) = context.device.config.capability;
     if target > major * 10 + minor {
         let text = format!("the PTX is for sm_{target}, the device is sm_{major}{minor}");
         return Err(invalid(text));
     }
-    let mut placer = Placer { context, blocks: Vec::new(), kept: false };
+    let mut placer = Placer {
+        context,
+        blocks: Vec::new(),
+        kept: false,
+    };
     let program = Program::load(&parsed, &mut placer).map_err(|error| match error {
         crate::exec::LoadError::NoRoom { .. } => {
             (CUresult::CUDA_ERROR_OUT_OF_MEMORY, error.to_string())
@@ -231,7 +247,9 @@ impl Module {
     /// Names of the kernels that can be executed, in order.
     pub(super) fn kernel_names(&self) -> Vec<&str> {
         let names = self.program.kernel_names();
-        let mut names: Vec<_> = names.filter(|name| self.program.kernel(name).is_ok()).collect();
+        let mut names: Vec<_> = names
+            .filter(|name| self.program.kernel(name).is_ok())
+            .collect();
         names.sort_unstable();
         names
     }

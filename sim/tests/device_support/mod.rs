@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::ffi::c_void;
+use std::sync::{Arc, Condvar, Mutex};
 
 use cupola_sim::{Machine, MachineBuilder};
 use cupola_sys::CallError;
@@ -126,5 +127,48 @@ pub fn code(result: Result<(), DriverError>) -> Code {
         Ok(()) => CUresult::CUDA_SUCCESS,
         Err(CallError::Failed { code, .. }) => code,
         Err(missing @ CallError::Missing { .. }) => panic!("{missing}"),
+    }
+}
+
+/// Holds a stream up until it is opened.
+pub struct Gate {
+    open: Arc<(Mutex<bool>, Condvar)>,
+}
+
+impl Gate {
+    pub fn new() -> Self {
+        Self {
+            open: Arc::default(),
+        }
+    }
+
+    /// Queues a function that returns when the gate opens.
+    pub fn block(&self, bench: &Bench, stream: CUstream) {
+        unsafe extern "C" fn pass(data: *mut c_void) {
+            // SAFETY: made from the `Arc` below, once.
+            let open = unsafe { Arc::from_raw(data.cast::<(Mutex<bool>, Condvar)>()) };
+            let mut guard = open.0.lock().unwrap();
+            while !*guard {
+                guard = open.1.wait(guard).unwrap();
+            }
+        }
+        let data = Arc::into_raw(Arc::clone(&self.open)).cast_mut().cast();
+        // SAFETY: the function takes this pointer, and runs once.
+        unsafe { bench.driver.cuLaunchHostFunc(stream, Some(pass), data) }.unwrap();
+    }
+
+    pub fn open(&self) {
+        *self.open.0.lock().unwrap() = true;
+        self.open.1.notify_all();
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        // A failing test must not hang on its own gate.
+        if let Ok(mut open) = self.open.0.lock() {
+            *open = true;
+        }
+        self.open.1.notify_all();
     }
 }

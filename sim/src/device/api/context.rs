@@ -88,7 +88,11 @@ fn destroy(call: &Call<'_>, context: CUcontext) -> Reply {
 
 fn check_context(call: &Call<'_>, handle: u64) -> Reply {
     let exists = call.machine.is_context(handle);
-    if exists { Ok(()) } else { Err(CUresult::CUDA_ERROR_INVALID_CONTEXT) }
+    if exists {
+        Ok(())
+    } else {
+        Err(CUresult::CUDA_ERROR_INVALID_CONTEXT)
+    }
 }
 
 fn push(call: &Call<'_>, context: CUcontext) -> Reply {

@@ -72,8 +72,13 @@ enum Found {
 /// The newest form of `base` that both the asked version and this machine have.
 fn find(machine: &Inner, base: &[u8], asked: c_int, flags: u64) -> Found {
     let asked = Version(u32::try_from(asked).unwrap_or(0));
-    let rows = SYMBOLS.iter().enumerate().filter(|(_, row)| row.base.to_bytes() == base);
-    let mut rows: Vec<_> = rows.filter(|(at, _)| !machine.function(*at).is_null()).collect();
+    let rows = SYMBOLS
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.base.to_bytes() == base);
+    let mut rows: Vec<_> = rows
+        .filter(|(at, _)| !machine.function(*at).is_null())
+        .collect();
     // The per-thread form, where there is one, for those who ask for it.
     let per_thread = flags & 2 != 0 && rows.iter().any(|(_, row)| row.is_per_thread());
     rows.retain(|(_, row)| row.is_per_thread() == per_thread);
@@ -116,8 +121,14 @@ fn proc_address_v2(
     check_search(flags)?;
     let (address, answer) = match find(call.machine, &name.bytes()?, version, flags) {
         Found::Address(address) => (address, Status::CU_GET_PROC_ADDRESS_SUCCESS),
-        Found::Newer => (std::ptr::null(), Status::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT),
-        Found::Nothing => (std::ptr::null(), Status::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND),
+        Found::Newer => (
+            std::ptr::null(),
+            Status::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT,
+        ),
+        Found::Nothing => (
+            std::ptr::null(),
+            Status::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
+        ),
     };
     status.set_if(answer);
     function.set(address.cast_mut())
@@ -125,7 +136,11 @@ fn proc_address_v2(
 
 /// One form of the default stream may be asked for.
 fn check_search(flags: u64) -> Reply {
-    if flags > 2 { Err(CUresult::CUDA_ERROR_INVALID_VALUE) } else { Ok(()) }
+    if flags > 2 {
+        Err(CUresult::CUDA_ERROR_INVALID_VALUE)
+    } else {
+        Ok(())
+    }
 }
 
 /// The undocumented tables are not emulated: see `docs/design/sim.md`.

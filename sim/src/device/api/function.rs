@@ -83,7 +83,11 @@ fn param_info(
 ) -> Reply {
     offset.check()?;
     let function = get(call, function)?;
-    let param = function.kernel.params.get(index).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
+    let param = function
+        .kernel
+        .params
+        .get(index)
+        .ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
     offset.set(param.offset as usize)?;
     size.set_if(param.size as usize);
     Ok(())

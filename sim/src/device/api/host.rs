@@ -24,7 +24,10 @@ fn alloc(call: &Call<'_>, place: Out<*mut c_void>, len: usize, flags: c_uint) ->
     }
     let (handle, device) = (context.handle, context.device.ordinal);
     let flags = flags | CU_MEMHOSTALLOC_DEVICEMAP;
-    let range = call.machine.space.allocate_host(len as u64, flags, handle, device)?;
+    let range = call
+        .machine
+        .space
+        .allocate_host(len as u64, flags, handle, device)?;
     place.set(range.host(range.address).cast())
 }
 
@@ -51,7 +54,10 @@ fn free(call: &Call<'_>, memory: *mut c_void) -> Reply {
         return Ok(());
     }
     settle(call, memory)?;
-    let range = call.machine.space.remove_host(memory.expose_provenance() as u64, true);
+    let range = call
+        .machine
+        .space
+        .remove_host(memory.expose_provenance() as u64, true);
     range.map(drop).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)
 }
 
@@ -72,7 +78,10 @@ fn register(call: &Call<'_>, memory: *mut c_void, len: usize, flags: c_uint) -> 
 
 fn unregister(call: &Call<'_>, memory: *mut c_void) -> Reply {
     let known = settle(call, memory)?.is_some();
-    let range = call.machine.space.remove_host(memory.expose_provenance() as u64, false);
+    let range = call
+        .machine
+        .space
+        .remove_host(memory.expose_provenance() as u64, false);
     range.map(drop).ok_or(if known {
         // Not where it starts, or not registered but allocated.
         CUresult::CUDA_ERROR_INVALID_VALUE

@@ -68,7 +68,12 @@ fn submit(
         // SAFETY: the caller gave a pointer to each parameter's value.
         _ => unsafe { gather(&function, pointers.start().cast::<*mut u8>()) }?,
     };
-    let launch = Launch { function, config: shape.config, params, cooperative: shape.cooperative };
+    let launch = Launch {
+        function,
+        config: shape.config,
+        params,
+        cooperative: shape.cooperative,
+    };
     launch.check().map_err(|(code, text)| {
         call.machine.notes.add(text);
         code
@@ -108,8 +113,22 @@ fn kernel(
     extra: Slots<*mut c_void>,
 ) -> Reply {
     let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-    let config = LaunchConfig { grid, block, dynamic_shared };
-    submit(call, function, &Shape { config, stream, cooperative: false }, pointers, extra)
+    let config = LaunchConfig {
+        grid,
+        block,
+        dynamic_shared,
+    };
+    submit(
+        call,
+        function,
+        &Shape {
+            config,
+            stream,
+            cooperative: false,
+        },
+        pointers,
+        extra,
+    )
 }
 
 #[allow(clippy::too_many_arguments, reason = "the driver's function has them")]
@@ -127,8 +146,16 @@ fn cooperative_kernel(
     pointers: Slots<*mut c_void>,
 ) -> Reply {
     let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-    let config = LaunchConfig { grid, block, dynamic_shared };
-    let shape = Shape { config, stream, cooperative: true };
+    let config = LaunchConfig {
+        grid,
+        block,
+        dynamic_shared,
+    };
+    let shape = Shape {
+        config,
+        stream,
+        cooperative: true,
+    };
     submit(call, function, &shape, pointers, Slots::none())
 }
 
@@ -145,7 +172,11 @@ fn kernel_with_config(
         block: [given.blockDimX, given.blockDimY, given.blockDimZ],
         dynamic_shared: given.sharedMemBytes,
     };
-    let mut shape = Shape { config, stream: given.hStream, cooperative: false };
+    let mut shape = Shape {
+        config,
+        stream: given.hStream,
+        cooperative: false,
+    };
     let attributes = In::of(given.attrs);
     for index in 0..given.numAttrs as usize {
         apply(&mut shape, &attributes.at(index)?)?;
@@ -179,7 +210,11 @@ fn apply(shape: &mut Shape, attribute: &CUlaunchAttribute) -> Reply {
             // SAFETY: as above, for three numbers.
             let size = unsafe { attribute.value.clusterDim };
             let single = (size.x, size.y, size.z) == (1, 1, 1);
-            if single { Ok(()) } else { Err(CUresult::CUDA_ERROR_NOT_SUPPORTED) }
+            if single {
+                Ok(())
+            } else {
+                Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+            }
         }
         _ => Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
     }

@@ -48,11 +48,8 @@ fn alloc_pitch(
 
 /// The live block that starts at the address and that the program may free.
 fn freeable(call: &Call<'_>, address: CUdeviceptr) -> Reply<Arc<Block>> {
-    let block = call
-        .machine
-        .space
-        .block_at(address)
-        .filter(|block| !block.module);
+    let block = call.machine.space.block_at(address);
+    let block = block.filter(|block| !block.module && !block.is_doomed());
     block.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)
 }
 
@@ -73,9 +70,14 @@ fn free(call: &Call<'_>, address: CUdeviceptr) -> Reply {
     }
     let block = freeable(call, address)?;
     let contexts: Vec<_> = read(&call.machine.contexts).values().cloned().collect();
-    let here = contexts.iter().filter(|context| context.device.ordinal == block.device);
+    let here = contexts
+        .iter()
+        .filter(|context| context.device.ordinal == block.device);
     here.for_each(|context| context.wait_idle());
-    if let Some(owner) = contexts.iter().find(|context| context.handle == block.context) {
+    if let Some(owner) = contexts
+        .iter()
+        .find(|context| context.handle == block.context)
+    {
         owner.health.check()?;
     }
     claim(&call.machine.devices[block.device], &block)?;

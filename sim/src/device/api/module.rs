@@ -58,7 +58,9 @@ impl Logs {
 impl Log {
     /// Writes the text, cut where the buffer ends, and how long it is.
     fn write(&self, values: Slots<*mut c_void>, text: &str) -> Reply {
-        let Some((index, size)) = self.size else { return Ok(()) };
+        let Some((index, size)) = self.size else {
+            return Ok(());
+        };
         let mut written = 0;
         if let Some(buffer) = self.buffer
             && !buffer.is_null()
@@ -108,7 +110,14 @@ fn load_with_options(
     let logs = Logs::read(count, options, values)?;
     let result = load_image(call, image);
     let (info, error) = match &result {
-        Ok(handle) => (call.machine.modules.module(*handle)?.complaints().join("\n"), ""),
+        Ok(handle) => (
+            call.machine
+                .modules
+                .module(*handle)?
+                .complaints()
+                .join("\n"),
+            "",
+        ),
         Err((_, text)) => (String::new(), text.as_str()),
     };
     logs.info.write(values, &info)?;
@@ -141,7 +150,9 @@ fn unload(call: &Call<'_>, module: CUmodule) -> Reply {
     current.health.check()?;
     // Of two threads that unload it, one gets it.
     let module = call.machine.modules.remove(handle);
-    module.ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)?.release(&context);
+    module
+        .ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)?
+        .release(&context);
     Ok(())
 }
 
@@ -181,15 +192,15 @@ fn function_count(call: &Call<'_>, count: Out<c_uint>, module: CUmodule) -> Repl
     count.set(c_uint::try_from(module.kernel_names().len()).unwrap_or(c_uint::MAX))
 }
 
-fn enumerate(
-    call: &Call<'_>,
-    places: Slots<CUfunction>,
-    count: c_uint,
-    module: CUmodule,
-) -> Reply {
+fn enumerate(call: &Call<'_>, places: Slots<CUfunction>, count: c_uint, module: CUmodule) -> Reply {
     call.context()?;
     let module = call.machine.modules.module(module.addr() as u64)?;
-    for (index, name) in module.kernel_names().into_iter().take(count as usize).enumerate() {
+    for (index, name) in module
+        .kernel_names()
+        .into_iter()
+        .take(count as usize)
+        .enumerate()
+    {
         places.put(index, pointer(module.function(call.machine, name)?.handle))?;
     }
     Ok(())

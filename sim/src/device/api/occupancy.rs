@@ -98,7 +98,10 @@ fn max_potential_with_flags(
     let function = super::function::get(call, function)?;
     let most = match unsigned(limit)? {
         0 => function.kernel.max_threads,
-        limit => function.kernel.max_threads.min(u32::try_from(limit).unwrap_or(u32::MAX)),
+        limit => function
+            .kernel
+            .max_threads
+            .min(u32::try_from(limit).unwrap_or(u32::MAX)),
     };
     let mut best = (0, 0, 0);
     // Whole warps, and the limit itself if it is none.

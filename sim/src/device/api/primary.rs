@@ -36,7 +36,11 @@ fn release(call: &Call<'_>, device: CUdevice) -> Reply {
         return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
     }
     primary.retained -= 1;
-    if primary.retained == 0 { end(call, &mut primary) } else { Ok(()) }
+    if primary.retained == 0 {
+        end(call, &mut primary)
+    } else {
+        Ok(())
+    }
 }
 
 /// Ends the context whoever retains it. The count stays: each retain still wants its
