@@ -165,8 +165,9 @@ fn launches_that_cannot_be_right_are_refused() {
     if let Some(parameters) = saxpy.parameters() {
         let sizes: Vec<_> = parameters.iter().map(|p| p.size).collect();
         assert_eq!(sizes, [8, 4, 8, 8]);
-        // SAFETY: neither is launched.
+        // SAFETY: refused, not launched.
         let few = unsafe { ops::launch(&saxpy, one, (0u64, 1.0f32), stream) };
+        // SAFETY: refused, not launched.
         let wide = unsafe { ops::launch(&saxpy, one, (0u64, 1.0f64, 0u64, 0u64), stream) };
         let mismatch = |result| match result {
             Err(Error::Arguments { mismatch, .. }) => mismatch,

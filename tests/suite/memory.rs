@@ -58,7 +58,8 @@ fn the_limit_is_exact() {
 #[test]
 fn threads_never_pass_the_limit_and_leave_nothing() {
     let bench = Bench::open();
-    let limit = 8 << 20;
+    // Less than one thread would hold by itself.
+    let limit = 2 << 20;
     let pool = bench.context.memory_pool(PoolConfig::limit(limit)).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
