@@ -26,6 +26,11 @@
 //! | [`kernels`] | device code and its typed launches |
 //! | [`sim`] | the software CUDA device (feature `sim`, on by default) |
 
+/// The README's example, compiled and run as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod bench;
 mod open;
 pub mod trace;

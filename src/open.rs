@@ -75,15 +75,19 @@ impl Cupola {
     /// in, or if the variable `CUPOLA_CUDA_LIBRARY` names a library that will not do: who
     /// names one does not want another.
     pub fn open(select: Select) -> Result<Self, OpenError> {
-        match select {
+        let opened = match select {
             Select::Gpu => Self::gpu(),
             Select::Software => Self::software(None),
             Select::Auto => match Self::gpu() {
                 Ok(gpu) => Ok(gpu),
                 Err(error) if library_is_named() => Err(error),
-                Err(error) => Self::software(Some(error)),
+                Err(error) => {
+                    tracing::info!(%error, "taking the software device");
+                    Self::software(Some(error))
+                }
             },
-        }
+        };
+        opened.inspect(|cupola| tracing::debug!(backend = %cupola.backend, driver = ?cupola.driver(), "opened"))
     }
 
     /// Opens the devices of a driver from elsewhere: an injected one, a fault table.

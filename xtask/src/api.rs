@@ -64,13 +64,20 @@ pub(crate) fn files(
             other => types.push(other.clone()),
         }
     }
-    ensure!(!functions.is_empty(), "no functions matched {}", library.functions);
+    ensure!(
+        !functions.is_empty(),
+        "no functions matched {}",
+        library.functions
+    );
     functions.sort_by(|a, b| a.name.cmp(&b.name));
     functions.dedup_by(|a, b| a.name == b.name);
 
     let mut files = vec![
         (format!("{}.rs", library.name), render(NOTE, types)),
-        (format!("{}_prototypes.rs", library.name), render(NOTE, prototypes)),
+        (
+            format!("{}_prototypes.rs", library.name),
+            render(NOTE, prototypes),
+        ),
     ];
     let introduced = if library.name == "driver" {
         let table = introduced(&functions, &pointers)?;
@@ -93,7 +100,9 @@ pub(crate) fn files(
 fn read_function(function: &syn::ForeignItemFn) -> Result<Function> {
     let mut args = Vec::new();
     for input in &function.sig.inputs {
-        let syn::FnArg::Typed(arg) = input else { bail!("a method among C functions") };
+        let syn::FnArg::Typed(arg) = input else {
+            bail!("a method among C functions")
+        };
         let name = type_text_of_pattern(&arg.pat);
         args.push((name, type_text(&*arg.ty)));
     }
@@ -101,7 +110,11 @@ fn read_function(function: &syn::ForeignItemFn) -> Result<Function> {
         syn::ReturnType::Default => None,
         syn::ReturnType::Type(_, ty) => Some(type_text(&**ty)),
     };
-    Ok(Function { name: function.sig.ident.to_string(), args, ret })
+    Ok(Function {
+        name: function.sig.ident.to_string(),
+        args,
+        ret,
+    })
 }
 
 fn type_text_of_pattern(pattern: &syn::Pat) -> String {
@@ -119,11 +132,17 @@ fn introduced(
     // Base name and default-stream suffix -> versions in which an ABI appeared.
     let mut ages: BTreeMap<(String, String), Vec<u32>> = BTreeMap::new();
     for item in pointers {
-        let syn::Item::Type(alias) = item else { continue };
+        let syn::Item::Type(alias) = item else {
+            continue;
+        };
         let name = alias.ident.to_string();
         let (name, stream) = split_stream_suffix(name.trim_start_matches("PFN_"));
-        let Some((base, version)) = split_version(name) else { continue };
-        ages.entry((base.into(), stream.into())).or_default().push(version);
+        let Some((base, version)) = split_version(name) else {
+            continue;
+        };
+        ages.entry((base.into(), stream.into()))
+            .or_default()
+            .push(version);
     }
     let mut symbols: BTreeMap<(String, String), Vec<(u32, String)>> = BTreeMap::new();
     for function in functions {
@@ -179,13 +198,24 @@ fn check_against_research(table: &BTreeMap<String, (String, u32)>) -> Result<()>
         else {
             continue;
         };
-        let derived = table.get(symbol).with_context(|| format!("{symbol} is not in the headers"))?;
-        ensure!(derived.0 == base && derived.1.to_string() == version,
-            "{symbol}: derived {derived:?}, verified {base} {version}");
+        let derived = table
+            .get(symbol)
+            .with_context(|| format!("{symbol} is not in the headers"))?;
+        ensure!(
+            derived.0 == base && derived.1.to_string() == version,
+            "{symbol}: derived {derived:?}, verified {base} {version}"
+        );
         rows += 1;
     }
-    let extra: Vec<_> = table.keys().filter(|name| !name.starts_with("cuProfiler")).collect();
-    ensure!(extra.len() == rows, "{} symbols derived, {rows} verified", extra.len());
+    let extra: Vec<_> = table
+        .keys()
+        .filter(|name| !name.starts_with("cuProfiler"))
+        .collect();
+    ensure!(
+        extra.len() == rows,
+        "{} symbols derived, {rows} verified",
+        extra.len()
+    );
     Ok(())
 }
 
@@ -197,7 +227,9 @@ fn pointer_assertions(
 ) -> String {
     let mut text = render(NOTE, pointers);
     for function in functions {
-        let Some((base, version)) = table.get(&function.name) else { continue };
+        let Some((base, version)) = table.get(&function.name) else {
+            continue;
+        };
         let (_, stream) = split_stream_suffix(&function.name);
         let _ = writeln!(
             text,
@@ -224,8 +256,14 @@ fn description(
         let symbol = &function.name;
         let (base, version) = introduced
             .get(symbol)
-            .map_or((symbol.as_str(), 0), |(base, version)| (base.as_str(), *version));
-        let args: Vec<_> = function.args.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
+            .map_or((symbol.as_str(), 0), |(base, version)| {
+                (base.as_str(), *version)
+            });
+        let args: Vec<_> = function
+            .args
+            .iter()
+            .map(|(name, ty)| format!("{name}: {ty}"))
+            .collect();
         let ret = function.ret.as_deref().unwrap_or("()");
         writeln!(
             text,

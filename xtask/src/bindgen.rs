@@ -70,7 +70,10 @@ pub(crate) fn run(check: bool) -> Result<()> {
     let folder = match fetched {
         Ok(folder) => folder,
         Err(error) if check => {
-            skip("bindgen --check", &format!("the header wheels cannot be had: {error:#}"));
+            skip(
+                "bindgen --check",
+                &format!("the header wheels cannot be had: {error:#}"),
+            );
             return Ok(());
         }
         Err(error) => return Err(error),
@@ -82,8 +85,8 @@ pub(crate) fn run(check: bool) -> Result<()> {
     let out = root().join("cuda-sys/src/generated");
     let mut stale = Vec::new();
     for library in LIBRARIES {
-        let bindings = generate(library, &folder)
-            .with_context(|| format!("binding {}", library.name))?;
+        let bindings =
+            generate(library, &folder).with_context(|| format!("binding {}", library.name))?;
         for (file, text) in api::files(library, &bindings, &folder)? {
             let path = out.join(&file);
             if fs::read_to_string(&path).is_ok_and(|committed| committed == text) {
@@ -102,7 +105,10 @@ pub(crate) fn run(check: bool) -> Result<()> {
         println!("bindings are current");
         return Ok(());
     }
-    bail!("stale: {}; run `cargo xtask bindgen` and commit", stale.join(", "))
+    bail!(
+        "stale: {}; run `cargo xtask bindgen` and commit",
+        stale.join(", ")
+    )
 }
 
 fn generate(library: &Library, folder: &Path) -> Result<syn::File> {
@@ -113,7 +119,13 @@ fn generate(library: &Library, folder: &Path) -> Result<syn::File> {
     };
     let text = bindgen::Builder::default()
         .header_contents("wrapper.h", library.wrapper)
-        .clang_args(["-x", "c", "-std=c11", "--target=x86_64-unknown-linux-gnu", "-nostdinc"])
+        .clang_args([
+            "-x",
+            "c",
+            "-std=c11",
+            "--target=x86_64-unknown-linux-gnu",
+            "-nostdinc",
+        ])
         .clang_arg(format!("-isystem{}", root().join("xtask/shims").display()))
         .clang_arg(format!("-I{}", include.display()))
         .allowlist_file(library.files)
@@ -155,7 +167,9 @@ impl ParseCallbacks for StripVersion {
         let name = item.name.strip_prefix("__nvJitLink")?;
         let mut end = name.len();
         for _ in 0..2 {
-            end = name[..end].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+            end = name[..end]
+                .trim_end_matches(|c: char| c.is_ascii_digit())
+                .len();
             end = name[..end].trim_end_matches('_').len();
         }
         Some(format!("nvJitLink{}", &name[..end]))
@@ -164,7 +178,11 @@ impl ParseCallbacks for StripVersion {
 
 /// The text of a generated file.
 pub(crate) fn render(header: &str, items: Vec<syn::Item>) -> String {
-    let file = syn::File { shebang: None, attrs: Vec::new(), items };
+    let file = syn::File {
+        shebang: None,
+        attrs: Vec::new(),
+        items,
+    };
     format!("{header}{}", prettyplease::unparse(&file))
 }
 
@@ -175,7 +193,11 @@ pub(crate) fn type_text(ty: &impl quote::ToTokens) -> String {
         Err(_) => return ty.to_token_stream().to_string(),
     };
     let text = prettyplease::unparse(&wrapped);
-    let text = text.trim().trim_start_matches("type T =").trim_end_matches(';').trim();
+    let text = text
+        .trim()
+        .trim_start_matches("type T =")
+        .trim_end_matches(';')
+        .trim();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

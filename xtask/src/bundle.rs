@@ -30,6 +30,9 @@ echo "==== $failed steps failed"
 exit $failed
 "#;
 
+/// Programs that `cargo test` builds and that make no sense elsewhere.
+const NOT_CARRIED: &[&str] = &["cupola", "command_line"];
+
 /// Builds the bundle into `dir`.
 pub(crate) fn run(dir: &Path) -> Result<()> {
     let tests = dir.join("tests");
@@ -38,15 +41,42 @@ pub(crate) fn run(dir: &Path) -> Result<()> {
         fs::remove_file(file?.path())?;
     }
     for (args, into) in [
-        (&["build", "--release", "--package", "cupola", "--bin", "cupola"][..], dir),
-        (&["test", "--release", "--no-run", "--package", "cupola", "--test", "*"][..], &tests),
+        (
+            &[
+                "build",
+                "--release",
+                "--package",
+                "cupola",
+                "--bin",
+                "cupola",
+            ][..],
+            dir,
+        ),
+        (
+            &[
+                "test",
+                "--release",
+                "--no-run",
+                "--package",
+                "cupola",
+                "--test",
+                "*",
+            ][..],
+            &tests,
+        ),
     ] {
         for program in built(args)? {
             let name = program.file_name().context("a program without a name")?;
             let name = name.to_string_lossy();
             // Cargo adds a hash to the names of test programs.
             let short = name.rsplit_once('-').map_or(&*name, |(short, _)| short);
-            if into == dir && short != "cupola" || into == tests && short == "cupola" {
+            // The tests of the command line look for the binary where cargo built it.
+            let wanted = if into == dir {
+                short == "cupola"
+            } else {
+                !NOT_CARRIED.contains(&short)
+            };
+            if !wanted {
                 continue;
             }
             let target = into.join(short);
@@ -57,7 +87,10 @@ pub(crate) fn run(dir: &Path) -> Result<()> {
     let script = dir.join("run.sh");
     fs::write(&script, SCRIPT)?;
     make_executable(&script)?;
-    println!("{} is ready: copy it to a GPU machine and run run.sh", dir.display());
+    println!(
+        "{} is ready: copy it to a GPU machine and run run.sh",
+        dir.display()
+    );
     Ok(())
 }
 
@@ -83,13 +116,19 @@ fn built(args: &[&str]) -> Result<Vec<PathBuf>> {
 
 /// Makes a copy smaller; a machine without `strip` keeps the symbols.
 fn strip(program: &Path) {
-    let _ = Command::new("strip").arg("--strip-debug").arg(program).status();
+    let _ = Command::new("strip")
+        .arg("--strip-debug")
+        .arg(program)
+        .status();
 }
 
 #[cfg(unix)]
 fn make_executable(script: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
-    Ok(fs::set_permissions(script, fs::Permissions::from_mode(0o755))?)
+    Ok(fs::set_permissions(
+        script,
+        fs::Permissions::from_mode(0o755),
+    )?)
 }
 
 #[cfg(not(unix))]

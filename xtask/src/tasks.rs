@@ -29,7 +29,14 @@ pub(crate) fn test() -> Result<()> {
 /// The loom models of `core`: every interleaving within the bound.
 pub(crate) fn loom() -> Result<()> {
     let preemptions = env::var("LOOM_MAX_PREEMPTIONS").unwrap_or_else(|_| "3".into());
-    let mut cargo = cargo(["test", "--release", "--package", "cupola-core", "--test", "loom"]);
+    let mut cargo = cargo([
+        "test",
+        "--release",
+        "--package",
+        "cupola-core",
+        "--test",
+        "loom",
+    ]);
     cargo
         .env("RUSTFLAGS", "--cfg loom -C debug-assertions=on")
         .env("CARGO_TARGET_DIR", target().join("loom"))
@@ -39,7 +46,9 @@ pub(crate) fn loom() -> Result<()> {
 
 /// Each fuzz target for `seconds`, from its committed corpus.
 pub(crate) fn fuzz(seconds: u64) -> Result<()> {
-    let Some(tool) = cargo_fuzz()? else { return Ok(()) };
+    let Some(tool) = cargo_fuzz()? else {
+        return Ok(());
+    };
     let corpus = root().join("fuzz/corpus");
     for target in ["loader", "ptx"] {
         // New inputs go to a folder of the build, the committed corpus stays as it is.
@@ -50,7 +59,12 @@ pub(crate) fn fuzz(seconds: u64) -> Result<()> {
             .args(["fuzz", "run", target])
             .arg(&found)
             .arg(corpus.join(target))
-            .args(["--", &format!("-max_total_time={seconds}"), "-rss_limit_mb=4096", "-timeout=20"])
+            .args([
+                "--",
+                &format!("-max_total_time={seconds}"),
+                "-rss_limit_mb=4096",
+                "-timeout=20",
+            ])
             // libFuzzer's instrumentation is a nightly flag that stable also has.
             .env("RUSTC_BOOTSTRAP", "1");
         run(&format!("fuzz {target} for {seconds} s"), &mut fuzz)?;
@@ -64,7 +78,14 @@ pub(crate) fn ci() -> Result<()> {
     run("format", &mut cargo(["fmt", "--all", "--check"]))?;
     run(
         "lints",
-        &mut cargo(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]),
+        &mut cargo([
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "--deny",
+            "warnings",
+        ]),
     )?;
     run(
         "documentation",
@@ -72,8 +93,14 @@ pub(crate) fn ci() -> Result<()> {
             .env("RUSTDOCFLAGS", "--deny warnings"),
     )?;
     for (what, args) in [
-        ("no_std types", &["check", "--package", "cupola-sys", "--no-default-features"][..]),
-        ("without the software device", &["check", "--package", "cupola", "--no-default-features"][..]),
+        (
+            "no_std types",
+            &["check", "--package", "cupola-sys", "--no-default-features"][..],
+        ),
+        (
+            "without the software device",
+            &["check", "--package", "cupola", "--no-default-features"][..],
+        ),
     ] {
         run(what, cargo(args).env("RUSTFLAGS", "--deny warnings"))?;
     }
@@ -81,7 +108,10 @@ pub(crate) fn ci() -> Result<()> {
     ptx::run(true)?;
     loom()?;
     fuzz(env::var("CUPOLA_FUZZ_SECONDS").map_or(Ok(45), |text| text.parse())?)?;
-    run("the main job", &mut cargo(["run", "--release", "--", "run", "--device", "sim"]))?;
+    run(
+        "the main job",
+        &mut cargo(["run", "--release", "--", "run", "--device", "sim"]),
+    )?;
     test()?;
     eprintln!("CI took {} s", start.elapsed().as_secs());
     Ok(())
@@ -98,7 +128,10 @@ fn cargo_fuzz() -> Result<Option<PathBuf>> {
     if !tool.exists() {
         let mut install = cargo(["install", "cargo-fuzz", "--locked", "--quiet", "--root"]);
         if let Err(error) = run("install cargo-fuzz", install.arg(&place)) {
-            skip("fuzzing", &format!("cargo-fuzz cannot be installed: {error:#}"));
+            skip(
+                "fuzzing",
+                &format!("cargo-fuzz cannot be installed: {error:#}"),
+            );
             return Ok(None);
         }
     }
@@ -126,7 +159,9 @@ fn cargo<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
 fn run(what: &str, command: &mut Command) -> Result<()> {
     eprintln!("\n==== {what}");
     let start = Instant::now();
-    let status = command.status().with_context(|| format!("starting {command:?}"))?;
+    let status = command
+        .status()
+        .with_context(|| format!("starting {command:?}"))?;
     ensure!(status.success(), "{what} failed ({status})");
     eprintln!("==== {what}: {:.1} s", start.elapsed().as_secs_f64());
     Ok(())

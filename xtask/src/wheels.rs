@@ -89,7 +89,9 @@ pub(crate) fn fetch(wheels: &[&Wheel]) -> Result<PathBuf> {
     let folder = folder();
     for wheel in wheels {
         let (arch, digest) = wheel.for_this_machine()?;
-        let stamp = folder.join("stamps").join(format!("{}-{}-{arch}", wheel.name, wheel.version));
+        let stamp = folder
+            .join("stamps")
+            .join(format!("{}-{}-{arch}", wheel.name, wheel.version));
         if fs::read_to_string(&stamp).is_ok_and(|found| found == digest) {
             continue;
         }
@@ -123,16 +125,40 @@ fn download(wheel: &Wheel, arch: &str, digest: &str) -> Result<PathBuf> {
         format!("{}=={} --hash=sha256:{digest}\n", wheel.name, wheel.version),
     )?;
     let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"])
-        .args(["--no-deps", "--only-binary=:all:", "--require-hashes"]);
-    for tag in ["manylinux2014", "manylinux2010", "manylinux_2_17", "manylinux_2_12", "manylinux_2_27"] {
+    pip.args([
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--disable-pip-version-check",
+    ])
+    .args(["--no-deps", "--only-binary=:all:", "--require-hashes"]);
+    for tag in [
+        "manylinux2014",
+        "manylinux2010",
+        "manylinux_2_17",
+        "manylinux_2_12",
+        "manylinux_2_27",
+    ] {
         pip.arg("--platform").arg(format!("{tag}_{arch}"));
     }
-    let status = pip.arg("--dest").arg(&dir).arg("--requirement").arg(&requirements).status();
+    let status = pip
+        .arg("--dest")
+        .arg(&dir)
+        .arg("--requirement")
+        .arg(&requirements)
+        .status();
     match status {
-        Err(error) => bail!("python3 with pip is needed to fetch {}: {error}", wheel.name),
+        Err(error) => bail!(
+            "python3 with pip is needed to fetch {}: {error}",
+            wheel.name
+        ),
         Ok(status) if !status.success() => {
-            bail!("pip could not fetch {} {} ({status})", wheel.name, wheel.version)
+            bail!(
+                "pip could not fetch {} {} ({status})",
+                wheel.name,
+                wheel.version
+            )
         }
         Ok(_) => {}
     }

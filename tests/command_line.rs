@@ -1,0 +1,196 @@
+//! The command line as a user meets it: exit codes, messages, JSON.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn cupola(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cupola"));
+    command.args(args);
+    for (name, _) in std::env::vars() {
+        if name.starts_with("CUPOLA_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+fn output(command: &mut Command) -> (Option<i32>, String, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code(), text(stdout), text(stderr))
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A trace and a file that are quick to run.
+fn inputs(folder: &Path) -> (String, String) {
+    let trace = folder.join("small.trace");
+    std::fs::write(&trace, "a 1 5000 0\na 2 1 1\nf 1\na 3 70000 0\nf 3\n").unwrap();
+    let file = folder.join("data");
+    let data: Vec<u8> = (0..300_001_u32)
+        .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
+    std::fs::write(&file, data).unwrap();
+    (trace.display().to_string(), file.display().to_string())
+}
+
+/// Without it the main job could report success without having done the work.
+#[test]
+fn the_main_job_verifies_everything_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, file) = inputs(folder.path());
+    let args = [
+        "--device", "sim", "--json", "--trace", &trace, "--chunk", "50Ki", "--limit", "1M", &file,
+    ];
+    let (code, stdout, stderr) = output(&mut cupola(&args));
+    assert_eq!(code, Some(0), "{stderr}");
+    let report = json(&stdout);
+    assert_eq!(report["device"]["backend"], "software device");
+    assert_eq!(report["replay"]["blocks"], 3);
+    assert_eq!(report["replay"]["stamps_checked"], 3);
+    assert_eq!(report["replay"]["trace_peak"], 70_001);
+    assert_eq!(report["replay"]["pool_peak"], 70_001);
+    assert_eq!(report["stream"]["bytes"], 300_001);
+    assert_eq!(report["stream"]["chunks"], 6);
+    for part in ["replay", "stream"] {
+        assert_eq!(report[part]["verified"], true, "{part}");
+    }
+    assert_eq!(report["leaks"]["objects"], 0);
+    assert!(report["leaks"]["on_device"].is_null());
+}
+
+/// Without it a trace that does not fit the limit could run over it, or end as success.
+#[test]
+fn a_limit_that_is_too_small_is_an_error_with_the_account() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, file) = inputs(folder.path());
+    let (code, _, stderr) = output(&mut cupola(&[
+        "run", "--device", "sim", "--trace", &trace, "--limit", "70000", &file,
+    ]));
+    assert_eq!(code, Some(4), "{stderr}");
+    assert!(
+        stderr.contains("over the limit") && stderr.contains("70000"),
+        "{stderr}"
+    );
+}
+
+/// Without it a machine without a GPU could fall back silently, or fail without a reason.
+#[test]
+fn a_gpu_that_is_asked_for_and_not_there_is_an_error() {
+    let mut command = cupola(&["run", "--device", "gpu"]);
+    let (code, stdout, stderr) =
+        output(command.env("CUPOLA_CUDA_LIBRARY", "/no/such/libcuda.so.1"));
+    assert_eq!(code, Some(3), "{stderr}");
+    assert!(
+        stderr.contains("/no/such/libcuda.so.1") && stderr.contains("does not exist"),
+        "{stderr}"
+    );
+    assert!(stdout.is_empty());
+    // Who names a library does not want the software device instead.
+    let mut command = cupola(&["run"]);
+    let (code, ..) = output(command.env("CUPOLA_CUDA_LIBRARY", "/no/such/libcuda.so.1"));
+    assert_eq!(code, Some(3));
+}
+
+/// Without it a wrong name could look like a device failure, or like success.
+#[test]
+fn files_that_cannot_be_read_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, _) = inputs(folder.path());
+    for (args, name) in [
+        (vec!["--device", "sim", "no-such-file"], "no-such-file"),
+        (
+            vec!["--device", "sim", "--trace", "no-such-trace"],
+            "no-such-trace",
+        ),
+        (vec!["--device", "sim", "--trace", &trace, "/"], "/"),
+    ] {
+        let (code, _, stderr) = output(&mut cupola(&args));
+        assert_eq!(code, Some(5), "{stderr}");
+        assert!(stderr.contains(name), "{stderr}");
+    }
+    let broken = folder.path().join("broken.trace");
+    std::fs::write(&broken, "a 1 5000 0\nf 2\n").unwrap();
+    let (code, _, stderr) = output(&mut cupola(&[
+        "--device",
+        "sim",
+        "--trace",
+        &broken.display().to_string(),
+    ]));
+    assert_eq!(code, Some(5));
+    assert!(
+        stderr.contains("line 2") && stderr.contains("not allocated"),
+        "{stderr}"
+    );
+}
+
+/// Without it an empty file could divide by zero, hang, or count as wrong.
+#[test]
+fn an_empty_file_is_streamed_in_no_chunks() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, file) = inputs(folder.path());
+    std::fs::write(&file, "").unwrap();
+    let (code, stdout, stderr) = output(&mut cupola(&[
+        "--device", "sim", "--json", "--trace", &trace, &file,
+    ]));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(json(&stdout)["stream"]["chunks"], 0);
+}
+
+/// Without it the doctor could fail where it is needed most.
+#[test]
+fn the_doctor_works_without_a_gpu_and_says_what_was_tried() {
+    let mut command = cupola(&["doctor", "--json"]);
+    let (code, stdout, stderr) =
+        output(command.env("CUPOLA_CUDA_LIBRARY", "/no/such/libcuda.so.1"));
+    assert_eq!(code, Some(0), "{stderr}");
+    let report = json(&stdout);
+    let problem = report["driver"]["problem"].as_str().unwrap();
+    assert!(problem.contains("/no/such/libcuda.so.1"), "{problem}");
+    assert!(report["driver"]["advice"].is_string());
+    assert_eq!(
+        report["software_device"][0]["name"],
+        "cupola software device"
+    );
+    for library in report["libraries"].as_array().unwrap() {
+        assert!(
+            library["version"].is_string() || library["problem"].is_string(),
+            "{library}"
+        );
+    }
+}
+
+/// Without it a wrong command line could be taken for a device failure.
+#[test]
+fn a_wrong_command_line_ends_with_2() {
+    for args in [
+        &["--device", "tpu"][..],
+        &["--limit", "8X"],
+        &["bench"],
+        &["run", "a", "b"],
+    ] {
+        let (code, _, stderr) = output(&mut cupola(args));
+        assert_eq!(code, Some(2), "{args:?}: {stderr}");
+    }
+}
+
+/// Without it figures could be lost, or written in a form that nothing reads.
+#[test]
+fn a_benchmark_writes_its_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("figures.json").display().to_string();
+    let (code, stdout, stderr) = output(&mut cupola(&[
+        "bench", "loader", "--device", "sim", "--json", &file,
+    ]));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("through the table"));
+    let figures = json(&std::fs::read_to_string(&file).unwrap());
+    assert_eq!(figures["suite"], "loader");
+    assert!(figures["rows"][1]["ratio"].as_f64().unwrap() > 0.0);
+}
