@@ -199,7 +199,10 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
         self.drain()?;
         let run = self.run_items(&mut fill, &mut step, &mut sink);
         // Also after success: the turn that found no more items has not ended.
-        self.drain().map_err(E::from).and(run)
+        let drained = self.drain();
+        let report = run?;
+        drained?;
+        Ok(report)
     }
 
     fn run_items<E: From<Error>>(

@@ -1,0 +1,134 @@
+//! Waits that fail: no success is reported, and no memory is given back under a copy that
+//! may still run.
+
+use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+use cupola_managers::{Context, Error, ExecutionManager, PoolConfig, ops};
+use cupola_sim::Machine;
+use cupola_sim::fault::FaultTable;
+use cupola_sys::driver::{CUresult, id};
+
+const UNKNOWN: CUresult = CUresult::CUDA_ERROR_UNKNOWN;
+
+fn open() -> (Machine, FaultTable, ExecutionManager, Context) {
+    let machine = Machine::builder().build();
+    let table = FaultTable::new(machine.driver());
+    let execution = ExecutionManager::new(table.driver()).unwrap();
+    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    (machine, table, execution, context)
+}
+
+// Without it pinned memory could be looked at, or freed, while the device writes it.
+#[test]
+fn pinned_memory_is_kept_while_a_copy_may_run() {
+    let (machine, table, execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
+    let mut pinned = context.buffers().pinned::<u32>(100).unwrap();
+    ops::fill(&mut buffer, 6, &stream).unwrap();
+
+    ops::copy_to_host(&buffer, &mut pinned, &stream).unwrap();
+    table.fail(id::cuEventSynchronize, 1, UNKNOWN);
+    assert_eq!(pinned.as_slice().unwrap_err().status(), Some(UNKNOWN));
+    assert_eq!(
+        pinned.as_slice().unwrap(),
+        [6; 100],
+        "the next attempt works"
+    );
+
+    ops::copy_to_host(&buffer, &mut pinned, &stream).unwrap();
+    table.fail_from(id::cuEventSynchronize, 1, UNKNOWN);
+    drop(pinned);
+    let live = execution.live();
+    assert_eq!((live.pinned, live.abandoned), (0, 1));
+    assert_eq!(machine.usage().host_allocations, 1);
+    table.reset();
+
+    // A copy without a mark behind it is waited for by its stream.
+    let mut pinned = context.buffers().pinned::<u32>(100).unwrap();
+    table.fail(id::cuEventRecord, 1, UNKNOWN);
+    ops::copy_to_host(&buffer, &mut pinned, &stream).unwrap_err();
+    assert_eq!(table.count(id::cuStreamSynchronize), 1);
+    assert_eq!(pinned.as_slice().unwrap(), [6; 100]);
+}
+
+// Without it a failed wait could let a slice be read before its copy is done.
+#[test]
+fn a_read_whose_wait_fails_is_an_error_after_a_second_wait() {
+    let (_machine, table, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
+    ops::fill(&mut buffer, 6, &stream).unwrap();
+    table.reset();
+    table.fail(id::cuStreamSynchronize, 1, UNKNOWN);
+    let mut back = [0; 100];
+    let error = ops::read(&buffer, &mut back, &stream).unwrap_err();
+    assert_eq!(error.status(), Some(UNKNOWN));
+    assert_eq!(table.count(id::cuStreamSynchronize), 2);
+    ops::read(&buffer, &mut back, &stream).unwrap();
+    assert_eq!(back, [6; 100]);
+}
+
+// Without it a pipeline that cannot know whether its copies run could hand its slots out.
+#[test]
+fn a_pipeline_that_cannot_wait_is_of_no_use_and_keeps_its_memory() {
+    let (machine, table, execution, context) = open();
+    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let config = PipelineConfig::new(100, 100);
+    let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();
+    let mut run = || {
+        pipeline.run::<Error>(
+            |input| Ok(Some(input.len())),
+            |step| match step.index {
+                2 => Err(Error::Full { kind: "test" }),
+                _ => ops::copy(step.input, step.output, step.stream),
+            },
+            |_, _| Ok(()),
+        )
+    };
+    assert_eq!(run(), Err(Error::Full { kind: "test" }));
+    table.fail_from(
+        id::cuStreamSynchronize,
+        table.count(id::cuStreamSynchronize) + 1,
+        UNKNOWN,
+    );
+    assert_eq!(run(), Err(Error::Full { kind: "test" }), "the first error");
+    let calls = table.count(id::cuMemcpyHtoDAsync_v2);
+    assert!(matches!(run(), Err(Error::Invalid { .. })));
+    assert_eq!(
+        table.count(id::cuMemcpyHtoDAsync_v2),
+        calls,
+        "nothing more was put on it"
+    );
+    drop(pipeline);
+    assert_eq!(execution.live().abandoned, 6, "three slots of two");
+    assert_eq!(machine.usage().host_allocations, 6);
+}
+
+// Without it a use on another stream could begin before the memory is there.
+#[test]
+fn the_first_use_elsewhere_waits_for_the_allocation() {
+    let (_machine, table, _execution, context) = open();
+    let (home, other) = (
+        context.streams().create(Default::default()).unwrap(),
+        context.streams().create(Default::default()).unwrap(),
+    );
+    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let mut buffer = pool.allocate::<u32>(100, &home).unwrap();
+    table.fail(id::cuStreamWaitEvent, 1, UNKNOWN);
+    assert_eq!(
+        ops::fill(&mut buffer, 1, &other).unwrap_err().status(),
+        Some(UNKNOWN)
+    );
+    assert_eq!(table.count(id::cuMemsetD32Async), 0, "not without the wait");
+    ops::fill(&mut buffer, 1, &other).unwrap();
+    let waits = table.count(id::cuStreamWaitEvent);
+    assert_eq!(waits, 2);
+    buffer.free().unwrap();
+    assert_eq!(
+        table.count(id::cuStreamWaitEvent),
+        waits + 1,
+        "the free waits for the use"
+    );
+}
