@@ -3,8 +3,9 @@
 //!
 //! Generic addresses are 64 bits. Shared, local and parameter memory appear in
 //! windows near the top of the 47-bit user range; everything else is asked of
-//! [`GlobalMemory`], which must not hand out addresses at or above
-//! [`WINDOWS_START`].
+//! [`GlobalMemory`], which must not hand out addresses between
+//! [`WINDOWS_START`] and [`WINDOWS_END`]. Page-locked host memory, which has its
+//! host address, is usually above them.
 
 /// First address that belongs to a window.
 pub const WINDOWS_START: u64 = 0x7e00_0000_0000;
@@ -18,6 +19,8 @@ pub const PARAM_WINDOW: u64 = 0x7e02_0000_0000;
 pub const CODE_WINDOW: u64 = 0x7e03_0000_0000;
 /// Length of each window.
 pub const WINDOW_SIZE: u64 = 1 << 32;
+/// First address after the windows.
+pub const WINDOWS_END: u64 = CODE_WINDOW + WINDOW_SIZE;
 
 /// A run of device memory that is contiguous on both sides.
 #[derive(Debug, Clone, Copy)]

@@ -29,7 +29,7 @@ pub use grid::{Grid, LaunchConfig, LaunchError, LaunchOptions, LaunchStats, laun
 pub use kernel::{Kernel, KernelError, ParamInfo};
 pub use memory::{
     CODE_WINDOW, GlobalMemory, LOCAL_WINDOW, MemRange, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE,
-    WINDOWS_START,
+    WINDOWS_END, WINDOWS_START,
 };
 pub use place::{LoadError, Placement, VarSpace};
 pub use program::{LoadOptions, Program};

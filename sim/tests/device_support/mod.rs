@@ -9,22 +9,27 @@ use cupola_sim::{Machine, MachineBuilder};
 use cupola_sys::CallError;
 use cupola_sys::driver::*;
 
-pub type Code = CUresult;
+pub(crate) type Code = CUresult;
 
 /// A machine with a current context on its first device. Dropping it checks that nothing
 /// is left.
-pub struct Bench {
-    pub machine: Machine,
-    pub driver: Driver,
-    pub context: CUcontext,
+pub(crate) struct Bench {
+    pub(crate) machine: Machine,
+    pub(crate) driver: Driver,
+    pub(crate) context: CUcontext,
 }
 
+// SAFETY: the one pointer is a handle, which any thread may use and none dereferences.
+unsafe impl Send for Bench {}
+// SAFETY: as above.
+unsafe impl Sync for Bench {}
+
 impl Bench {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(Machine::builder())
     }
 
-    pub fn with(builder: MachineBuilder) -> Self {
+    pub(crate) fn with(builder: MachineBuilder) -> Self {
         let machine = builder.build();
         let driver = machine.driver();
         let mut context = std::ptr::null_mut();
@@ -41,39 +46,39 @@ impl Bench {
     }
 
     /// Makes the context current on this thread.
-    pub fn attach(&self) {
+    pub(crate) fn attach(&self) {
         // SAFETY: the context lives.
         unsafe { self.driver.cuCtxSetCurrent(self.context) }.unwrap();
     }
 
-    pub fn stream(&self, flags: CUstream_flags) -> CUstream {
+    pub(crate) fn stream(&self, flags: CUstream_flags) -> CUstream {
         let mut stream = std::ptr::null_mut();
         // SAFETY: the place outlives the call.
         unsafe { self.driver.cuStreamCreate(&raw mut stream, flags.0) }.unwrap();
         stream
     }
 
-    pub fn event(&self) -> CUevent {
+    pub(crate) fn event(&self) -> CUevent {
         let mut event = std::ptr::null_mut();
         // SAFETY: the place outlives the call.
         unsafe { self.driver.cuEventCreate(&raw mut event, 0) }.unwrap();
         event
     }
 
-    pub fn alloc(&self, len: usize) -> CUdeviceptr {
+    pub(crate) fn alloc(&self, len: usize) -> CUdeviceptr {
         let mut address = 0;
         // SAFETY: the place outlives the call.
         unsafe { self.driver.cuMemAlloc_v2(&raw mut address, len) }.unwrap();
         address
     }
 
-    pub fn free(&self, address: CUdeviceptr) {
+    pub(crate) fn free(&self, address: CUdeviceptr) {
         // SAFETY: frees no memory of the host.
         unsafe { self.driver.cuMemFree_v2(address) }.unwrap();
     }
 
     /// Page-locked memory filled with zeros.
-    pub fn pinned(&self, len: usize) -> &'static mut [u8] {
+    pub(crate) fn pinned(&self, len: usize) -> &'static mut [u8] {
         let mut memory: *mut c_void = std::ptr::null_mut();
         // SAFETY: the place outlives the call, and the memory is `len` zeroed bytes that
         // the test frees when it is done with the slice.
@@ -83,12 +88,12 @@ impl Bench {
         }
     }
 
-    pub fn unpin(&self, memory: &'static mut [u8]) {
+    pub(crate) fn unpin(&self, memory: &'static mut [u8]) {
         // SAFETY: from `pinned`, and the slice ends here.
         unsafe { self.driver.cuMemFreeHost(memory.as_mut_ptr().cast()) }.unwrap();
     }
 
-    pub fn upload(&self, to: CUdeviceptr, bytes: &[u8]) {
+    pub(crate) fn upload(&self, to: CUdeviceptr, bytes: &[u8]) {
         // SAFETY: the slice outlives the call.
         unsafe {
             self.driver
@@ -97,7 +102,7 @@ impl Bench {
         .unwrap();
     }
 
-    pub fn download(&self, from: CUdeviceptr, len: usize) -> Vec<u8> {
+    pub(crate) fn download(&self, from: CUdeviceptr, len: usize) -> Vec<u8> {
         let mut bytes = vec![0; len];
         // SAFETY: the vector outlives the call.
         unsafe {
@@ -108,13 +113,13 @@ impl Bench {
         bytes
     }
 
-    pub fn synchronize(&self) {
+    pub(crate) fn synchronize(&self) {
         // SAFETY: no pointers.
         unsafe { self.driver.cuCtxSynchronize() }.unwrap();
     }
 
     /// Destroys the context and expects nothing to be left.
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         // SAFETY: the context lives.
         unsafe { self.driver.cuCtxDestroy_v2(self.context) }.unwrap();
         assert_eq!(self.machine.leaks(), None);
@@ -122,7 +127,7 @@ impl Bench {
 }
 
 /// The code that a call failed with.
-pub fn code(result: Result<(), DriverError>) -> Code {
+pub(crate) fn code(result: Result<(), DriverError>) -> Code {
     match result {
         Ok(()) => CUresult::CUDA_SUCCESS,
         Err(CallError::Failed { code, .. }) => code,
@@ -131,19 +136,19 @@ pub fn code(result: Result<(), DriverError>) -> Code {
 }
 
 /// Holds a stream up until it is opened.
-pub struct Gate {
+pub(crate) struct Gate {
     open: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl Gate {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             open: Arc::default(),
         }
     }
 
     /// Queues a function that returns when the gate opens.
-    pub fn block(&self, bench: &Bench, stream: CUstream) {
+    pub(crate) fn block(&self, bench: &Bench, stream: CUstream) {
         unsafe extern "C" fn pass(data: *mut c_void) {
             // SAFETY: made from the `Arc` below, once.
             let open = unsafe { Arc::from_raw(data.cast::<(Mutex<bool>, Condvar)>()) };
@@ -157,7 +162,7 @@ impl Gate {
         unsafe { bench.driver.cuLaunchHostFunc(stream, Some(pass), data) }.unwrap();
     }
 
-    pub fn open(&self) {
+    pub(crate) fn open(&self) {
         *self.open.0.lock().unwrap() = true;
         self.open.1.notify_all();
     }

@@ -11,7 +11,8 @@ pub(crate) mod load_store;
 use super::ctx::{CACHE, Ctx};
 use super::fault::FaultKind;
 use super::memory::{
-    CODE_WINDOW, LOCAL_WINDOW, MemRange, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE, WINDOWS_START,
+    CODE_WINDOW, LOCAL_WINDOW, MemRange, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE, WINDOWS_END,
+    WINDOWS_START,
 };
 
 /// State space of an access.
@@ -47,6 +48,11 @@ pub(crate) enum Sharing {
 
 fn within(addr: u64, window: u64) -> bool {
     addr.wrapping_sub(window) < WINDOW_SIZE
+}
+
+/// Whether the device's memory is to be asked.
+fn outside_windows(addr: u64) -> bool {
+    !(WINDOWS_START..WINDOWS_END).contains(&addr)
 }
 
 impl Ctx<'_> {
@@ -94,7 +100,7 @@ impl Ctx<'_> {
         match space {
             MemSpace::Shared => self.resolve_shared(addr, size),
             MemSpace::Local => self.resolve_local(lane, addr, size),
-            MemSpace::Generic if addr < WINDOWS_START => {
+            MemSpace::Generic if outside_windows(addr) => {
                 let range = self
                     .range(slot, addr, size)
                     .ok_or(FaultKind::IllegalAddress)?;
@@ -194,7 +200,7 @@ pub(crate) fn in_window(addr: u64, space: &str) -> Option<bool> {
         "shared" => within(addr, SHARED_WINDOW),
         "local" => within(addr, LOCAL_WINDOW),
         "param" => within(addr, PARAM_WINDOW),
-        "global" => addr < WINDOWS_START || within(addr, CODE_WINDOW),
+        "global" => outside_windows(addr) || within(addr, CODE_WINDOW),
         "const" => false,
         _ => return None,
     })

@@ -1,0 +1,459 @@
+//! Streams and events: order, overlap, waiting, host functions.
+
+mod device_support;
+
+use std::ffi::c_void;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
+
+use cupola_sim::{DeviceConfig, Machine};
+use cupola_sys::driver::*;
+use device_support::{Bench, Code, Gate, code};
+
+const NOT_READY: Code = CUresult::CUDA_ERROR_NOT_READY;
+const HANDLE: Code = CUresult::CUDA_ERROR_INVALID_HANDLE;
+const BLOCKING: CUstream_flags = CUstream_flags::CU_STREAM_DEFAULT;
+const NON_BLOCKING: CUstream_flags = CUstream_flags::CU_STREAM_NON_BLOCKING;
+
+fn query(bench: &Bench, stream: CUstream) -> Code {
+    // SAFETY: a handle, checked by the driver.
+    code(unsafe { bench.driver.cuStreamQuery(stream) })
+}
+
+fn wait(bench: &Bench, stream: CUstream) {
+    // SAFETY: a handle, checked by the driver.
+    unsafe { bench.driver.cuStreamSynchronize(stream) }.unwrap();
+}
+
+fn destroy(bench: &Bench, streams: &[CUstream]) {
+    for stream in streams {
+        // SAFETY: a handle, checked by the driver.
+        unsafe { bench.driver.cuStreamDestroy_v2(*stream) }.unwrap();
+    }
+}
+
+/// Without it, operations of one stream could run out of order, or the call could wait.
+#[test]
+fn a_stream_is_a_queue_that_nobody_waits_for() {
+    unsafe extern "C" fn note(data: *mut c_void) {
+        // SAFETY: the vector outlives the stream's work.
+        let notes = unsafe { &*data.cast::<Mutex<Vec<usize>>>() };
+        let mut notes = notes.lock().unwrap();
+        let next = notes.len();
+        notes.push(next);
+    }
+    let bench = Bench::new();
+    let stream = bench.stream(NON_BLOCKING);
+    let gate = Gate::new();
+    gate.block(&bench, stream);
+    let (a, notes) = (bench.alloc(4), Mutex::new(Vec::<usize>::new()));
+    for value in 0..50u32 {
+        let data = (&raw const notes).cast_mut().cast();
+        // SAFETY: the memory and the vector outlive the work.
+        unsafe {
+            bench.driver.cuMemsetD32Async(a, value, 1, stream).unwrap();
+            bench.driver.cuLaunchHostFunc(stream, Some(note), data).unwrap();
+        }
+    }
+    assert_eq!(query(&bench, stream), NOT_READY);
+    assert!(notes.lock().unwrap().is_empty());
+    gate.open();
+    wait(&bench, stream);
+    assert_eq!(query(&bench, stream), CUresult::CUDA_SUCCESS);
+    assert_eq!(*notes.lock().unwrap(), (0..50).collect::<Vec<_>>());
+    assert_eq!(bench.download(a, 4), 49u32.to_le_bytes());
+    bench.free(a);
+    destroy(&bench, &[stream]);
+    bench.finish();
+}
+
+/// Without it, pinned copies could be made at the call, and pageable ones after it, when
+/// the program has changed its memory.
+#[test]
+fn pinned_memory_is_read_late_and_pageable_memory_at_once() {
+    let bench = Bench::new();
+    let (stream, gate) = (bench.stream(NON_BLOCKING), Gate::new());
+    let (a, b, pinned) = (bench.alloc(1), bench.alloc(1), bench.pinned(1));
+    let mut pageable = [1u8];
+    pinned[0] = 1;
+    gate.block(&bench, stream);
+    let (late, early) = (pinned.as_mut_ptr(), pageable.as_mut_ptr());
+    // SAFETY: the host memory is live; nobody reads it while it is written.
+    unsafe {
+        bench.driver.cuMemcpyHtoDAsync_v2(a, late.cast(), 1, stream).unwrap();
+        bench.driver.cuMemcpyHtoDAsync_v2(b, early.cast(), 1, stream).unwrap();
+        late.write_volatile(2);
+        early.write_volatile(2);
+    }
+    gate.open();
+    wait(&bench, stream);
+    assert_eq!((bench.download(a, 1), bench.download(b, 1)), (vec![2], vec![1]));
+    // A pageable download has the bytes when it returns.
+    // SAFETY: the host memory is live.
+    unsafe { bench.driver.cuMemcpyDtoHAsync_v2(early.cast(), a, 1, stream) }.unwrap();
+    assert_eq!(pageable, [2]);
+    bench.free(a);
+    bench.free(b);
+    bench.unpin(pinned);
+    destroy(&bench, &[stream]);
+    bench.finish();
+}
+
+/// Without it, the legacy stream's implicit order could be missing, or bind streams that
+/// are exempt.
+#[test]
+fn the_legacy_stream_stands_between_blocking_streams() {
+    let bench = Bench::new();
+    let d = &bench.driver;
+    let (blocking, other, free) =
+        (bench.stream(BLOCKING), bench.stream(BLOCKING), bench.stream(NON_BLOCKING));
+    let a = bench.alloc(1);
+    let event = bench.event();
+    for legacy in [std::ptr::null_mut(), STREAM_LEGACY] {
+        // Work in the legacy stream waits for blocking streams.
+        let gate = Gate::new();
+        gate.block(&bench, blocking);
+        // SAFETY: the memory and the handles are live.
+        unsafe {
+            d.cuMemsetD8Async(a, 1, 1, legacy).unwrap();
+            d.cuEventRecord(event, legacy).unwrap();
+            assert_eq!(code(d.cuEventQuery(event)), NOT_READY);
+            // Other blocking streams wait for that work; non-blocking ones do not.
+            d.cuMemsetD8Async(a, 2, 1, other).unwrap();
+            d.cuMemsetD8Async(a, 3, 1, free).unwrap();
+            d.cuStreamSynchronize(free).unwrap();
+        }
+        assert_eq!(query(&bench, other), NOT_READY);
+        assert_eq!(query(&bench, legacy), NOT_READY);
+        gate.open();
+        wait(&bench, other);
+        assert_eq!(bench.download(a, 1), [2]);
+    }
+    // A non-blocking stream does not hold the legacy stream up.
+    let gate = Gate::new();
+    gate.block(&bench, free);
+    wait(&bench, std::ptr::null_mut());
+    gate.open();
+    // SAFETY: a live handle.
+    unsafe { d.cuEventDestroy_v2(event) }.unwrap();
+    destroy(&bench, &[blocking, other, free]);
+    bench.free(a);
+    bench.finish();
+}
+
+/// Without it, the per-thread forms could use the legacy stream, or one stream for all
+/// threads.
+#[test]
+fn each_thread_has_its_own_default_stream() {
+    let bench = Bench::new();
+    let d = &bench.driver;
+    let gate = Gate::new();
+    gate.block(&bench, STREAM_PER_THREAD);
+    let (mut mine, mut legacy) = (0, 0);
+    // SAFETY: the places outlive the calls.
+    unsafe {
+        assert_eq!(code(d.cuStreamQuery_ptsz(std::ptr::null_mut())), NOT_READY);
+        assert_eq!(code(d.cuStreamQuery(STREAM_PER_THREAD)), NOT_READY);
+        d.cuStreamGetId_ptsz(std::ptr::null_mut(), &raw mut mine).unwrap();
+        d.cuStreamGetId(std::ptr::null_mut(), &raw mut legacy).unwrap();
+    }
+    assert_ne!(mine, legacy);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            bench.attach();
+            let mut theirs = 0;
+            // SAFETY: the place outlives the calls.
+            unsafe {
+                d.cuStreamGetId_ptsz(std::ptr::null_mut(), &raw mut theirs).unwrap();
+                assert_ne!(theirs, mine);
+                assert!(d.cuStreamQuery_ptsz(std::ptr::null_mut()).is_ok());
+                assert!(d.cuStreamSynchronize_ptsz(std::ptr::null_mut()).is_ok());
+            }
+        });
+    });
+    gate.open();
+    wait(&bench, STREAM_PER_THREAD);
+    bench.finish();
+}
+
+/// Without it, a wait could be for another record than the one at the call.
+#[test]
+fn a_wait_is_for_the_latest_record_at_its_call() {
+    let bench = Bench::new();
+    let d = &bench.driver;
+    let (first, second, third) =
+        (bench.stream(NON_BLOCKING), bench.stream(NON_BLOCKING), bench.stream(NON_BLOCKING));
+    let event = bench.event();
+    let (one, two) = (Gate::new(), Gate::new());
+    // SAFETY: live handles.
+    unsafe {
+        // Never recorded: nothing to wait for, and ready.
+        d.cuStreamWaitEvent(second, event, 0).unwrap();
+        d.cuEventQuery(event).unwrap();
+        d.cuEventSynchronize(event).unwrap();
+        wait(&bench, second);
+
+        one.block(&bench, first);
+        d.cuEventRecord(event, first).unwrap();
+        d.cuStreamWaitEvent(second, event, 0).unwrap();
+        two.block(&bench, third);
+        d.cuEventRecord(event, third).unwrap();
+        // The wait was for the record in the first stream: the third's does not matter.
+        assert_eq!(query(&bench, second), NOT_READY);
+        one.open();
+        wait(&bench, second);
+        assert_eq!(code(d.cuEventQuery(event)), NOT_READY);
+        // A destroyed event does not change what streams wait for.
+        d.cuStreamWaitEvent(second, event, 0).unwrap();
+        d.cuEventDestroy_v2(event).unwrap();
+        assert_eq!(query(&bench, second), NOT_READY);
+        two.open();
+        wait(&bench, second);
+        assert_eq!(code(d.cuEventQuery(event)), HANDLE);
+    }
+    destroy(&bench, &[first, second, third]);
+    bench.finish();
+}
+
+/// Without it, times could be given for events that have none.
+#[test]
+fn elapsed_time_needs_two_timed_finished_records() {
+    let bench = Bench::new();
+    let d = &bench.driver;
+    let (start, end, mut plain) = (bench.event(), bench.event(), std::ptr::null_mut());
+    let (stream, gate, mut time) = (bench.stream(NON_BLOCKING), Gate::new(), 0f32);
+    let place = &raw mut time;
+    // SAFETY: live handles; the places outlive the calls.
+    unsafe {
+        let flags = CUevent_flags::CU_EVENT_DISABLE_TIMING.0;
+        d.cuEventCreate(&raw mut plain, flags).unwrap();
+        assert_eq!(code(d.cuEventElapsedTime(place, start, end)), HANDLE);
+        d.cuEventRecord(start, stream).unwrap();
+        d.cuEventRecord(plain, stream).unwrap();
+        assert_eq!(code(d.cuEventElapsedTime_v2(place, start, end)), HANDLE);
+        assert_eq!(code(d.cuEventElapsedTime(place, start, plain)), HANDLE);
+        gate.block(&bench, stream);
+        d.cuEventRecord(end, stream).unwrap();
+        assert_eq!(code(d.cuEventElapsedTime(place, start, end)), NOT_READY);
+        std::thread::sleep(Duration::from_millis(20));
+        gate.open();
+        d.cuEventSynchronize(end).unwrap();
+        d.cuEventElapsedTime(place, start, end).unwrap();
+        assert!(time >= 20.0, "{time}");
+        d.cuEventElapsedTime_v2(place, end, start).unwrap();
+        assert!(time <= -20.0, "{time}");
+        for flags in [8, CUevent_flags::CU_EVENT_INTERPROCESS.0] {
+            let bad = d.cuEventCreate(&raw mut plain, flags);
+            assert_eq!(code(bad), CUresult::CUDA_ERROR_INVALID_VALUE);
+        }
+        for event in [start, end, plain] {
+            d.cuEventDestroy_v2(event).unwrap();
+        }
+    }
+    destroy(&bench, &[stream]);
+    bench.finish();
+}
+
+/// The time from the start of the earlier to the end of the later of an upload and a
+/// download at once, in milliseconds, on a device with that many copy engines.
+fn both_ways(engines: u32) -> f32 {
+    let config = DeviceConfig::new().copy_engines(engines);
+    let config = config.upload_bandwidth(1 << 20).download_bandwidth(1 << 20);
+    let bench = Bench::with(Machine::builder().device(config));
+    let d = &bench.driver;
+    // A tenth of a second each.
+    const LEN: usize = (1 << 20) / 10;
+    let (a, b) = (bench.alloc(LEN), bench.alloc(LEN));
+    let (from, to) = (bench.pinned(LEN), bench.pinned(LEN));
+    let (up, down) = (bench.stream(NON_BLOCKING), bench.stream(NON_BLOCKING));
+    let (start, up_end, down_end) = (bench.event(), bench.event(), bench.event());
+    let (mut up_time, mut down_time) = (0f32, 0f32);
+    // SAFETY: live handles and memory; the places outlive the calls.
+    unsafe {
+        d.cuEventRecord(start, up).unwrap();
+        d.cuMemcpyHtoDAsync_v2(a, from.as_ptr().cast(), LEN, up).unwrap();
+        d.cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), b, LEN, down).unwrap();
+        d.cuEventRecord(up_end, up).unwrap();
+        d.cuEventRecord(down_end, down).unwrap();
+        bench.synchronize();
+        d.cuEventElapsedTime(&raw mut up_time, start, up_end).unwrap();
+        d.cuEventElapsedTime(&raw mut down_time, start, down_end).unwrap();
+        for event in [start, up_end, down_end] {
+            d.cuEventDestroy_v2(event).unwrap();
+        }
+    }
+    destroy(&bench, &[up, down]);
+    bench.free(a);
+    bench.free(b);
+    bench.unpin(from);
+    bench.unpin(to);
+    bench.finish();
+    up_time.max(down_time)
+}
+
+/// Without it, streams could run one after the other although there are two engines, or
+/// at once although there is one. A busy host can delay any one try, so one in ten that
+/// overlaps is enough; what must not overlap never does.
+#[test]
+fn copies_overlap_as_the_engines_allow() {
+    assert!((0..10).any(|_| both_ways(2) < 195.0));
+    assert!(both_ways(1) >= 199.0);
+}
+
+/// Without it, work could be lost with its stream.
+#[test]
+fn a_destroyed_stream_finishes_its_work() {
+    let bench = Bench::new();
+    let (a, stream, gate) = (bench.alloc(1), bench.stream(NON_BLOCKING), Gate::new());
+    gate.block(&bench, stream);
+    // SAFETY: live memory and handle.
+    unsafe { bench.driver.cuMemsetD8Async(a, 9, 1, stream) }.unwrap();
+    destroy(&bench, &[stream]);
+    assert_eq!(query(&bench, stream), HANDLE);
+    gate.open();
+    bench.synchronize();
+    assert_eq!(bench.download(a, 1), [9]);
+    bench.free(a);
+    bench.finish();
+}
+
+/// Without it, a host function could call the driver and wait for its own stream.
+#[test]
+fn host_functions_must_not_call_the_driver() {
+    struct Seen {
+        driver: Driver,
+        code: AtomicI32,
+        status: AtomicI32,
+    }
+    unsafe extern "C" fn call(data: *mut c_void) {
+        // SAFETY: the value outlives the stream's work.
+        let seen = unsafe { &*data.cast::<Seen>() };
+        // SAFETY: no pointers.
+        let result = unsafe { seen.driver.cuCtxSynchronize() };
+        seen.code.store(code(result).0.cast_signed(), Ordering::SeqCst);
+    }
+    unsafe extern "C" fn callback(_: CUstream, status: CUresult, data: *mut c_void) {
+        // SAFETY: as above.
+        let seen = unsafe { &*data.cast::<Seen>() };
+        seen.status.store(status.0.cast_signed(), Ordering::SeqCst);
+    }
+    let bench = Bench::new();
+    let stream = bench.stream(BLOCKING);
+    let seen = Seen {
+        driver: bench.driver.clone(),
+        code: AtomicI32::new(-1),
+        status: AtomicI32::new(-1),
+    };
+    let data = (&raw const seen).cast_mut().cast::<c_void>();
+    // SAFETY: the value outlives the stream's work.
+    unsafe {
+        bench.driver.cuLaunchHostFunc(stream, Some(call), data).unwrap();
+        bench.driver.cuStreamAddCallback(stream, Some(callback), data, 0).unwrap();
+        wait(&bench, stream);
+        let none = bench.driver.cuLaunchHostFunc(stream, None, data);
+        assert_eq!(code(none), CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    assert_eq!(seen.code.load(Ordering::SeqCst), 800);
+    assert_eq!(seen.status.load(Ordering::SeqCst), 0);
+    // After a fault, functions are dropped and callbacks are told.
+    seen.code.store(-1, Ordering::SeqCst);
+    let gate = Gate::new();
+    gate.block(&bench, stream);
+    let mut freed = 0;
+    // SAFETY: the value outlives the stream's work; the fault is wanted.
+    unsafe {
+        bench.driver.cuMemAllocAsync(&raw mut freed, 16, stream).unwrap();
+        bench.driver.cuMemFreeAsync(freed, stream).unwrap();
+        bench.driver.cuMemsetD8Async(freed, 0, 16, stream).unwrap();
+        bench.driver.cuLaunchHostFunc(stream, Some(call), data).unwrap();
+        bench.driver.cuStreamAddCallback(stream, Some(callback), data, 0).unwrap();
+        gate.open();
+        let fault = code(bench.driver.cuStreamSynchronize(stream));
+        assert_eq!(fault, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+    }
+    assert_eq!(seen.code.load(Ordering::SeqCst), -1);
+    assert_eq!(seen.status.load(Ordering::SeqCst), 700);
+    bench.finish();
+}
+
+/// Without it, handles that are none could crash the program, and questions about streams
+/// could be answered wrong.
+#[test]
+fn streams_know_what_they_are() {
+    let bench = Bench::new();
+    let d = &bench.driver;
+    let (mut stream, mut low) = (std::ptr::null_mut(), std::ptr::null_mut());
+    let (mut priority, mut flags, mut device) = (1, 9, 9);
+    let (mut context, mut capture) = (std::ptr::null_mut(), CUstreamCaptureStatus(9));
+    // SAFETY: the places outlive the calls; handles are checked.
+    unsafe {
+        d.cuStreamCreateWithPriority(&raw mut stream, 1, -100).unwrap();
+        d.cuStreamCreateWithPriority(&raw mut low, 0, 100).unwrap();
+        d.cuStreamGetPriority(stream, &raw mut priority).unwrap();
+        assert_eq!(priority, -5);
+        d.cuStreamGetPriority(low, &raw mut priority).unwrap();
+        assert_eq!(priority, 0);
+        d.cuStreamGetFlags(stream, &raw mut flags).unwrap();
+        assert_eq!(flags, 1);
+        d.cuStreamGetDevice(stream, &raw mut device).unwrap();
+        assert_eq!(device, 0);
+        d.cuStreamGetCtx(stream, &raw mut context).unwrap();
+        assert_eq!(context, bench.context);
+        d.cuStreamIsCapturing(stream, &raw mut capture).unwrap();
+        assert_eq!(capture, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE);
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
+        let refused = CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        assert_eq!(code(d.cuStreamBeginCapture_v2(stream, mode)), refused);
+        let bad = d.cuStreamCreate(&raw mut stream, 2);
+        assert_eq!(code(bad), CUresult::CUDA_ERROR_INVALID_VALUE);
+        // The default streams cannot be destroyed, and what is no handle is none.
+        for none in [0usize, 1, 2, 3, 0xdead_beef, usize::MAX] {
+            let handle = std::ptr::without_provenance_mut(none);
+            assert_eq!(code(d.cuStreamDestroy_v2(handle)), HANDLE);
+        }
+        let event: CUevent = std::ptr::without_provenance_mut(0x1234);
+        assert_eq!(code(d.cuEventRecord(event, stream)), HANDLE);
+        // A stream is no event.
+        assert_eq!(code(d.cuEventQuery(stream.cast())), HANDLE);
+    }
+    destroy(&bench, &[stream, low]);
+    bench.finish();
+}
+
+/// Without it, delays and jitter could change what programs compute, or hang them: random
+/// networks of streams and events must end, with every value in its place.
+#[test]
+fn waits_hold_under_jitter() {
+    fn holds(seed: u64, edges: Vec<(u8, u8)>) -> bool {
+        let config = DeviceConfig::new().jitter(Duration::from_micros(300), seed);
+        let bench = Bench::with(Machine::builder().device(config));
+        let d = &bench.driver;
+        let streams: Vec<_> = (0..4)
+            .map(|i| bench.stream(if i == 0 { BLOCKING } else { NON_BLOCKING }))
+            .collect();
+        let (a, event) = (bench.alloc(4), bench.event());
+        let mut last = 0;
+        // A chain of writes through the streams, each after the one before it.
+        for (i, (to, _)) in edges.iter().enumerate() {
+            let stream = streams[usize::from(*to) % 4];
+            last = i as u32 + 1;
+            // SAFETY: live handles and memory.
+            unsafe {
+                d.cuStreamWaitEvent(stream, event, 0).unwrap();
+                d.cuMemsetD32Async(a, last, 1, stream).unwrap();
+                d.cuEventRecord(event, stream).unwrap();
+            }
+        }
+        // SAFETY: a live handle.
+        unsafe { d.cuEventSynchronize(event) }.unwrap();
+        let same = bench.download(a, 4) == last.to_le_bytes();
+        // SAFETY: a live handle.
+        unsafe { d.cuEventDestroy_v2(event) }.unwrap();
+        destroy(&bench, &streams);
+        bench.free(a);
+        bench.finish();
+        same
+    }
+    quickcheck::QuickCheck::new().tests(20).quickcheck(holds as fn(_, _) -> bool);
+}
