@@ -78,7 +78,8 @@ fn primary_contexts_are_counted() {
         assert_eq!(alloc(&d), OK);
         assert_eq!(code(d.cuCtxDestroy_v2(first)), NO_CONTEXT);
         d.cuDevicePrimaryCtxReset_v2(0).unwrap();
-        d.cuDevicePrimaryCtxGetState(0, &raw mut flags, &raw mut active).unwrap();
+        d.cuDevicePrimaryCtxGetState(0, &raw mut flags, &raw mut active)
+            .unwrap();
         assert_eq!((flags, active), (0, 0));
         // The handle stays current and good for nothing until the next retain.
         assert_eq!(current(&d), first);
@@ -106,13 +107,18 @@ fn primary_contexts_are_counted() {
 #[test]
 fn each_thread_has_its_own_stack() {
     let (machine, d) = started();
-    let (mut a, mut b, mut popped) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+    let (mut a, mut b, mut popped) = (
+        std::ptr::null_mut(),
+        std::ptr::null_mut(),
+        std::ptr::null_mut(),
+    );
     let mut device = 9;
     // SAFETY: the places outlive the calls.
     unsafe {
         assert_eq!(code(d.cuCtxPopCurrent_v2(&raw mut popped)), NO_CONTEXT);
         d.cuCtxCreate_v2(&raw mut a, 0, 0).unwrap();
-        d.cuCtxCreate_v4(&raw mut b, std::ptr::null_mut(), 0, 1).unwrap();
+        d.cuCtxCreate_v4(&raw mut b, std::ptr::null_mut(), 0, 1)
+            .unwrap();
         assert_eq!(current(&d), b);
         d.cuCtxGetDevice(&raw mut device).unwrap();
         assert_eq!(device, 1);
@@ -182,12 +188,15 @@ fn contexts_know_what_they_are() {
     let mut second = std::ptr::null_mut();
     // SAFETY: the places outlive the calls.
     unsafe {
-        d.cuCtxGetApiVersion(bench.context, &raw mut version).unwrap();
+        d.cuCtxGetApiVersion(bench.context, &raw mut version)
+            .unwrap();
         assert!(version >= 3020);
-        d.cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest).unwrap();
+        d.cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest)
+            .unwrap();
         assert!(least > greatest);
         d.cuCtxSetLimit(CUlimit::CU_LIMIT_STACK_SIZE, 4096).unwrap();
-        d.cuCtxGetLimit(&raw mut value, CUlimit::CU_LIMIT_STACK_SIZE).unwrap();
+        d.cuCtxGetLimit(&raw mut value, CUlimit::CU_LIMIT_STACK_SIZE)
+            .unwrap();
         assert_eq!(value, 4096);
         let unknown = code(d.cuCtxGetLimit(&raw mut value, CUlimit(99)));
         assert_eq!(unknown, CUresult::CUDA_ERROR_UNSUPPORTED_LIMIT);
@@ -234,7 +243,10 @@ fn fault(bench: &Bench) -> Code {
     let null = std::ptr::null_mut();
     // SAFETY: the place outlives the call; the fault is wanted.
     unsafe {
-        bench.driver.cuMemAllocAsync(&raw mut freed, 16, null).unwrap();
+        bench
+            .driver
+            .cuMemAllocAsync(&raw mut freed, 16, null)
+            .unwrap();
         bench.driver.cuMemFreeAsync(freed, null).unwrap();
         bench.driver.cuMemsetD8Async(freed, 0, 16, null).unwrap();
         code(bench.driver.cuCtxSynchronize())
@@ -248,7 +260,10 @@ fn a_fault_sticks_to_its_context() {
     let bench = Bench::new();
     let d = &bench.driver;
     let bad = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
-    let (stream, event) = (bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING), bench.event());
+    let (stream, event) = (
+        bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING),
+        bench.event(),
+    );
     let (mut other, mut device) = (std::ptr::null_mut(), 9);
     assert_eq!(fault(&bench), bad);
     // SAFETY: live handles; the places outlive the calls.
@@ -283,7 +298,11 @@ fn a_reset_heals_a_primary_context() {
     unsafe {
         d.cuDevicePrimaryCtxRetain(&raw mut context, 0).unwrap();
         d.cuCtxSetCurrent(context).unwrap();
-        let bench = Bench { machine: machine.clone(), driver: d.clone(), context };
+        let bench = Bench {
+            machine: machine.clone(),
+            driver: d.clone(),
+            context,
+        };
         assert_eq!(fault(&bench), CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
         d.cuDevicePrimaryCtxReset_v2(0).unwrap();
         d.cuDevicePrimaryCtxRetain(&raw mut context, 0).unwrap();
@@ -309,7 +328,10 @@ fn a_machine_ends_with_work_queued() {
             unsafe {
                 bench.driver.cuMemsetD8Async(a, 1, 1024, stream).unwrap();
                 bench.driver.cuEventRecord(event, stream).unwrap();
-                bench.driver.cuStreamWaitEvent(std::ptr::null_mut(), event, 0).unwrap();
+                bench
+                    .driver
+                    .cuStreamWaitEvent(std::ptr::null_mut(), event, 0)
+                    .unwrap();
             }
         }
         streams.push(stream);
@@ -324,15 +346,25 @@ fn a_machine_ends_with_work_queued() {
 #[test]
 fn destroying_a_context_waits_for_its_work() {
     let bench = Bench::new();
-    let (a, stream, gate) = (bench.alloc(1), bench.stream(CUstream_flags::CU_STREAM_DEFAULT), Gate::new());
+    let (a, stream, gate) = (
+        bench.alloc(1),
+        bench.stream(CUstream_flags::CU_STREAM_DEFAULT),
+        Gate::new(),
+    );
     gate.block(&bench, stream);
     let mut own = [0u8; 1];
     // SAFETY: the memory outlives the context's work.
     unsafe {
         let page = own.as_mut_ptr();
-        bench.driver.cuMemHostRegister_v2(page.cast(), 1, 0).unwrap();
+        bench
+            .driver
+            .cuMemHostRegister_v2(page.cast(), 1, 0)
+            .unwrap();
         bench.driver.cuMemsetD8Async(a, 7, 1, stream).unwrap();
-        bench.driver.cuMemcpyDtoHAsync_v2(page.cast(), a, 1, stream).unwrap();
+        bench
+            .driver
+            .cuMemcpyDtoHAsync_v2(page.cast(), a, 1, stream)
+            .unwrap();
     }
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -365,7 +397,8 @@ fn many_threads_work_at_once() {
                         d.cuCtxSetCurrent(context).unwrap();
                     }
                     for round in 0..40u8 {
-                        d.cuStreamCreate(&raw mut stream, u32::from(round % 2)).unwrap();
+                        d.cuStreamCreate(&raw mut stream, u32::from(round % 2))
+                            .unwrap();
                         d.cuMemAllocAsync(&raw mut address, 256, stream).unwrap();
                         let value = seed.wrapping_mul(41).wrapping_add(round);
                         d.cuMemsetD8Async(address, value, 256, stream).unwrap();

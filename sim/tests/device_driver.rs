@@ -13,7 +13,9 @@ use device_support::{Bench, Code, code};
 const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
 
 fn machine_of(major: u32, minor: u32) -> Machine {
-    Machine::builder().driver_version(Version::new(major, minor)).build()
+    Machine::builder()
+        .driver_version(Version::new(major, minor))
+        .build()
 }
 
 /// Without it, old drivers could not be tested: the machine would have functions that
@@ -31,8 +33,14 @@ fn old_drivers_lack_newer_functions() {
                 assert!(!driver.has(id), "{} in {version}", symbol.as_str());
             }
         }
-        assert_eq!(driver.has(id::cuCtxCreate_v4), version >= Version::new(12, 5));
-        assert_eq!(driver.has(id::cuGetProcAddress_v2), version >= Version::new(12, 0));
+        assert_eq!(
+            driver.has(id::cuCtxCreate_v4),
+            version >= Version::new(12, 5)
+        );
+        assert_eq!(
+            driver.has(id::cuGetProcAddress_v2),
+            version >= Version::new(12, 0)
+        );
         assert!(driver.has(id::cuMemAllocAsync));
         let mut time = 0f32;
         let null = std::ptr::null_mut();
@@ -81,14 +89,32 @@ fn functions_are_found_by_name_and_version() {
     let at = |id| d.address(id).unwrap();
     let null = std::ptr::null::<c_void>();
     assert_eq!(find(c"cuMemAlloc", 3020, 0), (ok, at(id::cuMemAlloc_v2), 0));
-    assert_eq!(find(c"cuMemAlloc", 13_000, 1), (ok, at(id::cuMemAlloc_v2), 0));
+    assert_eq!(
+        find(c"cuMemAlloc", 13_000, 1),
+        (ok, at(id::cuMemAlloc_v2), 0)
+    );
     // Without a per-thread form the one there is serves.
-    assert_eq!(find(c"cuMemAlloc", 13_000, 2), (ok, at(id::cuMemAlloc_v2), 0));
-    assert_eq!(find(c"cuStreamQuery", 7000, 0), (ok, at(id::cuStreamQuery), 0));
-    assert_eq!(find(c"cuStreamQuery", 7000, 2), (ok, at(id::cuStreamQuery_ptsz), 0));
+    assert_eq!(
+        find(c"cuMemAlloc", 13_000, 2),
+        (ok, at(id::cuMemAlloc_v2), 0)
+    );
+    assert_eq!(
+        find(c"cuStreamQuery", 7000, 0),
+        (ok, at(id::cuStreamQuery), 0)
+    );
+    assert_eq!(
+        find(c"cuStreamQuery", 7000, 2),
+        (ok, at(id::cuStreamQuery_ptsz), 0)
+    );
     assert_eq!(find(c"cuStreamQuery", 2000, 2), (ok, null, 2));
-    assert_eq!(find(c"cuCtxCreate", 12_000, 0), (ok, at(id::cuCtxCreate_v3), 0));
-    assert_eq!(find(c"cuCtxCreate", 13_000, 0), (ok, at(id::cuCtxCreate_v4), 0));
+    assert_eq!(
+        find(c"cuCtxCreate", 12_000, 0),
+        (ok, at(id::cuCtxCreate_v3), 0)
+    );
+    assert_eq!(
+        find(c"cuCtxCreate", 13_000, 0),
+        (ok, at(id::cuCtxCreate_v4), 0)
+    );
     assert_eq!(find(c"cuMemAllocAsync", 11_000, 0), (ok, null, 2));
     assert_eq!(find(c"cuMemAlloc_v2", 13_000, 0), (ok, null, 1));
     assert_eq!(find(c"cuNope", 13_000, 0), (ok, null, 1));
@@ -100,7 +126,8 @@ fn functions_are_found_by_name_and_version() {
     unsafe {
         let missing = d.cuGetProcAddress(c"cuNope".as_ptr(), place, 13_000, 0);
         assert_eq!(code(missing), CUresult::CUDA_ERROR_NOT_FOUND);
-        d.cuGetProcAddress(c"cuInit".as_ptr(), place, 13_000, 0).unwrap();
+        d.cuGetProcAddress(c"cuInit".as_ptr(), place, 13_000, 0)
+            .unwrap();
         assert_eq!(found.cast_const(), at(id::cuInit));
         let table = CUuuid { bytes: [0; 16] };
         let mut tables = null;
@@ -127,7 +154,11 @@ fn a_function_without_a_machine_says_so() {
 fn errors_have_names() {
     let d = Machine::builder().build().driver();
     let mut text = std::ptr::null();
-    for (number, wanted) in [(0, c"CUDA_SUCCESS"), (2, c"CUDA_ERROR_OUT_OF_MEMORY"), (700, c"CUDA_ERROR_ILLEGAL_ADDRESS")] {
+    for (number, wanted) in [
+        (0, c"CUDA_SUCCESS"),
+        (2, c"CUDA_ERROR_OUT_OF_MEMORY"),
+        (700, c"CUDA_ERROR_ILLEGAL_ADDRESS"),
+    ] {
         // SAFETY: the place outlives the call, and texts live for ever.
         unsafe {
             d.cuGetErrorName(CUresult(number), &raw mut text).unwrap();
@@ -148,7 +179,11 @@ fn devices_say_what_they_are() {
     use CUdevice_attribute as A;
     let config = DeviceConfig::new().memory(3 << 30).compute_capability(9, 0);
     let config = config.multiprocessors(5).copy_engines(3).clock_khz(1234);
-    let bench = Bench::with(Machine::builder().device(config).add_device(DeviceConfig::new()));
+    let bench = Bench::with(
+        Machine::builder()
+            .device(config)
+            .add_device(DeviceConfig::new()),
+    );
     let d = &bench.driver;
     let mut name = [1; 64];
     let (mut count, mut device, mut bytes, mut major, mut minor) = (0, 9, 0usize, 0, 0);
@@ -167,17 +202,22 @@ fn devices_say_what_they_are() {
         d.cuDeviceGetName(name.as_mut_ptr(), 7, 0).unwrap();
         assert_eq!(CStr::from_ptr(name.as_ptr()), c"cupola");
         d.cuDeviceTotalMem_v2(&raw mut bytes, 0).unwrap();
-        d.cuDeviceComputeCapability(&raw mut major, &raw mut minor, 0).unwrap();
+        d.cuDeviceComputeCapability(&raw mut major, &raw mut minor, 0)
+            .unwrap();
         d.cuDeviceGetUuid_v2(&raw mut one, 0).unwrap();
         d.cuDeviceGetUuid_v2(&raw mut two, 1).unwrap();
         assert_ne!(one.bytes, two.bytes);
         d.cuDeviceGetPCIBusId(name.as_mut_ptr(), 64, 1).unwrap();
-        d.cuDeviceGetByPCIBusId(&raw mut device, name.as_ptr()).unwrap();
+        d.cuDeviceGetByPCIBusId(&raw mut device, name.as_ptr())
+            .unwrap();
         assert_eq!(device, 1);
         let absent = code(d.cuDeviceGet(&raw mut device, 2));
         assert_eq!(absent, CUresult::CUDA_ERROR_INVALID_DEVICE);
         for bad in [A(0), A(9999)] {
-            assert_eq!(code(d.cuDeviceGetAttribute(&raw mut device, bad, 0)), INVALID);
+            assert_eq!(
+                code(d.cuDeviceGetAttribute(&raw mut device, bad, 0)),
+                INVALID
+            );
         }
     }
     assert_eq!((count, bytes, major, minor), (2, 3 << 30, 9, 0));

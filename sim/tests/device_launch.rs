@@ -65,7 +65,11 @@ fn load(bench: &Bench, text: &str) -> Result<CUmodule, Code> {
     let text = CString::new(text).unwrap();
     let mut module = std::ptr::null_mut();
     // SAFETY: the text and the place outlive the call.
-    let result = unsafe { bench.driver.cuModuleLoadData(&raw mut module, text.as_ptr().cast()) };
+    let result = unsafe {
+        bench
+            .driver
+            .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
+    };
     match code(result) {
         CUresult::CUDA_SUCCESS => Ok(module),
         other => Err(other),
@@ -75,7 +79,12 @@ fn load(bench: &Bench, text: &str) -> Result<CUmodule, Code> {
 fn function(bench: &Bench, module: CUmodule, name: &CStr) -> CUfunction {
     let mut function = std::ptr::null_mut();
     // SAFETY: the name and the place outlive the call.
-    unsafe { bench.driver.cuModuleGetFunction(&raw mut function, module, name.as_ptr()) }.unwrap();
+    unsafe {
+        bench
+            .driver
+            .cuModuleGetFunction(&raw mut function, module, name.as_ptr())
+    }
+    .unwrap();
     function
 }
 
@@ -121,8 +130,10 @@ fn a_kernel_computes_between_two_copies() {
     unsafe {
         d.cuMemAllocAsync(&raw mut dx, bytes, stream).unwrap();
         d.cuMemAllocAsync(&raw mut dy, bytes, stream).unwrap();
-        d.cuMemcpyHtoDAsync_v2(dx, x.as_ptr().cast(), bytes, stream).unwrap();
-        d.cuMemcpyHtoDAsync_v2(dy, y.as_ptr().cast(), bytes, stream).unwrap();
+        d.cuMemcpyHtoDAsync_v2(dx, x.as_ptr().cast(), bytes, stream)
+            .unwrap();
+        d.cuMemcpyHtoDAsync_v2(dy, y.as_ptr().cast(), bytes, stream)
+            .unwrap();
         let mut arguments: [*mut c_void; 4] = [
             (&raw mut n).cast(),
             (&raw mut a).cast(),
@@ -147,8 +158,11 @@ fn a_kernel_computes_between_two_copies() {
             std::ptr::null_mut(),
         ];
         let (none, list) = (std::ptr::null_mut(), extra.as_mut_ptr());
-        d.cuLaunchKernel(saxpy, 7, 1, 1, 128, 1, 1, 0, stream, none, list).unwrap();
-        size -= 1;
+        d.cuLaunchKernel(saxpy, 7, 1, 1, 128, 1, 1, 0, stream, none, list)
+            .unwrap();
+        let mut too_small = size - 1;
+        extra[3] = (&raw mut too_small).cast();
+        let list = extra.as_mut_ptr();
         let short = d.cuLaunchKernel(saxpy, 7, 1, 1, 128, 1, 1, 0, stream, none, list);
         assert_eq!(code(short), INVALID);
         // And once more with a configuration.
@@ -164,8 +178,10 @@ fn a_kernel_computes_between_two_copies() {
             attrs: std::ptr::null_mut(),
             numAttrs: 0,
         };
-        d.cuLaunchKernelEx(&raw const config, saxpy, arguments.as_mut_ptr(), none).unwrap();
-        d.cuMemcpyDtoHAsync_v2(result.as_mut_ptr().cast(), dy, bytes, stream).unwrap();
+        d.cuLaunchKernelEx(&raw const config, saxpy, arguments.as_mut_ptr(), none)
+            .unwrap();
+        d.cuMemcpyDtoHAsync_v2(result.as_mut_ptr().cast(), dy, bytes, stream)
+            .unwrap();
         d.cuMemFreeAsync(dx, stream).unwrap();
         d.cuMemFreeAsync(dy, stream).unwrap();
         d.cuStreamSynchronize(stream).unwrap();
@@ -192,7 +208,21 @@ fn bad_launches_are_errors_of_the_call() {
     let shape = |f, grid: [u32; 3], block: [u32; 3], shared| {
         let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
         // SAFETY: the function has no parameters, or the launch is refused for them.
-        code(unsafe { d.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, null, null.cast(), null.cast()) })
+        code(unsafe {
+            d.cuLaunchKernel(
+                f,
+                gx,
+                gy,
+                gz,
+                bx,
+                by,
+                bz,
+                shared,
+                null,
+                null.cast(),
+                null.cast(),
+            )
+        })
     };
     assert_eq!(shape(nothing, [1; 3], [1; 3], 0), CUresult::CUDA_SUCCESS);
     assert_eq!(shape(nothing, [0, 1, 1], [1; 3], 0), INVALID);
@@ -203,20 +233,33 @@ fn bad_launches_are_errors_of_the_call() {
     assert_eq!(shape(nothing, [1; 3], [1; 3], 49 << 10), INVALID);
     assert_eq!(shape(store, [1; 3], [1; 3], 0), INVALID);
     assert_eq!(shape(small, [1; 3], [65, 1, 1], 0), INVALID);
-    assert_eq!(shape(null.cast(), [1; 3], [1; 3], 0), CUresult::CUDA_ERROR_INVALID_HANDLE);
+    assert_eq!(
+        shape(null.cast(), [1; 3], [1; 3], 0),
+        CUresult::CUDA_ERROR_INVALID_HANDLE
+    );
     let name = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     // SAFETY: live handles.
     unsafe {
-        assert_eq!(code(d.cuFuncSetAttribute(nothing, name, 300 << 10)), INVALID);
+        assert_eq!(
+            code(d.cuFuncSetAttribute(nothing, name, 300 << 10)),
+            INVALID
+        );
         assert_eq!(code(d.cuFuncSetAttribute(nothing, name, -1)), INVALID);
         d.cuFuncSetAttribute(nothing, name, 100 << 10).unwrap();
-        assert_eq!(shape(nothing, [1; 3], [1; 3], 49 << 10), CUresult::CUDA_SUCCESS);
+        assert_eq!(
+            shape(nothing, [1; 3], [1; 3], 49 << 10),
+            CUresult::CUDA_SUCCESS
+        );
         // 8 multiprocessors with 32 blocks each.
         let one = (1, 1, 1);
         let (x, y, z) = one;
-        d.cuLaunchCooperativeKernel(nothing, 256, 1, 1, x, y, z, 0, null, null.cast()).unwrap();
+        d.cuLaunchCooperativeKernel(nothing, 256, 1, 1, x, y, z, 0, null, null.cast())
+            .unwrap();
         let large = d.cuLaunchCooperativeKernel(nothing, 257, 1, 1, x, y, z, 0, null, null.cast());
-        assert_eq!(code(large), CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+        assert_eq!(
+            code(large),
+            CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+        );
     }
     bench.synchronize();
     unload(&bench, module);
@@ -230,7 +273,11 @@ fn faults_arrive_late_and_stay() {
     let ok = CUresult::CUDA_SUCCESS;
     let cases = [
         (c"store", 0x10u64, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS),
-        (c"store", 0x1100_0000_0002, CUresult::CUDA_ERROR_MISALIGNED_ADDRESS),
+        (
+            c"store",
+            0x1100_0000_0002,
+            CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
+        ),
         (c"stop", 0, CUresult::CUDA_ERROR_LAUNCH_FAILED),
         (c"check", 0, CUresult::CUDA_ERROR_ASSERT),
     ];
@@ -238,7 +285,10 @@ fn faults_arrive_late_and_stay() {
         let bench = Bench::new();
         let module = load(&bench, KERNELS).unwrap();
         let kernel = function(&bench, module, name);
-        let (stream, gate) = (bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING), Gate::new());
+        let (stream, gate) = (
+            bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING),
+            Gate::new(),
+        );
         gate.block(&bench, stream);
         let mut value = 5u32;
         let mut arguments = [(&raw mut address).cast(), (&raw mut value).cast()];
@@ -248,9 +298,16 @@ fn faults_arrive_late_and_stay() {
         gate.open();
         // SAFETY: live handles; the place outlives the calls.
         unsafe {
-            assert_eq!(code(bench.driver.cuStreamSynchronize(stream)), wanted, "{name:?}");
+            assert_eq!(
+                code(bench.driver.cuStreamSynchronize(stream)),
+                wanted,
+                "{name:?}"
+            );
             assert_eq!(code(bench.driver.cuMemFree_v2(a)), wanted);
-            assert_eq!(launch(&bench, kernel, (1, 1), stream, &mut arguments), wanted);
+            assert_eq!(
+                launch(&bench, kernel, (1, 1), stream, &mut arguments),
+                wanted
+            );
         }
         let said = bench.machine.messages().join("\n");
         assert!(said.contains(name.to_str().unwrap()), "{said}");
@@ -292,12 +349,17 @@ fn kernels_reach_variables_and_pinned_memory() {
     // SAFETY: the places outlive the calls.
     unsafe {
         let start = memory.as_mut_ptr().cast();
-        d.cuMemHostGetDevicePointer_v2(&raw mut at, start, 0).unwrap();
+        d.cuMemHostGetDevicePointer_v2(&raw mut at, start, 0)
+            .unwrap();
         let mut arguments = [(&raw mut at).cast()];
         let null = std::ptr::null_mut();
-        assert_eq!(launch(&bench, bump, (1, 1), null, &mut arguments), CUresult::CUDA_SUCCESS);
+        assert_eq!(
+            launch(&bench, bump, (1, 1), null, &mut arguments),
+            CUresult::CUDA_SUCCESS
+        );
         bench.synchronize();
-        d.cuModuleGetGlobal_v2(&raw mut address, &raw mut len, module, c"counter".as_ptr()).unwrap();
+        d.cuModuleGetGlobal_v2(&raw mut address, &raw mut len, module, c"counter".as_ptr())
+            .unwrap();
         assert_eq!(len, 16);
         let none = d.cuModuleGetGlobal_v2(&raw mut address, &raw mut len, module, c"none".as_ptr());
         assert_eq!(code(none), CUresult::CUDA_ERROR_NOT_FOUND);
@@ -318,15 +380,33 @@ fn kernels_reach_variables_and_pinned_memory() {
 fn images_that_cannot_run_are_refused_with_a_reason() {
     let bench = Bench::with(Machine::builder().driver_version(Version::new(12, 2)));
     let header = |version, target| {
-        format!(".version {version}\n.target {target}\n.address_size 64\n.visible .entry k() {{ ret; }}\n")
+        format!(
+            ".version {version}\n.target {target}\n.address_size 64\n.visible .entry k() {{ ret; }}\n"
+        )
     };
     let cases = [
         ("hello", CUresult::CUDA_ERROR_INVALID_IMAGE, "no PTX"),
         ("", CUresult::CUDA_ERROR_INVALID_IMAGE, "no PTX"),
-        ("\x7fELF\x02\x01\x01", CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU, "cubin"),
-        (&header("8.3", "sm_80"), CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "PTX 8.3"),
-        (&header("8.0", "sm_90"), CUresult::CUDA_ERROR_INVALID_PTX, "sm_90"),
-        (&format!("{} garbage", header("8.0", "sm_80")), CUresult::CUDA_ERROR_INVALID_PTX, "line 5"),
+        (
+            "\x7fELF\x02\x01\x01",
+            CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU,
+            "cubin",
+        ),
+        (
+            &header("8.3", "sm_80"),
+            CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+            "PTX 8.3",
+        ),
+        (
+            &header("8.0", "sm_90"),
+            CUresult::CUDA_ERROR_INVALID_PTX,
+            "sm_90",
+        ),
+        (
+            &format!("{} garbage", header("8.0", "sm_80")),
+            CUresult::CUDA_ERROR_INVALID_PTX,
+            "line 5",
+        ),
     ];
     for (text, wanted, reason) in cases {
         assert_eq!(load(&bench, text), Err(wanted), "{text}");
@@ -338,9 +418,13 @@ fn images_that_cannot_run_are_refused_with_a_reason() {
     let mut module = std::ptr::null_mut();
     // SAFETY: the place outlives the calls.
     unsafe {
-        let none = bench.driver.cuModuleLoad(&raw mut module, c"/nowhere".as_ptr());
+        let none = bench
+            .driver
+            .cuModuleLoad(&raw mut module, c"/nowhere".as_ptr());
         assert_eq!(code(none), CUresult::CUDA_ERROR_FILE_NOT_FOUND);
-        let null = bench.driver.cuModuleLoadData(&raw mut module, std::ptr::null());
+        let null = bench
+            .driver
+            .cuModuleLoadData(&raw mut module, std::ptr::null());
         assert_eq!(code(null), INVALID);
     }
     bench.finish();
@@ -367,14 +451,21 @@ fn load_logs_say_what_is_wrong() {
         let (place, image) = (&raw mut module, text.as_ptr().cast());
         let (names, slots) = (options.as_mut_ptr(), values.as_mut_ptr());
         // SAFETY: the buffer has the size that the options say, and more.
-        let result = unsafe { bench.driver.cuModuleLoadDataEx(place, image, 3, names, slots) };
+        let result = unsafe {
+            bench
+                .driver
+                .cuModuleLoadDataEx(place, image, 3, names, slots)
+        };
         assert!(buffer[size..].iter().all(|byte| *byte == b'#'));
         (code(result), buffer, values[2].addr())
     };
     let bad = ".version 7.0\n.target sm_60\n.address_size 64\n???";
     let (result, buffer, len) = log(bad, 512);
     assert_eq!(result, CUresult::CUDA_ERROR_INVALID_PTX);
-    let text = CStr::from_bytes_until_nul(&buffer).unwrap().to_str().unwrap();
+    let text = CStr::from_bytes_until_nul(&buffer)
+        .unwrap()
+        .to_str()
+        .unwrap();
     assert!(text.contains("line 4"), "{text}");
     assert_eq!(text.len(), len);
     let (_, buffer, len) = log(bad, 8);
@@ -399,7 +490,8 @@ fn one_strange_kernel_does_not_spoil_the_others() {
         d.cuModuleGetFunctionCount(&raw mut count, module).unwrap();
         assert_eq!(count, 7);
         let mut all = [std::ptr::null_mut(); 7];
-        d.cuModuleEnumerateFunctions(all.as_mut_ptr(), 7, module).unwrap();
+        d.cuModuleEnumerateFunctions(all.as_mut_ptr(), 7, module)
+            .unwrap();
         assert!(all.contains(&function(&bench, module, c"store")));
     }
     let said = bench.machine.messages().join("\n");
@@ -415,8 +507,10 @@ fn functions_say_what_they_need() {
     let bench = Bench::new();
     let d = &bench.driver;
     let module = load(&bench, KERNELS).unwrap();
-    let (store, small) =
-        (function(&bench, module, c"store"), function(&bench, module, c"shared_of_its_own"));
+    let (store, small) = (
+        function(&bench, module, c"store"),
+        function(&bench, module, c"shared_of_its_own"),
+    );
     let ask = |function, attribute| {
         let mut value = -7;
         // SAFETY: the place outlives the call.
@@ -433,7 +527,8 @@ fn functions_say_what_they_need() {
     let (mut name, mut owner) = (std::ptr::null(), std::ptr::null_mut());
     // SAFETY: the places outlive the calls.
     unsafe {
-        d.cuFuncGetParamInfo(store, 1, &raw mut offset, &raw mut size).unwrap();
+        d.cuFuncGetParamInfo(store, 1, &raw mut offset, &raw mut size)
+            .unwrap();
         assert_eq!((offset, size), (8, 4));
         let beyond = d.cuFuncGetParamInfo(store, 2, &raw mut offset, &raw mut size);
         assert_eq!(code(beyond), INVALID);
@@ -442,14 +537,18 @@ fn functions_say_what_they_need() {
         d.cuFuncGetModule(&raw mut owner, store).unwrap();
         assert_eq!(owner, module);
         let place = &raw mut blocks;
-        d.cuOccupancyMaxActiveBlocksPerMultiprocessor(place, store, 256, 0).unwrap();
+        d.cuOccupancyMaxActiveBlocksPerMultiprocessor(place, store, 256, 0)
+            .unwrap();
         assert_eq!(blocks, 8);
-        d.cuOccupancyMaxActiveBlocksPerMultiprocessor(place, store, 32, 40 << 10).unwrap();
+        d.cuOccupancyMaxActiveBlocksPerMultiprocessor(place, store, 32, 40 << 10)
+            .unwrap();
         assert_eq!(blocks, 4);
-        d.cuOccupancyMaxActiveBlocksPerMultiprocessor(place, small, 65, 0).unwrap();
+        d.cuOccupancyMaxActiveBlocksPerMultiprocessor(place, small, 65, 0)
+            .unwrap();
         assert_eq!(blocks, 0);
         let places = (&raw mut grid, &raw mut block);
-        d.cuOccupancyMaxPotentialBlockSize(places.0, places.1, store, None, 0, 0).unwrap();
+        d.cuOccupancyMaxPotentialBlockSize(places.0, places.1, store, None, 0, 0)
+            .unwrap();
         assert_eq!((grid, block), (16, 1024));
         let bad = d.cuOccupancyMaxActiveBlocksPerMultiprocessor(place, store, 0, 0);
         assert_eq!(code(bad), INVALID);
@@ -461,7 +560,11 @@ fn functions_say_what_they_need() {
 /// Without it, ending a machine could wait for a kernel that never ends.
 #[test]
 fn a_machine_ends_with_a_kernel_running() {
-    let bench = Bench::with(Machine::builder().device(DeviceConfig::new()).worker_threads(2));
+    let bench = Bench::with(
+        Machine::builder()
+            .device(DeviceConfig::new())
+            .worker_threads(2),
+    );
     let module = load(&bench, KERNELS).unwrap();
     let for_ever = function(&bench, module, c"for_ever");
     let started = launch(&bench, for_ever, (4, 32), std::ptr::null_mut(), &mut []);

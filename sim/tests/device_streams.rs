@@ -53,7 +53,10 @@ fn a_stream_is_a_queue_that_nobody_waits_for() {
         // SAFETY: the memory and the vector outlive the work.
         unsafe {
             bench.driver.cuMemsetD32Async(a, value, 1, stream).unwrap();
-            bench.driver.cuLaunchHostFunc(stream, Some(note), data).unwrap();
+            bench
+                .driver
+                .cuLaunchHostFunc(stream, Some(note), data)
+                .unwrap();
         }
     }
     assert_eq!(query(&bench, stream), NOT_READY);
@@ -81,17 +84,31 @@ fn pinned_memory_is_read_late_and_pageable_memory_at_once() {
     let (late, early) = (pinned.as_mut_ptr(), pageable.as_mut_ptr());
     // SAFETY: the host memory is live; nobody reads it while it is written.
     unsafe {
-        bench.driver.cuMemcpyHtoDAsync_v2(a, late.cast(), 1, stream).unwrap();
-        bench.driver.cuMemcpyHtoDAsync_v2(b, early.cast(), 1, stream).unwrap();
+        bench
+            .driver
+            .cuMemcpyHtoDAsync_v2(a, late.cast(), 1, stream)
+            .unwrap();
+        bench
+            .driver
+            .cuMemcpyHtoDAsync_v2(b, early.cast(), 1, stream)
+            .unwrap();
         late.write_volatile(2);
         early.write_volatile(2);
     }
     gate.open();
     wait(&bench, stream);
-    assert_eq!((bench.download(a, 1), bench.download(b, 1)), (vec![2], vec![1]));
+    assert_eq!(
+        (bench.download(a, 1), bench.download(b, 1)),
+        (vec![2], vec![1])
+    );
     // A pageable download has the bytes when it returns.
     // SAFETY: the host memory is live.
-    unsafe { bench.driver.cuMemcpyDtoHAsync_v2(early.cast(), a, 1, stream) }.unwrap();
+    unsafe {
+        bench
+            .driver
+            .cuMemcpyDtoHAsync_v2(early.cast(), a, 1, stream)
+    }
+    .unwrap();
     assert_eq!(pageable, [2]);
     bench.free(a);
     bench.free(b);
@@ -106,8 +123,11 @@ fn pinned_memory_is_read_late_and_pageable_memory_at_once() {
 fn the_legacy_stream_stands_between_blocking_streams() {
     let bench = Bench::new();
     let d = &bench.driver;
-    let (blocking, other, free) =
-        (bench.stream(BLOCKING), bench.stream(BLOCKING), bench.stream(NON_BLOCKING));
+    let (blocking, other, free) = (
+        bench.stream(BLOCKING),
+        bench.stream(BLOCKING),
+        bench.stream(NON_BLOCKING),
+    );
     let a = bench.alloc(1);
     let event = bench.event();
     for legacy in [std::ptr::null_mut(), STREAM_LEGACY] {
@@ -155,8 +175,10 @@ fn each_thread_has_its_own_default_stream() {
     unsafe {
         assert_eq!(code(d.cuStreamQuery_ptsz(std::ptr::null_mut())), NOT_READY);
         assert_eq!(code(d.cuStreamQuery(STREAM_PER_THREAD)), NOT_READY);
-        d.cuStreamGetId_ptsz(std::ptr::null_mut(), &raw mut mine).unwrap();
-        d.cuStreamGetId(std::ptr::null_mut(), &raw mut legacy).unwrap();
+        d.cuStreamGetId_ptsz(std::ptr::null_mut(), &raw mut mine)
+            .unwrap();
+        d.cuStreamGetId(std::ptr::null_mut(), &raw mut legacy)
+            .unwrap();
     }
     assert_ne!(mine, legacy);
     std::thread::scope(|scope| {
@@ -165,7 +187,8 @@ fn each_thread_has_its_own_default_stream() {
             let mut theirs = 0;
             // SAFETY: the place outlives the calls.
             unsafe {
-                d.cuStreamGetId_ptsz(std::ptr::null_mut(), &raw mut theirs).unwrap();
+                d.cuStreamGetId_ptsz(std::ptr::null_mut(), &raw mut theirs)
+                    .unwrap();
                 assert_ne!(theirs, mine);
                 assert!(d.cuStreamQuery_ptsz(std::ptr::null_mut()).is_ok());
                 assert!(d.cuStreamSynchronize_ptsz(std::ptr::null_mut()).is_ok());
@@ -182,8 +205,11 @@ fn each_thread_has_its_own_default_stream() {
 fn a_wait_is_for_the_latest_record_at_its_call() {
     let bench = Bench::new();
     let d = &bench.driver;
-    let (first, second, third) =
-        (bench.stream(NON_BLOCKING), bench.stream(NON_BLOCKING), bench.stream(NON_BLOCKING));
+    let (first, second, third) = (
+        bench.stream(NON_BLOCKING),
+        bench.stream(NON_BLOCKING),
+        bench.stream(NON_BLOCKING),
+    );
     let event = bench.event();
     let (one, two) = (Gate::new(), Gate::new());
     // SAFETY: live handles.
@@ -272,13 +298,17 @@ fn both_ways(engines: u32) -> f32 {
     // SAFETY: live handles and memory; the places outlive the calls.
     unsafe {
         d.cuEventRecord(start, up).unwrap();
-        d.cuMemcpyHtoDAsync_v2(a, from.as_ptr().cast(), LEN, up).unwrap();
-        d.cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), b, LEN, down).unwrap();
+        d.cuMemcpyHtoDAsync_v2(a, from.as_ptr().cast(), LEN, up)
+            .unwrap();
+        d.cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), b, LEN, down)
+            .unwrap();
         d.cuEventRecord(up_end, up).unwrap();
         d.cuEventRecord(down_end, down).unwrap();
         bench.synchronize();
-        d.cuEventElapsedTime(&raw mut up_time, start, up_end).unwrap();
-        d.cuEventElapsedTime(&raw mut down_time, start, down_end).unwrap();
+        d.cuEventElapsedTime(&raw mut up_time, start, up_end)
+            .unwrap();
+        d.cuEventElapsedTime(&raw mut down_time, start, down_end)
+            .unwrap();
         for event in [start, up_end, down_end] {
             d.cuEventDestroy_v2(event).unwrap();
         }
@@ -331,7 +361,8 @@ fn host_functions_must_not_call_the_driver() {
         let seen = unsafe { &*data.cast::<Seen>() };
         // SAFETY: no pointers.
         let result = unsafe { seen.driver.cuCtxSynchronize() };
-        seen.code.store(code(result).0.cast_signed(), Ordering::SeqCst);
+        seen.code
+            .store(code(result).0.cast_signed(), Ordering::SeqCst);
     }
     unsafe extern "C" fn callback(_: CUstream, status: CUresult, data: *mut c_void) {
         // SAFETY: as above.
@@ -348,8 +379,14 @@ fn host_functions_must_not_call_the_driver() {
     let data = (&raw const seen).cast_mut().cast::<c_void>();
     // SAFETY: the value outlives the stream's work.
     unsafe {
-        bench.driver.cuLaunchHostFunc(stream, Some(call), data).unwrap();
-        bench.driver.cuStreamAddCallback(stream, Some(callback), data, 0).unwrap();
+        bench
+            .driver
+            .cuLaunchHostFunc(stream, Some(call), data)
+            .unwrap();
+        bench
+            .driver
+            .cuStreamAddCallback(stream, Some(callback), data, 0)
+            .unwrap();
         wait(&bench, stream);
         let none = bench.driver.cuLaunchHostFunc(stream, None, data);
         assert_eq!(code(none), CUresult::CUDA_ERROR_INVALID_VALUE);
@@ -363,11 +400,20 @@ fn host_functions_must_not_call_the_driver() {
     let mut freed = 0;
     // SAFETY: the value outlives the stream's work; the fault is wanted.
     unsafe {
-        bench.driver.cuMemAllocAsync(&raw mut freed, 16, stream).unwrap();
+        bench
+            .driver
+            .cuMemAllocAsync(&raw mut freed, 16, stream)
+            .unwrap();
         bench.driver.cuMemFreeAsync(freed, stream).unwrap();
         bench.driver.cuMemsetD8Async(freed, 0, 16, stream).unwrap();
-        bench.driver.cuLaunchHostFunc(stream, Some(call), data).unwrap();
-        bench.driver.cuStreamAddCallback(stream, Some(callback), data, 0).unwrap();
+        bench
+            .driver
+            .cuLaunchHostFunc(stream, Some(call), data)
+            .unwrap();
+        bench
+            .driver
+            .cuStreamAddCallback(stream, Some(callback), data, 0)
+            .unwrap();
         gate.open();
         let fault = code(bench.driver.cuStreamSynchronize(stream));
         assert_eq!(fault, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -388,7 +434,8 @@ fn streams_know_what_they_are() {
     let (mut context, mut capture) = (std::ptr::null_mut(), CUstreamCaptureStatus(9));
     // SAFETY: the places outlive the calls; handles are checked.
     unsafe {
-        d.cuStreamCreateWithPriority(&raw mut stream, 1, -100).unwrap();
+        d.cuStreamCreateWithPriority(&raw mut stream, 1, -100)
+            .unwrap();
         d.cuStreamCreateWithPriority(&raw mut low, 0, 100).unwrap();
         d.cuStreamGetPriority(stream, &raw mut priority).unwrap();
         assert_eq!(priority, -5);
@@ -401,7 +448,10 @@ fn streams_know_what_they_are() {
         d.cuStreamGetCtx(stream, &raw mut context).unwrap();
         assert_eq!(context, bench.context);
         d.cuStreamIsCapturing(stream, &raw mut capture).unwrap();
-        assert_eq!(capture, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE);
+        assert_eq!(
+            capture,
+            CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE
+        );
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
         let refused = CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         assert_eq!(code(d.cuStreamBeginCapture_v2(stream, mode)), refused);
@@ -435,8 +485,8 @@ fn waits_hold_under_jitter() {
         let (a, event) = (bench.alloc(4), bench.event());
         let mut last = 0;
         // A chain of writes through the streams, each after the one before it.
-        for (i, (to, _)) in edges.iter().enumerate() {
-            let stream = streams[usize::from(*to) % 4];
+        for (i, (to, _)) in edges.into_iter().enumerate() {
+            let stream = streams[usize::from(to) % 4];
             last = i as u32 + 1;
             // SAFETY: live handles and memory.
             unsafe {
@@ -455,5 +505,7 @@ fn waits_hold_under_jitter() {
         bench.finish();
         same
     }
-    quickcheck::QuickCheck::new().tests(20).quickcheck(holds as fn(_, _) -> bool);
+    quickcheck::QuickCheck::new()
+        .tests(20)
+        .quickcheck(holds as fn(_, _) -> bool);
 }

@@ -11,14 +11,13 @@ use cupola_sys::driver::{CUresult, CUstream, scope};
 use super::args::Reply;
 use super::context::Context;
 use super::current;
-use super::machine::Inner;
+use super::machine::{Inner, OwnedStream};
 use super::op::in_host_function;
-use super::stream::Stream;
 use super::sync::read;
 
 /// What the stream handle 0 means to a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Default {
+pub(super) enum DefaultStream {
     Legacy,
     /// The `_ptds` and `_ptsz` forms.
     PerThread,
@@ -36,13 +35,13 @@ pub(super) enum When {
 /// One call of a driver function.
 pub(super) struct Call<'m> {
     pub(super) machine: &'m Arc<Inner>,
-    default: Default,
+    default: DefaultStream,
 }
 
 /// Runs a function's body for the machine that the caller's driver belongs to.
 pub(super) fn enter(
     when: When,
-    default: Default,
+    default: DefaultStream,
     body: impl FnOnce(&Call<'_>) -> Reply,
 ) -> CUresult {
     let machine = scope().cast::<Inner>();
@@ -117,10 +116,10 @@ impl Call<'_> {
     ///
     /// # Errors
     /// There is no such stream, or the fault of its context.
-    pub(super) fn stream(&self, stream: CUstream) -> Reply<(Arc<Context>, Arc<Stream>)> {
+    pub(super) fn stream(&self, stream: CUstream) -> Reply<OwnedStream> {
         let stream = match (stream.addr(), self.default) {
-            (0, Default::Legacy) | (1, _) => None,
-            (0, Default::PerThread) | (2, _) => Some(0),
+            (0, DefaultStream::Legacy) | (1, _) => None,
+            (0, DefaultStream::PerThread) | (2, _) => Some(0),
             (handle, _) => Some(handle as u64),
         };
         match stream {
@@ -142,7 +141,7 @@ impl Call<'_> {
     }
 
     /// The stream that a function without a stream argument uses.
-    pub(super) fn default_stream(&self) -> Reply<(Arc<Context>, Arc<Stream>)> {
+    pub(super) fn default_stream(&self) -> Reply<OwnedStream> {
         self.stream(std::ptr::null_mut())
     }
 }

@@ -198,6 +198,9 @@ impl Device {
     }
 }
 
+/// A stream and its context.
+pub(super) type OwnedStream = (Arc<Context>, Arc<Stream>);
+
 /// What everything of a machine shares.
 #[derive(Debug)]
 pub(super) struct Inner {
@@ -211,7 +214,7 @@ pub(super) struct Inner {
     ids: AtomicU64,
     pub(super) contexts: RwLock<HashMap<u64, Arc<Context>>>,
     /// Created streams, each with its context.
-    pub(super) streams: RwLock<HashMap<u64, (Arc<Context>, Arc<Stream>)>>,
+    pub(super) streams: RwLock<HashMap<u64, OwnedStream>>,
     pub(super) events: RwLock<HashMap<u64, Arc<Event>>>,
     /// The device of each memory pool.
     pub(super) pools: RwLock<HashMap<u64, usize>>,
@@ -223,7 +226,7 @@ impl Inner {
     /// The address of a function, by position in [`SYMBOLS`].
     pub(super) fn function(&self, position: usize) -> *const c_void {
         let function = self.functions.get(position).copied().flatten();
-        function.map_or(std::ptr::null(), |function| function.address())
+        function.map_or(std::ptr::null(), api::Function::address)
     }
 
     /// A handle that this machine has never given before.
@@ -244,7 +247,7 @@ impl Inner {
     }
 
     pub(super) fn context(&self, handle: u64) -> Option<Arc<Context>> {
-        get(&self.contexts, handle)
+        get(&self.contexts, &handle)
     }
 
     /// Whether a handle may be made current: a primary context's always may, also while
@@ -257,7 +260,7 @@ impl Inner {
     }
 
     pub(super) fn event(&self, handle: u64) -> Reply<Arc<Event>> {
-        get(&self.events, handle).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
+        get(&self.events, &handle).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
     }
 
     /// The device of a memory pool.
@@ -329,9 +332,9 @@ fn lock_free<T>(lock: &mut RwLock<T>) -> &mut T {
 /// A copy of what a registry has under a key.
 pub(super) fn get<K: Eq + Hash, V>(
     registry: &RwLock<HashMap<K, Arc<V>>>,
-    key: K,
+    key: &K,
 ) -> Option<Arc<V>> {
-    read(registry).get(&key).cloned()
+    read(registry).get(key).cloned()
 }
 
 struct Source(Arc<Inner>);

@@ -70,11 +70,11 @@ impl Modules {
     }
 
     pub(super) fn module(&self, handle: u64) -> Reply<Arc<Module>> {
-        get(&self.modules, handle).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
+        get(&self.modules, &handle).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
     }
 
     pub(super) fn function(&self, handle: u64) -> Reply<Arc<Function>> {
-        get(&self.functions, handle).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
+        get(&self.functions, &handle).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
     }
 
     /// Takes a module and its functions out of the registry.
@@ -116,7 +116,7 @@ impl Placement for Placer<'_> {
             unsafe {
                 block
                     .host(address)
-                    .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
+                    .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
             };
         }
     }

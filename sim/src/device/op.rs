@@ -10,7 +10,7 @@ use super::event::Record;
 use super::health::{Fault, Health};
 use super::launch::Launch;
 use super::machine::Device;
-use super::memory::{Block, Copy, Fill};
+use super::memory::{Block, Fill, Transfer};
 
 thread_local! {
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
@@ -33,7 +33,7 @@ unsafe impl Send for UserData {}
 /// One operation in a stream.
 #[derive(Debug)]
 pub(super) enum Op {
-    Copy(Copy),
+    Copy(Transfer),
     Fill(Fill),
     Launch(Box<Launch>),
     Record(Arc<Record>),

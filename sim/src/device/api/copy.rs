@@ -5,22 +5,19 @@
 //! waits on the way down, as with the real driver.
 
 use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
-use std::sync::Arc;
 
 use cupola_sys::driver::*;
 
 use super::super::args::Reply;
 use super::super::call::Call;
-use super::super::context::Context;
 use super::super::engine::Direction;
-use super::super::memory::{Copy, Fill, Place, Pointer, Side};
+use super::super::machine::OwnedStream;
+use super::super::memory::{Fill, Place, Pointer, Side, Space, Transfer};
 use super::super::op::Op;
-use super::super::stream::Stream;
 use super::functions;
 
-type Target = (Arc<Context>, Arc<Stream>);
-
 /// One end of a copy, as a call names it.
+#[derive(Clone, Copy)]
 enum End {
     Device(CUdeviceptr),
     Host(*mut c_void),
@@ -28,21 +25,21 @@ enum End {
 
 impl End {
     /// An address of the unified space: host memory, unless it is in the device's range.
-    fn unified(call: &Call<'_>, address: CUdeviceptr) -> Self {
-        if call.machine.space.is_device_address(address) {
+    fn unified(address: CUdeviceptr) -> Self {
+        if Space::is_device_address(address) {
             Self::Device(address)
         } else {
             Self::Host(std::ptr::with_exposed_provenance_mut(address as usize))
         }
     }
 
-    fn is_device(&self) -> bool {
+    fn is_device(self) -> bool {
         matches!(self, Self::Device(_))
     }
 
     /// Checks the range and says how a stream reaches it.
-    fn side(&self, call: &Call<'_>, len: usize) -> Reply<Side> {
-        match *self {
+    fn side(self, call: &Call<'_>, len: usize) -> Reply<Side> {
+        match self {
             Self::Device(address) => {
                 call.machine.space.check(address, len as u64)?;
                 Ok(Side::Device(address))
@@ -61,7 +58,7 @@ impl End {
     }
 }
 
-fn direction(to: &End, from: &End) -> Option<Direction> {
+fn direction(to: End, from: End) -> Option<Direction> {
     match (to.is_device(), from.is_device()) {
         (true, false) => Some(Direction::Upload),
         (false, true) => Some(Direction::Download),
@@ -75,10 +72,10 @@ fn copy(call: &Call<'_>, to: End, from: End, len: usize) -> Reply {
     if len == 0 {
         return Ok(());
     }
-    let direction = direction(&to, &from);
+    let direction = direction(to, from);
     let on_device = to.is_device() && from.is_device();
     let (to, from) = (to.side(call, len)?, from.side(call, len)?);
-    let op = Op::Copy(Copy {
+    let op = Op::Copy(Transfer {
         to,
         from,
         len,
@@ -91,11 +88,17 @@ fn copy(call: &Call<'_>, to: End, from: End, len: usize) -> Reply {
     }
 }
 
-fn copy_async(call: &Call<'_>, to: End, from: End, len: usize, (context, stream): Target) -> Reply {
+fn copy_async(
+    call: &Call<'_>,
+    to: End,
+    from: End,
+    len: usize,
+    (context, stream): OwnedStream,
+) -> Reply {
     if len == 0 {
         return Ok(());
     }
-    let direction = direction(&to, &from);
+    let direction = direction(to, from);
     let (to, mut from) = (to.side(call, len)?, from.side(call, len)?);
     let waits = matches!(to, Side::Caller(_));
     if let Side::Caller(pointer) = from
@@ -108,7 +111,7 @@ fn copy_async(call: &Call<'_>, to: End, from: End, len: usize, (context, stream)
         staged.extend_from_slice(unsafe { std::slice::from_raw_parts(pointer.0, len) });
         from = Side::Staged(staged.into_boxed_slice());
     }
-    let op = Op::Copy(Copy {
+    let op = Op::Copy(Transfer {
         to,
         from,
         len,
@@ -134,7 +137,7 @@ fn within(call: &Call<'_>, to: CUdeviceptr, from: CUdeviceptr, len: usize) -> Re
 }
 
 fn unified(call: &Call<'_>, to: CUdeviceptr, from: CUdeviceptr, len: usize) -> Reply {
-    copy(call, End::unified(call, to), End::unified(call, from), len)
+    copy(call, End::unified(to), End::unified(from), len)
 }
 
 fn upload_async(
@@ -184,13 +187,7 @@ fn unified_async(
     stream: CUstream,
 ) -> Reply {
     let target = call.stream(stream)?;
-    copy_async(
-        call,
-        End::unified(call, to),
-        End::unified(call, from),
-        len,
-        target,
-    )
+    copy_async(call, End::unified(to), End::unified(from), len, target)
 }
 
 /// Memsets of device memory are asynchronous in all their forms.
@@ -199,12 +196,12 @@ fn fill(
     address: CUdeviceptr,
     value: u32,
     (width, count): (usize, usize),
-    (context, stream): Target,
+    (context, stream): OwnedStream,
 ) -> Reply {
     let len = count
         .checked_mul(width)
         .ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
-    if address % width as u64 != 0 {
+    if !address.is_multiple_of(width as u64) {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     if len == 0 {

@@ -8,6 +8,7 @@ use cupola_sys::driver::*;
 use super::super::args::{Out, Reply};
 use super::super::call::Call;
 use super::super::memory::{HostRange, Place};
+use super::super::sync::read;
 use super::functions;
 
 /// All page-locked memory is mapped. No bytes are no memory, and no error.
@@ -35,16 +36,20 @@ fn alloc_host(call: &Call<'_>, place: Out<*mut c_void>, len: usize) -> Reply {
     alloc(call, place, len, 0)
 }
 
-/// The page-locked range that the address lies in. Waits for the work of its context,
-/// which may still use the memory.
+/// The page-locked range that the address lies in. Waits for the work of all contexts:
+/// any of them may still use the memory, and the program's own will be gone.
 fn settle(call: &Call<'_>, memory: *mut c_void) -> Reply<Option<Arc<HostRange>>> {
-    let Some(Place::Pinned(range)) = call.machine.space.find(memory.expose_provenance() as u64)
-    else {
+    let address = memory.expose_provenance() as u64;
+    let Some(Place::Pinned(range)) = call.machine.space.find(address) else {
         return Ok(None);
     };
-    if let Some(context) = call.machine.context(range.context) {
-        context.wait_idle();
-        context.health.check()?;
+    let contexts: Vec<_> = read(&call.machine.contexts).values().cloned().collect();
+    contexts.iter().for_each(|context| context.wait_idle());
+    if let Some(owner) = contexts
+        .iter()
+        .find(|context| context.handle == range.context)
+    {
+        owner.health.check()?;
     }
     Ok(Some(range))
 }

@@ -101,8 +101,8 @@ macro_rules! functions {
     (@define $when:ident $default:ident $name:ident ($($arg:ident: $ty:ty),*) $body:ident) => {
         #[allow(non_snake_case, clippy::too_many_arguments)]
         unsafe extern "C" fn $name($($arg: $ty),*) -> cupola_sys::driver::CUresult {
-            use crate::device::call::{Default, When, enter};
-            enter(When::$when, Default::$default, |call| {
+            use crate::device::call::{DefaultStream, When, enter};
+            enter(When::$when, DefaultStream::$default, |call| {
                 $(
                     // SAFETY: the caller keeps the function's documented contract: its
                     // pointers are null or good until the call returns.

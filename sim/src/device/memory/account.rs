@@ -188,7 +188,7 @@ impl Account {
     /// Gives unused reserved memory back, down to `keep` bytes.
     pub(in crate::device) fn trim(&self, handle: u64, keep: u64) -> Option<()> {
         self.pool(handle, |pool| {
-            pool.reserved = pool.used.max(pool.reserved.min(keep))
+            pool.reserved = pool.used.max(pool.reserved.min(keep));
         })
     }
 

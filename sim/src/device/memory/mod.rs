@@ -21,7 +21,7 @@ use space::GRANULE;
 pub(super) use account::{Account, PoolLimits};
 pub(super) use block::{Block, HostRange};
 pub(super) use space::{Owner, Place, Space};
-pub(super) use transfer::{Copy, Fill, Pointer, Side, sleep_until};
+pub(super) use transfer::{Fill, Pointer, Side, Transfer, sleep_until};
 
 /// Bytes of address space, and of memory outside of pools, that an allocation takes.
 fn extent(len: usize) -> Reply<u64> {

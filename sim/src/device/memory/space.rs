@@ -159,7 +159,7 @@ impl Space {
     }
 
     /// Whether the address is in the range that device memory is in.
-    pub(in crate::device) fn is_device_address(&self, address: u64) -> bool {
+    pub(in crate::device) fn is_device_address(address: u64) -> bool {
         (FIRST..FIRST + PER_DEVICE * 16).contains(&address)
     }
 

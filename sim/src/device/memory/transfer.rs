@@ -51,7 +51,7 @@ impl Side {
 
 /// A copy of `len` bytes.
 #[derive(Debug)]
-pub(in crate::device) struct Copy {
+pub(in crate::device) struct Transfer {
     pub(in crate::device) to: Side,
     pub(in crate::device) from: Side,
     pub(in crate::device) len: usize,
@@ -59,7 +59,7 @@ pub(in crate::device) struct Copy {
     pub(in crate::device) direction: Option<Direction>,
 }
 
-impl Copy {
+impl Transfer {
     /// Moves the bytes, holding the direction's copy engine as long as the configured
     /// bandwidth says.
     pub(in crate::device) fn run(mut self, space: &Space, engines: &Engines) -> Result<(), Fault> {
