@@ -56,7 +56,13 @@ impl FaultTable {
     #[must_use]
     pub fn new(driver: Driver) -> Self {
         let calls = SYMBOLS.iter().map(|_| AtomicU64::new(0)).collect();
-        Self { state: Arc::new(State { wrapped: driver, calls, plan: Plan::default() }) }
+        Self {
+            state: Arc::new(State {
+                wrapped: driver,
+                calls,
+                plan: Plan::default(),
+            }),
+        }
     }
 
     /// A driver that goes through this table. It has the functions that the wrapped driver
@@ -86,7 +92,9 @@ impl FaultTable {
 
     /// Makes the `k`-th call of `function` and every later one return `code`.
     pub fn fail_from(&self, function: SymbolId, k: u64, code: CUresult) {
-        self.state.plan.add(function, k..=u64::MAX, Action::Fail(code));
+        self.state
+            .plan
+            .add(function, k..=u64::MAX, Action::Fail(code));
     }
 
     /// Makes the `k`-th call of `function` wait for `delay` before it runs.
@@ -103,7 +111,10 @@ impl FaultTable {
     /// included.
     #[must_use]
     pub fn count(&self, function: SymbolId) -> u64 {
-        self.state.calls.get(usize::from(function.0)).map_or(0, |calls| calls.load(Ordering::SeqCst))
+        self.state
+            .calls
+            .get(usize::from(function.0))
+            .map_or(0, |calls| calls.load(Ordering::SeqCst))
     }
 
     /// Every function that was called since the last [`reset`](Self::reset), by position in
@@ -161,7 +172,9 @@ struct Source(Arc<State>);
 unsafe impl ProcAddress for Source {
     fn proc_address(&self, symbol: &Symbol) -> *const c_void {
         let position = SYMBOLS.iter().position(|row| row == symbol);
-        let Some(id) = position.and_then(|position| u16::try_from(position).ok()).map(SymbolId)
+        let Some(id) = position
+            .and_then(|position| u16::try_from(position).ok())
+            .map(SymbolId)
         else {
             return std::ptr::null();
         };

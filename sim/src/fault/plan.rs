@@ -47,7 +47,9 @@ impl Plan {
             return None;
         }
         let rules = lock(&self.rules);
-        let rule = rules.iter().find(|(name, calls, _)| *name == function && calls.contains(&k));
+        let rule = rules
+            .iter()
+            .find(|(name, calls, _)| *name == function && calls.contains(&k));
         rule.map(|(_, _, action)| *action)
     }
 

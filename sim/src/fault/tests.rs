@@ -67,7 +67,10 @@ fn fails_exactly_the_kth_call() {
     assert_eq!(faults.count(id::cuDeviceGetCount), 5);
     faults.reset();
     assert_eq!(devices(&driver), Ok(7));
-    assert_eq!(faults.counts().into_iter().collect::<Vec<_>>(), [(id::cuDeviceGetCount, 1)]);
+    assert_eq!(
+        faults.counts().into_iter().collect::<Vec<_>>(),
+        [(id::cuDeviceGetCount, 1)]
+    );
 }
 
 /// Without it the table could claim functions that the driver lacks.
