@@ -19,15 +19,14 @@ use report::{DeviceReport, Leaks, Report};
 use stream::Source;
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    // Read what is named before a device is opened: a wrong name is the cheaper error.
-    let trace = match &args.trace {
-        Some(path) => Trace::read(open(path)?).map_err(|error| Failure::file(path, error))?,
-        None => Trace::read(trace::EMBED13)?,
-    };
-    let source = match &args.file {
-        Some(path) => Source::file(path)?,
-        None => Source::Memory(unpacked()?),
-    };
+    // What is named is opened before a device is, and read after: a wrong name and a missing
+    // device are both said at once.
+    let named = args
+        .trace
+        .as_deref()
+        .map(|path| open(path).map(|file| (path, file)))
+        .transpose()?;
+    let named_source = args.file.as_deref().map(Source::file).transpose()?;
 
     let quiet = args.device.json;
     let start = Instant::now();
@@ -39,6 +38,14 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         print!("{}", found.text());
     }
 
+    let trace = match named {
+        Some((path, file)) => Trace::read(file).map_err(|error| Failure::file(path, error))?,
+        None => Trace::read(trace::EMBED13)?,
+    };
+    let source = match named_source {
+        Some(source) => source,
+        None => Source::Memory(unpacked()?),
+    };
     let kernels = Kernels::load(&context, device.info()?)?;
     let replay = replay::run(&context, &kernels, &trace, args.limit, quiet)?;
     if !quiet {
