@@ -178,7 +178,9 @@ mod loaded {
         /// Makes [`scope`] answer this table's scope until the guard is dropped.
         #[inline(always)]
         pub(crate) fn enter(&self) -> Scope {
-            if self.scope.is_null() {
+            // Also a null scope replaces an outer one: a function that is called through a
+            // source without a scope must not take the outer source's state for its own.
+            if self.scope == SCOPE.get() {
                 return Scope(None);
             }
             Scope(Some(SCOPE.replace(self.scope)))

@@ -179,3 +179,68 @@ fn the_outer_scope_comes_back() {
     assert_eq!(outer.seen.load(Ordering::Relaxed), 1);
     assert!(scope().is_null());
 }
+
+/// Without it a function called through a source without a scope could take the state of
+/// the call around it for its own, of whatever type that is.
+#[test]
+fn a_source_without_a_scope_hides_the_outer_one() {
+    struct Outer {
+        inner: Driver,
+        seen: AtomicUsize,
+    }
+    unsafe extern "C" fn look(version: *mut c_int) -> CUresult {
+        // SAFETY: `version` is valid by contract.
+        unsafe { *version = i32::from(!scope().is_null()) };
+        CUresult::CUDA_SUCCESS
+    }
+    unsafe extern "C" fn call_inner(version: *mut c_int) -> CUresult {
+        // SAFETY: only handed out by `OuterSource`, whose scope is the leaked `Outer`.
+        let outer = unsafe { &*scope().cast::<Outer>() };
+        let mut seen = 0;
+        // SAFETY: the pointer is valid.
+        if unsafe { outer.inner.cuDriverGetVersion(&raw mut seen) }.is_err() {
+            return CUresult::CUDA_ERROR_UNKNOWN;
+        }
+        outer.seen.fetch_add(seen as usize, Ordering::Relaxed);
+        // The outer scope is back.
+        assert!(core::ptr::eq(scope().cast(), outer));
+        // SAFETY: `version` is valid by contract.
+        unsafe { *version = 13_000 };
+        CUresult::CUDA_SUCCESS
+    }
+    struct OuterSource(&'static Outer);
+    // SAFETY: the one function has the type of the name that it answers for.
+    unsafe impl ProcAddress for OuterSource {
+        fn proc_address(&self, symbol: &Symbol) -> *const c_void {
+            if symbol.as_str() == "cuDriverGetVersion" {
+                return call_inner as pfn::cuDriverGetVersion as *const c_void;
+            }
+            core::ptr::null()
+        }
+
+        fn scope(&self) -> *const () {
+            core::ptr::from_ref(self.0).cast()
+        }
+
+        fn describe(&self) -> String {
+            "outer".into()
+        }
+    }
+    // SAFETY: the one function has the type of the name that it answers for.
+    let inner = unsafe {
+        Driver::from_proc_address(|base, _, _| {
+            if base.to_bytes() == b"cuDriverGetVersion" {
+                return look as pfn::cuDriverGetVersion as *const c_void;
+            }
+            core::ptr::null()
+        })
+    }
+    .unwrap();
+    let outer: &'static Outer = Box::leak(Box::new(Outer {
+        inner,
+        seen: AtomicUsize::new(0),
+    }));
+    // SAFETY: `OuterSource` keeps its contract.
+    unsafe { Driver::from_source(Box::new(OuterSource(outer))) }.unwrap();
+    assert_eq!(outer.seen.load(Ordering::Relaxed), 0);
+}

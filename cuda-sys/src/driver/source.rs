@@ -12,6 +12,8 @@ use crate::Symbol;
 /// For every symbol, [`proc_address`](Self::proc_address) returns null or the address of
 /// a function whose type is the one that NVIDIA's header gives that symbol
 /// ([`pfn`](super::pfn)), and the function stays callable for as long as `self` lives.
+/// A function that looks at [`scope`] is only handed out by sources whose scope is null or
+/// of the kind that the function expects.
 pub unsafe trait ProcAddress: Send + Sync + 'static {
     /// The address of the function, or null if this source lacks it.
     fn proc_address(&self, symbol: &Symbol) -> *const c_void;
