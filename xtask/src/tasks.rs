@@ -2,8 +2,9 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
@@ -12,7 +13,7 @@ use crate::{bindgen, ptx, root, skip, wheels};
 
 /// `cargo xtask test`: every test that the README promises, in one run.
 pub(crate) fn test() -> Result<()> {
-    let mut cargo = cargo(["test", "--workspace", "--exclude", "xtask"]);
+    let mut cargo = cargo(["test", "--workspace"]);
     match wheels::fetch_runtime() {
         Ok(_) => {
             // With the libraries there, a test that finds none has failed.
@@ -23,7 +24,58 @@ pub(crate) fn test() -> Result<()> {
             &format!("the wheels cannot be had: {error:#}"),
         ),
     }
-    run("tests", &mut cargo)
+    eprintln!("\n==== tests");
+    let mut child = cargo
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("starting cargo test")?;
+    let output = child.stdout.take().context("cargo test has no output")?;
+    let mut total = Summary::default();
+    for line in BufReader::new(output).lines() {
+        let line = line?;
+        println!("{line}");
+        total.add(&line);
+    }
+    let status = child.wait()?;
+    // Last, so that whoever reads only the end sees the whole.
+    println!(
+        "\n{} passed, {} failed, {} skipped",
+        total.passed, total.failed, total.ignored
+    );
+    ensure!(status.success(), "tests failed ({status})");
+    ensure!(total.passed > 0, "no test ran");
+    Ok(())
+}
+
+/// The sum of all `test result:` lines: cargo prints one for each test program.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Summary {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+impl Summary {
+    fn add(&mut self, line: &str) {
+        let Some((_, counts)) = line.split_once("test result: ") else {
+            return;
+        };
+        for part in counts.split([';', '.']) {
+            let mut words = part.split_whitespace();
+            let (Some(count), Some(what)) = (words.next(), words.next()) else {
+                continue;
+            };
+            let Ok(count) = count.parse::<u64>() else {
+                continue;
+            };
+            match what {
+                "passed" => self.passed += count,
+                "failed" => self.failed += count,
+                "ignored" => self.ignored += count,
+                _ => {}
+            }
+        }
+    }
 }
 
 /// The loom models of `core`: every interleaving within the bound.
@@ -112,9 +164,11 @@ pub(crate) fn ci() -> Result<()> {
         "the main job",
         &mut cargo(["run", "--release", "--", "run", "--device", "sim"]),
     )?;
-    test()?;
-    eprintln!("CI took {} s", start.elapsed().as_secs());
-    Ok(())
+    eprintln!(
+        "\n==== all but the tests took {} s",
+        start.elapsed().as_secs()
+    );
+    test()
 }
 
 /// `cargo-fuzz`, installed under the target folder if the machine has none.
@@ -165,4 +219,26 @@ fn run(what: &str, command: &mut Command) -> Result<()> {
     ensure!(status.success(), "{what} failed ({status})");
     eprintln!("==== {what}: {:.1} s", start.elapsed().as_secs_f64());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Summary;
+
+    /// Without it a failure could be missing from the total.
+    #[test]
+    fn results_are_summed() {
+        let mut total = Summary::default();
+        total.add("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.00s");
+        total.add("test result: FAILED. 7 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out");
+        total.add("test results::are_summed ... ok");
+        assert_eq!(
+            total,
+            Summary {
+                passed: 19,
+                failed: 2,
+                ignored: 1
+            }
+        );
+    }
 }
