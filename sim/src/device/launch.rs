@@ -11,7 +11,7 @@ use super::args::Reply;
 use super::health::{Fault, Health};
 use super::machine::Device;
 use super::memory::{Place, Space, sleep_until};
-use super::module::Function;
+use super::module::{Function, SHARED_MOST};
 use super::sync::{read, write};
 use crate::exec::{
     self, FaultKind, GlobalMemory, Grid, LaunchConfig, LaunchError, LaunchOptions, MemRange,
@@ -33,7 +33,10 @@ impl Launch {
     /// An invalid value; the text says which limit it is.
     pub(super) fn check(&self) -> Result<(), (CUresult, String)> {
         let nothing = Nothing;
-        let options = LaunchOptions::default();
+        let options = LaunchOptions {
+            max_shared: SHARED_MOST,
+            ..LaunchOptions::default()
+        };
         let kernel = &self.function.kernel;
         let grid = Grid::new(kernel, self.config, &self.params, &nothing, options);
         grid.map(drop)
@@ -51,6 +54,7 @@ impl Launch {
             cancel: Some(health.stop_flag()),
             cooperative: self.cooperative,
             multiprocessors: device.config.multiprocessors,
+            max_shared: SHARED_MOST,
             host: &device.output,
             ..LaunchOptions::default()
         };
@@ -88,16 +92,27 @@ fn code(kind: &FaultKind) -> CUresult {
 /// even if the program frees it meanwhile.
 struct Memory<'a> {
     space: &'a Space,
-    held: RwLock<BTreeMap<u64, Place>>,
+    held: RwLock<Held>,
 }
 
-// SAFETY: a range's place is kept in `held`, which lives as long as `self`, and so does
-// its memory. Device blocks start at multiples of 512 with host memory aligned to 16;
+/// What a launch keeps alive.
+#[derive(Debug, Default)]
+struct Held {
+    /// By first address.
+    places: BTreeMap<u64, Place>,
+    /// Freed by the program, with another place at the same first address since then.
+    /// Workers may still have them in their caches.
+    retired: Vec<Place>,
+}
+
+// SAFETY: a range's place is kept in `held`, which lives as long as `self` and from which
+// nothing is taken out, and so does its memory. Device blocks start at multiples of 512 with host memory aligned to 16;
 // page-locked memory is at its own address. Copies access the bytes through raw pointers.
 unsafe impl GlobalMemory for Memory<'_> {
     fn lookup(&self, address: u64) -> Option<MemRange> {
         let below = (Bound::Unbounded, Bound::Included(address));
         let known = read(&self.held)
+            .places
             .range(below)
             .next_back()
             .map(|(_, place)| range(place));
@@ -108,7 +123,10 @@ unsafe impl GlobalMemory for Memory<'_> {
         }
         let place = self.space.find(address)?;
         let found = range(&place);
-        write(&self.held).insert(found.base, place);
+        let mut held = write(&self.held);
+        if let Some(old) = held.places.insert(found.base, place) {
+            held.retired.push(old);
+        }
         Some(found)
     }
 }
@@ -166,4 +184,39 @@ pub(super) unsafe fn gather(function: &Function, pointers: *const *mut u8) -> Re
             .copy_from_slice(bytes);
     }
     Ok(buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it, a worker could write through a cached pointer to memory that was freed
+    /// when another range took its first address.
+    #[test]
+    fn a_replaced_place_stays_until_the_launch_ends() {
+        let space = Space::default();
+        let mut bytes = vec![0u8; 64];
+        let address = bytes.as_mut_ptr().expose_provenance() as u64;
+        let memory = Memory {
+            space: &space,
+            held: RwLock::default(),
+        };
+        let pin = |len| {
+            let start = std::ptr::with_exposed_provenance_mut(address as usize);
+            space.register_host(start, len, 0, 1, 0).unwrap();
+        };
+        pin(16);
+        assert_eq!(memory.lookup(address).map(|range| range.len), Some(16));
+        let first = space.remove_host(address, false).unwrap();
+        pin(64);
+        assert_eq!(memory.lookup(address + 32).map(|range| range.len), Some(64));
+        let first = {
+            let weak = Arc::downgrade(&first);
+            drop(first);
+            weak
+        };
+        assert!(first.upgrade().is_some(), "the launch has let go of it");
+        drop(memory);
+        assert!(first.upgrade().is_none(), "nobody needs it any more");
+    }
 }

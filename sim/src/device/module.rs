@@ -143,6 +143,7 @@ fn release(context: &Context, block: &Block) {
 fn newest_ptx(driver: cupola_sys::Version) -> (u32, u32) {
     // CUDA 12.6 did not raise the PTX version, so 12.6 and later are one behind.
     match (driver.major(), driver.minor()) {
+        (10, minor) => (6, minor + 3),
         (12, minor) if minor > 5 => (8, minor - 1),
         (major, minor) => (major.saturating_sub(4), minor),
     }
@@ -154,6 +155,15 @@ fn target_number(target: &str) -> Option<u32> {
         .strip_prefix("sm_")?
         .trim_end_matches(|c: char| c.is_ascii_alphabetic());
     digits.parse().ok()
+}
+
+/// The first kernel by name whose static shared memory no compiler would accept. Only
+/// dynamic shared memory can be larger, and only when asked for.
+fn too_much_shared(program: &Program) -> Option<(&str, u32)> {
+    let sizes = program
+        .kernel_names()
+        .filter_map(|name| Some((name, program.kernel(name).ok()?.static_shared)));
+    sizes.filter(|(_, bytes)| *bytes > SHARED_DEFAULT).min()
 }
 
 /// Loads PTX text into a context.
@@ -197,6 +207,12 @@ pub(super) fn load(machine: &Inner, context: &Context, text: &str) -> Result<u64
         }
         _ => invalid(error.to_string()),
     })?;
+    if let Some((name, bytes)) = too_much_shared(&program) {
+        let text = format!(
+            "kernel {name} declares {bytes} bytes of shared memory, more than {SHARED_DEFAULT}"
+        );
+        return Err(invalid(text));
+    }
     placer.kept = true;
     let handle = machine.new_handle();
     let module = Module {
@@ -239,8 +255,15 @@ impl Module {
             max_dynamic_shared: AtomicI32::new(room.cast_signed()),
             carveout: AtomicI32::new(-1),
         });
-        functions.insert(name.to_owned(), Arc::clone(&function));
+        // The module may have been unloaded meanwhile. While this lock is held it cannot
+        // be, and an unload after it takes the function out again.
+        let modules = read(&machine.modules.modules);
+        if !modules.contains_key(&self.handle) {
+            return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
+        }
         write(&machine.modules.functions).insert(function.handle, Arc::clone(&function));
+        drop(modules);
+        functions.insert(name.to_owned(), Arc::clone(&function));
         Ok(function)
     }
 
@@ -285,6 +308,10 @@ mod tests {
     #[test]
     fn knows_the_newest_ptx_of_each_driver() {
         let newest = |major, minor| newest_ptx(Version::new(major, minor));
+        assert_eq!(newest(10, 0), (6, 3));
+        assert_eq!(newest(10, 1), (6, 4));
+        assert_eq!(newest(10, 2), (6, 5));
+        assert_eq!(newest(11, 0), (7, 0));
         assert_eq!(newest(11, 4), (7, 4));
         assert_eq!(newest(12, 2), (8, 2));
         assert_eq!(newest(12, 6), (8, 5));

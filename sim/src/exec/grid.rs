@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Most shared memory of a block, in bytes: that of current GPUs.
-const MAX_SHARED: u64 = 227 << 10;
+/// Most shared memory of a block, in bytes, unless told: that of current GPUs.
+const MAX_SHARED: u32 = 227 << 10;
 /// Blocks a worker keeps resident, unless the launch is cooperative.
 const MAX_RESIDENT: usize = 64;
 /// Host memory for them.
@@ -51,6 +51,8 @@ pub struct LaunchOptions<'m> {
     pub cooperative: bool,
     /// `%nsmid`.
     pub multiprocessors: u32,
+    /// Most shared memory of a block, static and dynamic, in bytes.
+    pub max_shared: u32,
     /// Receives what kernels print.
     pub host: &'m dyn Host,
 }
@@ -64,6 +66,7 @@ impl Default for LaunchOptions<'_> {
             budget: u64::MAX,
             cooperative: false,
             multiprocessors: 1,
+            max_shared: MAX_SHARED,
             host: &Silent,
         }
     }
@@ -154,12 +157,13 @@ impl<'m> Grid<'m> {
         if kernel.required_block.is_some_and(|r| r != config.block) {
             return bad("the block is not of the shape that .reqntid demands");
         }
-        // Dynamic shared memory starts where any type is aligned.
-        let dynamic_base = u64::from(kernel.static_shared).next_multiple_of(16);
-        let shared = dynamic_base + u64::from(config.dynamic_shared);
-        if shared > MAX_SHARED {
-            return bad("the block needs more than 227 KiB of shared memory");
+        let (fixed, dynamic) = (kernel.static_shared, config.dynamic_shared);
+        if u64::from(fixed) + u64::from(dynamic) > u64::from(options.max_shared) {
+            return bad("the block needs more shared memory than the device has for one");
         }
+        // Dynamic shared memory starts where any type is aligned.
+        let dynamic_base = u64::from(fixed).next_multiple_of(16);
+        let shared = dynamic_base + u64::from(dynamic);
         if params.len() < kernel.param_bytes as usize {
             return bad("the parameter buffer is shorter than the kernel's parameters");
         }
@@ -273,9 +277,13 @@ impl<'m> Grid<'m> {
             let Some(mut block) = fresh.or_else(|| resident.pop_front()) else {
                 return;
             };
+            // Here too, for grids whose blocks all end within their first slice.
+            if let Some(kind) = self.over() {
+                return self.abort(kind, block.ctaid);
+            }
             let mut steps = 0;
             let stop = block.run(&mut cx, &mut steps, rng.slice());
-            let total = self.steps.fetch_add(steps, Relaxed) + steps;
+            self.steps.fetch_add(steps, Relaxed);
             match stop {
                 BlockStop::Done => {
                     self.done.fetch_add(1, Relaxed);
@@ -293,11 +301,8 @@ impl<'m> Grid<'m> {
                     };
                     let ctaid = block.ctaid;
                     resident.push_back(block);
-                    if self.options.cancel.is_some_and(|c| c.load(Relaxed)) {
-                        self.abort(FaultKind::Cancelled, ctaid);
-                    }
-                    if total > self.options.budget {
-                        self.abort(FaultKind::Budget, ctaid);
+                    if let Some(kind) = self.over() {
+                        self.abort(kind, ctaid);
                     }
                 }
                 BlockStop::Fault(fault, line, func, thread) => {
@@ -314,6 +319,14 @@ impl<'m> Grid<'m> {
                 }
             }
         }
+    }
+
+    /// Why no more may run: the launch was cancelled, or has used up its budget.
+    fn over(&self) -> Option<FaultKind> {
+        if self.options.cancel.is_some_and(|c| c.load(Relaxed)) {
+            return Some(FaultKind::Cancelled);
+        }
+        (self.steps.load(Relaxed) > self.options.budget).then_some(FaultKind::Budget)
     }
 
     fn abort(&self, kind: FaultKind, block: [u32; 3]) {

@@ -33,7 +33,8 @@ struct Args {
 
 impl Args {
     fn next(&mut self, cx: &mut Ctx<'_>, lane: usize, size: u64) -> Result<u64, (FaultKind, u64)> {
-        let at = self.at.next_multiple_of(size);
+        let at = self.at.checked_next_multiple_of(size);
+        let at = at.ok_or((FaultKind::IllegalAddress, self.at))?;
         self.at = at.wrapping_add(size);
         cx.read_bytes(lane, at, size).map_err(|kind| (kind, at))
     }

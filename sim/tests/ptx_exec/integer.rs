@@ -257,6 +257,27 @@ fn wide_products_and_sums() {
         ((r[0] & 0xff_ffff) * (r[1] & 0xff_ffff)) >> 16
     });
     check(
+        "mad24.hi.u32 %d, %a, %b, %c;",
+        "u32",
+        &["u32"; 3],
+        &three,
+        |r| {
+            let high = ((r[0] & 0xff_ffff) * (r[1] & 0xff_ffff)) >> 16;
+            u64::from((high as u32).wrapping_add(r[2] as u32))
+        },
+    );
+    check(
+        "mad24.hi.s32 %d, %a, %b, %c;",
+        "u32",
+        &["u32"; 3],
+        &three,
+        |r| {
+            let s = |v: u64| i64::from((v as i32) << 8 >> 8);
+            let high = (s(r[0]) * s(r[1])) >> 16;
+            (high + i64::from(r[2] as i32)).cast_unsigned() & 0xffff_ffff
+        },
+    );
+    check(
         "mad24.lo.s32 %d, %a, %b, %c;",
         "u32",
         &["u32"; 3],

@@ -3,12 +3,13 @@
 //! Device addresses start at 2^44 + 2^40, a range that neither Linux's `mmap` nor its
 //! executables use on 64-bit machines, so that a host dereference of a device pointer
 //! traps. Each device has 4 TiB of it, handed out in circles: a freed address is used
-//! again only when the whole range has been. Pinned host memory is at its host address.
+//! again only when the whole range has been, and not before the last copy or kernel that
+//! still accesses the freed memory has ended. Pinned host memory is at its host address.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, RwLock, Weak};
 
 use cupola_sys::driver::CUresult;
 
@@ -37,6 +38,8 @@ pub(in crate::device) enum Place {
 #[derive(Debug, Default)]
 struct Table {
     blocks: BTreeMap<u64, Arc<Block>>,
+    /// Freed blocks that something may still hold: their addresses are not free yet.
+    leaving: BTreeMap<u64, Weak<Block>>,
     hosts: BTreeMap<u64, Arc<HostRange>>,
     /// Freed in stream order: base and length, oldest first.
     gone: VecDeque<(u64, u64)>,
@@ -81,16 +84,24 @@ impl Space {
         block.constant = owner.module == Some(true);
         block.id = self.next_id();
         let mut table = write(&self.table);
+        table.leaving.retain(|_, block| block.strong_count() > 0);
         block.address = table.place(owner.device, extent).ok_or(MEMORY)?;
         let block = Arc::new(block);
         table.blocks.insert(block.address, Arc::clone(&block));
         Ok(block)
     }
 
-    /// Takes a block out of the table; a copy or kernel that runs keeps the bytes.
+    /// Takes a block out of the table, if it still is in it; a copy or kernel that runs
+    /// keeps the bytes.
     pub(in crate::device) fn remove(&self, block: &Block) {
         let mut table = write(&self.table);
-        table.blocks.remove(&block.address);
+        let found = table.blocks.get(&block.address);
+        if found.is_none_or(|found| !std::ptr::eq(&raw const **found, block)) {
+            return;
+        }
+        if let Some(found) = table.blocks.remove(&block.address) {
+            table.leaving.insert(found.address, Arc::downgrade(&found));
+        }
         if block.pool.is_some() {
             if table.gone.len() == REMEMBERED {
                 table.gone.pop_front();
@@ -234,6 +245,9 @@ impl Space {
             }
             keep
         });
+        for block in &blocks {
+            table.leaving.insert(block.address, Arc::downgrade(block));
+        }
         let mut hosts = Vec::new();
         table.hosts.retain(|_, range| {
             let keep = range.context != context;
@@ -287,16 +301,70 @@ impl Table {
                 at = start;
                 continue;
             }
-            // The last block that begins before the end of the wanted range.
+            // The last blocks that begin before the end of the wanted range.
             let range = (Bound::Unbounded, Bound::Excluded(at + need));
-            match self.blocks.range(range).next_back() {
-                Some((base, block)) if base + block.extent + GRANULE > at => {
-                    at = base + block.extent + GRANULE;
-                }
+            let live = self.blocks.range(range).next_back();
+            let live = live.map(|(base, block)| (*base, block.extent));
+            let leaving = self.leaving.range(range).next_back();
+            let leaving = leaving.and_then(|(base, block)| Some((*base, block.upgrade()?.extent)));
+            let ends = [live, leaving].into_iter().flatten();
+            match ends.map(|(base, extent)| base + extent + GRANULE).max() {
+                Some(end) if end > at => at = end,
                 _ => break,
             }
         }
         self.cursors[device] = at + need;
         Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWNER: Owner = Owner {
+        device: 0,
+        context: 1,
+        pool: None,
+        module: None,
+    };
+
+    fn allocate(space: &Space) -> Arc<Block> {
+        space.allocate(GRANULE, GRANULE, GRANULE, OWNER).unwrap()
+    }
+
+    /// As if the whole range had been handed out since.
+    fn wrap(space: &Space) {
+        write(&space.table).cursors[0] = FIRST;
+    }
+
+    /// Without it, a kernel that still writes to freed memory and a new allocation could
+    /// have the same address once the addresses have gone round.
+    #[test]
+    fn an_address_is_not_used_again_while_something_holds_it() {
+        let space = Space::default();
+        let (removed, drained) = (allocate(&space), allocate(&space));
+        space.remove(&removed);
+        space.drain(OWNER.context);
+        wrap(&space);
+        let next = allocate(&space);
+        assert_eq!(next.address, drained.address + 2 * GRANULE);
+        let first = removed.address;
+        drop((removed, drained));
+        wrap(&space);
+        assert_eq!(allocate(&space).address, first);
+    }
+
+    /// Without it, freeing a block late could take away the one that has its address now.
+    #[test]
+    fn only_the_block_itself_is_removed() {
+        let space = Space::default();
+        let live = allocate(&space);
+        let mut other = Block::new(live.address, GRANULE, 0, 1).unwrap();
+        other.pool = Some(1);
+        space.remove(&other);
+        assert!(space.block_at(live.address).is_some());
+        space.remove(&live);
+        assert!(space.find(live.address).is_none());
     }
 }

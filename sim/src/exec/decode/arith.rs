@@ -205,7 +205,7 @@ pub(super) fn mul24<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
             map3(|a: i32, b: i32, c: i32| (a << 8 >> 8).wrapping_mul(b << 8 >> 8).wrapping_add(c))
         }
         (ScalarType::U32, true) => map3(|a: u32, b: u32, c: u32| {
-            ((u64::from(a << 8 >> 8) * u64::from(b << 8 >> 8)) >> 16) as u32 + c
+            (((u64::from(a << 8 >> 8) * u64::from(b << 8 >> 8)) >> 16) as u32).wrapping_add(c)
         }),
         (ScalarType::S32, true) => map3(|a: i32, b: i32, c: i32| {
             (((i64::from(a << 8 >> 8) * i64::from(b << 8 >> 8)) >> 16) as i32).wrapping_add(c)

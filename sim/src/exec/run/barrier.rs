@@ -52,13 +52,14 @@ impl Barriers {
         yes: Option<u32>,
     ) {
         let bar = &mut self.bars[number & 15];
-        bar.arrived += threads;
+        // A loop of arrivals that never completes the barrier must not overflow.
+        bar.arrived = bar.arrived.saturating_add(threads);
         if expected.is_some() {
             bar.expected = expected;
         }
         if let Some(yes) = yes {
-            bar.yes += yes;
-            bar.votes += threads;
+            bar.yes = bar.yes.saturating_add(yes);
+            bar.votes = bar.votes.saturating_add(threads);
         }
         self.active |= 1 << (number & 15);
     }
