@@ -57,13 +57,21 @@ static_assertions::const_assert_eq!(
     8
 );
 
+/// What an id beyond the table names.
+static NO_SYMBOL: Symbol = Symbol {
+    name: c"(no function of this library)",
+    base: c"(no function of this library)",
+    introduced: Version(0),
+};
+
 impl<S: Status> CallError<S> {
     /// The function that was called.
     #[must_use]
     pub fn symbol(&self) -> &'static Symbol {
         let (Self::Failed { symbol, .. } | Self::Missing { symbol, .. }) = self;
-        // An id is only made from an index into the same table.
-        &S::symbols()[usize::from(symbol.0) % S::symbols().len()]
+        S::symbols()
+            .get(usize::from(symbol.0))
+            .unwrap_or(&NO_SYMBOL)
     }
 
     /// What a caller can do about the error; a missing function is

@@ -137,11 +137,13 @@ mod loaded {
         #[inline(always)]
         pub(crate) fn entry(&self, id: SymbolId) -> Result<NonNull<c_void>, CallError<S>> {
             // Acquire: whoever resolved the entry had loaded the library before.
-            let found = self.entries[usize::from(id.0)].load(Ordering::Acquire);
-            if found.addr() > ABSENT
-                && let Some(entry) = NonNull::new(found)
+            // The index is a constant in every method: the check costs nothing there.
+            if let Some(entry) = self.entries.get(usize::from(id.0))
+                && let found = entry.load(Ordering::Acquire)
+                && found.addr() > ABSENT
+                && let Some(found) = NonNull::new(found)
             {
-                return Ok(entry);
+                return Ok(found);
             }
             self.resolve(id)
         }
@@ -153,12 +155,18 @@ mod loaded {
                 symbol: id,
                 have: self.have,
             };
-            let entry = &self.entries[usize::from(id.0)];
+            // An id that is no position in this table is another library's: this one lacks it.
+            let position = usize::from(id.0);
+            let (Some(entry), Some(symbol)) =
+                (self.entries.get(position), S::symbols().get(position))
+            else {
+                return Err(missing);
+            };
             if entry.load(Ordering::Acquire).addr() == ABSENT {
                 return Err(missing);
             }
             // Two threads may both ask: the source gives both the same answer.
-            let found = self.source.proc_address(&S::symbols()[usize::from(id.0)]);
+            let found = self.source.proc_address(symbol);
             let Some(found) = NonNull::new(found.cast_mut()) else {
                 entry.store(ptr::without_provenance_mut(ABSENT), Ordering::Release);
                 return Err(missing);

@@ -244,3 +244,14 @@ fn a_source_without_a_scope_hides_the_outer_one() {
     unsafe { Driver::from_source(Box::new(OuterSource(outer))) }.unwrap();
     assert_eq!(outer.seen.load(Ordering::Relaxed), 0);
 }
+
+/// Without it an id of another library could panic, or name a function that it is not.
+#[test]
+fn an_id_beyond_the_table_is_missing() {
+    let driver = driver();
+    let beyond = cupola_sys::SymbolId(u16::MAX);
+    assert!(!driver.has(beyond));
+    let error = driver.address(beyond).unwrap_err();
+    assert!(matches!(error, CallError::Missing { .. }));
+    assert!(!error.to_string().is_empty());
+}

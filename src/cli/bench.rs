@@ -7,6 +7,7 @@ use cupola::bench;
 
 use super::args::{BenchArgs, Suite};
 use super::exit::{Exit, Failure};
+use super::output::say;
 
 pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let cupola = Cupola::open(args.device.into())?;
@@ -16,7 +17,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         Suite::Loader => bench::loader::run(cupola.driver(), name)?,
         Suite::Pipeline => bench::pipeline::run(&device, name)?,
     };
-    print!("{}", figures.table());
+    say(&figures.table());
     if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&figures)?;
         fs::write(path, text).map_err(|error| Failure::file(path, error))?;

@@ -1,7 +1,7 @@
 //! What people see while the program works: a progress bar on a terminal, plain lines
 //! otherwise, nothing with `--json`.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -20,6 +20,13 @@ pub(crate) fn bytes(count: u64) -> String {
         value /= 1024.0;
     }
     format!("{count} bytes")
+}
+
+/// Writes to standard output. A reader that has gone away (`cupola run | head -1`) is not an
+/// error: the work goes on, and its exit code still says how it went.
+pub(crate) fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// How far a piece of work is.

@@ -73,7 +73,7 @@ pub(crate) fn run(check: bool) -> Result<()> {
             skip(
                 "bindgen --check",
                 &format!("the header wheels cannot be had: {error:#}"),
-            );
+            )?;
             return Ok(());
         }
         Err(error) => return Err(error),

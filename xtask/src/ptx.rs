@@ -53,7 +53,7 @@ pub(crate) fn run(check: bool) -> Result<()> {
             crate::skip(
                 "comparing kernels/ptx with its sources",
                 &format!("clang 14 was not found (Debian package {DEBIAN_PACKAGE})"),
-            );
+            )?;
             return Ok(());
         }
         bail!(

@@ -22,7 +22,7 @@ pub(crate) fn test() -> Result<()> {
         Err(error) => skip(
             "the tests that load NVRTC and nvJitLink",
             &format!("the wheels cannot be had: {error:#}"),
-        ),
+        )?,
     }
     eprintln!("\n==== tests");
     let mut child = cargo
@@ -185,7 +185,7 @@ fn cargo_fuzz() -> Result<Option<PathBuf>> {
             skip(
                 "fuzzing",
                 &format!("cargo-fuzz cannot be installed: {error:#}"),
-            );
+            )?;
             return Ok(None);
         }
     }

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::args::DoctorArgs;
 use super::exit::{Exit, Failure};
+use super::output::say;
 use libraries::Library;
 use symbols::SymbolCheck;
 
@@ -122,9 +123,9 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
         libraries: libraries::all(),
     };
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        say(&(serde_json::to_string_pretty(&report)? + "\n"));
     } else {
-        print!("{}", text::render(&report, args.symbols));
+        say(&text::render(&report, args.symbols));
     }
     let wrong = report
         .driver

@@ -15,6 +15,7 @@ use cupola::{Cupola, Error};
 
 use super::args::RunArgs;
 use super::exit::{Exit, Failure};
+use super::output::say;
 use report::{DeviceReport, Leaks, Report};
 use stream::Source;
 
@@ -35,7 +36,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let context = device.primary()?;
     let found = DeviceReport::new(&cupola, device.info()?, start.elapsed());
     if !quiet {
-        print!("{}", found.text());
+        say(&found.text());
     }
 
     let trace = match named {
@@ -49,11 +50,11 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let kernels = Kernels::load(&context, device.info()?)?;
     let replay = replay::run(&context, &kernels, &trace, args.limit, quiet)?;
     if !quiet {
-        print!("{}", replay.text());
+        say(&replay.text());
     }
     let stream = stream::run(&context, &source, args.chunk, &kernels, quiet)?;
     if !quiet {
-        print!("{}", stream.text());
+        say(&stream.text());
     }
 
     drop(kernels);
@@ -65,9 +66,9 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         leaks,
     };
     if quiet {
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        say(&(serde_json::to_string_pretty(&report)? + "\n"));
     } else {
-        print!("{}", report.verdict());
+        say(&report.verdict());
     }
     Ok(if report.verified() {
         Exit::Done

@@ -145,7 +145,9 @@ pub(super) fn run(
         .unwrap_or_else(|| (source.len() / 32).clamp(64 << 10, 8 << 20))
         .max(1);
     let input = usize::try_from(chunk).unwrap_or(usize::MAX);
-    let pool = context.memory_pool(PoolConfig::limit(4 * (chunk.saturating_add(1 << 16))))?;
+    let pool = context.memory_pool(PoolConfig::limit(
+        chunk.saturating_add(1 << 16).saturating_mul(4),
+    ))?;
     let mut pipeline: Pipeline<u8, u64> = Pipeline::new(
         context,
         &pool,
