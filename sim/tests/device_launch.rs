@@ -430,6 +430,34 @@ fn images_that_cannot_run_are_refused_with_a_reason() {
     bench.finish();
 }
 
+/// Without it, a file's bytes could be followed like an address in a program's memory, out
+/// of the file and into a crash.
+#[test]
+fn a_hostile_file_is_refused() {
+    let bench = Bench::new();
+    let path = std::env::temp_dir().join(format!("cupola-sim-image-{}", std::process::id()));
+    let name = CString::new(path.to_str().unwrap()).unwrap();
+    let mut module = std::ptr::null_mut();
+    let mut load = |image: &[u8]| {
+        std::fs::write(&path, image).unwrap();
+        // SAFETY: the name ends with NUL, and the place outlives the call.
+        code(unsafe { bench.driver.cuModuleLoad(&raw mut module, name.as_ptr()) })
+    };
+    for magic in [[0x50, 0xed, 0x55, 0xba], [0xb1, 0x43, 0x62, 0x46]] {
+        for len in [0, 4, 12, 60, 5000] {
+            let image = [&magic[..], &vec![0xff; len]].concat();
+            assert_eq!(load(&image), CUresult::CUDA_ERROR_INVALID_IMAGE, "{len}");
+        }
+    }
+    let no_binary = CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU;
+    assert_eq!(load(b"\x7fELF"), no_binary);
+    let text = b".version 7.0\n.target sm_80\n.address_size 64\n";
+    assert_eq!(load(text), CUresult::CUDA_SUCCESS);
+    std::fs::remove_file(&path).unwrap();
+    unload(&bench, module);
+    bench.finish();
+}
+
 /// Without it, the logs of a load could be empty, or run over their buffers.
 #[test]
 fn load_logs_say_what_is_wrong() {

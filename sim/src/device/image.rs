@@ -21,6 +21,12 @@ const KIND_PTX: u16 = 1;
 /// Flags of an entry whose payload is compressed.
 const COMPRESSED: u64 = 0x2000 | 0x8000;
 
+const CUBIN: &str = "the image is a cubin, machine code for GPUs";
+
+fn broken(what: &str) -> ImageError {
+    (CUresult::CUDA_ERROR_INVALID_IMAGE, what.into())
+}
+
 fn no_ptx(what: &str) -> ImageError {
     let text = format!(
         "{what}; the software device runs PTX only: compile to PTX (for nvcc: -gencode \
@@ -45,11 +51,16 @@ pub(super) unsafe fn ptx_at<'a>(image: *const u8) -> Result<Cow<'a, str>, ImageE
     // SAFETY: the shortest image is an empty text, one NUL. Bytes after a NUL are not read.
     let magic = unsafe { magic(image) };
     if magic == ELF {
-        return Err(no_ptx("the image is a cubin, machine code for GPUs"));
+        return Err(no_ptx(CUBIN));
     }
     if magic == FAT_WRAPPER {
         // SAFETY: a wrapper is magic, version and the address of the fat binary.
         let data = unsafe { image.add(8).cast::<*const u8>().read_unaligned() };
+        // SAFETY: an address in a wrapper is that of a fat binary, which begins with its
+        // magic, or null.
+        if data.is_null() || unsafe { self::magic(data) } != FAT {
+            return Err(broken("a fat binary's wrapper without a fat binary"));
+        }
         // SAFETY: the address is that of a fat binary.
         return unsafe { fat_ptx_at(data) };
     }
@@ -82,19 +93,46 @@ unsafe fn magic(image: *const u8) -> [u8; 4] {
 unsafe fn fat_ptx_at<'a>(image: *const u8) -> Result<Cow<'a, str>, ImageError> {
     // SAFETY: a fat binary has a header of 16 bytes; the caller's promise.
     let header = unsafe { std::slice::from_raw_parts(image, FAT_HEADER) };
-    let header_len = usize::from(u16_at(header, 6));
-    let body_len = usize::try_from(u64_at(header, 8)).unwrap_or(0);
-    let Some(len) = header_len
-        .checked_add(body_len)
-        .filter(|_| header_len >= FAT_HEADER)
-    else {
-        return Err((
-            CUresult::CUDA_ERROR_INVALID_IMAGE,
-            "a broken fat binary".into(),
-        ));
-    };
+    let len = fat_len(header, usize::MAX - image.addr())?;
     // SAFETY: the header says how long the fat binary is.
     fat_ptx(unsafe { std::slice::from_raw_parts(image, len) })
+}
+
+/// The length of a fat binary that its header says, at most `most`.
+fn fat_len(header: &[u8], most: usize) -> Result<usize, ImageError> {
+    let header_len = usize::from(u16_at(header, 6));
+    let body_len = usize::try_from(u64_at(header, 8)).ok();
+    let len = body_len.and_then(|body_len| header_len.checked_add(body_len));
+    // A slice is at most half of the address space.
+    let most = most.min(isize::MAX.cast_unsigned());
+    len.filter(|len| header_len >= FAT_HEADER && *len <= most)
+        .ok_or_else(|| broken("a broken fat binary"))
+}
+
+/// The PTX text of an image that was read from a file. No address in it is followed: a
+/// file's bytes are nobody's promise.
+///
+/// # Errors
+/// The image has no PTX that can be read.
+pub(super) fn ptx_in(image: &[u8]) -> Result<Cow<'_, str>, ImageError> {
+    if image.starts_with(ELF) {
+        return Err(no_ptx(CUBIN));
+    }
+    if image.starts_with(&FAT_WRAPPER) {
+        return Err(broken(
+            "the file has a fat binary's wrapper, which holds an address and not the binary",
+        ));
+    }
+    if image.starts_with(&FAT) {
+        let len = fat_len(image, image.len())?;
+        return fat_ptx(&image[..len]);
+    }
+    let end = image.iter().rposition(|byte| *byte != 0);
+    let text = &image[..end.map_or(0, |end| end + 1)];
+    if text.contains(&0) {
+        return Err(broken("the file is neither text nor a fat binary"));
+    }
+    Ok(String::from_utf8_lossy(text))
 }
 
 /// The newest PTX of a fat binary.
@@ -192,6 +230,49 @@ mod tests {
         assert!(text.contains("compile to PTX"), "{text}");
         let (_, text) = fat_ptx(&fat(&[entry(KIND_PTX, 80, 0x8000, b"x")])).unwrap_err();
         assert!(text.contains("compressed"), "{text}");
+    }
+
+    /// Without it, a file's bytes could be taken for an address or for a length beyond
+    /// its end.
+    #[test]
+    fn files_are_read_within_their_bytes() {
+        let whole = fat(&[entry(KIND_PTX, 80, 0, b"text\0")]);
+        assert_eq!(ptx_in(&whole).unwrap(), "text");
+        assert_eq!(ptx_in(b"text\0").unwrap(), "text");
+        assert_eq!(ptx_in(b"").unwrap(), "");
+        let refused = |image: &[u8]| ptx_in(image).unwrap_err().0;
+        for len in FAT.len()..whole.len() {
+            assert_eq!(refused(&whole[..len]), CUresult::CUDA_ERROR_INVALID_IMAGE);
+        }
+        // No NUL in sight: the length would be beyond any memory.
+        let endless = [&FAT[..], &[0xff; 60]].concat();
+        assert_eq!(refused(&endless), CUresult::CUDA_ERROR_INVALID_IMAGE);
+        let wrapper = [&FAT_WRAPPER[..], &[0xff; 60]].concat();
+        assert_eq!(refused(&wrapper), CUresult::CUDA_ERROR_INVALID_IMAGE);
+        assert_eq!(refused(&FAT_WRAPPER), CUresult::CUDA_ERROR_INVALID_IMAGE);
+        assert_eq!(refused(b"a\0b"), CUresult::CUDA_ERROR_INVALID_IMAGE);
+        assert_eq!(refused(ELF), CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU);
+    }
+
+    /// Without it, a wrapper without a binary would be a read of address null, or of
+    /// what lies there instead.
+    #[test]
+    fn a_wrapper_must_lead_to_a_fat_binary() {
+        let wrapped = |data: *const u8| {
+            let mut wrapper = [std::ptr::null::<u8>(); 3];
+            let magic = u32::from_le_bytes(FAT_WRAPPER) as usize;
+            wrapper[0] = std::ptr::without_provenance(magic);
+            wrapper[1] = data;
+            // SAFETY: the wrapper outlives the call; what it leads to is null or has at
+            // least a magic.
+            unsafe { ptx_at(wrapper.as_ptr().cast()) }.map(Cow::into_owned)
+        };
+        let image = fat(&[entry(KIND_PTX, 80, 0, b"text\0")]);
+        assert_eq!(wrapped(image.as_ptr()).unwrap(), "text");
+        for data in [std::ptr::null(), b"not fat".as_ptr()] {
+            let (code, _) = wrapped(data).unwrap_err();
+            assert_eq!(code, CUresult::CUDA_ERROR_INVALID_IMAGE);
+        }
     }
 
     /// Without it, a broken image could make the reader run off its end or never stop.

@@ -6,7 +6,8 @@ use cupola_sys::driver::*;
 
 use super::super::args::{In, Out, Reply, Slots, Text};
 use super::super::call::Call;
-use super::super::image::{ImageError, ptx_at};
+use super::super::image::{ImageError, ptx_at, ptx_in};
+use super::super::memory::Space;
 use super::super::module;
 use super::context::pointer;
 use super::functions;
@@ -81,6 +82,12 @@ fn load(call: &Call<'_>, place: Out<CUmodule>, image: *const c_void) -> Reply {
 /// Loads an image and says what happened.
 fn load_image(call: &Call<'_>, image: *const c_void) -> Result<u64, ImageError> {
     let context = call.context().map_err(|code| (code, String::new()))?;
+    if Space::is_device_address(image.addr() as u64) {
+        return Err((
+            CUresult::CUDA_ERROR_INVALID_VALUE,
+            "the image is in device memory".into(),
+        ));
+    }
     // SAFETY: the caller gives an image that `cuModuleLoadData` takes.
     let text = unsafe { ptx_at(image.cast()) }?;
     module::load(call.machine, &context, &text)
@@ -129,14 +136,10 @@ fn load_file(call: &Call<'_>, place: Out<CUmodule>, path: Text) -> Reply {
     place.check()?;
     let path = path.bytes()?;
     let path = std::str::from_utf8(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
-    let mut image = std::fs::read(path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
-    // Text needs its NUL, and a header that says too much must not lead past the end: a
-    // fat binary from a file is not supported.
-    if image.contains(&0) && !image.starts_with(b"\x7fELF") {
-        return Err(CUresult::CUDA_ERROR_INVALID_IMAGE);
-    }
-    image.push(0);
-    finish(call, place, load_image(call, image.as_ptr().cast()))
+    let image = std::fs::read(path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
+    let context = call.context()?;
+    let loaded = ptx_in(&image).and_then(|text| module::load(call.machine, &context, &text));
+    finish(call, place, loaded)
 }
 
 /// Waits for the context's work, which may still use the module.
