@@ -2,11 +2,12 @@
 
 mod device_support;
 
+use std::ffi::c_void;
 use std::time::Duration;
 
 use cupola_sim::{DeviceConfig, Machine};
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, Gate, code};
+use device_support::{Bench, Code, Gate, code, without_hanging};
 
 const NO_CONTEXT: Code = CUresult::CUDA_ERROR_INVALID_CONTEXT;
 const DESTROYED: Code = CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -314,32 +315,120 @@ fn a_reset_heals_a_primary_context() {
 }
 
 /// Without it, a program that ends with work queued could hang, or leave threads behind
-/// that touch its memory.
+/// that touch its memory. The first memset would take for ever, also where the longest
+/// delays are added up.
 #[test]
 fn a_machine_ends_with_work_queued() {
-    let config = DeviceConfig::new().operation_delay(Duration::from_millis(100));
-    let bench = Bench::with(Machine::builder().device(config));
-    let a = bench.alloc(1024);
-    let (event, mut streams) = (bench.event(), Vec::new());
-    for _ in 0..4 {
-        let stream = bench.stream(CUstream_flags::CU_STREAM_DEFAULT);
-        for _ in 0..500 {
-            // SAFETY: live handles and memory.
-            unsafe {
-                bench.driver.cuMemsetD8Async(a, 1, 1024, stream).unwrap();
-                bench.driver.cuEventRecord(event, stream).unwrap();
-                bench
-                    .driver
-                    .cuStreamWaitEvent(std::ptr::null_mut(), event, 0)
-                    .unwrap();
+    without_hanging(|| {
+        let config = DeviceConfig::new().operation_delay(Duration::MAX);
+        let config = config.jitter(Duration::MAX, 7);
+        let bench = Bench::with(Machine::builder().device(config));
+        let a = bench.alloc(1024);
+        let event = bench.event();
+        for _ in 0..4 {
+            let stream = bench.stream(CUstream_flags::CU_STREAM_DEFAULT);
+            for _ in 0..500 {
+                // SAFETY: live handles and memory.
+                unsafe {
+                    bench.driver.cuMemsetD8Async(a, 1, 1024, stream).unwrap();
+                    bench.driver.cuEventRecord(event, stream).unwrap();
+                    bench
+                        .driver
+                        .cuStreamWaitEvent(std::ptr::null_mut(), event, 0)
+                        .unwrap();
+                }
             }
         }
-        streams.push(stream);
+        drop(bench);
+    });
+}
+
+/// Queues a closure, which runs once and is dropped where it ran.
+fn queue(driver: &Driver, stream: CUstream, work: impl FnOnce() + Send + 'static) {
+    type Work = Box<dyn FnOnce() + Send>;
+    unsafe extern "C" fn run(data: *mut c_void) {
+        // SAFETY: made from a box below, once.
+        let work = unsafe { Box::from_raw(data.cast::<Work>()) };
+        work();
     }
-    let started = std::time::Instant::now();
-    drop(bench);
-    // Two thousand memsets would take minutes; one that runs takes a tenth of a second.
-    assert!(started.elapsed() < Duration::from_secs(60));
+    let work: Box<Work> = Box::new(Box::new(work));
+    // SAFETY: the function takes this pointer, and runs once.
+    unsafe { driver.cuLaunchHostFunc(stream, Some(run), Box::into_raw(work).cast()) }.unwrap();
+}
+
+/// Without it, the last handle of a machine that goes in a host function would wait for
+/// that function's own stream.
+#[test]
+fn a_machine_can_end_in_a_host_function() {
+    without_hanging(|| {
+        let bench = Bench::new();
+        let (ended, end) = std::sync::mpsc::channel();
+        let (alone, go) = std::sync::mpsc::channel::<()>();
+        let (machine, driver) = (bench.machine.clone(), bench.driver.clone());
+        queue(&bench.driver, std::ptr::null_mut(), move || {
+            // Until the test has dropped its own handles.
+            go.recv().unwrap();
+            drop((machine, driver));
+            ended.send(()).unwrap();
+        });
+        drop(bench);
+        alone.send(()).unwrap();
+        end.recv().unwrap();
+    });
+}
+
+/// Without it, a host function that asks what is in use would wait for the release that
+/// waits for the function.
+#[test]
+fn usage_can_be_asked_while_a_primary_context_goes() {
+    without_hanging(|| {
+        let (machine, d) = started();
+        let mut context = std::ptr::null_mut();
+        // SAFETY: the place outlives the calls.
+        unsafe {
+            d.cuDevicePrimaryCtxRetain(&raw mut context, 0).unwrap();
+            d.cuCtxSetCurrent(context).unwrap();
+        }
+        let asked = machine.clone();
+        queue(&d, std::ptr::null_mut(), move || {
+            // The release has begun as soon as nobody retains the context.
+            while asked.usage().contexts > 0 {
+                std::thread::yield_now();
+            }
+        });
+        // SAFETY: no pointers.
+        unsafe { d.cuDevicePrimaryCtxRelease_v2(0) }.unwrap();
+        assert_eq!(machine.leaks(), None);
+    });
+}
+
+/// Without it, memory that a program unregisters in a context that has failed would stay
+/// registered, and other contexts would read it when the program has freed it.
+#[test]
+fn a_failed_context_gives_up_its_registrations() {
+    let bench = Bench::new();
+    let d = &bench.driver;
+    let (mut own, mut other) = ([1u8; 1], std::ptr::null_mut());
+    let memory = own.as_mut_ptr();
+    // SAFETY: the host memory outlives the work; nobody reads it while it is written.
+    unsafe {
+        d.cuMemHostRegister_v2(memory.cast(), 1, 0).unwrap();
+        let failed = fault(&bench);
+        assert_eq!(failed, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+        assert_eq!(code(d.cuMemHostUnregister(memory.cast())), failed);
+        assert_eq!(bench.machine.usage().registrations, 0);
+        d.cuCtxCreate_v2(&raw mut other, 0, 0).unwrap();
+        let stream = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
+        let (a, gate) = (bench.alloc(1), Gate::new());
+        gate.block(&bench, stream);
+        d.cuMemcpyHtoDAsync_v2(a, memory.cast(), 1, stream).unwrap();
+        memory.write_volatile(2);
+        gate.open();
+        d.cuStreamSynchronize(stream).unwrap();
+        assert_eq!(bench.download(a, 1), [1]);
+        d.cuCtxDestroy_v2(other).unwrap();
+    }
+    bench.finish();
 }
 
 /// Without it, a context could not be destroyed while it has work, or lose the work.

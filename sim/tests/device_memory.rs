@@ -56,6 +56,48 @@ fn access_ends_where_the_allocation_does() {
     bench.finish();
 }
 
+/// Without it, swapped arguments would crash the program: a device address is nothing that
+/// the host can read. Where addresses are unified, real device memory is taken for what it
+/// is.
+#[test]
+fn device_addresses_for_host_arguments_are_checked() {
+    let bench = Bench::new();
+    let (d, a, b) = (&bench.driver, bench.alloc(64), bench.alloc(64));
+    let host = |address: u64| std::ptr::without_provenance_mut::<c_void>(address as usize);
+    let null = std::ptr::null_mut();
+    bench.upload(a, &[7; 64]);
+    // SAFETY: device addresses are checked.
+    unsafe {
+        d.cuMemcpyHtoD_v2(b, host(a), 64).unwrap();
+        assert_eq!(bench.download(b, 64), [7; 64]);
+        d.cuMemsetD8_v2(b, 8, 64).unwrap();
+        d.cuMemcpyDtoHAsync_v2(host(a), b, 64, null).unwrap();
+        assert_eq!(bench.download(a, 64), [8; 64]);
+        for (address, len) in [(a, 65), (a + 64, 1), (a + (1 << 30), 1)] {
+            assert_eq!(code(d.cuMemcpyHtoD_v2(b, host(address), len)), INVALID);
+            assert_eq!(code(d.cuMemcpyDtoH_v2(host(address), b, len)), INVALID);
+            let up = d.cuMemcpyHtoDAsync_v2(b, host(address), len, null);
+            assert_eq!(code(up), INVALID);
+            let down = d.cuMemcpyDtoHAsync_v2(host(address), b, len, null);
+            assert_eq!(code(down), INVALID);
+        }
+        // Swapped: the host's memory is not the device's.
+        let mut bytes = [0u8; 64];
+        let address = bytes.as_mut_ptr().expose_provenance() as u64;
+        assert_eq!(code(d.cuMemcpyHtoD_v2(address, host(a), 64)), INVALID);
+        assert_eq!(code(d.cuMemcpyDtoH_v2(host(a), address, 64)), INVALID);
+        assert_eq!(code(d.cuMemHostRegister_v2(host(a), 64, 0)), INVALID);
+        let all = code(d.cuMemHostRegister_v2(host(4096), usize::MAX, 0));
+        assert_eq!(all, INVALID);
+        let mut module = std::ptr::null_mut();
+        let image = d.cuModuleLoadData(&raw mut module, host(a));
+        assert_eq!(code(image), INVALID);
+    }
+    bench.free(a);
+    bench.free(b);
+    bench.finish();
+}
+
 /// Without it, wrong frees could free something else, or nothing, in silence.
 #[test]
 fn wrong_frees_are_errors() {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cupola_sim::{DeviceConfig, Machine};
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, Gate, code};
+use device_support::{Bench, Code, Gate, code, without_hanging};
 
 const NOT_READY: Code = CUresult::CUDA_ERROR_NOT_READY;
 const HANDLE: Code = CUresult::CUDA_ERROR_INVALID_HANDLE;
@@ -281,54 +281,67 @@ fn elapsed_time_needs_two_timed_finished_records() {
     bench.finish();
 }
 
-/// The time from the start of the earlier to the end of the later of an upload and a
-/// download at once, in milliseconds, on a device with that many copy engines.
-fn both_ways(engines: u32) -> f32 {
+/// A device whose uploads never end, with an upload that holds its engine and a download
+/// that was queued after it; the download's stream and event.
+fn stuck_upload(engines: u32) -> (Bench, CUstream, CUevent) {
+    // A megabyte at a byte a second.
+    const LEN: usize = 1 << 20;
     let config = DeviceConfig::new().copy_engines(engines);
-    let config = config.upload_bandwidth(1 << 20).download_bandwidth(1 << 20);
+    let config = config.upload_bandwidth(1);
     let bench = Bench::with(Machine::builder().device(config));
     let d = &bench.driver;
-    // A tenth of a second each.
-    const LEN: usize = (1 << 20) / 10;
     let (a, b) = (bench.alloc(LEN), bench.alloc(LEN));
-    let (from, to) = (bench.pinned(LEN), bench.pinned(LEN));
-    let (up, down) = (bench.stream(NON_BLOCKING), bench.stream(NON_BLOCKING));
-    let (start, up_end, down_end) = (bench.event(), bench.event(), bench.event());
-    let (mut up_time, mut down_time) = (0f32, 0f32);
-    // SAFETY: live handles and memory; the places outlive the calls.
+    let (from, to, seen) = (bench.pinned(LEN), bench.pinned(LEN), bench.pinned(1));
+    let (up, down, look) = (
+        bench.stream(NON_BLOCKING),
+        bench.stream(NON_BLOCKING),
+        bench.stream(NON_BLOCKING),
+    );
+    let event = bench.event();
+    from[0] = 1;
+    // SAFETY: live handles and memory, which goes with the machine.
     unsafe {
-        d.cuEventRecord(start, up).unwrap();
         d.cuMemcpyHtoDAsync_v2(a, from.as_ptr().cast(), LEN, up)
             .unwrap();
+        // A copy between two device addresses needs no engine: it sees when the upload
+        // has one.
+        let seen = seen.as_mut_ptr();
+        while seen.read_volatile() == 0 {
+            d.cuMemcpyDtoDAsync_v2(seen.expose_provenance() as u64, a, 1, look)
+                .unwrap();
+            wait(&bench, look);
+        }
         d.cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), b, LEN, down)
             .unwrap();
-        d.cuEventRecord(up_end, up).unwrap();
-        d.cuEventRecord(down_end, down).unwrap();
-        bench.synchronize();
-        d.cuEventElapsedTime(&raw mut up_time, start, up_end)
-            .unwrap();
-        d.cuEventElapsedTime(&raw mut down_time, start, down_end)
-            .unwrap();
-        for event in [start, up_end, down_end] {
-            d.cuEventDestroy_v2(event).unwrap();
-        }
+        d.cuEventRecord(event, down).unwrap();
     }
-    destroy(&bench, &[up, down]);
-    bench.free(a);
-    bench.free(b);
-    bench.unpin(from);
-    bench.unpin(to);
-    bench.finish();
-    up_time.max(down_time)
+    assert_eq!(query(&bench, up), NOT_READY);
+    (bench, down, event)
 }
 
-/// Without it, streams could run one after the other although there are two engines, or
-/// at once although there is one. A busy host can delay any one try, so one in ten that
-/// overlaps is enough; what must not overlap never does.
+/// Without it, copies in both directions could wait for each other although there are two
+/// engines.
 #[test]
-fn copies_overlap_as_the_engines_allow() {
-    assert!((0..10).any(|_| both_ways(2) < 195.0));
-    assert!(both_ways(1) >= 199.0);
+fn with_two_engines_copies_overlap() {
+    without_hanging(|| {
+        let (bench, down, event) = stuck_upload(2);
+        wait(&bench, down);
+        // SAFETY: a live handle.
+        unsafe { bench.driver.cuEventQuery(event) }.unwrap();
+    });
+}
+
+/// Without it, copies in both directions could run at once although there is one engine.
+/// A slow host can hide that, never feign it.
+#[test]
+fn with_one_engine_copies_take_turns() {
+    without_hanging(|| {
+        let (bench, down, event) = stuck_upload(1);
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(query(&bench, down), NOT_READY);
+        // SAFETY: a live handle.
+        assert_eq!(code(unsafe { bench.driver.cuEventQuery(event) }), NOT_READY);
+    });
 }
 
 /// Without it, work could be lost with its stream.

@@ -140,7 +140,9 @@ impl Pace {
         let random = mix(self.seed ^ mix(stream ^ mix(operation)));
         // A fraction in [0, 1) with 53 random bits.
         let fraction = (random >> 11) as f64 / (1u64 << 53) as f64;
-        self.operation + self.jitter.mul_f64(fraction)
+        let jitter = Duration::try_from_secs_f64(self.jitter.as_secs_f64() * fraction);
+        self.operation
+            .saturating_add(jitter.unwrap_or(Duration::MAX))
     }
 }
 

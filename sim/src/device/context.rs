@@ -249,6 +249,19 @@ impl Context {
         }
     }
 
+    /// Ends the threads after what they do now, without waiting for them.
+    pub(super) fn close(&self) {
+        let mut streams = lock(&self.streams);
+        streams.closed = true;
+        let all = streams.all().chain([&self.legacy]);
+        all.for_each(|stream| stream.close());
+    }
+
+    /// Whether the context is being destroyed.
+    pub(super) fn is_closed(&self) -> bool {
+        lock(&self.streams).closed
+    }
+
     /// How many streams the program has created and not destroyed.
     pub(super) fn stream_count(&self) -> usize {
         lock(&self.streams).created.len()

@@ -90,8 +90,14 @@ impl Event {
         lock(&self.latest).clone()
     }
 
-    pub(super) fn set_latest(&self, record: Arc<Record>) {
-        *lock(&self.latest) = Some(record);
+    /// Submits a new record. Of two threads that do so, the later one's record is the
+    /// latest.
+    pub(super) fn record(&self, submit: impl FnOnce(Arc<Record>) -> Reply) -> Reply {
+        let mut latest = lock(&self.latest);
+        let record = Record::new();
+        submit(Arc::clone(&record))?;
+        *latest = Some(record);
+        Ok(())
     }
 
     pub(super) fn has_timing(&self) -> bool {

@@ -2,8 +2,12 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use cupola_sys::driver::CUresult;
+
+/// How often a delayed operation looks whether it is still wanted.
+const STEP: Duration = Duration::from_millis(20);
 
 /// Why device work stopped: a sticky code and a text for people.
 #[derive(Clone, Debug)]
@@ -58,6 +62,17 @@ impl Health {
                 fault.code
             })
         })
+    }
+
+    /// Sleeps until `time` after `started`, or until queued work is dropped.
+    pub(super) fn pass(&self, started: Instant, time: Duration) {
+        while !self.stop.load(Ordering::Acquire) {
+            let rest = time.saturating_sub(started.elapsed());
+            if rest.is_zero() {
+                return;
+            }
+            std::thread::sleep(rest.min(STEP));
+        }
     }
 
     /// Set when running kernels should stop.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::fmt;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use cupola_sys::driver::{CUresult, Driver, ProcAddress, SYMBOLS};
@@ -19,6 +19,7 @@ use super::event::Event;
 use super::memory::{Account, PoolLimits, Space};
 use super::module::Modules;
 use super::notes::{Notes, Output};
+use super::op::in_host_function;
 use super::stream::Stream;
 use super::sync::{lock, read, write};
 use super::usage::Usage;
@@ -29,7 +30,9 @@ const MOST_DEVICES: usize = 16;
 /// A software CUDA machine. Clones are the same machine; a process can have several.
 ///
 /// The machine lives until its last clone and its last [`Driver`] are gone. Work that is
-/// then still queued does not run.
+/// then still queued does not run. The last one waits for the work that runs, unless it
+/// goes in a function that a stream or a kernel's output calls, which would wait for
+/// itself.
 #[derive(Clone)]
 pub struct Machine {
     inner: Arc<Inner>,
@@ -155,6 +158,9 @@ pub(super) struct Device {
     /// The same for every life of the primary context.
     pub(super) primary_handle: u64,
     pub(super) primary: Mutex<Primary>,
+    /// How often the primary context is retained. Changes under the slot's lock; apart
+    /// from it so that [`Usage`] can be asked while the slot waits for a stream's work.
+    pub(super) retained: AtomicU32,
     /// Handle of the pool that cannot be destroyed.
     pub(super) default_pool: u64,
     /// Handle of the pool that `cuMemAllocAsync` takes.
@@ -164,7 +170,6 @@ pub(super) struct Device {
 /// A device's primary context.
 #[derive(Debug, Default)]
 pub(super) struct Primary {
-    pub(super) retained: u32,
     pub(super) flags: u32,
     pub(super) context: Option<Arc<Context>>,
 }
@@ -192,6 +197,7 @@ impl Device {
             output: shared.output.clone(),
             primary_handle: primary,
             primary: Mutex::default(),
+            retained: AtomicU32::new(0),
             default_pool: pool,
             current_pool: AtomicU64::new(pool),
         }
@@ -317,9 +323,15 @@ impl Drop for Inner {
         contexts
             .iter()
             .for_each(|(_, context)| context.health.abandon());
-        contexts.iter().for_each(|(_, context)| context.shut_down());
         for device in &self.devices {
             lock(&device.primary).context = None;
+        }
+        if in_host_function() {
+            // This thread's own stream is busy until this function returns. The threads
+            // keep what they use and end by themselves.
+            contexts.iter().for_each(|(_, context)| context.close());
+        } else {
+            contexts.iter().for_each(|(_, context)| context.shut_down());
         }
     }
 }

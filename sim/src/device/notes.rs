@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
+use super::op::in_user_code;
 use super::sync::lock;
 
 /// Most messages that are kept.
@@ -39,7 +40,7 @@ impl fmt::Debug for Output {
 
 impl crate::exec::Host for Output {
     fn print(&self, text: &[u8]) {
-        (self.0)(text);
+        in_user_code(|| (self.0)(text));
     }
 }
 

@@ -16,8 +16,8 @@ thread_local! {
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread runs a user's function for a stream: driver calls are not
-/// permitted then.
+/// Whether this thread runs a user's function for a stream or a kernel: driver calls are
+/// not permitted then.
 pub(super) fn in_host_function() -> bool {
     IN_HOST_FUNCTION.get()
 }
@@ -66,7 +66,7 @@ impl Op {
 
     pub(super) fn run(self, device: &Device, health: &Health) -> Result<(), Fault> {
         match self {
-            Self::Copy(copy) => copy.run(&device.space, &device.engines)?,
+            Self::Copy(copy) => copy.run(&device.space, &device.engines, health)?,
             Self::Fill(fill) => fill.run(&device.space)?,
             Self::Launch(launch) => launch.run(device, health)?,
             Self::Record(record) => record.complete(),
@@ -106,8 +106,15 @@ fn call_back(function: CUstreamCallback, stream: u64, code: CUresult, data: User
     });
 }
 
-fn in_user_code(call: impl FnOnce()) {
-    let outer = IN_HOST_FUNCTION.replace(true);
+/// Calls a user's function.
+pub(super) fn in_user_code(call: impl FnOnce()) {
+    /// Also on the way of a panic.
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            IN_HOST_FUNCTION.set(self.0);
+        }
+    }
+    let _restore = Restore(IN_HOST_FUNCTION.replace(true));
     call();
-    IN_HOST_FUNCTION.set(outer);
 }

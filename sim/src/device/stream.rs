@@ -1,7 +1,7 @@
 //! Streams: queues of operations, each executed in order by a thread of its own.
 //!
-//! The thread starts when the first operation is queued that a caller does not execute
-//! itself: an idle stream lends its turn to a caller that waits anyway (synchronous
+//! The thread starts when an operation is queued that a caller does not execute itself,
+//! and ends when the stream has been idle for a while: an idle stream lends its turn to a caller that waits anyway (synchronous
 //! copies) or whose operation takes no time (event records), so such calls cost no
 //! switch of threads. Whoever has the turn, operations run one at a time and in order.
 
@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use cupola_sys::driver::CUresult;
 
@@ -16,7 +17,11 @@ use super::args::Reply;
 use super::health::{Fault, Health};
 use super::machine::Device;
 use super::op::Op;
-use super::sync::{lock, wait};
+use super::sync::{lock, wait, wait_timeout};
+
+/// How long a thread waits for more work before it ends; the next operation starts
+/// another.
+const IDLE: Duration = Duration::from_millis(100);
 
 /// How a stream stands to the legacy default stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,6 +212,10 @@ impl Stream {
         loop {
             queue = self.next_turn(queue);
             let Some(job) = queue.jobs.pop_front() else {
+                if !queue.closing {
+                    // Under the lock: the next operation finds no thread and starts one.
+                    queue.thread = None;
+                }
                 return;
             };
             queue.busy = true;
@@ -217,10 +226,12 @@ impl Stream {
         }
     }
 
-    /// Waits until there is a job and nobody executes another, or until the end.
+    /// Waits until there is a job and nobody executes another, or until the end: the
+    /// stream closes, or has been idle for long.
     fn next_turn<'a>(&self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
-        while queue.busy || queue.jobs.is_empty() && !queue.closing {
-            queue = wait(&self.work, queue);
+        let mut late = false;
+        while queue.busy || queue.jobs.is_empty() && !queue.closing && !late {
+            (queue, late) = wait_timeout(&self.work, queue, IDLE);
         }
         queue
     }
@@ -233,20 +244,9 @@ impl Stream {
         queue
     }
 
+    /// Executes an operation; whatever happens, the stream goes on.
     fn execute(&self, job: Job) {
-        job.after.iter().for_each(Until::wait);
-        if let Some(code) = self.health.halted() {
-            job.op.abandon(&self.device, code);
-            return;
-        }
-        if job.op.is_work() {
-            let delay = self.device.engines.pace.before(self.id, job.number);
-            if !delay.is_zero() {
-                std::thread::sleep(delay);
-            }
-        }
-        let run = AssertUnwindSafe(|| job.op.run(&self.device, &self.health));
-        let fault = match catch_unwind(run) {
+        let fault = match catch_unwind(AssertUnwindSafe(|| self.perform(job))) {
             Ok(Ok(())) => return,
             Ok(Err(fault)) => fault,
             Err(_) => Fault {
@@ -256,6 +256,19 @@ impl Stream {
         };
         self.device.notes.add(fault.text.clone());
         self.health.poison(fault);
+    }
+
+    fn perform(&self, job: Job) -> Result<(), Fault> {
+        job.after.iter().for_each(Until::wait);
+        if job.op.is_work() {
+            let delay = self.device.engines.pace.before(self.id, job.number);
+            self.health.pass(Instant::now(), delay);
+        }
+        if let Some(code) = self.health.halted() {
+            job.op.abandon(&self.device, code);
+            return Ok(());
+        }
+        job.op.run(&self.device, &self.health)
     }
 }
 

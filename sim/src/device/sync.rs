@@ -2,13 +2,15 @@
 //! that can panic, so a poisoned lock is taken as it is.
 //!
 //! Lock order, outermost first: a device's primary slot, the machine's registries
-//! (contexts, streams, events, modules), a context's streams, a stream's queue, the
-//! address space, a device's memory account, an event's record. No lock is held while a
-//! kernel, a copy or a user's function runs.
+//! (contexts, streams, events, modules), an event's latest record, a context's streams, a
+//! stream's queue, the address space, a device's memory account, a record's state. No lock
+//! is held while a kernel, a copy or a user's function runs, except a primary slot while
+//! its context ends.
 
 use std::sync::{
     Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
 };
+use std::time::Duration;
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -26,4 +28,16 @@ pub(super) fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> Mute
     condition
         .wait(guard)
         .unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for at most that time; whether it is over comes back too.
+pub(super) fn wait_timeout<'a, T>(
+    condition: &Condvar,
+    guard: MutexGuard<'a, T>,
+    time: Duration,
+) -> (MutexGuard<'a, T>, bool) {
+    let (guard, result) = condition
+        .wait_timeout(guard, time)
+        .unwrap_or_else(PoisonError::into_inner);
+    (guard, result.timed_out())
 }

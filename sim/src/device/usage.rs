@@ -1,9 +1,10 @@
 //! What programs hold of a machine.
 
 use std::fmt;
+use std::sync::atomic::Ordering;
 
 use super::machine::Inner;
-use super::sync::{lock, read};
+use super::sync::read;
 
 /// Counts of live things, and their bytes. A program that gives back all it took ends
 /// with zeros everywhere.
@@ -40,7 +41,7 @@ impl Usage {
             usage.streams += context.stream_count();
         }
         for device in &machine.devices {
-            usage.contexts += usize::from(lock(&device.primary).retained > 0);
+            usage.contexts += usize::from(device.retained.load(Ordering::Relaxed) > 0);
         }
         usage.events = read(&machine.events).len();
         usage.modules = machine.modules.count();

@@ -135,6 +135,24 @@ pub(crate) fn code(result: Result<(), DriverError>) -> Code {
     }
 }
 
+/// Runs a test's work on a thread of its own, so that work which hangs fails the test. The
+/// limit is far beyond what any host needs.
+pub(crate) fn without_hanging(work: impl FnOnce() + Send + 'static) {
+    let (done, end) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        work();
+        // The test waits for this, or has failed already.
+        let _ = done.send(());
+    });
+    let limit = std::time::Duration::from_secs(300);
+    if end.recv_timeout(limit) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+        panic!("it hangs");
+    }
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
 /// Holds a stream up until it is opened.
 pub(crate) struct Gate {
     open: Arc<(Mutex<bool>, Condvar)>,

@@ -16,7 +16,7 @@ use super::super::memory::{Fill, Place, Pointer, Side, Space, Transfer};
 use super::super::op::Op;
 use super::functions;
 
-/// One end of a copy, as a call names it.
+/// One end of a copy.
 #[derive(Clone, Copy)]
 enum End {
     Device(CUdeviceptr),
@@ -24,6 +24,17 @@ enum End {
 }
 
 impl End {
+    /// A host argument. Device memory passes too, as it does where addresses are unified,
+    /// and is checked like any other.
+    fn host(pointer: *mut c_void) -> Self {
+        let address = pointer.addr() as u64;
+        if Space::is_device_address(address) {
+            Self::Device(address)
+        } else {
+            Self::Host(pointer)
+        }
+    }
+
     /// An address of the unified space: host memory, unless it is in the device's range.
     fn unified(address: CUdeviceptr) -> Self {
         if Space::is_device_address(address) {
@@ -125,11 +136,11 @@ fn copy_async(
 }
 
 fn upload(call: &Call<'_>, to: CUdeviceptr, from: *const c_void, len: usize) -> Reply {
-    copy(call, End::Device(to), End::Host(from.cast_mut()), len)
+    copy(call, End::Device(to), End::host(from.cast_mut()), len)
 }
 
 fn download(call: &Call<'_>, to: *mut c_void, from: CUdeviceptr, len: usize) -> Reply {
-    copy(call, End::Host(to), End::Device(from), len)
+    copy(call, End::host(to), End::Device(from), len)
 }
 
 fn within(call: &Call<'_>, to: CUdeviceptr, from: CUdeviceptr, len: usize) -> Reply {
@@ -151,7 +162,7 @@ fn upload_async(
     copy_async(
         call,
         End::Device(to),
-        End::Host(from.cast_mut()),
+        End::host(from.cast_mut()),
         len,
         target,
     )
@@ -165,7 +176,7 @@ fn download_async(
     stream: CUstream,
 ) -> Reply {
     let target = call.stream(stream)?;
-    copy_async(call, End::Host(to), End::Device(from), len, target)
+    copy_async(call, End::host(to), End::Device(from), len, target)
 }
 
 fn within_async(

@@ -7,7 +7,7 @@ use cupola_sys::driver::*;
 
 use super::super::args::{Out, Reply};
 use super::super::call::Call;
-use super::super::event::{Event, Record};
+use super::super::event::Event;
 use super::super::op::Op;
 use super::super::sync::write;
 use super::context::pointer;
@@ -30,6 +30,11 @@ fn create(call: &Call<'_>, event: Out<CUevent>, flags: c_uint) -> Reply {
     let handle = call.machine.new_handle();
     let created = Event::new(context.handle, Arc::clone(&context.health), flags);
     write(&call.machine.events).insert(handle, Arc::new(created));
+    // The context took along only the events that were there when it was destroyed.
+    if context.is_closed() {
+        write(&call.machine.events).remove(&handle);
+        return Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    }
     event.set(pointer(handle))
 }
 
@@ -53,10 +58,7 @@ fn record(call: &Call<'_>, event: CUevent, stream: CUstream) -> Reply {
     if event.context != context.handle {
         return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
     }
-    let record = Record::new();
-    context.submit(&stream, Op::Record(Arc::clone(&record)))?;
-    event.set_latest(record);
-    Ok(())
+    event.record(|record| context.submit(&stream, Op::Record(record)))
 }
 
 fn record_with_flags(call: &Call<'_>, event: CUevent, stream: CUstream, flags: c_uint) -> Reply {

@@ -1,15 +1,25 @@
 //! Page-locked host memory.
 
 use std::ffi::{c_uint, c_void};
-use std::sync::Arc;
 
 use cupola_sys::driver::*;
 
 use super::super::args::{Out, Reply};
 use super::super::call::Call;
-use super::super::memory::{HostRange, Place};
+use super::super::context::Context;
+use super::super::memory::{Place, Space};
 use super::super::sync::read;
 use super::functions;
+
+/// Takes a new range back if its context was destroyed in the meantime: the context took
+/// along only what was there before.
+fn keep_if_open(call: &Call<'_>, context: &Context, address: u64, allocated: bool) -> Reply {
+    if context.is_closed() {
+        drop(call.machine.space.remove_host(address, allocated));
+        return Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    }
+    Ok(())
+}
 
 /// All page-locked memory is mapped. No bytes are no memory, and no error.
 fn alloc(call: &Call<'_>, place: Out<*mut c_void>, len: usize, flags: c_uint) -> Reply {
@@ -29,6 +39,7 @@ fn alloc(call: &Call<'_>, place: Out<*mut c_void>, len: usize, flags: c_uint) ->
         .machine
         .space
         .allocate_host(len as u64, flags, handle, device)?;
+    keep_if_open(call, &context, range.address, true)?;
     place.set(range.host(range.address).cast())
 }
 
@@ -36,34 +47,34 @@ fn alloc_host(call: &Call<'_>, place: Out<*mut c_void>, len: usize) -> Reply {
     alloc(call, place, len, 0)
 }
 
-/// The page-locked range that the address lies in. Waits for the work of all contexts:
-/// any of them may still use the memory, and the program's own will be gone.
-fn settle(call: &Call<'_>, memory: *mut c_void) -> Reply<Option<Arc<HostRange>>> {
+/// Takes the page-locked range that starts at the address out, if it is of the kind.
+/// Waits for the work of all contexts: any of them may still use the memory, and the
+/// program's own will be gone.
+///
+/// # Errors
+/// `missing` if no range holds the address. The fault of the range's context: the range
+/// is gone then too, because the program will not come back for it.
+fn remove(call: &Call<'_>, memory: *mut c_void, allocated: bool, missing: CUresult) -> Reply {
     let address = memory.expose_provenance() as u64;
-    let Some(Place::Pinned(range)) = call.machine.space.find(address) else {
-        return Ok(None);
+    let Some(Place::Pinned(_)) = call.machine.space.find(address) else {
+        return Err(missing);
     };
     let contexts: Vec<_> = read(&call.machine.contexts).values().cloned().collect();
     contexts.iter().for_each(|context| context.wait_idle());
-    if let Some(owner) = contexts
+    let range = call.machine.space.remove_host(address, allocated);
+    // Not where it starts, or of the other kind.
+    let range = range.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
+    let owner = contexts
         .iter()
-        .find(|context| context.handle == range.context)
-    {
-        owner.health.check()?;
-    }
-    Ok(Some(range))
+        .find(|context| context.handle == range.context);
+    owner.map_or(Ok(()), |owner| owner.health.check())
 }
 
 fn free(call: &Call<'_>, memory: *mut c_void) -> Reply {
     if memory.is_null() {
         return Ok(());
     }
-    settle(call, memory)?;
-    let range = call
-        .machine
-        .space
-        .remove_host(memory.expose_provenance() as u64, true);
-    range.map(drop).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)
+    remove(call, memory, true, CUresult::CUDA_ERROR_INVALID_VALUE)
 }
 
 fn register(call: &Call<'_>, memory: *mut c_void, len: usize, flags: c_uint) -> Reply {
@@ -74,25 +85,21 @@ fn register(call: &Call<'_>, memory: *mut c_void, len: usize, flags: c_uint) -> 
     if memory.is_null() || len == 0 || flags & !known != 0 {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
+    // Device memory is not the host's to lock.
+    let last = (memory.addr() as u64).checked_add(len as u64 - 1);
+    if last.is_none_or(Space::is_device_address) || Space::is_device_address(memory.addr() as u64) {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
     let context = call.context()?;
     let (handle, device) = (context.handle, context.device.ordinal);
-    call.machine
-        .space
-        .register_host(memory.cast(), len as u64, flags, handle, device)
+    let space = &call.machine.space;
+    space.register_host(memory.cast(), len as u64, flags, handle, device)?;
+    keep_if_open(call, &context, memory.expose_provenance() as u64, false)
 }
 
 fn unregister(call: &Call<'_>, memory: *mut c_void) -> Reply {
-    let known = settle(call, memory)?.is_some();
-    let range = call
-        .machine
-        .space
-        .remove_host(memory.expose_provenance() as u64, false);
-    range.map(drop).ok_or(if known {
-        // Not where it starts, or not registered but allocated.
-        CUresult::CUDA_ERROR_INVALID_VALUE
-    } else {
-        CUresult::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED
-    })
+    let missing = CUresult::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    remove(call, memory, false, missing)
 }
 
 fn device_pointer(

@@ -1,6 +1,7 @@
 //! Primary contexts: one for each device, counted.
 
 use std::ffi::{c_int, c_uint};
+use std::sync::atomic::Ordering;
 
 use cupola_sys::driver::*;
 
@@ -20,7 +21,10 @@ fn retain(call: &Call<'_>, context: Out<CUcontext>, device: CUdevice) -> Reply {
         let flags = primary.flags;
         primary.context = Some(call.machine.create_context(handle, device, flags, true));
     }
-    primary.retained = primary.retained.saturating_add(1);
+    let retained = device.retained.load(Ordering::Relaxed);
+    device
+        .retained
+        .store(retained.saturating_add(1), Ordering::Relaxed);
     context.set(pointer(handle))
 }
 
@@ -31,12 +35,12 @@ fn end(call: &Call<'_>, primary: &mut Primary) -> Reply {
 }
 
 fn release(call: &Call<'_>, device: CUdevice) -> Reply {
-    let mut primary = lock(&call.machine.device(device)?.primary);
-    if primary.retained == 0 {
-        return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
-    }
-    primary.retained -= 1;
-    if primary.retained == 0 {
+    let device = call.machine.device(device)?;
+    let mut primary = lock(&device.primary);
+    let retained = device.retained.load(Ordering::Relaxed).checked_sub(1);
+    let retained = retained.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+    device.retained.store(retained, Ordering::Relaxed);
+    if retained == 0 {
         end(call, &mut primary)
     } else {
         Ok(())
@@ -64,9 +68,7 @@ fn set_flags(call: &Call<'_>, device: CUdevice, flags: c_uint) -> Reply {
     let mut primary = lock(&call.machine.device(device)?.primary);
     primary.flags = flags;
     if let Some(context) = &primary.context {
-        context
-            .flags
-            .store(flags, std::sync::atomic::Ordering::Relaxed);
+        context.flags.store(flags, Ordering::Relaxed);
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Streams and the functions that they call on the host.
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+use std::sync::Arc;
 
 use cupola_sys::driver::*;
 
@@ -30,7 +31,12 @@ fn create_with_priority(
     let context = call.context()?;
     let created = context.create_stream(call.machine.new_ids(), flags, priority)?;
     let handle = created.handle;
-    write(&call.machine.streams).insert(handle, (context, created));
+    write(&call.machine.streams).insert(handle, (Arc::clone(&context), created));
+    // The context took along only the streams that were there when it was destroyed.
+    if context.is_closed() {
+        write(&call.machine.streams).remove(&handle);
+        return Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    }
     stream.set(pointer(handle))
 }
 

@@ -19,7 +19,7 @@ use super::machine::Device;
 use space::GRANULE;
 
 pub(super) use account::{Account, PoolLimits};
-pub(super) use block::{Block, HostRange};
+pub(super) use block::Block;
 pub(super) use space::{Owner, Place, Space};
 pub(super) use transfer::{Fill, Pointer, Side, Transfer, sleep_until};
 
@@ -44,7 +44,8 @@ pub(super) fn allocate(context: &Context, len: usize, module: Option<bool>) -> R
         module,
     };
     let block = device.space.allocate(len as u64, extent, extent, owner);
-    block.inspect_err(|_| device.account.give(None, extent))
+    let block = block.inspect_err(|_| device.account.give(None, extent))?;
+    keep_if_open(context, device, block)
 }
 
 /// Allocates from a pool of `device`, for a context. Pools count the bytes asked for.
@@ -63,5 +64,20 @@ pub(super) fn allocate_pooled(
         module: None,
     };
     let block = device.space.allocate(charge, extent, charge, owner);
-    block.inspect_err(|_| device.account.give(Some(pool), charge))
+    let block = block.inspect_err(|_| device.account.give(Some(pool), charge))?;
+    keep_if_open(context, device, block)
+}
+
+/// Takes a new block back if its context was destroyed in the meantime: the context took
+/// along only what was there before.
+fn keep_if_open(context: &Context, device: &Device, block: Arc<Block>) -> Reply<Arc<Block>> {
+    if !context.is_closed() {
+        return Ok(block);
+    }
+    // Unless the context did take it.
+    if block.doom() {
+        device.account.give(block.pool, block.charge);
+        device.space.remove(&block);
+    }
+    Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)
 }

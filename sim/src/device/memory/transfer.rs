@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::engine::{Direction, Engines};
-use super::super::health::Fault;
+use super::super::health::{Fault, Health};
 use super::block::{Block, HostRange};
 use super::space::{Place, Space};
 
@@ -62,7 +62,12 @@ pub(in crate::device) struct Transfer {
 impl Transfer {
     /// Moves the bytes, holding the direction's copy engine as long as the configured
     /// bandwidth says.
-    pub(in crate::device) fn run(mut self, space: &Space, engines: &Engines) -> Result<(), Fault> {
+    pub(in crate::device) fn run(
+        mut self,
+        space: &Space,
+        engines: &Engines,
+        health: &Health,
+    ) -> Result<(), Fault> {
         let _engine = self.direction.map(|direction| engines.acquire(direction));
         let started = Instant::now();
         let len = self.len as u64;
@@ -75,8 +80,7 @@ impl Transfer {
         // races, here as on a GPU, on the bytes alone.
         unsafe { std::ptr::copy(from, to, self.len) };
         if let Some(direction) = self.direction {
-            let hold = engines.time(direction, len);
-            sleep_until(started, hold);
+            health.pass(started, engines.time(direction, len));
         }
         Ok(())
     }
