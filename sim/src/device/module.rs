@@ -77,6 +77,17 @@ impl Modules {
         get(&self.functions, &handle).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
     }
 
+    /// Gives a function its handle, unless its module has been unloaded meanwhile.
+    fn add_function(&self, function: &Arc<Function>) -> Reply {
+        // An unload waits for this lock, and then finds the function to take it out.
+        let modules = read(&self.modules);
+        if !modules.contains_key(&function.module) {
+            return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
+        }
+        write(&self.functions).insert(function.handle, Arc::clone(function));
+        Ok(())
+    }
+
     /// Takes a module and its functions out of the registry.
     pub(super) fn remove(&self, handle: u64) -> Option<Arc<Module>> {
         let module = write(&self.modules).remove(&handle);
@@ -255,14 +266,7 @@ impl Module {
             max_dynamic_shared: AtomicI32::new(room.cast_signed()),
             carveout: AtomicI32::new(-1),
         });
-        // The module may have been unloaded meanwhile. While this lock is held it cannot
-        // be, and an unload after it takes the function out again.
-        let modules = read(&machine.modules.modules);
-        if !modules.contains_key(&self.handle) {
-            return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
-        }
-        write(&machine.modules.functions).insert(function.handle, Arc::clone(&function));
-        drop(modules);
+        machine.modules.add_function(&function)?;
         functions.insert(name.to_owned(), Arc::clone(&function));
         Ok(function)
     }
@@ -317,6 +321,52 @@ mod tests {
         assert_eq!(newest(12, 6), (8, 5));
         assert_eq!(newest(12, 9), (8, 8));
         assert_eq!(newest(13, 0), (9, 0));
+    }
+
+    /// No memory: for modules without variables.
+    struct Nowhere;
+
+    impl Placement for Nowhere {
+        fn place(&mut self, _: &str, _: VarSpace, _: u64, _: u64) -> Option<u64> {
+            None
+        }
+
+        fn fill(&mut self, _: u64, _: &[u8]) {}
+    }
+
+    /// Without it, a function asked for while its module is unloaded would keep its handle
+    /// for ever, and could be launched.
+    #[test]
+    fn a_function_needs_its_module() {
+        let text = ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry k() { ret; }";
+        let parsed = ptx::Module::parse(text).unwrap();
+        let program = Program::load(&parsed, &mut Nowhere).unwrap();
+        let function = Arc::new(Function {
+            handle: 2,
+            module: 1,
+            context: 3,
+            kernel: program.kernel("k").unwrap(),
+            name: CString::from(c"k"),
+            target: 60,
+            max_dynamic_shared: AtomicI32::new(0),
+            carveout: AtomicI32::new(-1),
+        });
+        let module = Arc::new(Module {
+            handle: 1,
+            context: 3,
+            program,
+            blocks: Vec::new(),
+            target: 60,
+            functions: Mutex::default(),
+        });
+        let modules = Modules::default();
+        write(&modules.modules).insert(1, module);
+        assert_eq!(modules.add_function(&function), Ok(()));
+        assert!(modules.function(2).is_ok());
+        modules.remove(1);
+        let gone = Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
+        assert_eq!(modules.add_function(&function), gone);
+        assert!(modules.function(2).is_err());
     }
 
     /// Without it, `sm_90a` would not be seen as newer than the device.

@@ -116,7 +116,9 @@ fn write(
     let nested = list.iter().any(|i| matches!(i, Init::List(_)));
     // A flat list fills a nested array in order.
     let stride = if nested || inner.is_empty() {
-        inner.iter().product::<u64>() * u64::from(ty.size())
+        // Of a variable without elements, the other dimensions can be anything.
+        let element = u64::from(ty.size());
+        inner.iter().fold(element, |all, n| all.saturating_mul(*n))
     } else {
         u64::from(ty.size())
     };

@@ -5,7 +5,9 @@ use cupola_sim::exec::{
     Fault, FaultKind, KernelError, LaunchConfig, LaunchError, LaunchOptions, Program, launch,
 };
 use cupola_sim::ptx::Module;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 /// The fault of a kernel with parameters p (64 words) and n. The body begins at
 /// line 7 of the text.
@@ -136,6 +138,71 @@ fn traps_deadlocks_and_limits() {
     );
 }
 
+/// A body that calls printf with these addresses.
+fn printing(format: &str, args: &str) -> String {
+    format!(
+        "{HEADER}.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+        .global .b8 fmt[3] = {{37, 100, 0}};
+        .visible .entry k() {{ .reg .b64 %a, %f; mov.u64 %f, {format}; mov.u64 %a, {args};
+        {{ .param .b64 p0; .param .b64 p1; .param .b32 r; st.param.b64 [p0], %f; st.param.b64 [p1], %a;
+        call.uni (r), vprintf, (p0, p1); }} ret; }}"
+    )
+}
+
+/// Breaks if the arithmetic on a kernel's pointers overflows.
+#[test]
+fn wild_pointers_of_printf_are_faults() {
+    for (format, args) in [("fmt", "-1"), ("fmt", "-4"), ("fmt", "0"), ("-1", "0")] {
+        let mut device = Device::default();
+        let k = kernel(&mut device, &printing(format, args), "k", false);
+        match run(&device, &k, (1, 1), &[], LaunchOptions::default()) {
+            Err(LaunchError::Fault(fault)) => {
+                assert_eq!(fault.kind, FaultKind::IllegalAddress, "{format}, {args}");
+            }
+            other => panic!("a fault is expected, not {other:?}"),
+        }
+    }
+}
+
+/// Breaks if only blocks that outlast their slice look whether to go on.
+#[test]
+fn a_huge_grid_of_empty_blocks_can_be_stopped() {
+    // Without the check this would take minutes; nothing else depends on the time.
+    const TOO_LONG: Duration = Duration::from_secs(60);
+    static CANCEL: AtomicBool = AtomicBool::new(false);
+    let start = |options: LaunchOptions<'static>| {
+        let (send, receive) = channel();
+        std::thread::spawn(move || {
+            let mut device = Device::default();
+            let text = format!("{HEADER}.visible .entry k() {{ ret; }}");
+            let k = kernel(&mut device, &text, "k", false);
+            let grid = i32::MAX.cast_unsigned();
+            // The receiver is gone only if the test has failed already.
+            let _ = send.send(run(&device, &k, (grid, 1), &[], options));
+        });
+        receive
+    };
+    let kind = |result| match result {
+        Err(LaunchError::Fault(fault)) => fault.kind,
+        other => panic!("a fault is expected, not {other:?}"),
+    };
+    let cancelled = start(LaunchOptions {
+        workers: 2,
+        cancel: Some(&CANCEL),
+        ..LaunchOptions::default()
+    });
+    std::thread::sleep(Duration::from_millis(20));
+    CANCEL.store(true, Relaxed);
+    let result = cancelled.recv_timeout(TOO_LONG).expect("it goes on");
+    assert_eq!(kind(result), FaultKind::Cancelled);
+    let spent = start(LaunchOptions {
+        budget: 1000,
+        ..LaunchOptions::default()
+    });
+    let result = spent.recv_timeout(TOO_LONG).expect("it goes on");
+    assert_eq!(kind(result), FaultKind::Budget);
+}
+
 #[test]
 fn endless_recursion_is_a_fault() {
     let text = format!(
@@ -248,5 +315,8 @@ fn launches_are_checked() {
     assert!(config(try_it(&k, [1, 70_000, 1], [32, 1, 1], 0, &params)));
     assert!(config(try_it(&free, [1, 1, 1], [129, 1, 1], 0, &[])));
     assert!(config(try_it(&free, [1, 1, 1], [1, 1, 1], 300_000, &[])));
+    let most = LaunchOptions::default().max_shared;
+    assert!(try_it(&free, [1, 1, 1], [1, 1, 1], most, &[]).is_ok());
+    assert!(config(try_it(&free, [1, 1, 1], [1, 1, 1], most + 1, &[])));
     assert!(try_it(&free, [2, 3, 4], [8, 4, 2], 1000, &[]).is_ok_and(|s| s.blocks == 24));
 }
