@@ -2,8 +2,8 @@
 //! call of any function with any code.
 //!
 //! It is itself a driver: each of its functions decides, then calls the wrapped driver's.
-//! A failed call does not run, so whatever it would have made does not exist and whatever
-//! it would have destroyed still does. Calls are counted per function across all threads;
+//! A call made to fail with [`FaultTable::fail`] does not run: whatever it would have made
+//! does not exist and whatever it would have destroyed still does. Calls are counted per function across all threads;
 //! which thread makes the k-th one is up to the program.
 
 mod plan;
@@ -90,6 +90,14 @@ impl FaultTable {
         self.state.plan.add(function, k..=k, Action::Fail(code));
     }
 
+    /// Makes the `k`-th call of `function` run, and return `code` if it succeeded: as a real
+    /// driver does when it reports the error of earlier work through a later call.
+    pub fn fail_after(&self, function: SymbolId, k: u64, code: CUresult) {
+        self.state
+            .plan
+            .add(function, k..=k, Action::FailAfter(code));
+    }
+
     /// Makes the `k`-th call of `function` and every later one return `code`.
     pub fn fail_from(&self, function: SymbolId, k: u64, code: CUresult) {
         self.state
@@ -151,13 +159,15 @@ impl State {
         call: impl FnOnce(&Driver) -> Result<(), DriverError>,
     ) -> CUresult {
         let k = self.calls[usize::from(function.0)].fetch_add(1, Ordering::SeqCst) + 1;
+        let mut success = CUresult::CUDA_SUCCESS;
         match self.plan.action(function, k) {
             Some(Action::Fail(code)) => return code,
+            Some(Action::FailAfter(code)) => success = code,
             Some(Action::Delay(delay)) => std::thread::sleep(delay),
             None => {}
         }
         match call(&self.wrapped) {
-            Ok(()) => CUresult::CUDA_SUCCESS,
+            Ok(()) => success,
             Err(CallError::Failed { code, .. }) => code,
             // Not reached: only functions that the wrapped driver has are handed out.
             Err(CallError::Missing { .. }) => CUresult::CUDA_ERROR_NOT_FOUND,

@@ -14,6 +14,8 @@ use cupola_sys::driver::CUresult;
 pub(super) enum Action {
     /// It returns this code and does not run.
     Fail(CUresult),
+    /// It runs, and returns this code although it succeeded.
+    FailAfter(CUresult),
     /// It waits this long and then runs.
     Delay(Duration),
 }

@@ -94,3 +94,17 @@ fn delays_a_call_and_then_runs_it() {
     assert_eq!(devices(&driver), Ok(7));
     assert!(start.elapsed() >= Duration::from_millis(30));
 }
+
+/// Without it no test could play a driver that reports an earlier error through a call
+/// that did its work.
+#[test]
+fn a_call_can_run_and_fail() {
+    let faults = faults();
+    let driver = faults.driver();
+    faults.fail_after(id::cuDeviceGetCount, 1, CUresult::CUDA_ERROR_LAUNCH_FAILED);
+    let mut devices = 0;
+    // SAFETY: the pointer is valid.
+    let error = unsafe { driver.cuDeviceGetCount(&raw mut devices) }.unwrap_err();
+    assert_eq!(error.status(), Some(CUresult::CUDA_ERROR_LAUNCH_FAILED));
+    assert_eq!(devices, 7, "it ran");
+}
