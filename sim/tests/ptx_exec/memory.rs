@@ -177,3 +177,11 @@ fn atomics_of_every_kind() {
         ld.shared.u32 %o, [s]; @%q red.global.add.u32 [%p], %o;";
     assert_eq!(apply(shared, 0, 4, 2), sum);
 }
+
+/// Breaks if dimensions are multiplied without care when a variable has no elements.
+#[test]
+fn an_initialiser_without_room_is_an_error() {
+    let text = format!("{HEADER}.global .u32 x[0][1099511627776][1099511627776] = {{{{1}}}};");
+    let module = Module::parse(&text).unwrap();
+    assert!(Program::load(&module, &mut Device::default()).is_err());
+}
