@@ -18,16 +18,21 @@ pub(crate) fn record(event: CUevent, stream: &Stream) -> Result<()> {
     core.check(unsafe { driver.cuEventRecord(event, stream.as_raw()) })
 }
 
-/// `cuStreamWaitEvent`.
+/// `cuStreamWaitEvent`; the event was made under the stream's execution manager.
 pub(crate) fn wait(stream: &Stream, event: CUevent) -> Result<()> {
     let core = stream.core();
     let driver = core.enter()?;
-    // SAFETY: both are alive; the stream's context is current.
+    // SAFETY: both are alive and of one driver; the stream's context is current.
     core.check(unsafe { driver.cuStreamWaitEvent(stream.as_raw(), event, 0) })
 }
 
 /// Puts what is on `first` now before whatever comes on `then`.
 pub(crate) fn order(first: &Stream, then: &Stream) -> Result<()> {
+    if !first.core().shares_driver(then.core()) {
+        return Err(Error::WrongContext {
+            what: "the first stream",
+        });
+    }
     let event = RawEvent::create(first.core(), EventConfig::default())?;
     record(event.as_raw(), first)?;
     // The event may be destroyed at once: the wait is on the stream by then.
@@ -55,7 +60,12 @@ pub(crate) fn settle_event(core: &Arc<ContextCore>, event: &RawEvent) -> bool {
     })
 }
 
-fn settled(core: &Arc<ContextCore>, wait: impl Fn() -> Result<()>) -> bool {
+/// As [`settle`], for all work in the context.
+pub(crate) fn settle_context(core: &ContextCore) -> bool {
+    settled(core, || core.synchronize())
+}
+
+fn settled(core: &ContextCore, wait: impl Fn() -> Result<()>) -> bool {
     let mut shut_down = false;
     for _ in 0..3 {
         match wait() {

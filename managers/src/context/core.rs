@@ -50,7 +50,7 @@ impl ContextCore {
         ledger: Arc<Ledger>,
     ) -> Arc<Self> {
         ledger.add(Kind::Context, 1);
-        Arc::new(Self {
+        let core = Arc::new(Self {
             driver,
             raw,
             identity: Identity::next(),
@@ -59,7 +59,9 @@ impl ContextCore {
             ordinal,
             latch: Latch::default(),
             ledger,
-        })
+        });
+        core.ledger.enter_context(&core);
+        core
     }
 
     pub(crate) fn kind(&self) -> ContextKind {
@@ -82,6 +84,16 @@ impl ContextCore {
         &self.ledger
     }
 
+    pub(crate) fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// Whether the driver's objects of both contexts may meet in one call: they are of one
+    /// execution manager, so of one driver.
+    pub(crate) fn shares_driver(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.ledger, &other.ledger)
+    }
+
     /// The driver, whatever state the context is in.
     pub(crate) fn driver(&self) -> &Driver {
         &self.driver
@@ -101,21 +113,21 @@ impl ContextCore {
         if let Some(poison) = self.poison() {
             return Err(poison);
         }
+        if self.ledger.is_forked() {
+            return Err(Error::Forked);
+        }
         if !current::is(self.identity) {
-            if self.ledger.is_forked() {
-                return Err(Error::Forked);
-            }
             self.check(current::set(&self.driver, self.identity, self.raw))?;
         }
         Ok(&self.driver)
     }
 
-    /// Makes the context current until the guard is dropped.
+    /// Makes the context current, and what was current before again with the guard's drop.
     pub(crate) fn guard(&self) -> Result<CurrentGuard<'_>> {
         if self.ledger.is_forked() {
             return Err(Error::Forked);
         }
-        self.check(CurrentGuard::enter(&self.driver, self.identity, self.raw))
+        self.check(CurrentGuard::enter(self))
     }
 
     /// Ends an operation: an error after which the context is lost sets the latch, and any
@@ -164,6 +176,18 @@ impl ContextCore {
         self.last_call(|driver| forgive_shutdown(call(driver)))
     }
 
+    /// Waits on the host for all work in the context (`cuCtxSynchronize`), in a lost context
+    /// too.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        if self.ledger.is_forked() {
+            return Err(Error::Forked);
+        }
+        // Unlike a destroying call, this one means the current context, whichever that is.
+        self.check(current::set(&self.driver, self.identity, self.raw))?;
+        // SAFETY: the call takes no pointers.
+        self.check(unsafe { self.driver.cuCtxSynchronize() })
+    }
+
     /// One call of cleanup: in the parent process only, and with the context current if that
     /// can be had.
     pub(crate) fn last_call(
@@ -192,6 +216,7 @@ pub(crate) fn forgive_shutdown(result: Result<(), DriverError>) -> Result<(), Dr
 impl Drop for ContextCore {
     fn drop(&mut self) {
         self.ledger.remove(Kind::Context, 1);
+        self.ledger.forget_contexts();
         if self.ledger.is_forked() {
             return;
         }

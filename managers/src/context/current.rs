@@ -6,9 +6,12 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cupola_sys::driver::{CUcontext, Driver, DriverError};
+
+use super::ContextCore;
 
 thread_local! {
     /// The identity of the context that this thread set last; 0 when it is not known.
@@ -76,32 +79,41 @@ pub fn context_switches() -> u64 {
 }
 
 /// Keeps a context current on this thread; the one before is restored when it is dropped.
+///
+/// A context of the same execution manager that was current before is kept alive by the
+/// guard. One that other code made is restored by its address: that code keeps it alive
+/// until the guard is dropped. Operations in other contexts that run on this thread
+/// meanwhile make those current: the guard does not set its own again.
 #[derive(Debug)]
 #[must_use = "the previous context is restored when the guard is dropped"]
 pub struct CurrentGuard<'c> {
-    driver: &'c Driver,
-    previous: Option<(u64, CUcontext)>,
+    core: &'c ContextCore,
+    previous: Option<Previous>,
     /// A guard stays on its thread.
     thread: PhantomData<*const ()>,
 }
 
+/// The context to restore.
+#[derive(Debug)]
+struct Previous {
+    raw: CUcontext,
+    /// `None` when it is none of the execution manager's.
+    core: Option<Arc<ContextCore>>,
+}
+
 impl<'c> CurrentGuard<'c> {
-    pub(crate) fn enter(
-        driver: &'c Driver,
-        identity: Identity,
-        raw: CUcontext,
-    ) -> Result<Self, DriverError> {
+    pub(crate) fn enter(core: &'c ContextCore) -> Result<Self, DriverError> {
         let mut previous = None;
-        if !is(identity) {
-            let mut before: CUcontext = ptr::null_mut();
-            // SAFETY: `before` outlives the call.
-            unsafe { driver.cuCtxGetCurrent(&raw mut before) }?;
-            let known = CURRENT.try_with(Cell::get).unwrap_or(0);
-            switch(driver, identity.0, raw)?;
-            previous = Some((known, before));
+        if !is(core.identity()) {
+            let mut raw: CUcontext = ptr::null_mut();
+            // SAFETY: `raw` outlives the call.
+            unsafe { core.driver().cuCtxGetCurrent(&raw mut raw) }?;
+            let found = core.ledger().context(raw);
+            switch(core.driver(), core.identity().0, core.raw())?;
+            previous = Some(Previous { raw, core: found });
         }
         Ok(Self {
-            driver,
+            core,
             previous,
             thread: PhantomData,
         })
@@ -110,9 +122,13 @@ impl<'c> CurrentGuard<'c> {
 
 impl Drop for CurrentGuard<'_> {
     fn drop(&mut self) {
-        if let Some((identity, raw)) = self.previous {
-            // A context that was destroyed meanwhile is refused, and then none is known.
-            let _ = switch(self.driver, identity, raw);
+        if let Some(Previous { raw, core }) = &self.previous
+            && !self.core.ledger().is_forked()
+        {
+            // Which context the thread remembered before does not matter: with a second
+            // driver in use it may have been one of that, and no longer current there.
+            let identity = core.as_ref().map_or(0, |core| core.identity().0);
+            let _ = switch(self.core.driver(), identity, *raw);
         }
     }
 }

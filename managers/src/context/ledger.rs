@@ -1,7 +1,13 @@
-//! `Ledger`: counts what an execution manager's user holds, and knows the process that it
-//! was made in.
+//! `Ledger`: counts what an execution manager's user holds, and knows its contexts and the
+//! process that it was made in.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use cupola_sys::driver::CUcontext;
+
+use super::ContextCore;
+use super::fork::Origin;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +31,10 @@ const KINDS: usize = Kind::Abandoned as usize + 1;
 #[derive(Debug)]
 pub(crate) struct Ledger {
     counts: [AtomicU64; KINDS],
+    /// The contexts that are alive.
+    contexts: Mutex<Vec<Weak<ContextCore>>>,
     /// The process that initialised CUDA: in a fork of it no call may be made.
-    process: u32,
+    origin: Origin,
 }
 
 /// What is alive under one [`ExecutionManager`](crate::ExecutionManager). All zero after
@@ -69,7 +77,8 @@ impl Ledger {
     pub(crate) fn new() -> Self {
         Self {
             counts: [const { AtomicU64::new(0) }; KINDS],
-            process: std::process::id(),
+            contexts: Mutex::new(Vec::new()),
+            origin: Origin::here(),
         }
     }
 
@@ -82,8 +91,30 @@ impl Ledger {
     }
 
     /// Whether this is a fork of the process that initialised CUDA.
+    #[inline]
     pub(crate) fn is_forked(&self) -> bool {
-        std::process::id() != self.process
+        self.origin.is_elsewhere()
+    }
+
+    fn contexts(&self) -> MutexGuard<'_, Vec<Weak<ContextCore>>> {
+        self.contexts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn enter_context(&self, core: &Arc<ContextCore>) {
+        self.contexts().push(Arc::downgrade(core));
+    }
+
+    /// Takes contexts that are gone, or going, off the list.
+    pub(crate) fn forget_contexts(&self) {
+        self.contexts().retain(|context| context.strong_count() > 0);
+    }
+
+    /// The context of this address, if it is one of ours.
+    pub(crate) fn context(&self, raw: CUcontext) -> Option<Arc<ContextCore>> {
+        // What does not match is dropped only after the lock: it may be the last of its kind,
+        // and its end takes the lock.
+        let alive: Vec<_> = self.contexts().iter().filter_map(Weak::upgrade).collect();
+        alive.into_iter().find(|context| context.raw() == raw)
     }
 
     pub(crate) fn live(&self) -> Live {

@@ -5,6 +5,7 @@
 
 mod core;
 mod current;
+mod fork;
 mod ledger;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use cupola_sys::driver::{CUcontext, CUdevice, Driver};
 
 pub(crate) use self::core::ContextCore;
 pub use self::core::ContextKind;
+pub(crate) use current::Identity;
 pub use current::{CurrentGuard, context_switches, forget_current};
 pub use ledger::Live;
 pub(crate) use ledger::{Kind, Ledger};
@@ -118,7 +120,9 @@ impl ContextManager {
     }
 
     /// A new context (`cuCtxCreate_v2`). The calling thread's current context stays what it
-    /// was. One primary context is what most programs want: kernels of two contexts do not
+    /// was, unless the driver refuses to take the new one off again (`cuCtxPopCurrent_v2`):
+    /// then that is current, which is no error and matters only to calls that this crate does
+    /// not make. One primary context is what most programs want: kernels of two contexts do not
     /// run side by side.
     ///
     /// # Errors
@@ -282,8 +286,12 @@ impl Context {
         })
     }
 
-    /// Makes the context current on this thread until the guard is dropped. The crate's
-    /// own operations need no such guard; foreign calls do.
+    /// Makes the context current on this thread, for calls that this crate does not make;
+    /// its own operations need no such guard. Dropping the guard restores the context that
+    /// was current before.
+    ///
+    /// An operation of this crate in another context makes that one current on this thread,
+    /// and leaves it so: between such an operation and a foreign call, enter again.
     ///
     /// # Errors
     /// What the driver returned.

@@ -106,8 +106,9 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// Two things of one operation belong to different contexts.
-    #[error("{what} belongs to another context than the stream")]
+    /// Two things of one operation belong to different contexts, or to execution managers
+    /// whose drivers may be different ones.
+    #[error("{what} belongs to another context than the rest of the operation")]
     WrongContext {
         /// The thing.
         what: &'static str,

@@ -3,7 +3,10 @@
 
 use core::ffi::c_void;
 
+use cupola_sys::driver::CUdeviceptr;
+
 use crate::buffer::{Buffer, DeviceCopy, DeviceSlice, DeviceSliceMut};
+use crate::context::Identity;
 use crate::error::{ArgumentMismatch, Error, Result};
 use crate::module::Parameter;
 use crate::stream::Stream;
@@ -12,12 +15,25 @@ use crate::stream::Stream;
 /// [`launch_raw`](super::launch_raw).
 pub const MAX_ARGUMENTS: usize = 32;
 
-/// The arguments of one launch: their values and sizes.
+/// The arguments of one launch: their values and sizes, and the stream that device memory
+/// among them was made ready for.
 #[derive(Clone, Debug)]
 pub struct LaunchArgs {
     values: [u64; MAX_ARGUMENTS],
     sizes: [usize; MAX_ARGUMENTS],
     len: usize,
+    stream: Option<StreamId>,
+}
+
+/// A stream: its context, and its address, which is nobody else's while memory that was made
+/// ready for it is alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StreamId(Identity, usize);
+
+impl StreamId {
+    fn of(stream: &Stream) -> Self {
+        Self(stream.core().identity(), stream.as_raw().addr())
+    }
 }
 
 impl Default for LaunchArgs {
@@ -34,7 +50,30 @@ impl LaunchArgs {
             values: [0; MAX_ARGUMENTS],
             sizes: [0; MAX_ARGUMENTS],
             len: 0,
+            stream: None,
         }
+    }
+
+    /// Refuses a launch on another stream than the one that device memory was made ready for.
+    fn expect_stream(&self, stream: &Stream) -> Result<()> {
+        if self
+            .stream
+            .is_none_or(|known| known == StreamId::of(stream))
+        {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "arguments",
+            "device memory among them was made ready for another stream",
+        ))
+    }
+
+    /// Adds the address of device memory that was made ready for `stream`.
+    fn push_address(&mut self, address: CUdeviceptr, stream: &Stream) -> Result<()> {
+        self.expect_stream(stream)?;
+        self.push(address)?;
+        self.stream = Some(StreamId::of(stream));
+        Ok(())
     }
 
     /// Number of arguments.
@@ -111,8 +150,9 @@ pub trait KernelArg {
     /// Adds the argument for a launch on `stream`.
     ///
     /// # Errors
-    /// As [`LaunchArgs::push`]; for device memory what the driver returned when the stream
-    /// was made to wait for it.
+    /// As [`LaunchArgs::push`]. For device memory also [`Error::WrongContext`],
+    /// [`Error::Invalid`] when memory was added for another stream before, and what the
+    /// driver returned when the stream was made to wait for it.
     fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()>;
 }
 
@@ -131,14 +171,14 @@ numbers! { u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 }
 impl<T: DeviceCopy> KernelArg for DeviceSlice<'_, T> {
     fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()> {
         self.join(stream)?;
-        arguments.push(self.as_raw())
+        arguments.push_address(self.as_raw(), stream)
     }
 }
 
 impl<T: DeviceCopy> KernelArg for DeviceSliceMut<'_, T> {
     fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()> {
         self.join(stream)?;
-        arguments.push(self.as_raw())
+        arguments.push_address(self.as_raw(), stream)
     }
 }
 
@@ -159,12 +199,13 @@ pub trait KernelArgs {
     /// The arguments for a launch on `stream`.
     ///
     /// # Errors
-    /// As [`KernelArg::push`].
+    /// [`Error::Invalid`] for [`LaunchArgs`] made for another stream; as [`KernelArg::push`].
     fn collect(self, stream: &Stream) -> Result<LaunchArgs>;
 }
 
 impl KernelArgs for LaunchArgs {
-    fn collect(self, _: &Stream) -> Result<LaunchArgs> {
+    fn collect(self, stream: &Stream) -> Result<LaunchArgs> {
+        self.expect_stream(stream)?;
         Ok(self)
     }
 }

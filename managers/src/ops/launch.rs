@@ -51,13 +51,21 @@ impl LaunchConfig {
                 format!("{:?} has no threads", self.block),
             ));
         }
-        let threads: u64 = self.block.iter().map(|&n| u64::from(n)).product();
-        let most = u64::from(function.attributes().max_threads_per_block);
-        if threads > most {
-            let problem = format!("{threads} threads, but the kernel can have {most}");
+        let most = function.attributes().max_threads_per_block;
+        if self.threads().is_none_or(|threads| threads > most) {
+            let problem = format!(
+                "{:?} is more than the {most} threads that the kernel can have",
+                self.block
+            );
             return Err(Error::invalid("block", problem));
         }
         Ok(())
+    }
+
+    /// Threads of a block; `None` when they are more than any device has.
+    fn threads(&self) -> Option<u32> {
+        let [x, y, z] = self.block;
+        x.checked_mul(y)?.checked_mul(z)
     }
 }
 
@@ -164,6 +172,21 @@ pub unsafe fn launch_raw(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // Without it the product could overflow to a small number, and pass for it.
+    #[test]
+    fn the_threads_of_a_block_do_not_overflow() {
+        let threads = |block| {
+            LaunchConfig {
+                block,
+                ..LaunchConfig::linear(1, 1)
+            }
+            .threads()
+        };
+        assert_eq!(threads([8, 4, 2]), Some(64));
+        assert_eq!(threads([1 << 22, 1 << 21, 1 << 21]), None);
+        assert_eq!(threads([u32::MAX; 3]), None);
+    }
 
     // Without it an empty input would give an empty grid, which drivers refuse.
     #[test]

@@ -1,5 +1,7 @@
 //! Marks and waits.
 
+use std::sync::Arc;
+
 use cupola_sys::driver::CUresult;
 
 use crate::error::{Error, Result};
@@ -25,18 +27,24 @@ pub fn record(event: &Event, stream: &Stream) -> Result<()> {
 }
 
 /// Makes what comes on `stream` wait for `event`, on the device (`cuStreamWaitEvent`). The
-/// event may be another context's. An event never recorded is not waited for.
+/// event may be another context's of the same execution manager. An event never recorded is
+/// not waited for.
 ///
 /// # Errors
-/// What the driver returned.
+/// [`Error::WrongContext`] when the event is another execution manager's, whose driver may
+/// be another one; what the driver returned.
 pub fn wait(stream: &Stream, event: &Event) -> Result<()> {
+    if !stream.core().shares_driver(event.core()) {
+        return Err(Error::WrongContext { what: "the event" });
+    }
     submit::wait(stream, event.as_raw())
 }
 
-/// Makes what comes on `then` wait for what is on `first` now, on the device.
+/// Makes what comes on `then` wait for what is on `first` now, on the device. They may be
+/// of different contexts of one execution manager.
 ///
 /// # Errors
-/// What the driver returned.
+/// [`Error::WrongContext`] when they are of two execution managers; what the driver returned.
 pub fn order(first: &Stream, then: &Stream) -> Result<()> {
     submit::order(first, then)
 }
@@ -94,16 +102,22 @@ fn ready(result: Result<()>) -> Result<bool> {
 }
 
 /// Milliseconds on the device from `start` to `end` (`cuEventElapsedTime`), both reached,
-/// recorded in this context and created with timing. Steps of about half a microsecond.
+/// of one context and created with timing. Steps of about half a microsecond.
 ///
 /// # Errors
-/// What the driver returned: `CUDA_ERROR_NOT_READY` when one is not reached yet,
+/// [`Error::WrongContext`] when they are of two contexts. What the driver returned: `CUDA_ERROR_NOT_READY` when one is not reached yet,
 /// `CUDA_ERROR_INVALID_HANDLE` when one takes no time or was never recorded.
 pub fn elapsed(start: &Event, end: &Event) -> Result<f32> {
     let core = start.core();
+    if !Arc::ptr_eq(core, end.core()) {
+        return Err(Error::WrongContext {
+            what: "the end event",
+        });
+    }
     let driver = core.enter()?;
     let mut milliseconds = 0.0;
-    // SAFETY: both are alive, `milliseconds` outlives the call, the context is current.
+    // SAFETY: both are alive and of this context, which is current; `milliseconds` outlives
+    // the call.
     let read =
         unsafe { driver.cuEventElapsedTime(&raw mut milliseconds, start.as_raw(), end.as_raw()) };
     core.check(read)?;

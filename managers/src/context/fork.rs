@@ -1,0 +1,67 @@
+//! `Origin`: the process that something was made in, cheap to compare with this one.
+//!
+//! Asking for the process id costs a system call, too much for every operation. So a counter
+//! is raised in the child of each fork, by a handler that is registered once.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How many forks lie between the first process that counted and this one.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+/// A process.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    process: u32,
+    /// `None` when forks are not counted: then the process id tells.
+    forks: Option<u32>,
+}
+
+impl Origin {
+    /// This process.
+    pub(crate) fn here() -> Self {
+        static COUNTED: OnceLock<bool> = OnceLock::new();
+        let counted = *COUNTED.get_or_init(count_forks);
+        Self {
+            process: std::process::id(),
+            forks: counted.then(|| FORKS.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// Whether this process is another one: a fork.
+    #[inline]
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        match self.forks {
+            // Relaxed: only a child changes it, before any of its code runs.
+            Some(forks) => FORKS.load(Ordering::Relaxed) != forks,
+            None => std::process::id() != self.process,
+        }
+    }
+}
+
+/// Has every fork counted; false when that cannot be had.
+#[cfg(unix)]
+fn count_forks() -> bool {
+    use core::ffi::c_int;
+
+    type Handler = Option<extern "C" fn()>;
+
+    unsafe extern "C" {
+        // POSIX, in the C library that `std` links.
+        fn pthread_atfork(prepare: Handler, parent: Handler, child: Handler) -> c_int;
+    }
+
+    extern "C" fn in_child() {
+        FORKS.fetch_add(1, Ordering::Relaxed);
+    }
+
+    // SAFETY: the handler is a function of this library, which takes it off when it is
+    // unloaded, and does nothing that a child may not do.
+    unsafe { pthread_atfork(None, None, Some(in_child)) == 0 }
+}
+
+/// There are no forks.
+#[cfg(not(unix))]
+fn count_forks() -> bool {
+    true
+}
