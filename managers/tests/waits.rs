@@ -1,6 +1,8 @@
 //! Waits that fail: no success is reported, and no memory is given back under a copy that
 //! may still run.
 
+use std::sync::Arc;
+
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
 use cupola_managers::{Context, Error, ExecutionManager, PoolConfig, ops};
 use cupola_sim::Machine;
@@ -131,4 +133,96 @@ fn the_first_use_elsewhere_waits_for_the_allocation() {
         waits + 1,
         "the free waits for the use"
     );
+}
+
+// Without it memory could be freed twice: the second time it may be somebody else's.
+#[test]
+fn a_refused_free_is_the_last_one() {
+    let (_machine, table, execution, context) = open();
+    let (home, other) = (
+        context.streams().create(Default::default()).unwrap(),
+        context.streams().create(Default::default()).unwrap(),
+    );
+    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let buffer = pool.allocate::<u32>(100, &home).unwrap();
+    buffer.used_on(&other).unwrap();
+    table.reset();
+    table.fail(id::cuStreamWaitEvent, 1, UNKNOWN);
+    let (buffer, error) = buffer.free().unwrap_err();
+    assert_eq!(error.status(), Some(UNKNOWN));
+    assert_eq!(table.count(id::cuMemFreeAsync), 0, "not without the wait");
+    let buffer = buffer.expect("nothing was freed, so it comes back");
+    table.fail(id::cuMemFreeAsync, 1, UNKNOWN);
+    let (gone, error) = buffer.free().unwrap_err();
+    assert!(gone.is_none(), "it may be freed: nobody gets it");
+    assert_eq!(error.status(), Some(UNKNOWN));
+    assert_eq!(table.count(id::cuMemFreeAsync), 1);
+    let live = execution.live();
+    assert_eq!((live.buffers, live.abandoned), (0, 1));
+    assert_eq!(pool.usage().unwrap().live, 400, "still charged");
+}
+
+// Without it a copy that runs in spite of its error could write memory that is read or freed.
+#[test]
+fn a_copy_that_fails_is_waited_for() {
+    let (machine, table, execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
+    let mut pinned = context.buffers().pinned::<u32>(100).unwrap();
+    ops::fill(&mut buffer, 6, &stream).unwrap();
+    table.reset();
+    table.fail(id::cuMemcpyDtoHAsync_v2, 1, UNKNOWN);
+    ops::copy_to_host(&buffer, &mut pinned, &stream).unwrap_err();
+    assert_eq!(table.count(id::cuStreamSynchronize), 1);
+    pinned.as_slice().unwrap();
+
+    table.fail(id::cuMemcpyDtoHAsync_v2, 2, UNKNOWN);
+    table.fail_from(id::cuStreamSynchronize, 2, UNKNOWN);
+    ops::copy_to_host(&buffer, &mut pinned, &stream).unwrap_err();
+    assert!(matches!(pinned.as_slice(), Err(Error::Invalid { .. })));
+    drop(pinned);
+    assert_eq!(execution.live().abandoned, 1);
+    assert_eq!(machine.usage().host_allocations, 1);
+    table.reset();
+}
+
+// Without it a function that the driver still calls could be freed before that.
+#[test]
+fn a_host_function_is_dropped_only_if_the_driver_did_not_take_it() {
+    let (_machine, table, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let shared = Arc::new(());
+    let put = |code| {
+        table.reset();
+        table.fail(id::cuLaunchHostFunc, 1, code);
+        let captured = Arc::clone(&shared);
+        ops::host_function(&stream, move || drop(captured)).unwrap_err();
+        Arc::strong_count(&shared)
+    };
+    assert_eq!(put(CUresult::CUDA_ERROR_INVALID_VALUE), 1);
+    assert_eq!(put(UNKNOWN), 2);
+}
+
+// Without it code could be unloaded while a kernel runs it.
+#[test]
+fn a_module_is_unloaded_after_the_work_in_its_context() {
+    let (machine, table, execution, context) = open();
+    let ptx = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+    let unload = || {
+        let module = context.modules().load_ptx(ptx).unwrap();
+        context.modules().release(module.handle()).unwrap();
+    };
+    unload();
+    let calls = (
+        table.count(id::cuCtxSynchronize),
+        table.count(id::cuModuleUnload),
+    );
+    assert_eq!(calls, (1, 1));
+    table.fail_from(id::cuCtxSynchronize, 2, UNKNOWN);
+    unload();
+    assert_eq!(table.count(id::cuModuleUnload), 1, "not without the wait");
+    let live = execution.live();
+    assert_eq!((live.modules, live.abandoned), (0, 1));
+    assert_eq!(machine.usage().modules, 1);
 }

@@ -20,20 +20,13 @@ use crate::submit;
 pub(crate) struct Block {
     address: CUdeviceptr,
     bytes: u64,
-    state: State,
+    /// Freed, or given up because the driver refused: there is nothing left to do.
+    gone: bool,
     handle: BufferHandle,
     home: Stream,
     /// Streams other than `home` that work with the block was put on.
     uses: Mutex<Vec<Stream>>,
     pool: Arc<PoolInner>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Alive,
-    /// The driver refused to free it: whether it still exists is not known.
-    Refused,
-    Freed,
 }
 
 impl Block {
@@ -61,7 +54,7 @@ impl Block {
         Ok(Self {
             address,
             bytes,
-            state: State::Alive,
+            gone: false,
             handle,
             home: home.clone(),
             uses: Mutex::new(Vec::new()),
@@ -98,26 +91,24 @@ impl Block {
         Ok(())
     }
 
-    /// Frees the block in stream order.
+    /// Frees the block in stream order. All uses have been joined.
     ///
-    /// # Errors
-    /// What the driver returned; the block is then still the caller's.
-    pub(crate) fn free(&mut self) -> Result<()> {
-        if self.state == State::Freed {
-            return Ok(());
+    /// The one attempt: after an error the driver may still have freed it, and the address
+    /// may be somebody else's by now.
+    pub(crate) fn free(mut self) -> Result<()> {
+        let freed = self.pool.free(self.address, self.bytes, &self.home);
+        match freed {
+            Ok(()) => self.forget(),
+            Err(_) => self.give_up(),
         }
-        self.join_uses()?;
-        if let Err(error) = self.pool.free(self.address, self.bytes, &self.home) {
-            self.state = State::Refused;
-            return Err(error);
-        }
-        self.state = State::Freed;
-        self.forget();
-        Ok(())
+        freed
     }
 
     /// Makes the block's stream wait for every other stream that used it.
-    fn join_uses(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    /// What the driver returned; the block is as good as before, and this may be tried again.
+    pub(crate) fn join_uses(&mut self) -> Result<()> {
         let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
         while let Some(stream) = uses.last() {
             // In a lost context nothing runs, and there is nothing to wait for.
@@ -130,37 +121,40 @@ impl Block {
     }
 
     /// Takes the block off the books of what is alive.
-    fn forget(&self) {
+    fn forget(&mut self) {
+        self.gone = true;
         let ledger = self.pool.core().ledger();
         ledger.remove(Kind::Buffer, 1);
         ledger.remove(Kind::BufferBytes, self.bytes);
         self.pool.table().remove(self.handle);
     }
+
+    /// Leaves the memory alone for ever. It stays charged to the pool: it is still in use as
+    /// far as anyone knows.
+    fn give_up(&mut self) {
+        self.pool.core().ledger().add(Kind::Abandoned, 1);
+        self.forget();
+    }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if self.state == State::Freed {
+        if self.gone {
             return;
         }
-        if self.state == State::Alive {
-            // Joining may be tried again; freeing may not, as the first attempt may have
-            // freed it and the address may be somebody else's by now.
-            let mut joined = self.join_uses().or_else(|_| self.join_uses());
-            if joined.is_err() {
-                // Events cannot be had: wait on the host instead.
-                let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
-                if uses.iter().all(submit::settle) {
-                    joined = Ok(());
-                }
-            }
-            if joined.is_ok() && self.pool.free(self.address, self.bytes, &self.home).is_ok() {
-                return self.forget();
+        let mut joined = self.join_uses().or_else(|_| self.join_uses());
+        if joined.is_err() {
+            // Events cannot be had: wait on the host instead.
+            let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
+            if uses.iter().all(submit::settle) {
+                joined = Ok(());
             }
         }
-        // It stays charged to the pool: the memory is still in use as far as anyone knows.
-        self.pool.core().ledger().add(Kind::Abandoned, 1);
-        self.forget();
+        if joined.is_ok() && self.pool.free(self.address, self.bytes, &self.home).is_ok() {
+            self.forget();
+        } else {
+            self.give_up();
+        }
     }
 }
 

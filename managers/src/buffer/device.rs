@@ -125,16 +125,19 @@ impl<T: DeviceCopy> Buffer<T> {
     /// Frees the memory in stream order, as dropping does, and says what went wrong.
     ///
     /// # Errors
-    /// What the driver returned, with the buffer. If the free itself was refused, dropping
-    /// the buffer does not try it again, because it may have happened; calling this does.
+    /// What the driver returned. With the buffer when the free was not attempted yet, because
+    /// its stream could not be made to wait for other streams: then this may be called again.
+    /// Without it when the free itself was refused: it may have happened all the same, so
+    /// nothing more is done with the memory. It counts as
+    /// [`abandoned`](crate::Live::abandoned) and stays charged to the pool.
     #[expect(
         clippy::result_large_err,
         reason = "the buffer goes back to the caller"
     )]
-    pub fn free(mut self) -> Result<(), (Self, Error)> {
-        match self.block.free() {
-            Ok(()) => Ok(()),
-            Err(error) => Err((self, error)),
+    pub fn free(mut self) -> Result<(), (Option<Self>, Error)> {
+        match self.block.join_uses() {
+            Ok(()) => self.block.free().map_err(|error| (None, error)),
+            Err(error) => Err((Some(self), error)),
         }
     }
 }

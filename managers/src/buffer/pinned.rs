@@ -15,8 +15,9 @@ use crate::event::{EventConfig, RawEvent};
 use crate::stream::Stream;
 use crate::submit;
 
-/// `CU_MEMHOSTALLOC_PORTABLE`: pinned for every context. Never write-combined, which makes
-/// reading on the host very slow.
+/// `CU_MEMHOSTALLOC_PORTABLE`: pinned for every context of the driver, for calls that this
+/// crate does not make; its own copies take streams of the buffer's context only. Never
+/// write-combined, which makes reading on the host very slow.
 const PORTABLE: u32 = 1;
 
 /// `len` elements of pinned host memory.
@@ -31,8 +32,10 @@ pub struct PinnedBuffer<T: DeviceCopy> {
 /// The copies that may still run.
 struct Copies {
     state: State,
-    /// Made at the first copy.
-    event: Option<RawEvent>,
+    /// Made at the first copy; shared with whoever waits for it without the lock.
+    event: Option<Arc<RawEvent>>,
+    /// Copies ordered so far.
+    count: u64,
 }
 
 enum State {
@@ -72,6 +75,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
             copies: Mutex::new(Copies {
                 state: State::Idle,
                 event: None,
+                count: 0,
             }),
             core: Arc::clone(core),
         })
@@ -130,20 +134,29 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
             });
         }
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        let Copies { state, event } = &mut *copies;
+        let Copies {
+            state,
+            event,
+            count,
+        } = &mut *copies;
         let event = match event {
             Some(event) => event,
-            None => event.insert(RawEvent::create(&self.core, EventConfig::default())?),
+            None => {
+                let new = RawEvent::create(&self.core, EventConfig::default())?;
+                event.insert(Arc::new(new))
+            }
         };
         match state {
             State::Until(last) if !last.is(stream) => submit::wait(stream, event.as_raw())?,
             State::Unknown => return Err(Self::lost()),
             _ => {}
         }
-        submit_copy()?;
+        *count += 1;
         *state = State::Until(stream.clone());
-        submit::record(event.as_raw(), stream).inspect_err(|_| {
-            // The copy is on its way and there is no mark behind it: wait here.
+        let ordered = submit_copy().and_then(|()| submit::record(event.as_raw(), stream));
+        ordered.inspect_err(|_| {
+            // The copy is on its way, or may be in spite of its error, and there is no mark
+            // behind it: wait here, which waits for the copies before it too.
             *state = if submit::settle(stream) {
                 State::Idle
             } else {
@@ -152,21 +165,26 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         })
     }
 
+    /// Waits for the copies that were ordered before. Those that other threads order
+    /// meanwhile only read the memory: one that writes it takes `&mut self`.
     fn wait(&self) -> Result<()> {
+        let copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        let (event, count) = match (&copies.state, &copies.event) {
+            (State::Until(_), Some(event)) => (Arc::clone(event), copies.count),
+            (State::Unknown, _) => return Err(Self::lost()),
+            _ => return Ok(()),
+        };
+        // Without the lock, which other threads need to order copies.
+        drop(copies);
+        let driver = self.core.enter()?;
+        // SAFETY: the event is alive, and the context is current.
+        let waited = unsafe { driver.cuEventSynchronize(event.as_raw()) };
+        self.core.check(waited)?;
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        let Copies { state, event } = &mut *copies;
-        match (&*state, &*event) {
-            (State::Until(_), Some(event)) => {
-                let driver = self.core.enter()?;
-                // SAFETY: the event is alive, and the context is current.
-                let waited = unsafe { driver.cuEventSynchronize(event.as_raw()) };
-                self.core.check(waited)?;
-                *state = State::Idle;
-                Ok(())
-            }
-            (State::Unknown, _) => Err(Self::lost()),
-            _ => Ok(()),
+        if copies.count == count {
+            copies.state = State::Idle;
         }
+        Ok(())
     }
 
     /// Never gives the memory back nor lets anybody look at it: a copy that this buffer does

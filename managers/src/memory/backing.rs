@@ -183,12 +183,13 @@ impl Source {
         core.check(call(driver, self.pool))
     }
 
-    /// Destroys the driver's pool. Frees that are still on their streams happen first: the
-    /// driver sees to that.
+    /// Destroys the driver's pool. The driver lets it live on until frees that are still on
+    /// their streams have happened, and as long as a block that was given up is allocated.
     pub(super) fn destroy(&mut self, core: &Arc<ContextCore>) {
         let pool = core::mem::replace(&mut self.pool, ptr::null_mut());
         if !pool.is_null() {
-            // SAFETY: created by `new`; every block of it was freed.
+            // SAFETY: created by `new`, and this was the only copy. Blocks that were given up,
+            // and not freed, stay valid: they keep the driver's pool.
             let _ = core.dispose(Kind::Pool, |driver| unsafe {
                 driver.cuMemPoolDestroy(pool)
             });

@@ -119,6 +119,7 @@ fn read_parameters(
 }
 
 /// A kernel of a loaded module. Clones are the same kernel, and keep its module loaded.
+/// Dropping the last thing that does waits for the context, see [`Module`](super::Module).
 #[derive(Clone)]
 pub struct Function(Arc<FunctionInner>);
 

@@ -17,6 +17,7 @@ pub use function::{Function, FunctionAttributes, Parameter};
 use crate::context::{ContextCore, Kind};
 use crate::error::{Error, Result};
 use crate::registry::Registry;
+use crate::submit;
 use function::FunctionInner;
 
 /// Names a module of a [`ModuleManager`].
@@ -58,7 +59,18 @@ impl RawModule {
         if raw.is_null() {
             return Ok(());
         }
-        // SAFETY: loaded by the manager, and this was the only copy.
+        // A kernel that still runs needs its code, and which streams it runs on is not known.
+        if !submit::settle_context(&self.core) {
+            let ledger = self.core.ledger();
+            ledger.remove(Kind::Module, 1);
+            ledger.add(Kind::Abandoned, 1);
+            return Err(Error::invalid(
+                "module",
+                "it cannot be unloaded: waiting for the work in its context failed",
+            ));
+        }
+        // SAFETY: loaded by the manager, and this was the only copy; nothing runs that was
+        // launched from it.
         self.core
             .dispose(Kind::Module, |driver| unsafe { driver.cuModuleUnload(raw) })
     }
@@ -165,10 +177,11 @@ impl ModuleManager {
     }
 
     /// Gives the module up: the handle is stale from now on. It is unloaded with the last
-    /// lease of it or of one of its functions.
+    /// lease of it or of one of its functions, and that waits, see [`Module`].
     ///
     /// # Errors
-    /// [`Error::StaleHandle`], or what the driver returned if it was unloaded here.
+    /// [`Error::StaleHandle`]; [`Error::Invalid`] when waiting failed, so that it stays
+    /// loaded for ever; what the driver returned if it was unloaded here.
     pub fn release(&self, handle: ModuleHandle) -> Result<()> {
         let Some(module) = self.modules.release(handle)? else {
             return Ok(());
@@ -191,6 +204,11 @@ impl ModuleManager {
 }
 
 /// A leased module. Clones are the same module.
+///
+/// It is unloaded when its handle was released and the last lease and
+/// [`Function`] are dropped. That drop waits on the host for all work in the context
+/// (`cuCtxSynchronize`), because kernels of the module may still run. Keep a lease where
+/// that matters.
 #[derive(Clone)]
 pub struct Module(Arc<ModuleInner>);
 

@@ -128,6 +128,11 @@ pub fn copy<'s, 'd, T: DeviceCopy>(
 ///
 /// # Errors
 /// [`Error::Invalid`] when the lengths differ; what the driver returned.
+///
+/// # Aborts
+/// When the driver refuses to wait for the copy three times over although the context is not
+/// lost: the slice would no longer be safe to use. A stream that is being captured, by calls
+/// that this crate does not make, is such a case.
 pub fn write<'d, T: DeviceCopy>(
     to: impl Into<DeviceSliceMut<'d, T>>,
     from: &[T],
@@ -151,6 +156,11 @@ pub fn write<'d, T: DeviceCopy>(
 /// # Errors
 /// [`Error::Invalid`] when the lengths differ; what the driver returned, and then the
 /// contents of the slice are unspecified.
+///
+/// # Aborts
+/// When the driver refuses to wait for the copy three times over although the context is not
+/// lost: the slice would no longer be safe to use. A stream that is being captured, by calls
+/// that this crate does not make, is such a case.
 pub fn read<'d, T: DeviceCopy>(
     from: impl Into<DeviceSlice<'d, T>>,
     to: &mut [T],

@@ -4,18 +4,25 @@ use core::ffi::c_void;
 use core::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use cupola_sys::driver::{CUresult, DriverError};
+
 use crate::error::Result;
 use crate::stream::Stream;
 
 /// Calls `function` on a thread of the driver when all that is on `stream` now has
 /// completed (`cuLaunchHostFunc`). What comes on the stream waits for it, so it should be
-/// short, and it must not call CUDA: that is how a driver deadlocks.
+/// short, and it must not call CUDA: that is how a driver deadlocks. Dropping a stream, an
+/// event, a buffer, a module or a context calls CUDA, so the function must not hold the
+/// last of one either: what it captured is dropped on the driver's thread. Send such things
+/// to another thread, or keep a clone outside of the function.
 ///
 /// If the context is lost before, the function is never called, and what it captured is
 /// never dropped. A panic ends in the function.
 ///
 /// # Errors
-/// What the driver returned; the function is dropped then.
+/// What the driver returned. The function is dropped if the code says that the driver did
+/// not take it; after any other error it may still be called, and is never dropped if it is
+/// not.
 pub fn host_function<F>(stream: &Stream, function: F) -> Result<()>
 where
     F: FnOnce() + Send + 'static,
@@ -25,11 +32,28 @@ where
     let boxed = Box::into_raw(Box::new(function));
     // SAFETY: `call::<F>` takes the box back, once; the stream is alive.
     let put = unsafe { driver.cuLaunchHostFunc(stream.as_raw(), Some(call::<F>), boxed.cast()) };
-    if put.is_err() {
+    if put.is_err_and(was_refused) {
         // SAFETY: from `into_raw` above, and the driver did not take it.
         drop(unsafe { Box::from_raw(boxed) });
     }
     core.check(put)
+}
+
+/// Whether the error says that the call did nothing. Other codes may be those of earlier
+/// work, and tell nothing of this call.
+fn was_refused(call: DriverError) -> bool {
+    matches!(call, DriverError::Missing { .. })
+        || matches!(
+            call.status(),
+            Some(
+                CUresult::CUDA_ERROR_INVALID_VALUE
+                    | CUresult::CUDA_ERROR_INVALID_CONTEXT
+                    | CUresult::CUDA_ERROR_INVALID_HANDLE
+                    | CUresult::CUDA_ERROR_NOT_INITIALIZED
+                    | CUresult::CUDA_ERROR_NOT_PERMITTED
+                    | CUresult::CUDA_ERROR_NOT_SUPPORTED
+            )
+        )
 }
 
 /// # Safety
