@@ -48,9 +48,11 @@ pub(super) fn enter(
     if machine.is_null() {
         return CUresult::CUDA_ERROR_NOT_INITIALIZED;
     }
-    // SAFETY: the functions of this crate leave it through `Source` only, whose scope is
-    // `Arc::as_ptr` of its machine, and the driver that is being called keeps that `Arc`.
-    // The count is not touched: the copy is never dropped.
+    // SAFETY: these functions are handed out by `Source`, whose scope is `Arc::as_ptr` of its
+    // machine, and the driver that is being called keeps that `Arc`. Called by their address
+    // alone, or through a source without a scope, they see null. A source with a scope of
+    // another kind must not hand them out (`ProcAddress`, Safety). The count is not touched:
+    // the copy is never dropped.
     let machine = ManuallyDrop::new(unsafe { Arc::from_raw(machine) });
     let call = Call {
         machine: &machine,

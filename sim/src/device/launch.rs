@@ -10,7 +10,7 @@ use cupola_sys::driver::CUresult;
 use super::args::Reply;
 use super::health::{Fault, Health};
 use super::machine::Device;
-use super::memory::{Place, Space, sleep_until};
+use super::memory::{Place, Space};
 use super::module::{Function, SHARED_MOST};
 use super::sync::{read, write};
 use crate::exec::{
@@ -60,7 +60,7 @@ impl Launch {
         };
         let kernel = &self.function.kernel;
         let result = exec::launch(kernel, self.config, &self.params, &memory, options);
-        sleep_until(started, device.engines.pace.launch);
+        health.pass(started, device.engines.pace.launch);
         result.map(drop).map_err(|error| {
             let code = match &error {
                 LaunchError::Fault(fault) => code(&fault.kind),

@@ -21,7 +21,7 @@ use space::GRANULE;
 pub(super) use account::{Account, PoolLimits};
 pub(super) use block::Block;
 pub(super) use space::{Owner, Place, Space};
-pub(super) use transfer::{Fill, Pointer, Side, Transfer, sleep_until};
+pub(super) use transfer::{Fill, Pointer, Side, Transfer};
 
 /// Bytes of address space, and of memory outside of pools, that an allocation takes.
 fn extent(len: usize) -> Reply<u64> {

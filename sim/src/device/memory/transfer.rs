@@ -1,7 +1,7 @@
 //! Copies and fills, as a stream executes them.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::super::engine::{Direction, Engines};
 use super::super::health::{Fault, Health};
@@ -83,14 +83,6 @@ impl Transfer {
             health.pass(started, engines.time(direction, len));
         }
         Ok(())
-    }
-}
-
-/// Sleeps until `hold` after `started`.
-pub(in crate::device) fn sleep_until(started: Instant, hold: Duration) {
-    let rest = hold.saturating_sub(started.elapsed());
-    if !rest.is_zero() {
-        std::thread::sleep(rest);
     }
 }
 
