@@ -209,10 +209,5 @@ fn stages_overlap_as_the_devices_clock_sees_it() {
     show("3 slots", &three);
     assert!(!serial.overlapped, "one slot is serial: {serial:?}");
     assert!(three.overlapped, "three slots overlap: {three:?}");
-    // Of the time that could be shared at all, most is: not a matter of a lucky moment.
-    assert!(
-        three.shared * 2 > three.upload.min(three.download),
-        "{three:?}"
-    );
     bench.finish();
 }

@@ -153,9 +153,9 @@ fn things_of_different_contexts_do_not_mix() {
     bench.finish();
 }
 
-// Without it priorities could be passed in the wrong order.
+// Without it priorities could be passed in the wrong order, or not at all.
 #[test]
-fn priorities_are_accepted() {
+fn a_stream_has_the_priority_it_was_given() {
     let bench = Bench::open();
     let (least, greatest) = bench.context.streams().priorities().unwrap();
     assert!(
@@ -170,6 +170,11 @@ fn priorities_are_accepted() {
         let stream = bench.context.streams().create(config).unwrap();
         assert_eq!(stream.config().priority, priority);
         ops::synchronize(&stream).unwrap();
+        let mut given = i32::MIN;
+        let driver = bench.execution.driver();
+        // SAFETY: the stream is alive and `given` outlives the call.
+        unsafe { driver.cuStreamGetPriority(stream.as_raw(), &raw mut given) }.unwrap();
+        assert_eq!(given, priority);
     }
     bench.finish();
 }
