@@ -48,7 +48,7 @@ impl Side {
     }
 }
 
-fn refused<T: std::fmt::Debug>(result: Result<T>) {
+fn refused<T: std::fmt::Debug>(result: &Result<T>) {
     assert!(
         matches!(result, Err(Error::WrongContext { .. })),
         "{result:?}"
@@ -67,25 +67,25 @@ fn what_belongs_to_two_drivers_does_not_mix() {
     one.table.reset();
     two.table.reset();
 
-    refused(ops::wait(&one.stream, &two.event));
-    refused(ops::record(&two.event, &one.stream));
-    refused(ops::order(&one.stream, &two.stream));
-    refused(ops::elapsed(&one.event, &two.event));
-    refused(one.pool.allocate::<u32>(8, &two.stream));
-    refused(theirs.used_on(&one.stream));
-    refused(ops::fill(&mut theirs, 1, &one.stream));
-    refused(ops::set_bytes(&mut theirs, 1, &one.stream));
-    refused(ops::copy(&theirs, &mut ours, &one.stream));
-    refused(ops::copy(&theirs, &mut ours, &two.stream));
-    refused(ops::copy_to_device(&pinned, &mut ours, &one.stream));
-    refused(ops::copy_to_host(&ours, &mut pinned, &one.stream));
-    refused(ops::read(&theirs, &mut [0; 8], &one.stream));
-    refused(ops::write(&mut theirs, &[0; 8], &one.stream));
+    refused(&ops::wait(&one.stream, &two.event));
+    refused(&ops::record(&two.event, &one.stream));
+    refused(&ops::order(&one.stream, &two.stream));
+    refused(&ops::elapsed(&one.event, &two.event));
+    refused(&one.pool.allocate::<u32>(8, &two.stream));
+    refused(&theirs.used_on(&one.stream));
+    refused(&ops::fill(&mut theirs, 1, &one.stream));
+    refused(&ops::set_bytes(&mut theirs, 1, &one.stream));
+    refused(&ops::copy(&theirs, &mut ours, &one.stream));
+    refused(&ops::copy(&theirs, &mut ours, &two.stream));
+    refused(&ops::copy_to_device(&pinned, &mut ours, &one.stream));
+    refused(&ops::copy_to_host(&ours, &mut pinned, &one.stream));
+    refused(&ops::read(&theirs, &mut [0; 8], &one.stream));
+    refused(&ops::write(&mut theirs, &[0; 8], &one.stream));
     let grid = LaunchConfig::linear(1, 1);
     // SAFETY: the kernel does nothing with its argument.
-    refused(unsafe { ops::launch(&two.function, grid, (0u64,), &one.stream) });
+    refused(&unsafe { ops::launch(&two.function, grid, (0u64,), &one.stream) });
     // SAFETY: as above.
-    refused(unsafe { ops::launch(&one.function, grid, (&theirs,), &one.stream) });
+    refused(&unsafe { ops::launch(&one.function, grid, (&theirs,), &one.stream) });
 
     assert!(one.table.counts().is_empty(), "{:?}", one.table.counts());
     assert!(two.table.counts().is_empty(), "{:?}", two.table.counts());

@@ -23,7 +23,8 @@ use crate::arguments::{
 use crate::geometry::Geometry;
 
 /// The embedded kernels, loaded into one context. Clones share them; the code is unloaded
-/// with the last clone.
+/// with the last clone, and that drop waits on the host for all work in the context, because
+/// a kernel may still run.
 #[derive(Clone, Debug)]
 pub struct Kernels {
     multiprocessors: u32,
