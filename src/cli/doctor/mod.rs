@@ -7,7 +7,7 @@ mod libraries;
 mod symbols;
 mod text;
 
-use cupola::sys::driver::Driver;
+use cupola::sys::driver::{Driver, LIBRARY_VARIABLE};
 use cupola::{Cupola, DeviceInfo, Select};
 use serde::Serialize;
 
@@ -141,10 +141,13 @@ fn examine_driver(symbols: bool) -> (DriverReport, Vec<DeviceReport>) {
         Ok(driver) => driver,
         Err(error) => {
             report.problem = Some(error.to_string());
-            report.advice = Some(
+            let named = std::env::var_os(LIBRARY_VARIABLE).is_some_and(|path| !path.is_empty());
+            report.advice = Some(if named {
+                "CUPOLA_CUDA_LIBRARY names this library: correct it, or unset it to use the system's"
+            } else {
                 "install NVIDIA's driver, or set CUPOLA_CUDA_LIBRARY if it lies elsewhere; \
-                 until then everything runs on the software device",
-            );
+                 until then everything runs on the software device"
+            });
             return (report, Vec::new());
         }
     };
