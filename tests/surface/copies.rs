@@ -1,0 +1,1 @@
+//! 2-D and 3-D copies and sets.

@@ -1,0 +1,1 @@
+//! Memory and events shared between processes.

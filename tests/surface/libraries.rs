@@ -1,0 +1,1 @@
+//! Libraries, kernels and functions, and what can be asked of them.

@@ -1,0 +1,1 @@
+//! Stream write and wait values.

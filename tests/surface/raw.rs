@@ -1,0 +1,132 @@
+//! A driver, a device and its primary context, current on the calling thread.
+#![allow(dead_code, reason = "each test uses its own part")]
+
+use cupola_sys::driver::{CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, Driver};
+
+/// Where the tests run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// The software device, in process.
+    Sim,
+    /// The driver library that `CUPOLA_CUDA_LIBRARY` names: the software device's.
+    Library,
+    /// The system's driver.
+    Gpu,
+}
+
+/// What `CUPOLA_TEST_DEVICE` says.
+pub(crate) fn target() -> Where {
+    match std::env::var("CUPOLA_TEST_DEVICE").as_deref() {
+        Ok("gpu") => Where::Gpu,
+        Ok("library") => Where::Library,
+        Ok("sim") | Err(_) => Where::Sim,
+        Ok(name) => panic!("CUPOLA_TEST_DEVICE is {name}, not sim, library or gpu"),
+    }
+}
+
+/// Device 0 and its primary context, which the calling thread has current.
+pub(crate) struct Raw {
+    pub(crate) driver: Driver,
+    pub(crate) device: CUdevice,
+    pub(crate) context: CUcontext,
+}
+
+impl Raw {
+    pub(crate) fn open() -> Self {
+        Self::with_devices(1).expect("a device")
+    }
+
+    /// `None` where there are fewer devices than `count`.
+    pub(crate) fn with_devices(count: usize) -> Option<Self> {
+        let driver = match target() {
+            Where::Sim => software(count),
+            Where::Library | Where::Gpu => Driver::load().expect("a CUDA driver"),
+        };
+        let (mut found, mut device, mut context) = (0, 0, std::ptr::null_mut());
+        // SAFETY: the places outlive the calls.
+        unsafe {
+            driver.cuInit(0).expect("cuInit");
+            driver.cuDeviceGetCount(&raw mut found).expect("count");
+            if usize::try_from(found).unwrap_or(0) < count {
+                return None;
+            }
+            driver.cuDeviceGet(&raw mut device, 0).expect("device 0");
+            driver
+                .cuDevicePrimaryCtxRetain(&raw mut context, device)
+                .expect("primary context");
+            driver.cuCtxSetCurrent(context).expect("current");
+        }
+        Some(Self {
+            driver,
+            device,
+            context,
+        })
+    }
+
+    pub(crate) fn attribute(&self, attribute: CUdevice_attribute) -> i32 {
+        let mut value = 0;
+        // SAFETY: the place outlives the call.
+        let asked = unsafe {
+            self.driver
+                .cuDeviceGetAttribute(&raw mut value, attribute, self.device)
+        };
+        asked.expect("an attribute");
+        value
+    }
+
+    /// Device memory, filled with `bytes`.
+    pub(crate) fn upload(&self, bytes: &[u8]) -> CUdeviceptr {
+        let mut address = 0;
+        // SAFETY: the places outlive the calls, and the copy stays in both ranges.
+        unsafe {
+            let size = bytes.len().max(1);
+            self.driver
+                .cuMemAlloc_v2(&raw mut address, size)
+                .expect("memory");
+            self.driver
+                .cuMemcpyHtoD_v2(address, bytes.as_ptr().cast(), bytes.len())
+                .expect("upload");
+        }
+        address
+    }
+
+    /// What `len` bytes of device memory hold.
+    pub(crate) fn download(&self, address: CUdeviceptr, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        // SAFETY: the copy stays in both ranges.
+        unsafe {
+            self.driver
+                .cuMemcpyDtoH_v2(bytes.as_mut_ptr().cast(), address, len)
+                .expect("download");
+        }
+        bytes
+    }
+
+    pub(crate) fn free(&self, address: CUdeviceptr) {
+        // SAFETY: the caller is done with the memory.
+        unsafe { self.driver.cuMemFree_v2(address) }.expect("free");
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        // SAFETY: retained in `with_devices`.
+        let released = unsafe { self.driver.cuDevicePrimaryCtxRelease_v2(self.device) };
+        if !std::thread::panicking() {
+            released.expect("release");
+        }
+    }
+}
+
+#[cfg(feature = "sim")]
+fn software(count: usize) -> Driver {
+    cupola_sim::Machine::builder()
+        .devices(count)
+        .build()
+        .driver()
+}
+
+#[cfg(not(feature = "sim"))]
+fn software(_: usize) -> Driver {
+    panic!("built without the software device")
+}
