@@ -23,5 +23,6 @@ mod device;
 pub mod exec;
 pub mod fault;
 pub mod ptx;
+pub mod settings;
 
 pub use device::{DeviceConfig, Machine, MachineBuilder, Usage};

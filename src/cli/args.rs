@@ -40,6 +40,12 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Measure one part beside what it replaces
     Bench(BenchArgs),
+    /// The software device, for programs that know nothing of cupola
+    #[cfg(all(feature = "libcuda", unix))]
+    Sim {
+        #[command(subcommand)]
+        command: super::sim::args::SimCommand,
+    },
 }
 
 /// Which device to use.

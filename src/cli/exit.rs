@@ -36,6 +36,10 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    pub(crate) fn new(exit: Exit, message: String) -> Self {
+        Self { exit, message }
+    }
+
     /// A file, by name, and what is wrong with it.
     pub(crate) fn file(path: &std::path::Path, error: impl fmt::Display) -> Self {
         Self {

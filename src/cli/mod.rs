@@ -6,6 +6,8 @@ mod doctor;
 mod exit;
 mod output;
 mod run;
+#[cfg(all(feature = "libcuda", unix))]
+mod sim;
 
 use std::process::ExitCode;
 
@@ -13,6 +15,7 @@ use clap::Parser as _;
 use cupola::Select;
 
 use args::{Cli, Command, DeviceChoice};
+use exit::Exit;
 
 impl From<DeviceChoice> for Select {
     fn from(choice: DeviceChoice) -> Self {
@@ -32,12 +35,14 @@ pub(crate) fn main() -> ExitCode {
         .with_writer(std::io::stderr)
         .init();
     let ended = match cli.command.unwrap_or(Command::Run(cli.run)) {
-        Command::Run(args) => run::run(&args),
-        Command::Doctor(args) => doctor::run(&args),
-        Command::Bench(args) => bench::run(&args),
+        Command::Run(args) => run::run(&args).map(Exit::into),
+        Command::Doctor(args) => doctor::run(&args).map(Exit::into),
+        Command::Bench(args) => bench::run(&args).map(Exit::into),
+        #[cfg(all(feature = "libcuda", unix))]
+        Command::Sim { command } => sim::run(&command),
     };
     match ended {
-        Ok(exit) => exit.into(),
+        Ok(code) => code,
         Err(failure) => {
             eprintln!("cupola: {failure}");
             failure.exit.into()

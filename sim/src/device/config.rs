@@ -1,8 +1,9 @@
 //! What a machine is made of.
 
+use std::ffi::c_void;
 use std::time::Duration;
 
-use cupola_sys::Version;
+use cupola_sys::{SymbolId, Version};
 
 use super::notes::Output;
 
@@ -161,7 +162,12 @@ pub struct MachineBuilder {
     pub(super) devices: Vec<DeviceConfig>,
     pub(super) version: Version,
     pub(super) workers: usize,
+    pub(super) without: Vec<SymbolId>,
+    pub(super) exports: Option<Exports>,
 }
+
+/// Gives the address at which a library exports a function.
+pub(super) type Exports = fn(SymbolId) -> *const c_void;
 
 impl Default for MachineBuilder {
     fn default() -> Self {
@@ -171,6 +177,8 @@ impl Default for MachineBuilder {
             version: Version::new(13, 0),
             workers,
             output: Output::default(),
+            without: Vec::new(),
+            exports: None,
         }
     }
 }
@@ -211,6 +219,22 @@ impl MachineBuilder {
     #[must_use]
     pub fn kernel_output(mut self, sink: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
         self.output = Output::new(sink);
+        self
+    }
+
+    /// Takes a function away: the machine is of a driver that lacks it.
+    #[must_use]
+    pub fn without(mut self, function: SymbolId) -> Self {
+        self.without.push(function);
+        self
+    }
+
+    /// Makes `cuGetProcAddress` give these addresses, for a library whose exported
+    /// functions lead to this machine.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn exports(mut self, exports: fn(SymbolId) -> *const c_void) -> Self {
+        self.exports = Some(exports);
         self
     }
 

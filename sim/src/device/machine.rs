@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use cupola_sys::driver::{CUresult, Driver, ProcAddress, SYMBOLS};
-use cupola_sys::{Symbol, Version};
+use cupola_sys::{Symbol, SymbolId, Version};
 
 use super::api;
 use super::args::Reply;
-use super::config::{DeviceConfig, MachineBuilder};
+use super::config::{DeviceConfig, Exports, MachineBuilder};
 use super::context::Context;
 use super::engine::Engines;
 use super::event::Event;
@@ -74,7 +74,19 @@ impl Machine {
     /// thread; images that have no PTX; kernels that cannot run. The last 256 are kept.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
-        self.inner.notes.all()
+        self.inner.notes.since(0)
+    }
+
+    /// How many messages there have been, forgotten ones included.
+    #[must_use]
+    pub fn message_count(&self) -> u64 {
+        self.inner.notes.count()
+    }
+
+    /// The messages after the first `count`, as far as they are kept.
+    #[must_use]
+    pub fn messages_since(&self, count: u64) -> Vec<String> {
+        self.inner.notes.since(count)
     }
 }
 
@@ -118,7 +130,8 @@ impl MachineBuilder {
                 .map(|device| (device.default_pool, device.ordinal));
             Inner {
                 version: self.version,
-                functions: api::implemented(self.version),
+                functions: api::implemented(self.version, &self.without),
+                exports: self.exports,
                 initialized: AtomicBool::new(false),
                 space,
                 pools: RwLock::new(pools.collect()),
@@ -213,6 +226,8 @@ pub(super) struct Inner {
     pub(super) version: Version,
     /// Addresses of the functions that this machine has, by position in [`SYMBOLS`].
     functions: Vec<Option<api::Function>>,
+    /// Where a library exports them, if that is who calls.
+    exports: Option<Exports>,
     pub(super) initialized: AtomicBool,
     pub(super) devices: Vec<Arc<Device>>,
     pub(super) space: Arc<Space>,
@@ -233,6 +248,15 @@ impl Inner {
     pub(super) fn function(&self, position: usize) -> *const c_void {
         let function = self.functions.get(position).copied().flatten();
         function.map_or(std::ptr::null(), api::Function::address)
+    }
+
+    /// The address that `cuGetProcAddress` gives for a function, by position in [`SYMBOLS`].
+    pub(super) fn exported(&self, position: usize) -> *const c_void {
+        let own = self.function(position);
+        match (self.exports, u16::try_from(position)) {
+            (Some(exports), Ok(id)) if !own.is_null() => exports(SymbolId(id)),
+            _ => own,
+        }
     }
 
     /// A handle that this machine has never given before.

@@ -46,18 +46,36 @@ impl crate::exec::Host for Output {
 
 /// The latest messages of a machine.
 #[derive(Debug, Default)]
-pub(super) struct Notes(Mutex<VecDeque<String>>);
+pub(super) struct Notes(Mutex<Latest>);
+
+#[derive(Debug, Default)]
+struct Latest {
+    texts: VecDeque<String>,
+    /// How many there were before the first of `texts`.
+    forgotten: u64,
+}
 
 impl Notes {
     pub(super) fn add(&self, text: String) {
-        let mut notes = lock(&self.0);
-        if notes.len() == KEPT {
-            notes.pop_front();
+        let mut latest = lock(&self.0);
+        if latest.texts.len() == KEPT {
+            latest.texts.pop_front();
+            latest.forgotten += 1;
         }
-        notes.push_back(text);
+        latest.texts.push_back(text);
     }
 
-    pub(super) fn all(&self) -> Vec<String> {
-        lock(&self.0).iter().cloned().collect()
+    /// How many messages there have been.
+    pub(super) fn count(&self) -> u64 {
+        let latest = lock(&self.0);
+        latest.forgotten + latest.texts.len() as u64
+    }
+
+    /// Those after the first `count`, as far as they are kept.
+    pub(super) fn since(&self, count: u64) -> Vec<String> {
+        let latest = lock(&self.0);
+        let known = count.saturating_sub(latest.forgotten);
+        let known = usize::try_from(known).unwrap_or(usize::MAX);
+        latest.texts.iter().skip(known).cloned().collect()
     }
 }

@@ -6,7 +6,7 @@ use super::inst::{Callee, Func};
 use super::kernel::{Kernel, KernelError, ParamInfo};
 use super::memory::CODE_WINDOW;
 use super::place::{LoadError, Placement, VarSpace, initial_bytes};
-use super::program::Program;
+use super::program::{Program, Undecodable};
 use crate::ptx::{self, Linkage, Module, Operand, Space, Stmt, Var};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -283,7 +283,17 @@ impl<'a> Loader<'a> {
             };
             kernels.insert(func.name.to_owned(), kernel);
         }
+        let failed = errors.into_iter().zip(funcs.iter());
+        let failed = failed.filter_map(|(error, func)| {
+            error.map(|e| Undecodable {
+                function: func.name.clone(),
+                line: e.line,
+                opcode: e.opcode,
+                reason: e.reason,
+            })
+        });
         Program {
+            undecodable: failed.collect(),
             funcs,
             kernels,
             globals: self.globals,

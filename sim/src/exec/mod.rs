@@ -32,7 +32,7 @@ pub use memory::{
     WINDOWS_END, WINDOWS_START,
 };
 pub use place::{LoadError, Placement, VarSpace};
-pub use program::{LoadOptions, Program};
+pub use program::{LoadOptions, Program, Undecodable};
 
 /// What kernels ask of the world besides memory.
 pub trait Host: Sync {

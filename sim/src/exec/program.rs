@@ -16,12 +16,27 @@ pub struct LoadOptions {
     pub baseline: bool,
 }
 
+/// A function that cannot be executed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{function}: PTX line {line}: {opcode}: {reason}")]
+pub struct Undecodable {
+    /// Its name.
+    pub function: String,
+    /// Line of the PTX text.
+    pub line: u32,
+    /// The opcode in full, or empty if a declaration is at fault.
+    pub opcode: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
 /// A module that is ready to run.
 #[derive(Debug)]
 pub struct Program {
     pub(super) funcs: Arc<Vec<Func>>,
     pub(super) kernels: HashMap<String, Result<Arc<Kernel>, KernelError>>,
     pub(super) globals: HashMap<String, (u64, u64)>,
+    pub(super) undecodable: Vec<Undecodable>,
 }
 
 impl Program {
@@ -74,7 +89,13 @@ impl Program {
         self.globals.get(name).copied()
     }
 
-    /// Functions decoded, called ones included.
+    /// The functions that cannot be executed, kernels or not, in the order of the text.
+    #[must_use]
+    pub fn undecodable(&self) -> &[Undecodable] {
+        &self.undecodable
+    }
+
+    /// Functions of the module, called ones and those that cannot be executed included.
     #[must_use]
     pub fn function_count(&self) -> usize {
         self.funcs.len()

@@ -85,7 +85,7 @@ fn find(machine: &Inner, base: &[u8], asked: c_int, flags: u64) -> Found {
     let fitting = rows.iter().filter(|(_, row)| row.introduced <= asked);
     // The later row of a base and version is the newer ABI: `_v3` comes after `_v2`.
     match fitting.max_by_key(|(position, row)| (row.introduced, *position)) {
-        Some((position, _)) => Found::Address(machine.function(*position)),
+        Some((position, _)) => Found::Address(machine.exported(*position)),
         None if rows.is_empty() => Found::Nothing,
         None => Found::Newer,
     }

@@ -46,8 +46,9 @@ struct Row {
     function: Function,
 }
 
-/// The functions of a driver of this version, by position in [`SYMBOLS`].
-pub(super) fn implemented(version: Version) -> Vec<Option<Function>> {
+/// The functions of a driver of this version, by position in [`SYMBOLS`], but for those
+/// it is `without`.
+pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<Function>> {
     let mut functions = vec![None; SYMBOLS.len()];
     let tables = [
         context::TABLE,
@@ -68,7 +69,7 @@ pub(super) fn implemented(version: Version) -> Vec<Option<Function>> {
     ];
     for row in tables.into_iter().flatten() {
         let position = usize::from(row.id.0);
-        if SYMBOLS[position].introduced <= version {
+        if SYMBOLS[position].introduced <= version && !without.contains(&row.id) {
             functions[position] = Some(row.function);
         }
     }

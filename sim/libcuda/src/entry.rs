@@ -1,0 +1,97 @@
+//! The way from an exported function to the machine of the process.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+
+use cupola_sim::Machine;
+use cupola_sim::settings::Settings;
+use cupola_sys::driver::{CUresult, Driver, DriverError};
+use cupola_sys::{CallError, SymbolId};
+
+use crate::log::{Line, Log};
+use crate::report::Report;
+use crate::{exports, process};
+
+/// What a process has of its driver.
+pub(crate) struct Global {
+    pub(crate) machine: Machine,
+    driver: Driver,
+    log: Option<Log>,
+    pub(crate) report: Option<Report>,
+}
+
+static GLOBAL: OnceLock<Option<Global>> = OnceLock::new();
+
+/// The process's machine, if it was made and could be made.
+pub(crate) fn made() -> Option<&'static Global> {
+    GLOBAL.get().and_then(Option::as_ref)
+}
+
+/// The process's machine, made by its first call.
+///
+/// # Errors
+/// The settings cannot be used; said once on standard error.
+fn global() -> Result<&'static Global, CUresult> {
+    let global = GLOBAL.get_or_init(|| match Global::new() {
+        Ok(global) => Some(global),
+        Err(reason) => {
+            process::write_error(&format!("cupola: software device: {reason}\n"));
+            None
+        }
+    });
+    global.as_ref().ok_or(CUresult::CUDA_ERROR_SYSTEM_NOT_READY)
+}
+
+impl Global {
+    fn new() -> Result<Self, String> {
+        let settings = Settings::from_environment().map_err(|error| error.to_string())?;
+        let log = settings.log.as_deref().map(Log::open).transpose()?;
+        let report = settings.report.as_deref().map(Report::open).transpose()?;
+        let builder = settings
+            .builder()
+            .exports(exports::address)
+            .kernel_output(process::write_output);
+        let machine = builder.build();
+        let driver = settings.driver(machine.driver());
+        process::watch()?;
+        Ok(Self {
+            driver,
+            machine,
+            log,
+            report,
+        })
+    }
+}
+
+/// Makes one call of the driver.
+pub(crate) fn call(
+    id: SymbolId,
+    run: impl Fn(&Driver) -> Result<(), DriverError>,
+    describe: impl Fn(&mut Line),
+) -> CUresult {
+    if let Some(code) = process::refuses() {
+        return code;
+    }
+    // A panic must not reach a C program. The machine's own functions stop theirs; this is
+    // for what lies around them.
+    let called = catch_unwind(AssertUnwindSafe(|| {
+        let global = global()?;
+        let run = || code(run(&global.driver));
+        Ok::<_, CUresult>(match &global.log {
+            None => run(),
+            Some(log) => log.around(id, &global.machine, &run, &describe),
+        })
+    }));
+    match called {
+        Ok(Ok(code) | Err(code)) => code,
+        Err(_) => CUresult::CUDA_ERROR_UNKNOWN,
+    }
+}
+
+fn code(called: Result<(), DriverError>) -> CUresult {
+    match called {
+        Ok(()) => CUresult::CUDA_SUCCESS,
+        Err(CallError::Failed { code, .. }) => code,
+        Err(CallError::Missing { .. }) => CUresult::CUDA_ERROR_NOT_SUPPORTED,
+    }
+}

@@ -1,0 +1,101 @@
+//! Settings from environment variables.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::fault::FaultSetting;
+use super::text::{self, Size};
+use super::{DeviceSettings, Settings, SettingsError};
+
+/// The variables that are read, each with what it means.
+pub const VARIABLES: &[(&str, &str)] = &[
+    (
+        "CUPOLA_SIM_CONFIG",
+        "a TOML file with settings; the other variables win over it",
+    ),
+    (
+        "CUPOLA_SIM_DRIVER_VERSION",
+        "the CUDA version of the driver, such as 12.4",
+    ),
+    ("CUPOLA_SIM_DEVICES", "how many devices; 0 for none"),
+    ("CUPOLA_SIM_MEMORY", "memory of each device, such as 16GiB"),
+    ("CUPOLA_SIM_WORKERS", "host threads that execute a kernel"),
+    (
+        "CUPOLA_SIM_LOG",
+        "where the log of all calls goes: a file, or stderr",
+    ),
+    (
+        "CUPOLA_SIM_REPORT",
+        "where the report at the end of the process goes: a file, or stderr",
+    ),
+    (
+        "CUPOLA_SIM_FAULTS",
+        "faults, separated by commas: FUNCTION:CALL=CODE fails one call, FUNCTION:CALL+=CODE that and all later ones",
+    ),
+];
+
+/// Reads the variables through `get`.
+pub(super) fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Settings, SettingsError> {
+    // An empty variable is one that is not set: a shell has no other way to take one away.
+    let get = |name: &str| get(name).filter(|value| !value.is_empty());
+    let mut settings = match get("CUPOLA_SIM_CONFIG") {
+        Some(path) => Settings::from_file(Path::new(&path))?,
+        None => Settings::default(),
+    };
+    let text = |name: &str| match get(name).map(OsString::into_string) {
+        None => Ok(None),
+        Some(Ok(text)) => Ok(Some(text)),
+        Some(Err(_)) => Err(SettingsError::value(name, "not a UTF-8 text")),
+    };
+    let number = |name: &str| match text(name)? {
+        None => Ok(None),
+        Some(text) => {
+            let number = text.trim().parse::<usize>();
+            number
+                .map(Some)
+                .map_err(|_| SettingsError::value(name, format!("{text:?} is not a whole number")))
+        }
+    };
+    if let Some(version) = text("CUPOLA_SIM_DRIVER_VERSION")? {
+        let version = text::parse_version(&version);
+        settings.driver_version = Some(
+            version.map_err(|reason| SettingsError::value("CUPOLA_SIM_DRIVER_VERSION", reason))?,
+        );
+    }
+    if let Some(count) = number("CUPOLA_SIM_DEVICES")? {
+        settings.devices = Some(count);
+        settings.device.truncate(1);
+    }
+    if let Some(size) = text("CUPOLA_SIM_MEMORY")? {
+        let size = text::size(&size);
+        let size = size.map_err(|reason| SettingsError::value("CUPOLA_SIM_MEMORY", reason))?;
+        if settings.device.is_empty() {
+            settings.device.push(DeviceSettings::default());
+        }
+        for device in &mut settings.device {
+            device.memory = Some(Size(size));
+        }
+    }
+    if let Some(workers) = number("CUPOLA_SIM_WORKERS")? {
+        settings.workers = Some(workers);
+    }
+    if let Some(path) = get("CUPOLA_SIM_LOG") {
+        settings.log = Some(path.into());
+    }
+    if let Some(path) = get("CUPOLA_SIM_REPORT") {
+        settings.report = Some(path.into());
+    }
+    if let Some(faults) = text("CUPOLA_SIM_FAULTS")? {
+        for fault in faults
+            .split(',')
+            .map(str::trim)
+            .filter(|fault| !fault.is_empty())
+        {
+            let fault = FaultSetting::parse(fault);
+            let fault =
+                fault.map_err(|reason| SettingsError::value("CUPOLA_SIM_FAULTS", reason))?;
+            settings.fault.push(fault);
+        }
+    }
+    Ok(settings)
+}

@@ -1,0 +1,124 @@
+//! Settings of all forms, and what is wrong with wrong ones.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+
+use cupola_sys::driver::{CUdevice, CUresult};
+
+use super::{Settings, environment};
+
+fn from(variables: &[(&str, &str)]) -> Result<Settings, String> {
+    let variables: HashMap<_, _> = variables
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), OsString::from(value)))
+        .collect();
+    environment::read(|name| variables.get(name).cloned()).map_err(|error| error.to_string())
+}
+
+/// Device count and the memory of the last one, as a program sees them.
+fn seen(settings: &Settings) -> (i32, usize) {
+    let machine = settings.builder().build();
+    let driver = settings.driver(machine.driver());
+    let (mut count, mut memory) = (0, 0usize);
+    // SAFETY: the places outlive the calls.
+    unsafe {
+        driver.cuInit(0).unwrap();
+        driver.cuDeviceGetCount(&raw mut count).unwrap();
+        let last: CUdevice = count - 1;
+        driver.cuDeviceTotalMem_v2(&raw mut memory, last).unwrap();
+    }
+    (count, memory)
+}
+
+/// Without it a key could be read and have no effect.
+#[test]
+fn a_file_describes_the_machine() {
+    let text = "driver_version = \"12.4\"\nworkers = 1\n[[device]]\nmemory = 4096\n\
+                [[device]]\nmemory = \"2MiB\"\nlaunch_delay = \"5us\"";
+    let settings = Settings::from_toml(text).unwrap();
+    assert_eq!(seen(&settings), (2, 2 << 20));
+    let version = settings.builder().build().driver().driver_version();
+    assert_eq!(version.to_string(), "12.4");
+}
+
+/// Without it variables could lose against the file, or change one device only.
+#[test]
+fn variables_win_over_the_file() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(
+        &file,
+        "[[device]]\nmemory = 1024\n[[device]]\nmemory = 2048",
+    )
+    .unwrap();
+    let path = file.path().to_str().unwrap();
+    let config = ("CUPOLA_SIM_CONFIG", path);
+    assert_eq!(seen(&from(&[config]).unwrap()), (2, 2048));
+    let memory = ("CUPOLA_SIM_MEMORY", "1Ki");
+    let devices = ("CUPOLA_SIM_DEVICES", "3");
+    assert_eq!(seen(&from(&[config, memory, devices]).unwrap()), (3, 1024));
+    assert_eq!(
+        seen(&from(&[config, ("CUPOLA_SIM_MEMORY", "")]).unwrap()),
+        (2, 2048)
+    );
+}
+
+/// Without it a fault could hit another call, or the counting could start with the
+/// driver's own calls.
+#[test]
+fn faults_hit_the_calls_they_name() {
+    let faults = "cuDeviceGetCount:2=CUDA_ERROR_NOT_READY, cuDriverGetVersion:1=3";
+    let settings = from(&[("CUPOLA_SIM_FAULTS", faults)]).unwrap();
+    let machine = settings.builder().build();
+    let driver = settings.driver(machine.driver());
+    let mut value = 0;
+    // SAFETY: the place outlives the calls.
+    unsafe {
+        driver.cuInit(0).unwrap();
+        driver.cuDeviceGetCount(&raw mut value).unwrap();
+        let second = driver.cuDeviceGetCount(&raw mut value).unwrap_err();
+        assert_eq!(second.status(), Some(CUresult::CUDA_ERROR_NOT_READY));
+        driver.cuDeviceGetCount(&raw mut value).unwrap();
+        let version = driver.cuDriverGetVersion(&raw mut value).unwrap_err();
+        assert_eq!(version.status(), Some(CUresult::CUDA_ERROR_NOT_INITIALIZED));
+    }
+}
+
+/// Without it a typing error would silently leave the default in place.
+#[test]
+fn what_means_nothing_is_an_error_that_says_where() {
+    for (text, part) in [
+        ("devcies = 2", "line 1"),
+        ("driver_version = \"12\"", "MAJOR.MINOR"),
+        ("[[device]]\nmemory = \"16GX\"", "no unit of bytes"),
+        ("[[device]]\nlaunch_delay = \"5\"", "no unit of time"),
+        ("[[fault]]\ncall = \"cuMemAlloc\"\nat = 1", "a fault has"),
+        (
+            "[[fault]]\ncall = \"cuLunch\"\nat = 1\ncode = 2",
+            "no function",
+        ),
+        ("[[fault]]\ncall = \"cuInit\"\nat = 0\ncode = 2", "from 1"),
+        (
+            "[[fault]]\ncall = \"cuInit\"\nat = 1\ncode = \"EIO\"",
+            "no error code",
+        ),
+        ("without = [\"cuNothing\"]", "no function"),
+        ("devices = 2\n[[device]]\n[[device]]", "all alike"),
+    ] {
+        let error = Settings::from_toml(text).unwrap_err().to_string();
+        assert!(error.contains(part), "{text}: {error}");
+    }
+    for (name, value, part) in [
+        ("CUPOLA_SIM_DEVICES", "two", "whole number"),
+        ("CUPOLA_SIM_MEMORY", "99999999999GiB", "exceeds 64 bits"),
+        ("CUPOLA_SIM_FAULTS", "cuInit=2", "FUNCTION:CALL=CODE"),
+        ("CUPOLA_SIM_FAULTS", "cuStreamGetCtx_v9:1=2", "no function"),
+        (
+            "CUPOLA_SIM_CONFIG",
+            "/nonexistent/settings.toml",
+            "No such file",
+        ),
+    ] {
+        let error = from(&[(name, value)]).unwrap_err();
+        assert!(error.contains(part), "{name}={value}: {error}");
+    }
+}

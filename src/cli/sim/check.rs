@@ -1,0 +1,126 @@
+//! `cupola sim check`: which functions of PTX files the software device can run.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use cupola_sim::exec::{Placement, Program, VarSpace};
+use serde::Serialize;
+
+use super::args::SimCheckArgs;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::say;
+
+/// What was found in one file.
+#[derive(Serialize)]
+struct Checked {
+    file: String,
+    /// Why nothing of it can run.
+    error: Option<String>,
+    /// Kernels and device functions.
+    functions: usize,
+    failed: Vec<Failed>,
+}
+
+/// A function that cannot run.
+#[derive(Serialize)]
+struct Failed {
+    function: String,
+    line: u32,
+    opcode: String,
+    reason: String,
+}
+
+impl Checked {
+    fn is_good(&self) -> bool {
+        self.error.is_none() && self.failed.is_empty()
+    }
+}
+
+pub(super) fn run(args: &SimCheckArgs) -> Result<Exit, Failure> {
+    let files = args.files.iter().map(|path| check(path));
+    let files = files.collect::<Result<Vec<_>, _>>()?;
+    if args.json {
+        say(&(serde_json::to_string_pretty(&files)? + "\n"));
+    } else {
+        files.iter().for_each(|file| say(&text(file)));
+    }
+    Ok(if files.iter().all(Checked::is_good) {
+        Exit::Done
+    } else {
+        Exit::Wrong
+    })
+}
+
+fn check(path: &Path) -> Result<Checked, Failure> {
+    let bytes = std::fs::read(path).map_err(|error| Failure::file(path, error))?;
+    let mut checked = Checked {
+        file: path.display().to_string(),
+        error: None,
+        functions: 0,
+        failed: Vec::new(),
+    };
+    match load(&bytes) {
+        Ok(program) => {
+            checked.functions = program.function_count();
+            let failed = program.undecodable().iter().cloned();
+            checked.failed = failed
+                .map(|failed| Failed {
+                    function: failed.function,
+                    line: failed.line,
+                    opcode: failed.opcode,
+                    reason: failed.reason,
+                })
+                .collect();
+        }
+        Err(error) => checked.error = Some(error),
+    }
+    Ok(checked)
+}
+
+fn load(bytes: &[u8]) -> Result<Program, String> {
+    let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+    // As the driver takes it: the text ends at a NUL.
+    let text = text.split('\0').next().unwrap_or_default();
+    let module = cupola_sim::ptx::Module::parse(text).map_err(|error| error.to_string())?;
+    Program::load(&module, &mut Nowhere::default()).map_err(|error| error.to_string())
+}
+
+/// Gives variables addresses that nothing is stored at: a check runs nothing.
+#[derive(Default)]
+struct Nowhere {
+    next: u64,
+}
+
+impl Placement for Nowhere {
+    fn place(&mut self, _: &str, _: VarSpace, size: u64, align: u64) -> Option<u64> {
+        let start = self.next.checked_next_multiple_of(align.max(1))?;
+        self.next = start.checked_add(size)?;
+        // Any address will do that is not of the engine's own windows.
+        (self.next < cupola_sim::exec::WINDOWS_START).then_some(start)
+    }
+
+    fn fill(&mut self, _: u64, _: &[u8]) {}
+}
+
+fn text(file: &Checked) -> String {
+    let mut text = String::new();
+    // Writing to a text does not fail.
+    if let Some(error) = &file.error {
+        let _ = writeln!(text, "{}: {error}", file.file);
+        return text;
+    }
+    let good = file.functions - file.failed.len();
+    let _ = writeln!(
+        text,
+        "{}: {good} of {} functions can run",
+        file.file, file.functions
+    );
+    for failed in &file.failed {
+        let _ = writeln!(
+            text,
+            "  {}, line {}: {}: {}",
+            failed.function, failed.line, failed.opcode, failed.reason
+        );
+    }
+    text
+}
