@@ -1,14 +1,18 @@
 //! What every integration test starts from: a device, a context, a stream and a pool.
 //!
-//! `CUPOLA_TEST_DEVICE` says which device: `sim` (the default) or `gpu`. Nothing else is
-//! read at run time, so that a test binary can be carried to another machine.
+//! `CUPOLA_TEST_DEVICE` says which device: `sim` (the default), `library` or `gpu`. Nothing
+//! else is read at run time, so that a test binary can be carried to another machine.
 #![allow(dead_code, reason = "each test binary uses its own part")]
+
+mod target;
 
 use cupola_managers::memory::PoolConfig;
 use cupola_managers::module::Function;
 use cupola_managers::stream::StreamConfig;
 use cupola_managers::{Context, Device, ExecutionManager, LiveWatch, MemoryPool, Stream};
 use cupola_sys::driver::Driver;
+
+pub(crate) use target::{Where, target};
 
 #[cfg(feature = "sim")]
 use cupola_sim::{DeviceConfig, Machine};
@@ -26,11 +30,7 @@ pub(crate) struct Bench {
 
 /// Whether the tests run on a GPU.
 pub(crate) fn on_gpu() -> bool {
-    match std::env::var("CUPOLA_TEST_DEVICE") {
-        Ok(name) if name == "gpu" => true,
-        Ok(name) if name != "sim" => panic!("CUPOLA_TEST_DEVICE is {name}, not sim or gpu"),
-        _ => !cfg!(feature = "sim"),
-    }
+    target() == Where::Gpu
 }
 
 impl Bench {
@@ -39,18 +39,18 @@ impl Bench {
         #[cfg(feature = "sim")]
         return Self::with_device(DeviceConfig::new());
         #[cfg(not(feature = "sim"))]
-        Self::gpu()
+        Self::loaded()
     }
 
-    fn gpu() -> Self {
+    fn loaded() -> Self {
         Self::over(Driver::load().expect("a CUDA driver"))
     }
 
-    /// The GPU if the environment says so, else a software device like this one.
+    /// A software device like this one, or what the environment names instead.
     #[cfg(feature = "sim")]
     pub(crate) fn with_device(config: DeviceConfig) -> Self {
-        if on_gpu() {
-            return Self::gpu();
+        if target() != Where::Sim {
+            return Self::loaded();
         }
         let machine = Machine::builder().device(config).build();
         let mut bench = Self::over(machine.driver());

@@ -1,28 +1,12 @@
 //! A driver, a device and its primary context, current on the calling thread.
 #![allow(dead_code, reason = "each test uses its own part")]
 
+#[path = "../common/target.rs"]
+mod target;
+
+pub(crate) use target::{Where, target};
+
 use cupola_sys::driver::{CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, Driver};
-
-/// Where the tests run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Where {
-    /// The software device, in process.
-    Sim,
-    /// The driver library that `CUPOLA_CUDA_LIBRARY` names: the software device's.
-    Library,
-    /// The system's driver.
-    Gpu,
-}
-
-/// What `CUPOLA_TEST_DEVICE` says.
-pub(crate) fn target() -> Where {
-    match std::env::var("CUPOLA_TEST_DEVICE").as_deref() {
-        Ok("gpu") => Where::Gpu,
-        Ok("library") => Where::Library,
-        Ok("sim") | Err(_) => Where::Sim,
-        Ok(name) => panic!("CUPOLA_TEST_DEVICE is {name}, not sim, library or gpu"),
-    }
-}
 
 /// Device 0 and its primary context, which the calling thread has current.
 pub(crate) struct Raw {

@@ -24,26 +24,83 @@ pub(crate) fn test() -> Result<()> {
             &format!("the wheels cannot be had: {error:#}"),
         )?,
     }
-    eprintln!("\n==== tests");
+    let mut total = Summary::default();
+    let here = counted("tests", &mut cargo, &mut total);
+    let library = here.is_ok().then(|| through_library(&mut total));
+    // Last, so that whoever reads only the end sees the whole.
+    println!(
+        "\n{} passed, {} failed, {} skipped",
+        total.passed, total.failed, total.ignored
+    );
+    here?;
+    library.transpose()?;
+    ensure!(total.passed > 0, "no test ran");
+    Ok(())
+}
+
+/// The tests that any driver must pass, once more on the software device's `libcuda.so.1`,
+/// through the system's loader.
+fn through_library(total: &mut Summary) -> Result<()> {
+    if !cfg!(target_os = "linux") {
+        return skip(
+            "the tests through libcuda.so.1",
+            "the library is built for Linux",
+        );
+    }
+    let folder = target().join("libcuda");
+    std::fs::create_dir_all(&folder)?;
+    let report = folder.join("report");
+    let settings = folder.join("settings.toml");
+    // Two devices for the tests of peers, copies that are slow enough to overlap.
+    let text =
+        "devices = 2\n[[device]]\nupload_bandwidth = \"100Mi\"\ndownload_bandwidth = \"100Mi\"\n";
+    std::fs::write(&settings, text)?;
+    for test in LIBRARY_TESTS {
+        // A report of an earlier run must not be taken for this one's.
+        let _ = std::fs::remove_file(&report);
+        let mut cargo = cargo(["test", "--package", "cupola", "--test", test]);
+        cargo
+            .env("CUPOLA_TEST_DEVICE", "library")
+            .env(
+                "CUPOLA_CUDA_LIBRARY",
+                target().join("debug/deps/libcupola_libcuda.so"),
+            )
+            .env("CUPOLA_SIM_CONFIG", &settings)
+            .env("CUPOLA_SIM_REPORT", &report);
+        counted(
+            &format!("tests/{test} through libcuda.so.1"),
+            &mut cargo,
+            total,
+        )?;
+        let said = std::fs::read_to_string(&report)
+            .with_context(|| format!("{}: the library wrote no report", report.display()))?;
+        let leaks: Vec<_> = said
+            .lines()
+            .filter(|line| line.starts_with("leaked"))
+            .collect();
+        ensure!(leaks.is_empty(), "tests/{test}: {}", leaks.join("; "));
+    }
+    Ok(())
+}
+
+/// The test programs of the root package that take any driver.
+const LIBRARY_TESTS: &[&str] = &["suite", "surface"];
+
+/// Runs a cargo test command, shows its output and adds up its results.
+fn counted(what: &str, cargo: &mut Command, total: &mut Summary) -> Result<()> {
+    eprintln!("\n==== {what}");
     let mut child = cargo
         .stdout(Stdio::piped())
         .spawn()
         .context("starting cargo test")?;
     let output = child.stdout.take().context("cargo test has no output")?;
-    let mut total = Summary::default();
     for line in BufReader::new(output).lines() {
         let line = line?;
         println!("{line}");
         total.add(&line);
     }
     let status = child.wait()?;
-    // Last, so that whoever reads only the end sees the whole.
-    println!(
-        "\n{} passed, {} failed, {} skipped",
-        total.passed, total.failed, total.ignored
-    );
-    ensure!(status.success(), "tests failed ({status})");
-    ensure!(total.passed > 0, "no test ran");
+    ensure!(status.success(), "{what} failed ({status})");
     Ok(())
 }
 
