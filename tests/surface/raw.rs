@@ -26,6 +26,11 @@ impl Raw {
             Where::Sim => software(count),
             Where::Library | Where::Gpu => Driver::load().expect("a CUDA driver"),
         };
+        Self::on(driver, count)
+    }
+
+    /// With a driver of the caller's own.
+    pub(crate) fn on(driver: Driver, count: usize) -> Option<Self> {
         let (mut found, mut device, mut context) = (0, 0, std::ptr::null_mut());
         // SAFETY: the places outlive the calls.
         unsafe {
