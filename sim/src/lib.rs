@@ -25,4 +25,7 @@ pub mod fault;
 pub mod ptx;
 pub mod settings;
 
-pub use device::{DeviceConfig, Machine, MachineBuilder, Usage};
+pub use device::{
+    Allocation, CallSite, DeviceConfig, Finding, FindingKind, KernelSite, Machine, MachineBuilder,
+    Memory, Strict, Usage,
+};

@@ -38,8 +38,10 @@ pub(super) struct Call<'m> {
     default: DefaultStream,
 }
 
-/// Runs a function's body for the machine that the caller's driver belongs to.
+/// Runs the body of the function of that name, for the machine that the caller's driver
+/// belongs to.
 pub(super) fn enter(
+    function: &'static str,
     when: When,
     default: DefaultStream,
     body: impl FnOnce(&Call<'_>) -> Reply,
@@ -58,6 +60,7 @@ pub(super) fn enter(
         machine: &machine,
         default,
     };
+    let _here = call.machine.strict.enter(function);
     let run = AssertUnwindSafe(|| {
         if when == When::Initialized {
             call.check_permitted()?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use cupola_sys::{SymbolId, Version};
 
 use super::notes::Output;
+use super::strict::{Finding, Sink, Strict};
 
 /// One device of a machine.
 #[derive(Clone, Debug)]
@@ -164,6 +165,8 @@ pub struct MachineBuilder {
     pub(super) workers: usize,
     pub(super) without: Vec<SymbolId>,
     pub(super) exports: Option<Exports>,
+    pub(super) strict: Strict,
+    pub(super) sink: Option<Sink>,
 }
 
 /// Gives the address at which a library exports a function.
@@ -179,6 +182,8 @@ impl Default for MachineBuilder {
             output: Output::default(),
             without: Vec::new(),
             exports: None,
+            strict: Strict::default(),
+            sink: None,
         }
     }
 }
@@ -243,6 +248,22 @@ impl MachineBuilder {
     #[must_use]
     pub fn worker_threads(mut self, count: usize) -> Self {
         self.workers = count.max(1);
+        self
+    }
+
+    /// What the machine looks for; [`Strict::CHEAP`] unless told.
+    #[must_use]
+    pub fn strict(mut self, options: Strict) -> Self {
+        self.strict = options;
+        self
+    }
+
+    /// Is told of every finding when it is made, also of those that are made when the
+    /// machine goes away. Called by the thread that found it, maybe by several at a time,
+    /// and must not call the driver.
+    #[must_use]
+    pub fn on_finding(mut self, sink: impl Fn(&Finding) + Send + Sync + 'static) -> Self {
+        self.sink = Some(Sink::new(sink));
         self
     }
 }

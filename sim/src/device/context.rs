@@ -16,6 +16,7 @@ use super::health::Health;
 use super::machine::Device;
 use super::op::Op;
 use super::stream::{Kind, Mode, Stream, Submitted, Until};
+use super::strict::{Finding, Origin};
 use super::sync::lock;
 
 /// The streams of a context other than its legacy default stream.
@@ -60,6 +61,7 @@ pub(super) struct Context {
     pub(super) primary: bool,
     pub(super) device: Arc<Device>,
     pub(super) health: Arc<Health>,
+    pub(super) made: Origin,
     legacy: Arc<Stream>,
     streams: Mutex<Streams>,
     limits: Mutex<HashMap<u32, usize>>,
@@ -88,6 +90,7 @@ impl Context {
             primary,
             device: Arc::clone(device),
             health,
+            made: device.strict.origin(),
             legacy,
             streams: Mutex::default(),
             limits: Mutex::new(default_limits()),
@@ -151,6 +154,7 @@ impl Context {
             .remove(&handle)
             .ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)?;
         stream.close();
+        self.device.strict.stream_closed(stream.id);
         streams.retiring.push(stream);
         streams.reap();
         Ok(())
@@ -158,17 +162,40 @@ impl Context {
 
     /// Submits an operation in its place between the streams.
     fn order(&self, stream: &Arc<Stream>, op: Op, mode: Mode) -> Reply<Submitted> {
+        let mut findings = Vec::new();
+        let submitted = self.submit_in_order(stream, op, mode, &mut findings);
+        let strict = &self.device.strict;
+        findings.into_iter().for_each(|found| strict.report(found));
+        submitted
+    }
+
+    fn submit_in_order(
+        &self,
+        stream: &Arc<Stream>,
+        op: Op,
+        mode: Mode,
+        findings: &mut Vec<Finding>,
+    ) -> Reply<Submitted> {
+        let device = &self.device;
+        let trace = |op: &Op, findings| {
+            let space = &device.space;
+            device
+                .strict
+                .queue(space, self.handle, stream, op, findings)
+        };
         if stream.kind == Kind::NonBlocking {
-            return stream.submit(op, Vec::new(), mode);
+            let trace = trace(&op, findings);
+            return stream.submit(op, trace, Vec::new(), mode);
         }
         let streams = lock(&self.streams);
+        let trace = trace(&op, findings);
         let after = if stream.kind == Kind::Legacy {
             let blocking = streams.all().filter(|stream| stream.kind == Kind::Blocking);
             blocking.filter_map(Stream::pending).collect()
         } else {
             self.legacy.pending().into_iter().collect()
         };
-        stream.submit(op, after, mode)
+        stream.submit(op, trace, after, mode)
     }
 
     /// Submits an operation; the call does not wait for it.
@@ -182,7 +209,10 @@ impl Context {
     /// # Errors
     /// The context's fault, which may be the operation's own.
     pub(super) fn submit_and_wait(&self, stream: &Arc<Stream>, op: Op) -> Reply {
-        self.order(stream, op, Mode::Sync)?.finish();
+        let submitted = self.order(stream, op, Mode::Sync)?;
+        let seen = self.device.strict.seen(self.handle, stream);
+        submitted.finish();
+        self.device.strict.learn(seen.as_ref());
         self.health.check()
     }
 
@@ -199,15 +229,19 @@ impl Context {
 
     /// Waits for a stream; for the legacy stream that includes all blocking streams.
     pub(super) fn synchronize_stream(&self, stream: &Arc<Stream>) -> Reply {
+        let seen = self.device.strict.seen(self.handle, stream);
         self.before(stream).iter().for_each(Until::wait);
+        self.device.strict.learn(seen.as_ref());
         self.device.account.synchronized();
         self.health.check()
     }
 
     pub(super) fn query_stream(&self, stream: &Arc<Stream>) -> Reply {
+        let seen = self.device.strict.seen(self.handle, stream);
         let ready = self.before(stream).is_empty();
         self.health.check()?;
         if ready {
+            self.device.strict.learn(seen.as_ref());
             Ok(())
         } else {
             Err(CUresult::CUDA_ERROR_NOT_READY)
@@ -216,7 +250,9 @@ impl Context {
 
     /// Waits for all work of the context.
     pub(super) fn synchronize(&self) -> Reply {
+        let seen = self.device.strict.seen_all(self.handle);
         self.wait_idle();
+        self.device.strict.learn(seen.as_ref());
         self.device.account.synchronized();
         self.health.check()
     }

@@ -3,13 +3,14 @@
 //! An event is a name for its latest record. A wait captures the record that is the
 //! latest at the call, so recording the event again does not move waits that were made.
 
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::Instant;
 
 use cupola_sys::driver::CUresult;
 
 use super::args::Reply;
 use super::health::Health;
+use super::strict::{Clock, Origin};
 use super::sync::{lock, wait};
 
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,8 @@ enum State {
 pub(super) struct Record {
     state: Mutex<State>,
     changed: Condvar,
+    /// For strict mode: what comes before it.
+    clock: OnceLock<Clock>,
 }
 
 impl Record {
@@ -32,7 +35,18 @@ impl Record {
         Arc::new(Self {
             state: Mutex::new(State::Queued),
             changed: Condvar::new(),
+            clock: OnceLock::new(),
         })
+    }
+
+    /// Says what comes before it, once, when it is queued.
+    pub(super) fn set_clock(&self, clock: Clock) {
+        // A record is queued once.
+        let _ = self.clock.set(clock);
+    }
+
+    pub(super) fn clock(&self) -> Option<&Clock> {
+        self.clock.get()
     }
 
     /// The stream got here.
@@ -73,6 +87,7 @@ pub(super) struct Event {
     pub(super) context: u64,
     pub(super) health: Arc<Health>,
     pub(super) flags: u32,
+    pub(super) made: Origin,
     latest: Mutex<Option<Arc<Record>>>,
 }
 
@@ -82,6 +97,7 @@ impl Event {
             context,
             health,
             flags,
+            made: Origin::default(),
             latest: Mutex::default(),
         }
     }

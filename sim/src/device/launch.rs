@@ -63,7 +63,10 @@ impl Launch {
         health.pass(started, device.engines.pace.launch);
         result.map(drop).map_err(|error| {
             let code = match &error {
-                LaunchError::Fault(fault) => code(&fault.kind),
+                LaunchError::Fault(fault) => {
+                    device.strict.kernel_fault(&device.space, fault);
+                    code(&fault.kind)
+                }
                 _ => CUresult::CUDA_ERROR_LAUNCH_FAILED,
             };
             Fault {

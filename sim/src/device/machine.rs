@@ -21,6 +21,7 @@ use super::module::Modules;
 use super::notes::{Notes, Output};
 use super::op::in_host_function;
 use super::stream::Stream;
+use super::strict::{self, Finding, Monitor};
 use super::sync::{lock, read, write};
 use super::usage::Usage;
 
@@ -88,6 +89,31 @@ impl Machine {
     pub fn messages_since(&self, count: u64) -> Vec<String> {
         self.inner.notes.since(count)
     }
+
+    /// What strict mode has found, oldest first. The last 1024 are kept.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        self.inner.strict.findings()
+    }
+
+    /// What strict mode has found since the last time, and forgets it.
+    #[must_use]
+    pub fn take_findings(&self) -> Vec<Finding> {
+        self.inner.strict.take()
+    }
+
+    /// Everything that programs have not given back yet, as findings, which are not kept:
+    /// what would be reported if the machine ended now.
+    #[must_use]
+    pub fn leak_report(&self) -> Vec<Finding> {
+        strict::of_machine(&self.inner)
+    }
+
+    /// Reports everything that programs have not given back, as the machine's end does:
+    /// for processes that end without it.
+    pub fn report_leaks(&self) {
+        strict::report_leaks(&self.inner);
+    }
 }
 
 impl fmt::Debug for Machine {
@@ -105,7 +131,8 @@ impl MachineBuilder {
             // Handles of machines that live at the same time differ, because their
             // addresses do: a handle of another machine is an invalid one.
             let first = (this.as_ptr().addr() as u64 >> 4) << 22;
-            let space = Arc::new(Space::default());
+            let strict = Arc::new(Monitor::new(self.strict, self.sink));
+            let space = Arc::new(Space::new(Arc::clone(&strict)));
             let handles = AtomicU64::new(first);
             let devices = self.devices.into_iter().take(MOST_DEVICES).enumerate();
             let notes = Arc::new(Notes::default());
@@ -113,6 +140,7 @@ impl MachineBuilder {
                 workers: self.workers,
                 space: Arc::clone(&space),
                 notes: Arc::clone(&notes),
+                strict: Arc::clone(&strict),
                 output: self.output,
             };
             let new_handle = || handles.fetch_add(1, Ordering::Relaxed);
@@ -143,6 +171,7 @@ impl MachineBuilder {
                 events: RwLock::default(),
                 modules: Modules::default(),
                 notes,
+                strict,
             }
         });
         Machine { inner }
@@ -154,6 +183,7 @@ struct Shared {
     workers: usize,
     space: Arc<Space>,
     notes: Arc<Notes>,
+    strict: Arc<Monitor>,
     output: Output,
 }
 
@@ -167,6 +197,7 @@ pub(super) struct Device {
     pub(super) account: Account,
     pub(super) space: Arc<Space>,
     pub(super) notes: Arc<Notes>,
+    pub(super) strict: Arc<Monitor>,
     pub(super) output: Output,
     /// The same for every life of the primary context.
     pub(super) primary_handle: u64,
@@ -207,6 +238,7 @@ impl Device {
             account,
             space: Arc::clone(&shared.space),
             notes: Arc::clone(&shared.notes),
+            strict: Arc::clone(&shared.strict),
             output: shared.output.clone(),
             primary_handle: primary,
             primary: Mutex::default(),
@@ -241,6 +273,7 @@ pub(super) struct Inner {
     pub(super) pools: RwLock<HashMap<u64, usize>>,
     pub(super) modules: Modules,
     pub(super) notes: Arc<Notes>,
+    pub(super) strict: Arc<Monitor>,
 }
 
 impl Inner {
@@ -322,6 +355,7 @@ impl Inner {
         // No new work: the handle is gone first.
         let removed = write(&self.contexts).remove(&context.handle);
         removed.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+        strict::context_ends(self, context);
         write(&self.streams).retain(|_, (owner, _)| owner.handle != context.handle);
         context.shut_down();
         write(&self.events).retain(|_, event| event.context != context.handle);
@@ -336,12 +370,14 @@ impl Inner {
             }
         }
         drop((blocks, hosts));
+        self.strict.context_closed(context.handle);
         Ok(())
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        strict::report_leaks(self);
         let contexts: Vec<_> = lock_free(&mut self.contexts).drain().collect();
         // All at once: a stream may wait for an event of another context.
         contexts

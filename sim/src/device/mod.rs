@@ -22,9 +22,11 @@ mod module;
 mod notes;
 mod op;
 mod stream;
+mod strict;
 mod sync;
 mod usage;
 
 pub use config::{DeviceConfig, MachineBuilder};
 pub use machine::Machine;
+pub use strict::{Allocation, CallSite, Finding, FindingKind, KernelSite, Memory, Strict};
 pub use usage::Usage;

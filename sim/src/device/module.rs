@@ -12,6 +12,7 @@ use super::context::Context;
 use super::image::ImageError;
 use super::machine::{Inner, get};
 use super::memory::{Block, allocate};
+use super::strict::Origin;
 use super::sync::{lock, read, write};
 use crate::exec::{Kernel, KernelError, Placement, Program, VarSpace};
 use crate::ptx;
@@ -31,6 +32,7 @@ pub(super) struct Module {
     blocks: Vec<Arc<Block>>,
     /// The `sm_` number of `.target`.
     target: u32,
+    pub(super) made: Origin,
     /// Handles given out, by name.
     functions: Mutex<HashMap<String, Arc<Function>>>,
 }
@@ -67,6 +69,10 @@ pub(super) struct Modules {
 impl Modules {
     pub(super) fn count(&self) -> usize {
         read(&self.modules).len()
+    }
+
+    pub(super) fn each(&self, f: impl FnMut(&Arc<Module>)) {
+        read(&self.modules).values().for_each(f);
     }
 
     pub(super) fn module(&self, handle: u64) -> Reply<Arc<Module>> {
@@ -110,10 +116,11 @@ struct Placer<'a> {
 }
 
 impl Placement for Placer<'_> {
-    fn place(&mut self, _: &str, space: VarSpace, size: u64, align: u64) -> Option<u64> {
+    fn place(&mut self, name: &str, space: VarSpace, size: u64, align: u64) -> Option<u64> {
         // A variable without bytes still has an address of its own.
         let len = usize::try_from(size.max(1)).ok()?;
         let block = allocate(self.context, len, Some(space == VarSpace::Const)).ok()?;
+        block.set_name(name);
         let address = block.address;
         self.blocks.push(block);
         (address % align.max(1) == 0).then_some(address)
@@ -232,6 +239,7 @@ pub(super) fn load(machine: &Inner, context: &Context, text: &str) -> Result<u64
         program,
         blocks: std::mem::take(&mut placer.blocks),
         target,
+        made: machine.strict.origin(),
         functions: Mutex::default(),
     };
     write(&machine.modules.modules).insert(handle, Arc::new(module));
@@ -357,6 +365,7 @@ mod tests {
             program,
             blocks: Vec::new(),
             target: 60,
+            made: Origin::default(),
             functions: Mutex::default(),
         });
         let modules = Modules::default();

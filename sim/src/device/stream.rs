@@ -17,6 +17,7 @@ use super::args::Reply;
 use super::health::{Fault, Health};
 use super::machine::Device;
 use super::op::Op;
+use super::strict::{Origin, Trace};
 use super::sync::{lock, wait, wait_timeout};
 
 /// How long a thread waits for more work before it ends; the next operation starts
@@ -52,6 +53,7 @@ struct Job {
     /// Operations of other streams that come first.
     after: Vec<Until>,
     op: Op,
+    trace: Trace,
 }
 
 #[derive(Debug, Default)]
@@ -76,6 +78,7 @@ pub(super) struct Stream {
     pub(super) flags: u32,
     pub(super) priority: i32,
     pub(super) health: Arc<Health>,
+    pub(super) made: Origin,
     device: Arc<Device>,
     queue: Mutex<Queue>,
     work: Condvar,
@@ -119,6 +122,7 @@ impl Stream {
             flags,
             priority,
             health,
+            made: device.strict.origin(),
             device,
             queue: Mutex::default(),
             work: Condvar::new(),
@@ -133,6 +137,7 @@ impl Stream {
     pub(super) fn submit(
         self: &Arc<Self>,
         op: Op,
+        trace: Trace,
         after: Vec<Until>,
         mode: Mode,
     ) -> Reply<Submitted> {
@@ -143,7 +148,12 @@ impl Stream {
         let number = queue.submitted + 1;
         let idle = !queue.busy && queue.jobs.is_empty();
         let lend = mode == Mode::Sync || op.is_instant() && after.is_empty();
-        let job = Job { number, after, op };
+        let job = Job {
+            number,
+            after,
+            op,
+            trace,
+        };
         if idle && lend {
             queue.submitted = number;
             queue.busy = true;
@@ -259,6 +269,7 @@ impl Stream {
     }
 
     fn perform(&self, job: Job) -> Result<(), Fault> {
+        let _here = job.trace.enter();
         job.after.iter().for_each(Until::wait);
         if job.op.is_work() {
             let delay = self.device.engines.pace.before(self.id, job.number);
@@ -268,6 +279,7 @@ impl Stream {
             job.op.abandon(&self.device, code);
             return Ok(());
         }
+        self.device.strict.calls_back(&job.trace);
         job.op.run(&self.device, &self.health)
     }
 }

@@ -2,7 +2,7 @@
 //! warp's and block's memory, and the launch.
 
 use super::Host;
-use super::fault::{FaultKind, LaneFault};
+use super::fault::{FaultAccess, FaultKind, LaneFault};
 use super::grid::LaunchConfig;
 use super::inst::{Flow, Func};
 use super::memory::{GlobalMemory, MemRange};
@@ -51,6 +51,8 @@ pub(crate) struct Ctx<'m> {
     pub(crate) smid: u32,
     pub(crate) cache: [MemRange; CACHE],
     pub(crate) fault: Option<LaneFault>,
+    /// The last access that was refused.
+    pub(crate) refused: Option<FaultAccess>,
     pub(crate) env: &'m Env<'m>,
 }
 
@@ -69,6 +71,7 @@ impl<'m> Ctx<'m> {
             smid,
             cache: [MemRange::EMPTY; CACHE],
             fault: None,
+            refused: None,
             env,
         }
     }
@@ -80,6 +83,7 @@ impl<'m> Ctx<'m> {
             kind,
             lane,
             address,
+            access: self.refused.take(),
         });
         Flow::Fault
     }

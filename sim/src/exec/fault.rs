@@ -28,6 +28,36 @@ pub enum FaultKind {
     Budget,
 }
 
+/// Which memory an access went to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultSpace {
+    /// Device memory, or no memory at all.
+    Global,
+    /// Shared memory of that many bytes.
+    Shared {
+        /// Bytes that the block has.
+        len: u64,
+    },
+    /// Local memory of that many bytes.
+    Local {
+        /// Bytes that the thread has.
+        len: u64,
+    },
+}
+
+/// An access that faulted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FaultAccess {
+    /// Bytes of the access.
+    pub bytes: u64,
+    /// Whether it writes; an atomic operation does.
+    pub write: bool,
+    /// The memory that it went to.
+    pub space: FaultSpace,
+    /// The address within shared or local memory; the whole address elsewhere.
+    pub offset: u64,
+}
+
 /// A kernel's end before its time: what, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -45,6 +75,8 @@ pub struct Fault {
     pub thread: [u32; 3],
     /// The address, for memory faults.
     pub address: Option<u64>,
+    /// The access, for memory faults.
+    pub access: Option<FaultAccess>,
 }
 
 impl fmt::Display for Fault {
@@ -82,4 +114,5 @@ pub(crate) struct LaneFault {
     pub(crate) kind: FaultKind,
     pub(crate) lane: u32,
     pub(crate) address: Option<u64>,
+    pub(crate) access: Option<FaultAccess>,
 }

@@ -315,6 +315,7 @@ impl<'m> Grid<'m> {
                         block: block.ctaid,
                         thread,
                         address: fault.address,
+                        access: fault.access,
                     });
                 }
             }
@@ -338,6 +339,7 @@ impl<'m> Grid<'m> {
             block,
             thread: [0; 3],
             address: None,
+            access: None,
         });
     }
 

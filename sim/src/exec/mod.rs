@@ -24,7 +24,7 @@ mod printf;
 mod program;
 mod run;
 
-pub use fault::{Fault, FaultKind};
+pub use fault::{Fault, FaultAccess, FaultKind, FaultSpace};
 pub use grid::{Grid, LaunchConfig, LaunchError, LaunchOptions, LaunchStats, launch};
 pub use kernel::{Kernel, KernelError, ParamInfo};
 pub use memory::{

@@ -47,7 +47,7 @@ fn get(call: &Call<'_>, event: CUevent) -> Reply<Arc<Event>> {
 
 /// Streams that wait for the event go on waiting for its record.
 fn destroy(call: &Call<'_>, event: CUevent) -> Reply {
-    get(call, event)?;
+    call.machine.strict.destroys_event(&*get(call, event)?);
     let removed = write(&call.machine.events).remove(&(event.addr() as u64));
     removed.map(drop).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
 }
@@ -56,6 +56,8 @@ fn record(call: &Call<'_>, event: CUevent, stream: CUstream) -> Reply {
     let (context, stream) = call.stream(stream)?;
     let event = get(call, event)?;
     if event.context != context.handle {
+        let what = "the event is of another context than the stream";
+        call.machine.strict.foreign(what);
         return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
     }
     event.record(|record| context.submit(&stream, Op::Record(record)))
@@ -73,7 +75,11 @@ fn query(call: &Call<'_>, event: CUevent) -> Reply {
     let event = get(call, event)?;
     match event.latest() {
         Some(record) if !record.is_settled() => Err(CUresult::CUDA_ERROR_NOT_READY),
-        _ => event.health.check(),
+        record => {
+            let clock = record.as_ref().and_then(|record| record.clock());
+            call.machine.strict.learn(clock);
+            event.health.check()
+        }
     }
 }
 
@@ -81,6 +87,7 @@ fn synchronize(call: &Call<'_>, event: CUevent) -> Reply {
     let event = get(call, event)?;
     if let Some(record) = event.latest() {
         record.wait();
+        call.machine.strict.learn(record.clock());
     }
     if let Some(context) = call.machine.context(event.context) {
         context.device.account.synchronized();

@@ -8,6 +8,7 @@ use super::super::args::{Out, Reply};
 use super::super::call::Call;
 use super::super::context::Context;
 use super::super::memory::{Place, Space};
+use super::super::strict::Frees;
 use super::super::sync::read;
 use super::functions;
 
@@ -56,14 +57,28 @@ fn alloc_host(call: &Call<'_>, place: Out<*mut c_void>, len: usize) -> Reply {
 /// is gone then too, because the program will not come back for it.
 fn remove(call: &Call<'_>, memory: *mut c_void, allocated: bool, missing: CUresult) -> Reply {
     let address = memory.expose_provenance() as u64;
-    let Some(Place::Pinned(_)) = call.machine.space.find(address) else {
+    let (strict, space) = (&call.machine.strict, &call.machine.space);
+    let frees = if allocated {
+        Frees::PageLocked
+    } else {
+        Frees::Registered
+    };
+    let Some(Place::Pinned(range)) = space.find(address) else {
+        strict.bad_free(space, address, frees);
         return Err(missing);
     };
+    if range.address == address && range.is_allocated() == allocated {
+        strict.unpins_now(&range);
+    }
+    drop(range);
     let contexts: Vec<_> = read(&call.machine.contexts).values().cloned().collect();
     contexts.iter().for_each(|context| context.wait_idle());
-    let range = call.machine.space.remove_host(address, allocated);
+    let range = space.remove_host(address, allocated);
     // Not where it starts, or of the other kind.
-    let range = range.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
+    let range = range.ok_or_else(|| {
+        strict.bad_free(space, address, frees);
+        CUresult::CUDA_ERROR_INVALID_VALUE
+    })?;
     let owner = contexts
         .iter()
         .find(|context| context.handle == range.context);

@@ -59,14 +59,23 @@ fn submit(
     let (context, stream) = call.stream(shape.stream)?;
     let function = super::function::get(call, function)?;
     if function.context != context.handle {
+        let what = "the function's module is of another context than the stream";
+        call.machine.strict.foreign(what);
         return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
     }
-    check_shape(&context, &function, shape)?;
+    let refused = |code| {
+        let kernel = &function.kernel.name;
+        call.machine
+            .strict
+            .refused(kernel, "its shape or its arguments are invalid");
+        code
+    };
+    check_shape(&context, &function, shape).map_err(refused)?;
     let params = match (pointers.is_null(), extra.is_null()) {
-        (false, false) => return Err(CUresult::CUDA_ERROR_INVALID_VALUE),
-        (true, false) => packed(&function, extra)?,
+        (false, false) => return Err(refused(CUresult::CUDA_ERROR_INVALID_VALUE)),
+        (true, false) => packed(&function, extra).map_err(refused)?,
         // SAFETY: the caller gave a pointer to each parameter's value.
-        _ => unsafe { gather(&function, pointers.start().cast::<*mut u8>()) }?,
+        _ => unsafe { gather(&function, pointers.start().cast::<*mut u8>()) }.map_err(refused)?,
     };
     let launch = Launch {
         function,
@@ -75,6 +84,9 @@ fn submit(
         cooperative: shape.cooperative,
     };
     launch.check().map_err(|(code, text)| {
+        call.machine
+            .strict
+            .refused(&launch.function.kernel.name, &text);
         call.machine.notes.add(text);
         code
     })?;

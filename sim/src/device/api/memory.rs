@@ -12,6 +12,8 @@ use super::super::context::Context;
 use super::super::machine::Device;
 use super::super::memory::{Block, Place, allocate, allocate_pooled};
 use super::super::op::Op;
+use super::super::stream::Stream;
+use super::super::strict::Frees;
 use super::super::sync::read;
 use super::functions;
 
@@ -50,7 +52,11 @@ fn alloc_pitch(
 fn freeable(call: &Call<'_>, address: CUdeviceptr) -> Reply<Arc<Block>> {
     let block = call.machine.space.block_at(address);
     let block = block.filter(|block| !block.module && !block.is_doomed());
-    block.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)
+    block.ok_or_else(|| {
+        let (strict, space) = (&call.machine.strict, &call.machine.space);
+        strict.bad_free(space, address, Frees::Device);
+        CUresult::CUDA_ERROR_INVALID_VALUE
+    })
 }
 
 /// Claims a block and ends its charge.
@@ -69,6 +75,7 @@ fn free(call: &Call<'_>, address: CUdeviceptr) -> Reply {
         return Ok(());
     }
     let block = freeable(call, address)?;
+    call.machine.strict.frees_now(&block);
     let contexts: Vec<_> = read(&call.machine.contexts).values().cloned().collect();
     let here = contexts
         .iter()
@@ -109,12 +116,11 @@ fn address_range(
     Ok(())
 }
 
-/// The memory is there at once: no operation is needed in the stream. Use by work that
-/// does not come after the allocation in stream order is not noticed.
+/// The memory is there at once: no operation is needed in the stream.
 fn alloc_async(call: &Call<'_>, place: Out<CUdeviceptr>, len: usize, stream: CUstream) -> Reply {
-    let (context, _) = call.stream(stream)?;
+    let (context, stream) = call.stream(stream)?;
     let pool = context.device.current_pool.load(Ordering::Acquire);
-    alloc_pooled(call, place, len, pool, &context)
+    alloc_pooled(call, place, len, pool, (&context, &stream))
 }
 
 fn alloc_from_pool(
@@ -124,8 +130,9 @@ fn alloc_from_pool(
     pool: CUmemoryPool,
     stream: CUstream,
 ) -> Reply {
-    let (context, _) = call.stream(stream)?;
-    alloc_pooled(call, place, len, pool.addr() as u64, &context)
+    let (context, stream) = call.stream(stream)?;
+    let pool = pool.addr() as u64;
+    alloc_pooled(call, place, len, pool, (&context, &stream))
 }
 
 /// No bytes are no memory, and no error: the address is null, which can be freed.
@@ -134,14 +141,17 @@ fn alloc_pooled(
     place: Out<CUdeviceptr>,
     len: usize,
     pool: u64,
-    context: &Context,
+    (context, stream): (&Context, &Stream),
 ) -> Reply {
     place.check()?;
     let device = call.machine.pool_device(pool)?;
     if len == 0 {
         return place.set(0);
     }
-    place.set(allocate_pooled(context, device, pool, len)?.address)
+    let block = allocate_pooled(context, device, pool, len)?;
+    let strict = &call.machine.strict;
+    strict.allocated(block.id, context.handle, stream);
+    place.set(block.address)
 }
 
 fn free_async(call: &Call<'_>, address: CUdeviceptr, stream: CUstream) -> Reply {

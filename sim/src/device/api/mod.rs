@@ -103,7 +103,7 @@ macro_rules! functions {
         #[allow(non_snake_case, clippy::too_many_arguments)]
         unsafe extern "C" fn $name($($arg: $ty),*) -> cupola_sys::driver::CUresult {
             use crate::device::call::{DefaultStream, When, enter};
-            enter(When::$when, DefaultStream::$default, |call| {
+            enter(stringify!($name), When::$when, DefaultStream::$default, |call| {
                 $(
                     // SAFETY: the caller keeps the function's documented contract: its
                     // pointers are null or good until the call returns.

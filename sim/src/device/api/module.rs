@@ -149,6 +149,7 @@ fn unload(call: &Call<'_>, module: CUmodule) -> Reply {
     let module = call.machine.modules.module(handle)?;
     let context = call.machine.context(module.context);
     let context = context.ok_or(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)?;
+    call.machine.strict.unloads_now(handle);
     context.wait_idle();
     current.health.check()?;
     // Of two threads that unload it, one gets it.

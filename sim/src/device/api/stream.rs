@@ -45,6 +45,7 @@ fn destroy(call: &Call<'_>, stream: CUstream) -> Reply {
         return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
     }
     let (context, stream) = call.stream(stream)?;
+    call.machine.strict.destroys_stream(&stream);
     write(&call.machine.streams).remove(&stream.handle);
     context.destroy_stream(stream.handle)
 }

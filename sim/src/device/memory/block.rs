@@ -1,7 +1,9 @@
 //! One allocation in device memory, and one range of page-locked host memory.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::super::strict::Origin;
 use super::backing::Backing;
 
 /// An allocation in device memory.
@@ -27,6 +29,10 @@ pub(in crate::device) struct Block {
     pub(in crate::device) module: bool,
     /// Kernels cannot write it.
     pub(in crate::device) constant: bool,
+    /// The call that made it.
+    pub(in crate::device) made: Origin,
+    /// The variable that it is.
+    name: OnceLock<Box<str>>,
     /// Set by the call that frees it in stream order, before the stream gets there.
     doomed: AtomicBool,
     backing: Backing,
@@ -47,6 +53,8 @@ impl Block {
             id: 0,
             module: false,
             constant: false,
+            made: Origin::default(),
+            name: OnceLock::new(),
             doomed: AtomicBool::new(false),
             backing: Backing::new(len)?,
         })
@@ -58,6 +66,16 @@ impl Block {
         self.backing
             .start()
             .wrapping_add(usize::try_from(offset).unwrap_or(0))
+    }
+
+    /// Says which variable it is, once.
+    pub(in crate::device) fn set_name(&self, name: &str) {
+        // The first name stays.
+        let _ = self.name.set(name.into());
+    }
+
+    pub(in crate::device) fn name(&self) -> Option<&str> {
+        self.name.get().map(AsRef::as_ref)
     }
 
     /// Whether `len` bytes from `address` lie within.
@@ -87,6 +105,8 @@ pub(in crate::device) struct HostRange {
     pub(in crate::device) context: u64,
     pub(in crate::device) device: usize,
     pub(in crate::device) id: u64,
+    /// The call that made it.
+    pub(in crate::device) made: Origin,
     /// Where the range is, with the provenance to access it.
     start: *mut u8,
     /// The memory, unless it is the program's.
@@ -112,6 +132,7 @@ impl HostRange {
             context,
             device,
             id: 0,
+            made: Origin::default(),
             start,
             backing: Some(backing),
         })
@@ -133,6 +154,7 @@ impl HostRange {
             context,
             device,
             id: 0,
+            made: Origin::default(),
             start,
             backing: None,
         }
@@ -155,7 +177,8 @@ impl HostRange {
             .wrapping_add(usize::try_from(offset).unwrap_or(0))
     }
 
-    pub(super) fn set_id(&mut self, id: u64) {
+    pub(super) fn set_id(&mut self, id: u64, made: Origin) {
         self.id = id;
+        self.made = made;
     }
 }

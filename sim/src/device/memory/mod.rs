@@ -19,7 +19,7 @@ use super::machine::Device;
 use space::GRANULE;
 
 pub(super) use account::{Account, PoolLimits};
-pub(super) use block::Block;
+pub(super) use block::{Block, HostRange};
 pub(super) use space::{Owner, Place, Space};
 pub(super) use transfer::{Fill, Pointer, Side, Transfer};
 

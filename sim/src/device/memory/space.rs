@@ -15,6 +15,7 @@ use cupola_sys::driver::CUresult;
 
 use super::super::args::Reply;
 use super::super::health::Fault;
+use super::super::strict::{Miss, Monitor};
 use super::super::sync::{read, write};
 use super::block::{Block, HostRange};
 
@@ -52,6 +53,7 @@ struct Table {
 pub(in crate::device) struct Space {
     table: RwLock<Table>,
     ids: AtomicU64,
+    strict: Arc<Monitor>,
 }
 
 /// What a new device block belongs to.
@@ -65,6 +67,13 @@ pub(in crate::device) struct Owner {
 }
 
 impl Space {
+    pub(in crate::device) fn new(strict: Arc<Monitor>) -> Self {
+        Self {
+            strict,
+            ..Self::default()
+        }
+    }
+
     /// A new block of `len` bytes that takes `extent` bytes of addresses and whose account
     /// has been charged `charge` bytes.
     pub(in crate::device) fn allocate(
@@ -83,10 +92,12 @@ impl Space {
         block.module = owner.module.is_some();
         block.constant = owner.module == Some(true);
         block.id = self.next_id();
+        block.made = self.strict.origin();
         let mut table = write(&self.table);
         table.leaving.retain(|_, block| block.strong_count() > 0);
         block.address = table.place(owner.device, extent).ok_or(MEMORY)?;
         let block = Arc::new(block);
+        self.strict.there(block.address, block.len);
         table.blocks.insert(block.address, Arc::clone(&block));
         Ok(block)
     }
@@ -101,6 +112,7 @@ impl Space {
         }
         if let Some(found) = table.blocks.remove(&block.address) {
             table.leaving.insert(found.address, Arc::downgrade(&found));
+            self.strict.gone(found.id, || found.allocation());
         }
         if block.pool.is_some() {
             if table.gone.len() == REMEMBERED {
@@ -136,7 +148,7 @@ impl Space {
     }
 
     fn insert_host(&self, mut range: HostRange) -> Reply<Arc<HostRange>> {
-        range.set_id(self.next_id());
+        range.set_id(self.next_id(), self.strict.origin());
         let end = range
             .address
             .checked_add(range.len)
@@ -147,6 +159,7 @@ impl Space {
             return Err(CUresult::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
         }
         let range = Arc::new(range);
+        self.strict.there(range.address, range.len);
         table.hosts.insert(range.address, Arc::clone(&range));
         Ok(range)
     }
@@ -162,11 +175,11 @@ impl Space {
             .hosts
             .get(&address)
             .is_some_and(|range| range.is_allocated() == allocated);
-        if fits {
-            table.hosts.remove(&address)
-        } else {
-            None
+        let removed = fits.then(|| table.hosts.remove(&address)).flatten();
+        if let Some(range) = &removed {
+            self.strict.gone(range.id, || range.allocation());
         }
+        removed
     }
 
     /// Whether the address is in the range that device memory is in.
@@ -184,6 +197,27 @@ impl Space {
         range
             .holds(address, 1)
             .then(|| Place::Pinned(Arc::clone(range)))
+    }
+
+    /// What lies before and after an address that is in nothing, nearest first on each
+    /// side.
+    pub(in crate::device) fn around(&self, address: u64) -> Vec<Place> {
+        let table = read(&self.table);
+        let (below, above) = (..=address, address..);
+        let blocks = [
+            table.blocks.range(below).next_back(),
+            table.blocks.range(above.clone()).next(),
+        ];
+        let hosts = [
+            table.hosts.range(below).next_back(),
+            table.hosts.range(above).next(),
+        ];
+        let blocks = blocks.into_iter().flatten();
+        let hosts = hosts.into_iter().flatten();
+        blocks
+            .map(|(_, block)| Place::Device(Arc::clone(block)))
+            .chain(hosts.map(|(_, range)| Place::Pinned(Arc::clone(range))))
+            .collect()
     }
 
     /// The device block that starts at `address`.
@@ -207,10 +241,11 @@ impl Space {
             table.gone.iter().any(inside)
         };
         if live || host() || gone() {
-            Ok(())
-        } else {
-            Err(CUresult::CUDA_ERROR_INVALID_VALUE)
+            return Ok(());
         }
+        drop(table);
+        self.strict.missed(self, Miss::of("access", address, len));
+        Err(CUresult::CUDA_ERROR_INVALID_VALUE)
     }
 
     /// The place of a range, when an operation accesses it.
@@ -228,9 +263,12 @@ impl Space {
         };
         match place {
             Some(place) if holds => Ok(place),
-            _ => Err(Fault::illegal_address(format!(
-                "{what} of {len} bytes at 0x{address:x}: no live allocation holds them"
-            ))),
+            _ => {
+                self.strict.missed(self, Miss::of(what, address, len));
+                Err(Fault::illegal_address(format!(
+                    "{what} of {len} bytes at 0x{address:x}: no live allocation holds them"
+                )))
+            }
         }
     }
 
@@ -247,6 +285,7 @@ impl Space {
         });
         for block in &blocks {
             table.leaving.insert(block.address, Arc::downgrade(block));
+            self.strict.gone(block.id, || block.allocation());
         }
         let mut hosts = Vec::new();
         table.hosts.retain(|_, range| {
@@ -256,6 +295,9 @@ impl Space {
             }
             keep
         });
+        for range in &hosts {
+            self.strict.gone(range.id, || range.allocation());
+        }
         (blocks, hosts)
     }
 

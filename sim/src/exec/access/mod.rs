@@ -9,7 +9,7 @@ pub(crate) mod atom;
 pub(crate) mod load_store;
 
 use super::ctx::{CACHE, Ctx};
-use super::fault::FaultKind;
+use super::fault::{FaultAccess, FaultKind, FaultSpace};
 use super::memory::{
     CODE_WINDOW, LOCAL_WINDOW, MemRange, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE, WINDOWS_END,
     WINDOWS_START,
@@ -86,6 +86,42 @@ impl Ctx<'_> {
         lane: usize,
         access: Access,
     ) -> Result<(*mut u8, Sharing), FaultKind> {
+        let found = self.locate(lane, access);
+        if found.is_err() {
+            self.refuse(access);
+        }
+        found
+    }
+
+    /// Keeps what a fault should say of its access.
+    #[cold]
+    fn refuse(&mut self, access: Access) {
+        let Access {
+            space, addr, size, ..
+        } = access;
+        let shared = FaultSpace::Shared {
+            len: self.shared_len,
+        };
+        let local = FaultSpace::Local {
+            len: self.local_len,
+        };
+        let (space, offset) = match space {
+            MemSpace::Shared => (shared, addr),
+            MemSpace::Local => (local, addr),
+            _ if within(addr, SHARED_WINDOW) => (shared, addr - SHARED_WINDOW),
+            _ if within(addr, LOCAL_WINDOW) => (local, addr - LOCAL_WINDOW),
+            MemSpace::Generic => (FaultSpace::Global, addr),
+        };
+        self.refused = Some(FaultAccess {
+            bytes: size,
+            write: access.write,
+            space,
+            offset,
+        });
+    }
+
+    #[inline]
+    fn locate(&mut self, lane: usize, access: Access) -> Result<(*mut u8, Sharing), FaultKind> {
         let Access {
             space,
             addr,

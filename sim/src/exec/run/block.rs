@@ -134,6 +134,7 @@ impl Block {
             kind: FaultKind::Deadlock,
             lane,
             address: None,
+            access: None,
         };
         for warp in &self.warps {
             if let Some(g) = warp.groups.first() {

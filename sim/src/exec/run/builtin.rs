@@ -31,6 +31,7 @@ impl Warp {
                         kind,
                         lane: lane as u32,
                         address,
+                        access: None,
                     },
                     inst.line,
                 )

@@ -386,6 +386,7 @@ pub(super) fn lane_fault(kind: FaultKind, mask: u32) -> LaneFault {
         kind,
         lane: mask.trailing_zeros() & 31,
         address: None,
+        access: None,
     }
 }
 

@@ -1,0 +1,150 @@
+//! Frees: wrong ones, and right ones that come too early.
+
+use super::super::memory::{Block, HostRange, Place, Space};
+use super::super::sync::lock;
+use super::Monitor;
+use super::finding::{Allocation, Finding, FindingKind};
+use super::options::Strict;
+use super::order::Thing;
+use super::site::Here;
+
+/// What a call that frees takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device) enum Frees {
+    /// `cuMemFree` and `cuMemFreeAsync`.
+    Device,
+    /// `cuMemFreeHost`.
+    PageLocked,
+    /// `cuMemHostUnregister`.
+    Registered,
+}
+
+impl Monitor {
+    /// A call frees what it cannot free.
+    pub(in crate::device) fn bad_free(&self, space: &Space, address: u64, frees: Frees) {
+        if !self.wants(Strict::FREES) {
+            return;
+        }
+        let (kind, how, allocation) = self.why_not(space, address, frees);
+        self.report(Finding {
+            address: Some(address),
+            allocation,
+            call: Some(Here::now().site()),
+            ..Finding::new(kind, format!("free of 0x{address:x}: {how}"))
+        });
+    }
+
+    fn why_not(
+        &self,
+        space: &Space,
+        address: u64,
+        frees: Frees,
+    ) -> (FindingKind, String, Option<Allocation>) {
+        use FindingKind as K;
+        let Some(place) = space.find(address) else {
+            let history = lock(&self.history);
+            return match history.find(address) {
+                Some((_, freed)) if freed.base == address => {
+                    let how = "it is freed already".into();
+                    (K::DoubleFree, how, Some(freed.clone()))
+                }
+                Some((_, freed)) => {
+                    let how = format!("{} bytes into freed memory", address - freed.base);
+                    (K::InvalidFree, how, Some(freed.clone()))
+                }
+                None => (K::InvalidFree, "it was never allocated".into(), None),
+            };
+        };
+        let allocation = place.allocation();
+        let base = allocation.base;
+        let how = match &place {
+            Place::Device(block) if block.is_doomed() && base == address => {
+                let how = "its free is queued already".into();
+                return (K::DoubleFree, how, Some(allocation));
+            }
+            Place::Device(block) if block.module => "a module's variable goes with it".into(),
+            Place::Device(_) if frees != Frees::Device => "it is device memory".into(),
+            Place::Pinned(range) if frees == Frees::Device => {
+                let with = match range.is_allocated() {
+                    true => "cuMemFreeHost",
+                    false => "cuMemHostUnregister",
+                };
+                format!("it is host memory, for {with}")
+            }
+            Place::Pinned(range) if range.is_allocated() != (frees == Frees::PageLocked) => {
+                let with = match range.is_allocated() {
+                    true => "allocated, for cuMemFreeHost",
+                    false => "registered, for cuMemHostUnregister",
+                };
+                format!("it was {with}")
+            }
+            _ => format!("it is {} bytes after the start", address - base),
+        };
+        (K::InvalidFree, how, Some(allocation))
+    }
+
+    /// A call frees a block at once, whatever is queued. It has not waited yet.
+    pub(in crate::device) fn frees_now(&self, block: &Block) {
+        self.goes_now(Thing::Memory(block.id), || block.allocation());
+    }
+
+    /// A call takes page-locked memory away. It has not waited yet.
+    pub(in crate::device) fn unpins_now(&self, range: &HostRange) {
+        self.goes_now(Thing::Memory(range.id), || range.allocation());
+    }
+
+    fn goes_now(&self, thing: Thing, allocation: impl FnOnce() -> Allocation) {
+        if !self.wants(Strict::ORDER) {
+            return;
+        }
+        if let Some(user) = self.user_of(thing) {
+            let allocation = allocation();
+            let what = format!("{user} uses the memory, and the program has not waited for it");
+            self.report(Finding {
+                address: Some(allocation.base),
+                allocation: Some(allocation),
+                call: Some(Here::now().site()),
+                other: Some(user),
+                ..Finding::new(FindingKind::FreeInUse, what)
+            });
+        }
+    }
+
+    /// A call unloads a module. It has not waited yet.
+    pub(in crate::device) fn unloads_now(&self, module: u64) {
+        if !self.wants(Strict::ORDER) {
+            return;
+        }
+        if let Some(user) = self.user_of(Thing::Module(module)) {
+            let what = format!(
+                "{user} runs a kernel of the module, and the program has not waited for it"
+            );
+            self.report(Finding {
+                call: Some(Here::now().site()),
+                other: Some(user),
+                ..Finding::new(FindingKind::FreeInUse, what)
+            });
+        }
+        self.forget_thing(Thing::Module(module));
+    }
+
+    /// Memory is gone. Called with the address space's lock.
+    pub(in crate::device) fn gone(&self, id: u64, allocation: impl FnOnce() -> Allocation) {
+        if self.options.is_empty() {
+            return;
+        }
+        let mut allocation = allocation();
+        allocation.freed = Some(Here::now().site());
+        let forgotten = lock(&self.history).add(id, allocation);
+        if let Some(id) = forgotten {
+            self.forget_thing(Thing::Memory(id));
+        }
+    }
+
+    /// Addresses are memory again. Called with the address space's lock.
+    pub(in crate::device) fn there(&self, base: u64, size: u64) {
+        if !self.options.is_empty() {
+            lock(&self.history).forget(base, size);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Kernels that faulted.
+
+use super::super::memory::Space;
+use super::Monitor;
+use super::finding::{Finding, FindingKind, KernelSite};
+use super::locate::Miss;
+use super::options::Strict;
+use super::site::Here;
+use crate::exec::{Fault, FaultAccess, FaultKind, FaultSpace};
+
+fn site(fault: &Fault) -> KernelSite {
+    KernelSite {
+        kernel: fault.kernel.clone(),
+        function: fault.function.clone(),
+        line: fault.line,
+        block: fault.block,
+        thread: fault.thread,
+    }
+}
+
+impl Monitor {
+    /// A kernel ended with a fault.
+    pub(in crate::device) fn kernel_fault(&self, space: &Space, fault: &Fault) {
+        if !self.wants(Strict::ACCESSES) {
+            return;
+        }
+        if let Some(finding) = self.of_fault(space, fault) {
+            self.report(Finding {
+                kernel: Some(site(fault)),
+                call: Some(Here::now().site()),
+                ..finding
+            });
+        }
+    }
+
+    fn of_fault(&self, space: &Space, fault: &Fault) -> Option<Finding> {
+        use FindingKind as K;
+        let plain = |kind, what: &str| Some(Finding::new(kind, what));
+        match &fault.kind {
+            FaultKind::IllegalAddress => Some(self.of_address(space, fault)),
+            FaultKind::MisalignedAddress => Some(misaligned(fault)),
+            FaultKind::IllegalInstruction => plain(K::IllegalInstruction, "no such instruction"),
+            FaultKind::InvalidPc => plain(K::IllegalInstruction, "a jump to an invalid address"),
+            FaultKind::StackOverflow => {
+                plain(K::StackOverflow, "calls too deep, or too much local memory")
+            }
+            FaultKind::Trap => plain(K::Trap, "the kernel executed trap"),
+            FaultKind::Assert(text) => plain(K::Assertion, text),
+            FaultKind::Deadlock => plain(K::Deadlock, "every thread of the block waits"),
+            // Told from outside to stop: no mistake of the program.
+            FaultKind::Cancelled | FaultKind::Budget => None,
+        }
+    }
+
+    fn of_address(&self, space: &Space, fault: &Fault) -> Finding {
+        let address = fault.address.unwrap_or(0);
+        let Some(access) = fault.access else {
+            let miss = Miss {
+                what: "access",
+                address,
+                bytes: 1,
+                write: false,
+            };
+            return self.explain(space, miss);
+        };
+        let what = verb(access);
+        let (name, len) = match access.space {
+            FaultSpace::Global => {
+                let miss = Miss {
+                    what,
+                    address,
+                    bytes: access.bytes,
+                    write: access.write,
+                };
+                return self.explain(space, miss);
+            }
+            FaultSpace::Shared { len } => ("shared", len),
+            FaultSpace::Local { len } => ("local", len),
+        };
+        let bytes = access.bytes;
+        let offset = access.offset;
+        Finding {
+            address: Some(address),
+            bytes: Some(bytes),
+            ..Finding::new(
+                FindingKind::OutOfBounds,
+                format!("{what} of {bytes} bytes at byte {offset} of {len} bytes of {name} memory"),
+            )
+        }
+    }
+}
+
+fn verb(access: FaultAccess) -> &'static str {
+    if access.write { "write" } else { "read" }
+}
+
+fn misaligned(fault: &Fault) -> Finding {
+    let address = fault.address.unwrap_or(0);
+    let (what, bytes) = fault
+        .access
+        .map_or(("access", 0), |access| (verb(access), access.bytes));
+    Finding {
+        address: Some(address),
+        bytes: Some(bytes),
+        ..Finding::new(
+            FindingKind::MisalignedAccess,
+            format!("{what} of {bytes} bytes at 0x{address:x}, which is no multiple of the size"),
+        )
+    }
+}

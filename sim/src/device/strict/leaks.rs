@@ -1,0 +1,110 @@
+//! What a program has not given back.
+
+use std::sync::atomic::Ordering;
+
+use super::super::context::Context;
+use super::super::machine::Inner;
+use super::super::sync::read;
+use super::finding::{CallSite, Finding, FindingKind};
+use super::options::Strict;
+use super::site::Here;
+
+fn leak(what: &str, allocated: CallSite) -> Finding {
+    Finding {
+        other: Some(allocated),
+        ..Finding::new(FindingKind::Leak, what)
+    }
+}
+
+/// What belongs to a context that ends, or that the program has not ended: memory,
+/// streams, events and modules, in the order they were made.
+pub(in crate::device) fn of_context(machine: &Inner, context: &Context) -> Vec<Finding> {
+    let handle = context.handle;
+    let (mut blocks, mut ranges) = (Vec::new(), Vec::new());
+    machine.space.each(
+        |block| {
+            if block.context == handle && !block.module && !block.is_doomed() {
+                blocks.push(block.allocation());
+            }
+        },
+        |range| {
+            if range.context == handle {
+                ranges.push(range.allocation());
+            }
+        },
+    );
+    let mut leaks: Vec<_> = blocks
+        .into_iter()
+        .chain(ranges)
+        .map(|memory| Finding {
+            address: Some(memory.base),
+            bytes: Some(memory.size),
+            other: Some(memory.allocated.clone()),
+            allocation: Some(memory),
+            ..Finding::new(FindingKind::Leak, "memory was not freed")
+        })
+        .collect();
+    for (owner, stream) in read(&machine.streams).values() {
+        if owner.handle == handle {
+            leaks.push(leak("a stream was not destroyed", stream.made.site()));
+        }
+    }
+    for event in read(&machine.events).values() {
+        if event.context == handle {
+            leaks.push(leak("an event was not destroyed", event.made.site()));
+        }
+    }
+    machine.modules.each(|module| {
+        if module.context == handle {
+            leaks.push(leak("a module was not unloaded", module.made.site()));
+        }
+    });
+    leaks.sort_by_key(|leak| leak.other.as_ref().map(|call| call.number));
+    for leak in &mut leaks {
+        let made = leak.other.as_ref();
+        if let Some(made) = made.filter(|_| leak.allocation.is_none()) {
+            leak.what = format!("{}, made by {made}", leak.what);
+        }
+        leak.call = Some(Here::now().site());
+    }
+    leaks
+}
+
+/// A context ends, and takes with it what the program has not given back. After a fault a
+/// program cannot give anything back: that is no leak.
+pub(in crate::device) fn context_ends(machine: &Inner, context: &Context) {
+    if machine.strict.wants(Strict::LEAKS) && context.health.check().is_ok() {
+        let leaks = of_context(machine, context).into_iter();
+        leaks.for_each(|leak| machine.strict.report(leak));
+    }
+}
+
+/// The machine ends, or a process without ending it.
+pub(in crate::device) fn report_leaks(machine: &Inner) {
+    if machine.strict.wants(Strict::LEAKS) {
+        let leaks = of_machine(machine).into_iter();
+        leaks.for_each(|leak| machine.strict.report(leak));
+    }
+}
+
+/// What a program holds of a machine: all of its contexts, and what is theirs.
+pub(in crate::device) fn of_machine(machine: &Inner) -> Vec<Finding> {
+    let mut contexts: Vec<_> = read(&machine.contexts).values().cloned().collect();
+    contexts.sort_by_key(|context| context.id);
+    let mut leaks = Vec::new();
+    for context in contexts {
+        if context.health.check().is_err() {
+            continue;
+        }
+        leaks.extend(of_context(machine, &context));
+        let device = &context.device;
+        let what = match context.primary {
+            true if device.retained.load(Ordering::Relaxed) > 0 => "a primary context is retained",
+            true => continue,
+            false => "a context was not destroyed",
+        };
+        let made = context.made.site();
+        leaks.push(leak(&format!("{what}, made by {made}"), made));
+    }
+    leaks
+}

@@ -1,0 +1,201 @@
+//! Why there is no memory at an address: what was missed, by how much, or what was there.
+
+use super::super::memory::{Block, HostRange, Place, Space};
+use super::super::sync::lock;
+use super::Monitor;
+use super::finding::{Allocation, Finding, FindingKind, Memory};
+use super::options::Strict;
+use super::site::Here;
+
+/// How far from page-locked memory an address still is taken for a miss of it: what lies
+/// around it is the program's own.
+const NEAR_HOST: u64 = 4096;
+
+/// How far from a device block an address still is taken for a miss of it.
+const NEAR_DEVICE: u64 = 1 << 30;
+
+/// Addresses below this are null pointers with an offset.
+const NULL_END: u64 = 1 << 16;
+
+impl Block {
+    pub(in crate::device) fn allocation(&self) -> Allocation {
+        let memory = match (self.module, self.pool) {
+            (true, _) => Memory::Variable,
+            (false, Some(_)) => Memory::Pool,
+            (false, None) => Memory::Device,
+        };
+        Allocation {
+            base: self.address,
+            size: self.len,
+            memory,
+            name: self.name().map(ToOwned::to_owned),
+            allocated: self.made.site(),
+            freed: None,
+        }
+    }
+}
+
+impl HostRange {
+    pub(in crate::device) fn allocation(&self) -> Allocation {
+        let memory = if self.is_allocated() {
+            Memory::PageLocked
+        } else {
+            Memory::Registered
+        };
+        Allocation {
+            base: self.address,
+            size: self.len,
+            memory,
+            name: None,
+            allocated: self.made.site(),
+            freed: None,
+        }
+    }
+}
+
+impl Place {
+    /// The first address and the length.
+    fn span(&self) -> (u64, u64) {
+        match self {
+            Self::Device(block) => (block.address, block.len),
+            Self::Pinned(range) => (range.address, range.len),
+        }
+    }
+
+    /// Unique in the machine.
+    pub(super) fn id(&self) -> u64 {
+        match self {
+            Self::Device(block) => block.id,
+            Self::Pinned(range) => range.id,
+        }
+    }
+
+    pub(super) fn allocation(&self) -> Allocation {
+        match self {
+            Self::Device(block) => block.allocation(),
+            Self::Pinned(range) => range.allocation(),
+        }
+    }
+
+    fn near(&self) -> u64 {
+        match self {
+            Self::Device(_) => NEAR_DEVICE,
+            Self::Pinned(_) => NEAR_HOST,
+        }
+    }
+}
+
+/// An access that an allocation does not hold, or not for that.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::device) struct Miss<'a> {
+    /// `read`, `write`, `copy to device memory`.
+    pub(super) what: &'a str,
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+    pub(super) write: bool,
+}
+
+impl<'a> Miss<'a> {
+    /// By a copy or a memset.
+    pub(in crate::device) fn of(what: &'a str, address: u64, bytes: u64) -> Self {
+        Self {
+            what,
+            address,
+            bytes,
+            write: false,
+        }
+    }
+}
+
+impl Monitor {
+    /// A call or an operation named memory that is not there.
+    pub(in crate::device) fn missed(&self, space: &Space, miss: Miss<'_>) {
+        if self.wants(Strict::ACCESSES) {
+            let finding = self.explain(space, miss);
+            self.report(Finding {
+                call: Some(Here::now().site()),
+                ..finding
+            });
+        }
+    }
+
+    /// What an access missed.
+    pub(super) fn explain(&self, space: &Space, miss: Miss<'_>) -> Finding {
+        let (kind, how, allocation) = self.reason(space, miss);
+        let (what, bytes, address) = (miss.what, miss.bytes, miss.address);
+        Finding {
+            address: Some(address),
+            bytes: Some(bytes),
+            allocation,
+            ..Finding::new(
+                kind,
+                format!("{what} of {bytes} bytes at 0x{address:x}: {how}"),
+            )
+        }
+    }
+
+    fn reason(&self, space: &Space, miss: Miss<'_>) -> (FindingKind, String, Option<Allocation>) {
+        use FindingKind as K;
+        let Miss { address, bytes, .. } = miss;
+        let end = address.saturating_add(bytes);
+        if let Some(place) = space.find(address) {
+            let (base, len) = place.span();
+            let allocation = Some(place.allocation());
+            if end - base > len {
+                let how = format!("it ends {} bytes past the end", end - base - len);
+                return (K::OutOfBounds, how, allocation);
+            }
+            if let Place::Device(block) = &place
+                && block.constant
+                && miss.write
+            {
+                return (
+                    K::ReadOnlyWrite,
+                    "kernels cannot write it".into(),
+                    allocation,
+                );
+            }
+            let how = "the memory is of another context or device".into();
+            return (K::ForeignContext, how, allocation);
+        }
+        if let Some((_, freed)) = lock(&self.history).find(address) {
+            let how = format!("{} bytes into freed memory", address - freed.base);
+            return (K::UseAfterFree, how, Some(freed.clone()));
+        }
+        let distance = |place: &Place| {
+            let (base, len) = place.span();
+            if address < base {
+                base - address
+            } else {
+                address - base - len
+            }
+        };
+        let around = space.around(address);
+        let near = around
+            .iter()
+            .filter(|place| distance(place) <= place.near())
+            .min_by_key(|place| distance(place));
+        if address < NULL_END {
+            return (
+                K::UnmappedAccess,
+                "a null pointer and an offset".into(),
+                None,
+            );
+        }
+        let Some(place) = near else {
+            let how = if Space::is_device_address(address) {
+                "no allocation is near"
+            } else {
+                "no device memory, and no host memory that is page-locked"
+            };
+            return (K::UnmappedAccess, how.into(), None);
+        };
+        let side = if address < place.span().0 {
+            "before the start"
+        } else {
+            "past the end"
+        };
+        let how = format!("{} bytes {side}", distance(place));
+        (K::OutOfBounds, how, Some(place.allocation()))
+    }
+}

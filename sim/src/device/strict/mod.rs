@@ -1,0 +1,202 @@
+//! Strict mode: what a program does wrong, found and described.
+//!
+//! [`Monitor`] is a machine's: it keeps the findings and what is needed to make them. The
+//! rest of the device asks it at few places: when a call begins, when work is queued and
+//! runs, when memory is made, missed and freed, and when a context ends. Nothing here
+//! changes what a call or a kernel does. `docs/design/sim/strict.md` says what is found.
+
+mod clock;
+mod finding;
+mod frees;
+mod history;
+mod kernel;
+mod leaks;
+mod locate;
+mod options;
+mod order;
+mod site;
+mod touch;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::op::in_user_code;
+use super::sync::lock;
+use history::History;
+use order::Order;
+
+pub(in crate::device) use clock::Clock;
+pub use finding::{Allocation, CallSite, Finding, FindingKind, KernelSite, Memory};
+pub(in crate::device) use frees::Frees;
+pub(in crate::device) use leaks::{context_ends, of_machine, report_leaks};
+pub(in crate::device) use locate::Miss;
+pub use options::Strict;
+pub(in crate::device) use order::Trace;
+pub(in crate::device) use site::{Entered, Here, Origin};
+
+/// Most findings that are kept.
+const KEPT: usize = 1024;
+
+/// Who is told of findings.
+#[derive(Clone)]
+pub(super) struct Sink(Arc<dyn Fn(&Finding) + Send + Sync>);
+
+impl Sink {
+    pub(super) fn new(sink: impl Fn(&Finding) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(sink))
+    }
+}
+
+impl fmt::Debug for Sink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sink")
+    }
+}
+
+/// What a machine knows for strict mode.
+#[derive(Debug)]
+pub(super) struct Monitor {
+    options: Strict,
+    sink: Option<Sink>,
+    calls: AtomicU64,
+    findings: Mutex<VecDeque<Finding>>,
+    history: Mutex<History>,
+    order: Mutex<Order>,
+}
+
+/// Looks for nothing.
+impl Default for Monitor {
+    fn default() -> Self {
+        Self::new(Strict::empty(), None)
+    }
+}
+
+impl Monitor {
+    pub(super) fn new(options: Strict, sink: Option<Sink>) -> Self {
+        Self {
+            options,
+            sink,
+            calls: AtomicU64::new(0),
+            findings: Mutex::default(),
+            history: Mutex::default(),
+            order: Mutex::default(),
+        }
+    }
+
+    fn wants(&self, option: Strict) -> bool {
+        self.options.intersects(option)
+    }
+
+    /// A call of `function` begins; it ends when the guard is dropped.
+    pub(super) fn enter(&self, function: &'static str) -> Entered {
+        // One counter for all threads: numbers tell calls apart, and order those of one
+        // thread.
+        let number = if self.options.is_empty() {
+            0
+        } else {
+            self.calls.fetch_add(1, Ordering::Relaxed) + 1
+        };
+        let here = Here {
+            function,
+            number,
+            stream: 0,
+        };
+        here.enter()
+    }
+
+    /// The call that this thread is in, as the place where something is made.
+    pub(super) fn origin(&self) -> Origin {
+        Origin::with_trace(self.wants(Strict::BACKTRACES))
+    }
+
+    /// Keeps a finding and tells of it. No lock that [`Machine`](super::Machine)'s own
+    /// functions take may be held.
+    pub(super) fn report(&self, finding: Finding) {
+        if !self.wants(option(finding.kind)) {
+            return;
+        }
+        {
+            let mut findings = lock(&self.findings);
+            // Work that was reported when it was queued may fault for the same reason.
+            if findings.iter().any(|known| same(known, &finding)) {
+                return;
+            }
+            if findings.len() == KEPT {
+                findings.pop_front();
+            }
+            findings.push_back(finding.clone());
+        }
+        if let Some(sink) = &self.sink {
+            in_user_code(|| (sink.0)(&finding));
+        }
+    }
+
+    /// The call names something of another context.
+    pub(super) fn foreign(&self, what: &str) {
+        if self.wants(Strict::CONTEXTS) {
+            self.report(Finding {
+                call: Some(Here::now().site()),
+                ..Finding::new(FindingKind::ForeignContext, what)
+            });
+        }
+    }
+
+    /// The call refuses to launch a kernel.
+    pub(super) fn refused(&self, kernel: &str, why: &str) {
+        if self.wants(Strict::LAUNCHES) {
+            self.report(Finding {
+                call: Some(Here::now().site()),
+                ..Finding::new(
+                    FindingKind::InvalidLaunch,
+                    format!("kernel {kernel}: {why}"),
+                )
+            });
+        }
+    }
+
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        lock(&self.findings).iter().cloned().collect()
+    }
+
+    pub(super) fn take(&self) -> Vec<Finding> {
+        lock(&self.findings).drain(..).collect()
+    }
+}
+
+/// The option that findings of a kind belong to.
+fn option(kind: FindingKind) -> Strict {
+    use FindingKind as K;
+    match kind {
+        K::DoubleFree | K::InvalidFree => Strict::FREES,
+        K::ForeignContext => Strict::CONTEXTS | Strict::ACCESSES,
+        K::UseAfterFree => Strict::ORDER | Strict::ACCESSES,
+        K::FreeInUse | K::UnorderedUse => Strict::ORDER,
+        K::DestroyInUse => Strict::PENDING_DESTROY,
+        K::InvalidLaunch => Strict::LAUNCHES,
+        K::Leak => Strict::LEAKS,
+        K::OutOfBounds
+        | K::UnmappedAccess
+        | K::ReadOnlyWrite
+        | K::MisalignedAccess
+        | K::StackOverflow
+        | K::Deadlock
+        | K::Trap
+        | K::Assertion
+        | K::IllegalInstruction => Strict::ACCESSES,
+    }
+}
+
+/// Whether two findings are one mistake: of one call, about one allocation.
+fn same(one: &Finding, other: &Finding) -> bool {
+    let call = |finding: &Finding| finding.call.as_ref().map(|call| call.number);
+    let memory = |finding: &Finding| finding.allocation.as_ref().map(|memory| memory.base);
+    let line = |finding: &Finding| finding.kernel.as_ref().map(|kernel| kernel.line);
+    let merges = matches!(one.kind, FindingKind::UseAfterFree);
+    one.kind == other.kind
+        && call(one).is_some_and(|number| number != 0)
+        && call(one) == call(other)
+        && memory(one) == memory(other)
+        && (merges || line(one) == line(other) && one.what == other.what)
+}

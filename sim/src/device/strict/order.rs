@@ -1,0 +1,375 @@
+//! Whether work comes after what it needs, and before what it must not outlive.
+//!
+//! The answer follows from the calls alone, not from when things happen to run: work is
+//! over for the program when it has waited for it, and comes after other work when the
+//! stream, an event or the legacy stream's rules say so. So a mistake is found in every
+//! run, also in those where it does no harm.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use super::super::event::Event;
+use super::super::memory::Space;
+use super::super::op::Op;
+use super::super::stream::{Kind, Stream};
+use super::super::sync::lock;
+use super::clock::{Clock, Stamp};
+use super::finding::{CallSite, Finding, FindingKind};
+use super::options::Strict;
+use super::site::Here;
+use super::{Entered, Monitor};
+
+/// Most destroyed streams whose work nobody has waited for that are kept apart.
+const CLOSED: usize = 1024;
+
+/// What work can use and a program can take away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::device) enum Thing {
+    /// A device block, or page-locked memory, by id.
+    Memory(u64),
+    /// By handle.
+    Module(u64),
+}
+
+/// A stream as strict mode sees it.
+#[derive(Debug)]
+struct Line {
+    kind: Kind,
+    context: u64,
+    /// What the last operation comes after, itself included.
+    clock: Clock,
+    number: u64,
+}
+
+/// What is known of a thing's use.
+#[derive(Debug, Default)]
+struct Uses {
+    /// Where its stream-ordered allocation is.
+    allocated: Option<Stamp>,
+    /// Where its stream-ordered free is.
+    freed: Option<Stamp>,
+    /// The last use in each stream.
+    by: BTreeMap<u64, (u64, Here)>,
+}
+
+/// All streams and things of a machine.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    lines: HashMap<u64, Line>,
+    /// Destroyed streams, oldest first.
+    closed: VecDeque<u64>,
+    /// What the program has waited for.
+    host: Clock,
+    things: HashMap<Thing, Uses>,
+}
+
+impl Order {
+    /// The stream's next place, after everything that the rules say.
+    fn advance(&mut self, context: u64, stream: &Stream) -> Stamp {
+        let mut before = self.host.clone();
+        for line in self.lines.values().filter(|line| line.context == context) {
+            let counts = match stream.kind {
+                Kind::Legacy => line.kind == Kind::Blocking,
+                Kind::Blocking => line.kind == Kind::Legacy,
+                Kind::NonBlocking => false,
+            };
+            if counts {
+                before.join(&line.clock);
+            }
+        }
+        let line = self.lines.entry(stream.id).or_insert_with(|| Line {
+            kind: stream.kind,
+            context,
+            clock: Clock::default(),
+            number: 0,
+        });
+        line.number += 1;
+        line.clock.join(&before);
+        let stamp = Stamp {
+            stream: stream.id,
+            number: line.number,
+        };
+        line.clock.raise(stamp);
+        stamp
+    }
+
+    /// Whether the operation is over when `line`'s latest begins.
+    fn precedes(&self, stamp: Stamp, line: u64) -> bool {
+        let known = self.lines.get(&line);
+        known.is_some_and(|line| line.clock.covers(stamp)) || self.is_over(stamp)
+    }
+
+    /// Whether the program has waited for the operation.
+    fn is_over(&self, stamp: Stamp) -> bool {
+        self.host.covers(stamp) || !self.lines.contains_key(&stamp.stream)
+    }
+
+    /// Whether the program has waited for everything in the clock.
+    fn knows(&self, clock: &Clock) -> bool {
+        clock.stamps().all(|stamp| self.is_over(stamp))
+    }
+
+    /// The first use that need not be over when `over` says so for its operation.
+    fn pending(&self, thing: Thing, over: impl Fn(Stamp) -> bool) -> Option<Here> {
+        let uses = self.things.get(&thing)?;
+        let mut open = uses.by.iter().filter(|(stream, (number, _))| {
+            let (stream, number) = (**stream, *number);
+            !over(Stamp { stream, number })
+        });
+        open.next().map(|(_, (_, here))| *here)
+    }
+
+    fn learn(&mut self, clock: &Clock) {
+        self.host.join(clock);
+        let (host, lines) = (&self.host, &self.lines);
+        let done = |stream: &u64| {
+            let line = lines.get(stream);
+            line.is_none_or(|line| host.of(*stream) >= line.number)
+        };
+        if self.closed.iter().any(done) {
+            let gone: Vec<_> = self.closed.iter().copied().filter(done).collect();
+            self.drop_lines(|stream| gone.contains(&stream));
+        }
+    }
+
+    /// Forgets streams: all of their work is over.
+    fn drop_lines(&mut self, gone: impl Fn(u64) -> bool) {
+        self.lines.retain(|stream, _| !gone(*stream));
+        self.closed.retain(|stream| !gone(*stream));
+        let lines = &self.lines;
+        self.host.retain(|stream| lines.contains_key(&stream));
+    }
+
+    /// What waiting for the stream would tell.
+    fn seen(&self, stream: &Stream, context: u64) -> Clock {
+        let mut clock = Clock::default();
+        for (id, line) in &self.lines {
+            let legacy = stream.kind == Kind::Legacy && line.kind == Kind::Blocking;
+            if *id == stream.id || legacy && line.context == context {
+                clock.join(&line.clock);
+            }
+        }
+        clock
+    }
+}
+
+/// What strict mode knows of a queued operation.
+#[derive(Debug)]
+pub(in crate::device) struct Trace {
+    here: Here,
+    /// For functions of the program: what is over when they are called.
+    before: Option<Box<Clock>>,
+}
+
+impl Trace {
+    /// The thread works for the operation's call until the guard is dropped.
+    pub(in crate::device) fn enter(&self) -> Entered {
+        self.here.enter()
+    }
+}
+
+impl Monitor {
+    /// Whether the order of work is followed.
+    fn orders(&self) -> bool {
+        self.wants(Strict::ORDER.union(Strict::PENDING_DESTROY))
+    }
+
+    /// An operation is about to be queued. Findings are the caller's to report, when it
+    /// holds no lock.
+    pub(in crate::device) fn queue(
+        &self,
+        space: &Space,
+        context: u64,
+        stream: &Stream,
+        op: &Op,
+        findings: &mut Vec<Finding>,
+    ) -> Trace {
+        let here = Here {
+            stream: stream.id,
+            ..Here::now()
+        };
+        let mut trace = Trace { here, before: None };
+        if !self.orders() {
+            return trace;
+        }
+        let used = self.touched(space, op);
+        let mut order = lock(&self.order);
+        let stamp = order.advance(context, stream);
+        let line = stream.id;
+        match op {
+            Op::Record(record) => {
+                if let Some(line) = order.lines.get(&line) {
+                    record.set_clock(line.clock.clone());
+                }
+            }
+            Op::Wait(record) => {
+                if let (Some(clock), Some(line)) = (record.clock(), order.lines.get_mut(&line)) {
+                    line.clock.join(clock);
+                }
+            }
+            Op::Host(..) | Op::Callback(..) => {
+                let line = order.lines.get(&line);
+                trace.before = line.map(|line| Box::new(line.clock.clone()));
+            }
+            Op::Free(block) => {
+                let thing = Thing::Memory(block.id);
+                let over = |stamp| order.precedes(stamp, line);
+                if let Some(user) = order.pending(thing, over) {
+                    let what = format!(
+                        "the free does not come after {} in stream {}, which uses the memory",
+                        user.function, user.stream
+                    );
+                    findings.push(Finding {
+                        address: Some(block.address),
+                        allocation: Some(block.allocation()),
+                        call: Some(here.site()),
+                        other: Some(user.site()),
+                        ..Finding::new(FindingKind::FreeInUse, what)
+                    });
+                }
+                order.things.entry(thing).or_default().freed = Some(stamp);
+            }
+            _ => {}
+        }
+        for touched in used {
+            let uses = order.things.get(&touched.thing);
+            let (allocated, freed) = uses.map_or((None, None), |uses| (uses.allocated, uses.freed));
+            let late = |stamp: Option<Stamp>| stamp.filter(|at| !order.precedes(*at, line));
+            let problem = if late(freed).is_some() {
+                let what = "the work does not come after the memory's free, and was queued later";
+                Some((FindingKind::UseAfterFree, what))
+            } else if late(allocated).is_some() {
+                let what = "the work does not come after the memory's stream-ordered allocation";
+                Some((FindingKind::UnorderedUse, what))
+            } else {
+                None
+            };
+            if let Some((kind, what)) = problem {
+                findings.push(Finding {
+                    address: touched.allocation.as_ref().map(|memory| memory.base),
+                    allocation: touched.allocation,
+                    call: Some(here.site()),
+                    ..Finding::new(kind, what)
+                });
+            }
+            let uses = order.things.entry(touched.thing).or_default();
+            uses.by.insert(line, (stamp.number, here));
+        }
+        trace
+    }
+
+    /// A stream-ordered allocation takes its place in the stream.
+    pub(in crate::device) fn allocated(&self, id: u64, context: u64, stream: &Stream) {
+        if self.orders() {
+            let mut order = lock(&self.order);
+            let stamp = order.advance(context, stream);
+            let uses = order.things.entry(Thing::Memory(id)).or_default();
+            uses.allocated = Some(stamp);
+        }
+    }
+
+    /// The call whose work may still use a thing that the program takes away, as far as
+    /// the program has waited.
+    pub(super) fn user_of(&self, thing: Thing) -> Option<CallSite> {
+        let order = lock(&self.order);
+        let user = order.pending(thing, |stamp| order.is_over(stamp));
+        user.map(Here::site)
+    }
+
+    pub(super) fn forget_thing(&self, thing: Thing) {
+        lock(&self.order).things.remove(&thing);
+    }
+
+    /// What the program knows once it has waited for the stream.
+    pub(in crate::device) fn seen(&self, context: u64, stream: &Stream) -> Option<Clock> {
+        let order = || lock(&self.order).seen(stream, context);
+        self.orders().then(order)
+    }
+
+    /// What the program knows once it has waited for the context.
+    pub(in crate::device) fn seen_all(&self, context: u64) -> Option<Clock> {
+        self.orders().then(|| {
+            let mut clock = Clock::default();
+            let order = lock(&self.order);
+            let here = order.lines.values().filter(|line| line.context == context);
+            here.for_each(|line| clock.join(&line.clock));
+            clock
+        })
+    }
+
+    /// The program has waited for something.
+    pub(in crate::device) fn learn(&self, clock: Option<&Clock>) {
+        if let Some(clock) = clock {
+            lock(&self.order).learn(clock);
+        }
+    }
+
+    /// A function of the program is called: what came before it is over, and the program
+    /// may tell its other threads.
+    pub(in crate::device) fn calls_back(&self, trace: &Trace) {
+        self.learn(trace.before.as_deref());
+    }
+
+    /// A call destroys a stream.
+    pub(in crate::device) fn destroys_stream(&self, stream: &Stream) {
+        if self.wants(Strict::PENDING_DESTROY) {
+            let order = lock(&self.order);
+            let line = order.lines.get(&stream.id);
+            let pending = line.is_some_and(|line| order.host.of(stream.id) < line.number);
+            drop(order);
+            self.destroys(pending, "the stream");
+        }
+    }
+
+    /// A call destroys an event.
+    pub(in crate::device) fn destroys_event(&self, event: &Event) {
+        if self.wants(Strict::PENDING_DESTROY) {
+            let record = event.latest();
+            let clock = record.as_ref().and_then(|record| record.clock());
+            let pending = clock.is_some_and(|clock| !lock(&self.order).knows(clock));
+            self.destroys(pending, "the event");
+        }
+    }
+
+    fn destroys(&self, pending: bool, what: &str) {
+        if pending {
+            let what = format!("the program has not waited for {what}");
+            self.report(Finding {
+                call: Some(Here::now().site()),
+                ..Finding::new(FindingKind::DestroyInUse, what)
+            });
+        }
+    }
+
+    /// A stream's handle is gone; its work may go on.
+    pub(in crate::device) fn stream_closed(&self, stream: u64) {
+        if !self.orders() {
+            return;
+        }
+        let mut order = lock(&self.order);
+        if !order.lines.contains_key(&stream) {
+            return;
+        }
+        order.closed.push_back(stream);
+        let over = |order: &Order| {
+            let line = order.lines.get(&stream);
+            line.is_none_or(|line| order.host.of(stream) >= line.number)
+        };
+        if over(&order) {
+            order.drop_lines(|other| other == stream);
+        } else if order.closed.len() > CLOSED {
+            let oldest = order.closed.front().copied();
+            order.drop_lines(|other| Some(other) == oldest);
+        }
+    }
+
+    /// A context and all its streams are gone.
+    pub(in crate::device) fn context_closed(&self, context: u64) {
+        if self.orders() {
+            let mut order = lock(&self.order);
+            let here = order.lines.iter();
+            let here = here.filter(|(_, line)| line.context == context);
+            let gone: Vec<_> = here.map(|(stream, _)| *stream).collect();
+            order.drop_lines(|stream| gone.contains(&stream));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Which memory and which module an operation uses, as far as its arguments say.
+
+use super::super::launch::Launch;
+use super::super::memory::{Place, Side, Space};
+use super::super::op::Op;
+use super::super::sync::lock;
+use super::Monitor;
+use super::finding::Allocation;
+use super::order::Thing;
+
+/// Something that an operation uses.
+#[derive(Debug)]
+pub(super) struct Touched {
+    pub(super) thing: Thing,
+    pub(super) allocation: Option<Allocation>,
+}
+
+impl Touched {
+    fn place(place: &Place) -> Self {
+        Self {
+            thing: Thing::Memory(place.id()),
+            allocation: Some(place.allocation()),
+        }
+    }
+}
+
+impl Monitor {
+    /// What an operation uses, live or freed. A kernel uses what its parameters point to:
+    /// what it finds behind further pointers is not known before it runs.
+    pub(super) fn touched(&self, space: &Space, op: &Op) -> Vec<Touched> {
+        match op {
+            Op::Copy(copy) => {
+                let ends = [&copy.to, &copy.from].into_iter();
+                let ends = ends.filter_map(|side| match side {
+                    Side::Device(address) => self.at(space, *address),
+                    Side::Pinned(range, _) => Some(Touched::place(&Place::Pinned(range.clone()))),
+                    Side::Caller(_) | Side::Staged(_) => None,
+                });
+                ends.collect()
+            }
+            Op::Fill(fill) => self.at(space, fill.address).into_iter().collect(),
+            Op::Launch(launch) => self.touched_by_launch(space, launch),
+            _ => Vec::new(),
+        }
+    }
+
+    fn touched_by_launch(&self, space: &Space, launch: &Launch) -> Vec<Touched> {
+        let mut all = vec![Touched {
+            thing: Thing::Module(launch.function.module),
+            allocation: None,
+        }];
+        for word in launch.params.chunks_exact(8) {
+            let word = word.try_into().map_or(0, u64::from_le_bytes);
+            if let Some(touched) = self.at(space, word)
+                && all.iter().all(|known| known.thing != touched.thing)
+            {
+                all.push(touched);
+            }
+        }
+        all
+    }
+
+    /// What is or was at an address.
+    fn at(&self, space: &Space, address: u64) -> Option<Touched> {
+        if let Some(place) = space.find(address) {
+            return Some(Touched::place(&place));
+        }
+        let history = lock(&self.history);
+        let (id, freed) = history.find(address)?;
+        Some(Touched {
+            thing: Thing::Memory(*id),
+            allocation: Some(freed.clone()),
+        })
+    }
+}
