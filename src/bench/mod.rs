@@ -4,6 +4,8 @@
 
 pub mod loader;
 pub mod pipeline;
+#[cfg(feature = "sim")]
+pub mod sim;
 
 use std::time::Instant;
 
@@ -26,6 +28,9 @@ pub struct Row {
     /// `median / median of against`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
+    /// The most that `median` is meant to be; a row above it loses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bar: Option<f64>,
 }
 
 /// The figures of one suite.
@@ -56,6 +61,7 @@ impl Figures {
             unit,
             against: against.map(Into::into),
             ratio,
+            bar: None,
         });
     }
 
@@ -78,6 +84,10 @@ impl Figures {
             );
             if let (Some(ratio), Some(against)) = (row.ratio, &row.against) {
                 let _ = write!(text, "  {ratio:.3} x {against}");
+            }
+            if let Some(bar) = row.bar {
+                let word = if row.median <= bar { "within" } else { "LOSES to" };
+                let _ = write!(text, "  {word} the bar of {bar} {}", row.unit);
             }
             text.push('\n');
         }

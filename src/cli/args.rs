@@ -111,6 +111,9 @@ pub(crate) enum Suite {
     Loader,
     /// The three-stream pipeline against the same work on one stream
     Pipeline,
+    /// The software device's engine against plain Rust loops, and its launches
+    #[cfg(feature = "sim")]
+    Sim,
 }
 
 #[derive(Args, Debug, Clone)]
@@ -119,13 +122,21 @@ pub(crate) struct BenchArgs {
     #[arg(value_enum)]
     pub(crate) suite: Suite,
 
-    /// Which device to use
+    /// Which device to use; `sim` measures the software device whatever this says
     #[arg(long, value_enum, default_value_t, env = "CUPOLA_DEVICE")]
     pub(crate) device: DeviceChoice,
 
     /// Also write the figures to this file
     #[arg(long)]
     pub(crate) json: Option<PathBuf>,
+
+    /// `sim`: threads for the rows with several workers; one for each core if not given
+    #[arg(long)]
+    pub(crate) workers: Option<usize>,
+
+    /// `sim`: how often each kernel is timed
+    #[arg(long)]
+    pub(crate) runs: Option<usize>,
 }
 
 /// A number of bytes with an optional unit: `512`, `64Ki`, `8G`.

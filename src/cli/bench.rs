@@ -3,19 +3,23 @@
 use std::fs;
 
 use cupola::Cupola;
-use cupola::bench;
+use cupola::bench::{self, Figures};
 
 use super::args::{BenchArgs, Suite};
 use super::exit::{Exit, Failure};
 use super::output::say;
 
 pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
-    let cupola = Cupola::open(args.device.into())?;
-    let device = cupola.device(0)?;
-    let name = format!("{} ({})", device.info()?.name, cupola.backend());
     let figures = match args.suite {
-        Suite::Loader => bench::loader::run(cupola.driver(), name)?,
-        Suite::Pipeline => bench::pipeline::run(&device, name)?,
+        #[cfg(feature = "sim")]
+        Suite::Sim => {
+            let default = bench::sim::Options::default();
+            bench::sim::run(bench::sim::Options {
+                workers: args.workers.unwrap_or(default.workers).max(1),
+                runs: args.runs.unwrap_or(default.runs).max(1),
+            })?
+        }
+        Suite::Loader | Suite::Pipeline => on_device(args)?,
     };
     say(&figures.table());
     if let Some(path) = &args.json {
@@ -23,4 +27,16 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         fs::write(path, text).map_err(|error| Failure::file(path, error))?;
     }
     Ok(Exit::Done)
+}
+
+/// The suites that measure whatever device there is.
+fn on_device(args: &BenchArgs) -> Result<Figures, Failure> {
+    let cupola = Cupola::open(args.device.into())?;
+    let device = cupola.device(0)?;
+    let name = format!("{} ({})", device.info()?.name, cupola.backend());
+    Ok(if args.suite == Suite::Loader {
+        bench::loader::run(cupola.driver(), name)?
+    } else {
+        bench::pipeline::run(&device, name)?
+    })
 }

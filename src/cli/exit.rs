@@ -82,6 +82,20 @@ impl From<cupola::sys::driver::DriverError> for Failure {
     }
 }
 
+#[cfg(feature = "sim")]
+impl From<cupola::bench::sim::Error> for Failure {
+    fn from(error: cupola::bench::sim::Error) -> Self {
+        let exit = match error {
+            cupola::bench::sim::Error::Wrong(..) => Exit::Wrong,
+            _ => Exit::Device,
+        };
+        Self {
+            exit,
+            message: error.to_string(),
+        }
+    }
+}
+
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
         Self {
