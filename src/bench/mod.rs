@@ -86,7 +86,11 @@ impl Figures {
                 let _ = write!(text, "  {ratio:.3} x {against}");
             }
             if let Some(bar) = row.bar {
-                let word = if row.median <= bar { "within" } else { "LOSES to" };
+                let word = if row.median <= bar {
+                    "within"
+                } else {
+                    "LOSES to"
+                };
                 let _ = write!(text, "  {word} the bar of {bar} {}", row.unit);
             }
             text.push('\n');

@@ -30,8 +30,10 @@ pub(crate) type OpFn = unsafe fn(&mut Ctx<'_>, &Inst, u32) -> Flow;
 pub(crate) enum Kind {
     /// Per-lane operation.
     Op,
-    /// Branch to `x`.
+    /// Branch to `x`; once the function is finished, to `e`.
     Bra,
+    /// `f`, for all lanes, then as [`Kind::Bra`]: the guard is the branch's.
+    OpBra,
     /// Branch to entry `a` (a register) of target list `x`.
     Brx,
     /// Call site `x`.
@@ -86,6 +88,9 @@ pub(crate) struct Inst {
     pub(crate) line: u32,
     pub(crate) kind: Kind,
     pub(crate) bar: BarKind,
+    /// How many instructions from here on, this one included, are operations without
+    /// guards that follow each other whatever happens.
+    pub(crate) run: u16,
 }
 
 /// How a value is stored in the register file.

@@ -96,7 +96,10 @@ impl Params {
 
 macro_rules! bytes {
     ($values:expr) => {
-        $values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>()
+        $values
+            .iter()
+            .flat_map(|v| v.to_le_bytes())
+            .collect::<Vec<u8>>()
     };
 }
 

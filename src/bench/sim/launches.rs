@@ -46,19 +46,8 @@ impl<'d> Loaded<'d> {
         let (params, extra) = (null_mut(), null_mut());
         // SAFETY: the function lives as long as the context and has no parameters.
         unsafe {
-            self.driver.cuLaunchKernel(
-                self.empty,
-                1,
-                1,
-                1,
-                1,
-                1,
-                1,
-                0,
-                null_mut(),
-                params,
-                extra,
-            )
+            self.driver
+                .cuLaunchKernel(self.empty, 1, 1, 1, 1, 1, 1, 0, null_mut(), params, extra)
         }
     }
 

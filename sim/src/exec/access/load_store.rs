@@ -2,6 +2,8 @@
 //! access's size: blocks on different workers may race, as on a GPU, and a race
 //! must not be undefined behaviour here.
 
+#[cfg(target_arch = "x86_64")]
+use super::wide;
 use super::{Access, MemSpace, Sharing};
 use crate::exec::ctx::{CACHE, Ctx};
 use crate::exec::fault::FaultKind;
@@ -96,7 +98,8 @@ unsafe fn addresses(cx: &Ctx<'_>, i: &Inst, m: u32, base: u64, limit: u64) -> ([
     (addr, bad == 0)
 }
 
-/// The one contiguous piece that all lanes are expected to be in.
+/// The one contiguous piece that all lanes are expected to be in: its first address, the
+/// largest offset of an access, and its host address.
 #[inline(always)]
 fn expected<const SPACE: u8>(
     cx: &Ctx<'_>,
@@ -133,6 +136,21 @@ fn space_of(space: u8) -> MemSpace {
 struct Load<T, const SPACE: u8>(PhantomData<T>);
 
 impl<T: Element, const SPACE: u8> Body for Load<T, SPACE> {
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn run_wide(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
+        let left = match expected::<SPACE>(cx, i, size_of::<T>() as u64, false) {
+            // SAFETY: by contract, and the piece is readable.
+            Some(piece) => unsafe { wide::load::<T>(cx, i, m, piece) },
+            None => m,
+        };
+        if left == 0 {
+            return Flow::Next;
+        }
+        // SAFETY: as for this function.
+        unsafe { load_slow::<T>(cx, i, left, space_of(SPACE)) }
+    }
+
     #[inline(always)]
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         let size = size_of::<T>() as u64;
@@ -207,6 +225,21 @@ fn memory_fault(cx: &mut Ctx<'_>, kind: FaultKind, lane: usize, addr: u64) -> Fl
 struct Store<T, const SPACE: u8>(PhantomData<T>);
 
 impl<T: Element, const SPACE: u8> Body for Store<T, SPACE> {
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn run_wide(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
+        let left = match expected::<SPACE>(cx, i, size_of::<T>() as u64, true) {
+            // SAFETY: by contract, and the piece is writable.
+            Some(piece) => unsafe { wide::store::<T>(cx, i, m, piece) },
+            None => m,
+        };
+        if left == 0 {
+            return Flow::Next;
+        }
+        // SAFETY: as for this function.
+        unsafe { store_slow::<T>(cx, i, left, space_of(SPACE)) }
+    }
+
     #[inline(always)]
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         let size = size_of::<T>() as u64;

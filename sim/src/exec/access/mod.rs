@@ -7,6 +7,8 @@
 
 pub(crate) mod atom;
 pub(crate) mod load_store;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 use super::ctx::{CACHE, Ctx};
 use super::fault::{FaultAccess, FaultKind, FaultSpace};

@@ -3,7 +3,7 @@
 use super::call::{Layout, MAX_LOCAL};
 use super::control::control;
 use super::cx::{Loc, Scope};
-use super::{Bad, Cx, DecodeError, Names, Place, cfg, table};
+use super::{Bad, Cx, DecodeError, Names, Place, cfg, fuse, table};
 use crate::exec::inst::{Class, Func, Kind, NONE};
 use crate::exec::kernel::ParamInfo;
 use crate::ptx::{self, Instr, Operand, RegDecl, Space, Stmt, Var};
@@ -52,6 +52,7 @@ pub(crate) fn function(input: &Input<'_, '_>) -> Result<Func, DecodeError> {
     let mut func = cx.func;
     func.local_bytes = func.local_bytes.next_multiple_of(16);
     cfg::arrange(&mut func, &cx.labels, ret, bra);
+    fuse::finish(&mut func);
     Ok(func)
 }
 

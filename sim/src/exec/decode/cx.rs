@@ -223,6 +223,7 @@ impl<'a, 'n> Cx<'a, 'n> {
             line: self.line,
             kind: Kind::Op,
             bar: BarKind::Sync,
+            run: 0,
         }
     }
 

@@ -14,6 +14,7 @@ mod control;
 mod cvt;
 mod cx;
 mod float;
+mod fuse;
 mod half;
 mod mem;
 mod mods;

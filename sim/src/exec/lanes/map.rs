@@ -18,15 +18,28 @@ macro_rules! map {
                 // SAFETY: values of this type are made only by the function
                 // below, which is given an F.
                 let f = unsafe { conjure::<F>() };
-                for k in 0..32 / CHUNK {
+                let one = |cx: &Ctx<'_>, k: usize| {
                     // SAFETY: the decoder put registers of these classes here.
                     $(let $v = unsafe { cx.chunk::<$t::Slot>(i.$reg, k) };)*
                     let mut out = [R::Slot::default(); CHUNK];
                     for l in 0..CHUNK {
                         out[l] = f($($t::get($v[l])),*).put();
                     }
-                    // SAFETY: as above.
-                    unsafe { cx.set_chunk(i.d, k, m, out) };
+                    out
+                };
+                // Two loops, so that the usual one has no test in it.
+                if m == u32::MAX {
+                    for k in 0..32 / CHUNK {
+                        let out = one(cx, k);
+                        // SAFETY: as above.
+                        unsafe { cx.put_chunk(i.d, k, out) };
+                    }
+                } else {
+                    for k in 0..32 / CHUNK {
+                        let out = one(cx, k);
+                        // SAFETY: as above.
+                        unsafe { cx.set_chunk(i.d, k, m, out) };
+                    }
                 }
                 Flow::Next
             }
@@ -51,15 +64,28 @@ macro_rules! map_x {
             unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
                 // SAFETY: as in the twin without immediate.
                 let f = unsafe { conjure::<F>() };
-                for k in 0..32 / CHUNK {
+                let one = |cx: &Ctx<'_>, k: usize| {
                     // SAFETY: the decoder put registers of these classes here.
                     $(let $v = unsafe { cx.chunk::<$t::Slot>(i.$reg, k) };)*
                     let mut out = [R::Slot::default(); CHUNK];
                     for l in 0..CHUNK {
                         out[l] = f($($t::get($v[l]),)* i.x).put();
                     }
-                    // SAFETY: as above.
-                    unsafe { cx.set_chunk(i.d, k, m, out) };
+                    out
+                };
+                // Two loops, so that the usual one has no test in it.
+                if m == u32::MAX {
+                    for k in 0..32 / CHUNK {
+                        let out = one(cx, k);
+                        // SAFETY: as above.
+                        unsafe { cx.put_chunk(i.d, k, out) };
+                    }
+                } else {
+                    for k in 0..32 / CHUNK {
+                        let out = one(cx, k);
+                        // SAFETY: as above.
+                        unsafe { cx.set_chunk(i.d, k, m, out) };
+                    }
                 }
                 Flow::Next
             }

@@ -9,10 +9,12 @@
 pub(crate) mod map;
 pub(crate) mod pred;
 pub(crate) mod sreg;
+mod truth;
 pub(crate) mod warp;
 
 use super::ctx::Ctx;
 use super::inst::{Flow, Inst, OpFn};
+use truth::Truth;
 
 /// Lanes handled at a time.
 pub(crate) const CHUNK: usize = 8;
@@ -20,7 +22,7 @@ pub(crate) const CHUNK: usize = 8;
 /// A value of one lane and how it is kept in a register.
 pub(crate) trait Lane: Copy + 'static {
     /// `u32` or `u64`.
-    type Slot: Copy + Default + 'static;
+    type Slot: Truth + Default;
     fn get(slot: Self::Slot) -> Self;
     fn put(self) -> Self::Slot;
 }
@@ -55,6 +57,17 @@ pub(crate) trait Body: 'static {
     /// # Safety
     /// As for [`OpFn`].
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow;
+
+    /// The same for the wide twin, where that is better written differently.
+    ///
+    /// # Safety
+    /// As for [`OpFn`]; the CPU must have what [`wide_available`] asks for.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn run_wide(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
+        // SAFETY: by contract.
+        unsafe { Self::run(cx, i, m) }
+    }
 }
 
 /// An operation compiled for both instruction sets.
@@ -115,7 +128,7 @@ unsafe fn base<B: Body>(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn wide<B: Body>(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
     // SAFETY: the caller's contract is the body's.
-    unsafe { B::run(cx, i, m) }
+    unsafe { B::run_wide(cx, i, m) }
 }
 
 /// Another copy of a closure that captures nothing. Operations are closures
@@ -153,31 +166,39 @@ impl Ctx<'_> {
         unsafe { self.reg::<[S; CHUNK]>(offset).add(k).read() }
     }
 
+    /// Writes a chunk in all lanes.
+    ///
+    /// # Safety
+    /// As for [`Ctx::chunk`].
+    #[inline(always)]
+    pub(crate) unsafe fn put_chunk<S: Copy>(&mut self, offset: u32, k: usize, v: [S; CHUNK]) {
+        // SAFETY: by contract the register has 32 slots.
+        unsafe { self.reg::<[S; CHUNK]>(offset).add(k).write(v) };
+    }
+
     /// Writes a chunk, in the lanes of `m` only.
     ///
     /// # Safety
     /// As for [`Ctx::chunk`].
     #[inline(always)]
-    pub(crate) unsafe fn set_chunk<S: Copy>(
+    pub(crate) unsafe fn set_chunk<S: Truth>(
         &mut self,
         offset: u32,
         k: usize,
         m: u32,
         v: [S; CHUNK],
     ) {
-        // SAFETY: by contract the register has 32 slots.
-        let at = unsafe { self.reg::<[S; CHUNK]>(offset).add(k) };
         let mut out = v;
         if m != u32::MAX {
-            // SAFETY: as above.
-            let old = unsafe { at.read() };
-            let part = m >> (k * CHUNK);
+            // SAFETY: by contract the register has 32 slots.
+            let old = unsafe { self.chunk::<S>(offset, k) };
+            let part = S::spread((m >> (k * CHUNK)) as u8);
             for l in 0..CHUNK {
-                out[l] = if part >> l & 1 != 0 { v[l] } else { old[l] };
+                out[l] = part[l].pick(v[l], old[l]);
             }
         }
         // SAFETY: as above.
-        unsafe { at.write(out) };
+        unsafe { self.put_chunk(offset, k, out) };
     }
 
     /// A predicate register.

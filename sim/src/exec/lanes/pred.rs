@@ -1,6 +1,7 @@
 //! Comparisons into predicates, logic on predicates, selection by predicates,
 //! and the carry of extended-precision arithmetic, which is kept as a predicate.
 
+use super::truth::Truth;
 use super::{Body, CHUNK, Lane, Twin, conjure};
 use crate::exec::ctx::Ctx;
 use crate::exec::inst::{Flow, Inst, NONE};
@@ -35,25 +36,55 @@ impl<T: Lane, F: Fn(T, T) -> bool + Copy + 'static> Body for Compare<T, F> {
             }
             r |= part << (k * CHUNK);
         }
-        let (mut yes, mut no) = (r, !r);
-        if i.x != combine::NONE {
-            // SAFETY: the decoder gives a predicate with every combination.
-            let c = unsafe { cx.pred(i.c) } ^ if i.x & combine::NOT != 0 { !0 } else { 0 };
-            (yes, no) = match i.x & 3 {
-                combine::AND => (yes & c, no & c),
-                combine::OR => (yes | c, no | c),
-                _ => (yes ^ c, no ^ c),
-            };
-        }
-        // SAFETY: d and p are predicates.
-        unsafe {
-            cx.set_pred(i.d, m, yes);
-            if i.p != NONE {
-                cx.set_pred(i.p, m, no);
-            }
-        }
-        Flow::Next
+        // SAFETY: the operands are those of a comparison.
+        unsafe { combined(cx, i, m, r) }
     }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn run_wide(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
+        // SAFETY: as in `run`; the CPU has AVX2.
+        unsafe {
+            let f = conjure::<F>();
+            let mut r = 0u32;
+            for k in 0..32 / CHUNK {
+                let a = cx.chunk::<T::Slot>(i.a, k);
+                let b = cx.chunk::<T::Slot>(i.b, k);
+                let mut part = a;
+                for l in 0..CHUNK {
+                    part[l] = T::Slot::of(f(T::get(a[l]), T::get(b[l])));
+                }
+                r |= T::Slot::pack(part) << (k * CHUNK);
+            }
+            combined(cx, i, m, r)
+        }
+    }
+}
+
+/// Writes the results `r` of a comparison.
+///
+/// # Safety
+/// `i` must be a comparison's.
+#[inline(always)]
+unsafe fn combined(cx: &mut Ctx<'_>, i: &Inst, m: u32, r: u32) -> Flow {
+    let (mut yes, mut no) = (r, !r);
+    if i.x != combine::NONE {
+        // SAFETY: the decoder gives a predicate with every combination.
+        let c = unsafe { cx.pred(i.c) } ^ if i.x & combine::NOT != 0 { !0 } else { 0 };
+        (yes, no) = match i.x & 3 {
+            combine::AND => (yes & c, no & c),
+            combine::OR => (yes | c, no | c),
+            _ => (yes ^ c, no ^ c),
+        };
+    }
+    // SAFETY: d and p are predicates.
+    unsafe {
+        cx.set_pred(i.d, m, yes);
+        if i.p != NONE {
+            cx.set_pred(i.p, m, no);
+        }
+    }
+    Flow::Next
 }
 
 /// `setp`: d and p get the result and its complement, combined by `x` with c.
@@ -88,7 +119,7 @@ pub(crate) fn logic<F: Fn(u32, u32) -> u32 + Copy + 'static>(_: F) -> Twin {
 
 struct Select<S>(PhantomData<S>);
 
-impl<S: Copy + 'static> Body for Select<S> {
+impl<S: Truth> Body for Select<S> {
     #[inline(always)]
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: c is a predicate; a, b and d are registers of class S.
@@ -97,10 +128,10 @@ impl<S: Copy + 'static> Body for Select<S> {
             for k in 0..32 / CHUNK {
                 let a = cx.chunk::<S>(i.a, k);
                 let b = cx.chunk::<S>(i.b, k);
-                let part = p >> (k * CHUNK);
+                let part = S::spread((p >> (k * CHUNK)) as u8);
                 let mut out = a;
                 for l in 0..CHUNK {
-                    out[l] = if part >> l & 1 != 0 { a[l] } else { b[l] };
+                    out[l] = part[l].pick(a[l], b[l]);
                 }
                 cx.set_chunk(i.d, k, m, out);
             }
@@ -110,7 +141,7 @@ impl<S: Copy + 'static> Body for Select<S> {
 }
 
 /// `selp` on registers with slots `S`; bit 0 of x negates the predicate.
-pub(crate) fn select<S: Copy + 'static>() -> Twin {
+pub(crate) fn select<S: Truth>() -> Twin {
     Twin::of::<Select<S>>()
 }
 
@@ -178,6 +209,26 @@ impl<T: Lane, F: Fn(T) -> bool + Copy + 'static> Body for Test<T, F> {
                 for (l, slot) in a.into_iter().enumerate() {
                     r |= u32::from(f(T::get(slot))) << (k * CHUNK + l);
                 }
+            }
+            cx.set_pred(i.d, m, r);
+        }
+        Flow::Next
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn run_wide(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
+        // SAFETY: as in `run`; the CPU has AVX2.
+        unsafe {
+            let f = conjure::<F>();
+            let mut r = 0u32;
+            for k in 0..32 / CHUNK {
+                let a = cx.chunk::<T::Slot>(i.a, k);
+                let mut part = a;
+                for slot in &mut part {
+                    *slot = T::Slot::of(f(T::get(*slot)));
+                }
+                r |= T::Slot::pack(part) << (k * CHUNK);
             }
             cx.set_pred(i.d, m, r);
         }

@@ -5,11 +5,10 @@
 #[inline(always)]
 pub(crate) fn nan32(v: f32) -> f32 {
     let bits = v.to_bits();
-    f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 {
-        0x7fff_ffff
-    } else {
-        bits
-    })
+    // Signed, because that is one comparison for most vector units. Not `is_nan`: for the
+    // compiler all NaNs are alike.
+    let nan = (bits & 0x7fff_ffff).cast_signed() > 0x7f80_0000;
+    f32::from_bits(if nan { 0x7fff_ffff } else { bits })
 }
 
 /// `.ftz`: subnormals become zeros of the same sign.

@@ -84,14 +84,17 @@ impl Warp {
 
     /// The lowest pc above `pc` where a group of the same frame waits to be met.
     pub(super) fn meeting(&self, at: usize, pc: u32) -> u32 {
+        if self.groups.len() == 1 {
+            return u32::MAX;
+        }
         let frame = self.groups[at].frame;
-        let others = self.groups.iter().enumerate();
-        others
-            .filter(|(i, g)| {
-                *i != at && g.frame == frame && g.pc > pc && !matches!(g.state, State::Bar(_))
-            })
-            .map(|(_, g)| g.pc)
-            .min()
-            .unwrap_or(u32::MAX)
+        let mut limit = u32::MAX;
+        for (i, g) in self.groups.iter().enumerate() {
+            let waits = g.frame == frame && g.pc > pc && !matches!(g.state, State::Bar(_));
+            if i != at && waits {
+                limit = limit.min(g.pc);
+            }
+        }
+        limit
     }
 }

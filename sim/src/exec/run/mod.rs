@@ -6,5 +6,6 @@ mod builtin;
 mod calls;
 mod frame;
 mod groups;
+mod hot;
 mod sync;
 pub(crate) mod warp;

@@ -3,6 +3,7 @@
 use super::barrier::Barriers;
 use super::frame::{Frame, registers};
 use super::groups::{Group, State};
+use super::hot::{self, Bounds, Pause};
 use crate::exec::ctx::{Ctx, WarpIds};
 use crate::exec::fault::{FaultKind, LaneFault};
 use crate::exec::inst::{Flow, Func, Inst, Kind, NONE};
@@ -164,35 +165,28 @@ impl Warp {
             }};
         }
         loop {
-            if pc >= limit {
-                leave!(State::Run, Next::Reschedule);
-            }
-            let Some(inst) = code.get(pc as usize) else {
-                done!(Next::Fault(lane_fault(FaultKind::InvalidPc, mask), 0));
+            let bounds = Bounds {
+                limit,
+                end,
+                alone: !others,
             };
-            count += 1;
-            // SAFETY: the frame belongs to this function, so guards are its
-            // predicates.
-            let m = unsafe { guarded(cx, inst, mask) };
-            if inst.kind == Kind::Op {
-                if m != 0 {
-                    // SAFETY: cx holds the frame and the memories of this warp;
-                    // wide twins were chosen only if the CPU has them.
-                    let flow = unsafe { (inst.f)(cx, inst, m) };
-                    if flow == Flow::Fault {
-                        done!(faulted(cx, inst, m));
+            // SAFETY: cx holds the frame and the memories of this warp, and the code is the
+            // frame's function's; wide twins were chosen only if the CPU has them.
+            let pause = unsafe { hot::run(cx, code, (&mut pc, &mut count), mask, bounds) };
+            let m = match pause {
+                Pause::Limit => leave!(State::Run, Next::Reschedule),
+                Pause::Slice => leave!(State::Run, Next::Slice),
+                Pause::Fault(inst, m) => done!(faulted(cx, inst, m)),
+                Pause::Backward => {
+                    self.patience = self.patience.saturating_sub(1);
+                    if self.patience == 0 {
+                        self.patience = PATIENCE;
+                        self.groups[at].yielded = true;
+                        leave!(State::Run, Next::Reschedule);
                     }
+                    continue;
                 }
-                pc += 1;
-                continue;
-            }
-            if m == 0 {
-                pc += 1;
-                continue;
-            }
-            if inst.kind == Kind::Bra {
-                let target = inst.x as u32;
-                if m != mask {
+                Pause::Split(target, m) => {
                     self.groups.push(Group {
                         pc: target,
                         mask: m,
@@ -208,23 +202,11 @@ impl Warp {
                     limit = limit.min(target);
                     continue;
                 }
-                let backward = target <= pc;
-                pc = target;
-                if backward {
-                    if count >= end {
-                        leave!(State::Run, Next::Slice);
-                    }
-                    if others {
-                        self.patience = self.patience.saturating_sub(1);
-                        if self.patience == 0 {
-                            self.patience = PATIENCE;
-                            self.groups[at].yielded = true;
-                            leave!(State::Run, Next::Reschedule);
-                        }
-                    }
-                }
-                continue;
-            }
+                Pause::Control(m) => m,
+            };
+            let Some(inst) = code.get(pc as usize) else {
+                done!(Next::Fault(lane_fault(FaultKind::InvalidPc, mask), 0));
+            };
             // Everything else acts on whole groups: set apart the lanes that
             // the guard excludes.
             if m != mask {
@@ -239,7 +221,7 @@ impl Warp {
                 limit = limit.min(pc + 1);
             }
             match inst.kind {
-                Kind::Op | Kind::Bra => pc += 1,
+                Kind::Op | Kind::Bra | Kind::OpBra => pc += 1,
                 Kind::WarpOp => {
                     // SAFETY: e is a 32-bit register of this frame.
                     let members = unsafe { uniform(cx, inst.e, mask) } & self.live;
@@ -388,20 +370,6 @@ pub(super) fn lane_fault(kind: FaultKind, mask: u32) -> LaneFault {
         address: None,
         access: None,
     }
-}
-
-/// Lanes of `mask` for which the guard holds.
-///
-/// # Safety
-/// `cx.regs` must be a frame of the instruction's function.
-#[inline(always)]
-unsafe fn guarded(cx: &Ctx<'_>, inst: &Inst, mask: u32) -> u32 {
-    if inst.guard == NONE {
-        return mask;
-    }
-    // SAFETY: by contract.
-    let p = unsafe { cx.pred(inst.guard >> 1) };
-    mask & if inst.guard & 1 != 0 { !p } else { p }
 }
 
 /// A 32-bit register's value in the lowest lane of `mask`.
