@@ -31,7 +31,8 @@ impl Want {
                 let (got, _) = got.as_chunks::<4>();
                 let bad = |i: &usize| {
                     let (got, want) = (f32::from_le_bytes(got[*i]), want[*i]);
-                    !((got - want).abs() <= error * want.abs().max(1.0))
+                    let near = (got - want).abs() <= error * want.abs().max(1.0);
+                    !near
                 };
                 (0..want.len()).find(bad)
             }
@@ -39,7 +40,8 @@ impl Want {
                 let (got, _) = got.as_chunks::<8>();
                 let bad = |i: &usize| {
                     let (got, want) = (f64::from_le_bytes(got[*i]), want[*i]);
-                    !((got - want).abs() <= error * want.abs().max(1.0))
+                    let near = (got - want).abs() <= error * want.abs().max(1.0);
+                    !near
                 };
                 (0..want.len()).find(bad)
             }
