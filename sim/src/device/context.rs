@@ -165,7 +165,7 @@ impl Context {
         let mut findings = Vec::new();
         let submitted = self.submit_in_order(stream, op, mode, &mut findings);
         let strict = &self.device.strict;
-        findings.into_iter().for_each(|found| strict.report(found));
+        findings.iter().for_each(|found| strict.tell(found));
         submitted
     }
 

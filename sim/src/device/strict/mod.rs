@@ -114,22 +114,33 @@ impl Monitor {
     /// Keeps a finding and tells of it. No lock that [`Machine`](super::Machine)'s own
     /// functions take may be held.
     pub(super) fn report(&self, finding: Finding) {
+        let told = finding.clone();
+        if self.keep(finding) {
+            self.tell(&told);
+        }
+    }
+
+    /// Keeps a finding; false if it is known or not wanted.
+    fn keep(&self, finding: Finding) -> bool {
         if !self.wants(option(finding.kind)) {
-            return;
+            return false;
         }
-        {
-            let mut findings = lock(&self.findings);
-            // Work that was reported when it was queued may fault for the same reason.
-            if findings.iter().any(|known| same(known, &finding)) {
-                return;
-            }
-            if findings.len() == KEPT {
-                findings.pop_front();
-            }
-            findings.push_back(finding.clone());
+        let mut findings = lock(&self.findings);
+        // Work that was reported when it was queued may fault for the same reason.
+        if findings.iter().any(|known| same(known, &finding)) {
+            return false;
         }
+        if findings.len() == KEPT {
+            findings.pop_front();
+        }
+        findings.push_back(finding);
+        true
+    }
+
+    /// Tells of a finding that was kept.
+    pub(super) fn tell(&self, finding: &Finding) {
         if let Some(sink) = &self.sink {
-            in_user_code(|| (sink.0)(&finding));
+            in_user_code(|| (sink.0)(finding));
         }
     }
 
@@ -188,15 +199,20 @@ fn option(kind: FindingKind) -> Strict {
     }
 }
 
-/// Whether two findings are one mistake: of one call, about one allocation.
-fn same(one: &Finding, other: &Finding) -> bool {
-    let call = |finding: &Finding| finding.call.as_ref().map(|call| call.number);
+/// Whether a finding is the same mistake as a known one: of the same call, about the same
+/// allocation, or what comes of it.
+fn same(known: &Finding, finding: &Finding) -> bool {
+    let number = |call: &Option<CallSite>| call.as_ref().map_or(0, |call| call.number);
     let memory = |finding: &Finding| finding.allocation.as_ref().map(|memory| memory.base);
     let line = |finding: &Finding| finding.kernel.as_ref().map(|kernel| kernel.line);
-    let merges = matches!(one.kind, FindingKind::UseAfterFree);
-    one.kind == other.kind
-        && call(one).is_some_and(|number| number != 0)
-        && call(one) == call(other)
-        && memory(one) == memory(other)
-        && (merges || line(one) == line(other) && one.what == other.what)
+    let call = number(&finding.call);
+    if call == 0 || memory(known) != memory(finding) {
+        return false;
+    }
+    match (known.kind, finding.kind) {
+        (FindingKind::FreeInUse, FindingKind::UseAfterFree) => number(&known.other) == call,
+        (one, other) if one != other || number(&known.call) != call => false,
+        (FindingKind::UseAfterFree, _) => true,
+        _ => line(known) == line(finding) && known.what == finding.what,
+    }
 }

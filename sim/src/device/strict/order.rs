@@ -173,8 +173,8 @@ impl Monitor {
         self.wants(Strict::ORDER.union(Strict::PENDING_DESTROY))
     }
 
-    /// An operation is about to be queued. Findings are the caller's to report, when it
-    /// holds no lock.
+    /// An operation is about to be queued. Findings are the caller's to tell, when it holds
+    /// no lock.
     pub(in crate::device) fn queue(
         &self,
         space: &Space,
@@ -192,6 +192,13 @@ impl Monitor {
             return trace;
         }
         let used = self.touched(space, op);
+        // Before the operation can run, and fault for the same reason.
+        let mut found = |finding: Finding| {
+            let told = finding.clone();
+            if self.keep(finding) {
+                findings.push(told);
+            }
+        };
         let mut order = lock(&self.order);
         let stamp = order.advance(context, stream);
         let line = stream.id;
@@ -218,7 +225,7 @@ impl Monitor {
                         "the free does not come after {} in stream {}, which uses the memory",
                         user.function, user.stream
                     );
-                    findings.push(Finding {
+                    found(Finding {
                         address: Some(block.address),
                         allocation: Some(block.allocation()),
                         call: Some(here.site()),
@@ -244,7 +251,7 @@ impl Monitor {
                 None
             };
             if let Some((kind, what)) = problem {
-                findings.push(Finding {
+                found(Finding {
                     address: touched.allocation.as_ref().map(|memory| memory.base),
                     allocation: touched.allocation,
                     call: Some(here.site()),

@@ -1,0 +1,115 @@
+//! Things that go while work which uses them may still run. The work is over long before,
+//! as a rule: what counts is whether the program has waited for it.
+
+use cupola_sim::{FindingKind as Kind, Strict};
+
+use crate::client::{expect, expect_memory, found, found_if};
+
+// 18. Without it, `cuMemFree` of memory that a kernel was given would pass, because the
+// driver happens to wait.
+#[test]
+fn memory_is_freed_under_a_kernel() {
+    let finding = found(|client, bug| {
+        let stream = client.stream();
+        let out = client.alloc(256);
+        client.launch("fill", 64, stream, &[out, 4]);
+        if !bug {
+            client.wait(stream);
+        }
+        client.free(out);
+        client.wait(stream);
+        client.destroy(stream);
+    });
+    expect(&finding, Kind::FreeInUse, "cuMemFree_v2");
+    expect_memory(&finding, 256, "cuMemAlloc_v2", None);
+    assert_eq!(finding.other.unwrap().function, "cuLaunchKernel");
+}
+
+// 19. Without it, a stream-ordered free that does not wait for another stream's use would
+// be found only when it loses the race.
+#[test]
+fn memory_is_freed_in_a_stream_that_does_not_wait_for_its_user() {
+    let finding = found(|client, bug| {
+        let (user, other) = (client.stream(), client.stream());
+        let at = client.alloc_async(64, user);
+        client.fill(at, 64, user);
+        if !bug {
+            client.order(user, other);
+        }
+        client.free_async(at, other);
+        client.wait(user);
+        client.wait(other);
+        client.destroy(user);
+        client.destroy(other);
+    });
+    expect(&finding, Kind::FreeInUse, "cuMemFreeAsync");
+    expect_memory(&finding, 64, "cuMemAllocAsync", None);
+    assert_eq!(finding.other.unwrap().function, "cuMemsetD8Async");
+}
+
+// 20. Without it, page-locked memory could go under an asynchronous copy.
+#[test]
+fn page_locked_memory_is_freed_under_a_copy() {
+    let finding = found(|client, bug| {
+        let stream = client.stream();
+        let (to, from) = (client.alloc(4096), client.pinned(4096));
+        // SAFETY: the copy is over when the memory is freed: the driver waits.
+        unsafe {
+            client
+                .driver
+                .cuMemcpyHtoDAsync_v2(to, from, 4096, stream)
+                .unwrap();
+            if !bug {
+                client.wait(stream);
+            }
+            client.unpin(from);
+        }
+        client.wait(stream);
+        client.free(to);
+        client.destroy(stream);
+    });
+    expect(&finding, Kind::FreeInUse, "cuMemFreeHost");
+    expect_memory(&finding, 4096, "cuMemHostAlloc", None);
+    assert_eq!(finding.other.unwrap().function, "cuMemcpyHtoDAsync_v2");
+}
+
+// 21. Without it, a module could be unloaded under its kernel.
+#[test]
+fn a_module_is_unloaded_under_its_kernel() {
+    let finding = found(|client, bug| {
+        let out = client.alloc(256);
+        client.launch("fill", 64, std::ptr::null_mut(), &[out, 4]);
+        if !bug {
+            client.wait(std::ptr::null_mut());
+        }
+        // SAFETY: no pointers.
+        unsafe { client.driver.cuModuleUnload(client.module) }.unwrap();
+        client.wait(std::ptr::null_mut());
+        client.free(out);
+    });
+    expect(&finding, Kind::FreeInUse, "cuModuleUnload");
+    assert_eq!(finding.other.unwrap().function, "cuLaunchKernel");
+}
+
+// 22. Without it, nobody could ask for reports of what the driver allows: an event that
+// goes before its record is reached.
+#[test]
+fn an_event_is_destroyed_before_its_work() {
+    let finding = found_if(Strict::PENDING_DESTROY, |client, bug| {
+        let at = client.alloc(64);
+        let event = client.event();
+        client.fill(at, 64, std::ptr::null_mut());
+        // SAFETY: no pointers.
+        unsafe {
+            let driver = &client.driver;
+            driver.cuEventRecord(event, std::ptr::null_mut()).unwrap();
+            if !bug {
+                driver.cuEventSynchronize(event).unwrap();
+            }
+            driver.cuEventDestroy_v2(event).unwrap();
+        }
+        client.wait(std::ptr::null_mut());
+        client.free(at);
+    });
+    expect(&finding, Kind::DestroyInUse, "cuEventDestroy_v2");
+}

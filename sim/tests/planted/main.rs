@@ -1,0 +1,12 @@
+//! Client programs with one bug each, and their correct twins. Strict mode must find the
+//! bug, say where it is, and report nothing else, and nothing at all of the twin.
+//! `docs/design/sim/strict.md` has the list.
+
+mod client;
+
+mod accesses;
+mod early;
+mod frees;
+mod kernels;
+mod leaks;
+mod order;
