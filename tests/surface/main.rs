@@ -4,6 +4,7 @@
 
 mod raw;
 
+mod concurrency;
 mod copies;
 mod ipc;
 mod libraries;

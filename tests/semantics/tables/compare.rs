@@ -83,6 +83,7 @@ pub(crate) fn all() -> Vec<Form> {
     }
     all.extend(combined());
     all.extend(sets());
+    all.extend(sets_of_halves());
     all.extend(packed());
     all.extend(selections());
     all
@@ -182,6 +183,31 @@ fn sets() -> Vec<Form> {
                 let t = holds("leu", order(a[0], a[1], Ty::F32, true));
                 truth * u64::from(boolean(op, t, a[2] != 0))
             }));
+        }
+    }
+    all
+}
+
+/// `set` of halves: the destination is one too, or an integer (9.7.7.1).
+fn sets_of_halves() -> Vec<Form> {
+    let mut all = Vec::new();
+    for (from, one) in [(Ty::F16, 0x3c00), (Ty::BF16, 0x3f80)] {
+        let kinds = [
+            (from, one),
+            (Ty::U16, 0xffff),
+            (Ty::S16, 0xffff),
+            (Ty::U32, 0xffff_ffff),
+            (Ty::S32, 0xffff_ffff),
+        ];
+        for (to, truth) in kinds {
+            for op in FLOATS {
+                let name = format!("set.{op}.{}.{}", to.name(), from.name());
+                let operands = mixed(&[few(from), few(from)], &[from, from]);
+                let form = Form::new(name, &[from, from], to, operands, move |a| {
+                    truth * u64::from(holds(op, order(a[0], a[1], from, false)))
+                });
+                all.push(needs(form, from));
+            }
         }
     }
     all
