@@ -26,6 +26,6 @@ pub mod ptx;
 pub mod settings;
 
 pub use device::{
-    Allocation, CallSite, DeviceConfig, Finding, FindingKind, KernelSite, Machine, MachineBuilder,
-    Memory, Strict, Usage,
+    Act, Allocation, CallSite, DeviceConfig, Finding, FindingKind, KernelSite, Machine,
+    MachineBuilder, Memory, Order, Step, Strict, Trace, Usage,
 };

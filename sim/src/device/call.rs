@@ -64,6 +64,9 @@ pub(super) fn enter(
     let run = AssertUnwindSafe(|| {
         if when == When::Initialized {
             call.check_permitted()?;
+            if let Some(schedule) = &machine.schedule {
+                schedule.enter();
+            }
         }
         body(&call)
     });
@@ -76,7 +79,7 @@ pub(super) fn enter(
 
 impl Call<'_> {
     fn check_permitted(&self) -> Reply {
-        if in_host_function() {
+        if in_host_function(self.machine.id) {
             return Err(CUresult::CUDA_ERROR_NOT_PERMITTED);
         }
         if !self.machine.initialized.load(Ordering::Acquire) {

@@ -112,6 +112,14 @@ impl DeviceConfig {
         self
     }
 
+    /// Bytes per second of memsets and of copies that do not cross the bus, in virtual time
+    /// only. They take no time unless told.
+    #[must_use]
+    pub fn memory_bandwidth(mut self, bytes_per_second: u64) -> Self {
+        self.pace.memory = Some(bytes_per_second.max(1));
+        self
+    }
+
     /// Adds up to `most` to the start of every operation. How much is a function of the
     /// seed, the stream's position of creation and the operation's position in the stream.
     #[must_use]
@@ -129,6 +137,8 @@ pub(super) struct Pace {
     pub(super) operation: Duration,
     pub(super) upload: Option<u64>,
     pub(super) download: Option<u64>,
+    /// Within the device; in virtual time only.
+    pub(super) memory: Option<u64>,
     jitter: Duration,
     seed: u64,
 }
@@ -149,11 +159,29 @@ impl Pace {
 }
 
 /// The finaliser of splitmix64: every bit of the result depends on every bit of `x`.
-fn mix(x: u64) -> u64 {
+pub(super) fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
+}
+
+/// Who decides what a machine's streams and kernels do next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Order {
+    /// The host: each stream has a thread of its own, kernels have several, delays are
+    /// slept, and event times are the host's clock.
+    #[default]
+    Threads,
+    /// Chance, from this seed: any operation that may come next, and any slice of any
+    /// resident block of a running kernel, so that programs which forget to wait are found
+    /// out. The same seed and the same calls give the same order. Streams of higher
+    /// priority are chosen more often.
+    Seeded(u64),
+    /// The device's model of time: what comes first in virtual time, as the bandwidths,
+    /// clocks and delays of the [`DeviceConfig`] say.
+    Timed,
 }
 
 /// Describes a machine; made by [`Machine::builder`](super::Machine::builder).
@@ -167,6 +195,7 @@ pub struct MachineBuilder {
     pub(super) exports: Option<Exports>,
     pub(super) strict: Strict,
     pub(super) sink: Option<Sink>,
+    pub(super) order: Order,
 }
 
 /// Gives the address at which a library exports a function.
@@ -184,6 +213,7 @@ impl Default for MachineBuilder {
             exports: None,
             strict: Strict::default(),
             sink: None,
+            order: Order::default(),
         }
     }
 }
@@ -241,6 +271,21 @@ impl MachineBuilder {
     pub fn exports(mut self, exports: fn(SymbolId) -> *const c_void) -> Self {
         self.exports = Some(exports);
         self
+    }
+
+    /// Who decides what runs next; [`Order::Threads`] unless told. The other orders start no
+    /// threads, except for functions that a program has a stream call: driver calls do the
+    /// work. Time is virtual in both, also for kernels' clocks, and delays are not slept.
+    #[must_use]
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// Replays the order of this seed: [`Order::Seeded`].
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        self.order(Order::Seeded(seed))
     }
 
     /// Host threads that execute a kernel's blocks; at least 1. The default is one for

@@ -232,13 +232,34 @@ impl Context {
         let seen = self.device.strict.seen(self.handle, stream);
         self.before(stream).iter().for_each(Until::wait);
         self.device.strict.learn(seen.as_ref());
+        self.observe(stream);
         self.device.account.synchronized();
         self.health.check()
     }
 
+    /// The program knows that a stream has finished, and so that its virtual time is over.
+    fn observe(&self, stream: &Arc<Stream>) {
+        let Some(schedule) = &self.device.schedule else {
+            return;
+        };
+        schedule.observe(stream.ready_at());
+        if stream.kind == Kind::Legacy {
+            let streams = lock(&self.streams);
+            let blocking = streams.all().filter(|stream| stream.kind == Kind::Blocking);
+            blocking.for_each(|stream| schedule.observe(stream.ready_at()));
+        }
+    }
+
     pub(super) fn query_stream(&self, stream: &Arc<Stream>) -> Reply {
         let seen = self.device.strict.seen(self.handle, stream);
-        let ready = self.before(stream).is_empty();
+        let mut ready = self.before(stream).is_empty();
+        if !ready && let Some(schedule) = &self.device.schedule {
+            schedule.poll();
+            ready = self.before(stream).is_empty();
+        }
+        if ready {
+            self.observe(stream);
+        }
         self.health.check()?;
         if ready {
             self.device.strict.learn(seen.as_ref());
@@ -269,6 +290,11 @@ impl Context {
                 .collect()
         };
         pending.iter().for_each(Until::wait);
+        if let Some(schedule) = &self.device.schedule {
+            let streams = lock(&self.streams);
+            let all = streams.all().chain([&self.legacy]);
+            all.for_each(|stream| schedule.observe(stream.ready_at()));
+        }
     }
 
     /// Waits for all work and ends the threads.

@@ -34,6 +34,9 @@ pub(super) struct Engines {
     /// One for both directions, or one for each.
     engines: Vec<Engine>,
     pub(super) pace: Pace,
+    /// Copies last as long in the host's time. With virtual time, the machine's scheduler
+    /// sees to the engines.
+    real: bool,
 }
 
 /// Holds an engine until dropped.
@@ -47,7 +50,7 @@ impl Drop for Held<'_> {
 }
 
 impl Engines {
-    pub(super) fn new(config: &DeviceConfig) -> Self {
+    pub(super) fn new(config: &DeviceConfig, real: bool) -> Self {
         let count = u64::from(config.copy_engines);
         let engine = |width| Engine {
             desk: Mutex::default(),
@@ -62,6 +65,7 @@ impl Engines {
         Self {
             engines,
             pace: config.pace.clone(),
+            real,
         }
     }
 
@@ -83,12 +87,17 @@ impl Engines {
         Held(engine)
     }
 
-    /// How long a copy of `bytes` takes.
-    pub(super) fn time(&self, direction: Direction, bytes: u64) -> Duration {
-        let rate = match direction {
+    /// Bytes a second; `None` if copies take no time.
+    pub(super) fn rate(&self, direction: Direction) -> Option<u64> {
+        match direction {
             Direction::Upload => self.pace.upload,
             Direction::Download => self.pace.download,
-        };
+        }
+    }
+
+    /// How long a copy of `bytes` keeps the host waiting.
+    pub(super) fn time(&self, direction: Direction, bytes: u64) -> Duration {
+        let rate = self.rate(direction).filter(|_| self.real);
         rate.map_or(Duration::ZERO, |rate| {
             Duration::from_secs_f64(bytes as f64 / rate as f64)
         })

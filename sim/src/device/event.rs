@@ -10,13 +10,41 @@ use cupola_sys::driver::CUresult;
 
 use super::args::Reply;
 use super::health::Health;
+use super::schedule::Time;
 use super::strict::{Clock, Origin};
 use super::sync::{lock, wait};
+
+/// When a stream got to a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Moment {
+    /// In the host's time.
+    Host(Instant),
+    /// In the machine's virtual time.
+    Virtual(Time),
+}
+
+impl Moment {
+    pub(super) fn now() -> Self {
+        Self::Host(Instant::now())
+    }
+
+    /// Seconds since `start`, which may be later. A machine has one kind of time.
+    fn seconds_since(self, start: Self) -> Option<f64> {
+        match (self, start) {
+            (Self::Host(end), Self::Host(start)) => Some(match end.checked_duration_since(start) {
+                Some(span) => span.as_secs_f64(),
+                None => -start.duration_since(end).as_secs_f64(),
+            }),
+            (Self::Virtual(end), Self::Virtual(start)) => Some(end.seconds_since(start)),
+            _ => None,
+        }
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 enum State {
     Queued,
-    Done(Instant),
+    Done(Moment),
     /// Its stream stopped before it got there.
     Abandoned,
 }
@@ -50,8 +78,8 @@ impl Record {
     }
 
     /// The stream got here.
-    pub(super) fn complete(&self) {
-        *lock(&self.state) = State::Done(Instant::now());
+    pub(super) fn complete(&self, moment: Moment) {
+        *lock(&self.state) = State::Done(moment);
         self.changed.notify_all();
     }
 
@@ -73,7 +101,16 @@ impl Record {
         }
     }
 
-    fn time(&self) -> Option<Instant> {
+    /// When in virtual time the stream got here or stopped; `None` if it has not yet.
+    pub(super) fn settled_at(&self) -> Option<Time> {
+        match *lock(&self.state) {
+            State::Done(Moment::Virtual(time)) => Some(time),
+            State::Done(Moment::Host(_)) | State::Abandoned => Some(Time::default()),
+            State::Queued => None,
+        }
+    }
+
+    fn time(&self) -> Option<Moment> {
         match *lock(&self.state) {
             State::Done(time) => Some(time),
             State::Queued | State::Abandoned => None,
@@ -131,10 +168,8 @@ impl Event {
         let (Some(first), Some(last)) = (first.time(), last.time()) else {
             return Err(CUresult::CUDA_ERROR_NOT_READY);
         };
-        let milliseconds = match last.checked_duration_since(first) {
-            Some(span) => span.as_secs_f64() * 1e3,
-            None => -first.duration_since(last).as_secs_f64() * 1e3,
-        };
-        Ok(milliseconds as f32)
+        let seconds = last.seconds_since(first);
+        let seconds = seconds.ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)?;
+        Ok((seconds * 1e3) as f32)
     }
 }

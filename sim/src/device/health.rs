@@ -17,6 +17,14 @@ pub(super) struct Fault {
 }
 
 impl Fault {
+    /// An error of ours, not of the program.
+    pub(super) fn internal() -> Self {
+        Self {
+            code: CUresult::CUDA_ERROR_UNKNOWN,
+            text: "the software device failed".into(),
+        }
+    }
+
     pub(super) fn illegal_address(text: String) -> Self {
         Self {
             code: CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,

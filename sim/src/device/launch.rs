@@ -14,7 +14,8 @@ use super::memory::{Place, Space};
 use super::module::{Function, SHARED_MOST};
 use super::sync::{read, write};
 use crate::exec::{
-    self, FaultKind, GlobalMemory, Grid, LaunchConfig, LaunchError, LaunchOptions, MemRange,
+    self, FaultKind, GlobalMemory, Grid, LaunchConfig, LaunchError, LaunchOptions, MemRange, Slice,
+    Stepper, Turn,
 };
 
 /// A kernel with its arguments and its grid.
@@ -45,11 +46,34 @@ impl Launch {
 
     pub(super) fn run(self, device: &Device, health: &Health) -> Result<(), Fault> {
         let started = Instant::now();
-        let memory = Memory {
-            space: &device.space,
-            held: RwLock::default(),
-        };
-        let options = LaunchOptions {
+        let memory = Memory::new(device, Held::default());
+        let options = self.options(device, health);
+        let kernel = &self.function.kernel;
+        let result = exec::launch(kernel, self.config, &self.params, &memory, options);
+        health.pass(started, device.engines.pace.launch);
+        result.map(drop).map_err(|error| fault(device, &error))
+    }
+
+    /// Runs one slice. `held` keeps between slices what the kernel has touched.
+    pub(super) fn step(
+        &self,
+        held: &mut Held,
+        stepper: &mut Stepper,
+        turn: Turn,
+        device: &Device,
+        health: &Health,
+    ) -> Result<Slice, Fault> {
+        let memory = Memory::new(device, std::mem::take(held));
+        let options = self.options(device, health);
+        let kernel = &self.function.kernel;
+        let grid = Grid::new(kernel, self.config, &self.params, &memory, options);
+        let slice = grid.and_then(|grid| grid.step(stepper, turn));
+        *held = memory.into_held();
+        slice.map_err(|error| fault(device, &error))
+    }
+
+    fn options<'a>(&self, device: &'a Device, health: &'a Health) -> LaunchOptions<'a> {
+        LaunchOptions {
             workers: device.workers,
             cancel: Some(health.stop_flag()),
             cooperative: self.cooperative,
@@ -57,23 +81,21 @@ impl Launch {
             max_shared: SHARED_MOST,
             host: &device.output,
             ..LaunchOptions::default()
-        };
-        let kernel = &self.function.kernel;
-        let result = exec::launch(kernel, self.config, &self.params, &memory, options);
-        health.pass(started, device.engines.pace.launch);
-        result.map(drop).map_err(|error| {
-            let code = match &error {
-                LaunchError::Fault(fault) => {
-                    device.strict.kernel_fault(&device.space, fault);
-                    code(&fault.kind)
-                }
-                _ => CUresult::CUDA_ERROR_LAUNCH_FAILED,
-            };
-            Fault {
-                code,
-                text: error.to_string(),
-            }
-        })
+        }
+    }
+}
+
+fn fault(device: &Device, error: &LaunchError) -> Fault {
+    let code = match error {
+        LaunchError::Fault(fault) => {
+            device.strict.kernel_fault(&device.space, fault);
+            code(&fault.kind)
+        }
+        _ => CUresult::CUDA_ERROR_LAUNCH_FAILED,
+    };
+    Fault {
+        code,
+        text: error.to_string(),
     }
 }
 
@@ -98,9 +120,23 @@ struct Memory<'a> {
     held: RwLock<Held>,
 }
 
+impl<'a> Memory<'a> {
+    fn new(device: &'a Device, held: Held) -> Self {
+        Self {
+            space: &device.space,
+            held: RwLock::new(held),
+        }
+    }
+
+    fn into_held(self) -> Held {
+        let held = self.held.into_inner();
+        held.unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
 /// What a launch keeps alive.
 #[derive(Debug, Default)]
-struct Held {
+pub(super) struct Held {
     /// By first address.
     places: BTreeMap<u64, Place>,
     /// Freed by the program, with another place at the same first address since then.

@@ -19,7 +19,8 @@ use super::event::Event;
 use super::memory::{Account, PoolLimits, Space};
 use super::module::Modules;
 use super::notes::{Notes, Output};
-use super::op::in_host_function;
+use super::op::{MachineId, in_host_function};
+use super::schedule::{Schedule, Trace};
 use super::stream::Stream;
 use super::strict::{self, Finding, Monitor};
 use super::sync::{lock, read, write};
@@ -114,6 +115,14 @@ impl Machine {
     pub fn report_leaks(&self) {
         strict::report_leaks(&self.inner);
     }
+
+    /// What the machine has done, in order; `None` with
+    /// [`Order::Threads`](super::Order::Threads), which nobody can follow.
+    #[must_use]
+    pub fn trace(&self) -> Option<Trace> {
+        let schedule = self.inner.schedule.as_ref();
+        schedule.map(|schedule| schedule.trace())
+    }
 }
 
 impl fmt::Debug for Machine {
@@ -131,17 +140,23 @@ impl MachineBuilder {
             // Handles of machines that live at the same time differ, because their
             // addresses do: a handle of another machine is an invalid one.
             let first = (this.as_ptr().addr() as u64 >> 4) << 22;
-            let strict = Arc::new(Monitor::new(self.strict, self.sink));
+            let id = MachineId(first);
+            let strict = Arc::new(Monitor::new(self.strict, self.sink, id));
             let space = Arc::new(Space::new(Arc::clone(&strict)));
             let handles = AtomicU64::new(first);
-            let devices = self.devices.into_iter().take(MOST_DEVICES).enumerate();
+            let mut configs = self.devices;
+            configs.truncate(MOST_DEVICES);
+            let schedule = Schedule::new(self.order, &configs);
+            let devices = configs.into_iter().enumerate();
             let notes = Arc::new(Notes::default());
             let shared = Shared {
                 workers: self.workers,
                 space: Arc::clone(&space),
                 notes: Arc::clone(&notes),
                 strict: Arc::clone(&strict),
-                output: self.output,
+                output: self.output.of(id),
+                machine: id,
+                schedule: schedule.clone(),
             };
             let new_handle = || handles.fetch_add(1, Ordering::Relaxed);
             let devices = devices.map(|(ordinal, config)| {
@@ -172,6 +187,8 @@ impl MachineBuilder {
                 modules: Modules::default(),
                 notes,
                 strict,
+                id,
+                schedule,
             }
         });
         Machine { inner }
@@ -185,6 +202,8 @@ struct Shared {
     notes: Arc<Notes>,
     strict: Arc<Monitor>,
     output: Output,
+    machine: MachineId,
+    schedule: Option<Arc<Schedule>>,
 }
 
 /// A device and what its contexts share.
@@ -199,6 +218,9 @@ pub(super) struct Device {
     pub(super) notes: Arc<Notes>,
     pub(super) strict: Arc<Monitor>,
     pub(super) output: Output,
+    pub(super) machine: MachineId,
+    /// Decides what runs next, unless streams have threads.
+    pub(super) schedule: Option<Arc<Schedule>>,
     /// The same for every life of the primary context.
     pub(super) primary_handle: u64,
     pub(super) primary: Mutex<Primary>,
@@ -232,7 +254,7 @@ impl Device {
         );
         Self {
             ordinal,
-            engines: Engines::new(&config),
+            engines: Engines::new(&config, shared.schedule.is_none()),
             config,
             workers: shared.workers,
             account,
@@ -240,6 +262,8 @@ impl Device {
             notes: Arc::clone(&shared.notes),
             strict: Arc::clone(&shared.strict),
             output: shared.output.clone(),
+            machine: shared.machine,
+            schedule: shared.schedule.clone(),
             primary_handle: primary,
             primary: Mutex::default(),
             retained: AtomicU32::new(0),
@@ -274,6 +298,8 @@ pub(super) struct Inner {
     pub(super) modules: Modules,
     pub(super) notes: Arc<Notes>,
     pub(super) strict: Arc<Monitor>,
+    pub(super) id: MachineId,
+    pub(super) schedule: Option<Arc<Schedule>>,
 }
 
 impl Inner {
@@ -386,7 +412,10 @@ impl Drop for Inner {
         for device in &self.devices {
             lock(&device.primary).context = None;
         }
-        if in_host_function() {
+        if in_host_function(self.id) {
+            if let Some(schedule) = &self.schedule {
+                schedule.abandon();
+            }
             // This thread's own stream is busy until this function returns. The threads
             // keep what they use and end by themselves.
             contexts.iter().for_each(|(_, context)| context.close());

@@ -21,12 +21,14 @@ mod memory;
 mod module;
 mod notes;
 mod op;
+mod schedule;
 mod stream;
 mod strict;
 mod sync;
 mod usage;
 
-pub use config::{DeviceConfig, MachineBuilder};
+pub use config::{DeviceConfig, MachineBuilder, Order};
 pub use machine::Machine;
+pub use schedule::{Act, Step, Trace};
 pub use strict::{Allocation, CallSite, Finding, FindingKind, KernelSite, Memory, Strict};
 pub use usage::Usage;

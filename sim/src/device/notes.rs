@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use super::op::in_user_code;
+use super::op::{MachineId, in_user_code};
 use super::sync::lock;
 
 /// Most messages that are kept.
@@ -15,11 +15,16 @@ type Sink = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// Where the output of device-side `printf` goes.
 #[derive(Clone)]
-pub(super) struct Output(Sink);
+pub(super) struct Output(Sink, MachineId);
 
 impl Output {
     pub(super) fn new(sink: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(sink))
+        Self(Arc::new(sink), MachineId::default())
+    }
+
+    /// The same for a machine, whose driver the sink must not call.
+    pub(super) fn of(self, machine: MachineId) -> Self {
+        Self(self.0, machine)
     }
 }
 
@@ -40,7 +45,7 @@ impl fmt::Debug for Output {
 
 impl crate::exec::Host for Output {
     fn print(&self, text: &[u8]) {
-        in_user_code(|| (self.0)(text));
+        in_user_code(self.1, || (self.0)(text));
     }
 }
 

@@ -1,25 +1,35 @@
 //! What a stream executes.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::Arc;
 
 use cupola_sys::driver::{CUhostFn, CUresult, CUstream, CUstreamCallback};
 
-use super::event::Record;
+use super::engine::Direction;
+use super::event::{Moment, Record};
 use super::health::{Fault, Health};
 use super::launch::Launch;
 use super::machine::Device;
 use super::memory::{Block, Fill, Transfer};
+use super::schedule::Time;
 
 thread_local! {
-    static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
+    /// The machines for which this thread runs a user's function, innermost last.
+    static IN_HOST_FUNCTION: RefCell<Vec<MachineId>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whether this thread runs a user's function for a stream or a kernel: driver calls are
-/// not permitted then.
-pub(super) fn in_host_function() -> bool {
-    IN_HOST_FUNCTION.get()
+/// Tells machines that live at the same time apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MachineId(pub(super) u64);
+
+/// Whether this thread runs a user's function for a stream or a kernel of the machine:
+/// calls of its driver are not permitted then. Those of another machine are.
+pub(super) fn in_host_function(machine: MachineId) -> bool {
+    // A thread that is ending runs no user's function.
+    IN_HOST_FUNCTION
+        .try_with(|machines| machines.borrow().contains(&machine))
+        .unwrap_or(false)
 }
 
 /// A user's pointer, handed back to the user's function.
@@ -64,20 +74,49 @@ impl Op {
         )
     }
 
+    /// Whether it calls a function of the program, if its context has halted or not.
+    pub(super) fn calls_the_program(&self, halted: bool) -> bool {
+        match self {
+            Self::Host(function, _) => function.is_some() && !halted,
+            Self::Callback(function, ..) => function.is_some(),
+            _ => false,
+        }
+    }
+
+    /// How many bytes it moves, and which way over the bus.
+    pub(super) fn bytes(&self) -> Option<(Option<Direction>, u64)> {
+        match self {
+            Self::Copy(copy) => Some((copy.direction, copy.len as u64)),
+            Self::Fill(fill) => Some((None, fill.width as u64 * fill.count as u64)),
+            _ => None,
+        }
+    }
+
+    /// [`Op::run`] for the machine's scheduler, at a moment of virtual time.
+    pub(super) fn run_at(self, device: &Device, health: &Health, time: Time) -> Result<(), Fault> {
+        match self {
+            Self::Record(record) => record.complete(Moment::Virtual(time)),
+            // The scheduler has seen to it.
+            Self::Wait(_) => {}
+            op => op.run(device, health)?,
+        }
+        Ok(())
+    }
+
     pub(super) fn run(self, device: &Device, health: &Health) -> Result<(), Fault> {
         match self {
             Self::Copy(copy) => copy.run(&device.space, &device.engines, health)?,
             Self::Fill(fill) => fill.run(&device.space)?,
             Self::Launch(launch) => launch.run(device, health)?,
-            Self::Record(record) => record.complete(),
+            Self::Record(record) => record.complete(Moment::now()),
             Self::Wait(record) => record.wait(),
-            Self::Host(Some(function), data) => in_user_code(|| {
+            Self::Host(Some(function), data) => in_user_code(device.machine, || {
                 // SAFETY: the caller of `cuLaunchHostFunc` promised that the function may
                 // be called with this argument, once, when the stream gets here.
                 unsafe { function(data.0) }
             }),
             Self::Callback(function, stream, data) => {
-                call_back(function, stream, CUresult::CUDA_SUCCESS, data);
+                call_back(device, function, stream, CUresult::CUDA_SUCCESS, data);
             }
             Self::Free(block) => device.space.remove(&block),
             Self::Host(None, _) => {}
@@ -89,32 +128,41 @@ impl Op {
     pub(super) fn abandon(self, device: &Device, code: CUresult) {
         match self {
             Self::Record(record) => record.abandon(),
-            Self::Callback(function, stream, data) => call_back(function, stream, code, data),
+            Self::Callback(function, stream, data) => {
+                call_back(device, function, stream, code, data);
+            }
             Self::Free(block) => device.space.remove(&block),
             Self::Copy(_) | Self::Fill(_) | Self::Launch(_) | Self::Wait(_) | Self::Host(..) => {}
         }
     }
 }
 
-fn call_back(function: CUstreamCallback, stream: u64, code: CUresult, data: UserData) {
+fn call_back(
+    device: &Device,
+    function: CUstreamCallback,
+    stream: u64,
+    code: CUresult,
+    data: UserData,
+) {
     let Some(function) = function else { return };
     let stream: CUstream = std::ptr::without_provenance_mut(stream as usize);
-    in_user_code(|| {
+    in_user_code(device.machine, || {
         // SAFETY: the caller of `cuStreamAddCallback` promised that the function may be
         // called with these arguments, once, when the stream gets here or stops.
         unsafe { function(stream, code, data.0) }
     });
 }
 
-/// Calls a user's function.
-pub(super) fn in_user_code(call: impl FnOnce()) {
+/// Calls a user's function for a machine.
+pub(super) fn in_user_code(machine: MachineId, call: impl FnOnce()) {
     /// Also on the way of a panic.
-    struct Restore(bool);
+    struct Restore;
     impl Drop for Restore {
         fn drop(&mut self) {
-            IN_HOST_FUNCTION.set(self.0);
+            IN_HOST_FUNCTION.with_borrow_mut(Vec::pop);
         }
     }
-    let _restore = Restore(IN_HOST_FUNCTION.replace(true));
+    IN_HOST_FUNCTION.with_borrow_mut(|machines| machines.push(machine));
+    let _restore = Restore;
     call();
 }

@@ -17,6 +17,7 @@ use super::args::Reply;
 use super::health::{Fault, Health};
 use super::machine::Device;
 use super::op::Op;
+use super::schedule::Time;
 use super::strict::{Origin, Trace};
 use super::sync::{lock, wait, wait_timeout};
 
@@ -43,17 +44,36 @@ pub(super) struct Until {
 
 impl Until {
     pub(super) fn wait(&self) {
-        self.stream.wait_for(self.number);
+        match &self.stream.device.schedule {
+            Some(schedule) => {
+                schedule.drive(|| self.is_over());
+                schedule.observe(self.stream.ready_at());
+            }
+            None => self.stream.wait_for(self.number),
+        }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        lock(&self.stream.queue).finished >= self.number
+    }
+
+    /// When the stream was ready for more, in virtual time. Once this is over, that is
+    /// when its last operation ended: what was submitted later comes after who asks.
+    pub(super) fn ready_at(&self) -> Time {
+        self.stream.ready_at()
     }
 }
 
+/// An operation in its place.
 #[derive(Debug)]
-struct Job {
-    number: u64,
+pub(super) struct Job {
+    pub(super) number: u64,
     /// Operations of other streams that come first.
-    after: Vec<Until>,
-    op: Op,
-    trace: Trace,
+    pub(super) after: Vec<Until>,
+    pub(super) op: Op,
+    pub(super) trace: Trace,
+    /// When it was submitted, in virtual time.
+    pub(super) at: Time,
 }
 
 #[derive(Debug, Default)]
@@ -61,6 +81,8 @@ struct Queue {
     jobs: VecDeque<Job>,
     submitted: u64,
     finished: u64,
+    /// When the last finished operation ended, in virtual time.
+    ready_at: Time,
     /// Somebody executes an operation.
     busy: bool,
     /// The thread ends when the queue is empty.
@@ -79,7 +101,7 @@ pub(super) struct Stream {
     pub(super) priority: i32,
     pub(super) health: Arc<Health>,
     pub(super) made: Origin,
-    device: Arc<Device>,
+    pub(super) device: Arc<Device>,
     queue: Mutex<Queue>,
     work: Condvar,
     done: Condvar,
@@ -146,6 +168,24 @@ impl Stream {
             return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
         }
         let number = queue.submitted + 1;
+        if let Some(schedule) = &self.device.schedule {
+            let at = schedule.now();
+            let job = Job {
+                number,
+                after,
+                op,
+                trace,
+                at,
+            };
+            queue.submitted = number;
+            queue.jobs.push_back(job);
+            drop(queue);
+            schedule.enlist(self);
+            return Ok(Submitted::Queued(Until {
+                stream: Arc::clone(self),
+                number,
+            }));
+        }
         let idle = !queue.busy && queue.jobs.is_empty();
         let lend = mode == Mode::Sync || op.is_instant() && after.is_empty();
         let job = Job {
@@ -153,6 +193,7 @@ impl Stream {
             after,
             op,
             trace,
+            at: Time::default(),
         };
         if idle && lend {
             queue.submitted = number;
@@ -254,16 +295,39 @@ impl Stream {
         queue
     }
 
+    /// The next operation, for the machine's scheduler.
+    pub(super) fn next_job(&self) -> Option<Job> {
+        lock(&self.queue).jobs.pop_front()
+    }
+
+    /// The scheduler has finished an operation.
+    pub(super) fn end_job(&self, number: u64, at: Time) {
+        let mut queue = lock(&self.queue);
+        queue.finished = number;
+        queue.ready_at = queue.ready_at.max(at);
+    }
+
+    /// When the last finished operation ended, in virtual time.
+    pub(super) fn ready_at(&self) -> Time {
+        lock(&self.queue).ready_at
+    }
+
     /// Executes an operation; whatever happens, the stream goes on.
     fn execute(&self, job: Job) {
-        let fault = match catch_unwind(AssertUnwindSafe(|| self.perform(job))) {
-            Ok(Ok(())) => return,
-            Ok(Err(fault)) => fault,
-            Err(_) => Fault {
-                code: CUresult::CUDA_ERROR_UNKNOWN,
-                text: "the software device failed".into(),
-            },
-        };
+        self.guard(|| self.perform(job));
+    }
+
+    /// Does something for the stream and keeps what goes wrong.
+    pub(super) fn guard(&self, work: impl FnOnce() -> Result<(), Fault>) {
+        match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(Ok(())) => {}
+            Ok(Err(fault)) => self.fail(fault),
+            Err(_) => self.fail(Fault::internal()),
+        }
+    }
+
+    /// Work of the stream faulted.
+    pub(super) fn fail(&self, fault: Fault) {
         self.device.notes.add(fault.text.clone());
         self.health.poison(fault);
     }

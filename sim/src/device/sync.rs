@@ -2,8 +2,8 @@
 //! that can panic, so a poisoned lock is taken as it is.
 //!
 //! Lock order, outermost first: a device's primary slot, the machine's registries
-//! (contexts, streams, events, modules), an event's latest record, a context's streams, a
-//! stream's queue, the address space, a device's memory account, a record's state. No lock
+//! (contexts, streams, events, modules), an event's latest record, a context's streams, the
+//! scheduler, a stream's queue, the address space, a device's memory account, a record's state. No lock
 //! is held while a kernel, a copy or a user's function runs, except a primary slot while
 //! its context ends.
 

@@ -6,6 +6,7 @@ use super::fault::{FaultAccess, FaultKind, LaneFault};
 use super::grid::LaunchConfig;
 use super::inst::{Flow, Func};
 use super::memory::{GlobalMemory, MemRange};
+use std::cell::Cell;
 
 /// Cached ranges; load and store instructions are dealt out over them.
 pub(crate) const CACHE: usize = 16;
@@ -53,6 +54,8 @@ pub(crate) struct Ctx<'m> {
     pub(crate) fault: Option<LaneFault>,
     /// The last access that was refused.
     pub(crate) refused: Option<FaultAccess>,
+    /// What clocks show next, in nanoseconds; the host's time if nobody says.
+    pub(crate) clock: Cell<Option<u64>>,
     pub(crate) env: &'m Env<'m>,
 }
 
@@ -72,6 +75,7 @@ impl<'m> Ctx<'m> {
             cache: [MemRange::EMPTY; CACHE],
             fault: None,
             refused: None,
+            clock: Cell::new(None),
             env,
         }
     }

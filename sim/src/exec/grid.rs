@@ -15,6 +15,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+mod step;
+pub use step::{Slice, Stepper, Turn};
+
 /// Most shared memory of a block, in bytes, unless told: that of current GPUs.
 const MAX_SHARED: u32 = 227 << 10;
 /// Blocks a worker keeps resident, unless the launch is cooperative.
@@ -227,14 +230,17 @@ impl<'m> Grid<'m> {
             return None;
         }
         let index = self.next.fetch_add(1, Relaxed);
+        (index < self.blocks).then(|| self.place(index))
+    }
+
+    /// Where in the grid a block is, by its linear index.
+    fn place(&self, index: u64) -> [u32; 3] {
         let [gx, gy, _] = self.env.config.grid.map(u64::from);
-        (index < self.blocks).then(|| {
-            [
-                (index % gx) as u32,
-                (index / gx % gy) as u32,
-                (index / gx / gy) as u32,
-            ]
-        })
+        [
+            (index % gx) as u32,
+            (index / gx % gy) as u32,
+            (index / gx / gy) as u32,
+        ]
     }
 
     fn start(&self, ctaid: [u32; 3], idle: &mut Vec<Block>, seed: u64) -> Option<Block> {

@@ -25,7 +25,9 @@ mod program;
 mod run;
 
 pub use fault::{Fault, FaultAccess, FaultKind, FaultSpace};
-pub use grid::{Grid, LaunchConfig, LaunchError, LaunchOptions, LaunchStats, launch};
+pub use grid::{
+    Grid, LaunchConfig, LaunchError, LaunchOptions, LaunchStats, Slice, Stepper, Turn, launch,
+};
 pub use kernel::{Kernel, KernelError, ParamInfo};
 pub use memory::{
     CODE_WINDOW, GlobalMemory, LOCAL_WINDOW, MemRange, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE,

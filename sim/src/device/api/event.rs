@@ -73,20 +73,41 @@ fn record_with_flags(call: &Call<'_>, event: CUevent, stream: CUstream, flags: c
 
 fn query(call: &Call<'_>, event: CUevent) -> Reply {
     let event = get(call, event)?;
-    match event.latest() {
-        Some(record) if !record.is_settled() => Err(CUresult::CUDA_ERROR_NOT_READY),
-        record => {
-            let clock = record.as_ref().and_then(|record| record.clock());
-            call.machine.strict.learn(clock);
-            event.health.check()
+    let Some(record) = event.latest() else {
+        return event.health.check();
+    };
+    if let Some(schedule) = &call.machine.schedule {
+        if !record.is_settled() {
+            schedule.poll();
         }
+        record
+            .settled_at()
+            .into_iter()
+            .for_each(|at| schedule.observe(at));
+    }
+    // A fault comes before what it stopped.
+    event.health.check()?;
+    if record.is_settled() {
+        call.machine.strict.learn(record.clock());
+        Ok(())
+    } else {
+        Err(CUresult::CUDA_ERROR_NOT_READY)
     }
 }
 
 fn synchronize(call: &Call<'_>, event: CUevent) -> Reply {
     let event = get(call, event)?;
     if let Some(record) = event.latest() {
-        record.wait();
+        match &call.machine.schedule {
+            Some(schedule) => {
+                schedule.drive(|| record.is_settled());
+                record
+                    .settled_at()
+                    .into_iter()
+                    .for_each(|at| schedule.observe(at));
+            }
+            None => record.wait(),
+        }
         call.machine.strict.learn(record.clock());
     }
     if let Some(context) = call.machine.context(event.context) {

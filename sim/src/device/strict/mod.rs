@@ -22,7 +22,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::op::in_user_code;
+use super::op::{MachineId, in_user_code};
 use super::sync::lock;
 use history::History;
 use order::Order;
@@ -60,6 +60,8 @@ impl fmt::Debug for Sink {
 pub(super) struct Monitor {
     options: Strict,
     sink: Option<Sink>,
+    /// Whose driver the sink must not call.
+    machine: MachineId,
     calls: AtomicU64,
     findings: Mutex<VecDeque<Finding>>,
     history: Mutex<History>,
@@ -69,15 +71,16 @@ pub(super) struct Monitor {
 /// Looks for nothing.
 impl Default for Monitor {
     fn default() -> Self {
-        Self::new(Strict::empty(), None)
+        Self::new(Strict::empty(), None, MachineId::default())
     }
 }
 
 impl Monitor {
-    pub(super) fn new(options: Strict, sink: Option<Sink>) -> Self {
+    pub(super) fn new(options: Strict, sink: Option<Sink>, machine: MachineId) -> Self {
         Self {
             options,
             sink,
+            machine,
             calls: AtomicU64::new(0),
             findings: Mutex::default(),
             history: Mutex::default(),
@@ -140,7 +143,7 @@ impl Monitor {
     /// Tells of a finding that was kept.
     pub(super) fn tell(&self, finding: &Finding) {
         if let Some(sink) = &self.sink {
-            in_user_code(|| (sink.0)(finding));
+            in_user_code(self.machine, || (sink.0)(finding));
         }
     }
 

@@ -124,7 +124,20 @@ impl Ctx<'_> {
     }
 
     fn ticks(&self) -> u64 {
-        self.env.started.elapsed().as_nanos() as u64
+        self.told()
+            .unwrap_or_else(|| self.env.started.elapsed().as_nanos() as u64)
+    }
+
+    fn timer(&self) -> u64 {
+        self.told().unwrap_or_else(unix_nanos)
+    }
+
+    /// The time of a stepped launch. Each reading is later than the one before, so a loop
+    /// that waits for time to pass ends.
+    fn told(&self) -> Option<u64> {
+        let time = self.clock.get()?;
+        self.clock.set(Some(time + 1));
+        Some(time)
     }
 
     fn sreg32(&self, r: Sreg) -> [u32; 32] {
@@ -157,8 +170,8 @@ impl Ctx<'_> {
             Sreg::Nsmid => self.env.multiprocessors,
             Sreg::Clock => self.ticks() as u32,
             Sreg::ClockHi => (self.ticks() >> 32) as u32,
-            Sreg::GlobaltimerLo => unix_nanos() as u32,
-            Sreg::GlobaltimerHi => (unix_nanos() >> 32) as u32,
+            Sreg::GlobaltimerLo => self.timer() as u32,
+            Sreg::GlobaltimerHi => (self.timer() >> 32) as u32,
             Sreg::DynamicSmem => self.env.config.dynamic_shared,
             Sreg::TotalSmem => self.env.shared_bytes,
             Sreg::One => 1,
@@ -170,7 +183,7 @@ impl Ctx<'_> {
     fn sreg64(&self, r: Sreg) -> u64 {
         match r {
             Sreg::Clock64 => self.ticks(),
-            Sreg::Globaltimer => unix_nanos(),
+            Sreg::Globaltimer => self.timer(),
             Sreg::LocalBase => self.local_base,
             Sreg::DynamicBase => u64::from(self.env.dynamic_base),
             _ => 0,

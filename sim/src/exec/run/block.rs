@@ -73,6 +73,11 @@ impl Block {
         self.next = (seed % self.warps.len().max(1) as u64) as usize;
     }
 
+    /// Has this warp go first in the next turn, modulo how many there are.
+    pub(crate) fn go_first(&mut self, warp: u64) {
+        self.next = (warp % self.warps.len().max(1) as u64) as usize;
+    }
+
     /// Bytes this block occupies on the host, roughly.
     pub(crate) fn footprint(&self) -> usize {
         let warp = |w: &Warp| {

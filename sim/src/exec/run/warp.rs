@@ -148,9 +148,12 @@ impl Warp {
         let code = &func.code[..];
         let mut pc = group.pc;
         let mut mask = group.mask;
-        let mut limit = self.meeting(at, pc);
         let mut others = self.groups.len() > 1;
         let mut count = *steps;
+        // A slice ends in straight code too, so that other blocks can come between any two
+        // instructions.
+        let rest = u32::try_from(end.saturating_sub(count)).unwrap_or(u32::MAX);
+        let mut limit = self.meeting(at, pc).min(pc.saturating_add(rest));
         macro_rules! done {
             ($next:expr) => {{
                 *steps = count;

@@ -1,0 +1,91 @@
+//! A kernel that runs in slices.
+
+use super::super::health::{Fault, Health};
+use super::super::launch::{Held, Launch};
+use super::super::machine::Device;
+use super::super::strict::Trace;
+use super::Choice;
+use super::clock::{Parts, Time};
+use crate::exec::{Slice, Stepper, Turn};
+
+/// Instructions of each warp in a slice when nobody draws them.
+const FAIR: u64 = 1024;
+
+/// A kernel that has started.
+#[derive(Debug)]
+pub(super) struct Kernel {
+    launch: Box<Launch>,
+    trace: Trace,
+    held: Held,
+    stepper: Stepper,
+    start: Time,
+    /// How far it is; in the end, when its last block ended.
+    pub(super) at: Time,
+    instructions: u64,
+    blocks: u64,
+    /// When its last block so far ended.
+    last: Time,
+}
+
+impl Kernel {
+    pub(super) fn new(launch: Box<Launch>, trace: Trace, start: Time) -> Self {
+        Self {
+            blocks: launch.config.grid.map(u64::from).iter().product(),
+            launch,
+            trace,
+            held: Held::default(),
+            stepper: Stepper::default(),
+            start,
+            at: start,
+            instructions: 0,
+            last: start,
+        }
+    }
+
+    /// The next slice.
+    pub(super) fn turn(&self, choice: &mut Choice) -> Turn {
+        let clock = self.at.nanos();
+        match choice {
+            Choice::Seeded(rng) => Turn {
+                block: rng.next(),
+                warp: rng.next(),
+                slice: rng.slice(),
+                clock,
+            },
+            Choice::Timed { turn } => {
+                *turn = turn.wrapping_add(1);
+                Turn {
+                    block: *turn,
+                    warp: 0,
+                    slice: FAIR,
+                    clock,
+                }
+            }
+        }
+    }
+
+    pub(super) fn run(
+        &mut self,
+        turn: Turn,
+        device: &Device,
+        health: &Health,
+    ) -> Result<Slice, Fault> {
+        let _here = self.trace.enter();
+        self.launch
+            .step(&mut self.held, &mut self.stepper, turn, device, health)
+    }
+
+    /// Has the clock follow a slice. Whether the kernel has ended.
+    pub(super) fn account(&mut self, slice: Slice, device: &Device, parts: &mut Parts) -> bool {
+        self.instructions += slice.instructions;
+        let position = parts.position(self.start, self.blocks, self.instructions);
+        self.at = self.at.max(position);
+        if slice.block_ended {
+            self.last = self.last.max(parts.block(self.start, slice.total));
+        }
+        if slice.grid_ended {
+            self.at = self.last.max(self.start.plus(device.engines.pace.launch));
+        }
+        slice.grid_ended
+    }
+}

@@ -1,0 +1,335 @@
+//! Virtual time: what the model says, to the nanosecond.
+
+mod device_support;
+
+use std::ffi::{CStr, CString, c_void};
+use std::time::Duration;
+
+use cupola_sim::{Act, DeviceConfig, Machine, Order};
+use cupola_sys::driver::*;
+use device_support::{Bench, Code, code, without_hanging};
+
+const NON_BLOCKING: CUstream_flags = CUstream_flags::CU_STREAM_NON_BLOCKING;
+const NOT_READY: Code = CUresult::CUDA_ERROR_NOT_READY;
+const MILLI: Duration = Duration::from_millis(1);
+
+const KERNELS: &str = r#"
+.version 7.0
+.target sm_60
+.address_size 64
+.visible .entry nothing() { ret; }
+// Counts to a thousand, and writes when it began and ended.
+.visible .entry thousand(.param .u64 at) {
+    .reg .u64 %a, %from, %to; .reg .u32 %i; .reg .pred %p;
+    ld.param.u64 %a, [at];
+    mov.u64 %from, %globaltimer;
+    mov.u32 %i, 0;
+again:
+    add.u32 %i, %i, 1;
+    setp.lt.u32 %p, %i, 1000;
+    @%p bra again;
+    mov.u64 %to, %globaltimer;
+    st.global.u64 [%a], %from;
+    st.global.u64 [%a+8], %to;
+    ret;
+}
+// Waits for 5000 ticks of the clock.
+.visible .entry pause() {
+    .reg .u64 %from, %now; .reg .pred %p;
+    mov.u64 %from, %clock64;
+again:
+    mov.u64 %now, %clock64;
+    sub.u64 %now, %now, %from;
+    setp.lt.u64 %p, %now, 5000;
+    @%p bra again;
+    ret;
+}
+"#;
+
+fn timed(config: DeviceConfig) -> Bench {
+    Bench::with(Machine::builder().device(config).order(Order::Timed))
+}
+
+fn now(bench: &Bench) -> Duration {
+    bench
+        .machine
+        .trace()
+        .expect("the machine has an order")
+        .now()
+}
+
+fn function(bench: &Bench, name: &CStr) -> CUfunction {
+    let text = CString::new(KERNELS).unwrap();
+    let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: the text and the places outlive the calls.
+    unsafe {
+        bench
+            .driver
+            .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
+            .unwrap();
+        bench
+            .driver
+            .cuModuleGetFunction(&raw mut function, module, name.as_ptr())
+            .unwrap();
+    }
+    function
+}
+
+fn launch(bench: &Bench, function: CUfunction, blocks: u32, stream: CUstream, at: CUdeviceptr) {
+    let mut at = at;
+    let mut arguments = [(&raw mut at).cast::<c_void>()];
+    let (arguments, null) = (arguments.as_mut_ptr(), std::ptr::null_mut());
+    // SAFETY: a pointer to the one parameter's value.
+    unsafe {
+        bench
+            .driver
+            .cuLaunchKernel(function, blocks, 1, 1, 1, 1, 1, 0, stream, arguments, null)
+    }
+    .unwrap();
+}
+
+fn elapsed(bench: &Bench, start: CUevent, end: CUevent) -> f32 {
+    let mut time = 0f32;
+    // SAFETY: live handles, and the place outlives the call.
+    unsafe { bench.driver.cuEventElapsedTime(&raw mut time, start, end) }.unwrap();
+    time
+}
+
+/// Uploads, runs a kernel of a millisecond on, and downloads `chunks` pieces, each in a
+/// stream of its own and a millisecond each way; how long that takes.
+fn pipeline(engines: u32, chunks: u32) -> (Duration, f32) {
+    let config = DeviceConfig::new()
+        .copy_engines(engines)
+        .upload_bandwidth(1_000_000)
+        .download_bandwidth(1_000_000)
+        .launch_delay(MILLI);
+    let bench = timed(config);
+    let d = &bench.driver;
+    let kernel = function(&bench, c"nothing");
+    let (start, end) = (bench.event(), bench.event());
+    let host = bench.pinned(1000).as_mut_ptr();
+    let before = now(&bench);
+    let mut last = std::ptr::null_mut();
+    for chunk in 0..chunks {
+        let stream = bench.stream(NON_BLOCKING);
+        let a = bench.alloc(1000);
+        // SAFETY: live handles and memory.
+        unsafe {
+            if chunk == 0 {
+                d.cuEventRecord(start, stream).unwrap();
+            }
+            d.cuMemcpyHtoDAsync_v2(a, host.cast(), 1000, stream)
+                .unwrap();
+            launch(&bench, kernel, 1, stream, 0);
+            d.cuMemcpyDtoHAsync_v2(host.cast(), a, 1000, stream)
+                .unwrap();
+        }
+        last = stream;
+    }
+    // SAFETY: live handles.
+    unsafe { d.cuEventRecord(end, last) }.unwrap();
+    bench.synchronize();
+    (now(&bench) - before, elapsed(&bench, start, end))
+}
+
+/// Without it, overlap that a program was written for could not be shown, or shown where
+/// there is none.
+#[test]
+fn copies_and_kernels_overlap_as_the_engines_allow() {
+    for chunks in [2, 3, 8] {
+        // Each direction has an engine: a pipeline of three stages.
+        assert_eq!(
+            pipeline(2, chunks),
+            (MILLI * (chunks + 2), (chunks + 2) as f32)
+        );
+        // One engine does all copies, and the kernels fall in between.
+        assert_eq!(
+            pipeline(1, chunks),
+            (MILLI * 2 * chunks, 2.0 * chunks as f32)
+        );
+    }
+    assert_eq!(pipeline(2, 1).0, MILLI * 3);
+    assert_eq!(pipeline(1, 1).0, MILLI * 3);
+}
+
+/// Without it, kernels would take as long as the host takes, and no test could say how
+/// long.
+#[test]
+fn kernels_take_their_instructions() {
+    let time = |clock: u32, blocks: u32| {
+        let config = DeviceConfig::new().clock_khz(clock).multiprocessors(4);
+        let bench = timed(config);
+        let kernel = function(&bench, c"thousand");
+        let (stream, a) = (bench.stream(NON_BLOCKING), bench.alloc(16));
+        let before = now(&bench);
+        launch(&bench, kernel, blocks, stream, a);
+        bench.synchronize();
+        let trace = bench.machine.trace().unwrap();
+        let instructions: u64 = trace
+            .steps()
+            .map(|step| match step.act {
+                Act::Slice { instructions, .. } => instructions,
+                _ => 0,
+            })
+            .sum();
+        let times = bench.download(a, 16);
+        let word = |at: usize| u64::from_le_bytes(times[at..at + 8].try_into().unwrap());
+        (
+            now(&bench) - before,
+            instructions / u64::from(blocks),
+            word(8) - word(0),
+        )
+    };
+    let (one, instructions, inside) = time(1_000_000, 1);
+    assert!((3000..3100).contains(&instructions), "{instructions}");
+    // An instruction takes a cycle, and a cycle a nanosecond.
+    assert_eq!(one, Duration::from_nanos(instructions));
+    assert!((1..=instructions).contains(&inside), "{inside}");
+    // Four multiprocessors do four blocks in the time of one, and five in that of two.
+    assert_eq!(time(1_000_000, 4).0, one);
+    assert_eq!(time(1_000_000, 5).0, 2 * one);
+    assert_eq!(time(2_000_000, 1).0, one / 2);
+    assert_eq!(time(1_000_000, 5), time(1_000_000, 5));
+}
+
+/// Without it, kernels in different streams would wait for each other although the device
+/// has room for both.
+#[test]
+fn small_kernels_share_the_device() {
+    let time = |blocks: u32| {
+        let bench = timed(DeviceConfig::new().multiprocessors(4));
+        let kernel = function(&bench, c"thousand");
+        let a = bench.alloc(16);
+        let before = now(&bench);
+        for _ in 0..2 {
+            launch(&bench, kernel, blocks, bench.stream(NON_BLOCKING), a);
+        }
+        bench.synchronize();
+        now(&bench) - before
+    };
+    assert_eq!(time(2), time(1));
+    assert_eq!(time(4), 2 * time(1));
+}
+
+/// Without it, delays would be slept: the test would take hours.
+#[test]
+fn delays_cost_no_time() {
+    let hour = Duration::from_secs(3600);
+    let config = DeviceConfig::new().launch_delay(hour).operation_delay(hour);
+    let bench = timed(config);
+    let kernel = function(&bench, c"nothing");
+    let (start, end) = (bench.event(), bench.event());
+    let stream = bench.stream(NON_BLOCKING);
+    let before = now(&bench);
+    // SAFETY: live handles.
+    unsafe {
+        bench.driver.cuEventRecord(start, stream).unwrap();
+        launch(&bench, kernel, 1, stream, 0);
+        bench.driver.cuEventRecord(end, stream).unwrap();
+        bench.driver.cuEventSynchronize(end).unwrap();
+    }
+    assert_eq!(now(&bench) - before, 2 * hour);
+    assert_eq!(elapsed(&bench, start, end), 7_200_000.0);
+    assert_eq!(elapsed(&bench, end, start), -7_200_000.0);
+}
+
+/// Without it, who polls would wait for ever for a time that only waiting advances; and a
+/// kernel that waits for its clock would never end.
+#[test]
+fn time_goes_on_for_who_polls_and_for_kernels() {
+    without_hanging(|| {
+        let bench = timed(DeviceConfig::new().upload_bandwidth(1_000_000));
+        let d = &bench.driver;
+        let (stream, event) = (bench.stream(NON_BLOCKING), bench.event());
+        let (a, host) = (bench.alloc(1000), bench.pinned(1000).as_ptr());
+        let before = now(&bench);
+        // SAFETY: live handles and memory.
+        unsafe {
+            d.cuMemcpyHtoDAsync_v2(a, host.cast(), 1000, stream)
+                .unwrap();
+            d.cuEventRecord(event, stream).unwrap();
+            assert_eq!(code(d.cuEventQuery(event)), NOT_READY);
+            d.cuEventQuery(event).unwrap();
+        }
+        assert_eq!(now(&bench) - before, MILLI);
+        let before = now(&bench);
+        launch(&bench, function(&bench, c"pause"), 1, stream, 0);
+        bench.synchronize();
+        let pause = now(&bench) - before;
+        let expected = Duration::from_nanos(5000)..Duration::from_nanos(40_000);
+        assert!(expected.contains(&pause), "{pause:?}");
+    });
+}
+
+/// Without it, a wait for an event would order operations and not their times.
+#[test]
+fn who_waits_for_an_event_starts_after_it() {
+    let config = DeviceConfig::new()
+        .memory_bandwidth(1_000_000)
+        .launch_delay(MILLI);
+    let bench = timed(config);
+    let d = &bench.driver;
+    let (one, two) = (bench.stream(NON_BLOCKING), bench.stream(NON_BLOCKING));
+    let (start, middle, end) = (bench.event(), bench.event(), bench.event());
+    let a = bench.alloc(3000);
+    let kernel = function(&bench, c"nothing");
+    // SAFETY: live handles and memory.
+    unsafe {
+        d.cuEventRecord(start, one).unwrap();
+        d.cuMemsetD8Async(a, 1, 3000, one).unwrap();
+        d.cuEventRecord(middle, one).unwrap();
+        launch(&bench, kernel, 1, two, 0);
+        d.cuStreamWaitEvent(two, middle, 0).unwrap();
+        launch(&bench, kernel, 1, two, 0);
+        d.cuEventRecord(end, two).unwrap();
+        d.cuEventSynchronize(end).unwrap();
+    }
+    assert_eq!(elapsed(&bench, start, middle), 3.0);
+    assert_eq!(elapsed(&bench, start, end), 4.0);
+    // The legacy stream waits for blocking streams, and they for it.
+    let blocking = bench.stream(CUstream_flags::CU_STREAM_DEFAULT);
+    // SAFETY: live handles and memory.
+    unsafe {
+        d.cuEventRecord(start, blocking).unwrap();
+        d.cuMemsetD8Async(a, 1, 1000, blocking).unwrap();
+        d.cuMemsetD8Async(a, 1, 1000, std::ptr::null_mut()).unwrap();
+        d.cuMemsetD8Async(a, 1, 1000, blocking).unwrap();
+        d.cuEventRecord(end, blocking).unwrap();
+        d.cuEventSynchronize(end).unwrap();
+    }
+    assert_eq!(elapsed(&bench, start, end), 3.0);
+}
+
+/// Without it, times under a seed would be chance: they follow the model, whatever the
+/// order.
+#[test]
+fn seeded_orders_keep_the_model() {
+    for seed in 0..20 {
+        let config = DeviceConfig::new()
+            .memory_bandwidth(1_000_000)
+            .upload_bandwidth(1_000_000);
+        let bench = Bench::with(Machine::builder().device(config).seed(seed));
+        let d = &bench.driver;
+        let (start, end) = (bench.event(), bench.event());
+        let a = bench.alloc(1000);
+        let host = bench.pinned(1000).as_ptr();
+        let streams: Vec<_> = (0..3).map(|_| bench.stream(NON_BLOCKING)).collect();
+        let before = now(&bench);
+        // SAFETY: live handles and memory.
+        unsafe {
+            d.cuEventRecord(start, streams[0]).unwrap();
+            for stream in &streams {
+                d.cuMemcpyHtoDAsync_v2(a, host.cast(), 1000, *stream)
+                    .unwrap();
+            }
+            d.cuMemsetD8Async(a, 0, 1000, streams[0]).unwrap();
+            d.cuEventRecord(end, streams[0]).unwrap();
+        }
+        bench.synchronize();
+        // Three uploads share an engine, in any order; the memset follows its own.
+        let total = now(&bench) - before;
+        assert!([3 * MILLI, 4 * MILLI].contains(&total), "{total:?}");
+        let time = elapsed(&bench, start, end);
+        assert!([2.0, 3.0, 4.0].contains(&time), "{time}");
+    }
+}
