@@ -137,6 +137,10 @@ pub(crate) struct BenchArgs {
     /// `sim`: how often each kernel is timed
     #[arg(long)]
     pub(crate) runs: Option<usize>,
+
+    /// `sim`: only this kernel (xorshift, saxpy ...)
+    #[arg(long)]
+    pub(crate) only: Option<String>,
 }
 
 /// A number of bytes with an optional unit: `512`, `64Ki`, `8G`.

@@ -14,9 +14,10 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         #[cfg(feature = "sim")]
         Suite::Sim => {
             let default = bench::sim::Options::default();
-            bench::sim::run(bench::sim::Options {
+            bench::sim::run(&bench::sim::Options {
                 workers: args.workers.unwrap_or(default.workers).max(1),
                 runs: args.runs.unwrap_or(default.runs).max(1),
+                only: args.only.clone(),
             })?
         }
         Suite::Loader | Suite::Pipeline => on_device(args)?,

@@ -88,9 +88,53 @@ pub(crate) struct Inst {
     pub(crate) line: u32,
     pub(crate) kind: Kind,
     pub(crate) bar: BarKind,
+    /// What the operation is, if the last pass can join it with others.
+    pub(crate) tag: Tag,
+    /// Instructions of the program that this one stands for.
+    pub(crate) weight: u8,
     /// How many instructions from here on, this one included, are operations without
     /// guards that follow each other whatever happens.
     pub(crate) run: u16,
+    /// The sum of their weights.
+    pub(crate) steps: u16,
+}
+
+/// Operations that can be joined with the one behind them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Tag {
+    /// Anything else.
+    Other,
+    Add32,
+    Sub32,
+    Mul32,
+    And32,
+    Or32,
+    Xor32,
+    /// By the constant in `x`.
+    Shl32,
+    /// By the constant in `x`, without sign.
+    Shr32,
+    Add64,
+    Sub64,
+    Mul64,
+    And64,
+    Or64,
+    Xor64,
+    /// By the constant in `x`.
+    Shl64,
+    /// By the constant in `x`, without sign.
+    Shr64,
+    MulWideU32,
+    MulWideS32,
+    /// From 32 to 64 bits, without sign.
+    Widen,
+    AddF32,
+    SubF32,
+    MulF32,
+    AddF64,
+    SubF64,
+    MulF64,
 }
 
 /// How a value is stored in the register file.

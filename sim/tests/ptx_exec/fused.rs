@@ -57,3 +57,97 @@ fn every_instruction_counts() {
     // The loop's four, ten times, and what is around them.
     assert!((48..=52).contains(&count), "{count}");
 }
+
+/// Results of two instructions that write %t from %a and %b and then %v from %t and %c.
+/// With `spare`, the program names %t once more, so that the two are not a pair.
+fn chained(kind: &str, first: &str, second: &str, spare: bool, baseline: bool) -> Vec<u8> {
+    let wide = kind != "b32" && kind != "f32";
+    let (class, size) = if wide { ("b64", 8) } else { ("b32", 4) };
+    let spare = if spare {
+        format!("mov.{class} %v1, %t;")
+    } else {
+        String::new()
+    };
+    let text = format!(
+        "{HEADER}.visible .entry k(.param .u64 out, .param .u64 data) {{
+        .reg .b32 %r<4>, %n1, %n2; .reg .b64 %d<4>; .reg .{class} %a, %b, %c, %t, %v, %v1;
+        mov.u32 %r1, %tid.x; ld.param.u64 %d1, [data]; mad.wide.u32 %d1, %r1, {size}, %d1;
+        ld.global.{class} %a, [%d1]; ld.global.{class} %b, [%d1+256]; ld.global.{class} %c, [%d1+512];
+        ld.global.u32 %n1, [%d1]; ld.global.u32 %n2, [%d1+256];
+        {first} {second} {spare}
+        ld.param.u64 %d2, [out]; mad.wide.u32 %d2, %r1, {size}, %d2; st.global.{class} [%d2], %v; ret; }}"
+    );
+    let mut device = Device::default();
+    let words: Vec<u8> = (0..96u64)
+        .flat_map(|i| {
+            let edges = [
+                0,
+                1,
+                u64::MAX,
+                1 << 63,
+                0x7fc0_0000_7f80_0001,
+                0x8000_0000_3f80_0000,
+            ];
+            let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ i << 52;
+            edges
+                .get(i as usize * 5 % 16)
+                .copied()
+                .unwrap_or(mixed)
+                .to_le_bytes()
+        })
+        .collect();
+    let k = kernel(&mut device, &text, "k", baseline);
+    let (data, out) = (device.alloc(&words), device.alloc_len(256));
+    run(&device, &k, (1, 32), &[out, data], LaunchOptions::default()).unwrap();
+    device.read(out, 32 * size)
+}
+
+/// Without it, a pair could compute something else than its two instructions: another
+/// operand order, one rounding instead of two, a shift by the wrong amount.
+#[test]
+fn pairs_are_what_their_instructions_are() {
+    let ints = |ty: &str| -> Vec<String> {
+        ["add", "sub", "mul.lo"]
+            .iter()
+            .map(|op| format!("{op}.u{ty}"))
+            .chain(["and", "or", "xor"].iter().map(|op| format!("{op}.b{ty}")))
+            .collect()
+    };
+    let floats = |ty: &str| {
+        ["add", "sub", "mul"]
+            .map(|op| format!("{op}.rn.{ty}"))
+            .to_vec()
+    };
+    for (kind, ops) in [
+        ("b32", ints("32")),
+        ("b64", ints("64")),
+        ("f32", floats("f32")),
+        ("f64", floats("f64")),
+    ] {
+        let mut firsts: Vec<String> = ops.iter().map(|op| format!("{op} %t, %a, %b;")).collect();
+        if let Some(bits) = kind.strip_prefix('b') {
+            for by in [0, 1, 13, 31] {
+                firsts.push(format!("shl.b{bits} %t, %a, {by};"));
+                firsts.push(format!("shr.u{bits} %t, %a, {by};"));
+                firsts.push(format!("shr.s{bits} %t, %a, {by};"));
+            }
+            if bits == "64" {
+                firsts.push("mul.wide.u32 %t, %n1, %n2;".into());
+                firsts.push("mul.wide.s32 %t, %n1, %n2;".into());
+                firsts.push("cvt.u64.u32 %t, %n1;".into());
+            }
+        }
+        for first in &firsts {
+            for op in &ops {
+                for operands in ["%t, %c", "%c, %t"] {
+                    let second = format!("{op} %v, {operands};");
+                    for baseline in [false, true] {
+                        let pair = chained(kind, first, &second, false, baseline);
+                        let apart = chained(kind, first, &second, true, baseline);
+                        assert_eq!(pair, apart, "{first} {second} baseline {baseline}");
+                    }
+                }
+            }
+        }
+    }
+}

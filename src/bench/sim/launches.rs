@@ -66,7 +66,7 @@ impl Drop for Loaded<'_> {
 }
 
 /// Adds the rows of launches and module loads.
-pub(super) fn run(figures: &mut Figures, options: Options) -> Result<(), Error> {
+pub(super) fn run(figures: &mut Figures, options: &Options) -> Result<(), Error> {
     // The comments have no NUL.
     let image = CString::new(PTX).unwrap_or_default();
     let machine = Machine::builder().worker_threads(options.workers).build();

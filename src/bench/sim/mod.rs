@@ -55,12 +55,14 @@ pub enum Error {
 }
 
 /// What to measure.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Threads for the rows with several workers.
     pub workers: usize,
     /// Launches that are timed, for each row.
     pub runs: usize,
+    /// Measure only the kernel of this name in `kernels.cu`, and no launches.
+    pub only: Option<String>,
 }
 
 impl Default for Options {
@@ -68,6 +70,7 @@ impl Default for Options {
         Self {
             workers: std::thread::available_parallelism().map_or(1, usize::from),
             runs: RUNS,
+            only: None,
         }
     }
 }
@@ -76,7 +79,7 @@ impl Default for Options {
 ///
 /// # Errors
 /// A kernel failed or gave a wrong result: then there are no figures.
-pub fn run(options: Options) -> Result<Figures, Error> {
+pub fn run(options: &Options) -> Result<Figures, Error> {
     let mut figures = Figures {
         suite: "sim",
         device: "the software device's engine".into(),
@@ -84,11 +87,14 @@ pub fn run(options: Options) -> Result<Figures, Error> {
     };
     let mut memory = Memory::default();
     let program = Program::load(&Module::parse(PTX)?, &mut memory)?;
-    for case in cases::all(&mut memory) {
+    let wanted = |case: &Case| options.only.as_ref().is_none_or(|only| only == case.entry);
+    for case in cases::all(&mut memory).into_iter().filter(wanted) {
         let kernel = program.kernel(case.entry)?;
         measure(&mut figures, &case, &kernel, &mut memory, options)?;
     }
-    launches::run(&mut figures, options)?;
+    if options.only.is_none() {
+        launches::run(&mut figures, options)?;
+    }
     Ok(figures)
 }
 
@@ -98,7 +104,7 @@ fn measure(
     case: &Case,
     kernel: &Arc<Kernel>,
     memory: &mut Memory,
-    options: Options,
+    options: &Options,
 ) -> Result<(), Error> {
     let config = LaunchConfig {
         grid: case.grid,

@@ -75,7 +75,15 @@ where
                 write: true,
                 slot: (i.p & 0xffff) as usize,
             };
-            let old = match cx.resolve(lane, access) {
+            let room = cx.shared_len.saturating_sub(addr);
+            let resolved = if space == MemSpace::Shared && room >= size && addr & (size - 1) == 0 {
+                // The usual case, without asking further. SAFETY: shared_len bytes are
+                // allocated at shared, and the cell ends within them.
+                Ok((unsafe { cx.shared.add(addr as usize) }, Sharing::Block))
+            } else {
+                cx.resolve(lane, access)
+            };
+            let old = match resolved {
                 // SAFETY: the pointer is valid, aligned and writable; block
                 // memory is reached by no other thread of the host meanwhile.
                 Ok((at, Sharing::Device)) => unsafe { C::update(at, |old| f(old, b, c)) },

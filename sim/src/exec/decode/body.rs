@@ -52,7 +52,7 @@ pub(crate) fn function(input: &Input<'_, '_>) -> Result<Func, DecodeError> {
     let mut func = cx.func;
     func.local_bytes = func.local_bytes.next_multiple_of(16);
     cfg::arrange(&mut func, &cx.labels, ret, bra);
-    fuse::finish(&mut func);
+    fuse::finish(&mut func, &cx.mentions, input.wide);
     Ok(func)
 }
 
@@ -197,5 +197,8 @@ fn instruction<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
         let (at, _) = cx.pred(&Operand::Name(pred.name))?;
         cx.guard = at * 2 + u32::from(pred.negated);
     }
-    table::decode(cx, ins)
+    let before = cx.func.code.len();
+    table::decode(cx, ins)?;
+    fuse::mark(&mut cx.func.code[before..], ins);
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The state of a function being decoded: its names, registers and code so far.
 
 use super::{Bad, Names, Place};
-use crate::exec::inst::{BarKind, Class, Func, Inst, Kind, NONE};
+use crate::exec::inst::{BarKind, Class, Func, Inst, Kind, NONE, Tag};
 use crate::exec::lanes::Twin;
 use crate::ptx::{CallProto, Operand, ScalarType};
 use std::collections::HashMap;
@@ -52,6 +52,8 @@ pub(crate) struct Cx<'a, 'n> {
     pool: HashMap<(Class, u64), u32>,
     cc: Option<u32>,
     slots: u32,
+    /// How often the program names each register, by its offset in units of 128 bytes.
+    pub(crate) mentions: Vec<u8>,
 }
 
 impl<'a, 'n> Cx<'a, 'n> {
@@ -79,6 +81,7 @@ impl<'a, 'n> Cx<'a, 'n> {
             pool: HashMap::new(),
             cc: None,
             slots: 0,
+            mentions: Vec::new(),
         }
     }
 
@@ -154,8 +157,20 @@ impl<'a, 'n> Cx<'a, 'n> {
         self.slots
     }
 
-    /// A declared register.
+    /// A declared register, because the program names it.
     pub(crate) fn reg(&mut self, name: &'a str) -> Result<Option<(Class, u32)>, Bad> {
+        let found = self.declared(name)?;
+        if let Some((_, at)) = found {
+            let unit = at as usize / 128;
+            if self.mentions.len() <= unit {
+                self.mentions.resize(unit + 1, 0);
+            }
+            self.mentions[unit] = self.mentions[unit].saturating_add(1);
+        }
+        Ok(found)
+    }
+
+    fn declared(&mut self, name: &'a str) -> Result<Option<(Class, u32)>, Bad> {
         for depth in (0..self.scopes.len()).rev() {
             if let Some(&(class, at)) = self.scopes[depth].regs.get(name) {
                 let at = match at {
@@ -223,7 +238,10 @@ impl<'a, 'n> Cx<'a, 'n> {
             line: self.line,
             kind: Kind::Op,
             bar: BarKind::Sync,
+            tag: Tag::Other,
+            weight: 1,
             run: 0,
+            steps: 0,
         }
     }
 

@@ -20,6 +20,7 @@ mod mem;
 mod mods;
 mod moves;
 mod operand;
+mod pair;
 mod shift;
 mod table;
 mod warp;

@@ -143,7 +143,6 @@ impl Ctx<'_> {
     fn sreg32(&self, r: Sreg) -> [u32; 32] {
         let c = &self.env.config;
         let ids = self.ids();
-        let threads = c.block.iter().product::<u32>();
         let lane = |f: fn(u32) -> u32| std::array::from_fn(|l| f(l as u32));
         let value = match r {
             Sreg::TidX => return ids.tid[0],
@@ -165,7 +164,7 @@ impl Ctx<'_> {
             Sreg::NctaidY => c.grid[1],
             Sreg::NctaidZ => c.grid[2],
             Sreg::Warpid => ids.warp,
-            Sreg::Nwarpid => threads.div_ceil(32),
+            Sreg::Nwarpid => c.block.iter().product::<u32>().div_ceil(32),
             Sreg::Smid => self.smid,
             Sreg::Nsmid => self.env.multiprocessors,
             Sreg::Clock => self.ticks() as u32,
@@ -206,10 +205,10 @@ impl Body for Read32 {
             return Flow::Next;
         };
         let v = cx.sreg32(which);
-        for k in 0..32 / CHUNK {
-            let part: [u32; CHUNK] = std::array::from_fn(|l| v[k * CHUNK + l]);
+        let (chunks, _) = v.as_chunks::<CHUNK>();
+        for (k, part) in chunks.iter().enumerate() {
             // SAFETY: d is a 32-bit register.
-            unsafe { cx.set_chunk(i.d, k, m, part) };
+            unsafe { cx.set_chunk(i.d, k, m, *part) };
         }
         Flow::Next
     }

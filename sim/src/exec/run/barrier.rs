@@ -23,6 +23,11 @@ pub(crate) struct Release {
 }
 
 impl Release {
+    /// Whether it was a reduction, so that there is a result to receive.
+    pub(crate) fn reduces(&self) -> bool {
+        self.votes != 0
+    }
+
     /// Result of a reduction.
     pub(crate) fn value(&self, kind: BarKind) -> u32 {
         let all = |b: bool| if b { u32::MAX } else { 0 };
@@ -62,6 +67,11 @@ impl Barriers {
             bar.votes = bar.votes.saturating_add(threads);
         }
         self.active |= 1 << (number & 15);
+    }
+
+    /// Whether anybody has arrived anywhere.
+    pub(crate) fn awaited(&self) -> bool {
+        self.active != 0
     }
 
     /// A barrier that is complete, reset for its next use.

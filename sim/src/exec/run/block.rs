@@ -95,8 +95,8 @@ impl Block {
         let count = self.warps.len();
         loop {
             let (mut sliced, mut done) = (false, 0);
-            for k in 0..count {
-                let warp = &mut self.warps[(self.next + k) % count];
+            let (before, first) = self.warps.split_at_mut(self.next);
+            for warp in first.iter_mut().chain(before) {
                 match warp.run(cx, &mut self.bars, steps, *steps + slice.min(SLICE)) {
                     Stop::Done => done += 1,
                     Stop::Parked => {}
@@ -122,6 +122,9 @@ impl Block {
 
     /// Releases the barriers that are complete.
     fn release(&mut self, cx: &mut Ctx<'_>) -> bool {
+        if !self.bars.awaited() {
+            return false;
+        }
         let live = self.warps.iter().map(|w| w.live.count_ones()).sum();
         let mut any = false;
         while let Some(release) = self.bars.release(live) {

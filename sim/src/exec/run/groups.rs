@@ -18,8 +18,8 @@ pub(crate) enum State {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Group {
     pub(crate) frame: u32,
-    pub(crate) pc: u32,
     pub(crate) mask: u32,
+    pub(crate) pc: u32,
     pub(crate) state: State,
     /// Gave way and waits until nobody else can run.
     pub(crate) yielded: bool,
@@ -80,6 +80,24 @@ impl Warp {
             }
             i += 1;
         }
+    }
+
+    /// Joins the group at `at`, which has come to `pc`, with the only other one, if that
+    /// waits there: what [`Warp::pick`] would do, without looking around.
+    pub(super) fn join(&mut self, at: usize, pc: u32) -> bool {
+        let [a, b] = &mut self.groups[..] else {
+            return false;
+        };
+        let (group, other) = if at == 0 { (a, b) } else { (b, a) };
+        let waits =
+            group.frame == other.frame && other.pc == pc && !matches!(other.state, State::Bar(_));
+        if waits {
+            group.mask |= other.mask;
+            group.yielded |= other.yielded;
+            (group.pc, group.state) = (pc, State::Run);
+            self.groups.swap_remove(1 - at);
+        }
+        waits
     }
 
     /// The lowest pc above `pc` where a group of the same frame waits to be met.

@@ -63,14 +63,17 @@ pub(super) unsafe fn run<'c>(
             let stopped = ops
                 .iter()
                 .find(|op| unsafe { (op.f)(cx, op, mask) } == Flow::Fault);
-            count += u64::from(run);
+            // What a run has left from an instruction on includes what it has left later.
+            let left = code.get((next + run) as usize).map_or(0, |op| op.steps);
+            let clipped = run < u32::from(inst.run);
+            count += u64::from(inst.steps) - if clipped { u64::from(left) } else { 0 };
             if let Some(op) = stopped {
                 break Pause::Fault(op, mask);
             }
             next += run;
             continue;
         }
-        count += 1;
+        count += u64::from(inst.weight);
         if inst.kind == Kind::OpBra {
             count += 1;
             // SAFETY: by contract.

@@ -53,6 +53,9 @@ impl Warp {
                 continue;
             }
             self.groups[i].state = State::Run;
+            if !release.reduces() {
+                continue;
+            }
             let frame = &mut self.frames[g.frame as usize];
             let func = cx.env.funcs.get(frame.func as usize);
             let inst = func.and_then(|f| f.code.get(g.pc as usize - 1));

@@ -131,7 +131,7 @@ impl Warp {
         &mut self,
         cx: &mut Ctx<'_>,
         bars: &mut Barriers,
-        at: usize,
+        mut at: usize,
         steps: &mut u64,
         end: u64,
     ) -> Next {
@@ -177,7 +177,16 @@ impl Warp {
             // frame's function's; wide twins were chosen only if the CPU has them.
             let pause = unsafe { hot::run(cx, code, (&mut pc, &mut count), mask, bounds) };
             let m = match pause {
-                Pause::Limit => leave!(State::Run, Next::Reschedule),
+                Pause::Limit => {
+                    self.groups[at].mask = mask;
+                    if !self.join(at, pc) {
+                        leave!(State::Run, Next::Reschedule);
+                    }
+                    // It is the only one now, and so the first.
+                    (at, mask) = (0, self.groups[0].mask);
+                    (limit, others) = (u32::MAX, false);
+                    continue;
+                }
                 Pause::Slice => leave!(State::Run, Next::Slice),
                 Pause::Fault(inst, m) => done!(faulted(cx, inst, m)),
                 Pause::Backward => {
