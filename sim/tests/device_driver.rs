@@ -229,7 +229,8 @@ fn devices_say_what_they_are() {
     assert_eq!(ask(A::CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT), 3);
     assert_eq!(ask(A::CU_DEVICE_ATTRIBUTE_CLOCK_RATE), 1234);
     assert_eq!(ask(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE), 32);
-    assert_eq!(ask(A::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), 0);
+    assert_eq!(ask(A::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), 1);
+    assert_eq!(ask(A::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS), 0);
     assert_eq!(ask(A::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), 1);
     bench.finish();
 }

@@ -98,6 +98,11 @@ impl Out<c_void> {
         Self(place)
     }
 
+    /// The place as an array of values, as long as the argument's contract says.
+    pub(super) fn slots<T>(self) -> Slots<T> {
+        Slots(self.0.cast())
+    }
+
     /// Writes a value of the type that the attribute asked for has.
     pub(super) fn set_as<T>(self, value: T) -> Reply {
         Out(self.0.cast::<T>()).set(value)

@@ -1,5 +1,6 @@
 //! What a machine is made of.
 
+use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::time::Duration;
 
@@ -196,6 +197,7 @@ pub struct MachineBuilder {
     pub(super) strict: Strict,
     pub(super) sink: Option<Sink>,
     pub(super) order: Order,
+    pub(super) apart: BTreeSet<(usize, usize)>,
 }
 
 /// Gives the address at which a library exports a function.
@@ -214,6 +216,7 @@ impl Default for MachineBuilder {
             strict: Strict::default(),
             sink: None,
             order: Order::default(),
+            apart: BTreeSet::new(),
         }
     }
 }
@@ -238,6 +241,16 @@ impl MachineBuilder {
     #[must_use]
     pub fn add_device(mut self, device: DeviceConfig) -> Self {
         self.devices.push(device);
+        self
+    }
+
+    /// Takes the link away over which the device with ordinal `device` would access the
+    /// memory of the device with ordinal `peer`; the way back stays. Unless told, all
+    /// devices of the same major compute capability can access each other's memory, once a
+    /// program enables it.
+    #[must_use]
+    pub fn without_peer_access(mut self, device: usize, peer: usize) -> Self {
+        self.apart.insert((device, peer));
         self
     }
 

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use cupola_sys::driver::CUresult;
 
+use super::memory::Peers;
+
 /// How often a delayed operation looks whether it is still wanted.
 const STEP: Duration = Duration::from_millis(20);
 
@@ -39,6 +41,8 @@ pub(super) struct Health {
     fault: OnceLock<Fault>,
     /// Set with a fault and at the end of the machine: running kernels stop.
     stop: AtomicBool,
+    /// Whose memory the context may access.
+    pub(super) peers: Peers,
 }
 
 impl Health {

@@ -10,7 +10,7 @@ use cupola_sys::driver::CUresult;
 use super::args::Reply;
 use super::health::{Fault, Health};
 use super::machine::Device;
-use super::memory::{Place, Space};
+use super::memory::{Access, Place, Space, Viewer};
 use super::module::{Function, SHARED_MOST};
 use super::sync::{read, write};
 use crate::exec::{
@@ -46,7 +46,7 @@ impl Launch {
 
     pub(super) fn run(self, device: &Device, health: &Health) -> Result<(), Fault> {
         let started = Instant::now();
-        let memory = Memory::new(device, Held::default());
+        let memory = Memory::new(device, health, Held::default());
         let options = self.options(device, health);
         let kernel = &self.function.kernel;
         let result = exec::launch(kernel, self.config, &self.params, &memory, options);
@@ -63,7 +63,7 @@ impl Launch {
         device: &Device,
         health: &Health,
     ) -> Result<Slice, Fault> {
-        let memory = Memory::new(device, std::mem::take(held));
+        let memory = Memory::new(device, health, std::mem::take(held));
         let options = self.options(device, health);
         let kernel = &self.function.kernel;
         let grid = Grid::new(kernel, self.config, &self.params, &memory, options);
@@ -117,13 +117,15 @@ fn code(kind: &FaultKind) -> CUresult {
 /// even if the program frees it meanwhile.
 struct Memory<'a> {
     space: &'a Space,
+    viewer: Viewer<'a>,
     held: RwLock<Held>,
 }
 
 impl<'a> Memory<'a> {
-    fn new(device: &'a Device, held: Held) -> Self {
+    fn new(device: &'a Device, health: &'a Health, held: Held) -> Self {
         Self {
             space: &device.space,
+            viewer: Viewer::new(device, health),
             held: RwLock::new(held),
         }
     }
@@ -154,14 +156,17 @@ unsafe impl GlobalMemory for Memory<'_> {
             .places
             .range(below)
             .next_back()
-            .map(|(_, place)| range(place));
+            .map(|(_, place)| range(place, self.viewer));
         if let Some(known) = known
             && address - known.base < known.len
         {
             return Some(known);
         }
         let place = self.space.find(address)?;
-        let found = range(&place);
+        if self.viewer.access(&place) == Access::None {
+            return None;
+        }
+        let found = range(&place, self.viewer);
         let mut held = write(&self.held);
         if let Some(old) = held.places.insert(found.base, place) {
             held.retired.push(old);
@@ -170,13 +175,13 @@ unsafe impl GlobalMemory for Memory<'_> {
     }
 }
 
-fn range(place: &Place) -> MemRange {
+fn range(place: &Place, viewer: Viewer<'_>) -> MemRange {
     match place {
         Place::Device(block) => MemRange {
             base: block.address,
             len: block.len,
             host: block.host(block.address),
-            writable: !block.constant,
+            writable: !block.constant && viewer.access(place) == Access::Write,
         },
         Place::Pinned(range) => MemRange {
             base: range.address,
@@ -227,6 +232,7 @@ pub(super) unsafe fn gather(function: &Function, pointers: *const *mut u8) -> Re
 
 #[cfg(test)]
 mod tests {
+    use super::super::memory::Peers;
     use super::*;
 
     /// Without it, a worker could write through a cached pointer to memory that was freed
@@ -236,8 +242,10 @@ mod tests {
         let space = Space::default();
         let mut bytes = vec![0u8; 64];
         let address = bytes.as_mut_ptr().expose_provenance() as u64;
+        let peers = Peers::default();
         let memory = Memory {
             space: &space,
+            viewer: Viewer::of(0, &peers),
             held: RwLock::default(),
         };
         let pin = |len| {

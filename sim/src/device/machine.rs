@@ -1,6 +1,6 @@
 //! A machine: devices, their contexts, and all handles that a program holds.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_void;
 use std::fmt;
 use std::hash::Hash;
@@ -175,6 +175,7 @@ impl MachineBuilder {
                 version: self.version,
                 functions: api::implemented(self.version, &self.without),
                 exports: self.exports,
+                apart: self.apart,
                 initialized: AtomicBool::new(false),
                 space,
                 pools: RwLock::new(pools.collect()),
@@ -280,6 +281,8 @@ pub(super) type OwnedStream = (Arc<Context>, Arc<Stream>);
 #[derive(Debug)]
 pub(super) struct Inner {
     pub(super) version: Version,
+    /// Ordinals of a device and of another whose memory it cannot access.
+    apart: BTreeSet<(usize, usize)>,
     /// Addresses of the functions that this machine has, by position in [`SYMBOLS`].
     functions: Vec<Option<api::Function>>,
     /// Where a library exports them, if that is who calls.
@@ -335,6 +338,14 @@ impl Inner {
         device.ok_or(CUresult::CUDA_ERROR_INVALID_DEVICE)
     }
 
+    /// Whether contexts of a device can have access to the memory of another device.
+    pub(super) fn can_access(&self, device: &Device, peer: &Device) -> bool {
+        let (own, other) = (&device.config.capability, &peer.config.capability);
+        device.ordinal != peer.ordinal
+            && own.0 == other.0
+            && !self.apart.contains(&(device.ordinal, peer.ordinal))
+    }
+
     pub(super) fn context(&self, handle: u64) -> Option<Arc<Context>> {
         get(&self.contexts, &handle)
     }
@@ -382,6 +393,10 @@ impl Inner {
         let removed = write(&self.contexts).remove(&context.handle);
         removed.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
         strict::context_ends(self, context);
+        // The next primary context of the device has the same handle.
+        for other in read(&self.contexts).values() {
+            other.health.peers.remove(context.handle);
+        }
         write(&self.streams).retain(|_, (owner, _)| owner.handle != context.handle);
         context.shut_down();
         write(&self.events).retain(|_, event| event.context != context.handle);

@@ -43,7 +43,7 @@ unsafe impl Send for UserData {}
 /// One operation in a stream.
 #[derive(Debug)]
 pub(super) enum Op {
-    Copy(Transfer),
+    Copy(Box<Transfer>),
     Fill(Fill),
     Launch(Box<Launch>),
     Record(Arc<Record>),
@@ -86,8 +86,8 @@ impl Op {
     /// How many bytes it moves, and which way over the bus.
     pub(super) fn bytes(&self) -> Option<(Option<Direction>, u64)> {
         match self {
-            Self::Copy(copy) => Some((copy.direction, copy.len as u64)),
-            Self::Fill(fill) => Some((None, fill.width as u64 * fill.count as u64)),
+            Self::Copy(copy) => Some((copy.direction, copy.to.rows.bytes())),
+            Self::Fill(fill) => Some((None, fill.rows.bytes())),
             _ => None,
         }
     }
@@ -105,8 +105,8 @@ impl Op {
 
     pub(super) fn run(self, device: &Device, health: &Health) -> Result<(), Fault> {
         match self {
-            Self::Copy(copy) => copy.run(&device.space, &device.engines, health)?,
-            Self::Fill(fill) => fill.run(&device.space)?,
+            Self::Copy(copy) => copy.run(device, health)?,
+            Self::Fill(fill) => fill.run(device, health)?,
             Self::Launch(launch) => launch.run(device, health)?,
             Self::Record(record) => record.complete(Moment::now()),
             Self::Wait(record) => record.wait(),

@@ -8,6 +8,7 @@ use super::super::args::{Out, Reply, Text};
 use super::super::call::Call;
 use super::super::machine::Device;
 use super::functions;
+use super::region::MAX_PITCH;
 
 fn get(call: &Call<'_>, device: Out<CUdevice>, ordinal: c_int) -> Reply {
     call.machine.device(ordinal)?;
@@ -75,13 +76,6 @@ fn by_bus_id(call: &Call<'_>, found: Out<CUdevice>, id: Text) -> Reply {
     found.set(device.ordinal as CUdevice)
 }
 
-/// Peer copies and peer access are not modelled.
-fn can_access_peer(call: &Call<'_>, answer: Out<c_int>, device: CUdevice, peer: CUdevice) -> Reply {
-    call.machine.device(device)?;
-    call.machine.device(peer)?;
-    answer.set(0)
-}
-
 fn attribute(
     call: &Call<'_>,
     value: Out<c_int>,
@@ -97,7 +91,8 @@ fn signed(value: u32) -> c_int {
 }
 
 /// The limits are those of compute capability 8.0, which the device plays by default.
-/// Everything that is not modelled (textures, managed memory, clusters) is 0.
+/// Everything that is not modelled (textures, clusters) is 0. Managed memory is where
+/// host and devices reach it at any time; other memory of the host must be page-locked.
 pub(in crate::device) fn attribute_of(
     device: &Device,
     attribute: CUdevice_attribute,
@@ -117,7 +112,7 @@ pub(in crate::device) fn attribute_of(
         A::CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK => 1 << 10,
         A::CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY => 64 << 10,
         A::CU_DEVICE_ATTRIBUTE_WARP_SIZE => 32,
-        A::CU_DEVICE_ATTRIBUTE_MAX_PITCH => c_int::MAX,
+        A::CU_DEVICE_ATTRIBUTE_MAX_PITCH => MAX_PITCH as c_int,
         A::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK
         | A::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR => 64 << 10,
         A::CU_DEVICE_ATTRIBUTE_CLOCK_RATE | A::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE => {
@@ -149,6 +144,8 @@ pub(in crate::device) fn attribute_of(
         | A::CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
         | A::CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED
         | A::CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED
+        | A::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY
+        | A::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS
         | A::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH
         | A::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
         | A::CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS => 1,
@@ -169,8 +166,6 @@ functions! {
             = compute_capability;
         cuDeviceGetPCIBusId: (id: *mut c_char, len: c_int, device: CUdevice) = bus_id;
         cuDeviceGetByPCIBusId: (device: *mut CUdevice, id: *const c_char) = by_bus_id;
-        cuDeviceCanAccessPeer: (answer: *mut c_int, device: CUdevice, peer: CUdevice)
-            = can_access_peer;
         cuDeviceGetAttribute: (value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice)
             = attribute;
     }

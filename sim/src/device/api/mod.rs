@@ -6,18 +6,25 @@
 
 mod context;
 mod copy;
+mod copy2d;
+mod copy3d;
 mod device;
 mod driver;
+mod end;
 mod event;
+mod fill;
 mod function;
 mod host;
 mod launch;
+mod managed;
 mod memory;
 mod module;
 mod occupancy;
+mod peer;
 mod pointer;
 mod pool;
 mod primary;
+mod region;
 mod stream;
 
 use std::ffi::c_void;
@@ -53,15 +60,20 @@ pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<
     let tables = [
         context::TABLE,
         copy::TABLE,
+        copy2d::TABLE,
+        copy3d::TABLE,
         device::TABLE,
         driver::TABLE,
         event::TABLE,
+        fill::TABLE,
         occupancy::TABLE,
         launch::TABLE,
         function::TABLE,
         module::TABLE,
         host::TABLE,
+        managed::TABLE,
         memory::TABLE,
+        peer::TABLE,
         pointer::TABLE,
         pool::TABLE,
         primary::TABLE,

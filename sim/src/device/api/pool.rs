@@ -7,7 +7,8 @@ use cupola_sys::driver::*;
 
 use super::super::args::{In, Out, Reply};
 use super::super::call::Call;
-use super::super::memory::PoolLimits;
+use super::super::machine::Device;
+use super::super::memory::{Access, Pool, PoolLimits};
 use super::super::sync::write;
 use super::context::pointer;
 use super::functions;
@@ -145,26 +146,73 @@ fn set(call: &Call<'_>, pool: CUmemoryPool, attribute: Attribute, value: Out<c_v
     done.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)
 }
 
-/// The one access there is: the pool's own device reads and writes.
+/// The device that a location is; no other place has access of its own.
+fn located<'m>(call: &Call<'m>, location: CUmemLocation) -> Reply<&'m Device> {
+    if location.type_ != CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: every bit pattern of the union is an `id`, and the location is a device.
+    let ordinal = unsafe { location.__bindgen_anon_1.id };
+    call.machine.device(ordinal).map(|device| &**device)
+}
+
 fn access(
     call: &Call<'_>,
     flags: Out<CUmemAccess_flags>,
     pool: CUmemoryPool,
     location: In<CUmemLocation>,
 ) -> Reply {
-    let device = call.machine.pool_device(pool.addr() as u64)?;
-    let location = location.get()?;
-    if location.type_ != CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE {
-        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    let handle = pool.addr() as u64;
+    let own = call.machine.pool_device(handle)?;
+    let device = located(call, location.get()?)?;
+    if device.ordinal == own.ordinal {
+        return flags.set(CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     }
-    // SAFETY: every bit pattern of the union is an `id`, and the location is a device.
-    let ordinal = unsafe { location.__bindgen_anon_1.id };
-    let own = call.machine.device(ordinal)?.ordinal == device.ordinal;
-    flags.set(if own {
-        CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-    } else {
-        CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE
+    let access = own
+        .account
+        .pool(handle, |pool| pool.access.get(device.ordinal));
+    flags.set(match access.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)? {
+        Access::None => CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE,
+        Access::Read => CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ,
+        Access::Write => CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
     })
+}
+
+/// All or nothing. The pool's own device keeps its access; others need a link.
+fn set_access(
+    call: &Call<'_>,
+    pool: CUmemoryPool,
+    map: In<CUmemAccessDesc>,
+    count: usize,
+) -> Reply {
+    let handle = pool.addr() as u64;
+    let own = call.machine.pool_device(handle)?;
+    let mut changes = Vec::new();
+    for index in 0..count {
+        let wanted = map.at(index)?;
+        let device = located(call, wanted.location)?;
+        let access = match wanted.flags {
+            CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE => Access::None,
+            CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ => Access::Read,
+            CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE => Access::Write,
+            _ => return Err(CUresult::CUDA_ERROR_INVALID_VALUE),
+        };
+        if device.ordinal == own.ordinal {
+            if access != Access::Write {
+                return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+            }
+        } else if access != Access::None && !call.machine.can_access(device, own) {
+            return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+        } else {
+            changes.push((device.ordinal, access));
+        }
+    }
+    let change = |pool: &mut Pool| {
+        let set = |(device, access)| pool.access.set(device, access);
+        changes.into_iter().for_each(set);
+    };
+    let done = own.account.pool(handle, change);
+    done.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)
 }
 
 functions! {
@@ -179,6 +227,8 @@ functions! {
             value: *mut c_void) = get;
         cuMemPoolSetAttribute: (pool: CUmemoryPool, attribute: CUmemPool_attribute,
             value: *mut c_void) = set;
+        cuMemPoolSetAccess: (pool: CUmemoryPool, map: *const CUmemAccessDesc, count: usize)
+            = set_access;
         cuMemPoolGetAccess: (flags: *mut CUmemAccess_flags, pool: CUmemoryPool,
             location: *mut CUmemLocation) = access;
     }

@@ -6,12 +6,13 @@
 //! alone. Pools keep no memory in truth: `reserved` says what a real one would hold.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use cupola_sys::driver::CUresult;
 
 use super::super::args::Reply;
 use super::super::sync::lock;
+use super::viewer::PoolAccess;
 
 /// Steps in which pools reserve, as far as the device has room; seen on an H200.
 const RESERVE_STEP: u64 = 32 << 20;
@@ -31,6 +32,8 @@ pub(in crate::device) struct PoolLimits {
 #[derive(Clone, Debug, Default)]
 pub(in crate::device) struct Pool {
     pub(in crate::device) limits: PoolLimits,
+    /// What other devices may do with its memory.
+    pub(in crate::device) access: Arc<PoolAccess>,
     pub(in crate::device) used: u64,
     pub(in crate::device) used_high: u64,
     pub(in crate::device) reserved: u64,
@@ -100,8 +103,8 @@ impl Account {
         }
     }
 
-    /// Charges an allocation from a pool.
-    pub(in crate::device) fn take_pooled(&self, handle: u64, bytes: u64) -> Reply {
+    /// Charges an allocation from a pool; says who may access it.
+    pub(in crate::device) fn take_pooled(&self, handle: u64, bytes: u64) -> Reply<Arc<PoolAccess>> {
         let mut state = lock(&self.state);
         let pool = state.pools.get(&handle).filter(|pool| !pool.closing);
         let pool = pool.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
@@ -116,6 +119,7 @@ impl Account {
         if used > limit {
             return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
         }
+        let access = Arc::clone(&pool.access);
         let missing = used.saturating_sub(pool.reserved);
         let reserved = pool.reserved;
         let room = self.room(&mut state, Some(handle), missing);
@@ -131,7 +135,7 @@ impl Account {
                 pool.reserved_high = pool.reserved_high.max(pool.reserved);
             }
         }
-        Ok(())
+        Ok(access)
     }
 
     /// Free bytes; other pools give up what they do not use if `wanted` would not fit.

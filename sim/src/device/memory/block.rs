@@ -1,10 +1,13 @@
 //! One allocation in device memory, and one range of page-locked host memory.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::super::strict::Origin;
+use super::advice::Advices;
 use super::backing::Backing;
+use super::space::Owner;
+use super::viewer::PoolAccess;
 
 /// An allocation in device memory.
 #[derive(Debug)]
@@ -23,6 +26,11 @@ pub(in crate::device) struct Block {
     pub(in crate::device) context: u64,
     /// Handle of the pool it came from.
     pub(in crate::device) pool: Option<u64>,
+    /// What other devices may do with it, if it came from a pool.
+    pub(in crate::device) access: Option<Arc<PoolAccess>>,
+    /// What the program has said about it, if it is managed memory: the address is the
+    /// host's then.
+    pub(in crate::device) managed: Option<Advices>,
     /// Unique in the machine.
     pub(in crate::device) id: u64,
     /// Belongs to a module: a program cannot free it.
@@ -33,6 +41,8 @@ pub(in crate::device) struct Block {
     pub(in crate::device) made: Origin,
     /// The variable that it is.
     name: OnceLock<Box<str>>,
+    /// Whether synchronous operations on it wait in every case.
+    pub(in crate::device) sync_memops: AtomicBool,
     /// Set by the call that frees it in stream order, before the stream gets there.
     doomed: AtomicBool,
     backing: Backing,
@@ -42,7 +52,26 @@ impl Block {
     /// Memory at `address`; the other fields are the caller's to set. `None` if the host
     /// has no such memory.
     pub(super) fn new(address: u64, len: u64, device: usize, context: u64) -> Option<Self> {
-        Some(Self {
+        Some(Self::backed(
+            address,
+            len,
+            (device, context),
+            Backing::new(len)?,
+        ))
+    }
+
+    /// Managed memory, at the host's own address. No account is charged for it.
+    pub(super) fn managed(len: u64, device: usize, context: u64) -> Option<Self> {
+        let backing = Backing::pages(usize::try_from(len).ok()?)?;
+        let address = backing.start().expose_provenance() as u64;
+        let mut block = Self::backed(address, len, (device, context), backing);
+        block.extent = len;
+        block.managed = Some(Advices::new(len));
+        Some(block)
+    }
+
+    fn backed(address: u64, len: u64, (device, context): (usize, u64), backing: Backing) -> Self {
+        Self {
             address,
             len,
             extent: 0,
@@ -50,14 +79,23 @@ impl Block {
             device,
             context,
             pool: None,
+            access: None,
+            managed: None,
             id: 0,
             module: false,
             constant: false,
             made: Origin::default(),
             name: OnceLock::new(),
+            sync_memops: AtomicBool::new(false),
             doomed: AtomicBool::new(false),
-            backing: Backing::new(len)?,
-        })
+            backing,
+        }
+    }
+
+    pub(super) fn set_owner(&mut self, owner: Owner) {
+        (self.pool, self.access) = owner.pool.unzip();
+        self.module = owner.module.is_some();
+        self.constant = owner.module == Some(true);
     }
 
     /// Host address of the byte at `address`, which must lie within the block.

@@ -4,10 +4,15 @@
 //! every access goes through the table of live allocations in [`space`].
 
 mod account;
+mod advice;
 mod backing;
 mod block;
+mod fill;
+mod reach;
+mod rows;
 mod space;
 mod transfer;
+mod viewer;
 
 use std::sync::Arc;
 
@@ -18,10 +23,14 @@ use super::context::Context;
 use super::machine::Device;
 use space::GRANULE;
 
-pub(super) use account::{Account, PoolLimits};
+pub(super) use account::{Account, Pool, PoolLimits};
+pub(super) use advice::{Advice, Location};
 pub(super) use block::{Block, HostRange};
+pub(super) use fill::Fill;
+pub(super) use rows::Rows;
 pub(super) use space::{Owner, Place, Space};
-pub(super) use transfer::{Fill, Pointer, Side, Transfer};
+pub(super) use transfer::{End, Pointer, Side, Transfer};
+pub(super) use viewer::{Access, Peers, Viewer};
 
 /// Bytes of address space, and of memory outside of pools, that an allocation takes.
 fn extent(len: usize) -> Reply<u64> {
@@ -48,6 +57,26 @@ pub(super) fn allocate(context: &Context, len: usize, module: Option<bool>) -> R
     keep_if_open(context, device, block)
 }
 
+/// Allocates managed memory; `module` as in [`Owner`].
+pub(super) fn allocate_managed(
+    context: &Context,
+    len: usize,
+    module: Option<bool>,
+) -> Reply<Arc<Block>> {
+    if len == 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let device = &context.device;
+    let owner = Owner {
+        device: device.ordinal,
+        context: context.handle,
+        pool: None,
+        module,
+    };
+    let block = device.space.allocate_managed(len as u64, owner)?;
+    keep_if_open(context, device, block)
+}
+
 /// Allocates from a pool of `device`, for a context. Pools count the bytes asked for.
 pub(super) fn allocate_pooled(
     context: &Context,
@@ -56,11 +85,11 @@ pub(super) fn allocate_pooled(
     len: usize,
 ) -> Reply<Arc<Block>> {
     let (extent, charge) = (extent(len)?, len as u64);
-    device.account.take_pooled(pool, charge)?;
+    let access = device.account.take_pooled(pool, charge)?;
     let owner = Owner {
         device: device.ordinal,
         context: context.handle,
-        pool: Some(pool),
+        pool: Some((pool, access)),
         module: None,
     };
     let block = device.space.allocate(charge, extent, charge, owner);

@@ -18,6 +18,8 @@ use super::super::health::Fault;
 use super::super::strict::{Miss, Monitor};
 use super::super::sync::{read, write};
 use super::block::{Block, HostRange};
+use super::rows::Rows;
+use super::viewer::PoolAccess;
 
 const FIRST: u64 = 0x1100_0000_0000;
 const PER_DEVICE: u64 = 1 << 42;
@@ -34,6 +36,32 @@ const REMEMBERED: usize = 4096;
 pub(in crate::device) enum Place {
     Device(Arc<Block>),
     Pinned(Arc<HostRange>),
+}
+
+impl Place {
+    /// Whether `len` bytes from `address` lie within.
+    pub(in crate::device) fn holds(&self, address: u64, len: u64) -> bool {
+        match self {
+            Self::Device(block) => block.holds(address, len),
+            Self::Pinned(range) => range.holds(address, len),
+        }
+    }
+
+    /// Host address of the byte at `address`, which must lie within.
+    pub(in crate::device) fn host(&self, address: u64) -> *mut u8 {
+        match self {
+            Self::Device(block) => block.host(address),
+            Self::Pinned(range) => range.host(address),
+        }
+    }
+
+    /// Ordinal of the device that it was made on.
+    pub(in crate::device) fn device(&self) -> usize {
+        match self {
+            Self::Device(block) => block.device,
+            Self::Pinned(range) => range.device,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -57,11 +85,12 @@ pub(in crate::device) struct Space {
 }
 
 /// What a new device block belongs to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::device) struct Owner {
     pub(in crate::device) device: usize,
     pub(in crate::device) context: u64,
-    pub(in crate::device) pool: Option<u64>,
+    /// The pool it comes from, and who may access that.
+    pub(in crate::device) pool: Option<(u64, Arc<PoolAccess>)>,
     /// For a module's variable: whether it is constant.
     pub(in crate::device) module: Option<bool>,
 }
@@ -88,15 +117,27 @@ impl Space {
         let mut block = Block::new(0, len, owner.device, owner.context).ok_or(MEMORY)?;
         block.extent = extent;
         block.charge = charge;
-        block.pool = owner.pool;
-        block.module = owner.module.is_some();
-        block.constant = owner.module == Some(true);
         block.id = self.next_id();
         block.made = self.strict.origin();
+        block.set_owner(owner);
         let mut table = write(&self.table);
         table.leaving.retain(|_, block| block.strong_count() > 0);
-        block.address = table.place(owner.device, extent).ok_or(MEMORY)?;
+        block.address = table.place(block.device, extent).ok_or(MEMORY)?;
         let block = Arc::new(block);
+        self.strict.there(block.address, block.len);
+        table.blocks.insert(block.address, Arc::clone(&block));
+        Ok(block)
+    }
+
+    /// New memory with one address for host and devices.
+    pub(in crate::device) fn allocate_managed(&self, len: u64, owner: Owner) -> Reply<Arc<Block>> {
+        let block = Block::managed(len, owner.device, owner.context);
+        let mut block = block.ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
+        block.id = self.next_id();
+        block.set_owner(owner);
+        block.made = self.strict.origin();
+        let block = Arc::new(block);
+        let mut table = write(&self.table);
         self.strict.there(block.address, block.len);
         table.blocks.insert(block.address, Arc::clone(&block));
         Ok(block)
@@ -155,7 +196,10 @@ impl Space {
             .ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
         let mut table = write(&self.table);
         let before = table.hosts.range(..end).next_back();
-        if before.is_some_and(|(base, other)| base + other.len > range.address) {
+        let managed = table.blocks.range(..end).next_back();
+        if before.is_some_and(|(base, other)| base + other.len > range.address)
+            || managed.is_some_and(|(base, other)| base + other.len > range.address)
+        {
             return Err(CUresult::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
         }
         let range = Arc::new(range);
@@ -225,26 +269,20 @@ impl Space {
         read(&self.table).blocks.get(&address).cloned()
     }
 
-    /// Checks a device range when a call names it. A range that lies in memory freed in
-    /// stream order passes: the operation itself will fault.
-    pub(in crate::device) fn check(&self, address: u64, len: u64) -> Reply {
+    /// Checks every row of a device range when a call names it. A row that lies in memory
+    /// freed in stream order passes: the operation itself will fault.
+    pub(in crate::device) fn check_rows(&self, address: u64, rows: Rows) -> Reply {
         let table = read(&self.table);
-        let live = table
-            .block(address)
-            .is_some_and(|block| block.holds(address, len));
-        let host = || {
-            let range = table.hosts.range(..=address).next_back();
-            range.is_some_and(|(_, range)| range.holds(address, len))
-        };
-        let gone = || {
-            let inside = |(base, size): &(u64, u64)| address.wrapping_sub(*base) < *size;
-            table.gone.iter().any(inside)
-        };
-        if live || host() || gone() {
+        // Almost always one allocation has them all.
+        if table.names(address, rows.span()) {
             return Ok(());
         }
+        let mut starts = rows.offsets().map(|offset| address.wrapping_add(offset));
+        let bad = starts.find(|start| !table.names(*start, rows.width));
         drop(table);
-        self.strict.missed(self, Miss::of("access", address, len));
+        let Some(start) = bad else { return Ok(()) };
+        self.strict
+            .missed(self, Miss::of("access", start, rows.width));
         Err(CUresult::CUDA_ERROR_INVALID_VALUE)
     }
 
@@ -255,14 +293,8 @@ impl Space {
         len: u64,
         what: &str,
     ) -> Result<Place, Fault> {
-        let place = self.find(address);
-        let holds = match &place {
-            Some(Place::Device(block)) => block.holds(address, len),
-            Some(Place::Pinned(range)) => range.holds(address, len),
-            None => false,
-        };
-        match place {
-            Some(place) if holds => Ok(place),
+        match self.find(address) {
+            Some(place) if place.holds(address, len) => Ok(place),
             _ => {
                 self.strict.missed(self, Miss::of(what, address, len));
                 Err(Fault::illegal_address(format!(
@@ -321,6 +353,22 @@ impl Table {
     fn block(&self, address: u64) -> Option<&Arc<Block>> {
         let (_, block) = self.blocks.range(..=address).next_back()?;
         block.holds(address, 1).then_some(block)
+    }
+
+    /// Whether a call may name the range.
+    fn names(&self, address: u64, len: u64) -> bool {
+        let live = self
+            .block(address)
+            .is_some_and(|block| block.holds(address, len));
+        let host = || {
+            let range = self.hosts.range(..=address).next_back();
+            range.is_some_and(|(_, range)| range.holds(address, len))
+        };
+        let gone = || {
+            let inside = |(base, size): &(u64, u64)| address.wrapping_sub(*base) < *size;
+            self.gone.iter().any(inside)
+        };
+        live || host() || gone()
     }
 
     /// An address for `extent` bytes and a gap after them.

@@ -31,7 +31,7 @@ impl Monitor {
         match op {
             Op::Copy(copy) => {
                 let ends = [&copy.to, &copy.from].into_iter();
-                let ends = ends.filter_map(|side| match side {
+                let ends = ends.filter_map(|end| match &end.side {
                     Side::Device(address) => self.at(space, *address),
                     Side::Pinned(range, _) => Some(Touched::place(&Place::Pinned(range.clone()))),
                     Side::Caller(_) | Side::Staged(_) => None,

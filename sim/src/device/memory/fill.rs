@@ -1,0 +1,46 @@
+//! Memsets, as a stream executes them.
+
+use super::super::health::{Fault, Health};
+use super::super::machine::Device;
+use super::reach::Reach;
+use super::rows::Rows;
+use super::transfer::Side;
+use super::viewer::{Access, Viewer};
+
+/// A memset of rows of values, each `width` bytes.
+#[derive(Debug)]
+pub(in crate::device) struct Fill {
+    pub(in crate::device) address: u64,
+    pub(in crate::device) rows: Rows,
+    pub(in crate::device) value: u32,
+    pub(in crate::device) width: usize,
+}
+
+impl Fill {
+    pub(in crate::device) fn run(self, device: &Device, health: &Health) -> Result<(), Fault> {
+        let viewer = Viewer::new(device, health);
+        let may = |place: &_| viewer.access(place) >= Access::Write;
+        let mut side = Side::Device(self.address);
+        let reach = Reach::find(&mut side, self.rows, &device.space, may, "memset")?;
+        let count = usize::try_from(self.rows.width).unwrap_or(0) / self.width;
+        let bytes = self.value.to_le_bytes();
+        for start in reach.rows() {
+            // SAFETY: the row holds `count` values of `width` bytes and is kept by the
+            // reach. Unaligned stores serve every address.
+            unsafe {
+                match self.width {
+                    1 => start.write_bytes(bytes[0], count),
+                    2 => {
+                        let value = u16::from_le_bytes([bytes[0], bytes[1]]);
+                        (0..count).for_each(|i| start.cast::<u16>().add(i).write_unaligned(value));
+                    }
+                    _ => {
+                        let value = self.value;
+                        (0..count).for_each(|i| start.cast::<u32>().add(i).write_unaligned(value));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! Which context may access what.
+
+use std::collections::BTreeSet;
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::super::health::Health;
+use super::super::machine::Device;
+use super::super::sync::{read, write};
+use super::space::Place;
+
+/// What may be done with memory; a larger one includes the smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::device) enum Access {
+    None,
+    Read,
+    Write,
+}
+
+/// The contexts whose memory a context may access: those that it named in
+/// `cuCtxEnablePeerAccess`.
+#[derive(Debug, Default)]
+pub(in crate::device) struct Peers(RwLock<BTreeSet<u64>>);
+
+impl Peers {
+    /// False if it was there already.
+    pub(in crate::device) fn add(&self, context: u64) -> bool {
+        write(&self.0).insert(context)
+    }
+
+    /// False if it was not there.
+    pub(in crate::device) fn remove(&self, context: u64) -> bool {
+        write(&self.0).remove(&context)
+    }
+
+    fn has(&self, context: u64) -> bool {
+        read(&self.0).contains(&context)
+    }
+}
+
+/// What each device may do with a pool's memory: two bits for each.
+#[derive(Debug, Default)]
+pub(in crate::device) struct PoolAccess(AtomicU32);
+
+impl PoolAccess {
+    pub(in crate::device) fn get(&self, device: usize) -> Access {
+        match self.0.load(Ordering::Acquire) >> (2 * device) & 3 {
+            0 => Access::None,
+            1 => Access::Read,
+            _ => Access::Write,
+        }
+    }
+
+    pub(in crate::device) fn set(&self, device: usize, access: Access) {
+        let (bits, mask) = ((access as u32) << (2 * device), 3 << (2 * device));
+        let change = |old| Some(old & !mask | bits);
+        // The change is always made.
+        let _ = self
+            .0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, change);
+    }
+}
+
+/// A context as the one that accesses memory.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::device) struct Viewer<'a> {
+    device: usize,
+    peers: &'a Peers,
+}
+
+impl<'a> Viewer<'a> {
+    pub(in crate::device) fn new(device: &Device, health: &'a Health) -> Self {
+        Self::of(device.ordinal, &health.peers)
+    }
+
+    /// A context on the device of that ordinal.
+    pub(in crate::device) fn of(device: usize, peers: &'a Peers) -> Self {
+        Self { device, peers }
+    }
+
+    /// What kernels and memsets may do: another device's memory needs peer access, or for
+    /// a pool's memory the pool's consent.
+    pub(in crate::device) fn access(&self, place: &Place) -> Access {
+        let Place::Device(block) = place else {
+            return Access::Write;
+        };
+        if block.device == self.device || block.managed.is_some() {
+            return Access::Write;
+        }
+        match &block.access {
+            Some(pool) => pool.get(self.device),
+            None if self.peers.has(block.context) => Access::Write,
+            None => Access::None,
+        }
+    }
+
+    /// What copies may do. Between devices without peer access a driver copies through
+    /// the host, but not the memory of pools.
+    pub(in crate::device) fn copy_access(&self, place: &Place) -> Access {
+        match place {
+            Place::Device(block) if block.access.is_some() => self.access(place),
+            _ => Access::Write,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it, one device's access to a pool could change another's.
+    #[test]
+    fn pools_keep_the_access_of_each_device() {
+        let pool = PoolAccess::default();
+        pool.set(15, Access::Write);
+        pool.set(14, Access::Read);
+        pool.set(0, Access::Write);
+        pool.set(0, Access::Read);
+        assert_eq!(pool.get(15), Access::Write);
+        assert_eq!(pool.get(14), Access::Read);
+        assert_eq!(pool.get(1), Access::None);
+        assert_eq!(pool.get(0), Access::Read);
+        pool.set(15, Access::None);
+        assert_eq!((pool.get(15), pool.get(14)), (Access::None, Access::Read));
+    }
+}
