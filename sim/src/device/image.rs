@@ -7,27 +7,23 @@ use std::ffi::CStr;
 
 use cupola_sys::driver::CUresult;
 
+use super::fat::{self, FAT, FAT_HEADER};
+
 /// Why an image cannot be loaded: the code, and the line for the log.
 pub(super) type ImageError = (CUresult, String);
 
 const ELF: &[u8] = b"\x7fELF";
-/// A fat binary, and the structure that the compiler wraps around its address.
-const FAT: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
+/// The structure that the compiler wraps around a fat binary's address.
 const FAT_WRAPPER: [u8; 4] = 0x4662_43b1_u32.to_le_bytes();
-const FAT_HEADER: usize = 16;
-/// The shortest entry header that has all the fields read here.
-const ENTRY_HEADER: usize = 48;
-const KIND_PTX: u16 = 1;
-/// Flags of an entry whose payload is compressed.
-const COMPRESSED: u64 = 0x2000 | 0x8000;
 
 const CUBIN: &str = "the image is a cubin, machine code for GPUs";
 
-fn broken(what: &str) -> ImageError {
+pub(super) fn broken(what: &str) -> ImageError {
     (CUresult::CUDA_ERROR_INVALID_IMAGE, what.into())
 }
 
-fn no_ptx(what: &str) -> ImageError {
+/// There is no PTX: what there is instead, and how to get PTX.
+pub(super) fn no_ptx(what: &str) -> ImageError {
     let text = format!(
         "{what}; the software device runs PTX only: compile to PTX (for nvcc: -gencode \
          arch=compute_80,code=compute_80; for NVRTC: --gpu-architecture=compute_80)"
@@ -35,16 +31,37 @@ fn no_ptx(what: &str) -> ImageError {
     (CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU, text)
 }
 
-/// The PTX text of an image in a program's memory.
+/// An image that may have PTX.
+#[derive(Debug)]
+pub(super) enum Image<'a> {
+    Text(Cow<'a, str>),
+    /// A fat binary, with its header.
+    Fat(&'a [u8]),
+}
+
+impl Image<'_> {
+    /// The PTX for a device of this compute capability.
+    ///
+    /// # Errors
+    /// The image has none that can be read.
+    pub(super) fn ptx(&self, capability: (u32, u32)) -> Result<Cow<'_, str>, ImageError> {
+        match self {
+            Self::Text(text) => Ok(Cow::Borrowed(text)),
+            Self::Fat(bytes) => fat::ptx(bytes, capability).map(Cow::Owned),
+        }
+    }
+}
+
+/// An image in a program's memory.
 ///
 /// # Errors
-/// The image has no PTX that can be read.
+/// The image is of a kind that has no PTX.
 ///
 /// # Safety
 /// `image` is what `cuModuleLoadData` takes: text that ends with NUL, an ELF object, a
 /// fat binary, or a fat binary's wrapper; readable as far as its own headers say, until
-/// the text has been used.
-pub(super) unsafe fn ptx_at<'a>(image: *const u8) -> Result<Cow<'a, str>, ImageError> {
+/// the result has been used.
+pub(super) unsafe fn image_at<'a>(image: *const u8) -> Result<Image<'a>, ImageError> {
     if image.is_null() {
         return Err((CUresult::CUDA_ERROR_INVALID_VALUE, "no image".into()));
     }
@@ -62,14 +79,16 @@ pub(super) unsafe fn ptx_at<'a>(image: *const u8) -> Result<Cow<'a, str>, ImageE
             return Err(broken("a fat binary's wrapper without a fat binary"));
         }
         // SAFETY: the address is that of a fat binary.
-        return unsafe { fat_ptx_at(data) };
+        return unsafe { fat_at(data) };
     }
     if magic == FAT {
         // SAFETY: the image is a fat binary.
-        return unsafe { fat_ptx_at(image) };
+        return unsafe { fat_at(image) };
     }
     // SAFETY: everything else is text that ends with NUL.
-    Ok(unsafe { CStr::from_ptr(image.cast()) }.to_string_lossy())
+    Ok(Image::Text(
+        unsafe { CStr::from_ptr(image.cast()) }.to_string_lossy(),
+    ))
 }
 
 /// The first four bytes, zeros from the first NUL on.
@@ -89,32 +108,23 @@ unsafe fn magic(image: *const u8) -> [u8; 4] {
 }
 
 /// # Safety
-/// As for [`fat_ptx`], with the length that the header says.
-unsafe fn fat_ptx_at<'a>(image: *const u8) -> Result<Cow<'a, str>, ImageError> {
+/// `image` is a fat binary, readable as far as its header says.
+unsafe fn fat_at<'a>(image: *const u8) -> Result<Image<'a>, ImageError> {
     // SAFETY: a fat binary has a header of 16 bytes; the caller's promise.
     let header = unsafe { std::slice::from_raw_parts(image, FAT_HEADER) };
-    let len = fat_len(header, usize::MAX - image.addr())?;
+    let len = fat::length(header, usize::MAX - image.addr())?;
     // SAFETY: the header says how long the fat binary is.
-    fat_ptx(unsafe { std::slice::from_raw_parts(image, len) })
+    Ok(Image::Fat(unsafe {
+        std::slice::from_raw_parts(image, len)
+    }))
 }
 
-/// The length of a fat binary that its header says, at most `most`.
-fn fat_len(header: &[u8], most: usize) -> Result<usize, ImageError> {
-    let header_len = usize::from(u16_at(header, 6));
-    let body_len = usize::try_from(u64_at(header, 8)).ok();
-    let len = body_len.and_then(|body_len| header_len.checked_add(body_len));
-    // A slice is at most half of the address space.
-    let most = most.min(isize::MAX.cast_unsigned());
-    len.filter(|len| header_len >= FAT_HEADER && *len <= most)
-        .ok_or_else(|| broken("a broken fat binary"))
-}
-
-/// The PTX text of an image that was read from a file. No address in it is followed: a
+/// An image of which all bytes are given, as in a file. No address in it is followed: a
 /// file's bytes are nobody's promise.
 ///
 /// # Errors
-/// The image has no PTX that can be read.
-pub(super) fn ptx_in(image: &[u8]) -> Result<Cow<'_, str>, ImageError> {
+/// The image is of a kind that has no PTX.
+pub(super) fn image_in(image: &[u8]) -> Result<Image<'_>, ImageError> {
     if image.starts_with(ELF) {
         return Err(no_ptx(CUBIN));
     }
@@ -124,112 +134,26 @@ pub(super) fn ptx_in(image: &[u8]) -> Result<Cow<'_, str>, ImageError> {
         ));
     }
     if image.starts_with(&FAT) {
-        let len = fat_len(image, image.len())?;
-        return fat_ptx(&image[..len]);
+        let len = fat::length(image, image.len())?;
+        return Ok(Image::Fat(&image[..len]));
     }
     let end = image.iter().rposition(|byte| *byte != 0);
     let text = &image[..end.map_or(0, |end| end + 1)];
     if text.contains(&0) {
         return Err(broken("the file is neither text nor a fat binary"));
     }
-    Ok(String::from_utf8_lossy(text))
-}
-
-/// The newest PTX of a fat binary.
-fn fat_ptx<'a>(image: &[u8]) -> Result<Cow<'a, str>, ImageError> {
-    let mut best: Option<(u32, &[u8])> = None;
-    let mut compressed = false;
-    let mut rest = &image[usize::from(u16_at(image, 6)).min(image.len())..];
-    while rest.len() >= ENTRY_HEADER {
-        let (kind, header_len) = (u16_at(rest, 0), u32_at(rest, 4) as usize);
-        let len = usize::try_from(u64_at(rest, 8)).unwrap_or(usize::MAX);
-        let Some(payload) = rest.get(header_len..).and_then(|rest| rest.get(..len)) else {
-            break;
-        };
-        if kind == KIND_PTX {
-            let (arch, flags) = (u32_at(rest, 28), u64_at(rest, 40));
-            if flags & COMPRESSED != 0 {
-                compressed = true;
-            } else if best.is_none_or(|(other, _)| arch > other) {
-                best = Some((arch, payload));
-            }
-        }
-        // Past the end for the last entry; an entry without length would be read for ever.
-        rest = &rest[(header_len + len).max(1).min(rest.len())..];
-    }
-    match best {
-        Some((_, payload)) => {
-            let text = payload.split(|byte| *byte == 0).next().unwrap_or_default();
-            Ok(Cow::Owned(String::from_utf8_lossy(text).into_owned()))
-        }
-        None if compressed => Err(no_ptx(
-            "the PTX in the fat binary is compressed, which is not supported (nvcc: --no-compress)",
-        )),
-        None => Err(no_ptx(
-            "the fat binary has machine code for GPUs and no PTX",
-        )),
-    }
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    bytes
-        .get(at..at + 2)
-        .map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from(u16_at(bytes, at)) | u32::from(u16_at(bytes, at + 2)) << 16
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
+    Ok(Image::Text(String::from_utf8_lossy(text)))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::fat::tests::{KIND_PTX, entry, fat};
     use super::*;
 
-    fn entry(kind: u16, arch: u32, flags: u64, payload: &[u8]) -> Vec<u8> {
-        let mut bytes = vec![0; 64];
-        bytes[0..2].copy_from_slice(&kind.to_le_bytes());
-        bytes[4..8].copy_from_slice(&64u32.to_le_bytes());
-        bytes[8..16].copy_from_slice(&(payload.len() as u64).to_le_bytes());
-        bytes[28..32].copy_from_slice(&arch.to_le_bytes());
-        bytes[40..48].copy_from_slice(&flags.to_le_bytes());
-        bytes.extend_from_slice(payload);
-        bytes
-    }
+    const DEVICE: (u32, u32) = (8, 0);
 
-    fn fat(entries: &[Vec<u8>]) -> Vec<u8> {
-        let body = entries.concat();
-        let mut bytes = FAT.to_vec();
-        bytes.extend_from_slice(&1u16.to_le_bytes());
-        bytes.extend_from_slice(&16u16.to_le_bytes());
-        bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&body);
-        bytes
-    }
-
-    /// Without it, a fat binary could give machine code, or an older PTX than it has.
-    #[test]
-    fn takes_the_newest_plain_ptx() {
-        let image = fat(&[
-            entry(2, 90, 0, b"\x7fELF"),
-            entry(KIND_PTX, 70, 0, b"old\0\0"),
-            entry(KIND_PTX, 80, 0, b"new\0"),
-            entry(KIND_PTX, 90, 0x2000, b"compressed"),
-        ]);
-        assert_eq!(fat_ptx(&image).unwrap(), "new");
-    }
-
-    /// Without it, a program that gives a binary without PTX would not learn what to do.
-    #[test]
-    fn says_what_is_missing() {
-        let (code, text) = fat_ptx(&fat(&[entry(2, 90, 0, b"\x7fELF")])).unwrap_err();
-        assert_eq!(code, CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU);
-        assert!(text.contains("compile to PTX"), "{text}");
-        let (_, text) = fat_ptx(&fat(&[entry(KIND_PTX, 80, 0x8000, b"x")])).unwrap_err();
-        assert!(text.contains("compressed"), "{text}");
+    fn ptx_in(image: &[u8]) -> Result<String, ImageError> {
+        image_in(image)?.ptx(DEVICE).map(Cow::into_owned)
     }
 
     /// Without it, a file's bytes could be taken for an address or for a length beyond
@@ -265,7 +189,9 @@ mod tests {
             wrapper[1] = data;
             // SAFETY: the wrapper outlives the call; what it leads to is null or has at
             // least a magic.
-            unsafe { ptx_at(wrapper.as_ptr().cast()) }.map(Cow::into_owned)
+            unsafe { image_at(wrapper.as_ptr().cast()) }?
+                .ptx(DEVICE)
+                .map(Cow::into_owned)
         };
         let image = fat(&[entry(KIND_PTX, 80, 0, b"text\0")]);
         assert_eq!(wrapped(image.as_ptr()).unwrap(), "text");
@@ -273,16 +199,5 @@ mod tests {
             let (code, _) = wrapped(data).unwrap_err();
             assert_eq!(code, CUresult::CUDA_ERROR_INVALID_IMAGE);
         }
-    }
-
-    /// Without it, a broken image could make the reader run off its end or never stop.
-    #[test]
-    fn survives_every_truncation() {
-        let image = fat(&[entry(KIND_PTX, 80, 0, b"text\0"), entry(2, 80, 0, b"")]);
-        for len in 0..image.len() {
-            let _ = fat_ptx(&image[..len]);
-        }
-        let zeros = [0; 256];
-        assert!(fat_ptx(&zeros).is_err());
     }
 }

@@ -13,6 +13,7 @@ mod context;
 mod current;
 mod engine;
 mod event;
+mod fat;
 mod health;
 mod image;
 mod launch;

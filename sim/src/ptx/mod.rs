@@ -11,7 +11,9 @@
 mod ast;
 mod error;
 mod lexer;
+pub mod link;
 mod parse;
+mod print;
 
 pub use ast::{
     CallProto, Func, Init, Instr, Linkage, Loc, Module, Opcode, Operand, Param, Pred, RegDecl,

@@ -6,7 +6,7 @@ use cupola_sys::driver::*;
 
 use super::super::args::{In, Out, Reply, Slots, Text};
 use super::super::call::Call;
-use super::super::image::{ImageError, ptx_at, ptx_in};
+use super::super::image::{ImageError, image_at, image_in};
 use super::super::memory::Space;
 use super::super::module;
 use super::context::pointer;
@@ -89,7 +89,8 @@ fn load_image(call: &Call<'_>, image: *const c_void) -> Result<u64, ImageError> 
         ));
     }
     // SAFETY: the caller gives an image that `cuModuleLoadData` takes.
-    let text = unsafe { ptx_at(image.cast()) }?;
+    let image = unsafe { image_at(image.cast()) }?;
+    let text = image.ptx(context.device.config.capability)?;
     module::load(call.machine, &context, &text)
 }
 
@@ -138,7 +139,11 @@ fn load_file(call: &Call<'_>, place: Out<CUmodule>, path: Text) -> Reply {
     let path = std::str::from_utf8(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
     let image = std::fs::read(path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
     let context = call.context()?;
-    let loaded = ptx_in(&image).and_then(|text| module::load(call.machine, &context, &text));
+    let capability = context.device.config.capability;
+    let loaded = image_in(&image).and_then(|image| {
+        let text = image.ptx(capability)?;
+        module::load(call.machine, &context, &text)
+    });
     finish(call, place, loaded)
 }
 
