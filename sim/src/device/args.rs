@@ -181,6 +181,11 @@ impl<T: Copy> Slots<T> {
         Ok(())
     }
 
+    /// What an argument's own field points to, under the argument's contract.
+    pub(super) fn of(start: *mut T) -> Self {
+        Self(start)
+    }
+
     /// No array.
     pub(super) fn none() -> Self {
         Self(std::ptr::null_mut())
@@ -207,6 +212,11 @@ impl FromC<*const c_char> for Text {
 }
 
 impl Text {
+    /// The bytes before the NUL, or something else for null.
+    pub(super) fn bytes_or(self, other: &[u8]) -> Vec<u8> {
+        self.bytes().unwrap_or_else(|_| other.to_vec())
+    }
+
     /// The bytes before the NUL; null is an invalid value.
     pub(super) fn bytes(self) -> Reply<Vec<u8>> {
         if self.0.is_null() {

@@ -8,10 +8,11 @@ use std::time::Instant;
 use cupola_sys::driver::CUresult;
 
 use super::args::Reply;
+use super::attributes::SHARED_MOST;
 use super::health::{Fault, Health};
 use super::machine::Device;
 use super::memory::{Access, Place, Space, Viewer};
-use super::module::{Function, SHARED_MOST};
+use super::module::Function;
 use super::sync::{read, write};
 use crate::exec::{
     self, FaultKind, GlobalMemory, Grid, LaunchConfig, LaunchError, LaunchOptions, MemRange, Slice,

@@ -16,6 +16,8 @@ use super::config::{DeviceConfig, Exports, MachineBuilder};
 use super::context::Context;
 use super::engine::Engines;
 use super::event::Event;
+use super::library::Libraries;
+use super::link::Links;
 use super::memory::{Account, PoolLimits, Space};
 use super::module::Modules;
 use super::notes::{Notes, Output};
@@ -57,6 +59,11 @@ impl Machine {
         // SAFETY: the functions of a machine are callable as soon as it exists.
         let driver = unsafe { Driver::from_source(Box::new(source)) };
         driver.expect("a machine knows its driver version")
+    }
+
+    #[cfg(test)]
+    pub(super) fn inner(&self) -> &Arc<Inner> {
+        &self.inner
     }
 
     /// What programs hold of this machine now.
@@ -186,6 +193,8 @@ impl MachineBuilder {
                 streams: RwLock::default(),
                 events: RwLock::default(),
                 modules: Modules::default(),
+                libraries: Libraries::default(),
+                links: Links::default(),
                 notes,
                 strict,
                 id,
@@ -299,6 +308,8 @@ pub(super) struct Inner {
     /// The device of each memory pool.
     pub(super) pools: RwLock<HashMap<u64, usize>>,
     pub(super) modules: Modules,
+    pub(super) libraries: Libraries,
+    pub(super) links: Links,
     pub(super) notes: Arc<Notes>,
     pub(super) strict: Arc<Monitor>,
     pub(super) id: MachineId,

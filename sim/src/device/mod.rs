@@ -7,6 +7,7 @@
 
 mod api;
 mod args;
+mod attributes;
 mod call;
 mod config;
 mod context;
@@ -17,6 +18,8 @@ mod fat;
 mod health;
 mod image;
 mod launch;
+mod library;
+mod link;
 mod machine;
 mod memory;
 mod module;

@@ -1,26 +1,22 @@
 //! Loaded modules and their functions.
 
 use std::collections::HashMap;
-use std::ffi::CString;
-use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
+use std::ffi::{CString, c_int};
+use std::sync::{Arc, Mutex, RwLock, Weak};
 
-use cupola_sys::driver::CUresult;
+use cupola_sys::driver::{CUfunction_attribute, CUresult};
 
 use super::args::Reply;
+use super::attributes::{Facts, SHARED_DEFAULT, Settings};
 use super::context::Context;
 use super::image::ImageError;
+use super::library::{Library, LibraryKernel};
 use super::machine::{Inner, get};
 use super::memory::{Block, allocate};
 use super::strict::Origin;
 use super::sync::{lock, read, write};
 use crate::exec::{Kernel, KernelError, Placement, Program, VarSpace};
 use crate::ptx;
-
-/// Shared memory that a block gets without asking for more, in bytes.
-pub(super) const SHARED_DEFAULT: u32 = 48 << 10;
-/// The most that it gets when the function's attribute asks for it.
-pub(super) const SHARED_MOST: u32 = 163 << 10;
 
 /// What a `CUmodule` names.
 #[derive(Debug)]
@@ -33,6 +29,12 @@ pub(super) struct Module {
     /// The `sm_` number of `.target`.
     target: u32,
     pub(super) made: Origin,
+    /// Bytes of the `.const` variables.
+    constants: u64,
+    /// Set for a module that a library loaded.
+    library: Option<Weak<Library>>,
+    /// What was noticed while loading, a line each.
+    remarks: Vec<String>,
     /// Handles given out, by name.
     functions: Mutex<HashMap<String, Arc<Function>>>,
 }
@@ -45,17 +47,39 @@ pub(super) struct Function {
     pub(super) context: u64,
     pub(super) kernel: Arc<Kernel>,
     pub(super) name: CString,
-    pub(super) target: u32,
+    target: u32,
+    constants: u64,
+    capability: (u32, u32),
+    device: usize,
     /// Set by `cuFuncSetAttribute`.
-    pub(super) max_dynamic_shared: AtomicI32,
-    pub(super) carveout: AtomicI32,
+    pub(super) settings: Settings,
+    /// For a function of a library: what `cuKernelSetAttribute` set holds for it too.
+    of: Option<Arc<LibraryKernel>>,
 }
 
 impl Function {
-    /// Whether a block's dynamic shared memory is within what the function may have.
-    pub(super) fn allows_dynamic(&self, bytes: u64) -> bool {
-        let most = self.max_dynamic_shared.load(Ordering::Relaxed);
-        i64::try_from(bytes).is_ok_and(|bytes| bytes <= i64::from(most))
+    /// An attribute: the function's own, else its kernel's, else the default.
+    ///
+    /// # Errors
+    /// There is no such attribute.
+    pub(super) fn attribute(&self, attribute: CUfunction_attribute) -> Reply<c_int> {
+        let of = self.of.as_ref();
+        let set = self.settings.get(attribute);
+        let set = set.or_else(|| of?.settings(self.device)?.get(attribute));
+        let facts = Facts {
+            kernel: &self.kernel,
+            constants: self.constants,
+            target: self.target,
+            capability: self.capability,
+        };
+        set.map_or_else(|| facts.attribute(attribute), Ok)
+    }
+
+    /// The most dynamic shared memory that a block may have, in bytes.
+    pub(super) fn most_dynamic(&self) -> u64 {
+        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let most = self.attribute(attribute).unwrap_or(0);
+        u64::try_from(most).unwrap_or(0)
     }
 }
 
@@ -67,8 +91,13 @@ pub(super) struct Modules {
 }
 
 impl Modules {
+    /// How many modules programs have loaded, without those of libraries.
     pub(super) fn count(&self) -> usize {
-        read(&self.modules).len()
+        let modules = read(&self.modules);
+        modules
+            .values()
+            .filter(|module| !module.is_of_library())
+            .count()
     }
 
     pub(super) fn each(&self, f: impl FnMut(&Arc<Module>)) {
@@ -184,66 +213,150 @@ fn too_much_shared(program: &Program) -> Option<(&str, u32)> {
     sizes.filter(|(_, bytes)| *bytes > SHARED_DEFAULT).min()
 }
 
-/// Loads PTX text into a context.
+/// Reads PTX for a device of this capability, as a driver of this version takes it.
 ///
 /// # Errors
 /// A code, and what to say in the log.
-pub(super) fn load(machine: &Inner, context: &Context, text: &str) -> Result<u64, ImageError> {
-    let invalid = |text: String| (CUresult::CUDA_ERROR_INVALID_PTX, text);
+pub(super) fn parse(
+    version: cupola_sys::Version,
+    (major, minor): (u32, u32),
+    text: &str,
+) -> Result<ptx::Module<'_>, ImageError> {
     if !text.contains(".version") {
         let text = "the image is no PTX text: it has no .version".into();
         return Err((CUresult::CUDA_ERROR_INVALID_IMAGE, text));
     }
     let parsed = ptx::Module::parse(text).map_err(|error| invalid(error.to_string()))?;
-    let newest = newest_ptx(machine.version);
+    let newest = newest_ptx(version);
     if parsed.version > newest {
-        let ((major, minor), (most, most_minor)) = (parsed.version, newest);
+        let ((ptx, ptx_minor), (most, most_minor)) = (parsed.version, newest);
         let text = format!(
-            "PTX {major}.{minor} is newer than this driver, CUDA {} (PTX {most}.{most_minor})",
-            machine.version
+            "PTX {ptx}.{ptx_minor} is newer than this driver, CUDA {version} \
+             (PTX {most}.{most_minor})"
         );
         return Err((CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION, text));
     }
-    let target = parsed
-        .target
-        .iter()
-        .find_map(|target| target_number(target))
-        .unwrap_or(0);
-    let (major, minor) = context.device.config.capability;
-    if target > major * 10 + minor {
+    if target_of(&parsed) > major * 10 + minor {
+        let target = target_of(&parsed);
         let text = format!("the PTX is for sm_{target}, the device is sm_{major}{minor}");
         return Err(invalid(text));
     }
-    let mut placer = Placer {
-        context,
-        blocks: Vec::new(),
-        kept: false,
-    };
-    let program = Program::load(&parsed, &mut placer).map_err(|error| match error {
+    Ok(parsed)
+}
+
+fn invalid(text: String) -> ImageError {
+    (CUresult::CUDA_ERROR_INVALID_PTX, text)
+}
+
+/// The `sm_` number of a module's target.
+pub(super) fn target_of(module: &ptx::Module<'_>) -> u32 {
+    let mut targets = module.target.iter();
+    targets.find_map(|name| target_number(name)).unwrap_or(0)
+}
+
+/// Bytes of a module's `.const` variables.
+pub(super) fn constants_of(module: &ptx::Module<'_>) -> u64 {
+    let constants = module
+        .vars
+        .iter()
+        .filter(|var| var.space == ptx::Space::Const && var.linkage != ptx::Linkage::Extern);
+    constants.fold(0, |at: u64, var| {
+        let at = at.next_multiple_of(u64::from(var.alignment()));
+        at.saturating_add(var.size().unwrap_or(0))
+    })
+}
+
+/// Decodes a module and places its variables.
+///
+/// # Errors
+/// A code, and what to say in the log.
+pub(super) fn decode(
+    parsed: &mut ptx::Module<'_>,
+    placer: &mut dyn Placement,
+) -> Result<Program, ImageError> {
+    if let Some((name, line)) = ptx::link::unresolved_function(parsed) {
+        return Err(invalid(format!(
+            "PTX line {line}: function {name} is extern and defined nowhere: link the module \
+             with the one that defines it (cuLinkAddData)"
+        )));
+    }
+    let program = Program::load(parsed, placer).map_err(|error| match error {
         crate::exec::LoadError::NoRoom { .. } => {
             (CUresult::CUDA_ERROR_OUT_OF_MEMORY, error.to_string())
         }
         _ => invalid(error.to_string()),
     })?;
     if let Some((name, bytes)) = too_much_shared(&program) {
-        let text = format!(
+        return Err(invalid(format!(
             "kernel {name} declares {bytes} bytes of shared memory, more than {SHARED_DEFAULT}"
-        );
-        return Err(invalid(text));
+        )));
     }
+    Ok(program)
+}
+
+/// Loads PTX text into a context, for a program or for a library.
+///
+/// # Errors
+/// A code, and what to say in the log.
+pub(super) fn load(
+    machine: &Inner,
+    context: &Context,
+    text: &str,
+    library: Option<&Arc<Library>>,
+) -> Result<Arc<Module>, ImageError> {
+    let mut parsed = parse(machine.version, context.device.config.capability, text)?;
+    let mut placer = Placer {
+        context,
+        blocks: Vec::new(),
+        kept: false,
+    };
+    let program = decode(&mut parsed, &mut placer)?;
     placer.kept = true;
-    let handle = machine.new_handle();
-    let module = Module {
-        handle,
+    let module = Arc::new(Module {
+        handle: machine.new_handle(),
         context: context.handle,
-        program,
         blocks: std::mem::take(&mut placer.blocks),
-        target,
+        target: target_of(&parsed),
+        constants: constants_of(&parsed),
+        library: library.map(Arc::downgrade),
+        remarks: remarks(&program),
         made: machine.strict.origin(),
         functions: Mutex::default(),
-    };
-    write(&machine.modules.modules).insert(handle, Arc::new(module));
-    Ok(handle)
+        program,
+    });
+    write(&machine.modules.modules).insert(module.handle, Arc::clone(&module));
+    // The context took along only the modules that were there when it was destroyed.
+    if context.is_closed() {
+        if let Some(module) = machine.modules.remove(module.handle) {
+            module.release(context);
+        }
+        let text = "the context was destroyed meanwhile".into();
+        return Err((CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED, text));
+    }
+    Ok(module)
+}
+
+/// What a module's author may want to know: variables that are taken to be defined here,
+/// and kernels that cannot be executed.
+pub(super) fn remarks(program: &Program) -> Vec<String> {
+    let names = program.kernel_names();
+    let mut kernels: Vec<_> = names
+        .filter_map(|name| program.kernel(name).err())
+        .map(|error| error.to_string())
+        .collect();
+    kernels.sort_unstable();
+    let adopted = program.adopted().iter().map(|name| {
+        format!("variable {name} is extern and defined nowhere: it is taken to be defined here")
+    });
+    adopted.chain(kernels).collect()
+}
+
+/// Names of the kernels that can be executed, in order.
+pub(super) fn executable(program: &Program) -> Vec<&str> {
+    let names = program.kernel_names();
+    let mut names: Vec<_> = names.filter(|name| program.kernel(name).is_ok()).collect();
+    names.sort_unstable();
+    names
 }
 
 impl Module {
@@ -263,7 +376,13 @@ impl Module {
                 CUresult::CUDA_ERROR_NOT_SUPPORTED
             }
         })?;
-        let room = SHARED_DEFAULT.saturating_sub(kernel.static_shared);
+        let context = machine.context(self.context);
+        let context = context.ok_or(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)?;
+        let of = match self.library.as_ref().map(Weak::upgrade) {
+            None => None,
+            Some(None) => return Err(CUresult::CUDA_ERROR_INVALID_HANDLE),
+            Some(Some(library)) => Some(library.kernel(machine, name)?),
+        };
         let function = Arc::new(Function {
             handle: machine.new_handle(),
             module: self.handle,
@@ -271,8 +390,11 @@ impl Module {
             name: CString::new(name).map_err(|_| CUresult::CUDA_ERROR_NOT_FOUND)?,
             kernel,
             target: self.target,
-            max_dynamic_shared: AtomicI32::new(room.cast_signed()),
-            carveout: AtomicI32::new(-1),
+            constants: self.constants,
+            capability: context.device.config.capability,
+            device: context.device.ordinal,
+            settings: Settings::default(),
+            of,
         });
         machine.modules.add_function(&function)?;
         functions.insert(name.to_owned(), Arc::clone(&function));
@@ -281,23 +403,17 @@ impl Module {
 
     /// Names of the kernels that can be executed, in order.
     pub(super) fn kernel_names(&self) -> Vec<&str> {
-        let names = self.program.kernel_names();
-        let mut names: Vec<_> = names
-            .filter(|name| self.program.kernel(name).is_ok())
-            .collect();
-        names.sort_unstable();
-        names
+        executable(&self.program)
     }
 
-    /// What cannot be executed, a line for each kernel.
-    pub(super) fn complaints(&self) -> Vec<String> {
-        let names = self.program.kernel_names();
-        let mut lines: Vec<_> = names
-            .filter_map(|name| self.program.kernel(name).err())
-            .map(|error| error.to_string())
-            .collect();
-        lines.sort_unstable();
-        lines
+    /// What was noticed while loading, a line each.
+    pub(super) fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// Whether it belongs to a library, which unloads it.
+    pub(super) fn is_of_library(&self) -> bool {
+        self.library.is_some()
     }
 
     /// Address and size of a variable.
@@ -314,6 +430,7 @@ impl Module {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Machine;
     use cupola_sys::Version;
 
     /// Without it, old drivers would take PTX that the real ones refuse.
@@ -356,8 +473,11 @@ mod tests {
             kernel: program.kernel("k").unwrap(),
             name: CString::from(c"k"),
             target: 60,
-            max_dynamic_shared: AtomicI32::new(0),
-            carveout: AtomicI32::new(-1),
+            constants: 0,
+            capability: (8, 0),
+            device: 0,
+            settings: Settings::default(),
+            of: None,
         });
         let module = Arc::new(Module {
             handle: 1,
@@ -366,6 +486,9 @@ mod tests {
             blocks: Vec::new(),
             target: 60,
             made: Origin::default(),
+            constants: 0,
+            library: None,
+            remarks: Vec::new(),
             functions: Mutex::default(),
         });
         let modules = Modules::default();
@@ -376,6 +499,21 @@ mod tests {
         let gone = Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
         assert_eq!(modules.add_function(&function), gone);
         assert!(modules.function(2).is_err());
+    }
+
+    /// Without it, a module whose load outlasts its context would stay for ever.
+    #[test]
+    fn a_module_needs_its_context() {
+        let machine = Machine::builder().build();
+        let inner = machine.inner();
+        let handle = inner.new_handle();
+        let context = inner.create_context(handle, &inner.devices[0], 0, false);
+        // What a thread that loads has in its hands when another one destroys the context.
+        inner.destroy_context(&context).unwrap();
+        let text = ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry k() { ret; }";
+        let (code, _) = load(inner, &context, text, None).unwrap_err();
+        assert_eq!(code, CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED);
+        assert_eq!(inner.modules.count(), 0);
     }
 
     /// Without it, `sm_90a` would not be seen as newer than the device.

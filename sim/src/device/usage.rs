@@ -18,6 +18,10 @@ pub struct Usage {
     pub events: usize,
     /// Loaded modules.
     pub modules: usize,
+    /// Loaded libraries.
+    pub libraries: usize,
+    /// Linkers that were not destroyed.
+    pub links: usize,
     /// Memory pools, without the default ones.
     pub pools: usize,
     /// Allocations in device memory, without modules' variables.
@@ -45,6 +49,8 @@ impl Usage {
         }
         usage.events = read(&machine.events).len();
         usage.modules = machine.modules.count();
+        usage.libraries = machine.libraries.count();
+        usage.links = machine.links.count();
         usage.pools = read(&machine.pools).len() - machine.devices.len();
         machine.space.each(
             |block| {
@@ -76,12 +82,14 @@ impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} contexts, {} streams, {} events, {} modules, {} pools, {} device allocations \
+            "{} contexts, {} streams, {} events, {} modules, {} libraries, {} links, {} pools, {} device allocations \
              ({} bytes), {} host allocations ({} bytes), {} registered host ranges",
             self.contexts,
             self.streams,
             self.events,
             self.modules,
+            self.libraries,
+            self.links,
             self.pools,
             self.device_allocations,
             self.device_bytes,

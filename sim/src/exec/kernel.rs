@@ -50,7 +50,9 @@ pub struct Kernel {
     pub param_bytes: u32,
     /// Bytes of shared memory that the code declares.
     pub static_shared: u32,
-    /// 32-bit registers per thread.
+    /// 32-bit registers per thread: those of the PTX, but no more than let the largest
+    /// block that the kernel allows fit a multiprocessor (`.maxntid`, `.minnctapersm`,
+    /// `.maxnreg`). A compiler for GPUs may need fewer.
     pub regs: u32,
     /// Bytes of local memory per thread, without those of called functions.
     pub local_bytes: u32,

@@ -11,6 +11,10 @@ use crate::ptx::{self, Linkage, Module, Operand, Space, Stmt, Var};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+/// Registers of a multiprocessor, and how many warps get theirs together.
+const REGISTERS: u32 = 64 << 10;
+const WARPS: u32 = 4;
+
 /// Key of a variable declared in a function: which one, where.
 type InnerKey<'a> = (usize, u32, &'a str);
 
@@ -21,6 +25,8 @@ pub(super) struct Loader<'a> {
     names: Names<'a>,
     inner: HashMap<InnerKey<'a>, Place>,
     globals: HashMap<String, (u64, u64)>,
+    /// Variables that are declared `.extern` and defined here all the same.
+    adopted: Vec<String>,
     /// Shared memory of each entry; functions share the common part.
     shared: Vec<u32>,
     common_shared: u32,
@@ -34,6 +40,7 @@ impl<'a> Loader<'a> {
             names: Names::default(),
             inner: HashMap::new(),
             globals: HashMap::new(),
+            adopted: Vec::new(),
             shared: Vec::new(),
             common_shared: 0,
         };
@@ -84,11 +91,24 @@ impl<'a> Loader<'a> {
                 }
             });
         }
+        let definitions = all.iter().filter(|(_, var)| var.linkage != Linkage::Extern);
+        let definitions: HashSet<&str> = definitions
+            .filter(|(func, _)| func.is_none())
+            .map(|(_, var)| var.name)
+            .collect();
         let mut initialised = Vec::new();
         for (func, var) in all {
             if var.linkage == Linkage::Extern {
-                self.names.vars.entry(var.name).or_insert(Place::Undefined);
-                continue;
+                // A module that is not linked has nobody else to define it.
+                let known = self.names.vars.contains_key(var.name);
+                if known || definitions.contains(var.name) {
+                    continue;
+                }
+                if var.dims.contains(&None) {
+                    self.names.vars.insert(var.name, Place::Undefined);
+                    continue;
+                }
+                self.adopted.push(var.name.to_owned());
             }
             if func.is_none() {
                 if defined.contains_key(var.name) {
@@ -297,6 +317,7 @@ impl<'a> Loader<'a> {
             funcs,
             kernels,
             globals: self.globals,
+            adopted: self.adopted,
         }
     }
 
@@ -316,6 +337,10 @@ impl<'a> Loader<'a> {
             .or_else(|| shape("maxntid"))
             .map_or(1024, threads);
         let code = &funcs[index];
+        let number = |wanted: &str| shape(wanted).map(|[n, ..]| n);
+        let threads = limit.min(1024);
+        let blocks = number("minnctapersm").unwrap_or(1);
+        let most = registers_for(threads, blocks).min(number("maxnreg").unwrap_or(u32::MAX));
         Kernel {
             funcs: Arc::clone(funcs),
             index: index as u32,
@@ -323,12 +348,23 @@ impl<'a> Loader<'a> {
             params: infos.0,
             param_bytes: infos.1,
             static_shared: self.shared[index],
-            regs: (code.frame_bytes / 128).min(255),
+            regs: (code.frame_bytes / 128).min(most),
             local_bytes: code.local_bytes,
-            max_threads: limit.min(1024),
+            max_threads: threads,
             required_block,
         }
     }
+}
+
+/// The most registers of a thread with which `blocks` blocks of so many threads fit a
+/// multiprocessor. A compiler for GPUs stays below it too, so every block that a kernel
+/// allows can be launched.
+fn registers_for(threads: u32, blocks: u32) -> u32 {
+    let warps = threads.div_ceil(32).max(1).next_multiple_of(WARPS);
+    let all = u64::from(warps) * 32 * u64::from(blocks);
+    let each = u64::from(REGISTERS) / all;
+    // No fewer than what one granule has.
+    (each as u32 / 8 * 8).clamp(8, 255)
 }
 
 /// Offset of a shared variable, taken from `at`.

@@ -37,6 +37,7 @@ pub struct Program {
     pub(super) kernels: HashMap<String, Result<Arc<Kernel>, KernelError>>,
     pub(super) globals: HashMap<String, (u64, u64)>,
     pub(super) undecodable: Vec<Undecodable>,
+    pub(super) adopted: Vec<String>,
 }
 
 impl Program {
@@ -93,6 +94,13 @@ impl Program {
     #[must_use]
     pub fn undecodable(&self) -> &[Undecodable] {
         &self.undecodable
+    }
+
+    /// Variables that the module declares `.extern` and nobody defines. They are taken to
+    /// be defined here, as compilers for GPUs take them when a module is not linked.
+    #[must_use]
+    pub fn adopted(&self) -> &[String] {
+        &self.adopted
     }
 
     /// Functions of the module, called ones and those that cannot be executed included.

@@ -183,17 +183,56 @@ fn cache_config(call: &Call<'_>, config: Out<CUfunc_cache>) -> Reply {
 }
 
 fn set_cache_config(call: &Call<'_>, config: CUfunc_cache) -> Reply {
-    if config.0 > CUfunc_cache::CU_FUNC_CACHE_PREFER_EQUAL.0 {
-        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
-    }
+    super::function::check_cache(config)?;
     call.context()?
         .cache_config
         .store(config.0, Ordering::Relaxed);
     Ok(())
 }
 
+/// Banks of shared memory have had one width since compute capability 5.0.
+fn bank_width(call: &Call<'_>, config: Out<CUsharedconfig>) -> Reply {
+    call.context()?;
+    config.set(CUsharedconfig::CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE)
+}
+
+fn set_bank_width(call: &Call<'_>, config: CUsharedconfig) -> Reply {
+    call.context()?;
+    super::function::check_bank_width(config)
+}
+
+/// There is no cache whose lines could persist.
+fn reset_persisting(call: &Call<'_>) -> Reply {
+    call.context().map(drop)
+}
+
+/// Every context may use all multiprocessors.
+fn affinity(
+    call: &Call<'_>,
+    affinity: Out<CUexecAffinityParam>,
+    kind: CUexecAffinityType,
+) -> Reply {
+    let context = call.context()?;
+    if kind != CUexecAffinityType::CU_EXEC_AFFINITY_TYPE_SM_COUNT {
+        return Err(CUresult::CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+    }
+    affinity.set(CUexecAffinityParam {
+        type_: kind,
+        param: CUexecAffinityParam_st__bindgen_ty_1 {
+            smCount: CUexecAffinitySmCount {
+                val: context.device.config.multiprocessors,
+            },
+        },
+    })
+}
+
 functions! {
     Initialized {
+        cuCtxGetSharedMemConfig: (config: *mut CUsharedconfig) = bank_width;
+        cuCtxSetSharedMemConfig: (config: CUsharedconfig) = set_bank_width;
+        cuCtxResetPersistingL2Cache: () = reset_persisting;
+        cuCtxGetExecAffinity: (affinity: *mut CUexecAffinityParam, kind: CUexecAffinityType)
+            = affinity;
         cuCtxCreate_v2: (context: *mut CUcontext, flags: c_uint, device: CUdevice) = create;
         cuCtxCreate_v3: (context: *mut CUcontext, params: *mut CUexecAffinityParam, count: c_int,
             flags: c_uint, device: CUdevice) = create_v3;

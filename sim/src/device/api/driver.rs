@@ -149,11 +149,6 @@ fn export_table(_: &Call<'_>, table: Out<*const c_void>, _: *const CUuuid) -> Re
     Err(CUresult::CUDA_ERROR_NOT_FOUND)
 }
 
-/// There is no profiler; programs that switch it on and off go on.
-fn profiler(call: &Call<'_>) -> Reply {
-    call.context().map(drop)
-}
-
 functions! {
     Always {
         cuInit: (flags: c_uint) = init;
@@ -165,9 +160,5 @@ functions! {
         cuGetProcAddress_v2: (name: *const c_char, function: *mut *mut c_void, version: c_int,
             flags: cuuint64_t, status: *mut CUdriverProcAddressQueryResult) = proc_address_v2;
         cuGetExportTable: (table: *mut *const c_void, id: *const CUuuid) = export_table;
-    }
-    Initialized {
-        cuProfilerStart: () = profiler;
-        cuProfilerStop: () = profiler;
     }
 }

@@ -39,7 +39,7 @@ fn create(call: &Call<'_>, event: Out<CUevent>, flags: c_uint) -> Reply {
 }
 
 /// The event, of a context that works.
-fn get(call: &Call<'_>, event: CUevent) -> Reply<Arc<Event>> {
+pub(super) fn get(call: &Call<'_>, event: CUevent) -> Reply<Arc<Event>> {
     let event = call.machine.event(event.addr() as u64)?;
     event.health.check()?;
     Ok(event)
@@ -52,7 +52,7 @@ fn destroy(call: &Call<'_>, event: CUevent) -> Reply {
     removed.map(drop).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
 }
 
-fn record(call: &Call<'_>, event: CUevent, stream: CUstream) -> Reply {
+pub(super) fn record(call: &Call<'_>, event: CUevent, stream: CUstream) -> Reply {
     let (context, stream) = call.stream(stream)?;
     let event = get(call, event)?;
     if event.context != context.handle {

@@ -2,22 +2,36 @@
 
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use cupola_sys::driver::*;
 
 use super::super::args::{Out, Reply};
 use super::super::call::Call;
-use super::super::module::{Function, SHARED_MOST};
+use super::super::context::Context;
+use super::super::module::Function;
 use super::context::pointer;
 use super::functions;
+use crate::exec::Kernel;
 
 pub(super) fn get(call: &Call<'_>, function: CUfunction) -> Reply<Arc<Function>> {
     call.machine.modules.function(function.addr() as u64)
 }
 
-fn signed(value: u32) -> c_int {
-    c_int::try_from(value).unwrap_or(c_int::MAX)
+/// A function for a launch or a question about one: `CUkernel`s are taken too, for the
+/// context.
+pub(super) fn in_context(
+    call: &Call<'_>,
+    context: &Context,
+    function: CUfunction,
+) -> Reply<Arc<Function>> {
+    let handle = function.addr() as u64;
+    if let Ok(function) = call.machine.modules.function(handle) {
+        return Ok(function);
+    }
+    let kernel = call.machine.libraries.kernel(handle)?;
+    let library = call.machine.libraries.library(kernel.library)?;
+    let module = library.module(call.machine, context)?;
+    module.function(call.machine, kernel.name())
 }
 
 fn attribute(
@@ -26,28 +40,8 @@ fn attribute(
     attribute: CUfunction_attribute,
     function: CUfunction,
 ) -> Reply {
-    use CUfunction_attribute as A;
-    let context = call.context()?;
-    let function = get(call, function)?;
-    let (major, minor) = context.device.config.capability;
-    value.set(match attribute {
-        A::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => signed(function.kernel.max_threads),
-        A::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES => signed(function.kernel.static_shared),
-        A::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES => signed(function.kernel.local_bytes),
-        // PTX has as many registers as it likes; a GPU's compiler would stop at 255.
-        A::CU_FUNC_ATTRIBUTE_NUM_REGS => signed(function.kernel.regs.min(255)),
-        A::CU_FUNC_ATTRIBUTE_PTX_VERSION => signed(function.target),
-        A::CU_FUNC_ATTRIBUTE_BINARY_VERSION => signed(major * 10 + minor),
-        A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => {
-            function.max_dynamic_shared.load(Ordering::Relaxed)
-        }
-        A::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => {
-            function.carveout.load(Ordering::Relaxed)
-        }
-        // Constants of its own, caching and clusters: there are none.
-        other if other.0 < A::CU_FUNC_ATTRIBUTE_MAX.0 => 0,
-        _ => return Err(CUresult::CUDA_ERROR_INVALID_VALUE),
-    })
+    call.context()?;
+    value.set(get(call, function)?.attribute(attribute)?)
 }
 
 fn set_attribute(
@@ -56,22 +50,9 @@ fn set_attribute(
     attribute: CUfunction_attribute,
     value: c_int,
 ) -> Reply {
-    use CUfunction_attribute as A;
     call.context()?;
     let function = get(call, function)?;
-    let (slot, range) = match attribute {
-        A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => {
-            let most = SHARED_MOST.saturating_sub(function.kernel.static_shared);
-            (&function.max_dynamic_shared, 0..=signed(most))
-        }
-        A::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => (&function.carveout, -1..=100),
-        _ => return Err(CUresult::CUDA_ERROR_INVALID_VALUE),
-    };
-    if !range.contains(&value) {
-        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
-    }
-    slot.store(value, Ordering::Relaxed);
-    Ok(())
+    function.settings.set(attribute, value, &function.kernel)
 }
 
 fn param_info(
@@ -81,16 +62,21 @@ fn param_info(
     offset: Out<usize>,
     size: Out<usize>,
 ) -> Reply {
+    parameter(&get(call, function)?.kernel, index, offset, size)
+}
+
+/// Where a parameter lies; nobody need want its size.
+pub(super) fn parameter(
+    kernel: &Kernel,
+    index: usize,
+    offset: Out<usize>,
+    size: Out<usize>,
+) -> Reply {
     offset.check()?;
-    let function = get(call, function)?;
-    let param = function
-        .kernel
-        .params
-        .get(index)
-        .ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
-    offset.set(param.offset as usize)?;
+    let param = kernel.params.get(index);
+    let param = param.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
     size.set_if(param.size as usize);
-    Ok(())
+    offset.set(param.offset as usize)
 }
 
 fn param_count(call: &Call<'_>, function: CUfunction, count: Out<usize>) -> Reply {
@@ -120,7 +106,25 @@ fn is_loaded(call: &Call<'_>, state: Out<CUfunctionLoadingState>, function: CUfu
 fn set_cache_config(call: &Call<'_>, function: CUfunction, config: CUfunc_cache) -> Reply {
     call.context()?;
     get(call, function)?;
+    check_cache(config)
+}
+
+pub(super) fn check_cache(config: CUfunc_cache) -> Reply {
     if config.0 > CUfunc_cache::CU_FUNC_CACHE_PREFER_EQUAL.0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    Ok(())
+}
+
+/// Banks of shared memory have had one width since compute capability 5.0.
+fn set_bank_width(call: &Call<'_>, function: CUfunction, config: CUsharedconfig) -> Reply {
+    call.context()?;
+    get(call, function)?;
+    check_bank_width(config)
+}
+
+pub(super) fn check_bank_width(config: CUsharedconfig) -> Reply {
+    if config.0 > CUsharedconfig::CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE.0 {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     Ok(())
@@ -140,5 +144,6 @@ functions! {
         cuFuncLoad: (function: CUfunction) = load;
         cuFuncIsLoaded: (state: *mut CUfunctionLoadingState, function: CUfunction) = is_loaded;
         cuFuncSetCacheConfig: (function: CUfunction, config: CUfunc_cache) = set_cache_config;
+        cuFuncSetSharedMemConfig: (function: CUfunction, config: CUsharedconfig) = set_bank_width;
     }
 }

@@ -19,6 +19,8 @@ struct Shape {
     config: LaunchConfig,
     stream: CUstream,
     cooperative: bool,
+    /// Events that are recorded after the kernel.
+    after: Vec<CUevent>,
 }
 
 /// The buffer that the `extra` list names: pairs of a word and a pointer, ended by 0.
@@ -57,7 +59,7 @@ fn submit(
     extra: Slots<*mut c_void>,
 ) -> Reply {
     let (context, stream) = call.stream(shape.stream)?;
-    let function = super::function::get(call, function)?;
+    let function = super::function::in_context(call, &context, function)?;
     if function.context != context.handle {
         let what = "the function's module is of another context than the stream";
         call.machine.strict.foreign(what);
@@ -90,13 +92,18 @@ fn submit(
         call.machine.notes.add(text);
         code
     })?;
-    context.submit(&stream, Op::Launch(Box::new(launch)))
+    context.submit(&stream, Op::Launch(Box::new(launch)))?;
+    // The events were looked at with the attributes.
+    shape
+        .after
+        .iter()
+        .try_for_each(|event| super::event::record(call, *event, shape.stream))
 }
 
 fn check_shape(context: &Context, function: &Function, shape: &Shape) -> Reply {
     let dynamic = u64::from(shape.config.dynamic_shared);
     let threads: u64 = shape.config.block.map(u64::from).iter().product();
-    if threads == 0 || threads > 1024 || !function.allows_dynamic(dynamic) {
+    if threads == 0 || threads > 1024 || dynamic > function.most_dynamic() {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     if shape.cooperative {
@@ -137,6 +144,7 @@ fn kernel(
             config,
             stream,
             cooperative: false,
+            after: Vec::new(),
         },
         pointers,
         extra,
@@ -167,6 +175,7 @@ fn cooperative_kernel(
         config,
         stream,
         cooperative: true,
+        after: Vec::new(),
     };
     submit(call, function, &shape, pointers, Slots::none())
 }
@@ -188,10 +197,11 @@ fn kernel_with_config(
         config,
         stream: given.hStream,
         cooperative: false,
+        after: Vec::new(),
     };
     let attributes = In::of(given.attrs);
     for index in 0..given.numAttrs as usize {
-        apply(&mut shape, &attributes.at(index)?)?;
+        apply(call, &mut shape, &attributes.at(index)?)?;
     }
     submit(call, function, &shape, pointers, extra)
 }
@@ -199,37 +209,119 @@ fn kernel_with_config(
 /// Takes one attribute of a launch over.
 ///
 /// # Errors
-/// Not supported, for one that would change what the kernel may rely on.
-fn apply(shape: &mut Shape, attribute: &CUlaunchAttribute) -> Reply {
+/// An invalid value, or not supported for one that would change what the kernel may rely
+/// on.
+fn apply(call: &Call<'_>, shape: &mut Shape, attribute: &CUlaunchAttribute) -> Reply {
     use CUlaunchAttributeID as A;
+    let invalid = Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    let value = &attribute.value;
     match attribute.id {
-        // Hints, and a stream that waits for all of a kernel is right for both others.
+        // Hints, and a stream that waits for all of a kernel is right for all of these.
         A::CU_LAUNCH_ATTRIBUTE_IGNORE
         | A::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW
-        | A::CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY
-        | A::CU_LAUNCH_ATTRIBUTE_PRIORITY
-        | A::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN
-        | A::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP
+        | A::CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE
         | A::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-        | A::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => Ok(()),
-        A::CU_LAUNCH_ATTRIBUTE_COOPERATIVE => {
+        | A::CU_LAUNCH_ATTRIBUTE_PRIORITY
+        | A::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP
+        | A::CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING => Ok(()),
+        A::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN => {
             // SAFETY: the attribute's id says which member of the union is set, and every
             // bit pattern of it is a number.
-            shape.cooperative = unsafe { attribute.value.cooperative } != 0;
+            match unsafe { value.memSyncDomain }.0 {
+                0 | 1 => Ok(()),
+                _ => invalid,
+            }
+        }
+        A::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => {
+            // SAFETY: as above. Read as signed: -1 is the default.
+            match unsafe { value.sharedMemCarveout }.cast_signed() {
+                -1..=100 => Ok(()),
+                _ => invalid,
+            }
+        }
+        A::CU_LAUNCH_ATTRIBUTE_COOPERATIVE => {
+            // SAFETY: as above.
+            shape.cooperative = unsafe { value.cooperative } != 0;
             Ok(())
         }
         A::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION => {
             // SAFETY: as above, for three numbers.
-            let size = unsafe { attribute.value.clusterDim };
-            let single = (size.x, size.y, size.z) == (1, 1, 1);
-            if single {
-                Ok(())
-            } else {
-                Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+            let size = unsafe { value.clusterDim };
+            if [size.x, size.y, size.z].iter().all(|len| *len < 2) {
+                return Ok(());
             }
+            not_supported(call, "clusters of more than one block")
         }
-        _ => Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
+        // Both may come as late as the end of the kernel.
+        A::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT => {
+            // SAFETY: as above, for a handle and two numbers.
+            after(call, shape, unsafe { value.programmaticEvent }.event)
+        }
+        A::CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT => {
+            // SAFETY: as above, for a handle and a number.
+            after(call, shape, unsafe { value.launchCompletionEvent }.event)
+        }
+        A::CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION => {
+            not_supported(call, "a preferred cluster size")
+        }
+        A::CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE => {
+            not_supported(call, "a graph's node in a launch without a graph")
+        }
+        // Of streams and graphs (synchronisation policy), or unknown.
+        _ => invalid,
     }
+}
+
+fn not_supported(call: &Call<'_>, what: &str) -> Reply {
+    call.machine
+        .notes
+        .add(format!("a launch asks for {what}: not supported"));
+    Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+}
+
+/// Has an event recorded after the kernel. It must not take times.
+fn after(call: &Call<'_>, shape: &mut Shape, event: CUevent) -> Reply {
+    if super::event::get(call, event)?.has_timing() {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    shape.after.push(event);
+    Ok(())
+}
+
+/// A cooperative launch on several devices, whose blocks could wait for those of the
+/// other devices. On one device it is a cooperative launch.
+fn cooperative_multi(
+    call: &Call<'_>,
+    launches: In<CUDA_LAUNCH_PARAMS>,
+    count: c_uint,
+    flags: c_uint,
+) -> Reply {
+    let known = CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC
+        | CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_POST_LAUNCH_SYNC;
+    if count == 0 || flags & !known != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let launch = launches.get()?;
+    // The default streams belong to no device.
+    if launch.hStream.addr() < 3 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    if count > 1 {
+        return not_supported(call, "a cooperative kernel on several devices");
+    }
+    let config = LaunchConfig {
+        grid: [launch.gridDimX, launch.gridDimY, launch.gridDimZ],
+        block: [launch.blockDimX, launch.blockDimY, launch.blockDimZ],
+        dynamic_shared: launch.sharedMemBytes,
+    };
+    let shape = Shape {
+        config,
+        stream: launch.hStream,
+        cooperative: true,
+        after: Vec::new(),
+    };
+    let pointers = Slots::of(launch.kernelParams);
+    submit(call, launch.function, &shape, pointers, Slots::none())
 }
 
 functions! {
@@ -244,6 +336,8 @@ functions! {
             block_x: c_uint, block_y: c_uint, block_z: c_uint,
             dynamic_shared: c_uint, stream: CUstream,
             pointers: *mut *mut c_void) = cooperative_kernel;
+        cuLaunchCooperativeKernelMultiDevice: (launches: *mut CUDA_LAUNCH_PARAMS, count: c_uint,
+            flags: c_uint) = cooperative_multi;
         cuLaunchKernelEx, cuLaunchKernelEx_ptsz: (config: *const CUlaunchConfig,
             function: CUfunction, pointers: *mut *mut c_void, extra: *mut *mut c_void)
             = kernel_with_config;

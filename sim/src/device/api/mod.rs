@@ -15,7 +15,11 @@ mod event;
 mod fill;
 mod function;
 mod host;
+mod jit;
+mod kernel;
 mod launch;
+mod library;
+mod link;
 mod managed;
 mod memory;
 mod module;
@@ -24,6 +28,7 @@ mod peer;
 mod pointer;
 mod pool;
 mod primary;
+mod profiler;
 mod region;
 mod stream;
 
@@ -31,6 +36,8 @@ use std::ffi::c_void;
 
 use cupola_sys::driver::SYMBOLS;
 use cupola_sys::{SymbolId, Version};
+
+pub(super) use jit::Jit;
 
 /// The address of a C function of this crate.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +77,10 @@ pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<
         launch::TABLE,
         function::TABLE,
         module::TABLE,
+        library::TABLE,
+        kernel::TABLE,
+        link::TABLE,
+        profiler::TABLE,
         host::TABLE,
         managed::TABLE,
         memory::TABLE,

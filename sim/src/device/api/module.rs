@@ -1,6 +1,8 @@
 //! Modules: loading PTX, and finding what is in it.
 
 use std::ffi::{c_char, c_uint, c_void};
+use std::sync::Arc;
+use std::time::Instant;
 
 use cupola_sys::driver::*;
 
@@ -8,71 +10,10 @@ use super::super::args::{In, Out, Reply, Slots, Text};
 use super::super::call::Call;
 use super::super::image::{ImageError, image_at, image_in};
 use super::super::memory::Space;
-use super::super::module;
+use super::super::module::{self, Module};
 use super::context::pointer;
 use super::functions;
-
-/// The options of `cuModuleLoadDataEx` that mean something here: the two logs. All others
-/// tune a compiler that does not exist.
-#[derive(Default)]
-struct Logs {
-    info: Log,
-    error: Log,
-}
-
-#[derive(Default)]
-struct Log {
-    buffer: Option<Out<c_char>>,
-    /// The option that holds the buffer's size, and the size.
-    size: Option<(usize, usize)>,
-}
-
-impl Logs {
-    fn read(count: c_uint, options: In<CUjit_option>, values: Slots<*mut c_void>) -> Reply<Self> {
-        use CUjit_option as Option;
-        let mut logs = Self::default();
-        for index in 0..count as usize {
-            let option = options.at(index)?;
-            let log = match option {
-                Option::CU_JIT_INFO_LOG_BUFFER | Option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES => {
-                    &mut logs.info
-                }
-                Option::CU_JIT_ERROR_LOG_BUFFER | Option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES => {
-                    &mut logs.error
-                }
-                _ if option.0 < Option::CU_JIT_NUM_OPTIONS.0 => continue,
-                _ => return Err(CUresult::CUDA_ERROR_INVALID_VALUE),
-            };
-            let value = values.at(index)?;
-            match option {
-                Option::CU_JIT_INFO_LOG_BUFFER | Option::CU_JIT_ERROR_LOG_BUFFER => {
-                    log.buffer = Some(Out::to(value.cast()));
-                }
-                // The value itself is a 32-bit number.
-                _ => log.size = Some((index, value.addr() & 0xffff_ffff)),
-            }
-        }
-        Ok(logs)
-    }
-}
-
-impl Log {
-    /// Writes the text, cut where the buffer ends, and how long it is.
-    fn write(&self, values: Slots<*mut c_void>, text: &str) -> Reply {
-        let Some((index, size)) = self.size else {
-            return Ok(());
-        };
-        let mut written = 0;
-        if let Some(buffer) = self.buffer
-            && !buffer.is_null()
-            && size > 0
-        {
-            buffer.set_text(i32::try_from(size).unwrap_or(i32::MAX), text)?;
-            written = text.len().min(size - 1);
-        }
-        values.put(index, std::ptr::without_provenance_mut(written))
-    }
-}
+use super::jit::Jit;
 
 fn load(call: &Call<'_>, place: Out<CUmodule>, image: *const c_void) -> Reply {
     place.check()?;
@@ -80,7 +21,7 @@ fn load(call: &Call<'_>, place: Out<CUmodule>, image: *const c_void) -> Reply {
 }
 
 /// Loads an image and says what happened.
-fn load_image(call: &Call<'_>, image: *const c_void) -> Result<u64, ImageError> {
+fn load_image(call: &Call<'_>, image: *const c_void) -> Result<Arc<Module>, ImageError> {
     let context = call.context().map_err(|code| (code, String::new()))?;
     if Space::is_device_address(image.addr() as u64) {
         return Err((
@@ -91,12 +32,12 @@ fn load_image(call: &Call<'_>, image: *const c_void) -> Result<u64, ImageError> 
     // SAFETY: the caller gives an image that `cuModuleLoadData` takes.
     let image = unsafe { image_at(image.cast()) }?;
     let text = image.ptx(context.device.config.capability)?;
-    module::load(call.machine, &context, &text)
+    module::load(call.machine, &context, &text, None)
 }
 
-fn finish(call: &Call<'_>, place: Out<CUmodule>, result: Result<u64, ImageError>) -> Reply {
+fn finish(call: &Call<'_>, place: Out<CUmodule>, result: Result<Arc<Module>, ImageError>) -> Reply {
     match result {
-        Ok(handle) => place.set(pointer(handle)),
+        Ok(module) => place.set(pointer(module.handle)),
         Err((code, text)) => {
             if !text.is_empty() {
                 call.machine.notes.add(text);
@@ -115,21 +56,15 @@ fn load_with_options(
     values: Slots<*mut c_void>,
 ) -> Reply {
     place.check()?;
-    let logs = Logs::read(count, options, values)?;
+    let mut jit = Jit::read(count, options, values)?;
+    let started = Instant::now();
     let result = load_image(call, image);
-    let (info, error) = match &result {
-        Ok(handle) => (
-            call.machine
-                .modules
-                .module(*handle)?
-                .complaints()
-                .join("\n"),
-            "",
-        ),
-        Err((_, text)) => (String::new(), text.as_str()),
-    };
-    logs.info.write(values, &info)?;
-    logs.error.write(values, error)?;
+    jit.spent(started.elapsed());
+    match &result {
+        Ok(module) => jit.note(&module.remarks().join("\n")),
+        Err((_, text)) => jit.complain(text),
+    }
+    jit.report()?;
     finish(call, place, result)
 }
 
@@ -142,7 +77,7 @@ fn load_file(call: &Call<'_>, place: Out<CUmodule>, path: Text) -> Reply {
     let capability = context.device.config.capability;
     let loaded = image_in(&image).and_then(|image| {
         let text = image.ptx(capability)?;
-        module::load(call.machine, &context, &text)
+        module::load(call.machine, &context, &text, None)
     });
     finish(call, place, loaded)
 }
@@ -152,6 +87,9 @@ fn unload(call: &Call<'_>, module: CUmodule) -> Reply {
     let current = call.context()?;
     let handle = module.addr() as u64;
     let module = call.machine.modules.module(handle)?;
+    if module.is_of_library() {
+        return Err(CUresult::CUDA_ERROR_NOT_PERMITTED);
+    }
     let context = call.machine.context(module.context);
     let context = context.ok_or(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)?;
     call.machine.strict.unloads_now(handle);
@@ -182,10 +120,20 @@ fn global(
     name: Text,
 ) -> Reply {
     call.context()?;
+    let module = call.machine.modules.module(module.addr() as u64)?;
+    variable(&module, place, len, name)
+}
+
+/// Address and size of a module's variable; the caller may want one of the two.
+pub(super) fn variable(
+    module: &Module,
+    place: Out<CUdeviceptr>,
+    len: Out<usize>,
+    name: Text,
+) -> Reply {
     if place.is_null() && len.is_null() {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    let module = call.machine.modules.module(module.addr() as u64)?;
     let name = name.bytes()?;
     let name = std::str::from_utf8(&name).map_err(|_| CUresult::CUDA_ERROR_NOT_FOUND)?;
     let (address, size) = module.global(name).ok_or(CUresult::CUDA_ERROR_NOT_FOUND)?;
@@ -215,6 +163,30 @@ fn enumerate(call: &Call<'_>, places: Slots<CUfunction>, count: c_uint, module: 
     Ok(())
 }
 
+/// There are no texture and surface references: what has such a name is not supported.
+fn reference(call: &Call<'_>, module: CUmodule, name: Text) -> Reply {
+    call.context()?;
+    let module = call.machine.modules.module(module.addr() as u64)?;
+    let name = name.bytes()?;
+    let name = String::from_utf8_lossy(&name);
+    if module.global(&name).is_none() {
+        return Err(CUresult::CUDA_ERROR_NOT_FOUND);
+    }
+    let text = format!("{name} is asked for as a texture or surface reference: not supported");
+    call.machine.notes.add(text);
+    Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+}
+
+fn texture(call: &Call<'_>, place: Out<CUtexref>, module: CUmodule, name: Text) -> Reply {
+    place.check()?;
+    reference(call, module, name)
+}
+
+fn surface(call: &Call<'_>, place: Out<CUsurfref>, module: CUmodule, name: Text) -> Reply {
+    place.check()?;
+    reference(call, module, name)
+}
+
 /// Modules are decoded when they are loaded.
 fn loading_mode(_: &Call<'_>, mode: Out<CUmoduleLoadingMode>) -> Reply {
     mode.set(CUmoduleLoadingMode::CU_MODULE_EAGER_LOADING)
@@ -235,6 +207,9 @@ functions! {
         cuModuleGetFunctionCount: (count: *mut c_uint, module: CUmodule) = function_count;
         cuModuleEnumerateFunctions: (functions: *mut CUfunction, count: c_uint, module: CUmodule)
             = enumerate;
+        cuModuleGetTexRef: (place: *mut CUtexref, module: CUmodule, name: *const c_char) = texture;
+        cuModuleGetSurfRef: (place: *mut CUsurfref, module: CUmodule, name: *const c_char)
+            = surface;
         cuModuleGetLoadingMode: (mode: *mut CUmoduleLoadingMode) = loading_mode;
     }
 }

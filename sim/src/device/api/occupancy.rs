@@ -1,15 +1,18 @@
 //! Occupancy: how many blocks fit on a multiprocessor.
 //!
-//! Threads, blocks and shared memory are counted as on compute capability 8.0. Registers
-//! are not: PTX does not say how many a GPU's compiler would use.
+//! Threads, blocks, shared memory and registers are counted as on compute capability 8.0.
+//! The registers are the kernel's own count ([`Kernel::regs`](crate::exec::Kernel)): an
+//! upper bound, because PTX does not say how many a GPU's compiler would need.
 
 use std::ffi::{c_int, c_uint};
+use std::sync::Arc;
 
 use cupola_sys::driver::*;
 
-use super::super::args::{Out, Reply};
+use super::super::args::{In, Out, Reply};
+use super::super::attributes::SHARED_MOST;
 use super::super::call::Call;
-use super::super::module::{Function, SHARED_MOST};
+use super::super::module::Function;
 use super::functions;
 
 const THREADS: u64 = 2048;
@@ -17,18 +20,39 @@ const BLOCKS: u64 = 32;
 const SHARED: u64 = 164 << 10;
 /// What the system takes of each block's shared memory.
 const RESERVED: u64 = 1 << 10;
+/// Shared memory comes in pieces of so many bytes.
+const SHARED_UNIT: u64 = 128;
+const REGISTERS: u64 = 64 << 10;
+/// A warp's registers come in pieces of so many, and warps get theirs four at a time.
+const REGISTER_UNIT: u64 = 256;
+const WARP_UNIT: u64 = 4;
 
-pub(super) fn blocks_per_multiprocessor(function: &Function, threads: u64, dynamic: u64) -> u64 {
-    let shared = u64::from(function.kernel.static_shared) + dynamic;
-    if threads == 0
-        || threads > u64::from(function.kernel.max_threads)
-        || shared > u64::from(SHARED_MOST)
-    {
+/// How many blocks have threads and registers at the same time.
+fn blocks_without_shared(function: &Function, threads: u64) -> u64 {
+    if threads == 0 || threads > u64::from(function.kernel.max_threads) {
         return 0;
     }
-    let by_threads = THREADS / threads.next_multiple_of(32);
-    let by_shared = SHARED / (shared + RESERVED);
-    by_threads.min(by_shared).min(BLOCKS)
+    let warps = threads.div_ceil(32);
+    let registers = u64::from(function.kernel.regs.max(1)) * 32;
+    let with_registers = REGISTERS / registers.next_multiple_of(REGISTER_UNIT);
+    let by_registers = with_registers / WARP_UNIT * WARP_UNIT / warps;
+    let by_threads = THREADS / (warps * 32);
+    by_threads.min(by_registers).min(BLOCKS)
+}
+
+pub(super) fn blocks_per_multiprocessor(function: &Function, threads: u64, dynamic: u64) -> u64 {
+    let shared = u64::from(function.kernel.static_shared).saturating_add(dynamic);
+    if dynamic > function.most_dynamic() || shared > u64::from(SHARED_MOST) {
+        return 0;
+    }
+    let by_shared = SHARED / (shared + RESERVED).next_multiple_of(SHARED_UNIT);
+    blocks_without_shared(function, threads).min(by_shared)
+}
+
+/// A function or a library's kernel, for the current context.
+fn get(call: &Call<'_>, function: CUfunction) -> Reply<Arc<Function>> {
+    let context = call.context()?;
+    super::function::in_context(call, &context, function)
 }
 
 fn unsigned(value: c_int) -> Reply<u64> {
@@ -54,8 +78,7 @@ fn max_active_with_flags(
     dynamic: usize,
     flags: c_uint,
 ) -> Reply {
-    call.context()?;
-    let function = super::function::get(call, function)?;
+    let function = get(call, function)?;
     let threads = unsigned(block_size)?;
     if threads == 0 || flags > 1 {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
@@ -95,7 +118,7 @@ fn max_potential_with_flags(
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     let context = call.context()?;
-    let function = super::function::get(call, function)?;
+    let function = get(call, function)?;
     let most = match unsigned(limit)? {
         0 => function.kernel.max_threads,
         limit => function
@@ -123,8 +146,52 @@ fn max_potential_with_flags(
     block.set(best.2.cast_signed())
 }
 
+/// The dynamic shared memory of a block when so many share a multiprocessor: an equal part
+/// of all, less what the system and the function take, and no more than the function may
+/// have.
+fn available_dynamic(
+    call: &Call<'_>,
+    bytes: Out<usize>,
+    function: CUfunction,
+    blocks: c_int,
+    block_size: c_int,
+) -> Reply {
+    bytes.check()?;
+    let function = get(call, function)?;
+    let (blocks, threads) = (unsigned(blocks)?, unsigned(block_size)?);
+    if blocks == 0 || blocks > blocks_without_shared(&function, threads) {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let part = SHARED / blocks / SHARED_UNIT * SHARED_UNIT;
+    let taken = RESERVED + u64::from(function.kernel.static_shared);
+    let rest = part.saturating_sub(taken).min(function.most_dynamic());
+    bytes.set(usize::try_from(rest).unwrap_or(usize::MAX))
+}
+
+/// Clusters are blocks that run together; this device has none, as before compute
+/// capability 9.0.
+fn clusters(
+    call: &Call<'_>,
+    count: Out<c_int>,
+    function: CUfunction,
+    config: In<CUlaunchConfig>,
+) -> Reply {
+    count.check()?;
+    config.get()?;
+    get(call, function)?;
+    let text = "the occupancy of clusters is asked for: not supported";
+    call.machine.notes.add(text.into());
+    Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+}
+
 functions! {
     Initialized {
+        cuOccupancyAvailableDynamicSMemPerBlock: (bytes: *mut usize, function: CUfunction,
+            blocks: c_int, block_size: c_int) = available_dynamic;
+        cuOccupancyMaxPotentialClusterSize: (size: *mut c_int, function: CUfunction,
+            config: *const CUlaunchConfig) = clusters;
+        cuOccupancyMaxActiveClusters: (count: *mut c_int, function: CUfunction,
+            config: *const CUlaunchConfig) = clusters;
         cuOccupancyMaxActiveBlocksPerMultiprocessor: (blocks: *mut c_int, function: CUfunction,
             block_size: c_int, dynamic: usize) = max_active;
         cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags: (blocks: *mut c_int,

@@ -1,0 +1,27 @@
+//! The profiler that programs may switch on and off. There is none.
+
+use std::ffi::c_char;
+
+use cupola_sys::driver::*;
+
+use super::super::args::Reply;
+use super::super::call::Call;
+use super::functions;
+
+fn switch(call: &Call<'_>) -> Reply {
+    call.context().map(drop)
+}
+
+/// No driver of today supports it: the tools that it configured are gone.
+fn initialize(_: &Call<'_>, _: *const c_char, _: *const c_char, _: CUoutput_mode) -> Reply {
+    Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+}
+
+functions! {
+    Initialized {
+        cuProfilerStart: () = switch;
+        cuProfilerStop: () = switch;
+        cuProfilerInitialize: (config: *const c_char, output: *const c_char, mode: CUoutput_mode)
+            = initialize;
+    }
+}
