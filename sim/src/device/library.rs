@@ -12,6 +12,7 @@ use super::context::Context;
 use super::image::{Image, ImageError};
 use super::machine::{Inner, get};
 use super::module::{self, Module};
+use super::strict::Origin;
 use super::sync::{lock, read, write};
 use crate::exec::{Kernel, KernelError, Placement, Program, VarSpace};
 
@@ -19,6 +20,7 @@ use crate::exec::{Kernel, KernelError, Placement, Program, VarSpace};
 #[derive(Debug)]
 pub(super) struct Library {
     pub(super) handle: u64,
+    pub(super) made: Origin,
     /// One for each compute capability among the machine's devices.
     editions: Vec<Edition>,
     /// Handles given out, by name.
@@ -71,6 +73,10 @@ pub(super) struct Libraries {
 impl Libraries {
     pub(super) fn count(&self) -> usize {
         read(&self.libraries).len()
+    }
+
+    pub(super) fn each(&self, f: impl FnMut(&Arc<Library>)) {
+        read(&self.libraries).values().for_each(f);
     }
 
     pub(super) fn library(&self, handle: u64) -> Reply<Arc<Library>> {
@@ -134,6 +140,7 @@ pub(super) fn load(machine: &Inner, image: &Image<'_>) -> Result<Arc<Library>, I
     }
     let library = Arc::new(Library {
         handle: machine.new_handle(),
+        made: machine.strict.origin(),
         editions,
         kernels: Mutex::default(),
         loaded: Mutex::new(Some(HashMap::new())),

@@ -13,6 +13,7 @@ use super::args::Reply;
 use super::image::{Image, ImageError};
 use super::machine::get;
 use super::module;
+use super::strict::Origin;
 use super::sync::{read, write};
 use crate::ptx::link::{LinkError, Linker};
 
@@ -21,6 +22,7 @@ use crate::ptx::link::{LinkError, Linker};
 pub(super) struct Link {
     /// Of the device that the result is for.
     pub(super) capability: (u32, u32),
+    pub(super) made: Origin,
     pub(super) state: Mutex<State>,
 }
 
@@ -44,11 +46,15 @@ impl Links {
         read(&self.0).len()
     }
 
+    pub(super) fn each(&self, f: impl FnMut(&Arc<Link>)) {
+        read(&self.0).values().for_each(f);
+    }
+
     pub(super) fn get(&self, handle: u64) -> Reply<Arc<Link>> {
         get(&self.0, &handle).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
     }
 
-    pub(super) fn add(&self, handle: u64, capability: (u32, u32), jit: Jit) {
+    pub(super) fn add(&self, handle: u64, capability: (u32, u32), jit: Jit, made: Origin) {
         let state = State {
             linker: Linker::new(),
             jit,
@@ -58,6 +64,7 @@ impl Links {
         };
         let link = Link {
             capability,
+            made,
             state: Mutex::new(state),
         };
         write(&self.0).insert(handle, Arc::new(link));

@@ -28,7 +28,8 @@ fn create(
     let context = call.context()?;
     let handle = call.machine.new_handle();
     let capability = context.device.config.capability;
-    call.machine.links.add(handle, capability, jit);
+    let made = call.machine.strict.origin();
+    call.machine.links.add(handle, capability, jit, made);
     link.set(pointer(handle))
 }
 

@@ -55,7 +55,7 @@ pub(in crate::device) fn of_context(machine: &Inner, context: &Context) -> Vec<F
         }
     }
     machine.modules.each(|module| {
-        if module.context == handle {
+        if module.context == handle && !module.is_of_library() {
             leaks.push(leak("a module was not unloaded", module.made.site()));
         }
     });
@@ -106,5 +106,15 @@ pub(in crate::device) fn of_machine(machine: &Inner) -> Vec<Finding> {
         let made = context.made.site();
         leaks.push(leak(&format!("{what}, made by {made}"), made));
     }
+    machine.libraries.each(|library| {
+        let made = library.made.site();
+        let what = format!("a library was not unloaded, made by {made}");
+        leaks.push(leak(&what, made));
+    });
+    machine.links.each(|link| {
+        let made = link.made.site();
+        let what = format!("a linker was not destroyed, made by {made}");
+        leaks.push(leak(&what, made));
+    });
     leaks
 }
