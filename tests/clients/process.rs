@@ -69,7 +69,10 @@ fn settings_log_faults_and_report_work_together() {
         lines[1].contains(") = CUDA_ERROR_OUT_OF_MEMORY (2)"),
         "{text}"
     );
-    assert!(text.contains("1 device allocations (1000 bytes)"), "{text}");
+    assert!(
+        text.contains("leak: ") && text.contains("1000 bytes of device memory"),
+        "{text}"
+    );
 }
 
 // Without it a typing error in the settings would silently test another machine.

@@ -76,7 +76,7 @@ fn through_library(total: &mut Summary) -> Result<()> {
             .with_context(|| format!("{}: the library wrote no report", report.display()))?;
         let leaks: Vec<_> = said
             .lines()
-            .filter(|line| line.starts_with("leaked"))
+            .filter(|line| line.starts_with("leak:"))
             .collect();
         ensure!(leaks.is_empty(), "tests/{test}: {}", leaks.join("; "));
     }

@@ -47,10 +47,13 @@ impl Global {
         let settings = Settings::from_environment().map_err(|error| error.to_string())?;
         let log = settings.log.as_deref().map(Log::open).transpose()?;
         let report = settings.report.as_deref().map(Report::open).transpose()?;
-        let builder = settings
+        let mut builder = settings
             .builder()
             .exports(exports::address)
             .kernel_output(process::write_output);
+        if let Some(report) = report.clone() {
+            builder = builder.on_finding(move |finding| report.finding(finding));
+        }
         let machine = builder.build();
         let driver = settings.driver(machine.driver());
         process::watch()?;

@@ -32,7 +32,7 @@ extern "C" fn end() {
         && let Some(report) = &global.report
     {
         // A panic must not leave an exit handler.
-        let write = AssertUnwindSafe(|| report.write(&global.machine));
+        let write = AssertUnwindSafe(|| report.end(&global.machine));
         let _ = std::panic::catch_unwind(write);
     }
 }

@@ -29,6 +29,18 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "where the report at the end of the process goes: a file, or stderr",
     ),
     (
+        "CUPOLA_SIM_STRICT",
+        "what is looked for: off, default, all, or names of checks separated by commas",
+    ),
+    (
+        "CUPOLA_SIM_ORDER",
+        "who decides what runs next: threads (the default), or timed, by virtual time",
+    ),
+    (
+        "CUPOLA_SIM_SEED",
+        "a number that decides what runs next: the same one replays the same order",
+    ),
+    (
         "CUPOLA_SIM_FAULTS",
         "faults, separated by commas: FUNCTION:CALL=CODE fails one call, FUNCTION:CALL+=CODE that and all later ones",
     ),
@@ -78,6 +90,20 @@ pub(super) fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Settings, S
     }
     if let Some(workers) = number("CUPOLA_SIM_WORKERS")? {
         settings.workers = Some(workers);
+    }
+    if let Some(strict) = text("CUPOLA_SIM_STRICT")? {
+        let strict = text::parse_strict(&strict);
+        settings.strict =
+            Some(strict.map_err(|reason| SettingsError::value("CUPOLA_SIM_STRICT", reason))?);
+    }
+    if let Some(order) = text("CUPOLA_SIM_ORDER")? {
+        let order = text::parse_order(&order);
+        settings.order =
+            Some(order.map_err(|reason| SettingsError::value("CUPOLA_SIM_ORDER", reason))?);
+        settings.seed = None;
+    }
+    if let Some(seed) = number("CUPOLA_SIM_SEED")? {
+        settings.seed = Some(seed as u64);
     }
     if let Some(path) = get("CUPOLA_SIM_LOG") {
         settings.log = Some(path.into());

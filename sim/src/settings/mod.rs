@@ -15,7 +15,7 @@ use cupola_sys::driver::Driver;
 use cupola_sys::{SymbolId, Version};
 use serde::Deserialize;
 
-use crate::device::{DeviceConfig, MachineBuilder};
+use crate::device::{DeviceConfig, MachineBuilder, Order, Strict};
 use crate::fault::FaultTable;
 
 pub use environment::VARIABLES;
@@ -90,6 +90,12 @@ pub struct Settings {
     pub log: Option<PathBuf>,
     /// Where the report goes when the process ends: a path, `stderr`, or nothing.
     pub report: Option<PathBuf>,
+    #[serde(deserialize_with = "text::strict")]
+    strict: Option<Strict>,
+    #[serde(deserialize_with = "text::order")]
+    order: Option<Order>,
+    /// Wins over `order`.
+    seed: Option<u64>,
     fault: Vec<FaultSetting>,
     /// Functions that the machine lacks.
     #[serde(deserialize_with = "text::functions")]
@@ -113,6 +119,8 @@ struct DeviceSettings {
     upload_bandwidth: Option<Size>,
     /// Bytes a second.
     download_bandwidth: Option<Size>,
+    /// Bytes a second.
+    memory_bandwidth: Option<Size>,
     jitter: Option<Time>,
     jitter_seed: u64,
 }
@@ -182,6 +190,12 @@ impl Settings {
         if let Some(workers) = self.workers {
             builder = builder.worker_threads(workers);
         }
+        if let Some(strict) = self.strict {
+            builder = builder.strict(strict);
+        }
+        if let Some(order) = self.seed.map(Order::Seeded).or(self.order) {
+            builder = builder.order(order);
+        }
         self.without
             .iter()
             .fold(builder, |builder, id| builder.without(*id))
@@ -237,6 +251,9 @@ impl DeviceSettings {
         });
         let config = with(config, self.download_bandwidth, |config, size| {
             config.download_bandwidth(size.0)
+        });
+        let config = with(config, self.memory_bandwidth, |config, size| {
+            config.memory_bandwidth(size.0)
         });
         with(config, time(self.jitter), |config, most: Duration| {
             config.jitter(most, self.jitter_seed)

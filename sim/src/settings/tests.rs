@@ -102,6 +102,8 @@ fn what_means_nothing_is_an_error_that_says_where() {
             "no error code",
         ),
         ("without = [\"cuNothing\"]", "no function"),
+        ("strict = \"some\"", "no check"),
+        ("order = \"random\"", "no order"),
         ("devices = 2\n[[device]]\n[[device]]", "all alike"),
     ] {
         let error = Settings::from_toml(text).unwrap_err().to_string();
@@ -121,4 +123,23 @@ fn what_means_nothing_is_an_error_that_says_where() {
         let error = from(&[(name, value)]).unwrap_err();
         assert!(error.contains(part), "{name}={value}: {error}");
     }
+}
+
+/// Without it a check could be switched on under another's name, or a seed lose against
+/// the file's order.
+#[test]
+fn strictness_and_order_are_chosen_by_name() {
+    use crate::{Order, Strict};
+    let file =
+        Settings::from_toml("strict = \"leaks, pending-destroy\"\norder = \"timed\"").unwrap();
+    assert_eq!(file.strict, Some(Strict::LEAKS | Strict::PENDING_DESTROY));
+    assert_eq!(file.order, Some(Order::Timed));
+    let variables = [("CUPOLA_SIM_STRICT", "default"), ("CUPOLA_SIM_SEED", "9")];
+    let settings = from(&variables).unwrap();
+    assert_eq!(
+        (settings.strict, settings.seed),
+        (Some(Strict::CHEAP), Some(9))
+    );
+    let trace = |settings: &Settings| settings.builder().build().trace();
+    assert!(trace(&settings).is_some() && trace(&Settings::default()).is_none());
 }

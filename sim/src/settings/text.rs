@@ -7,6 +7,8 @@ use cupola_sys::driver::{CUresult, SYMBOLS};
 use cupola_sys::{Status as _, SymbolId, Version};
 use serde::de::{Deserialize, Deserializer, Error};
 
+use crate::device::{Order, Strict};
+
 /// Bytes: a number, or a text such as `16GiB`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size(pub(super) u64);
@@ -140,6 +142,48 @@ pub(super) fn capability<'de, D: Deserializer<'de>>(
 ) -> Result<Option<(u32, u32)>, D::Error> {
     let text = String::deserialize(from)?;
     pair(&text).map(Some).map_err(D::Error::custom)
+}
+
+/// `off`, `default`, `all`, and names of single checks, separated by commas.
+pub(super) fn parse_strict(text: &str) -> Result<Strict, String> {
+    let mut strict = Strict::empty();
+    for word in text.split(',').map(str::trim) {
+        strict |= match word {
+            "off" => Strict::empty(),
+            "default" => Strict::CHEAP,
+            "all" => Strict::all().difference(Strict::BACKTRACES),
+            name => {
+                let flag = name.replace('-', "_").to_uppercase();
+                Strict::from_name(&flag).ok_or_else(|| {
+                    let names: Vec<_> = Strict::all().iter_names().map(|(name, _)| name).collect();
+                    let names = names.join(", ").to_lowercase().replace('_', "-");
+                    format!("{name:?} is no check: use off, default, all, or some of {names}")
+                })?
+            }
+        };
+    }
+    Ok(strict)
+}
+
+/// `threads` or `timed`; a seed has a key of its own.
+pub(super) fn parse_order(text: &str) -> Result<Order, String> {
+    match text.trim() {
+        "threads" => Ok(Order::Threads),
+        "timed" => Ok(Order::Timed),
+        other => Err(format!(
+            "{other:?} is no order: use threads or timed, or give a seed"
+        )),
+    }
+}
+
+pub(super) fn strict<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Strict>, D::Error> {
+    let text = String::deserialize(from)?;
+    parse_strict(&text).map(Some).map_err(D::Error::custom)
+}
+
+pub(super) fn order<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Order>, D::Error> {
+    let text = String::deserialize(from)?;
+    parse_order(&text).map(Some).map_err(D::Error::custom)
 }
 
 pub(super) fn functions<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<SymbolId>, D::Error> {

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 #[derive(Subcommand, Debug)]
 pub(crate) enum SimCommand {
     /// Run a program with the software device in place of NVIDIA's driver
-    Run(SimRunArgs),
+    Run(Box<SimRunArgs>),
     /// Describe the machine that a program would find
     Info(SimInfoArgs),
     /// Say which functions of PTX files the software device can run
@@ -43,6 +43,18 @@ pub(crate) struct SettingArgs {
     #[arg(long)]
     pub(crate) report: Option<PathBuf>,
 
+    /// What is looked for: off, default, all, or names of checks (CUPOLA_SIM_STRICT)
+    #[arg(long)]
+    pub(crate) strict: Option<String>,
+
+    /// Who decides what runs next: threads, or timed (CUPOLA_SIM_ORDER)
+    #[arg(long)]
+    pub(crate) order: Option<String>,
+
+    /// A number that decides what runs next (CUPOLA_SIM_SEED)
+    #[arg(long)]
+    pub(crate) seed: Option<u32>,
+
     /// Calls that fail, such as cuMemAlloc_v2:3=CUDA_ERROR_OUT_OF_MEMORY (CUPOLA_SIM_FAULTS)
     #[arg(long)]
     pub(crate) faults: Option<String>,
@@ -61,6 +73,12 @@ impl SettingArgs {
             ),
             ("CUPOLA_SIM_MEMORY", text(&self.memory)),
             ("CUPOLA_SIM_DRIVER_VERSION", text(&self.driver_version)),
+            ("CUPOLA_SIM_STRICT", text(&self.strict)),
+            ("CUPOLA_SIM_ORDER", text(&self.order)),
+            (
+                "CUPOLA_SIM_SEED",
+                self.seed.map(|seed| seed.to_string().into()),
+            ),
             ("CUPOLA_SIM_LOG", path(&self.log)),
             ("CUPOLA_SIM_REPORT", path(&self.report)),
             ("CUPOLA_SIM_FAULTS", text(&self.faults)),
