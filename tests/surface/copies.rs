@@ -212,7 +212,8 @@ fn boxes_that_stick_out_of_their_memory_are_refused() {
     }
     assert_eq!(raw.download(a, 64), [5; 64]);
     // SAFETY: the box lies within both.
-    unsafe { raw.driver.cuMemcpy3D_v2(&raw const good()) }.unwrap();
+    let copy = good();
+    unsafe { raw.driver.cuMemcpy3D_v2(&raw const copy) }.unwrap();
     assert_ne!(raw.download(a, 64), [5; 64]);
     raw.free(a);
 }

@@ -324,15 +324,16 @@ fn shared_memory_is_shared() {
 #[test]
 fn contradictions_spoil_the_link() {
     let raw = Raw::open();
-    let unknown = CUresult::CUDA_ERROR_UNKNOWN;
     let refused = |first: &str, second: &str, symbol: &str| {
         let mut link = Link::new(&raw);
         assert_eq!(link.add("first", first), CUresult::CUDA_SUCCESS);
-        assert_eq!(link.add("second", second), unknown);
+        // Drivers do not agree on the code.
+        let spoilt = link.add("second", second);
+        assert_ne!(spoilt, CUresult::CUDA_SUCCESS);
         let log = link.error_log();
         let names = [symbol, "first", "second"];
         assert!(names.iter().all(|name| log.contains(name)), "{log}");
-        assert_eq!(link.complete(), Err(unknown));
+        assert!(link.complete().is_err());
     };
     refused(TWICE, TWICE, "twice");
     refused(
@@ -356,7 +357,8 @@ fn what_is_missing_is_named() {
     let raw = Raw::open();
     let mut link = Link::new(&raw);
     assert_eq!(link.add("caller", CALLS), CUresult::CUDA_SUCCESS);
-    assert_eq!(link.complete(), Err(CUresult::CUDA_ERROR_UNKNOWN));
+    // Drivers do not agree on the code.
+    assert!(link.complete().is_err());
     let log = link.error_log();
     assert!(log.contains("twice") && log.contains("caller"), "{log}");
 
