@@ -211,8 +211,8 @@ fn boxes_that_stick_out_of_their_memory_are_refused() {
         assert_eq!(code(result), INVALID, "change {index}");
     }
     assert_eq!(raw.download(a, 64), [5; 64]);
-    // SAFETY: the box lies within both.
     let copy = good();
+    // SAFETY: the box lies within both.
     unsafe { raw.driver.cuMemcpy3D_v2(&raw const copy) }.unwrap();
     assert_ne!(raw.download(a, 64), [5; 64]);
     raw.free(a);
