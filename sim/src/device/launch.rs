@@ -13,6 +13,7 @@ use super::health::{Fault, Health};
 use super::machine::Device;
 use super::memory::{Access, Place, Space, Viewer};
 use super::module::Function;
+use super::strict::Watcher;
 use super::sync::{read, write};
 use crate::exec::{
     self, FaultKind, GlobalMemory, Grid, LaunchConfig, LaunchError, LaunchOptions, MemRange, Slice,
@@ -48,8 +49,9 @@ impl Launch {
     pub(super) fn run(self, device: &Device, health: &Health) -> Result<(), Fault> {
         let started = Instant::now();
         let memory = Memory::new(device, health, Held::default());
-        let options = self.options(device, health);
         let kernel = &self.function.kernel;
+        let watcher = device.strict.watcher(&device.space, &kernel.name);
+        let options = self.options(device, health, watcher.as_ref());
         let result = exec::launch(kernel, self.config, &self.params, &memory, options);
         health.pass(started, device.engines.pace.launch);
         result.map(drop).map_err(|error| fault(device, &error))
@@ -65,15 +67,21 @@ impl Launch {
         health: &Health,
     ) -> Result<Slice, Fault> {
         let memory = Memory::new(device, health, std::mem::take(held));
-        let options = self.options(device, health);
         let kernel = &self.function.kernel;
+        let watcher = device.strict.watcher(&device.space, &kernel.name);
+        let options = self.options(device, health, watcher.as_ref());
         let grid = Grid::new(kernel, self.config, &self.params, &memory, options);
         let slice = grid.and_then(|grid| grid.step(stepper, turn));
         *held = memory.into_held();
         slice.map_err(|error| fault(device, &error))
     }
 
-    fn options<'a>(&self, device: &'a Device, health: &'a Health) -> LaunchOptions<'a> {
+    fn options<'a>(
+        &self,
+        device: &'a Device,
+        health: &'a Health,
+        watcher: Option<&'a Watcher<'a>>,
+    ) -> LaunchOptions<'a> {
         LaunchOptions {
             workers: device.workers,
             cancel: Some(health.stop_flag()),
@@ -81,6 +89,7 @@ impl Launch {
             multiprocessors: device.config.multiprocessors,
             max_shared: SHARED_MOST,
             host: &device.output,
+            watch: watcher.map(|watcher| watcher as &dyn exec::Watch),
             ..LaunchOptions::default()
         }
     }

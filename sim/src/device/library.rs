@@ -157,7 +157,7 @@ fn edition(
 ) -> Result<Edition, ImageError> {
     let text = image.ptx(capability)?.into_owned();
     let mut parsed = module::parse(machine.version, capability, &text)?;
-    let catalogue = module::decode(&mut parsed, &mut Pretend(1 << 20))?;
+    let catalogue = module::decode(&mut parsed, &mut Pretend(1 << 20), false)?;
     Ok(Edition {
         capability,
         target: module::target_of(&parsed),

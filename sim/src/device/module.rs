@@ -15,7 +15,7 @@ use super::machine::{Inner, get};
 use super::memory::{Block, allocate};
 use super::strict::Origin;
 use super::sync::{lock, read, write};
-use crate::exec::{Kernel, KernelError, Placement, Program, VarSpace};
+use crate::exec::{Kernel, KernelError, LoadOptions, Placement, Program, VarSpace};
 use crate::ptx;
 
 /// What a `CUmodule` names.
@@ -266,13 +266,14 @@ pub(super) fn constants_of(module: &ptx::Module<'_>) -> u64 {
     })
 }
 
-/// Decodes a module and places its variables.
+/// Decodes a module, with strict mode's checks if `checked`, and places its variables.
 ///
 /// # Errors
 /// A code, and what to say in the log.
 pub(super) fn decode(
     parsed: &mut ptx::Module<'_>,
     placer: &mut dyn Placement,
+    checked: bool,
 ) -> Result<Program, ImageError> {
     if let Some((name, line)) = ptx::link::unresolved_function(parsed) {
         return Err(invalid(format!(
@@ -280,7 +281,11 @@ pub(super) fn decode(
              with the one that defines it (cuLinkAddData)"
         )));
     }
-    let program = Program::load(parsed, placer).map_err(|error| match error {
+    let options = LoadOptions {
+        checked,
+        ..LoadOptions::default()
+    };
+    let program = Program::load_with(parsed, placer, options).map_err(|error| match error {
         crate::exec::LoadError::NoRoom { .. } => {
             (CUresult::CUDA_ERROR_OUT_OF_MEMORY, error.to_string())
         }
@@ -310,7 +315,8 @@ pub(super) fn load(
         blocks: Vec::new(),
         kept: false,
     };
-    let program = decode(&mut parsed, &mut placer)?;
+    let checked = machine.strict.watches_kernels();
+    let program = decode(&mut parsed, &mut placer, checked)?;
     placer.kept = true;
     let module = Arc::new(Module {
         handle: machine.new_handle(),

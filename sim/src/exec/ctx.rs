@@ -2,6 +2,7 @@
 //! warp's and block's memory, and the launch.
 
 use super::Host;
+use super::check::{Shadow, Watch};
 use super::fault::{FaultAccess, FaultKind, LaneFault};
 use super::grid::LaunchConfig;
 use super::inst::{Flow, Func};
@@ -18,12 +19,21 @@ pub(crate) struct Env<'m> {
     pub(crate) params: &'m [u8],
     pub(crate) mem: &'m dyn GlobalMemory,
     pub(crate) host: &'m dyn Host,
+    pub(crate) watch: Option<&'m dyn Watch>,
     /// Offset of dynamic shared memory.
     pub(crate) dynamic_base: u32,
     /// Bytes of shared memory per block, static and dynamic.
     pub(crate) shared_bytes: u32,
     pub(crate) multiprocessors: u32,
     pub(crate) started: std::time::Instant,
+}
+
+impl Env<'_> {
+    /// The index of a thread in its block.
+    pub(crate) fn thread(&self, number: u32) -> [u32; 3] {
+        let [x, y, _] = self.config.block.map(|n| n.max(1));
+        [number % x, number / x % y, number / x / y]
+    }
 }
 
 /// Thread indices of a warp; they do not depend on the block.
@@ -54,6 +64,8 @@ pub(crate) struct Ctx<'m> {
     pub(crate) fault: Option<LaneFault>,
     /// The last access that was refused.
     pub(crate) refused: Option<FaultAccess>,
+    /// What is known of the running block's shared memory, if it is watched.
+    pub(crate) shadow: Option<Box<Shadow>>,
     /// What clocks show next, in nanoseconds; the host's time if nobody says.
     pub(crate) clock: Cell<Option<u64>>,
     pub(crate) env: &'m Env<'m>,
@@ -75,6 +87,7 @@ impl<'m> Ctx<'m> {
             cache: [MemRange::EMPTY; CACHE],
             fault: None,
             refused: None,
+            shadow: None,
             clock: Cell::new(None),
             env,
         }

@@ -4,6 +4,7 @@
 //! until none is left. A worker keeps several blocks resident and gives each a
 //! slice, so blocks that wait for each other make progress on one thread.
 
+use super::check::Watch;
 use super::ctx::{Ctx, Env};
 use super::fault::{Fault, FaultKind};
 use super::kernel::Kernel;
@@ -58,6 +59,8 @@ pub struct LaunchOptions<'m> {
     pub max_shared: u32,
     /// Receives what kernels print.
     pub host: &'m dyn Host,
+    /// Is asked and told by the checks of a program that was loaded with them.
+    pub watch: Option<&'m dyn Watch>,
 }
 
 impl Default for LaunchOptions<'_> {
@@ -71,6 +74,7 @@ impl Default for LaunchOptions<'_> {
             multiprocessors: 1,
             max_shared: MAX_SHARED,
             host: &Silent,
+            watch: None,
         }
     }
 }
@@ -176,6 +180,7 @@ impl<'m> Grid<'m> {
             params,
             mem,
             host: options.host,
+            watch: options.watch,
             dynamic_base: dynamic_base as u32,
             shared_bytes: shared as u32,
             multiprocessors: options.multiprocessors,
@@ -255,6 +260,7 @@ impl<'m> Grid<'m> {
         });
         block.map(|mut b| {
             b.restart(ctaid, seed);
+            b.watch(&self.env);
             b
         })
     }

@@ -247,7 +247,7 @@ impl<'a> Loader<'a> {
         all
     }
 
-    pub(super) fn decode(self, wide: bool) -> Program {
+    pub(super) fn decode(self, wide: bool, checked: bool) -> Program {
         let mut funcs = Vec::new();
         let mut errors: Vec<Option<DecodeError>> = Vec::new();
         let mut params = Vec::new();
@@ -263,6 +263,8 @@ impl<'a> Loader<'a> {
                 params: &infos.0,
                 inner: &inner,
                 wide,
+                checked,
+                index: index as u32,
             };
             let decoded = decode::function(&input);
             params.push(infos);

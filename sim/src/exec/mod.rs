@@ -9,6 +9,7 @@
 //! of workers.
 
 mod access;
+mod check;
 mod ctx;
 mod decode;
 mod fault;
@@ -24,6 +25,7 @@ mod printf;
 mod program;
 mod run;
 
+pub use check::{Checks, Observation, Observed, Watch};
 pub use fault::{Fault, FaultAccess, FaultKind, FaultSpace};
 pub use grid::{
     Grid, LaunchConfig, LaunchError, LaunchOptions, LaunchStats, Slice, Stepper, Turn, launch,

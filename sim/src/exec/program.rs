@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub struct LoadOptions {
     /// Use only the baseline instruction set, as on a CPU without AVX2.
     pub baseline: bool,
+    /// Put checks before accesses, for launches with a [`Watch`](super::Watch).
+    pub checked: bool,
 }
 
 /// A function that cannot be executed.
@@ -65,7 +67,8 @@ impl Program {
         let mut loader = Loader::new(module)?;
         loader.place_globals(device)?;
         loader.place_shared();
-        Ok(loader.decode(!options.baseline && lanes::wide_available()))
+        let wide = !options.baseline && lanes::wide_available();
+        Ok(loader.decode(wide, options.checked))
     }
 
     /// A kernel by name.

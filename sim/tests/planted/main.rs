@@ -5,6 +5,7 @@
 mod client;
 
 mod accesses;
+mod checks;
 mod early;
 mod frees;
 mod kernels;

@@ -3,7 +3,7 @@
 use cupola_sim::FindingKind as Kind;
 use cupola_sys::driver::CUresult;
 
-use crate::client::{expect, expect_memory, found, load};
+use crate::client::{expect, expect_kernel, expect_memory, found, found_with, load};
 
 // 23. Without it, work that does not come after the allocation of its memory would pass:
 // here the memory is there at once.
@@ -182,4 +182,35 @@ fn findings_change_no_result() {
     let (strict, some) = results(cupola_sim::Strict::CHEAP);
     assert_eq!((lenient, none), (strict, 0));
     assert_eq!(some, 4);
+}
+
+// 41. Without it, memory of another device would be a bare illegal address.
+#[test]
+fn a_kernel_uses_memory_of_another_device() {
+    let two = cupola_sim::Machine::builder().devices(2);
+    let finding = found_with(two, |client, bug| {
+        let driver = &client.driver;
+        let (mut other, mut at) = (std::ptr::null_mut(), 0);
+        // SAFETY: the places outlive the calls.
+        unsafe {
+            driver.cuCtxCreate_v2(&raw mut other, 0, 1).unwrap();
+            driver.cuMemAlloc_v2(&raw mut at, 256).unwrap();
+            driver.cuCtxSetCurrent(client.context).unwrap();
+            if !bug {
+                driver.cuCtxEnablePeerAccess(other, 0).unwrap();
+            }
+        }
+        client.launch("fill", 64, std::ptr::null_mut(), &[at, 4]);
+        client.wait(std::ptr::null_mut());
+        // SAFETY: no pointers.
+        unsafe {
+            driver.cuCtxSetCurrent(other).unwrap();
+            driver.cuMemFree_v2(at).unwrap();
+            driver.cuCtxDestroy_v2(other).unwrap();
+            driver.cuCtxSetCurrent(client.context).unwrap();
+        }
+    });
+    expect(&finding, Kind::ForeignContext, "cuLaunchKernel");
+    expect_kernel(&finding, "fill", "fill's store", 0);
+    expect_memory(&finding, 256, "cuMemAlloc_v2", None);
 }

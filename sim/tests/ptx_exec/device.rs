@@ -126,8 +126,15 @@ impl Placement for Device {
 /// Loads `text` and finds `kernel`; panics with the engine's message otherwise.
 pub(crate) fn kernel(device: &mut Device, text: &str, kernel: &str, baseline: bool) -> Arc<Kernel> {
     let module = Module::parse(text).unwrap_or_else(|e| panic!("{e}"));
-    let program = Program::load_with(&module, device, LoadOptions { baseline })
-        .unwrap_or_else(|e| panic!("{e}"));
+    let program = Program::load_with(
+        &module,
+        device,
+        LoadOptions {
+            baseline,
+            ..LoadOptions::default()
+        },
+    )
+    .unwrap_or_else(|e| panic!("{e}"));
     program.kernel(kernel).unwrap_or_else(|e| panic!("{e}"))
 }
 

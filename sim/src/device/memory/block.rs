@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::super::strict::Origin;
 use super::advice::Advices;
 use super::backing::Backing;
+use super::shadow::Shadow;
 use super::space::Owner;
 use super::viewer::PoolAccess;
 
@@ -43,6 +44,8 @@ pub(in crate::device) struct Block {
     name: OnceLock<Box<str>>,
     /// Whether synchronous operations on it wait in every case.
     pub(in crate::device) sync_memops: AtomicBool,
+    /// Which bytes are written, if that is kept.
+    shadow: Option<Shadow>,
     /// Set by the call that frees it in stream order, before the stream gets there.
     doomed: AtomicBool,
     backing: Backing,
@@ -87,6 +90,7 @@ impl Block {
             made: Origin::default(),
             name: OnceLock::new(),
             sync_memops: AtomicBool::new(false),
+            shadow: None,
             doomed: AtomicBool::new(false),
             backing,
         }
@@ -104,6 +108,38 @@ impl Block {
         self.backing
             .start()
             .wrapping_add(usize::try_from(offset).unwrap_or(0))
+    }
+
+    /// Keeps from now on which bytes are written. Fails if the host has no memory for it.
+    pub(super) fn keep_shadow(&mut self) -> Option<()> {
+        self.shadow = Some(Shadow::new(self.len)?);
+        Some(())
+    }
+
+    /// Somebody writes these bytes.
+    pub(in crate::device) fn wrote(&self, address: u64, bytes: u64) {
+        if let Some(shadow) = &self.shadow {
+            shadow.wrote(address.wrapping_sub(self.address), bytes);
+        }
+    }
+
+    /// The address of the first of these bytes that nobody has written, if that is kept.
+    pub(in crate::device) fn unwritten(&self, address: u64, bytes: u64) -> Option<u64> {
+        let shadow = self.shadow.as_ref()?;
+        let first = shadow.unwritten(address.wrapping_sub(self.address), bytes)?;
+        Some(self.address + first)
+    }
+
+    /// Bytes are copied here, from memory of the device if it says which.
+    pub(in crate::device) fn copied(&self, to: u64, from: Option<(&Self, u64)>, bytes: u64) {
+        let source =
+            from.and_then(|(block, at)| Some((block.shadow.as_ref()?, at - block.address)));
+        match (&self.shadow, source) {
+            (Some(shadow), Some((from, at))) => {
+                shadow.copied(to.wrapping_sub(self.address), from, at, bytes);
+            }
+            _ => self.wrote(to, bytes),
+        }
     }
 
     /// Says which variable it is, once.

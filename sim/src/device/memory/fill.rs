@@ -22,6 +22,9 @@ impl Fill {
         let may = |place: &_| viewer.access(place) >= Access::Write;
         let mut side = Side::Device(self.address);
         let reach = Reach::find(&mut side, self.rows, &device.space, may, "memset")?;
+        if device.strict.keeps_shadows() {
+            reach.wrote();
+        }
         let count = usize::try_from(self.rows.width).unwrap_or(0) / self.width;
         let bytes = self.value.to_le_bytes();
         for start in reach.rows() {

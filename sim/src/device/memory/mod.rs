@@ -10,6 +10,7 @@ mod block;
 mod fill;
 mod reach;
 mod rows;
+mod shadow;
 mod space;
 mod transfer;
 mod viewer;

@@ -1,6 +1,7 @@
 //! Memory that an operation has found, kept while it is accessed.
 
 use super::super::health::Fault;
+use super::block::Block;
 use super::rows::Rows;
 use super::space::{Place, Space};
 use super::transfer::Side;
@@ -11,8 +12,10 @@ struct Part {
     first: u64,
     /// That row's first byte.
     start: *mut u8,
-    /// Only held; a caller's memory needs no keeper.
-    _place: Option<Place>,
+    /// Its address, if it is device memory.
+    address: u64,
+    /// Keeps it; a caller's memory needs no keeper.
+    place: Option<Place>,
 }
 
 /// The rows of one end of an operation.
@@ -34,11 +37,12 @@ impl Reach {
         may: impl Fn(&Place) -> bool,
         what: &str,
     ) -> Result<Self, Fault> {
-        let one = |start, _place| Self {
+        let one = |start, place| Self {
             parts: vec![Part {
                 first: 0,
                 start,
-                _place,
+                address: 0,
+                place,
             }],
             rows,
         };
@@ -70,6 +74,7 @@ impl Reach {
             }
             let place = space.resolve(at, rows.width, what)?;
             if !may(&place) {
+                space.refused(what, at, rows.width);
                 let (width, owner) = (rows.width, place.device());
                 return Err(Fault::illegal_address(format!(
                     "{what} of {width} bytes at 0x{at:x}: they are memory of device {owner}, \
@@ -79,7 +84,8 @@ impl Reach {
             parts.push(Part {
                 first,
                 start: place.host(at),
-                _place: Some(place.clone()),
+                address: at,
+                place: Some(place.clone()),
             });
             // Almost always one allocation has them all.
             if first == 0 && place.holds(address, rows.span()) {
@@ -92,6 +98,38 @@ impl Reach {
 
     /// Pointers to the rows.
     pub(super) fn rows(&self) -> impl Iterator<Item = *mut u8> {
+        self.each().map(|(part, from_start)| {
+            let from_start = usize::try_from(from_start).unwrap_or(0);
+            part.start.wrapping_add(from_start)
+        })
+    }
+
+    /// Says that the rows are written.
+    pub(super) fn wrote(&self) {
+        for (block, at) in self.blocks().flatten() {
+            block.wrote(at, self.rows.width);
+        }
+    }
+
+    /// Says that the rows are copies of others.
+    pub(super) fn copied(&self, from: &Self) {
+        for (to, from) in self.blocks().zip(from.blocks()) {
+            if let Some((block, at)) = to {
+                block.copied(at, from, self.rows.width);
+            }
+        }
+    }
+
+    /// The blocks and addresses of rows that are device memory.
+    fn blocks(&self) -> impl Iterator<Item = Option<(&Block, u64)>> {
+        self.each().map(|(part, from_start)| match &part.place {
+            Some(Place::Device(block)) => Some((&**block, part.address + from_start)),
+            _ => None,
+        })
+    }
+
+    /// For each row the part that it is in, and where it begins from the part's start.
+    fn each(&self) -> impl Iterator<Item = (&Part, u64)> {
         let mut parts = self.parts.iter().peekable();
         let mut current = parts.next();
         self.rows.offsets().filter_map(move |offset| {
@@ -99,8 +137,7 @@ impl Reach {
                 current = Some(next);
             }
             let part = current?;
-            let from_start = usize::try_from(offset - part.first).ok()?;
-            Some(part.start.wrapping_add(from_start))
+            Some((part, offset - part.first))
         })
     }
 }

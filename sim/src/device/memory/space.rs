@@ -120,6 +120,9 @@ impl Space {
         block.id = self.next_id();
         block.made = self.strict.origin();
         block.set_owner(owner);
+        if self.strict.keeps_shadows() && !block.module {
+            block.keep_shadow().ok_or(MEMORY)?;
+        }
         let mut table = write(&self.table);
         table.leaving.retain(|_, block| block.strong_count() > 0);
         block.address = table.place(block.device, extent).ok_or(MEMORY)?;
@@ -241,6 +244,11 @@ impl Space {
         range
             .holds(address, 1)
             .then(|| Place::Pinned(Arc::clone(range)))
+    }
+
+    /// An operation may not access what it found.
+    pub(super) fn refused(&self, what: &str, address: u64, len: u64) {
+        self.strict.missed(self, Miss::of(what, address, len));
     }
 
     /// What lies before and after an address that is in nothing, nearest first on each

@@ -75,6 +75,9 @@ impl Transfer {
             // time races, here as on a GPU, on the bytes alone.
             unsafe { std::ptr::copy(from, to, width) };
         }
+        if device.strict.keeps_shadows() {
+            to.copied(&from);
+        }
         if let Some(direction) = self.direction {
             health.pass(started, engines.time(direction, self.to.rows.bytes()));
         }

@@ -33,6 +33,11 @@ pub enum FindingKind {
     UnorderedUse,
     /// A launch is refused.
     InvalidLaunch,
+    /// A kernel reads what nobody has written.
+    UninitialisedRead,
+    /// Two warps of a block access shared memory, one of them to write, without a barrier
+    /// between.
+    SharedMemoryRace,
     /// A kernel's calls are nested too deep, or its local memory ran out.
     StackOverflow,
     /// Every thread of a block waits for another.
@@ -64,6 +69,8 @@ impl FindingKind {
             Self::DestroyInUse => "destroy-in-use",
             Self::UnorderedUse => "unordered-use",
             Self::InvalidLaunch => "invalid-launch",
+            Self::UninitialisedRead => "uninitialised-read",
+            Self::SharedMemoryRace => "shared-memory-race",
             Self::StackOverflow => "stack-overflow",
             Self::Deadlock => "deadlock",
             Self::Trap => "trap",
@@ -222,6 +229,9 @@ pub struct Finding {
     /// The thread of a kernel that did it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelSite>,
+    /// The other access of a race, in the same kernel. Its function is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<KernelSite>,
     /// The allocation that it concerns or is next to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation: Option<Allocation>,
@@ -241,6 +251,7 @@ impl Finding {
             address: None,
             bytes: None,
             kernel: None,
+            against: None,
             allocation: None,
             call: None,
             other: None,

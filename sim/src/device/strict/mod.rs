@@ -16,6 +16,7 @@ mod options;
 mod order;
 mod site;
 mod touch;
+mod watch;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -35,6 +36,7 @@ pub(in crate::device) use locate::Miss;
 pub use options::Strict;
 pub(in crate::device) use order::Trace;
 pub(in crate::device) use site::{Entered, Here, Origin};
+pub(in crate::device) use watch::Watcher;
 
 /// Most findings that are kept.
 const KEPT: usize = 1024;
@@ -190,6 +192,8 @@ fn option(kind: FindingKind) -> Strict {
         K::DestroyInUse => Strict::PENDING_DESTROY,
         K::InvalidLaunch => Strict::LAUNCHES,
         K::Leak => Strict::LEAKS,
+        K::UninitialisedRead => Strict::UNINITIALISED,
+        K::SharedMemoryRace => Strict::SHARED_RACES,
         K::OutOfBounds
         | K::UnmappedAccess
         | K::ReadOnlyWrite
@@ -208,6 +212,10 @@ fn same(known: &Finding, finding: &Finding) -> bool {
     let number = |call: &Option<CallSite>| call.as_ref().map_or(0, |call| call.number);
     let memory = |finding: &Finding| finding.allocation.as_ref().map(|memory| memory.base);
     let line = |finding: &Finding| finding.kernel.as_ref().map(|kernel| kernel.line);
+    let lines = |finding: &Finding| {
+        let other = finding.against.as_ref().map(|kernel| kernel.line);
+        (line(finding).min(other), line(finding).max(other))
+    };
     let call = number(&finding.call);
     if call == 0 || memory(known) != memory(finding) {
         return false;
@@ -216,6 +224,10 @@ fn same(known: &Finding, finding: &Finding) -> bool {
         (FindingKind::FreeInUse, FindingKind::UseAfterFree) => number(&known.other) == call,
         (one, other) if one != other || number(&known.call) != call => false,
         (FindingKind::UseAfterFree, _) => true,
+        // One for each line of a launch.
+        (FindingKind::UninitialisedRead, _) => line(known) == line(finding),
+        // One for each pair of lines.
+        (FindingKind::SharedMemoryRace, _) => lines(known) == lines(finding),
         _ => line(known) == line(finding) && known.what == finding.what,
     }
 }

@@ -20,6 +20,12 @@ bitflags::bitflags! {
         const LAUNCHES = 1 << 4;
         /// What is left when a context or the machine ends.
         const LEAKS = 1 << 5;
+        /// Kernels that read device or shared memory that nobody has written. Accesses are
+        /// many times slower.
+        const UNINITIALISED = 1 << 6;
+        /// Accesses of a block's shared memory by two warps, one of them a write, that no
+        /// barrier puts in order. Accesses are many times slower.
+        const SHARED_RACES = 1 << 7;
         /// Streams and events that are destroyed before their work has ended, which the
         /// driver allows.
         const PENDING_DESTROY = 1 << 8;

@@ -48,12 +48,12 @@ pub(crate) enum Sharing {
     Block,
 }
 
-fn within(addr: u64, window: u64) -> bool {
+pub(super) fn within(addr: u64, window: u64) -> bool {
     addr.wrapping_sub(window) < WINDOW_SIZE
 }
 
 /// Whether the device's memory is to be asked.
-fn outside_windows(addr: u64) -> bool {
+pub(super) fn outside_windows(addr: u64) -> bool {
     !(WINDOWS_START..WINDOWS_END).contains(&addr)
 }
 

@@ -18,11 +18,16 @@ pub(crate) struct Input<'a, 'n> {
     /// Places of the shared and global variables declared inside.
     pub(crate) inner: &'n dyn Fn(&Var<'a>) -> Option<Place>,
     pub(crate) wide: bool,
+    /// Put checks before accesses.
+    pub(crate) checked: bool,
+    /// The function's index in the program.
+    pub(crate) index: u32,
 }
 
 /// Decodes one function.
 pub(crate) fn function(input: &Input<'_, '_>) -> Result<Func, DecodeError> {
     let mut cx = Cx::new(input.func.name, input.names, input.wide);
+    (cx.checked, cx.index) = (input.checked, input.index);
     let at_name = |bad: Bad| DecodeError {
         line: input.func.line,
         opcode: String::new(),

@@ -44,6 +44,10 @@ pub(crate) struct Cx<'a, 'n> {
     /// Guard of the current instruction, as in [`Inst::guard`].
     pub(crate) guard: u32,
     pub(crate) line: u32,
+    /// Put checks before accesses.
+    pub(crate) checked: bool,
+    /// The function's index in the program.
+    pub(crate) index: u32,
     wide: bool,
     /// Predicates are packed 32 to a 128-byte unit.
     pred_unit: (u32, u32),
@@ -74,6 +78,8 @@ impl<'a, 'n> Cx<'a, 'n> {
             returns: Vec::new(),
             guard: NONE,
             line: 0,
+            checked: false,
+            index: 0,
             wide,
             pred_unit: (0, 32),
             temps: Default::default(),

@@ -4,6 +4,7 @@ use super::cx::Loc;
 use super::mods::{Mods, signed};
 use super::{Bad, Cx, Place};
 use crate::exec::access::{MemSpace, atom as atoms, load_store};
+use crate::exec::check::Mode;
 use crate::exec::ctx::Ctx;
 use crate::exec::inst::{Class, Flow, Inst, NONE};
 use crate::exec::lanes::map::map1;
@@ -149,6 +150,12 @@ fn elements<'i, 'a>(mods: &Mods<'_>, arg: &'i Operand<'a>) -> Result<&'i [Operan
     }
 }
 
+/// Whether other threads may make such accesses to the same bytes at the same time.
+fn is_strong(mods: &Mods<'_>) -> bool {
+    let strong = ["volatile", "relaxed", "acquire", "release", "mmio"];
+    strong.into_iter().any(|word| mods.has(word))
+}
+
 pub(super) fn ld<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, MODS)?;
     let ty = mods.ty()?;
@@ -160,6 +167,10 @@ pub(super) fn ld<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let size = ty.size();
     if size > 8 || ty == ScalarType::Pred {
         return Err(Bad::new("this type is not supported"));
+    }
+    if let Target::Memory(space, base, offset) = target {
+        let mode = Mode::load(is_strong(&mods));
+        cx.check(mode, space, base, offset, size * parts.len() as u32);
     }
     // A load of several registers must not overwrite its own address half-way.
     let staged = parts.len() > 1;
@@ -235,6 +246,8 @@ pub(super) fn st<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let Target::Memory(space, base, offset) = target(cx, &mods, a)? else {
         return Err(Bad::new("the parameters of a kernel cannot be written"));
     };
+    let mode = Mode::store(is_strong(&mods));
+    cx.check(mode, space, base, offset, size * parts.len() as u32);
     for (k, part) in parts.iter().enumerate() {
         let k = k as u32;
         let value = cx.src(part, ty)?;
@@ -335,6 +348,7 @@ pub(super) fn atom<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
     let Target::Memory(space, base, offset) = target(cx, &mods, a)? else {
         return Err(Bad::new("the parameters of a kernel cannot be written"));
     };
+    cx.check(Mode::atomic(), space, base, offset, ty.size());
     let (rb, rc) = (cx.src(b, ty)?, cx.src(c, ty)?);
     let dst = d.map(|d| cx.dst(d, ty)).transpose()?;
     let slot = cx.slot();

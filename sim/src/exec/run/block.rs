@@ -3,7 +3,8 @@
 use super::barrier::Barriers;
 use super::frame::Unit;
 use super::warp::{Stop, Warp};
-use crate::exec::ctx::{Ctx, WarpIds};
+use crate::exec::check::Shadow;
+use crate::exec::ctx::{Ctx, Env, WarpIds};
 use crate::exec::fault::{FaultKind, LaneFault};
 
 /// Instructions a warp may run before the next one has its turn.
@@ -20,6 +21,7 @@ pub(crate) struct Block {
     shared: Vec<Unit>,
     bars: Barriers,
     next: usize,
+    shadow: Option<Box<Shadow>>,
 }
 
 /// Why a block stopped.
@@ -60,6 +62,7 @@ impl Block {
             shared: vec![Unit([POISON; 32]); (shared_bytes as usize).div_ceil(size_of::<Unit>())],
             bars: Barriers::default(),
             next: 0,
+            shadow: None,
         })
     }
 
@@ -78,6 +81,12 @@ impl Block {
         self.next = (warp % self.warps.len().max(1) as u64) as usize;
     }
 
+    /// Begins to follow what happens in shared memory, if the launch is watched.
+    pub(crate) fn watch(&mut self, env: &Env<'_>) {
+        let shadow = |watch: &dyn crate::exec::Watch| Shadow::new(watch.checks(), env.shared_bytes);
+        self.shadow = env.watch.map(shadow);
+    }
+
     /// Bytes this block occupies on the host, roughly.
     pub(crate) fn footprint(&self) -> usize {
         let warp = |w: &Warp| {
@@ -89,6 +98,13 @@ impl Block {
 
     /// Gives every warp a turn, until all have ended or have had one.
     pub(crate) fn run(&mut self, cx: &mut Ctx<'_>, steps: &mut u64, slice: u64) -> BlockStop {
+        cx.shadow = self.shadow.take();
+        let stop = self.run_warps(cx, steps, slice);
+        self.shadow = cx.shadow.take();
+        stop
+    }
+
+    fn run_warps(&mut self, cx: &mut Ctx<'_>, steps: &mut u64, slice: u64) -> BlockStop {
         cx.shared = self.shared.as_mut_ptr().cast();
         cx.shared_len = u64::from(cx.env.shared_bytes);
         cx.ctaid = self.ctaid;
@@ -129,6 +145,12 @@ impl Block {
         let mut any = false;
         while let Some(release) = self.bars.release(live) {
             any = true;
+            if let Some(shadow) = &mut cx.shadow {
+                let ended = self.warps.iter().filter(|warp| warp.live == 0);
+                let waiting = self.warps.iter().filter(|w| w.waits_at(release.number));
+                let (ended, waiting) = (ended.map(|w| w.ids.warp), waiting.map(|w| w.ids.warp));
+                shadow.release(release.number, ended, waiting);
+            }
             for warp in &mut self.warps {
                 warp.release(cx, &release);
             }

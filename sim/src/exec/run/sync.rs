@@ -45,6 +45,12 @@ impl Warp {
         (number, state)
     }
 
+    /// Whether any thread waits at the barrier.
+    pub(crate) fn waits_at(&self, number: usize) -> bool {
+        let state = State::Bar(number as u8);
+        self.groups.iter().any(|group| group.state == state)
+    }
+
     /// Lets the groups at a released barrier go on.
     pub(crate) fn release(&mut self, cx: &mut Ctx<'_>, release: &Release) {
         for i in 0..self.groups.len() {

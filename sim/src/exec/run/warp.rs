@@ -269,6 +269,9 @@ impl Warp {
                 Kind::Bar => {
                     // SAFETY: the operands are registers of this frame.
                     let (number, state) = unsafe { self.arrive(cx, bars, inst, mask) };
+                    if let Some(shadow) = &mut cx.shadow {
+                        shadow.arrive(self.ids.warp, number);
+                    }
                     pc += 1;
                     if state == State::Run {
                         continue;
