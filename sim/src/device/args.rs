@@ -155,6 +155,13 @@ impl<T: Copy> In<T> {
     }
 }
 
+impl In<c_void> {
+    /// Reads a value of the type that the attribute has.
+    pub(super) fn get_as<T: Copy>(self) -> Reply<T> {
+        In(self.0.cast::<T>()).get()
+    }
+}
+
 /// An array that is read and written, such as the values of options.
 #[derive(Clone, Copy)]
 pub(super) struct Slots<T>(*mut T);

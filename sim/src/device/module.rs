@@ -12,7 +12,7 @@ use super::context::Context;
 use super::image::ImageError;
 use super::library::{Library, LibraryKernel};
 use super::machine::{Inner, get};
-use super::memory::{Block, allocate};
+use super::memory::{Block, allocate, allocate_managed};
 use super::strict::Origin;
 use super::sync::{lock, read, write};
 use crate::exec::{Kernel, KernelError, LoadOptions, Placement, Program, VarSpace};
@@ -148,7 +148,13 @@ impl Placement for Placer<'_> {
     fn place(&mut self, name: &str, space: VarSpace, size: u64, align: u64) -> Option<u64> {
         // A variable without bytes still has an address of its own.
         let len = usize::try_from(size.max(1)).ok()?;
-        let block = allocate(self.context, len, Some(space == VarSpace::Const)).ok()?;
+        let block = match space {
+            VarSpace::Managed => allocate_managed(self.context, len, Some(false)),
+            VarSpace::Global | VarSpace::Const => {
+                allocate(self.context, len, Some(space == VarSpace::Const))
+            }
+        };
+        let block = block.ok()?;
         block.set_name(name);
         let address = block.address;
         self.blocks.push(block);

@@ -125,6 +125,8 @@ impl<'a> Loader<'a> {
             let size = var.size().unwrap_or(u64::MAX);
             let space = if var.space == Space::Const {
                 VarSpace::Const
+            } else if var.managed {
+                VarSpace::Managed
             } else {
                 VarSpace::Global
             };

@@ -10,6 +10,8 @@ pub enum VarSpace {
     Global,
     /// `.const`: kernels never write it.
     Const,
+    /// `.global` with `.attribute(.managed)`: the host reaches it at the same address.
+    Managed,
 }
 
 /// The device's side of loading a module.

@@ -142,6 +142,8 @@ pub struct Var<'a> {
     pub space: Space,
     /// Linking directive.
     pub linkage: Linkage,
+    /// Whether it has `.attribute(.managed)`: the host reaches it too.
+    pub managed: bool,
     /// Explicit `.align`, in bytes.
     pub align: Option<u32>,
     /// Element type.

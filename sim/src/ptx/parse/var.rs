@@ -14,11 +14,13 @@ struct TypeSpec {
     ty: ScalarType,
     vector: u32,
     ptr: bool,
+    managed: bool,
 }
 
 impl<'a> Parser<'a> {
     fn type_spec(&mut self) -> Result<TypeSpec> {
         let (mut align, mut ty, mut vector, mut ptr) = (None, None, 1, false);
+        let mut managed = false;
         while let Tok::Dot(token) = self.tok() {
             match token {
                 "align" => {
@@ -42,6 +44,7 @@ impl<'a> Parser<'a> {
                     self.bump();
                     self.expect(b'(')?;
                     while !matches!(self.tok(), Tok::P(b')') | Tok::Eof) {
+                        managed |= matches!(self.tok(), Tok::Dot("managed"));
                         self.bump();
                     }
                     self.expect(b')')?;
@@ -62,6 +65,7 @@ impl<'a> Parser<'a> {
             ty,
             vector,
             ptr,
+            managed,
         })
     }
 
@@ -85,6 +89,7 @@ impl<'a> Parser<'a> {
         let var = Var {
             space,
             linkage,
+            managed: spec.managed,
             align: spec.align,
             ty: spec.ty,
             vector: spec.vector,
