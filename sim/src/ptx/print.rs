@@ -121,6 +121,7 @@ fn declarator(f: &mut Formatter<'_>, var: &Var<'_>, pointer: bool) -> fmt::Resul
     let Var {
         space: _,
         linkage: _,
+        managed,
         align,
         ty,
         vector,
@@ -129,6 +130,9 @@ fn declarator(f: &mut Formatter<'_>, var: &Var<'_>, pointer: bool) -> fmt::Resul
         init: _,
         line: _,
     } = var;
+    if *managed {
+        f.write_str(" .attribute(.managed)")?;
+    }
     if let Some(align) = align {
         write!(f, " .align {align}")?;
     }
