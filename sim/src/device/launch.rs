@@ -105,8 +105,22 @@ fn fault(device: &Device, error: &LaunchError) -> Fault {
     };
     Fault {
         code,
-        text: error.to_string(),
+        text: explain(device, error),
     }
+}
+
+/// The error's text. For reserved addresses it says what is wrong with them.
+fn explain(device: &Device, error: &LaunchError) -> String {
+    let why = match error {
+        LaunchError::Fault(fault) if fault.kind == FaultKind::IllegalAddress => {
+            // A load faults only where there is no access at all.
+            let who = Some((device.ordinal, Access::Write));
+            let mapped = device.space.mapped();
+            fault.address.and_then(|at| mapped.why_not(at, 1, who))
+        }
+        _ => None,
+    };
+    why.map_or_else(|| error.to_string(), |why| format!("{error}: {why}"))
 }
 
 /// The sticky code of a kernel's fault.
@@ -157,8 +171,10 @@ pub(super) struct Held {
 }
 
 // SAFETY: a range's place is kept in `held`, which lives as long as `self` and from which
-// nothing is taken out, and so does its memory. Device blocks start at multiples of 512 with host memory aligned to 16;
-// page-locked memory is at its own address. Copies access the bytes through raw pointers.
+// nothing is taken out, and so does its memory. Device blocks start at multiples of 512 with
+// host memory aligned to 16; page-locked memory is at its own address; a view of mapped
+// memory keeps what it shows accessible, and both its addresses start at a page. Copies
+// access the bytes through raw pointers.
 unsafe impl GlobalMemory for Memory<'_> {
     fn lookup(&self, address: u64) -> Option<MemRange> {
         let below = (Bound::Unbounded, Bound::Included(address));
@@ -198,6 +214,12 @@ fn range(place: &Place, viewer: Viewer<'_>) -> MemRange {
             len: range.len,
             host: range.host(range.address),
             writable: true,
+        },
+        Place::Mapped(view) => MemRange {
+            base: view.base,
+            len: view.len,
+            host: view.host(view.base),
+            writable: viewer.access(place) == Access::Write,
         },
     }
 }

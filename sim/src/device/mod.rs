@@ -30,6 +30,7 @@ mod stream;
 mod strict;
 mod sync;
 mod usage;
+mod value;
 
 pub use config::{DeviceConfig, MachineBuilder, Order};
 pub use machine::Machine;

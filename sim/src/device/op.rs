@@ -13,6 +13,7 @@ use super::launch::Launch;
 use super::machine::Device;
 use super::memory::{Block, Fill, Transfer};
 use super::schedule::Time;
+use super::value::Step;
 
 thread_local! {
     /// The machines for which this thread runs a user's function, innermost last.
@@ -52,6 +53,8 @@ pub(super) enum Op {
     Host(CUhostFn, UserData),
     /// `cuStreamAddCallback`: the handle is an argument of the function.
     Callback(CUstreamCallback, u64, UserData),
+    /// `cuStreamWriteValue`, `cuStreamWaitValue`, and one of a batch of them.
+    Value(Step),
     /// `cuMemFreeAsync`; the account was settled at the call.
     Free(Arc<Block>),
 }
@@ -62,6 +65,7 @@ impl Op {
         match self {
             Self::Record(_) | Self::Free(_) => true,
             Self::Wait(record) => record.is_settled(),
+            Self::Value(step) => step.is_write(),
             _ => false,
         }
     }
@@ -98,6 +102,7 @@ impl Op {
             Self::Record(record) => record.complete(Moment::Virtual(time)),
             // The scheduler has seen to it.
             Self::Wait(_) => {}
+            Self::Value(step) => drop(step.try_now(device, health)?),
             op => op.run(device, health)?,
         }
         Ok(())
@@ -118,6 +123,7 @@ impl Op {
             Self::Callback(function, stream, data) => {
                 call_back(device, function, stream, CUresult::CUDA_SUCCESS, data);
             }
+            Self::Value(step) => step.run(device, health)?,
             Self::Free(block) => device.space.remove(&block),
             Self::Host(None, _) => {}
         }
@@ -132,7 +138,12 @@ impl Op {
                 call_back(device, function, stream, code, data);
             }
             Self::Free(block) => device.space.remove(&block),
-            Self::Copy(_) | Self::Fill(_) | Self::Launch(_) | Self::Wait(_) | Self::Host(..) => {}
+            Self::Copy(_)
+            | Self::Fill(_)
+            | Self::Launch(_)
+            | Self::Wait(_)
+            | Self::Host(..)
+            | Self::Value(_) => {}
         }
     }
 }

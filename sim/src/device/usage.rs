@@ -34,6 +34,12 @@ pub struct Usage {
     pub host_bytes: u64,
     /// Registered host ranges.
     pub registrations: usize,
+    /// Reservations of addresses.
+    pub reservations: usize,
+    /// Physical allocations that have a handle or are mapped.
+    pub physical_allocations: usize,
+    /// Their bytes.
+    pub physical_bytes: u64,
 }
 
 impl Usage {
@@ -52,6 +58,10 @@ impl Usage {
         usage.libraries = machine.libraries.count();
         usage.links = machine.links.count();
         usage.pools = read(&machine.pools).len() - machine.devices.len();
+        let mapped = machine.space.mapped().totals();
+        usage.reservations = mapped.reservations;
+        usage.physical_allocations = mapped.physical;
+        usage.physical_bytes = mapped.bytes;
         machine.space.each(
             |block| {
                 if !block.module && !block.is_doomed() {
@@ -83,7 +93,8 @@ impl fmt::Display for Usage {
         write!(
             f,
             "{} contexts, {} streams, {} events, {} modules, {} libraries, {} links, {} pools, {} device allocations \
-             ({} bytes), {} host allocations ({} bytes), {} registered host ranges",
+             ({} bytes), {} host allocations ({} bytes), {} registered host ranges, \
+             {} address reservations, {} physical allocations ({} bytes)",
             self.contexts,
             self.streams,
             self.events,
@@ -95,7 +106,10 @@ impl fmt::Display for Usage {
             self.device_bytes,
             self.host_allocations,
             self.host_bytes,
-            self.registrations
+            self.registrations,
+            self.reservations,
+            self.physical_allocations,
+            self.physical_bytes
         )
     }
 }

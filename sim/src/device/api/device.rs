@@ -7,6 +7,7 @@ use cupola_sys::driver::*;
 use super::super::args::{Out, Reply, Text};
 use super::super::call::Call;
 use super::super::machine::Device;
+use super::super::memory::VMM;
 use super::functions;
 use super::region::MAX_PITCH;
 
@@ -149,6 +150,12 @@ pub(in crate::device) fn attribute_of(
         | A::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH
         | A::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
         | A::CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS => 1,
+        // The first form of the functions is not there, as on an H200.
+        A::CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS
+        | A::CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR => 1,
+        // The first has an older name with the same number.
+        A::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
+        | A::CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED => c_int::from(VMM),
         other if (1..A::CU_DEVICE_ATTRIBUTE_MAX.0).contains(&other.0) => 0,
         _ => return None,
     })

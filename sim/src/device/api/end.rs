@@ -11,9 +11,10 @@ use cupola_sys::driver::{CUdeviceptr, CUresult};
 
 use super::super::args::Reply;
 use super::super::call::Call;
+use super::super::context::Context;
 use super::super::engine::Direction;
 use super::super::machine::OwnedStream;
-use super::super::memory::{self, Place, Pointer, Rows, Side, Space, Transfer};
+use super::super::memory::{self, Access, Place, Pointer, Rows, Side, Space, Transfer, Viewer};
 use super::super::op::Op;
 
 /// One end of a copy.
@@ -37,6 +38,7 @@ impl Found {
                 block.managed.is_none() && !block.sync_memops.load(Ordering::Acquire)
             }
             Some(Place::Pinned(_)) => false,
+            Some(Place::Mapped(_)) => true,
             // Freed in stream order; the copy will fault when it runs.
             None => true,
         };
@@ -144,7 +146,15 @@ impl Plan {
     }
 
     /// Finds the memory of both ends.
-    fn prepare(self, call: &Call<'_>) -> Reply<Prepared> {
+    fn prepare(self, call: &Call<'_>, context: &Context) -> Reply<Prepared> {
+        if !self.across {
+            let ends = [(self.to, Access::Write), (self.from, Access::Read)];
+            for ((end, rows), wanted) in ends {
+                if let End::Device(address) = end {
+                    permit(call, context, address, rows, wanted)?;
+                }
+            }
+        }
         let (to, from) = (
             self.to.0.find(call, self.to.1)?,
             self.from.0.find(call, self.from.1)?,
@@ -179,7 +189,7 @@ impl Plan {
         let Prepared {
             transfer,
             may_return_early,
-        } = self.prepare(call)?;
+        } = self.prepare(call, &context)?;
         let op = Op::Copy(Box::new(transfer));
         if may_return_early {
             context.submit(&stream, op)
@@ -190,14 +200,32 @@ impl Plan {
 
     /// Submits the copy to the default stream and waits for it.
     pub(super) fn run_and_wait(self, call: &Call<'_>, (context, stream): OwnedStream) -> Reply {
-        let op = Op::Copy(Box::new(self.prepare(call)?.transfer));
+        let op = Op::Copy(Box::new(self.prepare(call, &context)?.transfer));
         context.submit_and_wait(&stream, op)
     }
 
     /// Submits the copy. The call returns at once, unless the destination is pageable.
     pub(super) fn run_async(self, call: &Call<'_>, target: OwnedStream) -> Reply {
-        self.prepare(call)?.submit(target)
+        self.prepare(call, &target.0)?.submit(target)
     }
+}
+
+/// Whether the context may access mapped memory so. Unlike other memory's, a driver
+/// looks at its rights when the call names it.
+pub(super) fn permit(
+    call: &Call<'_>,
+    context: &Context,
+    address: CUdeviceptr,
+    rows: Rows,
+    wanted: Access,
+) -> Reply {
+    let viewer = Viewer::new(&context.device, &context.health);
+    let space = &call.machine.space;
+    let checked = space.check_access(address, rows, viewer, wanted);
+    checked.map_err(|why| {
+        call.machine.notes.add(why);
+        CUresult::CUDA_ERROR_INVALID_VALUE
+    })
 }
 
 /// A copy whose addresses were found good.

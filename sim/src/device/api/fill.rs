@@ -6,10 +6,11 @@ use cupola_sys::driver::*;
 
 use super::super::args::Reply;
 use super::super::call::Call;
+use super::super::context::Context;
 use super::super::machine::OwnedStream;
-use super::super::memory::{Fill, Rows};
+use super::super::memory::{Access, Fill, Rows};
 use super::super::op::Op;
-use super::end::fill_waits;
+use super::end::{fill_waits, permit};
 use super::functions;
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -67,7 +68,7 @@ type Target = (CUdeviceptr, usize, usize);
 /// Asynchronous, unless the host could see that it is not done.
 fn fill(call: &Call<'_>, pattern: Pattern, target: Target) -> Reply {
     let (context, stream) = call.default_stream()?;
-    let Some(fill) = check(call, pattern, target)? else {
+    let Some(fill) = check(call, &context, pattern, target)? else {
         return Ok(());
     };
     if fill_waits(call, fill.address) {
@@ -79,7 +80,7 @@ fn fill(call: &Call<'_>, pattern: Pattern, target: Target) -> Reply {
 
 fn fill_async(call: &Call<'_>, pattern: Pattern, target: Target, to: OwnedStream) -> Reply {
     let (context, stream) = to;
-    match check(call, pattern, target)? {
+    match check(call, &context, pattern, target)? {
         Some(fill) => context.submit(&stream, Op::Fill(fill)),
         None => Ok(()),
     }
@@ -87,11 +88,13 @@ fn fill_async(call: &Call<'_>, pattern: Pattern, target: Target, to: OwnedStream
 
 fn check(
     call: &Call<'_>,
+    context: &Context,
     pattern: Pattern,
     (address, pitch, height): Target,
 ) -> Reply<Option<Fill>> {
     let fill = pattern.rows(address, pitch, height)?;
     if let Some(fill) = &fill {
+        permit(call, context, address, fill.rows, Access::Write)?;
         call.machine.space.check_rows(address, fill.rows)?;
     }
     Ok(fill)

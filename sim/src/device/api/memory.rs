@@ -109,6 +109,12 @@ fn address_range(
     let (start, len) = match call.machine.space.find(address) {
         Some(Place::Device(block)) => (block.address, block.len),
         Some(Place::Pinned(range)) => (range.address, range.len),
+        // The mapping, not all that adjoins it.
+        Some(Place::Mapped(_)) => {
+            let mapped = call.machine.space.mapped().find_mapping(address);
+            let mapped = mapped.ok_or(CUresult::CUDA_ERROR_NOT_FOUND)?;
+            (mapped.base, mapped.len)
+        }
         None => return Err(CUresult::CUDA_ERROR_NOT_FOUND),
     };
     base.set_if(start);

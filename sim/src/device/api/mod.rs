@@ -21,6 +21,7 @@ mod launch;
 mod library;
 mod link;
 mod managed;
+mod memop;
 mod memory;
 mod module;
 mod occupancy;
@@ -31,6 +32,7 @@ mod primary;
 mod profiler;
 mod region;
 mod stream;
+mod vmm;
 
 use std::ffi::c_void;
 
@@ -83,12 +85,14 @@ pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<
         profiler::TABLE,
         host::TABLE,
         managed::TABLE,
+        memop::TABLE,
         memory::TABLE,
         peer::TABLE,
         pointer::TABLE,
         pool::TABLE,
         primary::TABLE,
         stream::TABLE,
+        vmm::TABLE,
     ];
     for row in tables.into_iter().flatten() {
         let position = usize::from(row.id.0);

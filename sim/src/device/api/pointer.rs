@@ -24,13 +24,25 @@ fn give(
 ) -> Reply {
     use CUpointer_attribute as A;
     const NONE: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+    // What is mapped there may have gone since the place was found.
+    let mapping = || {
+        let mapping = call.machine.space.mapped().find_mapping(address);
+        mapping.ok_or(NONE)
+    };
+    let mapped = matches!(place, Place::Mapped(_));
     let (context, device, id, start, len) = match place {
         Place::Device(b) => (b.context, b.device, b.id, b.address, b.len),
         Place::Pinned(r) => (r.context, r.device, r.id, r.address, r.len),
+        // It belongs to no context, and the range is the reservation.
+        Place::Mapped(_) => {
+            let mapping = mapping()?;
+            let (start, len) = mapping.reserved;
+            (0, mapping.device, mapping.id, start, len)
+        }
     };
     let block = match place {
         Place::Device(block) => Some(block),
-        Place::Pinned(_) => None,
+        Place::Pinned(_) | Place::Mapped(_) => None,
     };
     let pool = block.and_then(|block| block.pool);
     let managed = block.is_some_and(|block| block.managed.is_some());
@@ -41,7 +53,7 @@ fn give(
         }
         // Managed memory is the device's own to those who ask.
         A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => value.set_as::<c_uint>(match place {
-            Place::Device(_) => CUmemorytype::CU_MEMORYTYPE_DEVICE.0,
+            Place::Device(_) | Place::Mapped(_) => CUmemorytype::CU_MEMORYTYPE_DEVICE.0,
             Place::Pinned(_) => CUmemorytype::CU_MEMORYTYPE_HOST.0,
         }),
         A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER => match access(call, place)? {
@@ -50,12 +62,22 @@ fn give(
         },
         A::CU_POINTER_ATTRIBUTE_HOST_POINTER => match block {
             Some(_) if !managed => Err(NONE),
+            None if mapped => Err(NONE),
             _ => value.set_as::<*mut c_void>(place.host(address).cast()),
         },
         A::CU_POINTER_ATTRIBUTE_BUFFER_ID | A::CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID => {
             value.set_as::<c_ulonglong>(id)
         }
         A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => value.set_as::<c_int>(device as c_int),
+        A::CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR if mapped => {
+            value.set_as::<CUdeviceptr>(mapping()?.base)
+        }
+        A::CU_POINTER_ATTRIBUTE_MAPPING_SIZE if mapped => {
+            value.set_as::<usize>(usize::try_from(mapping()?.len).unwrap_or(usize::MAX))
+        }
+        A::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES if mapped => {
+            value.set_as::<c_ulonglong>(u64::from(mapping()?.exportable))
+        }
         A::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR | A::CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR => {
             value.set_as::<CUdeviceptr>(start)
         }

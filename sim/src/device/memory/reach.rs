@@ -76,9 +76,14 @@ impl Reach {
             if !may(&place) {
                 space.refused(what, at, rows.width);
                 let (width, owner) = (rows.width, place.device());
+                let why = match &place {
+                    Place::Mapped(_) => "their mapping does not give that access".into(),
+                    _ => format!(
+                        "they are memory of device {owner}, which this context may not access"
+                    ),
+                };
                 return Err(Fault::illegal_address(format!(
-                    "{what} of {width} bytes at 0x{at:x}: they are memory of device {owner}, \
-                     which this context may not access"
+                    "{what} of {width} bytes at 0x{at:x}: {why}"
                 )));
             }
             parts.push(Part {

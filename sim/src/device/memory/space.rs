@@ -18,11 +18,16 @@ use super::super::health::Fault;
 use super::super::strict::{Miss, Monitor};
 use super::super::sync::{read, write};
 use super::block::{Block, HostRange};
+use super::mapped::{View, Virtual};
 use super::rows::Rows;
-use super::viewer::PoolAccess;
+use super::viewer::{Access, PoolAccess, Viewer};
 
 const FIRST: u64 = 0x1100_0000_0000;
-const PER_DEVICE: u64 = 1 << 42;
+pub(super) const PER_DEVICE: u64 = 1 << 42;
+
+/// Where reservations of addresses begin, after the sixteenth device: as much as a
+/// device has, and still below where Linux puts programs.
+pub(super) const FIRST_VIRTUAL: u64 = FIRST + PER_DEVICE * 16;
 
 /// Device allocations start at multiples of this.
 pub(in crate::device) const GRANULE: u64 = 512;
@@ -36,6 +41,8 @@ const REMEMBERED: usize = 4096;
 pub(in crate::device) enum Place {
     Device(Arc<Block>),
     Pinned(Arc<HostRange>),
+    /// Physical memory at reserved addresses.
+    Mapped(View),
 }
 
 impl Place {
@@ -44,6 +51,7 @@ impl Place {
         match self {
             Self::Device(block) => block.holds(address, len),
             Self::Pinned(range) => range.holds(address, len),
+            Self::Mapped(view) => view.holds(address, len),
         }
     }
 
@@ -52,6 +60,7 @@ impl Place {
         match self {
             Self::Device(block) => block.host(address),
             Self::Pinned(range) => range.host(address),
+            Self::Mapped(view) => view.host(address),
         }
     }
 
@@ -60,6 +69,7 @@ impl Place {
         match self {
             Self::Device(block) => block.device,
             Self::Pinned(range) => range.device,
+            Self::Mapped(view) => view.device,
         }
     }
 }
@@ -80,6 +90,7 @@ struct Table {
 #[derive(Debug, Default)]
 pub(in crate::device) struct Space {
     table: RwLock<Table>,
+    mapped: Virtual,
     ids: AtomicU64,
     strict: Arc<Monitor>,
 }
@@ -231,11 +242,20 @@ impl Space {
 
     /// Whether the address is in the range that device memory is in.
     pub(in crate::device) fn is_device_address(address: u64) -> bool {
-        (FIRST..FIRST + PER_DEVICE * 16).contains(&address)
+        (FIRST..FIRST_VIRTUAL + PER_DEVICE).contains(&address)
     }
 
     /// What `address` lies in.
     pub(in crate::device) fn find(&self, address: u64) -> Option<Place> {
+        self.find_range(address, 1)
+    }
+
+    /// What a range begins in. The range may go on after the place, unless it lies over
+    /// several mappings: their place holds all of it.
+    fn find_range(&self, address: u64, len: u64) -> Option<Place> {
+        if Self::is_virtual(address) {
+            return self.mapped.find(address, len).map(Place::Mapped);
+        }
         let table = read(&self.table);
         if let Some(block) = table.block(address) {
             return Some(Place::Device(Arc::clone(block)));
@@ -281,12 +301,16 @@ impl Space {
     /// freed in stream order passes: the operation itself will fault.
     pub(in crate::device) fn check_rows(&self, address: u64, rows: Rows) -> Reply {
         let table = read(&self.table);
+        let names = |start, len| match Self::is_virtual(start) {
+            true => self.mapped.find(start, len).is_some(),
+            false => table.names(start, len),
+        };
         // Almost always one allocation has them all.
-        if table.names(address, rows.span()) {
+        if names(address, rows.span()) {
             return Ok(());
         }
         let mut starts = rows.offsets().map(|offset| address.wrapping_add(offset));
-        let bad = starts.find(|start| !table.names(*start, rows.width));
+        let bad = starts.find(|start| !names(*start, rows.width));
         drop(table);
         let Some(start) = bad else { return Ok(()) };
         self.strict
@@ -301,15 +325,57 @@ impl Space {
         len: u64,
         what: &str,
     ) -> Result<Place, Fault> {
-        match self.find(address) {
+        match self.find_range(address, len) {
             Some(place) if place.holds(address, len) => Ok(place),
             _ => {
                 self.strict.missed(self, Miss::of(what, address, len));
+                let why = self.mapped.why_not(address, len, None);
+                let why = why.unwrap_or_else(|| "no live allocation holds them".into());
                 Err(Fault::illegal_address(format!(
-                    "{what} of {len} bytes at 0x{address:x}: no live allocation holds them"
+                    "{what} of {len} bytes at 0x{address:x}: {why}"
                 )))
             }
         }
+    }
+
+    /// Whether rows of mapped memory may be accessed so when a call names them. For other
+    /// memory the answer is always yes.
+    pub(in crate::device) fn check_access(
+        &self,
+        address: u64,
+        rows: Rows,
+        viewer: Viewer<'_>,
+        wanted: Access,
+    ) -> Result<(), String> {
+        if !Self::is_virtual(address) {
+            return Ok(());
+        }
+        let may = |address, len| {
+            let view = self.mapped.find(address, len);
+            view.is_some_and(|view| viewer.access(&Place::Mapped(view)) >= wanted)
+        };
+        if may(address, rows.span()) {
+            return Ok(());
+        }
+        for offset in rows.offsets() {
+            let at = address.wrapping_add(offset);
+            if !may(at, rows.width) {
+                let why = self
+                    .mapped
+                    .why_not(at, rows.width, Some((viewer.device(), wanted)));
+                return Err(why.unwrap_or_default());
+            }
+        }
+        Ok(())
+    }
+
+    fn is_virtual(address: u64) -> bool {
+        address.wrapping_sub(FIRST_VIRTUAL) < PER_DEVICE
+    }
+
+    /// Reservations, and what is mapped in them.
+    pub(in crate::device) fn mapped(&self) -> &Virtual {
+        &self.mapped
     }
 
     /// Takes out everything that belongs to a context.
@@ -352,7 +418,7 @@ impl Space {
         table.hosts.values().for_each(|range| host(range));
     }
 
-    fn next_id(&self) -> u64 {
+    pub(in crate::device) fn next_id(&self) -> u64 {
         self.ids.fetch_add(1, Ordering::Relaxed) + 1
     }
 }

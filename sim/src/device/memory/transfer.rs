@@ -9,6 +9,7 @@ use super::super::machine::Device;
 use super::block::HostRange;
 use super::reach::Reach;
 use super::rows::Rows;
+use super::space::Place;
 use super::viewer::{Access, Viewer};
 
 /// Where one end of a copy is.
@@ -60,7 +61,11 @@ impl Transfer {
         let find = |end: &mut End, wanted, what| {
             let may = |place: &_| {
                 let viewer = viewer.as_ref();
-                viewer.is_none_or(|viewer| viewer.copy_access(place) >= wanted)
+                match (viewer, place) {
+                    (Some(viewer), place) => viewer.copy_access(place) >= wanted,
+                    (None, Place::Mapped(view)) => view.access(view.device) >= wanted,
+                    (None, _) => true,
+                }
             };
             Reach::find(&mut end.side, end.rows, &device.space, may, what)
         };

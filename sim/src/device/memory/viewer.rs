@@ -73,6 +73,11 @@ impl<'a> Viewer<'a> {
         Self::of(device.ordinal, &health.peers)
     }
 
+    /// The device's ordinal.
+    pub(in crate::device) fn device(&self) -> usize {
+        self.device
+    }
+
     /// A context on the device of that ordinal.
     pub(in crate::device) fn of(device: usize, peers: &'a Peers) -> Self {
         Self { device, peers }
@@ -81,8 +86,10 @@ impl<'a> Viewer<'a> {
     /// What kernels and memsets may do: another device's memory needs peer access, or for
     /// a pool's memory the pool's consent.
     pub(in crate::device) fn access(&self, place: &Place) -> Access {
-        let Place::Device(block) = place else {
-            return Access::Write;
+        let block = match place {
+            Place::Device(block) => block,
+            Place::Pinned(_) => return Access::Write,
+            Place::Mapped(view) => return view.access(self.device),
         };
         if block.device == self.device || block.managed.is_some() {
             return Access::Write;
@@ -99,6 +106,7 @@ impl<'a> Viewer<'a> {
     pub(in crate::device) fn copy_access(&self, place: &Place) -> Access {
         match place {
             Place::Device(block) if block.access.is_some() => self.access(place),
+            Place::Mapped(_) => self.access(place),
             _ => Access::Write,
         }
     }

@@ -81,6 +81,11 @@ impl Lane {
         if let Op::Wait(record) = &job.op {
             ready = ready.max(record.settled_at()?);
         }
+        if let Op::Value(step) = &job.op
+            && let Ok(false) = step.look(&stream.device, &stream.health)
+        {
+            return None;
+        }
         if job.op.is_work() {
             let pace = &stream.device.engines.pace;
             ready = ready.plus(pace.before(stream.id, job.number));

@@ -129,6 +129,8 @@ pub enum Memory {
     PageLocked,
     /// Host memory of the program, registered.
     Registered,
+    /// Physical memory at reserved addresses.
+    Mapped,
 }
 
 impl Memory {
@@ -139,6 +141,7 @@ impl Memory {
             Self::Variable => "a module's variable",
             Self::PageLocked => "page-locked memory",
             Self::Registered => "registered memory",
+            Self::Mapped => "mapped memory",
         }
     }
 }
@@ -175,6 +178,7 @@ impl fmt::Display for Allocation {
             Memory::Device | Memory::Pool | Memory::PageLocked => "allocated",
             Memory::Variable => "loaded",
             Memory::Registered => "registered",
+            Memory::Mapped => "reserved",
         };
         write!(f, ", {verb} by {}", self.allocated)?;
         match &self.freed {

@@ -1,6 +1,6 @@
 //! Why there is no memory at an address: what was missed, by how much, or what was there.
 
-use super::super::memory::{Block, HostRange, Place, Space};
+use super::super::memory::{Access, Block, HostRange, Place, Space};
 use super::super::sync::lock;
 use super::Monitor;
 use super::finding::{Allocation, Finding, FindingKind, Memory};
@@ -59,6 +59,7 @@ impl Place {
         match self {
             Self::Device(block) => (block.address, block.len),
             Self::Pinned(range) => (range.address, range.len),
+            Self::Mapped(view) => (view.base, view.len),
         }
     }
 
@@ -67,6 +68,7 @@ impl Place {
         match self {
             Self::Device(block) => block.id,
             Self::Pinned(range) => range.id,
+            Self::Mapped(view) => view.id,
         }
     }
 
@@ -74,12 +76,20 @@ impl Place {
         match self {
             Self::Device(block) => block.allocation(),
             Self::Pinned(range) => range.allocation(),
+            Self::Mapped(view) => Allocation {
+                base: view.base,
+                size: view.len,
+                memory: Memory::Mapped,
+                name: None,
+                allocated: view.made().site(),
+                freed: None,
+            },
         }
     }
 
     fn near(&self) -> u64 {
         match self {
-            Self::Device(_) => NEAR_DEVICE,
+            Self::Device(_) | Self::Mapped(_) => NEAR_DEVICE,
             Self::Pinned(_) => NEAR_HOST,
         }
     }
@@ -138,6 +148,9 @@ impl Monitor {
         use FindingKind as K;
         let Miss { address, bytes, .. } = miss;
         let end = address.saturating_add(bytes);
+        if let Some(why) = space.mapped().why_not(address, bytes, None) {
+            return (K::UnmappedAccess, why, None);
+        }
         if let Some(place) = space.find(address) {
             let (base, len) = place.span();
             let allocation = Some(place.allocation());
@@ -154,6 +167,14 @@ impl Monitor {
                     "kernels cannot write it".into(),
                     allocation,
                 );
+            }
+            if let Place::Mapped(view) = &place {
+                let kind = match view.access(view.device) {
+                    Access::Read if miss.write => K::ReadOnlyWrite,
+                    _ => K::UnmappedAccess,
+                };
+                let how = "its mapping does not give that access".into();
+                return (kind, how, allocation);
             }
             let how = "the memory is of another context or device".into();
             return (K::ForeignContext, how, allocation);
