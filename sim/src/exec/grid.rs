@@ -25,6 +25,8 @@ const MAX_SHARED: u32 = 227 << 10;
 const MAX_RESIDENT: usize = 64;
 /// Host memory for them.
 const MAX_FOOTPRINT: usize = 64 << 20;
+/// Instructions after which a worker adds its count to the launch's.
+const TOLD_AFTER: u64 = 1 << 20;
 /// Blocks that `launch` runs itself before it starts helpers.
 const ALONE: u64 = 4;
 
@@ -111,13 +113,17 @@ pub struct LaunchStats {
     pub blocks: u64,
 }
 
+/// A counter that every worker changes, away from what they only read.
+#[repr(align(128))]
+struct Alone(AtomicU64);
+
 /// A launch in progress.
 pub struct Grid<'m> {
     env: Env<'m>,
     kernel: &'m Kernel,
     options: LaunchOptions<'m>,
     blocks: u64,
-    next: AtomicU64,
+    next: Alone,
     steps: AtomicU64,
     done: AtomicU64,
     workers: AtomicU64,
@@ -191,7 +197,7 @@ impl<'m> Grid<'m> {
             kernel,
             options,
             blocks: u64::from(gx) * u64::from(gy) * u64::from(gz),
-            next: AtomicU64::new(0),
+            next: Alone(AtomicU64::new(0)),
             steps: AtomicU64::new(0),
             done: AtomicU64::new(0),
             workers: AtomicU64::new(0),
@@ -227,14 +233,14 @@ impl<'m> Grid<'m> {
     /// Whether blocks are left to start.
     #[must_use]
     pub fn pending(&self) -> bool {
-        self.next.load(Relaxed) < self.blocks && !self.stop.load(Relaxed)
+        self.next.0.load(Relaxed) < self.blocks && !self.stop.load(Relaxed)
     }
 
     fn take(&self) -> Option<[u32; 3]> {
-        if self.next.load(Relaxed) >= self.blocks {
+        if self.next.0.load(Relaxed) >= self.blocks {
             return None;
         }
-        let index = self.next.fetch_add(1, Relaxed);
+        let index = self.next.0.fetch_add(1, Relaxed);
         (index < self.blocks).then(|| self.place(index))
     }
 
@@ -272,6 +278,11 @@ impl<'m> Grid<'m> {
         let smid = self.workers.fetch_add(1, Relaxed) as u32;
         let mut cx = Ctx::new(&self.env, smid % self.options.multiprocessors.max(1));
         let mut rng = Rng(self.options.seed ^ u64::from(smid) << 32);
+        let mut tally = Tally {
+            grid: self,
+            steps: 0,
+            done: 0,
+        };
         let mut idle = Vec::new();
         let mut resident: VecDeque<Block> = VecDeque::new();
         let mut room = 1;
@@ -295,10 +306,10 @@ impl<'m> Grid<'m> {
             }
             let mut steps = 0;
             let stop = block.run(&mut cx, &mut steps, rng.slice());
-            self.steps.fetch_add(steps, Relaxed);
+            tally.add(steps);
             match stop {
                 BlockStop::Done => {
-                    self.done.fetch_add(1, Relaxed);
+                    tally.done += 1;
                     idle.push(block);
                 }
                 BlockStop::Slice => {
@@ -362,6 +373,35 @@ impl<'m> Grid<'m> {
             *first = Some(fault);
         }
         self.stop.store(true, Relaxed);
+    }
+}
+
+/// What one worker has done and not yet told the others: workers that write the same memory
+/// after each block are in each other's way.
+struct Tally<'g, 'm> {
+    grid: &'g Grid<'m>,
+    steps: u64,
+    done: u64,
+}
+
+impl Tally<'_, '_> {
+    fn add(&mut self, steps: u64) {
+        self.steps += steps;
+        if self.steps > TOLD_AFTER || self.grid.options.budget != u64::MAX {
+            self.tell();
+        }
+    }
+
+    fn tell(&mut self) {
+        self.grid.steps.fetch_add(self.steps, Relaxed);
+        self.grid.done.fetch_add(self.done, Relaxed);
+        (self.steps, self.done) = (0, 0);
+    }
+}
+
+impl Drop for Tally<'_, '_> {
+    fn drop(&mut self) {
+        self.tell();
     }
 }
 

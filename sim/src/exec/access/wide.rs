@@ -122,11 +122,11 @@ unsafe fn addresses(cx: &Ctx<'_>, i: &Inst, k: usize) -> [u64; CHUNK] {
     addresses
 }
 
-/// Whether eight elements that follow each other may be accessed as one vector.
+/// Whether elements lie in memory as they do in registers, so that eight that follow each
+/// other are vectors. Their alignment must be the element's own.
 #[inline(always)]
-fn whole<T: Element>(piece: &Piece) -> bool {
-    let size = size_of::<T>();
-    size == size_of::<T::Slot>() && piece.align == size as u64 - 1
+fn whole<T: Element>() -> bool {
+    size_of::<T>() == size_of::<T::Slot>()
 }
 
 /// Loads what lies in `piece`; the lanes that are left to do.
@@ -167,11 +167,17 @@ pub(super) unsafe fn load<T: Element>(
                 continue;
             }
             match pattern(&addresses, size as i64) {
-                Pattern::Row if whole::<T>(&piece) => {
+                Pattern::Row if piece.align == size as u64 - 1 => {
                     let Some(offset) = piece.offset(addresses[0], 7 * size as u64) else {
                         return left;
                     };
                     let from = piece.host.add(offset);
+                    if !whole::<T>() {
+                        for lane in 0..CHUNK {
+                            d.add(lane).write(T::load(from.add(lane * size)).put());
+                        }
+                        continue;
+                    }
                     for vector in 0..size * CHUNK / 32 {
                         copy(from.add(32 * vector), d.cast::<u8>().add(32 * vector));
                     }
@@ -232,11 +238,18 @@ pub(super) unsafe fn store<T: Element>(
                 }
                 continue;
             }
-            if whole::<T>(&piece) && pattern(&addresses, size as i64) == Pattern::Row {
+            let elementwise = piece.align == size as u64 - 1;
+            if elementwise && pattern(&addresses, size as i64) == Pattern::Row {
                 let Some(offset) = piece.offset(addresses[0], 7 * size as u64) else {
                     return left;
                 };
                 let to = piece.host.add(offset);
+                if !whole::<T>() {
+                    for lane in 0..CHUNK {
+                        T::store(to.add(lane * size), T::get(d.add(lane).read()));
+                    }
+                    continue;
+                }
                 for vector in 0..size * CHUNK / 32 {
                     copy(d.cast::<u8>().add(32 * vector), to.add(32 * vector));
                 }

@@ -31,6 +31,13 @@ impl Warp {
         if let [only] = &self.groups[..] {
             return (only.state == State::Run).then_some(0);
         }
+        if let [a, b] = &self.groups[..] {
+            // The two sides of a branch.
+            let ready = |g: &Group| g.state == State::Run && !g.yielded;
+            if ready(a) && ready(b) && a.frame == b.frame && a.pc != b.pc {
+                return Some(usize::from(b.pc < a.pc));
+            }
+        }
         self.merge();
         let mut best: Option<(usize, bool, u32, u32)> = None;
         for (i, g) in self.groups.iter().enumerate() {
@@ -63,8 +70,9 @@ impl Warp {
         while i < self.groups.len() {
             let mut k = i + 1;
             while k < self.groups.len() {
-                let (a, b) = (self.groups[i], self.groups[k]);
-                if a.frame == b.frame && a.pc == b.pc && joins(a.state, b.state) {
+                let (a, b) = (&self.groups[i], &self.groups[k]);
+                if a.pc == b.pc && a.frame == b.frame && joins(a.state, b.state) {
+                    let (a, b) = (*a, *b);
                     let g = &mut self.groups[i];
                     g.mask |= b.mask;
                     // One that gave way still does, or lanes that part and meet
@@ -92,10 +100,12 @@ impl Warp {
         let waits =
             group.frame == other.frame && other.pc == pc && !matches!(other.state, State::Bar(_));
         if waits {
-            group.mask |= other.mask;
-            group.yielded |= other.yielded;
-            (group.pc, group.state) = (pc, State::Run);
-            self.groups.swap_remove(1 - at);
+            let (mask, yielded) = (group.mask | other.mask, group.yielded | other.yielded);
+            // Both are of the same frame, so it does not matter which one stays.
+            let first = &mut self.groups[0];
+            (first.mask, first.yielded) = (mask, yielded);
+            (first.pc, first.state) = (pc, State::Run);
+            self.groups.truncate(1);
         }
         waits
     }

@@ -135,7 +135,14 @@ impl Warp {
         steps: &mut u64,
         end: u64,
     ) -> Next {
-        let group = self.groups[at];
+        // Field by field: the CPU is slow to read as one what was just written in parts.
+        let group = Group {
+            frame: self.groups[at].frame,
+            mask: self.groups[at].mask,
+            pc: self.groups[at].pc,
+            state: State::Run,
+            yielded: false,
+        };
         let frame = &mut self.frames[group.frame as usize];
         cx.regs = frame.regs.as_mut_ptr().cast();
         cx.local_base = frame.local_base;
@@ -152,8 +159,7 @@ impl Warp {
         let mut count = *steps;
         // A slice ends in straight code too, so that other blocks can come between any two
         // instructions.
-        let rest = u32::try_from(end.saturating_sub(count)).unwrap_or(u32::MAX);
-        let mut limit = self.meeting(at, pc).min(pc.saturating_add(rest));
+        let mut limit = self.meeting(at, pc).min(cut(pc, count, end));
         macro_rules! done {
             ($next:expr) => {{
                 *steps = count;
@@ -179,12 +185,12 @@ impl Warp {
             let m = match pause {
                 Pause::Limit => {
                     self.groups[at].mask = mask;
-                    if !self.join(at, pc) {
+                    if count >= end || !self.join(at, pc) {
                         leave!(State::Run, Next::Reschedule);
                     }
                     // It is the only one now, and so the first.
                     (at, mask) = (0, self.groups[0].mask);
-                    (limit, others) = (u32::MAX, false);
+                    (limit, others) = (cut(pc, count, end), false);
                     continue;
                 }
                 Pause::Slice => leave!(State::Run, Next::Slice),
@@ -366,6 +372,12 @@ impl Warp {
             }
         }
     }
+}
+
+/// Where straight code from `pc` on has used up a slice.
+fn cut(pc: u32, count: u64, end: u64) -> u32 {
+    let rest = u32::try_from(end.saturating_sub(count)).unwrap_or(u32::MAX);
+    pc.saturating_add(rest)
 }
 
 /// The fault that an operation left in `cx`.
