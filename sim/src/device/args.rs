@@ -68,6 +68,13 @@ impl<T> Out<T> {
     }
 }
 
+impl<T: Copy> Out<T> {
+    /// What the place holds, for a function that exchanges it.
+    pub(super) fn get(self) -> Reply<T> {
+        In(self.0.cast_const()).get()
+    }
+}
+
 impl Out<c_char> {
     /// A buffer that an argument's own value points to, under the argument's contract.
     pub(super) fn to(value: *mut c_char) -> Self {

@@ -6,8 +6,9 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
+use std::thread::ThreadId;
 
-use cupola_sys::driver::{CUresult, Driver, ProcAddress, SYMBOLS};
+use cupola_sys::driver::{CUresult, CUstreamCaptureMode, Driver, ProcAddress, SYMBOLS};
 use cupola_sys::{Symbol, SymbolId, Version};
 
 use super::api;
@@ -197,6 +198,7 @@ impl MachineBuilder {
                 links: Links::default(),
                 notes,
                 strict,
+                capture_modes: Mutex::default(),
                 id,
                 schedule,
             }
@@ -312,6 +314,8 @@ pub(super) struct Inner {
     pub(super) links: Links,
     pub(super) notes: Arc<Notes>,
     pub(super) strict: Arc<Monitor>,
+    /// Of threads that have changed theirs.
+    pub(super) capture_modes: Mutex<HashMap<ThreadId, CUstreamCaptureMode>>,
     pub(super) id: MachineId,
     pub(super) schedule: Option<Arc<Schedule>>,
 }

@@ -7,12 +7,14 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use cupola_sys::driver::CUresult;
 
+use super::api::Attributes;
 use super::args::Reply;
 use super::health::{Fault, Health};
 use super::machine::Device;
@@ -98,7 +100,8 @@ pub(super) struct Stream {
     pub(super) id: u64,
     pub(super) kind: Kind,
     pub(super) flags: u32,
-    pub(super) priority: i32,
+    priority: AtomicI32,
+    pub(super) attributes: Mutex<Attributes>,
     pub(super) health: Arc<Health>,
     pub(super) made: Origin,
     pub(super) device: Arc<Device>,
@@ -142,7 +145,8 @@ impl Stream {
             id,
             kind,
             flags,
-            priority,
+            priority: AtomicI32::new(priority),
+            attributes: Mutex::default(),
             health,
             made: device.strict.origin(),
             device,
@@ -216,6 +220,15 @@ impl Stream {
             stream: Arc::clone(self),
             number,
         }))
+    }
+
+    /// Lower is higher.
+    pub(super) fn priority(&self) -> i32 {
+        self.priority.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_priority(&self, priority: i32) {
+        self.priority.store(priority, Ordering::Relaxed);
     }
 
     /// Everything submitted so far; `None` if it is finished.

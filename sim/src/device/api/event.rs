@@ -64,10 +64,7 @@ pub(super) fn record(call: &Call<'_>, event: CUevent, stream: CUstream) -> Reply
 }
 
 fn record_with_flags(call: &Call<'_>, event: CUevent, stream: CUstream, flags: c_uint) -> Reply {
-    // The external form is for captures, which there are none of.
-    if flags != CUevent_record_flags::CU_EVENT_RECORD_DEFAULT.0 {
-        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
-    }
+    super::stream::check_event_flags(flags)?;
     record(call, event, stream)
 }
 

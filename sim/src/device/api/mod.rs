@@ -4,6 +4,8 @@
 //! A body is a safe function over [`Call`](super::call::Call) and converted arguments.
 //! The table repeats the C signature; the compiler checks it against the generated one.
 
+mod attributes;
+mod capture;
 mod context;
 mod copy;
 mod copy2d;
@@ -33,6 +35,8 @@ mod profiler;
 mod region;
 mod stream;
 mod vmm;
+
+pub(super) use attributes::Attributes;
 
 use std::ffi::c_void;
 
@@ -67,6 +71,8 @@ struct Row {
 pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<Function>> {
     let mut functions = vec![None; SYMBOLS.len()];
     let tables = [
+        attributes::TABLE,
+        capture::TABLE,
         context::TABLE,
         copy::TABLE,
         copy2d::TABLE,

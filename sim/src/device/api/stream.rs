@@ -9,14 +9,14 @@ use super::super::args::{Out, Reply};
 use super::super::call::Call;
 use super::super::op::{Op, UserData};
 use super::super::sync::write;
-use super::context::{GREATEST_PRIORITY, LEAST_PRIORITY, pointer};
+use super::attributes::clamp;
+use super::context::{LEAST_PRIORITY, pointer};
 use super::functions;
 
 fn create(call: &Call<'_>, stream: Out<CUstream>, flags: c_uint) -> Reply {
     create_with_priority(call, stream, flags, LEAST_PRIORITY)
 }
 
-/// A priority outside of the range is moved into it.
 fn create_with_priority(
     call: &Call<'_>,
     stream: Out<CUstream>,
@@ -27,7 +27,7 @@ fn create_with_priority(
     if flags & !CUstream_flags::CU_STREAM_NON_BLOCKING.0 != 0 {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
+    let priority = clamp(priority);
     let context = call.context()?;
     let created = context.create_stream(call.machine.new_ids(), flags, priority)?;
     let handle = created.handle;
@@ -60,13 +60,20 @@ fn query(call: &Call<'_>, stream: CUstream) -> Reply {
     context.query_stream(&stream)
 }
 
+/// The other form of a record or a wait, the external one, is for captures.
+pub(super) fn check_event_flags(flags: c_uint) -> Reply {
+    match CUevent_wait_flags_enum(flags) {
+        CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT => Ok(()),
+        CUevent_wait_flags::CU_EVENT_WAIT_EXTERNAL => Err(CUresult::CUDA_ERROR_ILLEGAL_STATE),
+        _ => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
+    }
+}
+
 /// Waits for the latest record at this moment; an event that was never recorded is
 /// nothing to wait for.
 fn wait_event(call: &Call<'_>, stream: CUstream, event: CUevent, flags: c_uint) -> Reply {
     let (context, stream) = call.stream(stream)?;
-    if flags > CUevent_wait_flags::CU_EVENT_WAIT_EXTERNAL.0 {
-        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
-    }
+    check_event_flags(flags)?;
     let event = call.machine.event(event.addr() as u64)?;
     match event.latest() {
         Some(record) => context.submit(&stream, Op::Wait(record)),
@@ -75,7 +82,7 @@ fn wait_event(call: &Call<'_>, stream: CUstream, event: CUevent, flags: c_uint) 
 }
 
 fn priority(call: &Call<'_>, stream: CUstream, priority: Out<c_int>) -> Reply {
-    priority.set(call.stream(stream)?.1.priority)
+    priority.set(call.stream(stream)?.1.priority())
 }
 
 fn flags(call: &Call<'_>, stream: CUstream, flags: Out<c_uint>) -> Reply {
@@ -104,17 +111,6 @@ fn context_v2(
 
 fn device(call: &Call<'_>, stream: CUstream, device: Out<CUdevice>) -> Reply {
     device.set(call.stream(stream)?.0.device.ordinal as CUdevice)
-}
-
-/// Streams cannot be captured.
-fn is_capturing(call: &Call<'_>, stream: CUstream, status: Out<CUstreamCaptureStatus>) -> Reply {
-    call.stream(stream)?;
-    status.set(CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
-}
-
-fn begin_capture(call: &Call<'_>, stream: CUstream, _: CUstreamCaptureMode) -> Reply {
-    call.stream(stream)?;
-    Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
 }
 
 fn host_function(
@@ -166,10 +162,6 @@ functions! {
             green: *mut CUgreenCtx) = context_v2;
         cuStreamGetDevice, cuStreamGetDevice_ptsz: (stream: CUstream, device: *mut CUdevice)
             = device;
-        cuStreamIsCapturing, cuStreamIsCapturing_ptsz: (stream: CUstream,
-            status: *mut CUstreamCaptureStatus) = is_capturing;
-        cuStreamBeginCapture_v2, cuStreamBeginCapture_v2_ptsz: (stream: CUstream,
-            mode: CUstreamCaptureMode) = begin_capture;
         cuLaunchHostFunc, cuLaunchHostFunc_ptsz: (stream: CUstream, function: CUhostFn,
             data: *mut c_void) = host_function;
         cuStreamAddCallback, cuStreamAddCallback_ptsz: (stream: CUstream,

@@ -48,7 +48,7 @@ impl Lane {
     }
 
     pub(super) fn priority(&self) -> i32 {
-        self.stream.priority
+        self.stream.priority()
     }
 
     /// Since when the next step could happen, and when it does; `None` if something else
