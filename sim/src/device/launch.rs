@@ -132,7 +132,7 @@ fn code(kind: &FaultKind) -> CUresult {
         FaultKind::InvalidPc => CUresult::CUDA_ERROR_INVALID_PC,
         FaultKind::StackOverflow => CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
         FaultKind::Assert(_) => CUresult::CUDA_ERROR_ASSERT,
-        FaultKind::Deadlock | FaultKind::Budget => CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
+        FaultKind::Deadlock(_) | FaultKind::Budget => CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
         _ => CUresult::CUDA_ERROR_LAUNCH_FAILED,
     }
 }

@@ -20,8 +20,8 @@ pub enum FaultKind {
     Trap,
     /// A device-side assertion failed (error 710); the text is its message.
     Assert(String),
-    /// Every thread waits for another one.
-    Deadlock,
+    /// Every thread waits for another one; the text says which threads wait where.
+    Deadlock(String),
     /// The launch was cancelled from outside.
     Cancelled,
     /// The instruction budget of the launch is used up.
@@ -89,7 +89,9 @@ impl fmt::Display for Fault {
             FaultKind::StackOverflow => f.write_str("stack overflow")?,
             FaultKind::Trap => f.write_str("trap instruction")?,
             FaultKind::Assert(text) => write!(f, "assertion failed: {text}")?,
-            FaultKind::Deadlock => f.write_str("deadlock: every thread waits for another")?,
+            FaultKind::Deadlock(waits) => {
+                write!(f, "deadlock: every thread waits for another: {waits},")?;
+            }
             FaultKind::Cancelled => f.write_str("launch cancelled")?,
             FaultKind::Budget => f.write_str("instruction budget used up")?,
         }

@@ -111,11 +111,18 @@ fn traps_deadlocks_and_limits() {
     );
     let deadlock = "setp.lt.u32 %q1, %t, 32;\n@%q1 bar.sync 1, 64;\n@!%q1 bar.sync 2, 64;";
     let fault = fault_of(deadlock, (1, 64), 0, LaunchOptions::default());
-    assert_eq!((fault.kind, fault.line), (FaultKind::Deadlock, 8));
+    let waits = "threads 0-31 at barrier 1 (PTX line 8), where 32 of 64 came; \
+        threads 32-63 at barrier 2 (PTX line 9), where 32 of 64 came";
+    assert_eq!(
+        (fault.kind, fault.line),
+        (FaultKind::Deadlock(waits.into()), 8)
+    );
     let missing = "setp.lt.u32 %q1, %t, 16;\n@%q1 shfl.sync.idx.b32 %r1, %t, 0, 31, -1;\n@%q1 exit;\nbar.sync 3, 64;";
+    let waits = "threads 0-15 for other lanes of their warp (PTX line 8); \
+        threads 16-31 at barrier 3 (PTX line 10), where 16 of 64 came";
     assert_eq!(
         fault_of(missing, (1, 32), 0, LaunchOptions::default()).kind,
-        FaultKind::Deadlock
+        FaultKind::Deadlock(waits.into())
     );
     let endless = "l: bra l;";
     let budget = LaunchOptions {

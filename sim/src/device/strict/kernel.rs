@@ -46,7 +46,10 @@ impl Monitor {
             }
             FaultKind::Trap => plain(K::Trap, "the kernel executed trap"),
             FaultKind::Assert(text) => plain(K::Assertion, text),
-            FaultKind::Deadlock => plain(K::Deadlock, "every thread of the block waits"),
+            FaultKind::Deadlock(waits) => {
+                let what = format!("every thread of the block waits: {waits}");
+                plain(K::Deadlock, &what)
+            }
             // Told from outside to stop: no mistake of the program.
             FaultKind::Cancelled | FaultKind::Budget => None,
         }

@@ -74,6 +74,12 @@ impl Barriers {
         self.active != 0
     }
 
+    /// How many threads have come to a barrier, and how many it wants if it says so.
+    pub(crate) fn count(&self, number: usize) -> (u32, Option<u32>) {
+        let bar = self.bars[number & 15];
+        (bar.arrived, bar.expected)
+    }
+
     /// A barrier that is complete, reset for its next use.
     pub(crate) fn release(&mut self, live: u32) -> Option<Release> {
         for number in crate::exec::lanes::bits(self.active) {

@@ -5,7 +5,7 @@ use super::frame::Unit;
 use super::warp::{Stop, Warp};
 use crate::exec::check::Shadow;
 use crate::exec::ctx::{Ctx, Env, WarpIds};
-use crate::exec::fault::{FaultKind, LaneFault};
+use crate::exec::fault::LaneFault;
 
 /// Instructions a warp may run before the next one has its turn.
 const SLICE: u64 = 8192;
@@ -131,7 +131,7 @@ impl Block {
                 return BlockStop::Slice;
             }
             if !released {
-                return self.deadlock(cx);
+                return super::deadlock::stop(cx, &self.warps, &self.bars);
             }
         }
     }
@@ -156,33 +156,5 @@ impl Block {
             }
         }
         any
-    }
-
-    #[cold]
-    fn deadlock(&self, cx: &Ctx<'_>) -> BlockStop {
-        let fault = |lane: u32| LaneFault {
-            kind: FaultKind::Deadlock,
-            lane,
-            address: None,
-            access: None,
-        };
-        for warp in &self.warps {
-            if let Some(g) = warp.groups.first() {
-                let lane = g.mask.trailing_zeros() & 31;
-                let func = warp.frames.get(g.frame as usize).map_or(0, |f| f.func);
-                let code = cx.env.funcs.get(func as usize).map(|f| &f.code[..]);
-                // A barrier's group is already past it.
-                let at =
-                    g.pc as usize - usize::from(matches!(g.state, super::groups::State::Bar(_)));
-                let line = code.and_then(|c| c.get(at)).map_or(0, |i| i.line);
-                return BlockStop::Fault(
-                    fault(lane),
-                    line,
-                    func,
-                    warp.ids.tid.map(|t| t[lane as usize]),
-                );
-            }
-        }
-        BlockStop::Fault(fault(0), 0, 0, [0; 3])
     }
 }

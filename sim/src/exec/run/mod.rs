@@ -4,6 +4,7 @@ pub(crate) mod barrier;
 pub(crate) mod block;
 mod builtin;
 mod calls;
+mod deadlock;
 mod frame;
 mod groups;
 mod hot;
