@@ -1,12 +1,11 @@
 //! Kernels whose threads wait for what never comes: a GPU hangs, this device says who waits.
 
-#[path = "device_support/mod.rs"]
-mod support;
+mod device_support;
 
 use std::ffi::CString;
 
 use cupola_sys::driver::{CUfunction, CUresult};
-use support::{Bench, code, without_hanging};
+use device_support::{Bench, code, without_hanging};
 
 /// Runs kernel `k` of a body with 64 threads; the code of the wait, and the messages. The body
 /// begins at line 6.
