@@ -43,18 +43,16 @@ pub(super) fn stop(cx: &Ctx<'_>, warps: &[Warp], bars: &Barriers) -> BlockStop {
             if lower {
                 first = Some((lane, line, func, at(lane)));
             }
-            let same = |place: &&mut Place| place.state == g.state && place.line == line;
-            let ranges = match places.iter_mut().find(same) {
-                Some(place) => &mut place.ranges,
-                None => {
-                    places.push(Place {
-                        state: g.state,
-                        line,
-                        ranges: Vec::new(),
-                    });
-                    &mut places.last_mut().expect("just pushed").ranges
-                }
-            };
+            let same = |place: &Place| place.state == g.state && place.line == line;
+            let at = places.iter().position(same).unwrap_or(places.len());
+            if at == places.len() {
+                places.push(Place {
+                    state: g.state,
+                    line,
+                    ranges: Vec::new(),
+                });
+            }
+            let ranges = &mut places[at].ranges;
             for lane in bits(g.mask) {
                 let thread = 32 * number as u32 + lane as u32;
                 match ranges.last_mut() {
@@ -83,10 +81,10 @@ fn text(places: &[Place], bars: &Barriers) -> String {
         let _ = write!(text, "{separator}threads ");
         for (i, (first, last)) in place.ranges.iter().enumerate() {
             let comma = if i == 0 { "" } else { "," };
-            let _ = match first == last {
-                true => write!(text, "{comma}{first}"),
-                false => write!(text, "{comma}{first}-{last}"),
-            };
+            let _ = write!(text, "{comma}{first}");
+            if first != last {
+                let _ = write!(text, "-{last}");
+            }
         }
         let line = place.line;
         let _ = match place.state {
