@@ -6,6 +6,7 @@
 mod api;
 mod bindgen;
 mod bundle;
+mod corpus;
 mod ptx;
 mod tasks;
 mod wheels;
@@ -39,6 +40,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Compile PTX with every compiler that is installed, and have the software device read it
+    Corpus,
     /// Run every test that the README promises
     Test,
     /// Run what CI runs: format, lints, docs, tests, loom models, fuzz smoke
@@ -63,6 +66,7 @@ fn main() -> Result<()> {
         Task::Bindgen { check } => bindgen::run(check),
         Task::Cuda => wheels::fetch_runtime().map(drop),
         Task::Ptx { check } => ptx::run(check),
+        Task::Corpus => corpus::run(),
         Task::Test => tasks::test(),
         Task::Ci => tasks::ci(),
         Task::Bundle { dir } => bundle::run(&dir),

@@ -249,11 +249,11 @@ fn cargo_fuzz() -> Result<Option<PathBuf>> {
     Ok(Some(tool))
 }
 
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-fn cargo<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
+pub(crate) fn cargo<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root()).args(args);
     // The cargo that runs this task sets these for its own package: they would make every
@@ -267,7 +267,7 @@ fn cargo<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
     command
 }
 
-fn run(what: &str, command: &mut Command) -> Result<()> {
+pub(crate) fn run(what: &str, command: &mut Command) -> Result<()> {
     eprintln!("\n==== {what}");
     let start = Instant::now();
     let status = command

@@ -146,16 +146,18 @@ pub(crate) enum Class {
     W64,
     /// One bit per lane, in one `u32`.
     Pred,
+    /// Two registers of 64 bits, the lower half first.
+    W128,
 }
 
 impl Class {
-    /// The class of a type; `None` for 128 bits.
-    pub(crate) fn of(ty: ScalarType) -> Option<Self> {
+    /// The class of a type.
+    pub(crate) fn of(ty: ScalarType) -> Self {
         match ty {
-            ScalarType::Pred => Some(Self::Pred),
-            ScalarType::B128 => None,
-            _ if ty.size() == 8 => Some(Self::W64),
-            _ => Some(Self::W32),
+            ScalarType::Pred => Self::Pred,
+            ScalarType::B128 => Self::W128,
+            _ if ty.size() == 8 => Self::W64,
+            _ => Self::W32,
         }
     }
 
@@ -165,6 +167,7 @@ impl Class {
             Self::W32 => 128,
             Self::W64 => 256,
             Self::Pred => 4,
+            Self::W128 => 512,
         }
     }
 }

@@ -53,8 +53,11 @@ pub enum ScalarType {
     F16x2,
     BF16,
     BF16x2,
+    U16x2,
+    S16x2,
     TF32,
     F32,
+    F32x2,
     F64,
     Pred,
     /// `.texref`, `.samplerref` or `.surfref`: an opaque 64-bit handle.
@@ -83,6 +86,9 @@ impl ScalarType {
             "f16x2" => Self::F16x2,
             "bf16" => Self::BF16,
             "bf16x2" => Self::BF16x2,
+            "u16x2" => Self::U16x2,
+            "s16x2" => Self::S16x2,
+            "f32x2" => Self::F32x2,
             "tf32" => Self::TF32,
             "f32" => Self::F32,
             "f64" => Self::F64,
@@ -104,8 +110,10 @@ impl ScalarType {
             | Self::F32
             | Self::F16x2
             | Self::BF16x2
+            | Self::U16x2
+            | Self::S16x2
             | Self::TF32 => 4,
-            Self::U64 | Self::S64 | Self::B64 | Self::F64 | Self::Opaque => 8,
+            Self::U64 | Self::S64 | Self::B64 | Self::F64 | Self::F32x2 | Self::Opaque => 8,
             Self::B128 => 16,
         }
     }

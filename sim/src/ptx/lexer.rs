@@ -156,7 +156,9 @@ impl<'a> Lexer<'a> {
         let first = self.byte(self.pos);
         self.tok = match first {
             0 if self.pos >= self.text.len() => Tok::Eof,
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | b'%' => self.ident(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => self.ident(),
+            // Alone it is the operator of remainders.
+            b'%' if word(self.byte(self.pos + 1)) => self.ident(),
             b'.' => self.dot(),
             b'0'..=b'9' => self.number(),
             b'"' => self.string(),
@@ -228,7 +230,7 @@ impl<'a> Lexer<'a> {
                 _ => {}
             }
         }
-        let fraction = self.byte(end) == b'.' && self.byte(end + 1).is_ascii_digit();
+        let fraction = self.byte(end) == b'.' && self.fraction(end + 1);
         let digits_only = text.bytes().all(|b| b.is_ascii_digit());
         if fraction && digits_only {
             self.pos = self.word_end(end + 1);
@@ -252,6 +254,20 @@ impl<'a> Lexer<'a> {
         // Rust also reads "inf" and "nan", but those do not start with a digit.
         text.parse::<f64>()
             .map_or(Tok::Bad, |v| Tok::F64(v.to_bits()))
+    }
+
+    /// Whether what follows a number's dot belongs to it: digits, an exponent, or nothing.
+    /// Otherwise the dot begins a token, as in `4.b8`.
+    fn fraction(&self, at: usize) -> bool {
+        let exponent = match self.byte(at + 1) {
+            b'+' | b'-' => self.byte(at + 2),
+            digit => digit,
+        };
+        match self.byte(at) {
+            b'0'..=b'9' => true,
+            b'e' | b'E' => exponent.is_ascii_digit(),
+            next => !word(next) && next != b'.',
+        }
     }
 
     fn punct(&mut self, first: u8) -> Tok<'a> {

@@ -6,6 +6,7 @@ mod convert;
 mod device;
 mod fault;
 mod float;
+mod forms;
 mod fused;
 mod integer;
 mod kernels;

@@ -2,10 +2,10 @@
 //! (those branch off to [`float`](super::float) and [`half`](super::half)).
 
 use super::mods::{Mods, unsigned};
-use super::{Bad, Cx, float, half};
-use crate::exec::inst::NONE;
+use super::{Bad, Cx, carry, float, half};
+use crate::exec::inst::Class;
+use crate::exec::lanes::Twin;
 use crate::exec::lanes::map::{map2, map3};
-use crate::exec::lanes::{Twin, pred};
 use crate::ptx::{Instr, Operand, ScalarType};
 
 /// One closure for the six integer types.
@@ -22,6 +22,26 @@ macro_rules! on_int {
         }
     };
 }
+pub(super) use on_int;
+
+/// One closure for both halves of a packed pair of 16-bit integers.
+macro_rules! on_pair {
+    ($ty:expr, |$a:ident, $b:ident| $e:expr) => {
+        match $ty {
+            ScalarType::U16x2 => map2(|x: u32, y: u32| {
+                let f = |$a: u16, $b: u16| -> u16 { $e };
+                u32::from(f(x as u16, y as u16))
+                    | u32::from(f((x >> 16) as u16, (y >> 16) as u16)) << 16
+            }),
+            _ => map2(|x: u32, y: u32| {
+                let f = |$a: i16, $b: i16| -> u16 { ($e).cast_unsigned() };
+                u32::from(f(x as i16, y as i16))
+                    | u32::from(f((x >> 16) as i16, (y >> 16) as i16)) << 16
+            }),
+        }
+    };
+}
+pub(super) use on_pair;
 
 /// `N` operands, or an error.
 pub(super) fn args<'i, 'a, const N: usize>(
@@ -42,18 +62,23 @@ fn binary<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, twin: Twin, ty: ScalarType) 
 pub(super) fn add<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["cc", "sat", "rn", "rz", "rm", "rp", "ftz"])?;
     match mods.types[..] {
-        [ScalarType::F32 | ScalarType::F64] => return float::add(cx, ins, &mods, false),
+        [ScalarType::F32 | ScalarType::F64 | ScalarType::F32x2] => {
+            return float::add(cx, ins, &mods, false);
+        }
+        [ScalarType::F32, narrow] => return float::mixed(cx, ins, &mods, narrow),
         _ if half::is_half(&mods) => return half::arith(cx, ins, &mods),
         _ => {}
     }
     let ty = mods.ty()?;
     if mods.has("cc") {
-        return carry(cx, ins);
+        return carry::carry(cx, ins);
     }
-    let twin = if mods.has("sat") {
-        on_int!(ty, map2, |a, b| a.saturating_add(b))
-    } else {
-        on_int!(ty, map2, |a, b| a.wrapping_add(b))
+    let pair = matches!(ty, ScalarType::U16x2 | ScalarType::S16x2);
+    let twin = match (pair, mods.has("sat")) {
+        (true, true) => on_pair!(ty, |a, b| a.saturating_add(b)),
+        (true, false) => on_pair!(ty, |a, b| a.wrapping_add(b)),
+        (false, true) => on_int!(ty, map2, |a, b| a.saturating_add(b)),
+        (false, false) => on_int!(ty, map2, |a, b| a.wrapping_add(b)),
     };
     binary(cx, ins, twin, ty)
 }
@@ -61,13 +86,16 @@ pub(super) fn add<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
 pub(super) fn sub<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["cc", "sat", "rn", "rz", "rm", "rp", "ftz"])?;
     match mods.types[..] {
-        [ScalarType::F32 | ScalarType::F64] => return float::add(cx, ins, &mods, true),
+        [ScalarType::F32 | ScalarType::F64 | ScalarType::F32x2] => {
+            return float::add(cx, ins, &mods, true);
+        }
+        [ScalarType::F32, narrow] => return float::mixed(cx, ins, &mods, narrow),
         _ if half::is_half(&mods) => return half::arith(cx, ins, &mods),
         _ => {}
     }
     let ty = mods.ty()?;
     if mods.has("cc") {
-        return carry(cx, ins);
+        return carry::carry(cx, ins);
     }
     let twin = if mods.has("sat") {
         on_int!(ty, map2, |a, b| a.saturating_sub(b))
@@ -112,7 +140,9 @@ pub(super) fn mul<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
         &["lo", "hi", "wide", "rn", "rz", "rm", "rp", "ftz", "sat"],
     )?;
     match mods.types[..] {
-        [ScalarType::F32 | ScalarType::F64] => return float::mul(cx, ins, &mods),
+        [ScalarType::F32 | ScalarType::F64 | ScalarType::F32x2] => {
+            return float::mul(cx, ins, &mods);
+        }
         _ if half::is_half(&mods) => return half::arith(cx, ins, &mods),
         _ => {}
     }
@@ -143,11 +173,12 @@ pub(super) fn mad<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     ];
     let mods = Mods::of(ins, &allowed)?;
     if let [ScalarType::F32 | ScalarType::F64] = mods.types[..] {
+        // The same as `fma` since sm_20.
         return float::fma(cx, ins);
     }
     let ty = mods.ty()?;
     if mods.has("cc") {
-        return carry(cx, ins);
+        return carry::carry(cx, ins);
     }
     let [d, a, b, c] = args(ins)?;
     if mods.has("wide") {
@@ -174,10 +205,8 @@ pub(super) fn mad<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
         return Err(Bad::new(".lo, .hi or .wide is expected"));
     }
     // .hi is rare: the product, then the sum.
-    let class =
-        crate::exec::inst::Class::of(ty).ok_or_else(|| Bad::new("an integer type is expected"))?;
     let (ra, rb, rc) = (cx.src(a, ty)?, cx.src(b, ty)?, cx.src(c, ty)?);
-    let product = cx.temp(class)?;
+    let product = cx.temp(Class::of(ty))?;
     cx.raw(high!(ty), product, &[ra, rb], 0);
     let sum = if mods.has("sat") {
         on_int!(ty, map2, |a, b| a.saturating_add(b))
@@ -195,7 +224,7 @@ pub(super) fn mul24<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
     let ty = mods.ty()?;
     let add = ins.op.base == "mad24";
     if mods.has("sat") {
-        return Err(Bad::new("modifier .sat is not supported here"));
+        return mad24_sat(cx, ins, &mods);
     }
     let twin = match (ty, mods.has("hi")) {
         (ScalarType::U32, false) => {
@@ -219,6 +248,19 @@ pub(super) fn mul24<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
     let [d, a, b] = args(ins)?;
     let zero = Operand::Int(0);
     cx.apply(twin, d, ty, &[(a, ty), (b, ty), (&zero, ty)], 0)
+}
+
+/// `mad24.hi.sat.s32`, the only saturating form.
+fn mad24_sat<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, mods: &Mods<'a>) -> Result<(), Bad> {
+    let ty = mods.ty()?;
+    if ty != ScalarType::S32 || !mods.has("hi") || ins.op.base != "mad24" {
+        return Err(Bad::new(".sat needs mad24.hi and .s32"));
+    }
+    let [d, a, b, c] = args(ins)?;
+    let twin = map3(|a: i32, b: i32, c: i32| {
+        (((i64::from(a << 8 >> 8) * i64::from(b << 8 >> 8)) >> 16) as i32).saturating_add(c)
+    });
+    cx.apply(twin, d, ty, &[(a, ty), (b, ty), (c, ty)], 0)
 }
 
 pub(super) fn sad<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
@@ -250,133 +292,4 @@ pub(super) fn rem<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let ty = Mods::of(ins, &[])?.ty()?;
     let twin = on_int!(ty, map2, |a, b| if b == 0 { a } else { a.wrapping_rem(b) });
     binary(cx, ins, twin, ty)
-}
-
-pub(super) fn min_max<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
-    let mods = Mods::of(ins, &["ftz", "NaN", "relu"])?;
-    if half::is_half(&mods) {
-        return half::arith(cx, ins, &mods);
-    }
-    let ty = mods.ty()?;
-    let max = ins.op.base == "max";
-    if matches!(ty, ScalarType::F32 | ScalarType::F64) {
-        return float::min_max(cx, ins, &mods, max);
-    }
-    let twin = if max {
-        on_int!(ty, map2, |a, b| a.max(b))
-    } else {
-        on_int!(ty, map2, |a, b| a.min(b))
-    };
-    binary(cx, ins, twin, ty)?;
-    if mods.has("relu") {
-        let [d, ..] = &ins.args[..] else {
-            return Ok(());
-        };
-        let zero = Operand::Int(0);
-        cx.apply(
-            on_int!(ty, map2, |a, b| a.max(b)),
-            d,
-            ty,
-            &[(d, ty), (&zero, ty)],
-            0,
-        )?;
-    }
-    Ok(())
-}
-
-macro_rules! carry_op {
-    ($ty:expr, |$a:ident, $b:ident, $c:ident, $cin:ident, $t:ident| $e:expr) => {
-        match unsigned($ty) {
-            ScalarType::U32 | ScalarType::S32 => {
-                pred::carry(|$a: u32, $b: u32, $c: u32, $cin: bool| {
-                    type $t = u32;
-                    $e
-                })
-            }
-            ScalarType::U64 | ScalarType::S64 => {
-                pred::carry(|$a: u64, $b: u64, $c: u64, $cin: bool| {
-                    type $t = u64;
-                    $e
-                })
-            }
-            _ => return Err(Bad::new("a 32- or 64-bit integer type is expected")),
-        }
-    };
-}
-
-/// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`. The carry of a
-/// subtraction is its borrow.
-pub(super) fn carry<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
-    let mods = Mods::of(ins, &["cc", "lo", "hi"])?;
-    let ty = mods.ty()?;
-    let signed = matches!(ty, ScalarType::S32 | ScalarType::S64);
-    let twin = match (ins.op.base, mods.has("hi")) {
-        ("add" | "addc", _) => carry_op!(ty, |a, b, _c, cin, T| {
-            let (s, c1) = a.overflowing_add(b);
-            let (s, c2) = s.overflowing_add(T::from(cin));
-            (s, c1 | c2)
-        }),
-        ("sub" | "subc", _) => carry_op!(ty, |a, b, _c, cin, T| {
-            let (s, c1) = a.overflowing_sub(b);
-            let (s, c2) = s.overflowing_sub(T::from(cin));
-            (s, c1 | c2)
-        }),
-        (_, false) => carry_op!(ty, |a, b, c, cin, T| {
-            let (s, c1) = a.wrapping_mul(b).overflowing_add(c);
-            let (s, c2) = s.overflowing_add(T::from(cin));
-            (s, c1 | c2)
-        }),
-        (_, true) if signed => carry_op!(ty, |a, b, c, cin, T| {
-            let (s, c1) = Signed::high(a, b).overflowing_add(c);
-            let (s, c2) = s.overflowing_add(T::from(cin));
-            (s, c1 | c2)
-        }),
-        _ => carry_op!(ty, |a, b, c, cin, T| {
-            let high = ((u128::from(a) * u128::from(b)) >> T::BITS) as T;
-            let (s, c1) = high.overflowing_add(c);
-            let (s, c2) = s.overflowing_add(T::from(cin));
-            (s, c1 | c2)
-        }),
-    };
-    let uses = matches!(ins.op.base, "addc" | "subc" | "madc");
-    let mut regs = [NONE; 3];
-    let [d, srcs @ ..] = &ins.args[..] else {
-        return Err(Bad::new("operands are missing"));
-    };
-    let wanted = if ins.op.base.starts_with("mad") { 3 } else { 2 };
-    if srcs.len() != wanted {
-        return Err(Bad::new(format!("{} operands are expected", wanted + 1)));
-    }
-    for (reg, arg) in regs.iter_mut().zip(srcs) {
-        *reg = cx.src(arg, ty)?;
-    }
-    // Sums have no third operand; the loop reads one all the same.
-    if regs[2] == NONE {
-        regs[2] = regs[0];
-    }
-    let dst = cx.dst(d, ty)?;
-    let cc = cx.carry_flag()?;
-    let mut inst = cx.blank(twin);
-    (inst.d, inst.a, inst.b, inst.c, inst.p) = (dst.reg, regs[0], regs[1], regs[2], cc);
-    inst.x = u64::from(uses) | u64::from(mods.has("cc")) << 1;
-    cx.push(inst);
-    cx.finish(&dst);
-    Ok(())
-}
-
-/// The upper half of a product of signed values.
-trait Signed {
-    fn high(a: Self, b: Self) -> Self;
-}
-
-impl Signed for u32 {
-    fn high(a: Self, b: Self) -> Self {
-        ((i64::from(a.cast_signed()) * i64::from(b.cast_signed())) >> 32) as Self
-    }
-}
-
-impl Signed for u64 {
-    fn high(a: Self, b: Self) -> Self {
-        ((i128::from(a.cast_signed()) * i128::from(b.cast_signed())) >> 64) as Self
-    }
 }

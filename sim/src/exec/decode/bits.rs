@@ -3,6 +3,7 @@
 use super::arith::args;
 use super::mods::{Mods, signed};
 use super::{Bad, Cx};
+use crate::exec::inst::Class;
 use crate::exec::lanes::map::{map1, map2, map2x, map3, map3x, map4};
 use crate::exec::lanes::pred;
 use crate::ptx::{Instr, Operand, ScalarType};
@@ -265,8 +266,8 @@ fn immediate(arg: &Operand<'_>) -> Result<u64, Bad> {
 }
 
 pub(super) fn lop3<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
-    let ty = Mods::of(ins, &[])?.ty()?;
-    let [d, a, b, c, lut] = args(ins)?;
+    let mods = Mods::of(ins, &["and", "or"])?;
+    let ty = mods.ty()?;
     let twin = map3x(|a: u32, b: u32, c: u32, x: u64| {
         let on = |bit: u64| 0u32.wrapping_sub((x >> bit & 1) as u32);
         (on(0) & !a & !b & !c)
@@ -278,7 +279,39 @@ pub(super) fn lop3<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
             | (on(6) & a & b & !c)
             | (on(7) & a & b & c)
     });
-    cx.apply(twin, d, ty, &[(a, ty), (b, ty), (c, ty)], immediate(lut)?)
+    let boolean = mods.has("and") || mods.has("or");
+    let (d, a, b, c, lut, q) = match &ins.args[..] {
+        [d, a, b, c, lut] if !boolean => (d, a, b, c, lut, None),
+        [d, a, b, c, lut, q] if boolean => (d, a, b, c, lut, Some(q)),
+        _ => return Err(Bad::new("the number of operands is wrong")),
+    };
+    let Some(q) = q else {
+        return cx.apply(twin, d, ty, &[(a, ty), (b, ty), (c, ty)], immediate(lut)?);
+    };
+    // `d|p`: p tells whether the result is not zero, combined with q.
+    let Operand::Pair(d, p) = *d else {
+        return Err(Bad::new("a register and a predicate are expected"));
+    };
+    let (ra, rb, rc) = (cx.src(a, ty)?, cx.src(b, ty)?, cx.src(c, ty)?);
+    let (rq, negated) = cx.pred(q)?;
+    let p = cx.pred_dst(p)?;
+    let d = if d == "_" {
+        Operand::Sink
+    } else {
+        Operand::Name(d)
+    };
+    let dst = cx.dst(&d, ty)?;
+    cx.raw(twin, dst.reg, &[ra, rb, rc], immediate(lut)?);
+    let nonzero = cx.temp(Class::Pred)?;
+    cx.raw(pred::test(|a: u32| a != 0), nonzero, &[dst.reg], 0);
+    let combine = if mods.has("and") {
+        pred::logic(|a, b| a & b)
+    } else {
+        pred::logic(|a, b| a | b)
+    };
+    cx.raw(combine, p, &[nonzero, rq], u64::from(negated) << 1);
+    cx.finish(&dst);
+    Ok(())
 }
 
 pub(super) fn prmt<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {

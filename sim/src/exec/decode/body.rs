@@ -81,8 +81,10 @@ fn params<'a>(cx: &mut Cx<'a, '_>, input: &Input<'a, '_>) -> Result<(), Bad> {
             scope(cx).vars.insert(name, Loc::Local(slot.offset));
             continue;
         }
-        let class = Class::of(slot.ty).filter(|c| *c != Class::Pred);
-        let class = class.ok_or_else(|| Bad::new("this parameter type is not supported"))?;
+        let class = Class::of(slot.ty);
+        if class == Class::Pred {
+            return Err(Bad::new("a predicate cannot be a parameter"));
+        }
         let at = cx.alloc(class)?;
         scope(cx).regs.insert(name, (class, Some(at)));
         cx.begin(func.line);
@@ -166,10 +168,11 @@ fn statements<'a>(
 
 fn declare<'a>(cx: &mut Cx<'a, '_>, decls: &[RegDecl<'a>]) {
     for decl in decls {
-        // Vector and 128-bit registers are not supported: their uses are errors.
-        let Some(class) = Class::of(decl.ty).filter(|_| decl.vector == 1) else {
+        // Vector registers are not supported: their uses are errors.
+        if decl.vector != 1 {
             continue;
-        };
+        }
+        let class = Class::of(decl.ty);
         match decl.count {
             Some(count) => {
                 scope(cx).families.insert(decl.name, (class, count));

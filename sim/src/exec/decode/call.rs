@@ -91,6 +91,11 @@ impl<'a> Cx<'a, '_> {
         at: u32,
         ty: ScalarType,
     ) -> Result<(), Bad> {
+        if ty == ScalarType::B128 {
+            self.local_access(store, reg, at, ScalarType::B64)?;
+            let high = reg + Class::W64.bytes();
+            return self.local_access(store, high, at + 8, ScalarType::B64);
+        }
         let base = self.local_base()?;
         let twin = if store {
             load_store::store(MemSpace::Local, ty.size())

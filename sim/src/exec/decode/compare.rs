@@ -5,9 +5,9 @@ use super::mods::{Mods, unsigned};
 use super::{Bad, Cx};
 use crate::exec::inst::{Class, NONE};
 use crate::exec::lanes::Twin;
-use crate::exec::lanes::map::map3;
+use crate::exec::lanes::map::{map1, map1x, map2, map3};
 use crate::exec::lanes::pred::{self, combine};
-use crate::exec::num::float::ftz;
+use crate::exec::num::float::{ftz, ftz16};
 use crate::exec::num::soft;
 use crate::ptx::{Instr, Operand, ScalarType};
 
@@ -63,17 +63,25 @@ macro_rules! float_compare {
     };
 }
 
+/// A half of a packed pair: which one to compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Half {
+    Low,
+    High,
+}
+
+/// Emits the comparison of `srcs` into predicates `d` and `p`.
 #[allow(
     clippy::neg_cmp_op_on_partial_ord,
     reason = "unordered comparisons are the negated opposite ones"
 )]
-/// Emits the comparison of `ins` into predicates `d` and `p`.
 fn comparison<'a>(
     cx: &mut Cx<'a, '_>,
     mods: &Mods<'a>,
     ty: ScalarType,
     dst: (u32, u32),
     srcs: &[Operand<'a>],
+    half: Half,
 ) -> Result<(), Bad> {
     let op = mods
         .find(|t| (!matches!(t, "and" | "or" | "xor" | "ftz")).then_some(t))
@@ -87,10 +95,15 @@ fn comparison<'a>(
         ScalarType::F32 if mods.has("ftz") => float_compare!(op, f32, ftz),
         ScalarType::F32 => float_compare!(op, f32, |v: f32| v),
         ScalarType::F64 => float_compare!(op, f64, |v: f64| v),
-        ScalarType::F16 => float_compare!(op, u16, Half),
+        // Widened below, which keeps order, equality and NaN.
+        _ if is_half(ty) => float_compare!(op, f32, |v: f32| v),
         _ => int_compare(op, ty)?,
     };
-    let (ra, rb) = (cx.src(a, ty)?, cx.src(b, ty)?);
+    let (mut ra, mut rb) = (cx.src(a, ty)?, cx.src(b, ty)?);
+    if is_half(ty) {
+        ra = widened(cx, ra, ty, half, mods.has("ftz"))?;
+        rb = widened(cx, rb, ty, half, mods.has("ftz"))?;
+    }
     let mut x = combine::NONE;
     let mut rc = NONE;
     if let Some(c) = c {
@@ -116,34 +129,39 @@ fn comparison<'a>(
     Ok(())
 }
 
-/// Half-precision bits compared by value.
-struct Half(u16);
-
-impl PartialEq for Half {
-    fn eq(&self, other: &Self) -> bool {
-        soft::from_f16_bits(self.0) == soft::from_f16_bits(other.0)
-    }
+fn is_half(ty: ScalarType) -> bool {
+    use ScalarType::{BF16, BF16x2, F16, F16x2};
+    matches!(ty, F16 | BF16 | F16x2 | BF16x2)
 }
 
-impl PartialOrd for Half {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        soft::from_f16_bits(self.0).partial_cmp(&soft::from_f16_bits(other.0))
-    }
+fn is_pair(ty: ScalarType) -> bool {
+    matches!(ty, ScalarType::F16x2 | ScalarType::BF16x2)
 }
 
-/// Lets the float comparisons ask half bits about NaN.
-trait HalfNan {
-    fn is_nan(&self) -> bool;
-}
-
-impl HalfNan for u16 {
-    fn is_nan(&self) -> bool {
-        *self & 0x7fff > 0x7c00
-    }
+/// Half precision or bfloat16 as a single.
+fn widened(
+    cx: &mut Cx<'_, '_>,
+    from: u32,
+    ty: ScalarType,
+    half: Half,
+    flush: bool,
+) -> Result<u32, Bad> {
+    let twin = match ty {
+        ScalarType::F16 | ScalarType::F16x2 => map1x(|a: u32, x: u64| {
+            let bits = (a >> (x & 16)) as u16;
+            soft::from_f16_bits(if x & 1 != 0 { ftz16(bits) } else { bits })
+        }),
+        _ => map1x(|a: u32, x: u64| f32::from_bits(a >> (x & 16) << 16)),
+    };
+    let to = cx.temp(Class::W32)?;
+    let x = if half == Half::High { 16 } else { 0 } | u64::from(flush);
+    cx.raw(twin, to, &[from], x);
+    Ok(to)
 }
 
 pub(super) fn setp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, MODS)?;
+    let ty = mods.ty()?;
     let [d, srcs @ ..] = &ins.args[..] else {
         return Err(Bad::new("operands are missing"));
     };
@@ -153,7 +171,17 @@ pub(super) fn setp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
         Operand::Sink => (cx.pred_dst("_")?, NONE),
         _ => return Err(Bad::new("the destination must be a predicate")),
     };
-    comparison(cx, &mods, mods.ty()?, dst, srcs)
+    if is_pair(ty) {
+        // One predicate for each half. The first may be an operand of the second.
+        let low = cx.temp(Class::Pred)?;
+        comparison(cx, &mods, ty, (low, NONE), srcs, Half::Low)?;
+        if dst.1 != NONE {
+            comparison(cx, &mods, ty, (dst.1, NONE), srcs, Half::High)?;
+        }
+        cx.raw(pred::logic(|a, _| a), dst.0, &[low, low], 0);
+        return Ok(());
+    }
+    comparison(cx, &mods, ty, dst, srcs, Half::Low)
 }
 
 /// `set`: all ones or 1.0 where true.
@@ -163,16 +191,30 @@ pub(super) fn set<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let [d, srcs @ ..] = &ins.args[..] else {
         return Err(Bad::new("operands are missing"));
     };
-    let p = cx.temp(Class::Pred)?;
-    comparison(cx, &mods, sty, (p, NONE), srcs)?;
-    let yes = match dty {
-        ScalarType::F32 => 0x3f80_0000,
-        ScalarType::U32 | ScalarType::S32 => 0xffff_ffff,
-        _ => return Err(Bad::new("the destination type must be 32 bits")),
+    let yes: u64 = match (dty, is_pair(sty)) {
+        (ScalarType::F32, false) => 0x3f80_0000,
+        (ScalarType::U32 | ScalarType::S32, false) => 0xffff_ffff,
+        (ScalarType::U16 | ScalarType::S16, false) => 0xffff,
+        (ScalarType::F16, false) | (ScalarType::F16x2, true) => 0x3c00,
+        (ScalarType::BF16, false) | (ScalarType::BF16x2, true) => 0x3f80,
+        (ScalarType::U32 | ScalarType::S32, true) => 0xffff,
+        _ => return Err(Bad::new("these types are not supported")),
     };
-    let (yes, no) = (cx.konst(Class::W32, yes)?, cx.konst(Class::W32, 0)?);
+    let no = cx.konst(Class::W32, 0)?;
+    let p = cx.temp(Class::Pred)?;
+    let result = cx.temp(Class::W32)?;
+    comparison(cx, &mods, sty, (p, NONE), srcs, Half::Low)?;
+    let low = cx.konst(Class::W32, yes)?;
+    cx.raw(pred::select::<u32>(), result, &[low, no, p], 0);
+    if is_pair(sty) {
+        comparison(cx, &mods, sty, (p, NONE), srcs, Half::High)?;
+        let high = cx.konst(Class::W32, yes << 16)?;
+        let upper = cx.temp(Class::W32)?;
+        cx.raw(pred::select::<u32>(), upper, &[high, no, p], 0);
+        cx.raw(map2(|a: u32, b: u32| a | b), result, &[result, upper], 0);
+    }
     let dst = cx.dst(d, dty)?;
-    cx.raw(pred::select::<u32>(), dst.reg, &[yes, no, p], 0);
+    cx.raw(map1(|a: u32| a), dst.reg, &[result], 0);
     cx.finish(&dst);
     Ok(())
 }
@@ -183,8 +225,8 @@ pub(super) fn selp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
     let (ra, rb) = (cx.src(a, ty)?, cx.src(b, ty)?);
     let (rc, negated) = cx.pred(c)?;
     let twin = match Class::of(ty) {
-        Some(Class::W32) => pred::select::<u32>(),
-        Some(Class::W64) => pred::select::<u64>(),
+        Class::W32 => pred::select::<u32>(),
+        Class::W64 => pred::select::<u64>(),
         _ => return Err(Bad::new("this type cannot be selected")),
     };
     let dst = cx.dst(d, ty)?;
@@ -211,6 +253,10 @@ pub(super) fn slct<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
         }
         (8, ScalarType::F32) => map3(|a: u64, b: u64, c: f32| if c >= 0.0 { a } else { b }),
         (2, ScalarType::S32) => map3(|a: u16, b: u16, c: i32| if c >= 0 { a } else { b }),
+        (2, ScalarType::F32) if mods.has("ftz") => {
+            map3(|a: u16, b: u16, c: f32| if ftz(c) >= 0.0 { a } else { b })
+        }
+        (2, ScalarType::F32) => map3(|a: u16, b: u16, c: f32| if c >= 0.0 { a } else { b }),
         _ => return Err(Bad::new("these types are not supported")),
     };
     cx.apply(twin, d, ty, &[(a, ty), (b, ty), (c, cty)], 0)

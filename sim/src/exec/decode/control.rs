@@ -5,7 +5,7 @@ use super::body::emit_returns;
 use super::mods::Mods;
 use super::{Bad, Cx};
 use crate::exec::ctx::Ctx;
-use crate::exec::inst::{BarKind, Class, Flow, Inst, Kind, NONE};
+use crate::exec::inst::{BarKind, Flow, Inst, Kind, NONE};
 use crate::exec::lanes::{Body, Twin};
 use crate::ptx::{Instr, Operand, ScalarType};
 
@@ -85,7 +85,11 @@ pub(super) fn trap<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
     Ok(())
 }
 
-pub(super) fn nanosleep<'a>(cx: &mut Cx<'a, '_>, _: &Instr<'a>) -> Result<(), Bad> {
+/// `nanosleep`: others run meanwhile, however long that takes.
+pub(super) fn nanosleep<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let ty = Mods::of(ins, &[])?.ty()?;
+    let [time] = args(ins)?;
+    cx.src(time, ty)?;
     let inst = control(cx, Kind::Yield);
     cx.push(inst);
     Ok(())
@@ -157,7 +161,7 @@ fn reduce<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, mods: &Mods<'a>) -> Result<(
     };
     let (p, negated) = cx.pred(p)?;
     let dst = cx.dst(d, class)?;
-    if Class::of(class) == Some(Class::W32) && cx.src(d, class)? != dst.reg {
+    if class == ScalarType::U32 && cx.src(d, class)? != dst.reg {
         return Err(Bad::new("the destination must be 32 bits wide"));
     }
     barrier(cx, kind, number, count, (dst.reg, p, negated))

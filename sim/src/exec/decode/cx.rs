@@ -51,8 +51,8 @@ pub(crate) struct Cx<'a, 'n> {
     wide: bool,
     /// Predicates are packed 32 to a 128-byte unit.
     pred_unit: (u32, u32),
-    temps: [Vec<u32>; 3],
-    used: [usize; 3],
+    temps: [Vec<u32>; 4],
+    used: [usize; 4],
     pool: HashMap<(Class, u64), u32>,
     cc: Option<u32>,
     slots: u32,
@@ -83,7 +83,7 @@ impl<'a, 'n> Cx<'a, 'n> {
             wide,
             pred_unit: (0, 32),
             temps: Default::default(),
-            used: [0; 3],
+            used: [0; 4],
             pool: HashMap::new(),
             cc: None,
             slots: 0,
@@ -95,7 +95,7 @@ impl<'a, 'n> Cx<'a, 'n> {
     pub(crate) fn begin(&mut self, line: u32) {
         self.line = line;
         self.guard = NONE;
-        self.used = [0; 3];
+        self.used = [0; 4];
     }
 
     // Registers.

@@ -5,10 +5,11 @@
 use super::mods::Mods;
 use super::{Bad, Cx};
 use crate::exec::lanes::map::map3x;
-use crate::exec::num::float::{max64, min64, sat64};
+use crate::exec::num::float::{ftz16, max64, min64, sat64};
 use crate::exec::num::soft::{self, BF16, F16, Round};
 use crate::ptx::{Instr, ScalarType};
 
+/// Operations by name, with the number of their operands.
 const OPS: &[(&str, usize)] = &[
     ("add", 2),
     ("sub", 2),
@@ -25,6 +26,8 @@ const PACKED: u64 = 1 << 5;
 const SAT: u64 = 1 << 6;
 const RELU: u64 = 1 << 7;
 const NAN: u64 = 1 << 8;
+const FTZ: u64 = 1 << 9;
+const XORSIGN: u64 = 1 << 10;
 
 pub(super) fn is_half(mods: &Mods<'_>) -> bool {
     matches!(
@@ -33,17 +36,57 @@ pub(super) fn is_half(mods: &Mods<'_>) -> bool {
     )
 }
 
-fn value(bits: u16, x: u64) -> f64 {
-    if x & BFLOAT != 0 {
+/// Bits as a value.
+pub(super) fn value(bits: u16, bfloat: bool) -> f64 {
+    if bfloat {
         f64::from(f32::from_bits(u32::from(bits) << 16))
     } else {
         f64::from(soft::from_f16_bits(bits))
     }
 }
 
+/// Bits of a value that the format represents.
+pub(super) fn bits(v: f64, bfloat: bool) -> u16 {
+    if v.is_nan() {
+        0x7fff
+    } else if bfloat {
+        soft::to_bf16_bits(v)
+    } else {
+        soft::to_f16_bits(v)
+    }
+}
+
+/// `a + b` of atomics, which never flush.
+pub(super) fn sum(a: u16, b: u16, bfloat: bool) -> u16 {
+    one(a, b, 0, if bfloat { BFLOAT } else { 0 })
+}
+
+/// The lesser value, for atomics.
+pub(super) fn min(a: u16, b: u16, bfloat: bool) -> u16 {
+    one(a, b, 0, 4 | if bfloat { BFLOAT } else { 0 })
+}
+
+/// The greater value, for atomics.
+pub(super) fn max(a: u16, b: u16, bfloat: bool) -> u16 {
+    one(a, b, 0, 5 | if bfloat { BFLOAT } else { 0 })
+}
+
 fn one(a: u16, b: u16, c: u16, x: u64) -> u16 {
-    let (a, b, c) = (value(a, x), value(b, x), value(c, x));
-    let format = if x & BFLOAT != 0 { BF16 } else { F16 };
+    let bfloat = x & BFLOAT != 0;
+    let flushed = |bits: u16| {
+        if x & FTZ != 0 && !bfloat {
+            ftz16(bits)
+        } else {
+            bits
+        }
+    };
+    let load = |bits: u16| value(flushed(bits), bfloat);
+    let (mut a, mut b, c) = (load(a), load(b), load(c));
+    let negative = a.is_sign_negative() != b.is_sign_negative();
+    if x & XORSIGN != 0 {
+        (a, b) = (a.abs(), b.abs());
+    }
+    let format = if bfloat { BF16 } else { F16 };
     let near = Round::Nearest;
     let mut r = match x & 15 {
         0 => soft::add(a, b, format, near),
@@ -58,19 +101,16 @@ fn one(a: u16, b: u16, c: u16, x: u64) -> u16 {
     if x & NAN != 0 && (a.is_nan() || b.is_nan()) {
         r = f64::NAN;
     }
+    if x & XORSIGN != 0 && negative {
+        r = -r;
+    }
     if x & SAT != 0 {
         r = sat64(r);
     }
     if x & RELU != 0 && r <= 0.0 {
         r = 0.0;
     }
-    if r.is_nan() {
-        0x7fff
-    } else if x & BFLOAT != 0 {
-        soft::to_bf16_bits(r)
-    } else {
-        soft::to_f16_bits(r)
-    }
+    flushed(bits(r, bfloat))
 }
 
 pub(super) fn arith<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, mods: &Mods<'a>) -> Result<(), Bad> {
@@ -81,12 +121,16 @@ pub(super) fn arith<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, mods: &Mods<'a>) -
     if mods.has("rz") || mods.has("rm") || mods.has("rp") {
         return Err(Bad::new("half precision rounds to nearest only"));
     }
+    if mods.has("xorsign") != mods.has("abs") {
+        return Err(Bad::new(".xorsign and .abs go together"));
+    }
     let (d, srcs) = match &ins.args[..] {
         [d, srcs @ ..] if srcs.len() == OPS[op].1 => (d, srcs),
         _ => return Err(Bad::new(format!("{} operands are expected", OPS[op].1 + 1))),
     };
     let flag = |token: &str, bit: u64| if mods.has(token) { bit } else { 0 };
     let mut x = op as u64 | flag("sat", SAT) | flag("relu", RELU) | flag("NaN", NAN);
+    x |= flag("ftz", FTZ) | flag("xorsign", XORSIGN);
     if matches!(ty, ScalarType::BF16 | ScalarType::BF16x2) {
         x |= BFLOAT;
     }

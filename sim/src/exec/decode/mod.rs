@@ -4,10 +4,13 @@
 //! line and that function are all an opcode needs. What cannot be decoded is an
 //! error of the function it is in, found when the function is looked up.
 
+mod approx;
 mod arith;
+mod atom;
 mod bits;
 mod body;
 mod call;
+mod carry;
 mod cfg;
 mod compare;
 mod control;
@@ -16,12 +19,15 @@ mod cx;
 mod float;
 mod fuse;
 mod half;
+mod hint;
 mod mem;
+mod minmax;
 mod mods;
 mod moves;
 mod operand;
 mod pair;
 mod shift;
+mod sign;
 mod table;
 mod warp;
 

@@ -5,7 +5,7 @@ use super::mods::Mods;
 use super::{Bad, Cx};
 use crate::exec::access::in_window;
 use crate::exec::inst::Class;
-use crate::exec::lanes::map::{map1, map1x, map2x};
+use crate::exec::lanes::map::{map1, map1x, map2, map2x};
 use crate::exec::lanes::pred;
 use crate::exec::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::ptx::{Instr, Operand, ScalarType};
@@ -19,23 +19,30 @@ pub(super) fn mov<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
         _ => {}
     }
     if ty == ScalarType::Pred {
+        // A special register that is a predicate: no grid has clusters of its own.
+        if *a == Operand::Name("%is_explicit_cluster") {
+            let no = cx.konst(Class::Pred, 0)?;
+            let dst = cx.dst(d, ty)?;
+            cx.copy(Class::Pred, dst.reg, no);
+            return Ok(());
+        }
         let (ra, na) = cx.pred(a)?;
         let dst = cx.dst(d, ty)?;
         cx.raw(pred::logic(|a, _| a), dst.reg, &[ra, ra], u64::from(na));
         return Ok(());
     }
-    let twin = if ty.size() == 8 {
-        map1(|a: u64| a)
-    } else {
-        map1(|a: u32| a)
-    };
-    cx.apply(twin, d, ty, &[(a, ty)], 0)
+    let from = cx.src(a, ty)?;
+    let dst = cx.dst(d, ty)?;
+    cx.copy(Class::of(ty), dst.reg, from);
+    cx.finish(&dst);
+    Ok(())
 }
 
 /// The type of one of `n` parts of a `ty`.
 fn part_type(ty: ScalarType, n: usize) -> Result<ScalarType, Bad> {
     Ok(match (ty.size(), n) {
-        (8, 2) => ScalarType::U32,
+        (16, 2) => ScalarType::U64,
+        (16, 4) | (8, 2) => ScalarType::U32,
         (8, 4) | (4, 2) => ScalarType::U16,
         (4, 4) | (2, 2) => ScalarType::U8,
         _ => return Err(Bad::new("this number of parts does not fit the type")),
@@ -49,35 +56,28 @@ fn unpack<'a>(
     ty: ScalarType,
 ) -> Result<(), Bad> {
     let part = part_type(ty, parts.len())?;
-    let mut from = cx.src(a, ty)?;
-    let wide = Class::of(ty) == Some(Class::W64);
-    let class = if wide { Class::W64 } else { Class::W32 };
+    let class = Class::of(ty);
     // A part may be written over the source before the others are read.
-    let copy = cx.temp(class)?;
-    cx.raw(
-        if wide {
-            map1(|a: u64| a)
-        } else {
-            map1(|a: u32| a)
-        },
-        copy,
-        &[from],
-        0,
-    );
-    from = copy;
+    let (from, copy) = (cx.src(a, ty)?, cx.temp(class)?);
+    cx.copy(class, copy, from);
+    let wide = class != Class::W32;
     for (k, d) in parts.iter().enumerate() {
         if *d == Operand::Sink {
             continue;
         }
-        let shift = 8 * part.size() as usize * k;
+        let bit = 8 * part.size() * k as u32;
+        // The half of a 128-bit register that has the part.
+        let from = copy + bit / 64 * Class::W64.bytes();
+        let shift = bit % 64;
         let twin = match (wide, part) {
+            (true, ScalarType::U64) => map1(|a: u64| a),
             (true, ScalarType::U32) => map1x(|a: u64, x: u64| (a >> x) as u32),
             (true, _) => map1x(|a: u64, x: u64| (a >> x) as u16),
             (false, ScalarType::U16) => map1x(|a: u32, x: u64| (a >> x) as u16),
             (false, _) => map1x(|a: u32, x: u64| (a >> x) as u8),
         };
         let dst = cx.dst(d, part)?;
-        cx.raw(twin, dst.reg, &[from], shift as u64);
+        cx.raw(twin, dst.reg, &[from], u64::from(shift));
         cx.finish(&dst);
     }
     Ok(())
@@ -90,33 +90,26 @@ fn pack<'a>(
     ty: ScalarType,
 ) -> Result<(), Bad> {
     let part = part_type(ty, parts.len())?;
-    let wide = Class::of(ty) == Some(Class::W64);
-    let class = if wide { Class::W64 } else { Class::W32 };
-    let mut sum = cx.konst(class, 0)?;
+    let class = Class::of(ty);
+    let wide = class != Class::W32;
     let total = cx.temp(class)?;
+    let zero = cx.konst(if wide { Class::W64 } else { Class::W32 }, 0)?;
     for (k, a) in parts.iter().enumerate() {
-        let shift = u64::from(8 * part.size()) * k as u64;
+        let bit = 8 * part.size() * k as u32;
+        let (to, shift) = (total + bit / 64 * Class::W64.bytes(), bit % 64);
+        let sum = if shift == 0 { zero } else { to };
         let from = cx.src(a, part)?;
         let twin = match (wide, part) {
+            (true, ScalarType::U64) => map2(|_: u64, b: u64| b),
             (true, ScalarType::U32) => map2x(|a: u64, b: u32, x: u64| a | u64::from(b) << x),
             (true, _) => map2x(|a: u64, b: u16, x: u64| a | u64::from(b) << x),
             (false, ScalarType::U16) => map2x(|a: u32, b: u16, x: u64| a | u32::from(b) << x),
             (false, _) => map2x(|a: u32, b: u8, x: u64| a | u32::from(b) << x),
         };
-        cx.raw(twin, total, &[sum, from], shift);
-        sum = total;
+        cx.raw(twin, to, &[sum, from], u64::from(shift));
     }
     let dst = cx.dst(d, ty)?;
-    cx.raw(
-        if wide {
-            map1(|a: u64| a)
-        } else {
-            map1(|a: u32| a)
-        },
-        dst.reg,
-        &[total],
-        0,
-    );
+    cx.copy(class, dst.reg, total);
     cx.finish(&dst);
     Ok(())
 }

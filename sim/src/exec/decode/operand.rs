@@ -6,6 +6,7 @@ use super::mods::signed;
 use super::{Bad, Cx, Place};
 use crate::exec::inst::Class;
 use crate::exec::lanes::map::map1;
+use crate::exec::lanes::pred;
 use crate::exec::lanes::sreg::{self, SREGS, Sreg};
 use crate::exec::memory::CODE_WINDOW;
 use crate::ptx::{Operand, ScalarType};
@@ -19,7 +20,7 @@ pub(crate) struct Dst {
 impl<'a> Cx<'a, '_> {
     /// The register that holds an operand of type `ty`.
     pub(crate) fn src(&mut self, arg: &Operand<'a>, ty: ScalarType) -> Result<u32, Bad> {
-        let class = Class::of(ty).ok_or_else(|| Bad::new("128-bit operands are not supported"))?;
+        let class = Class::of(ty);
         match *arg {
             Operand::Name(name) => {
                 if let Some((have, at)) = self.reg(name)? {
@@ -38,7 +39,7 @@ impl<'a> Cx<'a, '_> {
                 let (have, at) = self.address_of(name, offset)?;
                 self.narrow(have, at, class, name)
             }
-            Operand::Int(_) | Operand::F32(_) | Operand::F64(_) => {
+            Operand::Int(_) | Operand::F32(_) | Operand::F64(_) if class != Class::W128 => {
                 let value = immediate(arg, ty)?;
                 self.konst(class, value)
             }
@@ -64,6 +65,13 @@ impl<'a> Cx<'a, '_> {
 
     /// A special register, read into a temporary.
     fn special(&mut self, name: &str) -> Result<Option<(Class, u32)>, Bad> {
+        // A driver may define these; this one defines none, and they read as zero.
+        let driver = name
+            .strip_prefix("%envreg")
+            .and_then(|n| n.parse::<u8>().ok());
+        if driver.is_some_and(|n| n < 32) {
+            return Ok(Some((Class::W32, self.konst(Class::W32, 0)?)));
+        }
         let Some(index) = SREGS.iter().position(|(n, _)| *n == name) else {
             return Ok(None);
         };
@@ -124,7 +132,7 @@ impl<'a> Cx<'a, '_> {
     /// The register for a result of type `ty`. [`Cx::finish`] must follow the
     /// instruction that writes it.
     pub(crate) fn dst(&mut self, arg: &Operand<'a>, ty: ScalarType) -> Result<Dst, Bad> {
-        let class = Class::of(ty).ok_or_else(|| Bad::new("128-bit operands are not supported"))?;
+        let class = Class::of(ty);
         let name = match *arg {
             Operand::Name(name) => name,
             Operand::Sink => {
@@ -152,6 +160,23 @@ impl<'a> Cx<'a, '_> {
             reg,
             widen: Some((at, signed(ty))),
         })
+    }
+
+    /// `to = from`.
+    pub(crate) fn copy(&mut self, class: Class, to: u32, from: u32) {
+        match class {
+            Class::W32 => self.raw(map1(|a: u32| a), to, &[from], 0),
+            Class::W64 => self.raw(map1(|a: u64| a), to, &[from], 0),
+            Class::Pred => self.raw(pred::logic(|a, _| a), to, &[from, from], 0),
+            Class::W128 => {
+                self.copy(Class::W64, to, from);
+                self.copy(
+                    Class::W64,
+                    to + Class::W64.bytes(),
+                    from + Class::W64.bytes(),
+                );
+            }
+        }
     }
 
     /// Widens a result into its register, if it needs that.

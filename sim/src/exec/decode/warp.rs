@@ -5,7 +5,9 @@ use super::arith::args;
 use super::mods::Mods;
 use super::{Bad, Cx};
 use crate::exec::inst::{Class, Inst, Kind, NONE};
+use crate::exec::lanes::map::map1;
 use crate::exec::lanes::warp;
+use crate::exec::num::float::{max32, min32, nan32};
 use crate::ptx::{Instr, Operand, ScalarType};
 
 /// Emits `inst`, gathering the lanes of `members` first if it is given.
@@ -123,9 +125,18 @@ pub(super) fn matching<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), B
 }
 
 pub(super) fn redux<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
-    let mods = Mods::of(ins, &["sync", "add", "min", "max", "and", "or", "xor"])?;
+    let allowed = [
+        "sync", "add", "min", "max", "and", "or", "xor", "abs", "NaN",
+    ];
+    let mods = Mods::of(ins, &allowed)?;
     let ty = mods.ty()?;
     let [d, a, members] = args(ins)?;
+    if ty == ScalarType::F32 {
+        return redux_single(cx, &mods, d, a, members);
+    }
+    if mods.has("abs") || mods.has("NaN") {
+        return Err(Bad::new(".abs and .NaN need .f32"));
+    }
     let signed = ty == ScalarType::S32;
     let twin = match mods.find(|t| (t != "sync").then_some(t)) {
         Some("add") => warp::redux(u32::wrapping_add),
@@ -142,15 +153,61 @@ pub(super) fn redux<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
         Some("max") => warp::redux(u32::max),
         _ => return Err(Bad::new("an operation is expected")),
     };
-    if Class::of(ty) != Some(Class::W32)
-        || !matches!(ty, ScalarType::U32 | ScalarType::S32 | ScalarType::B32)
-    {
+    if !matches!(ty, ScalarType::U32 | ScalarType::S32 | ScalarType::B32) {
         return Err(Bad::new("a 32-bit integer type is expected"));
     }
     let ra = cx.src(a, ty)?;
     let dst = cx.dst(d, ty)?;
     let mut inst = cx.blank(twin);
     (inst.d, inst.a) = (dst.reg, ra);
+    gathered(cx, inst, Some(members))?;
+    cx.finish(&dst);
+    Ok(())
+}
+
+/// `redux.sync.min` and `.max` of floats, of sm_100.
+fn redux_single<'a>(
+    cx: &mut Cx<'a, '_>,
+    mods: &Mods<'a>,
+    d: &Operand<'a>,
+    a: &Operand<'a>,
+    members: &Operand<'a>,
+) -> Result<(), Bad> {
+    macro_rules! fold {
+        ($f:expr, nan) => {
+            warp::redux(|a, b| {
+                let (a, b) = (f32::from_bits(a), f32::from_bits(b));
+                if a.is_nan() || b.is_nan() {
+                    0x7fff_ffff
+                } else {
+                    $f(a, b).to_bits()
+                }
+            })
+        };
+        ($f:expr) => {
+            warp::redux(|a, b| $f(f32::from_bits(a), f32::from_bits(b)).to_bits())
+        };
+    }
+    let twin = match (mods.has("min"), mods.has("max"), mods.has("NaN")) {
+        (true, false, false) => fold!(min32),
+        (true, false, true) => fold!(min32, nan),
+        (false, true, false) => fold!(max32),
+        (false, true, true) => fold!(max32, nan),
+        _ => return Err(Bad::new(".min or .max is expected")),
+    };
+    let ty = ScalarType::F32;
+    let from = cx.src(a, ty)?;
+    // A single lane's NaN is the canonical one, too.
+    let values = cx.temp(Class::W32)?;
+    let prepare = if mods.has("abs") {
+        map1(|a: f32| nan32(a.abs()))
+    } else {
+        map1(nan32)
+    };
+    cx.raw(prepare, values, &[from], 0);
+    let dst = cx.dst(d, ty)?;
+    let mut inst = cx.blank(twin);
+    (inst.d, inst.a) = (dst.reg, values);
     gathered(cx, inst, Some(members))?;
     cx.finish(&dst);
     Ok(())

@@ -108,3 +108,53 @@ map_x!(Map2x, map2x, A a a, B b b);
 map!(Map3, map3, A a a, B b b, C c c);
 map_x!(Map3x, map3x, A a a, B b b, C c c);
 map!(Map4, map4, A a a, B b b, C c c, E e e);
+
+struct Patched<A, R, P, F, G>(PhantomData<(A, R, P, F, G)>);
+
+impl<A, R, P, F, G> Body for Patched<A, R, P, F, G>
+where
+    A: Lane,
+    R: Lane,
+    P: Fn(A, u64) -> bool + Copy + 'static,
+    F: Fn(A, u64) -> R + Copy + 'static,
+    G: Fn(A, u64) -> R + Copy + 'static,
+{
+    #[inline(always)]
+    unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
+        // SAFETY: made only by `map1_patched`, which is given these.
+        let (p, f, g) = unsafe { (conjure::<P>(), conjure::<F>(), conjure::<G>()) };
+        for k in 0..32 / CHUNK {
+            // SAFETY: the decoder put registers of these classes here.
+            let a = unsafe { cx.chunk::<A::Slot>(i.a, k) };
+            let mut out = [R::Slot::default(); CHUNK];
+            let mut fits = true;
+            for l in 0..CHUNK {
+                out[l] = f(A::get(a[l]), i.x).put();
+                fits &= p(A::get(a[l]), i.x);
+            }
+            if !fits {
+                for l in 0..CHUNK {
+                    if !p(A::get(a[l]), i.x) {
+                        out[l] = g(A::get(a[l]), i.x).put();
+                    }
+                }
+            }
+            // SAFETY: as above.
+            unsafe { cx.set_chunk(i.d, k, m, out) };
+        }
+        Flow::Next
+    }
+}
+
+/// `f` of every lane, then `g` of those for which `p` does not hold: for functions that are
+/// vector code except for rare operands.
+pub(crate) fn map1_patched<A, R, P, F, G>(_: P, _: F, _: G) -> Twin
+where
+    A: Lane,
+    R: Lane,
+    P: Fn(A, u64) -> bool + Copy + 'static,
+    F: Fn(A, u64) -> R + Copy + 'static,
+    G: Fn(A, u64) -> R + Copy + 'static,
+{
+    Twin::of::<Patched<A, R, P, F, G>>()
+}

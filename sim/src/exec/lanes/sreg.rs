@@ -86,6 +86,18 @@ pub(crate) const SREGS: &[(&str, Sreg)] = &[
     ("%globaltimer_hi", Sreg::GlobaltimerHi),
     ("%dynamic_smem_size", Sreg::DynamicSmem),
     ("%total_smem_size", Sreg::TotalSmem),
+    ("%aggr_smem_size", Sreg::TotalSmem),
+    // No shared memory is reserved for the system.
+    ("%reserved_smem_offset_begin", Sreg::Zero),
+    ("%reserved_smem_offset_end", Sreg::Zero),
+    ("%reserved_smem_offset_cap", Sreg::Zero),
+    ("%reserved_smem_offset_0", Sreg::Zero),
+    ("%reserved_smem_offset_1", Sreg::Zero),
+    // The fourth element of these vectors is zero.
+    ("%tid.w", Sreg::Zero),
+    ("%ntid.w", Sreg::Zero),
+    ("%ctaid.w", Sreg::Zero),
+    ("%nctaid.w", Sreg::Zero),
     // A grid without clusters is one of clusters of one block.
     ("%cluster_ctaid.x", Sreg::Zero),
     ("%cluster_ctaid.y", Sreg::Zero),

@@ -22,6 +22,28 @@ pub(crate) fn ftz(v: f32) -> f32 {
     })
 }
 
+/// Flushes if bit 2 of an instruction's mode says so.
+#[inline(always)]
+pub(crate) fn flush(v: f32, x: u64) -> f32 {
+    if x & 4 != 0 { ftz(v) } else { v }
+}
+
+/// `.ftz` of half-precision bits.
+#[inline(always)]
+pub(crate) fn ftz16(bits: u16) -> u16 {
+    if bits & 0x7c00 == 0 {
+        bits & 0x8000
+    } else {
+        bits
+    }
+}
+
+/// `.ftz` of packed half-precision bits.
+#[inline(always)]
+pub(crate) fn ftz16x2(bits: u32) -> u32 {
+    u32::from(ftz16(bits as u16)) | u32::from(ftz16((bits >> 16) as u16)) << 16
+}
+
 /// `.sat`: into [0, 1], NaN to 0.
 #[inline(always)]
 pub(crate) fn sat32(v: f32) -> f32 {

@@ -34,7 +34,8 @@ pub(crate) fn registers(func: &Func) -> Vec<Unit> {
         let unit = at as usize / size_of::<Unit>();
         match class {
             Class::W32 => regs[unit] = Unit([value as u32; 32]),
-            Class::W64 => {
+            // Constants of 128 bits are not made.
+            Class::W64 | Class::W128 => {
                 // Little-endian lanes: each takes two words.
                 for half in 0..2 {
                     regs[unit + half] = Unit(std::array::from_fn(|k| {

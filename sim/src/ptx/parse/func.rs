@@ -46,10 +46,7 @@ impl<'a> Parser<'a> {
             self.bump();
             let mut values = Vec::new();
             if self.eat(b'(') {
-                while !matches!(self.tok(), Tok::P(b')') | Tok::Eof) {
-                    self.bump();
-                }
-                self.expect(b')')?;
+                self.skip_parentheses("")?;
             }
             loop {
                 match self.tok() {

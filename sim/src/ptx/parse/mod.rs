@@ -106,6 +106,21 @@ impl<'a> Parser<'a> {
         Ok(v)
     }
 
+    /// After `(`: everything up to and including its partner; whether `.look` is in it.
+    fn skip_parentheses(&mut self, look: &str) -> Result<bool> {
+        let (mut depth, mut found) = (1u32, false);
+        while depth > 0 {
+            match self.tok() {
+                Tok::P(b'(') => depth = depth.saturating_add(1),
+                Tok::P(b')') => depth -= 1,
+                Tok::Eof => return self.error("`)`"),
+                other => found |= other == Tok::Dot(look),
+            }
+            self.bump();
+        }
+        Ok(found)
+    }
+
     /// Runs `rule` one level deeper.
     fn nested<T>(&mut self, rule: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == MAX_DEPTH {

@@ -43,11 +43,7 @@ impl<'a> Parser<'a> {
                 "attribute" => {
                     self.bump();
                     self.expect(b'(')?;
-                    while !matches!(self.tok(), Tok::P(b')') | Tok::Eof) {
-                        managed |= matches!(self.tok(), Tok::Dot("managed"));
-                        self.bump();
-                    }
-                    self.expect(b')')?;
+                    managed |= self.skip_parentheses("managed")?;
                     continue;
                 }
                 _ => match ScalarType::from_token(token) {
