@@ -110,8 +110,17 @@ impl Bench {
         #[cfg(feature = "sim")]
         if let Some(machine) = machine {
             assert_eq!(machine.leaks(), None);
+            assert_no_findings(&machine);
         }
     }
+}
+
+/// Strict mode has found nothing wrong.
+#[cfg(feature = "sim")]
+pub(crate) fn assert_no_findings(machine: &Machine) {
+    let findings = machine.findings();
+    let lines: Vec<_> = findings.iter().map(ToString::to_string).collect();
+    assert!(lines.is_empty(), "strict mode found: {lines:#?}");
 }
 
 /// The managers hold nothing and gave nothing up.
