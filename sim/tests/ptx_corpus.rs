@@ -279,6 +279,10 @@ fn apply(text: &str, changes: &[(u8, usize, usize, u8)]) -> String {
 /// refused.
 #[test]
 fn mutations_are_errors_or_programs() {
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "quickcheck hands values over"
+    )]
     fn unharmed(changes: Changes) -> bool {
         let files = files(&committed());
         let (_, text) = &files[changes.0 % files.len()];
