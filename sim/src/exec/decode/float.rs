@@ -247,15 +247,14 @@ pub(super) fn rcp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     emit(cx, ins, &mods, twin, x)
 }
 
-/// The low 32 bits cleared, and subnormals flushed, as `.approx.ftz.f64` does.
+/// The low 32 bits cleared, subnormals flushed and NaNs made one, as `.approx.ftz.f64` does.
 pub(super) fn high_half(v: f64) -> f64 {
     let bits = v.to_bits() & 0xffff_ffff_0000_0000;
-    let flushed = if bits & 0x7ff0_0000_0000_0000 == 0 {
-        bits & 1 << 63
-    } else {
-        bits
-    };
-    f64::from_bits(flushed)
+    f64::from_bits(match bits & !(1 << 63) {
+        0..0x0010_0000_0000_0000 => bits & 1 << 63,
+        0x7ff0_0000_0000_0001.. => 0x7fff_ffff_0000_0000,
+        _ => bits,
+    })
 }
 
 pub(super) fn sqrt<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {

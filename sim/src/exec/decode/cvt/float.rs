@@ -67,12 +67,19 @@ pub(super) fn to_int(
     } else {
         integral(cx, from, mods)?
     };
-    // NaN gives 0 between 32-bit types and the lone top bit otherwise. Narrow
-    // destinations are clamped, not cut off.
+    // NaN gives the lone top bit of the destination if the source is `.f64` or the
+    // destination has 64 bits, and 0 otherwise. Narrow destinations are clamped, not cut off.
     if dty.size() < 4 {
         let code = range_code(dty);
         let twin = if from.ty == ScalarType::F64 {
-            map1x(|a: f64, x: u64| clamp(i128::from(a as i64), x) as u32)
+            map1x(|a: f64, x: u64| {
+                if a.is_nan() {
+                    let top = 1u64 << ((8 << (x & 3)) - 1);
+                    // Sign-extended as every result of a signed type.
+                    return (if x & 4 != 0 { top.wrapping_neg() } else { top }) as u32;
+                }
+                clamp(i128::from(a as i64), x) as u32
+            })
         } else {
             map1x(|a: f32, x: u64| clamp(i128::from(a as i64), x) as u32)
         };
