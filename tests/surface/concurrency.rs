@@ -287,10 +287,14 @@ fn divergent_returns() {
         bar.sync 0; mov.u32 %x1, 0; add.u32 %r, %r, 1000;",
     );
     let got = kernel.run(1, 128, false, &words(128));
-    let steps = |mut n: u32| {
+    let steps = |mut n: u32| -> u32 {
         let mut steps = 0;
         while n > 1 {
-            n = if n % 2 == 0 { n / 2 } else { 3 * n + 1 };
+            n = if n.is_multiple_of(2) {
+                n / 2
+            } else {
+                3 * n + 1
+            };
             steps += 1;
         }
         steps
