@@ -13,4 +13,5 @@ mod managed;
 mod memops;
 mod occupancy;
 mod peers;
+mod streams;
 mod vmm;
