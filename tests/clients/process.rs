@@ -108,6 +108,8 @@ fn forks() {
         match libc::fork() {
             -1 => panic!("no fork"),
             0 => {
+                // A child that waits for ever is ended.
+                libc::alarm(30);
                 let code = driver.cuDeviceGetCount(&raw mut count);
                 let code = code.err().and_then(|error| error.status());
                 let good = code == Some(CUresult::CUDA_ERROR_NOT_INITIALIZED);
@@ -116,6 +118,7 @@ fn forks() {
             child => {
                 let mut status = 0;
                 assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+                assert!(libc::WIFEXITED(status), "the child died: {status:#x}");
                 assert_eq!(libc::WEXITSTATUS(status), 0, "the child's call");
             }
         }
@@ -154,6 +157,83 @@ fn calls_at_exit() {
     let driver = DRIVER.get_or_init(|| Driver::load().expect("the library"));
     // SAFETY: cuInit takes no pointers.
     unsafe { driver.cuInit(0) }.expect("cuInit");
+}
+
+#[test]
+#[ignore = "a process that tests start"]
+fn forks_before_init() {
+    let driver = Driver::load().expect("the library");
+    // SAFETY: the child calls the driver and ends.
+    unsafe {
+        match libc::fork() {
+            -1 => panic!("no fork"),
+            0 => {
+                libc::alarm(30);
+                let mut count = 0;
+                let works =
+                    driver.cuInit(0).is_ok() && driver.cuDeviceGetCount(&raw mut count).is_ok();
+                libc::_exit(i32::from(!(works && count == 1)) * 9);
+            }
+            child => {
+                let mut status = 0;
+                assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+                assert!(
+                    libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0,
+                    "{status:#x}"
+                );
+            }
+        }
+    }
+    println!("the child had a driver");
+}
+
+// Without it a program that forks workers after it has looked for a driver, and before it
+// uses one, could not use it in them.
+#[test]
+fn a_child_of_before_init_has_a_driver() {
+    let output = run("forks_before_init", &[]);
+    let text = text(&output);
+    assert!(
+        output.status.success() && text.contains("the child had a driver"),
+        "{text}"
+    );
+}
+
+// Without it the text of an error could be asked for and not be written, by a program that
+// prints it.
+#[test]
+fn error_texts_are_there_when_nothing_else_is() {
+    let output = run("asks_for_a_text", &[("CUPOLA_SIM_DEVICES", "many")]);
+    let text = text(&output);
+    assert!(
+        output.status.success() && text.contains("802 is CUDA_ERROR_SYSTEM_NOT_READY"),
+        "{text}"
+    );
+}
+
+#[test]
+#[ignore = "a process that tests start"]
+fn asks_for_a_text() {
+    // SAFETY: the library's initialisers are Rust's own.
+    let library = unsafe { libloading::Library::new(library::path()) }.expect("it loads");
+    let mut name = std::ptr::null();
+    // SAFETY: the types are those of the API, and the place outlives the calls.
+    let name = unsafe {
+        use cupola_sys::driver::pfn;
+        let init = library.get::<pfn::cuInit>(b"cuInit\0").expect("exported");
+        let text = library
+            .get::<pfn::cuGetErrorName>(b"cuGetErrorName\0")
+            .expect("exported");
+        let code = init(0);
+        assert_eq!(text(code, &raw mut name), CUresult::CUDA_SUCCESS);
+        println!(
+            "{} is {}",
+            code.0,
+            std::ffi::CStr::from_ptr(name).to_string_lossy()
+        );
+        name
+    };
+    assert!(!name.is_null());
 }
 
 // Without it a destructor that runs late could work on a driver that has reported its

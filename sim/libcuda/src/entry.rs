@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use cupola_sim::Machine;
 use cupola_sim::settings::Settings;
-use cupola_sys::driver::{CUresult, Driver, DriverError};
+use cupola_sys::driver::{CUresult, Driver, DriverError, id};
 use cupola_sys::{CallError, SymbolId};
 
 use crate::log::{Line, Log};
@@ -44,6 +44,7 @@ fn global() -> Result<&'static Global, CUresult> {
 
 impl Global {
     fn new() -> Result<Self, String> {
+        process::watch()?;
         let settings = Settings::from_environment().map_err(|error| error.to_string())?;
         let log = settings.log.as_deref().map(Log::open).transpose()?;
         let report = settings.report.as_deref().map(Report::open).transpose()?;
@@ -55,8 +56,9 @@ impl Global {
             builder = builder.on_finding(move |finding| report.finding(finding));
         }
         let machine = builder.build();
-        let driver = settings.driver(machine.driver());
-        process::watch()?;
+        let driver = settings
+            .driver(machine.driver())
+            .map_err(|error| error.to_string())?;
         Ok(Self {
             driver,
             machine,
@@ -66,24 +68,41 @@ impl Global {
     }
 }
 
+/// A driver for the texts of error codes, which a program asks for when it has been refused
+/// everything else.
+fn texts() -> &'static Driver {
+    static TEXTS: OnceLock<Driver> = OnceLock::new();
+    TEXTS.get_or_init(|| Machine::builder().devices(0).build().driver())
+}
+
 /// Makes one call of the driver.
 pub(crate) fn call(
-    id: SymbolId,
+    function: SymbolId,
     run: impl Fn(&Driver) -> Result<(), DriverError>,
     describe: impl Fn(&mut Line),
 ) -> CUresult {
-    if let Some(code) = process::refuses() {
-        return code;
-    }
     // A panic must not reach a C program. The machine's own functions stop theirs; this is
     // for what lies around them.
     let called = catch_unwind(AssertUnwindSafe(|| {
-        let global = global()?;
+        let global = match process::refuses() {
+            Some(code) => Err(code),
+            None => global(),
+        };
+        let global = match global {
+            Err(_) if [id::cuGetErrorName, id::cuGetErrorString].contains(&function) => {
+                return Ok(code(run(texts())));
+            }
+            global => global?,
+        };
         let run = || code(run(&global.driver));
-        Ok::<_, CUresult>(match &global.log {
+        let ended = match &global.log {
             None => run(),
-            Some(log) => log.around(id, &global.machine, &run, &describe),
-        })
+            Some(log) => log.around(function, &global.machine, &run, &describe),
+        };
+        if function == id::cuInit && ended == CUresult::CUDA_SUCCESS {
+            process::initialized();
+        }
+        Ok::<_, CUresult>(ended)
     }));
     match called {
         Ok(Ok(code) | Err(code)) => code,

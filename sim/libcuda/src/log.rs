@@ -1,7 +1,7 @@
 //! The log of calls: one line for each, written before the call returns.
 
 use std::fmt::{Debug, Write as _};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Mutex;
@@ -21,12 +21,17 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    /// A file, made anew, or standard error.
+    /// A file to add to, or standard error. A program may start others, which write to the
+    /// same file: whoever starts the first one empties it.
     pub(crate) fn open(path: &Path) -> Result<Self, String> {
         if path == Path::new("stderr") {
             return Ok(Self::Error);
         }
-        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Self::File(Mutex::new(file)))
     }
 
@@ -74,7 +79,7 @@ impl Log {
     }
 
     /// Runs a call and writes its line:
-    /// `number, milliseconds since the first call, thread, call, result, microseconds`.
+    /// `number, milliseconds since the first call, process, thread, call, result, microseconds`.
     pub(crate) fn around(
         &self,
         id: SymbolId,
@@ -88,8 +93,9 @@ impl Log {
             .get(usize::from(id.0))
             .map_or("?", |symbol| symbol.as_str());
         let mut line = Line(format!(
-            "{number} {:.3}ms {:?} {name}(",
+            "{number} {:.3}ms {} {:?} {name}(",
             at.as_secs_f64() * 1e3,
+            std::process::id(),
             std::thread::current().id(),
         ));
         describe(&mut line);

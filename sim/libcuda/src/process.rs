@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use cupola_sys::driver::CUresult;
 
@@ -14,8 +14,16 @@ const FORKED: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(RUNNING);
 
+/// Whether `cuInit` has succeeded: from then on a fork leaves threads behind.
+static INITIALIZED: AtomicBool = AtomicBool::new(false);
+
+/// Notes that `cuInit` has succeeded.
+pub(crate) fn initialized() {
+    INITIALIZED.store(true, Ordering::Relaxed);
+}
+
 /// The code with which every call is refused, if it is: the process ends, or is the child
-/// of a fork of a process with a machine, whose threads it does not have.
+/// of a fork of a process that had initialised the driver, whose threads it does not have.
 pub(crate) fn refuses() -> Option<CUresult> {
     match STATE.load(Ordering::Relaxed) {
         RUNNING => None,
@@ -38,13 +46,18 @@ extern "C" fn end() {
 }
 
 extern "C" fn forked() {
-    STATE.store(FORKED, Ordering::Relaxed);
+    // A machine that is half made stays so in the child: the thread that makes it is the
+    // parent's.
+    if INITIALIZED.load(Ordering::Relaxed) || entry::made().is_none() {
+        STATE.store(FORKED, Ordering::Relaxed);
+    }
 }
 
-/// Learns of the end of the process and of its forks.
+/// Learns of the end of the process and of its forks; called before the machine is made.
 pub(crate) fn watch() -> Result<(), String> {
     // SAFETY: both handlers are functions of this library, which is never unloaded
-    // (`build.rs`), touch only atomics and process-wide state, and do not unwind.
+    // (`build.rs`), and do not unwind. The one for forks reads and writes atomics alone; the
+    // one for the end runs as ordinary code of the thread that ends the process.
     let (at_exit, at_fork): (c_int, c_int) = unsafe {
         (
             libc::atexit(end),
@@ -78,11 +91,27 @@ fn write(file: c_int, mut text: &[u8]) {
             Ok(written) => text = text.get(written..).unwrap_or_default(),
             Err(_) => {
                 let error = std::io::Error::last_os_error();
-                // A closed output is no reason for a program to fail.
-                if error.kind() != std::io::ErrorKind::Interrupted {
-                    return;
+                match error.kind() {
+                    std::io::ErrorKind::Interrupted => {}
+                    std::io::ErrorKind::WouldBlock => wait_until_writable(file),
+                    // What cannot be written is lost: the program under test goes on. (In
+                    // a program that does not ignore SIGPIPE, a pipe that nobody reads ends
+                    // it, as it does with its own output.)
+                    _ => return,
                 }
             }
         }
     }
+}
+
+/// Waits for room in an output that the program made non-blocking.
+fn wait_until_writable(file: c_int) {
+    let mut poll = libc::pollfd {
+        fd: file,
+        events: libc::POLLOUT,
+        revents: 0,
+    };
+    // SAFETY: one structure that outlives the call. Its result does not matter: the next
+    // write says what is wrong.
+    unsafe { libc::poll(&raw mut poll, 1, -1) };
 }

@@ -44,7 +44,8 @@ impl Report {
                 let text = serde_json::Value::from(message);
                 format!("{{\"message\":{text}}}\n")
             } else {
-                format!("message: {message}\n")
+                // A line that continues a message begins with spaces.
+                format!("message: {}\n", message.replace('\n', "\n  "))
             });
         }
     }

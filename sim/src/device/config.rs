@@ -270,10 +270,13 @@ impl MachineBuilder {
         self
     }
 
-    /// Takes a function away: the machine is of a driver that lacks it.
+    /// Takes a function away: the machine is of a driver that lacks it. Every driver has
+    /// `cuDriverGetVersion`, which stays.
     #[must_use]
     pub fn without(mut self, function: SymbolId) -> Self {
-        self.without.push(function);
+        if function != cupola_sys::driver::id::cuDriverGetVersion {
+            self.without.push(function);
+        }
         self
     }
 

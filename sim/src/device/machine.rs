@@ -30,7 +30,7 @@ use super::sync::{lock, read, write};
 use super::usage::Usage;
 
 /// Most devices of a machine: as many as the address space has room for.
-const MOST_DEVICES: usize = 16;
+pub(crate) const MOST_DEVICES: usize = 16;
 
 /// A software CUDA machine. Clones are the same machine; a process can have several.
 ///

@@ -33,6 +33,7 @@ mod usage;
 mod value;
 
 pub use config::{DeviceConfig, MachineBuilder, Order};
+pub(crate) use machine::MOST_DEVICES;
 pub use machine::Machine;
 pub use schedule::{Act, Step, Trace};
 pub use strict::{Allocation, CallSite, Finding, FindingKind, KernelSite, Memory, Strict};

@@ -75,6 +75,8 @@ pub(super) fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Settings, S
         );
     }
     if let Some(count) = number("CUPOLA_SIM_DEVICES")? {
+        text::device_count(count)
+            .map_err(|reason| SettingsError::value("CUPOLA_SIM_DEVICES", reason))?;
         settings.devices = Some(count);
         settings.device.truncate(1);
     }

@@ -11,7 +11,7 @@ mod text;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cupola_sys::driver::Driver;
+use cupola_sys::driver::{Driver, DriverError};
 use cupola_sys::{SymbolId, Version};
 use serde::Deserialize;
 
@@ -72,8 +72,8 @@ impl SettingsError {
 ///     "#,
 /// )?;
 /// let machine = settings.builder().build();
-/// let driver = settings.driver(machine.driver());
-/// # Ok::<(), cupola_sim::settings::SettingsError>(())
+/// let driver = settings.driver(machine.driver())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// [`Machine::builder`]: crate::Machine::builder
@@ -159,6 +159,8 @@ impl Settings {
     fn parse(text: &str, origin: &str) -> Result<Self, SettingsError> {
         let settings: Self =
             toml::from_str(text).map_err(|error| SettingsError::value(origin, error))?;
+        let most = settings.devices.unwrap_or(0).max(settings.device.len());
+        text::device_count(most).map_err(|reason| SettingsError::value(origin, reason))?;
         if settings.devices.is_some() && settings.device.len() > 1 {
             return Err(SettingsError::value(
                 origin,
@@ -202,19 +204,21 @@ impl Settings {
     }
 
     /// The driver, through a fault table if these settings have faults.
-    #[must_use]
-    pub fn driver(&self, driver: Driver) -> Driver {
+    ///
+    /// # Errors
+    /// What the driver said when it was asked for its version.
+    pub fn driver(&self, driver: Driver) -> Result<Driver, DriverError> {
         if self.fault.is_empty() {
-            return driver;
+            return Ok(driver);
         }
-        let table = FaultTable::new(driver.clone());
+        let table = FaultTable::new(driver);
         // Made before the faults: it asks for the driver's version.
-        let faulty = table.try_driver();
+        let faulty = table.try_driver()?;
         table.reset();
         for fault in &self.fault {
             fault.arm(&table);
         }
-        faulty.unwrap_or(driver)
+        Ok(faulty)
     }
 }
 

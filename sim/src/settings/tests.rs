@@ -18,7 +18,7 @@ fn from(variables: &[(&str, &str)]) -> Result<Settings, String> {
 /// Device count and the memory of the last one, as a program sees them.
 fn seen(settings: &Settings) -> (i32, usize) {
     let machine = settings.builder().build();
-    let driver = settings.driver(machine.driver());
+    let driver = settings.driver(machine.driver()).unwrap();
     let (mut count, mut memory) = (0, 0usize);
     // SAFETY: the places outlive the calls.
     unsafe {
@@ -69,7 +69,7 @@ fn faults_hit_the_calls_they_name() {
     let faults = "cuDeviceGetCount:2=CUDA_ERROR_NOT_READY, cuDriverGetVersion:1=3";
     let settings = from(&[("CUPOLA_SIM_FAULTS", faults)]).unwrap();
     let machine = settings.builder().build();
-    let driver = settings.driver(machine.driver());
+    let driver = settings.driver(machine.driver()).unwrap();
     let mut value = 0;
     // SAFETY: the place outlives the calls.
     unsafe {
@@ -103,6 +103,8 @@ fn what_means_nothing_is_an_error_that_says_where() {
         ),
         ("without = [\"cuNothing\"]", "no function"),
         ("strict = \"some\"", "no check"),
+        ("devices = 17", "16 at most"),
+        ("without = [\"cuDriverGetVersion\"]", "every driver"),
         ("order = \"random\"", "no order"),
         ("devices = 2\n[[device]]\n[[device]]", "all alike"),
     ] {
@@ -111,6 +113,7 @@ fn what_means_nothing_is_an_error_that_says_where() {
     }
     for (name, value, part) in [
         ("CUPOLA_SIM_DEVICES", "two", "whole number"),
+        ("CUPOLA_SIM_DEVICES", "1000000000000", "16 at most"),
         ("CUPOLA_SIM_MEMORY", "99999999999GiB", "exceeds 64 bits"),
         ("CUPOLA_SIM_FAULTS", "cuInit=2", "FUNCTION:CALL=CODE"),
         ("CUPOLA_SIM_FAULTS", "cuStreamGetCtx_v9:1=2", "no function"),

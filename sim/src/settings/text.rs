@@ -7,7 +7,7 @@ use cupola_sys::driver::{CUresult, SYMBOLS};
 use cupola_sys::{Status as _, SymbolId, Version};
 use serde::de::{Deserialize, Deserializer, Error};
 
-use crate::device::{Order, Strict};
+use crate::device::{MOST_DEVICES, Order, Strict};
 
 /// Bytes: a number, or a text such as `16GiB`.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +96,16 @@ pub(super) fn function(name: &str) -> Result<SymbolId, String> {
             format!("{name:?} is exported as {}: name one", forms.join(", "))
         }
     })
+}
+
+/// As many devices as a machine can have.
+pub(super) fn device_count(count: usize) -> Result<(), String> {
+    if count > MOST_DEVICES {
+        return Err(format!(
+            "{count} devices: a machine has {MOST_DEVICES} at most"
+        ));
+    }
+    Ok(())
 }
 
 /// An error code by name or number.
@@ -188,6 +198,9 @@ pub(super) fn order<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Order>,
 
 pub(super) fn functions<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<SymbolId>, D::Error> {
     let names = Vec::<String>::deserialize(from)?;
-    let ids = names.iter().map(|name| function(name));
+    let ids = names.iter().map(|name| match name.as_str() {
+        "cuDriverGetVersion" => Err(format!("{name} cannot be missing: every driver has it")),
+        name => function(name),
+    });
     ids.collect::<Result<_, _>>().map_err(D::Error::custom)
 }

@@ -78,8 +78,8 @@ fn check(path: &Path) -> Result<Checked, Failure> {
 }
 
 fn load(bytes: &[u8]) -> Result<Program, String> {
-    let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
-    // As the driver takes it: the text ends at a NUL.
+    // As the driver takes it: any bytes in comments and names, and the text ends at a NUL.
+    let text = String::from_utf8_lossy(bytes);
     let text = text.split('\0').next().unwrap_or_default();
     let module = cupola_sim::ptx::Module::parse(text).map_err(|error| error.to_string())?;
     Program::load(&module, &mut Nowhere::default()).map_err(|error| error.to_string())

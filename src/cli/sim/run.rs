@@ -2,9 +2,8 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io::Read as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use tempfile::TempDir;
@@ -23,7 +22,22 @@ pub(super) fn run(args: &SimRunArgs) -> Result<ExitCode, Failure> {
         let link = folder.path().join(name);
         std::os::unix::fs::symlink(&library, &link).map_err(|error| Failure::file(&link, error))?;
     }
-    let report = folder.path().join("report");
+    let own = folder.path().join("report");
+    let named = args.settings.report.clone().or_else(|| {
+        let name = env::var_os("CUPOLA_SIM_REPORT").filter(|name| !name.is_empty());
+        name.map(PathBuf::from)
+    });
+    let report = named.as_deref().unwrap_or(&own);
+    if args.fail_on_findings && report == Path::new("stderr") {
+        return Err(Failure::new(
+            Exit::File,
+            "--fail-on-findings reads the report: it cannot go to stderr".into(),
+        ));
+    }
+    empty(report)?;
+    if let Some(log) = &args.settings.log {
+        empty(log)?;
+    }
     let (program, arguments) = args
         .program
         .split_first()
@@ -37,24 +51,20 @@ pub(super) fn run(args: &SimRunArgs) -> Result<ExitCode, Failure> {
     for (name, value) in args.settings.variables() {
         command.env(name, value);
     }
-    let own_report = args.settings.report.is_none() && env::var_os("CUPOLA_SIM_REPORT").is_none();
-    if own_report {
-        command.env("CUPOLA_SIM_REPORT", &report);
-    }
+    command.env("CUPOLA_SIM_REPORT", report);
     let status = command
         .status()
         .map_err(|error| Failure::file(Path::new(program), error))?;
-    let mut text = String::new();
-    if own_report
-        && let Ok(mut file) = std::fs::File::open(&report)
-        // What is readable of it; the program may have died while it was written.
-        && file.read_to_string(&mut text).is_ok()
-        && !text.is_empty()
-    {
+    let text = if report == Path::new("stderr") {
+        String::new()
+    } else {
+        let bytes = std::fs::read(report).map_err(|error| Failure::file(report, error))?;
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    if named.is_none() {
         eprint!("{text}");
     }
-    let found = text.lines().any(|line| !line.starts_with("message: "));
-    if args.fail_on_findings && status.success() && found {
+    if args.fail_on_findings && status.success() && text.lines().any(is_finding) {
         return Ok(Exit::Wrong.into());
     }
     // As shells do: a program that a signal ended has 128 more than the signal.
@@ -62,6 +72,21 @@ pub(super) fn run(args: &SimRunArgs) -> Result<ExitCode, Failure> {
         .code()
         .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(ExitCode::from(u8::try_from(code & 0xff).unwrap_or(1)))
+}
+
+/// Empties a file that the program, and those that it starts, add to.
+fn empty(path: &Path) -> Result<(), Failure> {
+    if path == Path::new("stderr") {
+        return Ok(());
+    }
+    std::fs::write(path, "").map_err(|error| Failure::file(path, error))
+}
+
+/// Whether a line of a report is a finding, and not a message or a part of one.
+fn is_finding(line: &str) -> bool {
+    !["message: ", " ", "{\"message\":"]
+        .iter()
+        .any(|start| line.starts_with(start))
 }
 
 /// The library path with our folder before all others.

@@ -71,10 +71,10 @@ fn absolute(exact: f64, error: f64, ftz: bool, format: Format) -> Expect {
     between(exact - error, exact + error, ftz, format)
 }
 
-/// A relative error. Results that are subnormal have fewer bits than that: half of the last
-/// one is the least error that any rounding makes.
+/// A relative error, and half of the last bit of a subnormal number: results that are
+/// subnormal have fewer bits, and are rounded once more.
 fn relative(exact: f64, error: f64, ftz: bool, format: Format) -> Expect {
-    let error = (exact.abs() * error).max(value(1, format) / 2.0);
+    let error = exact.abs() * error + value(1, format) / 2.0;
     absolute(exact, error, ftz, format)
 }
 
