@@ -1,5 +1,5 @@
-//! cudarc, a published release as it is: streams, events, stream-ordered memory, pinned
-//! memory, kernels made by LLVM.
+//! cudarc, a published release as it is: streams, events, stream-ordered memory, pinned and
+//! managed memory, kernels made by LLVM.
 
 use std::sync::Arc;
 
@@ -45,6 +45,7 @@ fn client() {
     println!("{}", context.name().expect("a name"));
     streams_and_events(&context).expect("streams and events");
     pinned(&context).expect("pinned memory");
+    managed(&context).expect("managed memory");
     threads(&context).expect("threads");
     context.synchronize().expect("no fault");
     println!("the client is done");
@@ -115,6 +116,29 @@ fn pinned(context: &Arc<CudaContext>) -> Result<(), DriverError> {
     let device = stream.clone_htod(&source)?;
     stream.memcpy_dtoh(&device, &mut back)?;
     assert_eq!(back.as_slice()?, source.as_slice()?);
+    Ok(())
+}
+
+fn managed(context: &Arc<CudaContext>) -> Result<(), DriverError> {
+    let function = saxpy(context)?;
+    let stream = context.default_stream();
+    let n = 1000u64;
+    // SAFETY: every element is written before it is read.
+    let (mut x, mut y) = unsafe {
+        (
+            context.alloc_unified::<f32>(n as usize, true)?,
+            context.alloc_unified::<f32>(n as usize, true)?,
+        )
+    };
+    x.as_mut_slice()?.fill(4.0);
+    y.as_mut_slice()?.fill(1.0);
+    let a = 2.5f32;
+    let mut arguments = stream.launch_builder(&function);
+    arguments.arg(&n).arg(&a).arg(&x).arg(&mut y);
+    // SAFETY: the kernel reads n elements of x and y and writes those of y.
+    unsafe { arguments.launch(LaunchConfig::for_num_elems(n as u32)) }?;
+    stream.synchronize()?;
+    assert!(y.as_slice()?.iter().all(|value| *value == 11.0));
     Ok(())
 }
 
