@@ -28,6 +28,10 @@ pub struct Usage {
     pub device_allocations: usize,
     /// Their bytes.
     pub device_bytes: u64,
+    /// Opened memory of other processes.
+    pub opened_allocations: usize,
+    /// Their bytes.
+    pub opened_bytes: u64,
     /// Page-locked host allocations.
     pub host_allocations: usize,
     /// Their bytes.
@@ -64,7 +68,13 @@ impl Usage {
         usage.physical_bytes = mapped.bytes;
         machine.space.each(
             |block| {
-                if !block.module && !block.is_doomed() {
+                if block.module || block.is_doomed() {
+                    return;
+                }
+                if block.opened.is_some() {
+                    usage.opened_allocations += 1;
+                    usage.opened_bytes += block.len;
+                } else {
                     usage.device_allocations += 1;
                     usage.device_bytes += block.len;
                 }
@@ -93,7 +103,7 @@ impl fmt::Display for Usage {
         write!(
             f,
             "{} contexts, {} streams, {} events, {} modules, {} libraries, {} links, {} pools, {} device allocations \
-             ({} bytes), {} host allocations ({} bytes), {} registered host ranges, \
+             ({} bytes), {} opened allocations of other processes ({} bytes), {} host allocations ({} bytes), {} registered host ranges, \
              {} address reservations, {} physical allocations ({} bytes)",
             self.contexts,
             self.streams,
@@ -104,6 +114,8 @@ impl fmt::Display for Usage {
             self.pools,
             self.device_allocations,
             self.device_bytes,
+            self.opened_allocations,
+            self.opened_bytes,
             self.host_allocations,
             self.host_bytes,
             self.registrations,

@@ -24,6 +24,8 @@ fn create(call: &Call<'_>, event: Out<CUevent>, flags: c_uint) -> Reply {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     if flags & shared != 0 {
+        let text = "an event for other processes: the software device has none";
+        call.machine.notes.add(text.to_owned());
         return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
     }
     let context = call.context()?;

@@ -51,7 +51,10 @@ fn alloc_pitch(
 /// The live block that starts at the address and that the program may free.
 fn freeable(call: &Call<'_>, address: CUdeviceptr) -> Reply<Arc<Block>> {
     let block = call.machine.space.block_at(address);
-    let block = block.filter(|block| !block.module && !block.is_doomed());
+    let block = block.filter(|block| {
+        let own = !block.module && block.opened.is_none();
+        own && !block.is_doomed()
+    });
     block.ok_or_else(|| {
         let (strict, space) = (&call.machine.strict, &call.machine.space);
         strict.bad_free(space, address, Frees::Device);
@@ -68,25 +71,26 @@ fn claim(device: &Device, block: &Block) -> Reply {
     Ok(())
 }
 
-/// Waits for all work on the block's device first, as hardware does. The block knows its
-/// context, so none needs to be current.
+/// Waits for all work on the block's device and in its context, as hardware does before
+/// memory goes. The block knows its context, so none needs to be current.
+pub(super) fn wait_for_users(call: &Call<'_>, block: &Block) -> Reply {
+    let contexts: Vec<_> = read(&call.machine.contexts).values().cloned().collect();
+    let owner = |context: &&Arc<Context>| context.handle == block.context;
+    let here = contexts
+        .iter()
+        .filter(|context| context.device.ordinal == block.device || owner(context));
+    here.for_each(|context| context.wait_idle());
+    let owner = contexts.iter().find(owner);
+    owner.map_or(Ok(()), |owner| owner.health.check())
+}
+
 fn free(call: &Call<'_>, address: CUdeviceptr) -> Reply {
     if address == 0 {
         return Ok(());
     }
     let block = freeable(call, address)?;
     call.machine.strict.frees_now(&block);
-    let contexts: Vec<_> = read(&call.machine.contexts).values().cloned().collect();
-    let here = contexts
-        .iter()
-        .filter(|context| context.device.ordinal == block.device);
-    here.for_each(|context| context.wait_idle());
-    if let Some(owner) = contexts
-        .iter()
-        .find(|context| context.handle == block.context)
-    {
-        owner.health.check()?;
-    }
+    wait_for_users(call, &block)?;
     claim(&call.machine.devices[block.device], &block)?;
     call.machine.space.remove(&block);
     Ok(())

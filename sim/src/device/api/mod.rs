@@ -17,6 +17,7 @@ mod event;
 mod fill;
 mod function;
 mod host;
+mod ipc;
 mod jit;
 mod kernel;
 mod launch;
@@ -90,6 +91,7 @@ pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<
         link::TABLE,
         profiler::TABLE,
         host::TABLE,
+        ipc::TABLE,
         managed::TABLE,
         memop::TABLE,
         memory::TABLE,

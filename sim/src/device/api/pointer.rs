@@ -89,8 +89,10 @@ fn give(
             let set = block.is_some_and(|block| block.sync_memops.load(Ordering::Acquire));
             value.set_as::<bool>(set)
         }
-        A::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE
-        | A::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
+        A::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE => {
+            value.set_as::<bool>(block.is_some_and(|block| block.can_export()))
+        }
+        A::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
         | A::CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE => value.set_as::<bool>(false),
         A::CU_POINTER_ATTRIBUTE_MAPPED => value.set_as::<bool>(true),
         A::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => value.set_as::<c_ulonglong>(0),

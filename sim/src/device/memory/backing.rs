@@ -9,6 +9,8 @@ use std::ptr::NonNull;
 
 use memmap2::MmapMut;
 
+use super::pages::{Pages, Window};
+
 /// From this size on a block has a mapping of its own.
 const MAPPED_FROM: usize = 64 << 10;
 
@@ -28,6 +30,9 @@ enum Owner {
     Heap(Layout),
     /// Held for its drop alone.
     Mapping(#[allow(dead_code)] MmapMut),
+    /// A file that other processes may have too, and the window that shows it, which goes
+    /// first.
+    File(#[allow(dead_code)] Window, Pages),
 }
 
 // SAFETY: the memory belongs to the value; there is no reference to it, and whoever
@@ -60,6 +65,24 @@ impl Backing {
             start,
             owner: Owner::Mapping(mapping),
         })
+    }
+
+    /// Pages that other processes may have; `None` if the host has no room for a mapping.
+    pub(super) fn file(pages: Pages) -> Option<Self> {
+        let window = Window::reserve(pages.len())?;
+        let start = NonNull::new(window.start())?;
+        window.show(0, &pages).then_some(Self {
+            start,
+            owner: Owner::File(window, pages),
+        })
+    }
+
+    /// The pages, if other processes may have them.
+    pub(super) fn shared(&self) -> Option<&Pages> {
+        match &self.owner {
+            Owner::File(_, pages) => Some(pages),
+            Owner::Heap(_) | Owner::Mapping(_) => None,
+        }
     }
 
     /// The first byte.

@@ -1,11 +1,13 @@
 //! One allocation in device memory, and one range of page-locked host memory.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::super::strict::Origin;
 use super::advice::Advices;
 use super::backing::Backing;
+use super::ipc::{self, Name, Opened};
+use super::pages::{Pages, SUPPORTED};
 use super::shadow::Shadow;
 use super::space::Owner;
 use super::viewer::PoolAccess;
@@ -32,6 +34,9 @@ pub(in crate::device) struct Block {
     /// What the program has said about it, if it is managed memory: the address is the
     /// host's then.
     pub(in crate::device) managed: Option<Advices>,
+    /// Where it came from, if it is memory of another process. No account is charged for
+    /// it, and only a close takes it away.
+    pub(in crate::device) opened: Option<Opened>,
     /// Unique in the machine.
     pub(in crate::device) id: u64,
     /// Belongs to a module: a program cannot free it.
@@ -84,6 +89,7 @@ impl Block {
             pool: None,
             access: None,
             managed: None,
+            opened: None,
             id: 0,
             module: false,
             constant: false,
@@ -94,6 +100,52 @@ impl Block {
             doomed: AtomicBool::new(false),
             backing,
         }
+    }
+
+    /// Memory of another process; the address is the caller's to set. `None` if the host
+    /// has no room for a mapping.
+    pub(super) fn opened(name: Name, pages: Pages, device: usize, context: u64) -> Option<Self> {
+        let backing = Backing::file(pages)?;
+        let mut block = Self::backed(0, name.len, (device, context), backing);
+        block.opened = Some(Opened {
+            name,
+            times: AtomicUsize::new(1),
+        });
+        Some(block)
+    }
+
+    /// Whether other processes may have it: plain memory of this process.
+    pub(in crate::device) fn can_export(&self) -> bool {
+        let plain = self.pool.is_none() && self.managed.is_none() && self.opened.is_none();
+        SUPPORTED && plain && !self.module && !self.is_doomed()
+    }
+
+    /// Moves the bytes to a file that other processes can have. Which of them are written
+    /// is not kept any more: the others do not say. `None` if the host has no memory for it.
+    pub(super) fn share(&mut self) -> Option<()> {
+        const PAGE: usize = 4 << 10;
+        let pages = Pages::shared(ipc::file_len(self.len)?, &ipc::label(self))?;
+        let backing = Backing::file(pages)?;
+        let len = usize::try_from(self.len).ok()?;
+        // SAFETY: the old memory has so many bytes, and nobody else accesses them: whoever
+        // does holds the block, and here is the only reference to it.
+        let bytes = unsafe { std::slice::from_raw_parts(self.backing.start(), len) };
+        for (index, page) in bytes.chunks(PAGE).enumerate() {
+            // What nobody has touched takes no memory afterwards either.
+            if page != &[0; PAGE][..page.len()] {
+                let place = backing.start().wrapping_add(index * PAGE);
+                // SAFETY: the new memory is at least as long and nobody else's yet.
+                unsafe { place.copy_from_nonoverlapping(page.as_ptr(), page.len()) };
+            }
+        }
+        self.backing = backing;
+        self.shadow = None;
+        Some(())
+    }
+
+    /// The pages that other processes may have, if it is in such.
+    pub(super) fn pages(&self) -> Option<&Pages> {
+        self.backing.shared()
     }
 
     pub(super) fn set_owner(&mut self, owner: Owner) {

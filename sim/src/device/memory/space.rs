@@ -6,6 +6,8 @@
 //! again only when the whole range has been, and not before the last copy or kernel that
 //! still accesses the freed memory has ended. Pinned host memory is at its host address.
 
+mod ipc;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -134,13 +136,7 @@ impl Space {
         if self.strict.keeps_shadows() && !block.module {
             block.keep_shadow().ok_or(MEMORY)?;
         }
-        let mut table = write(&self.table);
-        table.leaving.retain(|_, block| block.strong_count() > 0);
-        block.address = table.place(block.device, extent).ok_or(MEMORY)?;
-        let block = Arc::new(block);
-        self.strict.there(block.address, block.len);
-        table.blocks.insert(block.address, Arc::clone(&block));
-        Ok(block)
+        write(&self.table).add(block, &self.strict)
     }
 
     /// New memory with one address for host and devices.
@@ -443,6 +439,17 @@ impl Table {
             self.gone.iter().any(inside)
         };
         live || host() || gone()
+    }
+
+    /// Gives a block its address.
+    fn add(&mut self, mut block: Block, strict: &Monitor) -> Reply<Arc<Block>> {
+        self.leaving.retain(|_, block| block.strong_count() > 0);
+        let address = self.place(block.device, block.extent);
+        block.address = address.ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
+        let block = Arc::new(block);
+        strict.there(block.address, block.len);
+        self.blocks.insert(block.address, Arc::clone(&block));
+        Ok(block)
     }
 
     /// An address for `extent` bytes and a gap after them.

@@ -63,6 +63,9 @@ impl Monitor {
                 return (K::DoubleFree, how, Some(allocation));
             }
             Place::Device(block) if block.module => "a module's variable goes with it".into(),
+            Place::Device(block) if block.opened.is_some() => {
+                "it is memory of another process, for cuIpcCloseMemHandle".into()
+            }
             Place::Device(_) if frees != Frees::Device => "it is device memory".into(),
             Place::Pinned(range) if frees == Frees::Device => {
                 let with = match range.is_allocated() {

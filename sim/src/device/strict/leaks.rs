@@ -21,27 +21,32 @@ fn leak(what: &str, allocated: CallSite) -> Finding {
 pub(in crate::device) fn of_context(machine: &Inner, context: &Context) -> Vec<Finding> {
     let handle = context.handle;
     let (mut blocks, mut ranges) = (Vec::new(), Vec::new());
+    const FREED: &str = "memory was not freed";
     machine.space.each(
         |block| {
             if block.context == handle && !block.module && !block.is_doomed() {
-                blocks.push(block.allocation());
+                let what = match &block.opened {
+                    Some(_) => "memory of another process was not closed",
+                    None => FREED,
+                };
+                blocks.push((what, block.allocation()));
             }
         },
         |range| {
             if range.context == handle {
-                ranges.push(range.allocation());
+                ranges.push((FREED, range.allocation()));
             }
         },
     );
     let mut leaks: Vec<_> = blocks
         .into_iter()
         .chain(ranges)
-        .map(|memory| Finding {
+        .map(|(what, memory)| Finding {
             address: Some(memory.base),
             bytes: Some(memory.size),
             other: Some(memory.allocated.clone()),
             allocation: Some(memory),
-            ..Finding::new(FindingKind::Leak, "memory was not freed")
+            ..Finding::new(FindingKind::Leak, what)
         })
         .collect();
     for (owner, stream) in read(&machine.streams).values() {
