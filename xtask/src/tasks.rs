@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::{bindgen, ptx, root, skip, wheels};
+use crate::{bindgen, corpus, ptx, root, skip, wheels};
 
 /// `cargo xtask test`: every test that the README promises, in one run.
 pub(crate) fn test() -> Result<()> {
@@ -84,7 +84,7 @@ fn through_library(total: &mut Summary) -> Result<()> {
 }
 
 /// The test programs of the root package that take any driver.
-const LIBRARY_TESTS: &[&str] = &["suite", "surface"];
+const LIBRARY_TESTS: &[&str] = &["suite", "surface", "semantics"];
 
 /// Runs a cargo test command, shows its output and adds up its results.
 fn counted(what: &str, cargo: &mut Command, total: &mut Summary) -> Result<()> {
@@ -215,6 +215,7 @@ pub(crate) fn ci() -> Result<()> {
     }
     bindgen::run(true)?;
     ptx::run(true)?;
+    corpus::run()?;
     loom()?;
     fuzz(env::var("CUPOLA_FUZZ_SECONDS").map_or(Ok(45), |text| text.parse())?)?;
     run(
