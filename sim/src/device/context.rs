@@ -230,7 +230,7 @@ impl Context {
     /// Waits for a stream; for the legacy stream that includes all blocking streams.
     pub(super) fn synchronize_stream(&self, stream: &Arc<Stream>) -> Reply {
         let seen = self.device.strict.seen(self.handle, stream);
-        self.before(stream).iter().for_each(Until::wait);
+        self.before(stream).iter().for_each(Until::help);
         self.device.strict.learn(seen.as_ref());
         self.observe(stream);
         self.device.account.synchronized();
@@ -272,7 +272,7 @@ impl Context {
     /// Waits for all work of the context.
     pub(super) fn synchronize(&self) -> Reply {
         let seen = self.device.strict.seen_all(self.handle);
-        self.wait_idle();
+        self.idle(Until::help);
         self.device.strict.learn(seen.as_ref());
         self.device.account.synchronized();
         self.health.check()
@@ -280,6 +280,10 @@ impl Context {
 
     /// Waits for all work of the context, whatever became of it.
     pub(super) fn wait_idle(&self) {
+        self.idle(Until::wait);
+    }
+
+    fn idle(&self, wait: impl Fn(&Until)) {
         let pending: Vec<_> = {
             let mut streams = lock(&self.streams);
             streams.reap();
@@ -289,7 +293,7 @@ impl Context {
                 .filter_map(Stream::pending)
                 .collect()
         };
-        pending.iter().for_each(Until::wait);
+        pending.iter().for_each(wait);
         if let Some(schedule) = &self.device.schedule {
             let streams = lock(&self.streams);
             let all = streams.all().chain([&self.legacy]);

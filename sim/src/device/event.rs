@@ -3,7 +3,7 @@
 //! An event is a name for its latest record. A wait captures the record that is the
 //! latest at the call, so recording the event again does not move waits that were made.
 
-use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
 use std::time::Instant;
 
 use cupola_sys::driver::CUresult;
@@ -11,6 +11,7 @@ use cupola_sys::driver::CUresult;
 use super::args::Reply;
 use super::health::Health;
 use super::schedule::Time;
+use super::stream::Stream;
 use super::strict::{Clock, Origin};
 use super::sync::{lock, wait};
 
@@ -56,6 +57,8 @@ pub(super) struct Record {
     changed: Condvar,
     /// For strict mode: what comes before it.
     clock: OnceLock<Clock>,
+    /// The stream it was queued in, and its number there.
+    place: OnceLock<(Weak<Stream>, u64)>,
 }
 
 impl Record {
@@ -64,6 +67,7 @@ impl Record {
             state: Mutex::new(State::Queued),
             changed: Condvar::new(),
             clock: OnceLock::new(),
+            place: OnceLock::new(),
         })
     }
 
@@ -71,6 +75,12 @@ impl Record {
     pub(super) fn set_clock(&self, clock: Clock) {
         // A record is queued once.
         let _ = self.clock.set(clock);
+    }
+
+    /// Says where it is queued, once, when it is.
+    pub(super) fn set_place(&self, stream: Weak<Stream>, number: u64) {
+        // A record is queued once.
+        let _ = self.place.set((stream, number));
     }
 
     pub(super) fn clock(&self) -> Option<&Clock> {
@@ -99,6 +109,19 @@ impl Record {
         while matches!(*state, State::Queued) {
             state = wait(&self.changed, state);
         }
+    }
+
+    /// [`Record::wait`] for a call of the program, which executes what comes before if
+    /// nobody else does. The caller must hold no lock.
+    pub(super) fn help(&self) {
+        let stream = self
+            .place
+            .get()
+            .map(|(stream, number)| (stream.upgrade(), number));
+        if let Some((Some(stream), &number)) = stream {
+            stream.help(number);
+        }
+        self.wait();
     }
 
     /// When in virtual time the stream got here or stopped; `None` if it has not yet.

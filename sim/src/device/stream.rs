@@ -1,9 +1,10 @@
 //! Streams: queues of operations, each executed in order by a thread of its own.
 //!
 //! The thread starts when an operation is queued that a caller does not execute itself,
-//! and ends when the stream has been idle for a while: an idle stream lends its turn to a caller that waits anyway (synchronous
-//! copies) or whose operation takes no time (event records), so such calls cost no
-//! switch of threads. Whoever has the turn, operations run one at a time and in order.
+//! and ends when the stream has been idle for a while. A stream that executes nothing lends
+//! its turn to a caller that waits for it anyway (synchronisation, synchronous copies) or
+//! whose operation takes no time (event records), so such calls cost no switch of threads.
+//! Whoever has the turn, operations run one at a time and in order.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,13 +46,27 @@ pub(super) struct Until {
 }
 
 impl Until {
+    /// Waits, and leaves the work to others.
     pub(super) fn wait(&self) {
+        self.wait_or(Stream::wait_for);
+    }
+
+    /// Waits for a call of the program, which executes what it waits for if nobody else
+    /// does. The caller must hold no lock.
+    pub(super) fn help(&self) {
+        self.wait_or(|stream, number| {
+            stream.help(number);
+            stream.wait_for(number);
+        });
+    }
+
+    fn wait_or(&self, wait: impl FnOnce(&Stream, u64)) {
         match &self.stream.device.schedule {
             Some(schedule) => {
                 schedule.drive(|| self.is_over());
                 schedule.observe(self.stream.ready_at());
             }
-            None => self.stream.wait_for(self.number),
+            None => wait(&self.stream, self.number),
         }
     }
 
@@ -90,6 +105,25 @@ struct Queue {
     /// The thread ends when the queue is empty.
     closing: bool,
     thread: Option<JoinHandle<()>>,
+    /// The thread waits for a notice, and none is on its way. Notices that nobody waits for
+    /// are not given: each is a system call.
+    asleep: bool,
+    /// Callers that wait for an operation to finish.
+    waiting: usize,
+}
+
+impl Queue {
+    /// The next operation for a caller that waits until `last` has finished; the caller has
+    /// the turn then. The program's functions are left to the thread: they may count on not
+    /// being called from within the program's own calls.
+    fn lend(&mut self, last: u64) -> Option<Job> {
+        let next = self.jobs.front().filter(|_| !self.busy)?;
+        if next.number > last || next.op.calls_the_program(false) {
+            return None;
+        }
+        self.busy = true;
+        self.jobs.pop_front()
+    }
 }
 
 /// What a `CUstream` names.
@@ -172,6 +206,9 @@ impl Stream {
             return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
         }
         let number = queue.submitted + 1;
+        if let Op::Record(record) = &op {
+            record.set_place(Arc::downgrade(self), number);
+        }
         if let Some(schedule) = &self.device.schedule {
             let at = schedule.now();
             let job = Job {
@@ -215,7 +252,7 @@ impl Stream {
         }
         queue.submitted = number;
         queue.jobs.push_back(job);
-        self.work.notify_one();
+        self.wake(&mut queue);
         Ok(Submitted::Queued(Until {
             stream: Arc::clone(self),
             number,
@@ -249,14 +286,46 @@ impl Stream {
     fn wait_for(&self, number: u64) {
         let mut queue = lock(&self.queue);
         while queue.finished < number {
+            queue.waiting += 1;
             queue = wait(&self.done, queue);
+            queue.waiting -= 1;
+        }
+    }
+
+    /// Executes operations up to that one, as long as nobody else has the turn.
+    pub(super) fn help(&self, number: u64) {
+        let mut queue = lock(&self.queue);
+        let mut helped = false;
+        while let Some(job) = queue.lend(number) {
+            drop(queue);
+            let number = job.number;
+            self.execute(job);
+            queue = self.finish(number);
+            helped = true;
+        }
+        if helped {
+            self.give_back(queue);
+        }
+    }
+
+    /// Has the thread go on after a caller's turn.
+    fn give_back(&self, mut queue: MutexGuard<'_, Queue>) {
+        if !queue.jobs.is_empty() || queue.closing {
+            self.wake(&mut queue);
+        }
+    }
+
+    fn wake(&self, queue: &mut Queue) {
+        if std::mem::take(&mut queue.asleep) {
+            self.work.notify_one();
         }
     }
 
     /// Ends the thread once the queue is empty.
     pub(super) fn close(&self) {
-        lock(&self.queue).closing = true;
-        self.work.notify_all();
+        let mut queue = lock(&self.queue);
+        queue.closing = true;
+        self.wake(&mut queue);
     }
 
     /// Waits for the thread of a closed stream. On that thread itself, lets it go.
@@ -295,7 +364,9 @@ impl Stream {
     fn next_turn<'a>(&self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
         let mut late = false;
         while queue.busy || queue.jobs.is_empty() && !queue.closing && !late {
+            queue.asleep = true;
             (queue, late) = wait_timeout(&self.work, queue, IDLE);
+            queue.asleep = false;
         }
         queue
     }
@@ -304,7 +375,9 @@ impl Stream {
         let mut queue = lock(&self.queue);
         queue.busy = false;
         queue.finished = number;
-        self.done.notify_all();
+        if queue.waiting > 0 {
+            self.done.notify_all();
+        }
         queue
     }
 
@@ -367,8 +440,7 @@ impl Turn {
         if let Some(job) = self.job.take() {
             let number = job.number;
             self.stream.execute(job);
-            drop(self.stream.finish(number));
-            self.stream.work.notify_one();
+            self.stream.give_back(self.stream.finish(number));
         }
     }
 }
@@ -377,8 +449,7 @@ impl Drop for Turn {
     fn drop(&mut self) {
         // Only on the way of a panic before `run`: the stream must not stay busy.
         if let Some(job) = self.job.take() {
-            drop(self.stream.finish(job.number));
-            self.stream.work.notify_one();
+            self.stream.give_back(self.stream.finish(job.number));
         }
     }
 }
@@ -394,7 +465,7 @@ impl Submitted {
     /// Executes the operation or waits until it is done.
     pub(super) fn finish(self) {
         match self {
-            Self::Queued(until) => until.wait(),
+            Self::Queued(until) => until.help(),
             Self::Lent(turn) => turn.run(),
         }
     }

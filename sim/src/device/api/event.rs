@@ -105,7 +105,7 @@ fn synchronize(call: &Call<'_>, event: CUevent) -> Reply {
                     .into_iter()
                     .for_each(|at| schedule.observe(at));
             }
-            None => record.wait(),
+            None => record.help(),
         }
         call.machine.strict.learn(record.clock());
     }
