@@ -33,6 +33,77 @@ fn destroy(bench: &Bench, streams: &[CUstream]) {
     }
 }
 
+/// Without it, a call that waits could execute a host function itself, under locks of the
+/// program that the function may take, or leave behind it what it should have waited for.
+#[test]
+fn a_call_that_waits_leaves_host_functions_to_the_stream() {
+    unsafe extern "C" fn note(data: *mut c_void) {
+        // SAFETY: the vector outlives the stream's work.
+        let notes = unsafe { &*data.cast::<Mutex<Vec<std::thread::ThreadId>>>() };
+        notes.lock().unwrap().push(std::thread::current().id());
+    }
+    let bench = Bench::new();
+    let stream = bench.stream(NON_BLOCKING);
+    let (a, notes) = (bench.alloc(4), Mutex::new(Vec::new()));
+    for value in 0..200u32 {
+        let data = (&raw const notes).cast_mut().cast();
+        // SAFETY: the memory and the vector outlive the work.
+        unsafe {
+            let driver = &bench.driver;
+            driver.cuMemsetD32Async(a, value, 1, stream).unwrap();
+            driver.cuLaunchHostFunc(stream, Some(note), data).unwrap();
+            driver.cuMemsetD32Async(a, value + 1, 1, stream).unwrap();
+        }
+        wait(&bench, stream);
+        assert_eq!(notes.lock().unwrap().len(), value as usize + 1);
+        assert_eq!(bench.download(a, 4), (value + 1).to_le_bytes());
+    }
+    let me = std::thread::current().id();
+    assert!(!notes.lock().unwrap().contains(&me));
+    bench.free(a);
+    destroy(&bench, &[stream]);
+    bench.finish();
+}
+
+/// Without it, threads that wait for a stream at the same time could execute an operation
+/// twice or out of order, return before their own, or leave the stream without anybody who
+/// goes on.
+#[test]
+fn threads_that_wait_for_one_stream_share_its_work() {
+    without_hanging(|| {
+        let bench = Bench::new();
+        let handle = bench.stream(NON_BLOCKING).addr();
+        let (a, b) = (bench.alloc(4), bench.alloc(4));
+        std::thread::scope(|scope| {
+            for thread in 0..4u32 {
+                let bench = &bench;
+                scope.spawn(move || {
+                    bench.attach();
+                    let stream: CUstream = std::ptr::without_provenance_mut(handle);
+                    let (driver, mine) = (&bench.driver, bench.alloc(4));
+                    for round in 0..300u32 {
+                        let value = thread << 16 | round;
+                        // SAFETY: the memory outlives the work.
+                        unsafe {
+                            driver.cuMemsetD32Async(mine, value, 1, stream).unwrap();
+                            driver.cuMemcpyDtoDAsync_v2(b, mine, 4, stream).unwrap();
+                            driver.cuMemcpyDtoDAsync_v2(a, b, 4, stream).unwrap();
+                        }
+                        wait(bench, stream);
+                        assert_eq!(bench.download(mine, 4), value.to_le_bytes());
+                    }
+                    bench.free(mine);
+                });
+            }
+        });
+        assert_eq!(bench.download(a, 4), bench.download(b, 4));
+        bench.free(a);
+        bench.free(b);
+        destroy(&bench, &[std::ptr::without_provenance_mut(handle)]);
+        bench.finish();
+    });
+}
+
 /// Without it, operations of one stream could run out of order, or the call could wait.
 #[test]
 fn a_stream_is_a_queue_that_nobody_waits_for() {

@@ -16,6 +16,8 @@ const MAX_LOCAL: u64 = 1 << 20;
 
 impl Warp {
     /// Executes the call at a group's pc.
+    // Not a part of the interpreter's loop, which would be compiled worse with it.
+    #[inline(never)]
     pub(super) fn call(&mut self, cx: &mut Ctx<'_>, at: usize, func: &Func, inst: &Inst) -> Next {
         let group = self.groups[at];
         let mut mask = group.mask;
@@ -120,6 +122,8 @@ impl Warp {
     }
 
     /// Returns a group to its caller.
+    // Not a part of the interpreter's loop, which would be compiled worse with it.
+    #[inline(never)]
     pub(super) fn ret(&mut self, cx: &mut Ctx<'_>, at: usize) -> Next {
         let group = self.groups[at];
         let frame = &mut self.frames[group.frame as usize];

@@ -354,6 +354,8 @@ impl Warp {
     }
 
     /// Ends the lanes of a group. Those who waited for them look again.
+    // Not a part of the interpreter's loop, which would be compiled worse with it.
+    #[inline(never)]
     pub(super) fn exit(&mut self, at: usize, mask: u32) {
         self.live &= !mask;
         let mut frame = self.groups[at].frame;
