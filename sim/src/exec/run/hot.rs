@@ -36,7 +36,7 @@ pub(super) struct Bounds {
 /// # Safety
 /// As for [`OpFn`](crate::exec::inst::OpFn), for every instruction of `code`.
 // Divergent kernels leave and enter this loop every few instructions; as a call of its own
-// that costs them a tenth.
+// that costs them up to a fifth.
 #[inline(always)]
 pub(super) unsafe fn run<'c>(
     cx: &mut Ctx<'_>,
