@@ -9,7 +9,7 @@ use super::super::args::{In, Out, Reply};
 use super::super::call::Call;
 use super::super::machine::Device;
 use super::super::memory::{Access, Pool, PoolLimits};
-use super::super::sync::write;
+use super::super::sync::{read, write};
 use super::context::pointer;
 use super::functions;
 
@@ -25,7 +25,10 @@ fn pool(call: &Call<'_>, pool: Out<CUmemoryPool>, device: CUdevice) -> Reply {
 fn set_pool(call: &Call<'_>, device: CUdevice, pool: CUmemoryPool) -> Reply {
     let device = call.machine.device(device)?;
     let handle = pool.addr() as u64;
-    if call.machine.pool_device(handle)?.ordinal != device.ordinal {
+    // Until the pool is the current one nobody can destroy it: who does makes the default
+    // pool the current one again.
+    let pools = read(&call.machine.pools);
+    if pools.get(&handle) != Some(&device.ordinal) {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     device.current_pool.store(handle, Ordering::Release);
@@ -68,7 +71,11 @@ fn destroy(call: &Call<'_>, pool: CUmemoryPool) -> Reply {
     if handle == device.default_pool {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    write(&call.machine.pools).remove(&handle);
+    let mut pools = write(&call.machine.pools);
+    if pools.remove(&handle).is_none() {
+        // Somebody else was faster.
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
     device.account.close_pool(handle);
     for device in &call.machine.devices {
         let (new, order) = (device.default_pool, Ordering::AcqRel);
