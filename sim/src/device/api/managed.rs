@@ -214,7 +214,8 @@ fn id(location: Option<Location>) -> c_int {
     }
 }
 
-/// An attribute of a range: every one is made of 32-bit numbers.
+/// An attribute of a range: every one is made of 32-bit numbers. A list may be shorter than
+/// `count`: no device follows.
 fn answers(range: &Range, attribute: CUmem_range_attribute, count: usize) -> Reply<Vec<c_int>> {
     use CUmem_range_attribute as A;
     let preferred = || range.common(|advice| advice.preferred).flatten();
@@ -236,7 +237,6 @@ fn answers(range: &Range, attribute: CUmem_range_attribute, count: usize) -> Rep
             if range.common(|advice| advice.accessed_by_host) == Some(true) {
                 named.push(HOST);
             }
-            named.resize(count, NOWHERE);
             return Ok(named);
         }
         _ => return Err(INVALID),
@@ -260,9 +260,12 @@ fn answer(
         return Err(INVALID);
     }
     let places: Slots<c_int> = data.slots();
-    let answers = answers(range, attribute, bytes / size)?;
-    let mut answers = answers.into_iter().enumerate();
-    answers.try_for_each(|(index, value)| places.put(index, value))
+    let count = bytes / size;
+    let answers = answers(range, attribute, count)?;
+    (0..count).try_for_each(|index| {
+        let value = answers.get(index).copied();
+        places.put(index, value.unwrap_or(NOWHERE))
+    })
 }
 
 fn range_attribute(
