@@ -39,7 +39,8 @@ struct Made {
     epoch: u32,
 }
 
-/// A byte: the last write, and what each warp has last read since.
+/// A byte: the last write, and what each warp has last read since, strongly and not: a
+/// strong read does not end the race that a weak one is in.
 #[derive(Debug, Clone, Default)]
 struct Cell {
     write: Option<Made>,
@@ -129,7 +130,8 @@ impl Shadow {
                 cell.write = Some(made);
                 cell.reads.clear();
             } else if self.checks.races {
-                cell.reads.retain(|read| read.by.warp != by.warp);
+                cell.reads
+                    .retain(|read| (read.by.warp, read.by.strong) != (by.warp, by.strong));
                 cell.reads.push(made);
             }
         }
@@ -244,6 +246,15 @@ mod tests {
         shadow.release(3, std::iter::empty(), [2].into_iter());
         // Warp 1's read is over for warp 2, warp 0's is not.
         assert_eq!(race(&mut shadow, 2, 0, STORE()), Some(1));
+    }
+
+    /// Without it, a strong read would hide the weak one before it.
+    #[test]
+    fn a_strong_read_hides_no_weak_one() {
+        let mut shadow = Shadow::new(ALL, 4);
+        assert_eq!(race(&mut shadow, 0, 0, LOAD()), None);
+        assert_eq!(race(&mut shadow, 0, 0, Mode::load(true)), None);
+        assert_eq!(race(&mut shadow, 1, 0, Mode::store(true)), Some(1));
     }
 
     /// Without it, a spin lock in shared or device memory would be reported as a race.
