@@ -164,16 +164,17 @@ fn call_back(
     });
 }
 
-/// Calls a user's function for a machine.
+/// Calls a user's function for a machine. A thread that is ending may have lost its list
+/// of machines: then the function is called all the same.
 pub(super) fn in_user_code(machine: MachineId, call: impl FnOnce()) {
     /// Also on the way of a panic.
     struct Restore;
     impl Drop for Restore {
         fn drop(&mut self) {
-            IN_HOST_FUNCTION.with_borrow_mut(Vec::pop);
+            let _ = IN_HOST_FUNCTION.try_with(|machines| machines.borrow_mut().pop());
         }
     }
-    IN_HOST_FUNCTION.with_borrow_mut(|machines| machines.push(machine));
-    let _restore = Restore;
+    let pushed = IN_HOST_FUNCTION.try_with(|machines| machines.borrow_mut().push(machine));
+    let _restore = pushed.is_ok().then_some(Restore);
     call();
 }

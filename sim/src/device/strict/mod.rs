@@ -20,6 +20,7 @@ mod watch;
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -142,10 +143,12 @@ impl Monitor {
         true
     }
 
-    /// Tells of a finding that was kept.
+    /// Tells of a finding that was kept. A panic of who is told ends here: its hook has said
+    /// so, and callers may be destructors.
     pub(super) fn tell(&self, finding: &Finding) {
         if let Some(sink) = &self.sink {
-            in_user_code(self.machine, || (sink.0)(finding));
+            let tell = || in_user_code(self.machine, || (sink.0)(finding));
+            let _ = catch_unwind(AssertUnwindSafe(tell));
         }
     }
 
