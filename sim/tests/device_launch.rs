@@ -275,7 +275,7 @@ fn faults_arrive_late_and_stay() {
         (c"store", 0x10u64, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS),
         (
             c"store",
-            0x1100_0000_0002,
+            0x1_0100_0000_0002,
             CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
         ),
         (c"stop", 0, CUresult::CUDA_ERROR_LAUNCH_FAILED),

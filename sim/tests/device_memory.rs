@@ -341,6 +341,17 @@ fn host_memory_is_known_while_it_is_locked() {
 
         let unknown = CUresult::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
         assert_eq!(code(d.cuMemHostUnregister(page)), unknown);
+        // Memory that the process does not have, or not so, as it says itself.
+        let text: &'static str = "constant";
+        let constant = text.as_ptr().cast_mut().cast();
+        let only_read = CU_MEMHOSTREGISTER_READ_ONLY;
+        if cfg!(target_os = "linux") {
+            let nowhere = std::ptr::without_provenance_mut(4096);
+            assert_eq!(code(d.cuMemHostRegister_v2(nowhere, 1, 0)), INVALID);
+            assert_eq!(code(d.cuMemHostRegister_v2(constant, 8, 0)), INVALID);
+        }
+        d.cuMemHostRegister_v2(constant, 8, only_read).unwrap();
+        d.cuMemHostUnregister(constant).unwrap();
         d.cuMemHostRegister_v2(page, 4096, 0).unwrap();
         let twice = CUresult::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
         assert_eq!(code(d.cuMemHostRegister_v2(page, 4096, 0)), twice);

@@ -98,7 +98,9 @@ impl Launch {
 fn fault(device: &Device, error: &LaunchError) -> Fault {
     let code = match error {
         LaunchError::Fault(fault) => {
-            device.strict.kernel_fault(&device.space, fault);
+            device
+                .strict
+                .kernel_fault(&device.space, device.ordinal, fault);
             code(&fault.kind)
         }
         _ => CUresult::CUDA_ERROR_LAUNCH_FAILED,
@@ -213,7 +215,7 @@ fn range(place: &Place, viewer: Viewer<'_>) -> MemRange {
             base: range.address,
             len: range.len,
             host: range.host(range.address),
-            writable: true,
+            writable: viewer.access(place) == Access::Write,
         },
         Place::Mapped(view) => MemRange {
             base: view.base,

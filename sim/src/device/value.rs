@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::health::{Fault, Health};
 use super::machine::Device;
-use super::memory::{Access, Viewer};
+use super::memory::{Access, Place, Viewer, Wish};
 
 /// How long a wait sleeps between two looks at most. The host and kernels write memory
 /// without telling anybody, so it has to look; it starts with short pauses.
@@ -114,17 +114,25 @@ impl Step {
 impl Value {
     /// Writes the value, or reads it; gives what is there then.
     fn access(self, device: &Device, viewer: Viewer<'_>, write: Option<u64>) -> Result<u64, Fault> {
-        let (what, wanted) = match write {
+        let (what, access) = match write {
             Some(_) => ("stream write", Access::Write),
             None => ("stream wait", Access::Read),
         };
+        let wish = Wish {
+            what,
+            access,
+            viewer: Some(viewer),
+            copies: false,
+        };
         let (address, len) = (self.address, self.width.bytes());
         let place = device.space.resolve(address, len, what)?;
-        if viewer.access(&place) < wanted {
-            return Err(Fault::illegal_address(format!(
-                "{what} of {len} bytes at 0x{address:x}: device {} has no such access to them",
-                viewer.device()
-            )));
+        if !wish.may(&place) {
+            return Err(device.space.refused(&place, address, len, wish));
+        }
+        if write.is_some()
+            && let Place::Device(block) = &place
+        {
+            block.wrote(address, len);
         }
         let host = place.host(address);
         // Everything that the stream did before is visible to who sees a written value, and

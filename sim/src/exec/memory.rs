@@ -5,24 +5,22 @@
 //! windows; everything else, above and below, is asked of [`GlobalMemory`], which
 //! must not hand out addresses between [`WINDOWS_START`] and [`WINDOWS_END`].
 
-// The windows are just below 17 TiB, where Linux puts nothing of a process, so that
-// page-locked memory, which kernels see at its host address, is never inside. Its
-// mappings are handed out downwards from the top of the user range, 128 TiB on x86-64
-// and 256 TiB on aarch64, less the stack's limit and at most 16 or 32 TiB of random
-// offset; position-independent programs begin at two thirds of that range or above,
-// others and their heaps in the lowest addresses. aarch64 kernels built for 39 or 42
-// bits of addresses end at 0.5 or 4 TiB.
+// The windows are from 2^48 on, so that page-locked memory, which kernels see at its host
+// address, is never inside. Processes end at 2^47 on x86-64 and at 2^48 on aarch64 at
+// the latest, however their mappings are laid out. Where the hardware has more, Linux
+// maps there only for a process that asks for such an address by its number. Addresses
+// of GPUs have 49 bits, so these are as good as theirs.
 
 /// First address that belongs to a window.
 pub const WINDOWS_START: u64 = SHARED_WINDOW;
 /// Generic address of byte 0 of the block's shared memory.
-pub const SHARED_WINDOW: u64 = 0x10f0_0000_0000;
+pub const SHARED_WINDOW: u64 = 0x1_00f0_0000_0000;
 /// Generic address of byte 0 of the thread's local memory.
-pub const LOCAL_WINDOW: u64 = 0x10f1_0000_0000;
+pub const LOCAL_WINDOW: u64 = 0x1_00f1_0000_0000;
 /// Generic address of byte 0 of the kernel's parameters.
-pub const PARAM_WINDOW: u64 = 0x10f2_0000_0000;
+pub const PARAM_WINDOW: u64 = 0x1_00f2_0000_0000;
 /// Functions are numbered from here, 16 apart.
-pub const CODE_WINDOW: u64 = 0x10f3_0000_0000;
+pub const CODE_WINDOW: u64 = 0x1_00f3_0000_0000;
 /// Length of each window.
 pub const WINDOW_SIZE: u64 = 1 << 32;
 /// First address after the windows.

@@ -11,3 +11,4 @@ mod frees;
 mod kernels;
 mod leaks;
 mod order;
+mod places;

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use cupola_sys::driver::CU_MEMHOSTREGISTER_READ_ONLY;
+
 use super::super::strict::Origin;
 use super::advice::Advices;
 use super::backing::Backing;
@@ -284,6 +286,11 @@ impl HostRange {
             start,
             backing: None,
         }
+    }
+
+    /// Whether devices may write it. Numbers of flags of allocated memory are others'.
+    pub(in crate::device) fn is_writable(&self) -> bool {
+        self.is_allocated() || self.flags & CU_MEMHOSTREGISTER_READ_ONLY == 0
     }
 
     /// Whether `cuMemHostAlloc` made it, rather than `cuMemHostRegister`.

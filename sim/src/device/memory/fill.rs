@@ -5,7 +5,7 @@ use super::super::machine::Device;
 use super::reach::Reach;
 use super::rows::Rows;
 use super::transfer::Side;
-use super::viewer::{Access, Viewer};
+use super::viewer::{Access, Viewer, Wish};
 
 /// A memset of rows of values, each `width` bytes.
 #[derive(Debug)]
@@ -18,10 +18,14 @@ pub(in crate::device) struct Fill {
 
 impl Fill {
     pub(in crate::device) fn run(self, device: &Device, health: &Health) -> Result<(), Fault> {
-        let viewer = Viewer::new(device, health);
-        let may = |place: &_| viewer.access(place) >= Access::Write;
+        let wish = Wish {
+            what: "memset",
+            access: Access::Write,
+            viewer: Some(Viewer::new(device, health)),
+            copies: false,
+        };
         let mut side = Side::Device(self.address);
-        let reach = Reach::find(&mut side, self.rows, &device.space, may, "memset")?;
+        let reach = Reach::find(&mut side, self.rows, &device.space, wish)?;
         if device.strict.keeps_shadows() {
             reach.wrote();
         }

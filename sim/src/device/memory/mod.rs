@@ -8,6 +8,7 @@ mod advice;
 mod backing;
 mod block;
 mod fill;
+mod host;
 mod ipc;
 mod mapped;
 mod pages;
@@ -37,7 +38,7 @@ pub(super) use pages::{Pages, SUPPORTED as VMM};
 pub(super) use rows::Rows;
 pub(super) use space::{Owner, Place, Space};
 pub(super) use transfer::{End, Pointer, Side, Transfer};
-pub(super) use viewer::{Access, Peers, Viewer};
+pub(super) use viewer::{Access, Peers, Viewer, Wish};
 
 /// Bytes of address space, and of memory outside of pools, that an allocation takes.
 fn extent(len: usize) -> Reply<u64> {

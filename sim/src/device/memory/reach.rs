@@ -5,6 +5,7 @@ use super::block::Block;
 use super::rows::Rows;
 use super::space::{Place, Space};
 use super::transfer::Side;
+use super::viewer::Wish;
 
 /// Rows that begin in one place.
 struct Part {
@@ -26,16 +27,15 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Finds the memory of all rows that an operation called `what` accesses.
+    /// Finds the memory of all rows that an operation accesses.
     ///
     /// # Errors
-    /// A row that is in no live allocation, or where `may` says no.
+    /// A row that is in no live allocation, or where there is no such access.
     pub(super) fn find(
         side: &mut Side,
         rows: Rows,
         space: &Space,
-        may: impl Fn(&Place) -> bool,
-        what: &str,
+        wish: Wish<'_>,
     ) -> Result<Self, Fault> {
         let one = |start, place| Self {
             parts: vec![Part {
@@ -47,9 +47,12 @@ impl Reach {
             rows,
         };
         match side {
-            Side::Device(address) => Self::in_device(*address, rows, space, may, what),
+            Side::Device(address) => Self::in_device(*address, rows, space, wish),
             Side::Pinned(range, address) => {
                 let place = Place::Pinned(range.clone());
+                if !wish.may(&place) {
+                    return Err(space.refused(&place, *address, rows.width, wish));
+                }
                 Ok(one(range.host(*address), Some(place)))
             }
             Side::Caller(pointer) => Ok(one(pointer.0, None)),
@@ -57,13 +60,7 @@ impl Reach {
         }
     }
 
-    fn in_device(
-        address: u64,
-        rows: Rows,
-        space: &Space,
-        may: impl Fn(&Place) -> bool,
-        what: &str,
-    ) -> Result<Self, Fault> {
+    fn in_device(address: u64, rows: Rows, space: &Space, wish: Wish<'_>) -> Result<Self, Fault> {
         let mut parts = Vec::new();
         let mut current: Option<Place> = None;
         for first in rows.offsets() {
@@ -72,19 +69,9 @@ impl Reach {
             if current.as_ref().is_some_and(known) {
                 continue;
             }
-            let place = space.resolve(at, rows.width, what)?;
-            if !may(&place) {
-                space.refused(what, at, rows.width);
-                let (width, owner) = (rows.width, place.device());
-                let why = match &place {
-                    Place::Mapped(_) => "their mapping does not give that access".into(),
-                    _ => format!(
-                        "they are memory of device {owner}, which this context may not access"
-                    ),
-                };
-                return Err(Fault::illegal_address(format!(
-                    "{what} of {width} bytes at 0x{at:x}: {why}"
-                )));
+            let place = space.resolve(at, rows.width, wish.what)?;
+            if !wish.may(&place) {
+                return Err(space.refused(&place, at, rows.width, wish));
             }
             parts.push(Part {
                 first,

@@ -1,10 +1,13 @@
 //! The address space that all devices of a machine share.
 //!
-//! Device addresses start at 2^44 + 2^40, a range that neither Linux's `mmap` nor its
-//! executables use on 64-bit machines, so that a host dereference of a device pointer
-//! traps. Each device has 4 TiB of it, handed out in circles: a freed address is used
-//! again only when the whole range has been, and not before the last copy or kernel that
-//! still accesses the freed memory has ended. Pinned host memory is at its host address.
+//! Device addresses start at 2^48 + 2^40, behind everything that a process can have, so
+//! that a host dereference of a device pointer traps, and no address of the host is taken
+//! for one of a device. Programs end at 2^47 on x86-64, at 2^48 on aarch64 at the latest,
+//! in every layout that Linux has; where the hardware has more, a process must ask for
+//! such an address by its number to get it. Nothing has to be held there. Each device has
+//! 4 TiB, handed out in circles: a freed address is used again only when the whole range
+//! has been, and not before the last copy or kernel that still accesses the freed memory
+//! has ended. Pinned host memory is at its host address.
 
 mod ipc;
 
@@ -13,22 +16,23 @@ use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock, Weak};
 
-use cupola_sys::driver::CUresult;
+use cupola_sys::driver::{CU_MEMHOSTREGISTER_READ_ONLY, CUresult};
 
 use super::super::args::Reply;
 use super::super::health::Fault;
 use super::super::strict::{Miss, Monitor};
 use super::super::sync::{read, write};
 use super::block::{Block, HostRange};
+use super::host;
 use super::mapped::{View, Virtual};
 use super::rows::Rows;
-use super::viewer::{Access, PoolAccess, Viewer};
+use super::viewer::{Access, PoolAccess, Viewer, Wish};
 
-const FIRST: u64 = 0x1100_0000_0000;
+const FIRST: u64 = 0x1_0100_0000_0000;
 pub(super) const PER_DEVICE: u64 = 1 << 42;
 
 /// Where reservations of addresses begin, after the sixteenth device: as much as a
-/// device has, and still below where Linux puts programs.
+/// device has, and still in the 49 bits that addresses of GPUs have.
 pub(super) const FIRST_VIRTUAL: u64 = FIRST + PER_DEVICE * 16;
 
 /// Device allocations start at multiples of this.
@@ -186,6 +190,9 @@ impl Space {
     }
 
     /// Registers memory of the program.
+    ///
+    /// # Errors
+    /// The process does not have it, or not so; or it is registered already.
     pub(in crate::device) fn register_host(
         &self,
         start: *mut u8,
@@ -194,6 +201,10 @@ impl Space {
         context: u64,
         device: usize,
     ) -> Reply {
+        let write = flags & CU_MEMHOSTREGISTER_READ_ONLY == 0;
+        if !host::permits(start.expose_provenance() as u64, len, write) {
+            return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+        }
         self.insert_host(HostRange::register(start, len, flags, context, device))
             .map(drop)
     }
@@ -262,9 +273,25 @@ impl Space {
             .then(|| Place::Pinned(Arc::clone(range)))
     }
 
-    /// An operation may not access what it found.
-    pub(super) fn refused(&self, what: &str, address: u64, len: u64) {
-        self.strict.missed(self, Miss::of(what, address, len));
+    /// An operation may not do what it wants with what it found: its fault.
+    pub(in crate::device) fn refused(
+        &self,
+        place: &Place,
+        address: u64,
+        len: u64,
+        wish: Wish<'_>,
+    ) -> Fault {
+        self.strict.missed(self, Miss::wish(&wish, address, len));
+        let why = match place {
+            Place::Mapped(_) => "their mapping does not give that access".into(),
+            Place::Pinned(_) => "they are registered for reading alone".into(),
+            Place::Device(block) => format!(
+                "they are memory of device {}, which this context may not access",
+                block.device
+            ),
+        };
+        let what = wish.what;
+        Fault::illegal_address(format!("{what} of {len} bytes at 0x{address:x}: {why}"))
     }
 
     /// What lies before and after an address that is in nothing, nearest first on each
@@ -335,7 +362,7 @@ impl Space {
     }
 
     /// Whether rows of mapped memory may be accessed so when a call names them. For other
-    /// memory the answer is always yes.
+    /// memory the answer is always yes. Strict mode is told of a no.
     pub(in crate::device) fn check_access(
         &self,
         address: u64,
@@ -356,9 +383,20 @@ impl Space {
         for offset in rows.offsets() {
             let at = address.wrapping_add(offset);
             if !may(at, rows.width) {
-                let why = self
-                    .mapped
-                    .why_not(at, rows.width, Some((viewer.device(), wanted)));
+                let who = Some((viewer.device(), wanted));
+                let why = self.mapped.why_not(at, rows.width, who);
+                let miss = Miss {
+                    what: if wanted == Access::Write {
+                        "write"
+                    } else {
+                        "read"
+                    },
+                    address: at,
+                    bytes: rows.width,
+                    wanted,
+                    device: who.map(|(device, _)| device),
+                };
+                self.strict.missed(self, miss);
                 return Err(why.unwrap_or_default());
             }
         }

@@ -9,8 +9,7 @@ use super::super::machine::Device;
 use super::block::HostRange;
 use super::reach::Reach;
 use super::rows::Rows;
-use super::space::Place;
-use super::viewer::{Access, Viewer};
+use super::viewer::{Access, Viewer, Wish};
 
 /// Where one end of a copy is.
 #[derive(Debug)]
@@ -58,16 +57,14 @@ impl Transfer {
         let _engine = self.direction.map(|direction| engines.acquire(direction));
         let started = Instant::now();
         let viewer = (!self.across).then(|| Viewer::new(device, health));
-        let find = |end: &mut End, wanted, what| {
-            let may = |place: &_| {
-                let viewer = viewer.as_ref();
-                match (viewer, place) {
-                    (Some(viewer), place) => viewer.copy_access(place) >= wanted,
-                    (None, Place::Mapped(view)) => view.access(view.device) >= wanted,
-                    (None, _) => true,
-                }
+        let find = |end: &mut End, access, what| {
+            let wish = Wish {
+                what,
+                access,
+                viewer,
+                copies: true,
             };
-            Reach::find(&mut end.side, end.rows, &device.space, may, what)
+            Reach::find(&mut end.side, end.rows, &device.space, wish)
         };
         let to = find(&mut self.to, Access::Write, "copy to device memory")?;
         let from = find(&mut self.from, Access::Read, "copy from device memory")?;

@@ -88,7 +88,8 @@ impl<'a> Viewer<'a> {
     pub(in crate::device) fn access(&self, place: &Place) -> Access {
         let block = match place {
             Place::Device(block) => block,
-            Place::Pinned(_) => return Access::Write,
+            Place::Pinned(range) if range.is_writable() => return Access::Write,
+            Place::Pinned(_) => return Access::Read,
             Place::Mapped(view) => return view.access(self.device),
         };
         if block.device == self.device || block.managed.is_some() {
@@ -106,9 +107,34 @@ impl<'a> Viewer<'a> {
     pub(in crate::device) fn copy_access(&self, place: &Place) -> Access {
         match place {
             Place::Device(block) if block.access.is_some() => self.access(place),
-            Place::Mapped(_) => self.access(place),
-            _ => Access::Write,
+            Place::Mapped(_) | Place::Pinned(_) => self.access(place),
+            Place::Device(_) => Access::Write,
         }
+    }
+}
+
+/// What an operation is about to do with memory.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::device) struct Wish<'a> {
+    /// `memset`, `copy to device memory`.
+    pub(in crate::device) what: &'a str,
+    pub(in crate::device) access: Access,
+    /// Who does it; `None` if the memory's own device does, whichever that is.
+    pub(in crate::device) viewer: Option<Viewer<'a>>,
+    /// Whether a driver may help itself, where the device has no access.
+    pub(in crate::device) copies: bool,
+}
+
+impl Wish<'_> {
+    pub(in crate::device) fn may(&self, place: &Place) -> bool {
+        let nobody = Peers::default();
+        let own = || Viewer::of(place.device(), &nobody);
+        let viewer = self.viewer.unwrap_or_else(own);
+        let access = match self.copies {
+            true => viewer.copy_access(place),
+            false => viewer.access(place),
+        };
+        access >= self.access
     }
 }
 

@@ -123,6 +123,8 @@ pub enum Memory {
     Device,
     /// Stream-ordered, from a pool.
     Pool,
+    /// `cuMemAllocManaged`.
+    Managed,
     /// A module's variable.
     Variable,
     /// Page-locked host memory that the driver allocated.
@@ -138,6 +140,7 @@ impl Memory {
         match self {
             Self::Device => "device memory",
             Self::Pool => "stream-ordered memory",
+            Self::Managed => "managed memory",
             Self::Variable => "a module's variable",
             Self::PageLocked => "page-locked memory",
             Self::Registered => "registered memory",
@@ -175,7 +178,7 @@ impl fmt::Display for Allocation {
         }
         write!(f, "at 0x{:x}", self.base)?;
         let verb = match self.memory {
-            Memory::Device | Memory::Pool | Memory::PageLocked => "allocated",
+            Memory::Device | Memory::Pool | Memory::Managed | Memory::PageLocked => "allocated",
             Memory::Variable => "loaded",
             Memory::Registered => "registered",
             Memory::Mapped => "reserved",

@@ -1,6 +1,6 @@
 //! Kernels that faulted.
 
-use super::super::memory::Space;
+use super::super::memory::{Access, Space};
 use super::Monitor;
 use super::finding::{Finding, FindingKind, KernelSite};
 use super::locate::Miss;
@@ -19,12 +19,12 @@ fn site(fault: &Fault) -> KernelSite {
 }
 
 impl Monitor {
-    /// A kernel ended with a fault.
-    pub(in crate::device) fn kernel_fault(&self, space: &Space, fault: &Fault) {
+    /// A kernel of the device of that ordinal ended with a fault.
+    pub(in crate::device) fn kernel_fault(&self, space: &Space, device: usize, fault: &Fault) {
         if !self.wants(Strict::ACCESSES) {
             return;
         }
-        if let Some(finding) = self.of_fault(space, fault) {
+        if let Some(finding) = self.of_fault(space, device, fault) {
             self.report(Finding {
                 kernel: Some(site(fault)),
                 call: Some(Here::now().site()),
@@ -33,11 +33,11 @@ impl Monitor {
         }
     }
 
-    fn of_fault(&self, space: &Space, fault: &Fault) -> Option<Finding> {
+    fn of_fault(&self, space: &Space, device: usize, fault: &Fault) -> Option<Finding> {
         use FindingKind as K;
         let plain = |kind, what: &str| Some(Finding::new(kind, what));
         match &fault.kind {
-            FaultKind::IllegalAddress => Some(self.of_address(space, fault)),
+            FaultKind::IllegalAddress => Some(self.of_address(space, device, fault)),
             FaultKind::MisalignedAddress => Some(misaligned(fault)),
             FaultKind::IllegalInstruction => plain(K::IllegalInstruction, "no such instruction"),
             FaultKind::InvalidPc => plain(K::IllegalInstruction, "a jump to an invalid address"),
@@ -55,14 +55,15 @@ impl Monitor {
         }
     }
 
-    fn of_address(&self, space: &Space, fault: &Fault) -> Finding {
+    fn of_address(&self, space: &Space, device: usize, fault: &Fault) -> Finding {
         let address = fault.address.unwrap_or(0);
         let Some(access) = fault.access else {
             let miss = Miss {
                 what: "access",
                 address,
                 bytes: 1,
-                write: false,
+                wanted: Access::Read,
+                device: Some(device),
             };
             return self.explain(space, miss);
         };
@@ -73,7 +74,12 @@ impl Monitor {
                     what,
                     address,
                     bytes: access.bytes,
-                    write: access.write,
+                    wanted: if access.write {
+                        Access::Write
+                    } else {
+                        Access::Read
+                    },
+                    device: Some(device),
                 };
                 return self.explain(space, miss);
             }

@@ -1,13 +1,13 @@
 //! Why there is no memory at an address: what was missed, by how much, or what was there.
 
-use super::super::memory::{Access, Block, HostRange, Place, Space};
+use super::super::memory::{Access, Block, HostRange, Place, Space, Wish};
 use super::super::sync::lock;
 use super::Monitor;
 use super::finding::{Allocation, Finding, FindingKind, Memory};
 use super::options::Strict;
 use super::site::Here;
 
-/// How far from page-locked memory an address still is taken for a miss of it: what lies
+/// How far from page-locked or managed memory an address still is taken for a miss of it: what lies
 /// around it is the program's own.
 const NEAR_HOST: u64 = 4096;
 
@@ -22,6 +22,7 @@ impl Block {
         let memory = match (self.module, self.pool) {
             (true, _) => Memory::Variable,
             (false, Some(_)) => Memory::Pool,
+            (false, None) if self.managed.is_some() => Memory::Managed,
             (false, None) => Memory::Device,
         };
         Allocation {
@@ -89,6 +90,7 @@ impl Place {
 
     fn near(&self) -> u64 {
         match self {
+            Self::Device(block) if block.managed.is_some() => NEAR_HOST,
             Self::Device(_) | Self::Mapped(_) => NEAR_DEVICE,
             Self::Pinned(_) => NEAR_HOST,
         }
@@ -99,20 +101,32 @@ impl Place {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::device) struct Miss<'a> {
     /// `read`, `write`, `copy to device memory`.
-    pub(super) what: &'a str,
-    pub(super) address: u64,
-    pub(super) bytes: u64,
-    pub(super) write: bool,
+    pub(in crate::device) what: &'a str,
+    pub(in crate::device) address: u64,
+    pub(in crate::device) bytes: u64,
+    pub(in crate::device) wanted: Access,
+    /// Ordinal of the device that accesses; `None` if it is the memory's own.
+    pub(in crate::device) device: Option<usize>,
 }
 
 impl<'a> Miss<'a> {
-    /// By a copy or a memset.
+    /// By something that found no memory.
     pub(in crate::device) fn of(what: &'a str, address: u64, bytes: u64) -> Self {
         Self {
             what,
             address,
             bytes,
-            write: false,
+            wanted: Access::Read,
+            device: None,
+        }
+    }
+
+    /// By an operation that may not do what it wants.
+    pub(in crate::device) fn wish(wish: &Wish<'a>, address: u64, bytes: u64) -> Self {
+        Self {
+            wanted: wish.access,
+            device: wish.viewer.map(|viewer| viewer.device()),
+            ..Self::of(wish.what, address, bytes)
         }
     }
 }
@@ -158,23 +172,25 @@ impl Monitor {
                 let how = format!("it ends {} bytes past the end", end - base - len);
                 return (K::OutOfBounds, how, allocation);
             }
-            if let Place::Device(block) = &place
-                && block.constant
-                && miss.write
-            {
-                return (
-                    K::ReadOnlyWrite,
-                    "kernels cannot write it".into(),
-                    allocation,
-                );
-            }
-            if let Place::Mapped(view) = &place {
-                let kind = match view.access(view.device) {
-                    Access::Read if miss.write => K::ReadOnlyWrite,
-                    _ => K::UnmappedAccess,
-                };
-                let how = "its mapping does not give that access".into();
-                return (kind, how, allocation);
+            let writes = miss.wanted == Access::Write;
+            match &place {
+                Place::Device(block) if block.constant && writes => {
+                    let how = "kernels cannot write it".into();
+                    return (K::ReadOnlyWrite, how, allocation);
+                }
+                Place::Pinned(range) if writes && !range.is_writable() => {
+                    let how = "it is registered for reading alone".into();
+                    return (K::ReadOnlyWrite, how, allocation);
+                }
+                Place::Mapped(view) => {
+                    let device = miss.device.unwrap_or(view.device);
+                    let (kind, how) = match view.access(device) {
+                        Access::Read if writes => (K::ReadOnlyWrite, "may only read it"),
+                        _ => (K::UnmappedAccess, "has no access to the mapping"),
+                    };
+                    return (kind, format!("device {device} {how}"), allocation);
+                }
+                _ => {}
             }
             let how = "the memory is of another context or device".into();
             return (K::ForeignContext, how, allocation);
@@ -188,7 +204,7 @@ impl Monitor {
             if address < base {
                 base - address
             } else {
-                address - base - len
+                (address - base).saturating_sub(len)
             }
         };
         let around = space.around(address);
