@@ -74,15 +74,23 @@ fn d(v: u64) -> f64 {
 
 /// A single as stored: PTX has one NaN.
 fn single(v: f32) -> u64 {
-    u64::from(if v.is_nan() { 0x7fff_ffff } else { v.to_bits() })
+    // By its bits, as in `double`.
+    let bits = std::hint::black_box(v.to_bits());
+    u64::from(if bits << 1 > 0xff << 24 {
+        0x7fff_ffff
+    } else {
+        bits
+    })
 }
 
 /// A double as stored, all NaNs alike.
 fn double(v: f64) -> u64 {
-    if v.is_nan() {
-        f64::NAN.to_bits()
+    // By its bits: to the optimiser all NaNs are alike already.
+    let bits = std::hint::black_box(v.to_bits());
+    if bits << 1 > 0x7ff << 53 {
+        0x7ff8_0000_0000_0000
     } else {
-        v.to_bits()
+        bits
     }
 }
 

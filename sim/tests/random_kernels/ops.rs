@@ -60,12 +60,14 @@ fn f(x: u64) -> f32 {
     f32::from_bits(x as u32)
 }
 
-/// NaNs of arithmetic are the canonical one.
+/// NaNs of arithmetic are the canonical one. By its bits: to the optimiser all NaNs are
+/// alike already.
 fn g(x: f32) -> u64 {
-    if x.is_nan() {
+    let bits = std::hint::black_box(x.to_bits());
+    if bits << 1 > 0xff << 24 {
         0x7fff_ffff
     } else {
-        u64::from(x.to_bits())
+        u64::from(bits)
     }
 }
 
