@@ -3,6 +3,7 @@
 mod device_support;
 
 use std::ffi::{CStr, CString, c_void};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cupola_sim::{Act, DeviceConfig, Machine, Order};
@@ -31,6 +32,51 @@ again:
     mov.u64 %to, %globaltimer;
     st.global.u64 [%a], %from;
     st.global.u64 [%a+8], %to;
+    ret;
+}
+// The block `waiter` waits for a number that the other block writes.
+.visible .entry for_the_other(.param .u64 at, .param .u32 waiter) {
+    .reg .u64 %a; .reg .u32 %b, %w, %v; .reg .pred %p;
+    ld.param.u64 %a, [at];
+    ld.param.u32 %w, [waiter];
+    mov.u32 %b, %ctaid.x;
+    setp.ne.u32 %p, %b, %w;
+    @%p bra write;
+again:
+    ld.volatile.global.u32 %v, [%a];
+    setp.eq.u32 %p, %v, 0;
+    @%p bra again;
+    ret;
+write:
+    mov.u32 %v, 0;
+long:
+    add.u32 %v, %v, 1;
+    setp.lt.u32 %p, %v, 2000;
+    @%p bra long;
+    st.volatile.global.u32 [%a], 1;
+    ret;
+}
+// Counts how often a clock shows less than before.
+.visible .entry backwards(.param .u64 at) {
+    .reg .u64 %a, %before, %now; .reg .u32 %i; .reg .pred %p;
+    ld.param.u64 %a, [at];
+    mov.u32 %i, 0;
+    mov.u64 %before, %globaltimer;
+again:
+    mov.u64 %now, %globaltimer;
+    setp.lt.u64 %p, %now, %before;
+    @%p red.global.add.u32 [%a], 1;
+    mov.u64 %before, %now;
+    mov.u64 %now, %globaltimer;
+    setp.lt.u64 %p, %now, %before;
+    @%p red.global.add.u32 [%a], 1;
+    mov.u64 %now, %globaltimer;
+    mov.u64 %now, %globaltimer;
+    mov.u64 %now, %globaltimer;
+    mov.u64 %before, %globaltimer;
+    add.u32 %i, %i, 1;
+    setp.lt.u32 %p, %i, 2000;
+    @%p bra again;
     ret;
 }
 // Waits for 5000 ticks of the clock.
@@ -332,4 +378,117 @@ fn seeded_orders_keep_the_model() {
         let time = elapsed(&bench, start, end);
         assert!([2.0, 3.0, 4.0].contains(&time), "{time}");
     }
+}
+
+/// Without it, two kernels that run at once could each be given the same block every time,
+/// and one whose blocks wait for each other would never end.
+#[test]
+fn blocks_take_turns_in_each_kernel() {
+    without_hanging(|| {
+        for waiter in 0..2 {
+            let bench = timed(DeviceConfig::new());
+            let a = bench.alloc(16);
+            bench.upload(a, &[0; 16]);
+            let kernel = function(&bench, c"for_the_other");
+            for index in 0..2 {
+                let stream = bench.stream(NON_BLOCKING);
+                launch_waiter(&bench, kernel, stream, a + 8 * index, waiter);
+            }
+            bench.synchronize();
+        }
+    });
+}
+
+fn launch_waiter(bench: &Bench, function: CUfunction, stream: CUstream, at: u64, waiter: u32) {
+    let (mut at, mut waiter) = (at, waiter);
+    let mut arguments = [
+        (&raw mut at).cast::<c_void>(),
+        (&raw mut waiter).cast::<c_void>(),
+    ];
+    let (arguments, null) = (arguments.as_mut_ptr(), std::ptr::null_mut());
+    // SAFETY: pointers to the two parameters' values.
+    unsafe {
+        bench
+            .driver
+            .cuLaunchKernel(function, 2, 1, 1, 1, 1, 1, 0, stream, arguments, null)
+    }
+    .unwrap();
+}
+
+/// Without it, a wait for a value would order operations and not their times.
+#[test]
+fn who_waits_for_a_value_starts_after_its_write() {
+    let bench = timed(DeviceConfig::new().memory_bandwidth(1_000_000));
+    let d = &bench.driver;
+    let (one, two) = (bench.stream(NON_BLOCKING), bench.stream(NON_BLOCKING));
+    let (start, end) = (bench.event(), bench.event());
+    let (a, b) = (bench.alloc(3000), bench.alloc(3000));
+    bench.upload(b, &[0; 8]);
+    // SAFETY: live handles and memory.
+    unsafe {
+        d.cuEventRecord(start, two).unwrap();
+        d.cuStreamWaitValue32_v2(two, b, 1, 1).unwrap();
+        d.cuMemsetD8Async(a, 1, 2000, two).unwrap();
+        d.cuEventRecord(end, two).unwrap();
+        d.cuMemsetD8Async(a, 1, 3000, one).unwrap();
+        d.cuStreamWriteValue32_v2(one, b, 1, 0).unwrap();
+        // What comes later in the other stream is nothing to the wait.
+        d.cuMemsetD8Async(a, 1, 1000, one).unwrap();
+    }
+    bench.synchronize();
+    assert_eq!(elapsed(&bench, start, end), 5.0);
+    // A value that is there already costs nothing.
+    // SAFETY: live handles and memory.
+    unsafe {
+        d.cuEventRecord(start, two).unwrap();
+        d.cuStreamWaitValue32_v2(two, b, 1, 1).unwrap();
+        d.cuEventRecord(end, two).unwrap();
+    }
+    bench.synchronize();
+    assert_eq!(elapsed(&bench, start, end), 0.0);
+}
+
+/// Without it, a wait that cannot be would be reported at each look, under the scheduler's
+/// lock: a sink that asks the machine for its trace would never come back.
+#[test]
+fn a_wait_for_a_value_that_is_gone_is_reported_once() {
+    without_hanging(|| {
+        let told = Arc::new(Mutex::new((None::<Machine>, 0)));
+        let sink = Arc::clone(&told);
+        let builder = Machine::builder().order(Order::Timed);
+        let bench = Bench::with(builder.on_finding(move |_| {
+            let (machine, count) = &mut *sink.lock().unwrap();
+            *count += 1;
+            drop(machine.as_ref().map(Machine::trace));
+        }));
+        told.lock().unwrap().0 = Some(bench.machine.clone());
+        let d = &bench.driver;
+        let (one, two) = (bench.stream(NON_BLOCKING), bench.stream(NON_BLOCKING));
+        let (mut gone, event) = (0, bench.event());
+        // SAFETY: live handles; the memory is freed in the order of the first stream.
+        unsafe {
+            d.cuMemAllocAsync(&raw mut gone, 8, one).unwrap();
+            d.cuStreamWaitValue32_v2(two, gone, 1, 1).unwrap();
+            d.cuMemFreeAsync(gone, one).unwrap();
+            d.cuEventRecord(event, one).unwrap();
+            let code = code(d.cuCtxSynchronize());
+            assert_eq!(code, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+        }
+        let (machine, count) = std::mem::take(&mut *told.lock().unwrap());
+        drop(machine);
+        assert_eq!(count, 1);
+    });
+}
+
+/// Without it, a kernel could see time run backwards between two of its slices.
+#[test]
+fn clocks_of_a_kernel_never_run_backwards() {
+    let bench = timed(DeviceConfig::new());
+    let a = bench.alloc(8);
+    bench.upload(a, &[0; 8]);
+    // Eight multiprocessors: time goes an eighth as fast as the kernel can read it.
+    let kernel = function(&bench, c"backwards");
+    launch(&bench, kernel, 8, bench.stream(NON_BLOCKING), a);
+    bench.synchronize();
+    assert_eq!(bench.download(a, 8), [0; 8]);
 }

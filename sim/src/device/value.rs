@@ -101,8 +101,23 @@ impl Step {
         self.look(device, health)
     }
 
-    /// Whether it would be done at once.
-    pub(super) fn look(&self, device: &Device, health: &Health) -> Result<bool, Fault> {
+    /// Whether it would end now, with the value or with a fault. The scheduler asks again and
+    /// again, under its lock, so nothing is reported.
+    pub(super) fn is_due(&self, device: &Device, health: &Health) -> bool {
+        let Self::Wait { on, value, compare } = *self else {
+            return true;
+        };
+        let viewer = Viewer::new(device, health);
+        let (address, len) = (on.address, on.width.bytes());
+        let place = device.space.find_whole(address, len);
+        let Some(place) = place.filter(|place| viewer.access(place) >= Access::Read) else {
+            return true;
+        };
+        compare.holds(on.width, on.touch(&place, None), value)
+    }
+
+    /// Whether it is done.
+    fn look(&self, device: &Device, health: &Health) -> Result<bool, Fault> {
         let Self::Wait { on, value, compare } = *self else {
             return Ok(true);
         };
@@ -134,13 +149,18 @@ impl Value {
         {
             block.wrote(address, len);
         }
-        let host = place.host(address);
+        Ok(self.touch(&place, write))
+    }
+
+    /// Writes or reads the value in a place that holds it.
+    fn touch(self, place: &Place, write: Option<u64>) -> u64 {
+        let host = place.host(self.address);
         // Everything that the stream did before is visible to who sees a written value, and
         // what was written before a value is visible to who waited for it.
-        Ok(match self.width {
+        match self.width {
             Width::Word => {
-                // SAFETY: the place holds the four bytes and keeps them until the end of
-                // this function. The address is a multiple of 4, and the host's is
+                // SAFETY: the place holds the four bytes and keeps them while the caller keeps
+                // it. The address is a multiple of 4, and the host's is
                 // congruent to it modulo 16. Everybody accesses device memory through raw
                 // pointers.
                 let word = unsafe { AtomicU32::from_ptr(host.cast()) };
@@ -157,7 +177,7 @@ impl Value {
                 }
                 double.load(Ordering::Acquire)
             }
-        })
+        }
     }
 }
 

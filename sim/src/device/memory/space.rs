@@ -341,6 +341,12 @@ impl Space {
         Err(CUresult::CUDA_ERROR_INVALID_VALUE)
     }
 
+    /// What holds all of a range, for who only looks: nothing is reported if nothing does.
+    pub(in crate::device) fn find_whole(&self, address: u64, len: u64) -> Option<Place> {
+        self.find_range(address, len)
+            .filter(|place| place.holds(address, len))
+    }
+
     /// The place of a range, when an operation accesses it.
     pub(in crate::device) fn resolve(
         &self,
@@ -348,9 +354,9 @@ impl Space {
         len: u64,
         what: &str,
     ) -> Result<Place, Fault> {
-        match self.find_range(address, len) {
-            Some(place) if place.holds(address, len) => Ok(place),
-            _ => {
+        match self.find_whole(address, len) {
+            Some(place) => Ok(place),
+            None => {
                 self.strict.missed(self, Miss::of(what, address, len));
                 let why = self.mapped.why_not(address, len, None);
                 let why = why.unwrap_or_else(|| "no live allocation holds them".into());

@@ -21,6 +21,11 @@ pub(super) struct Kernel {
     start: Time,
     /// How far it is; in the end, when its last block ended.
     pub(super) at: Time,
+    /// How far it is by its instructions alone: what it has written was written by then.
+    pub(super) reached: Time,
+    /// Slices that were not drawn, for its blocks to take turns. It is the kernel's own: two
+    /// kernels that took turns with one count could each get the same block every time.
+    turns: u64,
     instructions: u64,
     blocks: u64,
     /// When its last block so far ended.
@@ -37,13 +42,15 @@ impl Kernel {
             stepper: Stepper::default(),
             start,
             at: start,
+            reached: start,
+            turns: 0,
             instructions: 0,
             last: start,
         }
     }
 
     /// The next slice.
-    pub(super) fn turn(&self, choice: &mut Choice) -> Turn {
+    pub(super) fn turn(&mut self, choice: &mut Choice) -> Turn {
         let clock = self.at.nanos();
         match choice {
             Choice::Seeded(rng) => Turn {
@@ -52,10 +59,10 @@ impl Kernel {
                 slice: rng.slice(),
                 clock,
             },
-            Choice::Timed { turn } => {
-                *turn = turn.wrapping_add(1);
+            Choice::Timed => {
+                self.turns = self.turns.wrapping_add(1);
                 Turn {
-                    block: *turn,
+                    block: self.turns,
                     warp: 0,
                     slice: FAIR,
                     clock,
@@ -80,6 +87,7 @@ impl Kernel {
         self.instructions += slice.instructions;
         let position = parts.position(self.start, self.blocks, self.instructions);
         self.at = self.at.max(position);
+        self.reached = self.at;
         if slice.block_ended {
             self.last = self.last.max(parts.block(self.start, slice.total));
         }

@@ -19,6 +19,8 @@ const SLOW: &str = "a function of the program did not return soon, and the machi
 pub(super) struct Lane {
     stream: Arc<Stream>,
     phase: Phase,
+    /// The operation waits for a value in memory, which was there by then.
+    met: Option<Time>,
 }
 
 /// What is with the operation that a stream is at.
@@ -44,6 +46,7 @@ impl Lane {
         Self {
             stream: Arc::clone(stream),
             phase: Phase::Empty,
+            met: None,
         }
     }
 
@@ -52,10 +55,21 @@ impl Lane {
     }
 
     /// Since when the next step could happen, and when it does; `None` if something else
-    /// comes first.
-    pub(super) fn ready(&mut self, parts: &mut [Parts]) -> Option<(Time, Time)> {
+    /// comes first. What is in memory was `written` by then.
+    pub(super) fn ready(&mut self, parts: &mut [Parts], written: Time) -> Option<(Time, Time)> {
         if let Phase::Empty = self.phase {
             self.phase = Phase::Waiting(self.stream.next_job()?);
+            self.met = None;
+        }
+        if let Phase::Waiting(job) = &self.phase
+            && let Op::Value(step) = &job.op
+        {
+            // It is looked at after each step, so the first look that finds the value is at
+            // the time of the step which wrote it.
+            let stream = &self.stream;
+            self.met = step
+                .is_due(&stream.device, &stream.health)
+                .then(|| self.met.unwrap_or(written));
         }
         match &self.phase {
             Phase::Waiting(job) => self.begins(job, parts),
@@ -81,10 +95,11 @@ impl Lane {
         if let Op::Wait(record) = &job.op {
             ready = ready.max(record.settled_at()?);
         }
-        if let Op::Value(step) = &job.op
-            && let Ok(false) = step.look(&stream.device, &stream.health)
-        {
-            return None;
+        if let Op::Value(step) = &job.op {
+            let met = self.met?;
+            if !step.is_write() {
+                ready = ready.max(met);
+            }
         }
         if job.op.is_work() {
             let pace = &stream.device.engines.pace;
@@ -241,6 +256,7 @@ impl Schedule {
         state.trace.add(stream.id, number, act, kernel.at);
         let parts = state.parts.get_mut(device.ordinal);
         let ended = parts.is_none_or(|parts| kernel.account(slice, device, parts));
+        state.latest = state.latest.max(kernel.reached);
         if ended {
             state.set(stream.id, Phase::Ending(number, kernel.at));
             drop(state);

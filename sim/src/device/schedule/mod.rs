@@ -38,7 +38,7 @@ enum Choice {
     /// Any that can run, by chance.
     Seeded(Rng),
     /// The earliest in virtual time; kernels' blocks take turns.
-    Timed { turn: u64 },
+    Timed,
 }
 
 /// The scheduler of a machine.
@@ -64,6 +64,8 @@ struct State {
     lanes: BTreeMap<u64, Lane>,
     /// Of each device.
     parts: Vec<Parts>,
+    /// When the latest of all steps so far was: what is in memory was written by then.
+    latest: Time,
     trace: Trace,
 }
 
@@ -94,13 +96,14 @@ impl Schedule {
         let choice = match order {
             Order::Threads => return None,
             Order::Seeded(seed) => Choice::Seeded(Rng::new(seed)),
-            Order::Timed => Choice::Timed { turn: 0 },
+            Order::Timed => Choice::Timed,
         };
         Some(Arc::new(Self {
             state: Mutex::new(State {
                 choice,
                 lanes: BTreeMap::new(),
                 parts: devices.iter().map(Parts::new).collect(),
+                latest: Time::default(),
                 trace: Trace::default(),
             }),
             changed: Condvar::new(),
@@ -154,7 +157,7 @@ impl Schedule {
                     (state, _) = self.step(state, None);
                 }
             }
-            Choice::Timed { .. } => {
+            Choice::Timed => {
                 let now = Some(self.now());
                 let mut more = true;
                 while more {
@@ -173,8 +176,12 @@ impl Schedule {
             state.trace.depart(OVERLAP);
             return;
         };
-        if let Choice::Timed { .. } = state.choice {
-            let next = state.candidates().into_iter().map(|next| next.at).min();
+        if let Choice::Timed = state.choice {
+            let next = state
+                .candidates(self.now())
+                .into_iter()
+                .map(|next| next.at)
+                .min();
             next.into_iter().for_each(|next| self.observe(next));
         }
         (state, _) = self.step(state, None);
@@ -228,26 +235,29 @@ impl Schedule {
         mut state: MutexGuard<'a, State>,
         limit: Option<Time>,
     ) -> (MutexGuard<'a, State>, bool) {
-        let mut candidates = state.candidates();
+        let mut candidates = state.candidates(self.now());
         if let Some(limit) = limit {
             candidates.retain(|candidate| candidate.at <= limit);
         }
         let Some(next) = state.choose(&candidates) else {
             return (state, false);
         };
+        state.latest = state.latest.max(next.at);
         state = self.perform(state, next);
         (state, true)
     }
 }
 
 impl State {
-    /// What can run now, in the order of the streams' numbers.
-    fn candidates(&mut self) -> Vec<Candidate> {
+    /// What can run now, in the order of the streams' numbers, with the program's clock at
+    /// `now`.
+    fn candidates(&mut self, now: Time) -> Vec<Candidate> {
+        let written = self.latest.max(now);
         let parts = &mut self.parts;
         let lanes = self.lanes.iter_mut();
         lanes
             .filter_map(|(number, lane)| {
-                let (since, at) = lane.ready(parts)?;
+                let (since, at) = lane.ready(parts, written)?;
                 Some(Candidate {
                     lane: *number,
                     at,
@@ -260,7 +270,7 @@ impl State {
 
     fn choose(&mut self, candidates: &[Candidate]) -> Option<Candidate> {
         match &mut self.choice {
-            Choice::Timed { .. } => candidates
+            Choice::Timed => candidates
                 .iter()
                 .min_by_key(|next| (next.at, next.since, next.priority, next.lane))
                 .copied(),

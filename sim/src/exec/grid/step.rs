@@ -17,6 +17,8 @@ pub struct Stepper {
     idle: Vec<Block>,
     started: u64,
     instructions: u64,
+    /// What clocks show next at least: readings may be closer than the caller's time.
+    clock: u64,
 }
 
 /// A block that has started and not ended.
@@ -37,7 +39,8 @@ pub struct Turn {
     pub warp: u64,
     /// Instructions of each of its warps, at most; at least 1.
     pub slice: u64,
-    /// What clocks show, in nanoseconds. They advance by one with each reading.
+    /// What clocks show, in nanoseconds, unless they have shown more. They advance by one
+    /// with each reading.
     pub clock: u64,
 }
 
@@ -83,10 +86,11 @@ impl Grid<'_> {
         };
         let multiprocessor = resident.index % u64::from(self.options.multiprocessors.max(1));
         let mut cx = Ctx::new(&self.env, multiprocessor as u32);
-        cx.clock.set(Some(turn.clock));
+        cx.clock.set(Some(turn.clock.max(stepper.clock)));
         resident.block.go_first(turn.warp);
         let mut steps = 0;
         let stop = resident.block.run(&mut cx, &mut steps, turn.slice.max(1));
+        stepper.clock = cx.clock.get().unwrap_or(stepper.clock);
         resident.instructions += steps;
         stepper.instructions += steps;
         let mut slice = Slice {
