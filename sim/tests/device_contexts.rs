@@ -5,7 +5,7 @@ mod device_support;
 use std::ffi::c_void;
 use std::time::Duration;
 
-use cupola_sim::{DeviceConfig, Machine};
+use cupola_sim::{DeviceConfig, Machine, Order};
 use cupola_sys::driver::*;
 use device_support::{Bench, Code, Gate, code, without_hanging};
 
@@ -510,4 +510,106 @@ fn many_threads_work_at_once() {
         }
     });
     bench.finish();
+}
+
+/// Without it, a host function that waits for a thread which retains the context would wait
+/// for the release that waits for the function; or the retained context would be gone.
+#[test]
+fn a_primary_context_may_be_retained_while_it_goes() {
+    without_hanging(|| {
+        let (machine, d) = started();
+        let mut context = std::ptr::null_mut();
+        // SAFETY: the place outlives the calls.
+        unsafe {
+            d.cuDevicePrimaryCtxRetain(&raw mut context, 0).unwrap();
+            d.cuCtxSetCurrent(context).unwrap();
+        }
+        let (go, retained) = std::sync::mpsc::channel();
+        queue(&d, std::ptr::null_mut(), move || retained.recv().unwrap());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // The release has begun as soon as nobody retains the context.
+                while machine.usage().contexts > 0 {
+                    std::thread::yield_now();
+                }
+                let mut again = std::ptr::null_mut();
+                // SAFETY: the place outlives the call.
+                unsafe { d.cuDevicePrimaryCtxRetain(&raw mut again, 0) }.unwrap();
+                go.send(()).unwrap();
+            });
+            // SAFETY: no pointers.
+            unsafe { d.cuDevicePrimaryCtxRelease_v2(0) }.unwrap();
+        });
+        assert_eq!(alloc(&d), OK);
+        // SAFETY: no pointers.
+        unsafe { d.cuDevicePrimaryCtxRelease_v2(0) }.unwrap();
+        assert_eq!(alloc(&d), DESTROYED);
+        assert_eq!(machine.leaks(), None);
+    });
+}
+
+/// Another context of the first device, and a stream of it. The current context stays.
+fn other(bench: &Bench) -> (CUcontext, CUstream) {
+    let mut context = std::ptr::null_mut();
+    // SAFETY: the place outlives the call.
+    unsafe { bench.driver.cuCtxCreate_v2(&raw mut context, 0, 0) }.unwrap();
+    let stream = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
+    // SAFETY: takes no place.
+    unsafe { bench.driver.cuCtxPopCurrent_v2(std::ptr::null_mut()) }.unwrap();
+    (context, stream)
+}
+
+/// Without it, a context that has failed would go on waiting for one that works, and could
+/// not even be destroyed.
+#[test]
+fn a_failed_context_waits_for_nobody() {
+    without_hanging(|| {
+        let bench = Bench::new();
+        let d = &bench.driver;
+        let (event, gate) = (bench.event(), Gate::new());
+        let stream = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
+        gate.block(&bench, stream);
+        let (context, waits) = other(&bench);
+        // SAFETY: live handles.
+        unsafe {
+            d.cuEventRecord(event, stream).unwrap();
+            d.cuStreamWaitEvent(waits, event, 0).unwrap();
+            d.cuCtxPushCurrent_v2(context).unwrap();
+            assert_eq!(fault(&bench), CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+            d.cuCtxDestroy_v2(context).unwrap();
+            gate.open();
+        }
+        bench.finish();
+    });
+}
+
+/// Without it, a context would go on with data that a failed one never made.
+#[test]
+fn a_fault_spreads_to_who_waits_for_its_context() {
+    without_hanging(|| {
+        for order in [Order::Threads, Order::Seeded(3), Order::Timed] {
+            let bench = Bench::with(Machine::builder().order(order));
+            let d = &bench.driver;
+            let bad = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
+            let (first, later) = (other(&bench), other(&bench));
+            let stream = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
+            let opener = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
+            let (event, flag, mut freed) = (bench.event(), bench.alloc(4), 0);
+            bench.upload(flag, &[0; 4]);
+            // SAFETY: live handles; the fault is wanted.
+            unsafe {
+                d.cuMemAllocAsync(&raw mut freed, 16, stream).unwrap();
+                d.cuMemFreeAsync(freed, stream).unwrap();
+                d.cuStreamWaitValue32_v2(stream, flag, 1, 1).unwrap();
+                d.cuMemsetD8Async(freed, 0, 16, stream).unwrap();
+                d.cuEventRecord(event, stream).unwrap();
+                d.cuStreamWaitEvent(first.1, event, 0).unwrap();
+                d.cuMemsetD32Async(flag, 1, 1, opener).unwrap();
+                assert_eq!(code(d.cuStreamSynchronize(first.1)), bad);
+                // Whoever has not waited yet is told, and goes on.
+                assert_eq!(code(d.cuStreamWaitEvent(later.1, event, 0)), bad);
+                d.cuStreamSynchronize(later.1).unwrap();
+            }
+        }
+    });
 }

@@ -92,7 +92,8 @@ impl DeviceConfig {
         self
     }
 
-    /// Time that every operation of a stream takes before it starts.
+    /// Time that every copy, memset, kernel and function of `cuLaunchHostFunc` takes before it
+    /// starts; records, waits and the like take none.
     #[must_use]
     pub fn operation_delay(mut self, delay: Duration) -> Self {
         self.pace.operation = delay;
@@ -121,7 +122,8 @@ impl DeviceConfig {
         self
     }
 
-    /// Adds up to `most` to the start of every operation. How much is a function of the
+    /// Adds up to `most` to the start of every operation that [`Self::operation_delay`]
+    /// delays. How much is a function of the
     /// seed, the stream's position of creation and the operation's position in the stream.
     #[must_use]
     pub fn jitter(mut self, most: Duration, seed: u64) -> Self {

@@ -12,6 +12,7 @@ use std::thread::ThreadId;
 use cupola_sys::driver::{CUlimit, CUresult};
 
 use super::args::Reply;
+use super::event::Event;
 use super::health::Health;
 use super::machine::Device;
 use super::op::Op;
@@ -164,8 +165,7 @@ impl Context {
     fn order(&self, stream: &Arc<Stream>, op: Op, mode: Mode) -> Reply<Submitted> {
         let mut findings = Vec::new();
         let submitted = self.submit_in_order(stream, op, mode, &mut findings);
-        let strict = &self.device.strict;
-        findings.iter().for_each(|found| strict.tell(found));
+        self.tell(&findings);
         submitted
     }
 
@@ -202,6 +202,23 @@ impl Context {
     pub(super) fn submit(&self, stream: &Arc<Stream>, op: Op) -> Reply {
         self.order(stream, op, Mode::Async)?.go();
         Ok(())
+    }
+
+    /// Submits a new record of an event.
+    pub(super) fn record(&self, stream: &Arc<Stream>, event: &Event) -> Reply {
+        let mut findings = Vec::new();
+        let submitted = event.record(|record| {
+            self.submit_in_order(stream, Op::Record(record), Mode::Async, &mut findings)
+        });
+        // Without the event's lock: the program's function may wait for who uses the event.
+        self.tell(&findings);
+        submitted?.go();
+        Ok(())
+    }
+
+    fn tell(&self, findings: &[Finding]) {
+        let strict = &self.device.strict;
+        findings.iter().for_each(|found| strict.tell(found));
     }
 
     /// Submits an operation and waits for it.

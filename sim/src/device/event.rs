@@ -4,16 +4,19 @@
 //! latest at the call, so recording the event again does not move waits that were made.
 
 use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cupola_sys::driver::CUresult;
 
 use super::args::Reply;
-use super::health::Health;
+use super::health::{Fault, Health};
 use super::schedule::Time;
 use super::stream::Stream;
 use super::strict::{Clock, Origin};
-use super::sync::{lock, wait};
+use super::sync::{lock, wait, wait_timeout};
+
+/// How often a stream that waits for another one looks whether its context has halted.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// When a stream got to a record.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +49,8 @@ impl Moment {
 enum State {
     Queued,
     Done(Moment),
-    /// Its stream stopped before it got there.
-    Abandoned,
+    /// Its stream stopped before it got there, with this code.
+    Abandoned(CUresult),
 }
 
 /// One call of `cuEventRecord`.
@@ -94,8 +97,8 @@ impl Record {
     }
 
     /// The stream will not get here.
-    pub(super) fn abandon(&self) {
-        *lock(&self.state) = State::Abandoned;
+    pub(super) fn abandon(&self, code: CUresult) {
+        *lock(&self.state) = State::Abandoned(code);
         self.changed.notify_all();
     }
 
@@ -124,11 +127,40 @@ impl Record {
         self.wait();
     }
 
+    /// [`Record::wait`] for another stream, which goes on too when its own context halts: a
+    /// context that has faulted waits for nobody.
+    ///
+    /// # Errors
+    /// Those of [`Record::check`].
+    pub(super) fn wait_within(&self, health: &Health) -> Result<(), Fault> {
+        let mut state = lock(&self.state);
+        while matches!(*state, State::Queued) && health.halted().is_none() {
+            (state, _) = wait_timeout(&self.changed, state, LOOK);
+        }
+        drop(state);
+        self.check(health)
+    }
+
+    /// Whether a stream that waits for the record may go on.
+    ///
+    /// # Errors
+    /// The context of the record has faulted: what the waiting stream would use was never
+    /// made, so its context faults with the same code.
+    pub(super) fn check(&self, health: &Health) -> Result<(), Fault> {
+        match *lock(&self.state) {
+            State::Abandoned(code) if health.halted().is_none() => Err(Fault {
+                code,
+                text: "a stream waits for an event of a context that has faulted".into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// When in virtual time the stream got here or stopped; `None` if it has not yet.
     pub(super) fn settled_at(&self) -> Option<Time> {
         match *lock(&self.state) {
             State::Done(Moment::Virtual(time)) => Some(time),
-            State::Done(Moment::Host(_)) | State::Abandoned => Some(Time::default()),
+            State::Done(Moment::Host(_)) | State::Abandoned(_) => Some(Time::default()),
             State::Queued => None,
         }
     }
@@ -136,7 +168,7 @@ impl Record {
     fn time(&self) -> Option<Moment> {
         match *lock(&self.state) {
             State::Done(time) => Some(time),
-            State::Queued | State::Abandoned => None,
+            State::Queued | State::Abandoned(_) => None,
         }
     }
 }
@@ -168,12 +200,12 @@ impl Event {
 
     /// Submits a new record. Of two threads that do so, the later one's record is the
     /// latest.
-    pub(super) fn record(&self, submit: impl FnOnce(Arc<Record>) -> Reply) -> Reply {
+    pub(super) fn record<T>(&self, submit: impl FnOnce(Arc<Record>) -> Reply<T>) -> Reply<T> {
         let mut latest = lock(&self.latest);
         let record = Record::new();
-        submit(Arc::clone(&record))?;
+        let submitted = submit(Arc::clone(&record))?;
         *latest = Some(record);
-        Ok(())
+        Ok(submitted)
     }
 
     pub(super) fn has_timing(&self) -> bool {

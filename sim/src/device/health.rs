@@ -27,6 +27,20 @@ impl Fault {
         }
     }
 
+    /// Work that was under way when its context halted was stopped. That is no fault of its
+    /// own.
+    pub(super) fn stop() -> Self {
+        Self {
+            code: CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED,
+            text: "stopped, because the context has halted".into(),
+        }
+    }
+
+    /// Whether it is [`Fault::stop`]: no fault has its code.
+    pub(super) fn is_stop(&self) -> bool {
+        self.code == CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED
+    }
+
     pub(super) fn illegal_address(text: String) -> Self {
         Self {
             code: CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,

@@ -27,6 +27,8 @@ pub(super) struct Launch {
     pub(super) config: LaunchConfig,
     pub(super) params: Vec<u8>,
     pub(super) cooperative: bool,
+    /// Instead of its stream's; lower is higher.
+    pub(super) priority: Option<i32>,
 }
 
 impl Launch {
@@ -97,6 +99,7 @@ impl Launch {
 
 fn fault(device: &Device, error: &LaunchError) -> Fault {
     let code = match error {
+        LaunchError::Fault(fault) if fault.kind == FaultKind::Cancelled => return Fault::stop(),
         LaunchError::Fault(fault) => {
             device
                 .strict

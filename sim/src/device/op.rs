@@ -100,8 +100,8 @@ impl Op {
     pub(super) fn run_at(self, device: &Device, health: &Health, time: Time) -> Result<(), Fault> {
         match self {
             Self::Record(record) => record.complete(Moment::Virtual(time)),
-            // The scheduler has seen to it.
-            Self::Wait(_) => {}
+            // The scheduler has waited.
+            Self::Wait(record) => record.check(health)?,
             Self::Value(step) => drop(step.try_now(device, health)?),
             op => op.run(device, health)?,
         }
@@ -114,7 +114,7 @@ impl Op {
             Self::Fill(fill) => fill.run(device, health)?,
             Self::Launch(launch) => launch.run(device, health)?,
             Self::Record(record) => record.complete(Moment::now()),
-            Self::Wait(record) => record.wait(),
+            Self::Wait(record) => record.wait_within(health)?,
             Self::Host(Some(function), data) => in_user_code(device.machine, || {
                 // SAFETY: the caller of `cuLaunchHostFunc` promised that the function may
                 // be called with this argument, once, when the stream gets here.
@@ -133,7 +133,7 @@ impl Op {
     /// Ends the operation without doing it, because the context faulted or ends.
     pub(super) fn abandon(self, device: &Device, code: CUresult) {
         match self {
-            Self::Record(record) => record.abandon(),
+            Self::Record(record) => record.abandon(code),
             Self::Callback(function, stream, data) => {
                 call_back(device, function, stream, code, data);
             }

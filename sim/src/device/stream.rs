@@ -412,8 +412,11 @@ impl Stream {
         }
     }
 
-    /// Work of the stream faulted.
+    /// Work of the stream faulted, or was stopped because its context had halted.
     pub(super) fn fail(&self, fault: Fault) {
+        if fault.is_stop() {
+            return;
+        }
         self.device.notes.add(fault.text.clone());
         self.health.poison(fault);
     }
@@ -436,20 +439,19 @@ impl Stream {
 
 impl Turn {
     /// Executes the operation.
-    pub(super) fn run(mut self) {
-        if let Some(job) = self.job.take() {
-            let number = job.number;
-            self.stream.execute(job);
-            self.stream.give_back(self.stream.finish(number));
-        }
+    pub(super) fn run(self) {
+        drop(self);
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        // Only on the way of a panic before `run`: the stream must not stay busy.
+        // Also on the way of a panic before `run`: the operation was accepted, and others may
+        // wait for it. A panic of its own stays in `execute`.
         if let Some(job) = self.job.take() {
-            self.stream.give_back(self.stream.finish(job.number));
+            let number = job.number;
+            self.stream.execute(job);
+            self.stream.give_back(self.stream.finish(number));
         }
     }
 }

@@ -120,12 +120,19 @@ fn get_current(call: &Call<'_>, context: Out<CUcontext>) -> Reply {
     context.set(pointer(current::top(call.machine)?.unwrap_or(0)))
 }
 
+/// A context that has faulted is still of its device.
 fn device(call: &Call<'_>, device: Out<CUdevice>) -> Reply {
     device.set(call.any_context()?.device.ordinal as CUdevice)
 }
 
 fn device_v2(call: &Call<'_>, device: Out<CUdevice>, context: CUcontext) -> Reply {
-    let context = call.context_or_current(context.addr() as u64)?;
+    let context = match context.addr() as u64 {
+        0 => call.any_context()?,
+        handle => {
+            let context = call.machine.context(handle);
+            context.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?
+        }
+    };
     device.set(context.device.ordinal as CUdevice)
 }
 
@@ -157,7 +164,7 @@ fn synchronize_v2(call: &Call<'_>, context: CUcontext) -> Reply {
         .synchronize()
 }
 
-/// Priorities are kept and do not change the order of anything.
+/// The scheduler of an ordered machine heeds priorities; streams' threads do not.
 fn priority_range(call: &Call<'_>, least: Out<c_int>, greatest: Out<c_int>) -> Reply {
     call.context()?;
     least.set_if(LEAST_PRIORITY);

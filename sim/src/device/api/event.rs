@@ -8,7 +8,6 @@ use cupola_sys::driver::*;
 use super::super::args::{Out, Reply};
 use super::super::call::Call;
 use super::super::event::Event;
-use super::super::op::Op;
 use super::super::sync::write;
 use super::context::pointer;
 use super::functions;
@@ -62,7 +61,7 @@ pub(super) fn record(call: &Call<'_>, event: CUevent, stream: CUstream) -> Reply
         call.machine.strict.foreign(what);
         return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
     }
-    event.record(|record| context.submit(&stream, Op::Record(record)))
+    context.record(&stream, &event)
 }
 
 fn record_with_flags(call: &Call<'_>, event: CUevent, stream: CUstream, flags: c_uint) -> Reply {
@@ -118,7 +117,22 @@ fn synchronize(call: &Call<'_>, event: CUevent) -> Reply {
 fn elapsed(call: &Call<'_>, milliseconds: Out<f32>, start: CUevent, end: CUevent) -> Reply {
     milliseconds.check()?;
     let (start, end) = (get(call, start)?, get(call, end)?);
-    milliseconds.set(end.elapsed_since(&start)?)
+    let mut time = end.elapsed_since(&start);
+    if let Some(schedule) = &call.machine.schedule {
+        if time == Err(CUresult::CUDA_ERROR_NOT_READY) {
+            schedule.poll();
+            // A fault comes before what it stopped.
+            start.health.check()?;
+            end.health.check()?;
+            time = end.elapsed_since(&start);
+        }
+        if time.is_ok() {
+            let records = [start.latest(), end.latest()].into_iter().flatten();
+            let times = records.filter_map(|record| record.settled_at());
+            times.for_each(|at| schedule.observe(at));
+        }
+    }
+    milliseconds.set(time?)
 }
 
 functions! {

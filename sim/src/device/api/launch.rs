@@ -1,6 +1,6 @@
 //! Launches of kernels.
 
-use std::ffi::{c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 
 use cupola_sys::driver::*;
 
@@ -10,6 +10,7 @@ use super::super::context::Context;
 use super::super::launch::{Launch, gather};
 use super::super::module::Function;
 use super::super::op::Op;
+use super::attributes::clamp;
 use super::functions;
 use super::occupancy::blocks_per_multiprocessor;
 use crate::exec::LaunchConfig;
@@ -19,6 +20,7 @@ struct Shape {
     config: LaunchConfig,
     stream: CUstream,
     cooperative: bool,
+    priority: Option<c_int>,
     /// Events that are recorded after the kernel.
     after: Vec<CUevent>,
 }
@@ -84,6 +86,7 @@ fn submit(
         config: shape.config,
         params,
         cooperative: shape.cooperative,
+        priority: shape.priority,
     };
     launch.check().map_err(|(code, text)| {
         call.machine
@@ -144,6 +147,7 @@ fn kernel(
             config,
             stream,
             cooperative: false,
+            priority: None,
             after: Vec::new(),
         },
         pointers,
@@ -175,6 +179,7 @@ fn cooperative_kernel(
         config,
         stream,
         cooperative: true,
+        priority: None,
         after: Vec::new(),
     };
     submit(call, function, &shape, pointers, Slots::none())
@@ -197,6 +202,7 @@ fn kernel_with_config(
         config,
         stream: given.hStream,
         cooperative: false,
+        priority: None,
         after: Vec::new(),
     };
     let attributes = In::of(given.attrs);
@@ -221,7 +227,6 @@ fn apply(call: &Call<'_>, shape: &mut Shape, attribute: &CUlaunchAttribute) -> R
         | A::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW
         | A::CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE
         | A::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-        | A::CU_LAUNCH_ATTRIBUTE_PRIORITY
         | A::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP
         | A::CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING => Ok(()),
         A::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN => {
@@ -238,6 +243,11 @@ fn apply(call: &Call<'_>, shape: &mut Shape, attribute: &CUlaunchAttribute) -> R
                 -1..=100 => Ok(()),
                 _ => invalid,
             }
+        }
+        A::CU_LAUNCH_ATTRIBUTE_PRIORITY => {
+            // SAFETY: as above.
+            shape.priority = Some(clamp(unsafe { value.priority }));
+            Ok(())
         }
         A::CU_LAUNCH_ATTRIBUTE_COOPERATIVE => {
             // SAFETY: as above.
@@ -318,6 +328,7 @@ fn cooperative_multi(
         config,
         stream: launch.hStream,
         cooperative: true,
+        priority: None,
         after: Vec::new(),
     };
     let pointers = Slots::of(launch.kernelParams);

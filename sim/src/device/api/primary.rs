@@ -1,13 +1,15 @@
 //! Primary contexts: one for each device, counted.
 
 use std::ffi::{c_int, c_uint};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use cupola_sys::driver::*;
 
 use super::super::args::{Out, Reply};
 use super::super::call::Call;
-use super::super::machine::Primary;
+use super::super::context::Context;
+use super::super::machine::Device;
 use super::super::sync::lock;
 use super::context::{check_flags, pointer};
 use super::functions;
@@ -28,30 +30,43 @@ fn retain(call: &Call<'_>, context: Out<CUcontext>, device: CUdevice) -> Reply {
     context.set(pointer(handle))
 }
 
-/// Takes the context out under the slot's lock, so that nobody else ends it too.
-fn end(call: &Call<'_>, primary: &mut Primary) -> Reply {
-    let context = primary.context.take();
-    context.map_or(Ok(()), |context| call.machine.destroy_context(&context))
+/// Ends the context, unless it has another end by then or `keep` says that it is wanted again.
+///
+/// Its work is waited for without the slot's lock, and it stays in the slot for so long:
+/// a function of the program that is part of the work may wait for a thread which retains
+/// the context. Such a retain counts as one before the end.
+fn end(call: &Call<'_>, device: &Device, keep: impl Fn() -> bool) -> Reply {
+    let Some(ending) = lock(&device.primary).context.clone() else {
+        return Ok(());
+    };
+    ending.wait_idle();
+    // Taken out under the lock, so that nobody else ends it too, or has it back half ended.
+    let mut primary = lock(&device.primary);
+    let same = |context: &mut Arc<Context>| Arc::ptr_eq(context, &ending);
+    let taken = match keep() {
+        true => None,
+        false => primary.context.take_if(same),
+    };
+    taken.map_or(Ok(()), |context| call.machine.destroy_context(&context))
 }
 
 fn release(call: &Call<'_>, device: CUdevice) -> Reply {
     let device = call.machine.device(device)?;
-    let mut primary = lock(&device.primary);
+    let primary = lock(&device.primary);
     let retained = device.retained.load(Ordering::Relaxed).checked_sub(1);
     let retained = retained.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
     device.retained.store(retained, Ordering::Relaxed);
-    if retained == 0 {
-        end(call, &mut primary)
-    } else {
-        Ok(())
+    drop(primary);
+    if retained > 0 {
+        return Ok(());
     }
+    end(call, device, || device.retained.load(Ordering::Relaxed) > 0)
 }
 
 /// Ends the context whoever retains it. The count stays: each retain still wants its
 /// release. The context comes back with the next retain.
 fn reset(call: &Call<'_>, device: CUdevice) -> Reply {
-    let mut primary = lock(&call.machine.device(device)?.primary);
-    end(call, &mut primary)
+    end(call, call.machine.device(device)?, || false)
 }
 
 fn state(call: &Call<'_>, device: CUdevice, flags: Out<c_uint>, active: Out<c_int>) -> Reply {

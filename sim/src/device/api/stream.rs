@@ -70,11 +70,11 @@ pub(super) fn check_event_flags(flags: c_uint) -> Reply {
 }
 
 /// Waits for the latest record at this moment; an event that was never recorded is
-/// nothing to wait for.
+/// nothing to wait for. The event may be of another context, which must not have faulted.
 fn wait_event(call: &Call<'_>, stream: CUstream, event: CUevent, flags: c_uint) -> Reply {
     let (context, stream) = call.stream(stream)?;
     check_event_flags(flags)?;
-    let event = call.machine.event(event.addr() as u64)?;
+    let event = super::event::get(call, event)?;
     match event.latest() {
         Some(record) => context.submit(&stream, Op::Wait(record)),
         None => Ok(()),

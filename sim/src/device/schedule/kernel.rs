@@ -49,6 +49,11 @@ impl Kernel {
         }
     }
 
+    /// Its own, if the launch gave one.
+    pub(super) fn priority(&self) -> Option<i32> {
+        self.launch.priority
+    }
+
     /// The next slice.
     pub(super) fn turn(&mut self, choice: &mut Choice) -> Turn {
         let clock = self.at.nanos();

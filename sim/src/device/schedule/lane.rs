@@ -51,7 +51,15 @@ impl Lane {
     }
 
     pub(super) fn priority(&self) -> i32 {
-        self.stream.priority()
+        let own = match &self.phase {
+            Phase::Waiting(Job {
+                op: Op::Launch(launch),
+                ..
+            }) => launch.priority,
+            Phase::Kernel(_, kernel) => kernel.priority(),
+            _ => None,
+        };
+        own.unwrap_or_else(|| self.stream.priority())
     }
 
     /// Since when the next step could happen, and when it does; `None` if something else

@@ -73,8 +73,10 @@ impl fmt::Display for Step {
     }
 }
 
-/// What a machine has done, in order. Two runs of a program with the same seed have equal
-/// digests, unless a departure says why not.
+/// What a machine has done, in order. Two runs of a program with the same seed that make the
+/// same calls in the same order have equal digests, unless a departure says why not. Several
+/// threads of a program make their calls in the same order only if the program sees to it:
+/// that they do not is no departure unless two calls overlap.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     digest: u64,
@@ -103,8 +105,8 @@ impl Trace {
         self.steps.iter()
     }
 
-    /// What made the order depend on the host's time, so that the same seed may not replay
-    /// it: each kind once, 64 at most.
+    /// What the machine saw that made the order depend on the host's time, so that the same
+    /// seed may not replay it: each kind once, 64 at most.
     #[must_use]
     pub fn departures(&self) -> &[String] {
         &self.departures

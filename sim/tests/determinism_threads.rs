@@ -1,0 +1,52 @@
+//! The threads of an ordered machine. One test in a process of its own: it counts them.
+#![cfg(target_os = "linux")]
+
+mod device_support;
+
+use cupola_sim::{Machine, Order};
+use cupola_sys::driver::CUstream_flags;
+use device_support::{Bench, without_hanging};
+
+/// The names of this process's threads that are the machine's.
+fn threads() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let names =
+        tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
+    names.filter(|name| name.starts_with("cupola")).collect()
+}
+
+/// A machine with work in two streams, and the threads that it has then and in the end.
+fn work(order: Order) -> (Vec<String>, Vec<String>) {
+    let bench = Bench::with(Machine::builder().order(order));
+    let d = &bench.driver;
+    let (a, b) = (bench.alloc(4), bench.alloc(4));
+    bench.upload(b, &[0; 4]);
+    let streams = [(); 2].map(|()| bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING));
+    // SAFETY: live memory and handles.
+    unsafe {
+        for stream in streams {
+            // Nothing gets past it before the value is there.
+            d.cuStreamWaitValue32_v2(stream, b, 1, 1).unwrap();
+            d.cuMemsetD32Async(a, 7, 1, stream).unwrap();
+        }
+    }
+    let queued = threads();
+    // SAFETY: live memory.
+    unsafe { d.cuMemsetD32_v2(b, 1, 1) }.unwrap();
+    bench.synchronize();
+    assert_eq!(bench.download(a, 4), 7u32.to_le_bytes());
+    (queued, threads())
+}
+
+/// Without it, an ordered machine could have threads that nobody orders.
+#[test]
+fn streams_of_ordered_machines_have_no_threads() {
+    without_hanging(|| {
+        for order in [Order::Seeded(1), Order::Timed] {
+            assert_eq!(work(order), (Vec::new(), Vec::new()));
+        }
+        // They would be seen: two streams that wait have a thread each.
+        let (queued, _) = work(Order::Threads);
+        assert_eq!(queued, ["cupola-stream\n"; 2]);
+    });
+}
