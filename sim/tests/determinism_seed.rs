@@ -393,10 +393,10 @@ fn a_fault_shows_at_a_later_call_and_stays() {
         let bench = seeded(seed);
         let module = load(&bench);
         let stream = bench.stream(NON_BLOCKING);
-        launch(&bench, module, c"stop", (1, 1), stream, 0);
-        // The fault stops it: nobody answers.
+        // Nobody answers: the fault stops it, which is no fault of its own.
         let (other, a) = (bench.stream(NON_BLOCKING), bench.alloc(4));
         launch(&bench, module, c"ask", (1, 1), other, a);
+        launch(&bench, module, c"stop", (1, 1), stream, 0);
         let mut calls = 0;
         let (mut free, fault) = (0, CUresult::CUDA_ERROR_LAUNCH_FAILED);
         loop {
