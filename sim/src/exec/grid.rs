@@ -277,7 +277,7 @@ impl<'m> Grid<'m> {
         let mut started = 0;
         let smid = self.workers.fetch_add(1, Relaxed) as u32;
         let mut cx = Ctx::new(&self.env, smid % self.options.multiprocessors.max(1));
-        let mut rng = Rng(self.options.seed ^ u64::from(smid) << 32);
+        let mut rng = Rng::of(self.options.seed, smid);
         let mut tally = Tally {
             grid: self,
             steps: 0,
@@ -409,6 +409,18 @@ impl Drop for Tally<'_, '_> {
 struct Rng(u64);
 
 impl Rng {
+    /// The worker's own sequence; that of seed 0 is zeros, for every worker.
+    fn of(seed: u64, worker: u32) -> Self {
+        if seed == 0 {
+            return Rng(0);
+        }
+        // SplitMix64, so that seeds and workers near each other are not alike.
+        let mut z = seed.wrapping_add(u64::from(worker).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Rng((z ^ z >> 31).max(1))
+    }
+
     fn next(&mut self) -> u64 {
         if self.0 == 0 {
             return 0;
@@ -455,4 +467,27 @@ pub fn launch<'m>(
         });
     });
     grid.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rng;
+
+    /// Without it, seed 0 could vary the schedule of every worker but the first, and two seeds
+    /// could be the same schedule with the workers exchanged.
+    #[test]
+    fn seed_zero_is_the_natural_order_for_every_worker() {
+        let first = |seed, worker| {
+            let mut rng = Rng::of(seed, worker);
+            std::array::from_fn::<u64, 4, _>(|_| rng.next())
+        };
+        for worker in 0..64 {
+            assert_eq!(first(0, worker), [0; 4]);
+            assert_eq!(Rng::of(0, worker).slice(), u64::MAX);
+            assert!(!first(1, worker).contains(&0));
+        }
+        assert_ne!(first(1, 0), first(1, 1));
+        assert_ne!(first(1, 1), first(1 << 32, 0));
+        assert_ne!(first(1 << 32 | 1, 0), first(1, 1));
+    }
 }

@@ -68,6 +68,60 @@ pub(crate) enum BarKind {
     Or,
 }
 
+/// What an operation expects in an operand field of its instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// It does not take it for a register.
+    Nothing,
+    /// A register of this class.
+    Reg(Class),
+    /// A register of this class, or [`NONE`].
+    Maybe(Class),
+}
+
+/// What an operation expects in its instruction. The decoder compares every instruction
+/// with it, so that no mistake of an opcode's decoder becomes an access outside a register.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) d: Need,
+    pub(crate) a: Need,
+    pub(crate) b: Need,
+    pub(crate) c: Need,
+    pub(crate) e: Need,
+    pub(crate) p: Need,
+}
+
+impl Shape {
+    /// No registers.
+    pub(crate) const NONE: Self = Shape {
+        d: Need::Nothing,
+        a: Need::Nothing,
+        b: Need::Nothing,
+        c: Need::Nothing,
+        e: Need::Nothing,
+        p: Need::Nothing,
+    };
+
+    /// What the scheduler's part of an instruction expects on top.
+    pub(crate) fn and(mut self, kind: Kind, bar: BarKind) -> Self {
+        let word = Need::Reg(Class::W32);
+        match kind {
+            Kind::WarpOp | Kind::WarpBar => self.e = word,
+            Kind::Brx => self.a = word,
+            Kind::Bar => {
+                (self.a, self.b) = (word, Need::Maybe(Class::W32));
+                (self.d, self.p) = match bar {
+                    BarKind::Sync | BarKind::Arrive => (Need::Nothing, Need::Maybe(Class::Pred)),
+                    BarKind::Popc => (word, Need::Reg(Class::Pred)),
+                    BarKind::And | BarKind::Or => (Need::Reg(Class::Pred), Need::Reg(Class::Pred)),
+                };
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
 /// "No such register" in an operand field.
 pub(crate) const NONE: u32 = u32::MAX;
 

@@ -327,3 +327,20 @@ fn launches_are_checked() {
     assert!(config(try_it(&free, [1, 1, 1], [1, 1, 1], most + 1, &[])));
     assert!(try_it(&free, [2, 3, 4], [8, 4, 2], 1000, &[]).is_ok_and(|s| s.blocks == 24));
 }
+
+/// Without it, a fault after lanes have met again is told as one of the kernel's own code.
+#[test]
+fn a_fault_after_a_join_names_its_function() {
+    let text = format!(
+        "{HEADER}.func f(.reg .b32 %t) {{ .reg .pred %q; .reg .b32 %x;
+setp.lt.u32 %q, %t, 7; @%q bra low; mov.u32 %x, 1; bra both; low: mov.u32 %x, 2;
+both: trap; }}
+.visible .entry k() {{ .reg .b32 %t; mov.u32 %t, %tid.x; call f, (%t); ret; }}"
+    );
+    let mut device = Device::default();
+    let k = kernel(&mut device, &text, "k", false);
+    match run(&device, &k, (1, 32), &[], LaunchOptions::default()) {
+        Err(LaunchError::Fault(fault)) => assert_eq!(fault.function, "f"),
+        other => panic!("{other:?}"),
+    }
+}

@@ -151,3 +151,45 @@ fn pairs_are_what_their_instructions_are() {
         }
     }
 }
+
+/// Without it, an operation whose result a function returns is joined with the next one, and
+/// the result is lost.
+#[test]
+fn results_of_functions_are_used() {
+    let text = format!(
+        "{HEADER}.func (.reg .b32 %x, .reg .b32 %y) f(.reg .b32 %a) {{
+        add.u32 %x, %a, 5; mul.lo.u32 %y, %a, 3; xor.b32 %y, %y, %a; and.b32 %x, %x, 0xff; ret; }}
+        .func (.reg .b32 %x, .reg .b32 %y) g(.reg .b32 %a) {{
+        add.u32 %x, %a, 5; xor.b32 %y, %x, %a; ret; }}
+        .visible .entry k(.param .u64 out) {{ .reg .b32 %r<12>; .reg .b64 %d<4>;
+        mov.u32 %r1, %tid.x; call (%r2, %r3), g, (%r1);
+        ld.param.u64 %d1, [out]; mad.wide.u32 %d1, %r1, 8, %d1;
+        st.global.v2.u32 [%d1], {{%r2, %r3}}; ret; }}"
+    );
+    for baseline in [false, true] {
+        let mut device = Device::default();
+        let k = kernel(&mut device, &text, "k", baseline);
+        let out = device.alloc_len(256);
+        run(&device, &k, (1, 32), &[out], LaunchOptions::default()).unwrap();
+        let want: Vec<u32> = (0..32).flat_map(|t| [t + 5, (t + 5) ^ t]).collect();
+        assert_eq!(device.read_u32(out, 64), want);
+    }
+}
+
+/// Without it, an instruction that is several operations asks its guard again after it has
+/// written it.
+#[test]
+fn a_guard_is_asked_once() {
+    // Lanes 8.. execute it: the low halves are equal, the high ones are not.
+    let body = "setp.ge.u32 %p1, %r1, 8; setp.ne.u32 %p2, %r1, %r1;
+        mov.b32 %r3, 0x3c004000; mov.b32 %r4, 0x40004000;
+        @%p1 setp.ne.f16x2 %p2|%p1, %r3, %r4;
+        selp.u32 %r2, 1, 0, %p1; @%p2 add.u32 %r2, %r2, 2;
+        setp.ge.u32 %p1, %r1, 8; mov.u32 %r5, 0; mov.u32 %r6, 0; setp.ne.u32 %p2, %r5, 0;
+        @%p1 lop3.or.b32 %r5|%p1, %r1, %r6, %r6, 0xf0, %p2;
+        @%p1 add.u32 %r2, %r2, %r5;";
+    let want: Vec<u32> = (0..32).map(|l| if l < 8 { 0 } else { 1 + l }).collect();
+    for baseline in [false, true] {
+        assert_eq!(results(body, baseline).0, want);
+    }
+}

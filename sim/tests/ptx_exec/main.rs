@@ -1,6 +1,7 @@
 //! Execution of PTX, checked against Rust's own arithmetic. All PTX here is
 //! hand-written.
 
+mod bounds;
 mod control;
 mod convert;
 mod device;

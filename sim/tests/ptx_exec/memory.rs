@@ -185,3 +185,29 @@ fn an_initialiser_without_room_is_an_error() {
     let module = Module::parse(&text).unwrap();
     assert!(Program::load(&module, &mut Device::default()).is_err());
 }
+
+/// Without it, lanes that a load has done before one leaves the expected allocation are done
+/// again, from what they have just loaded if that is where their address was.
+#[test]
+fn a_load_over_its_own_address() {
+    // Lanes 0 and 2 read the first allocation, lane 1 the second; the second time round the
+    // first one is expected.
+    let text = format!(
+        "{HEADER}.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 out) {{
+        .reg .b64 %a, %b, %x, %o; .reg .b32 %t, %n; .reg .pred %p<3>;
+        ld.param.u64 %a, [a]; ld.param.u64 %b, [b]; ld.param.u64 %o, [out];
+        mov.u32 %t, %tid.x; mov.u32 %n, 0; setp.eq.u32 %p1, %t, 1;
+        again: selp.b64 %x, %b, %a, %p1; ld.global.u64 %x, [%x];
+        add.u32 %n, %n, 1; setp.lt.u32 %p2, %n, 3; @%p2 bra again;
+        mad.wide.u32 %o, %t, 8, %o; st.global.u64 [%o], %x; ret; }}"
+    );
+    for baseline in [false, true] {
+        let mut device = Device::default();
+        let (a, b) = (device.alloc(&[7; 8]), device.alloc(&[9; 8]));
+        let out = device.alloc_len(24);
+        let k = kernel(&mut device, &text, "k", baseline);
+        run(&device, &k, (1, 3), &[a, b, out], LaunchOptions::default()).unwrap();
+        let want = [[7; 8], [9; 8], [7; 8]].concat();
+        assert_eq!(device.read(out, 24), want);
+    }
+}

@@ -204,3 +204,59 @@ fn spinning_with_branches_and_calls_inside_gives_way() {
     run(&device, &k, (1, 32), &[out], LaunchOptions::default()).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(device.read_u32(out, 32), [5; 32]);
 }
+
+/// Without it, tiles of one warp that execute an instruction together with a mask each are
+/// taken for members of the first one's.
+#[test]
+fn tiles_have_their_own_members() {
+    let masks = "setp.lt.u32 %q1, %t, 16; selp.b32 %x1, 0xffff, 0xffff0000, %q1;";
+    let tiles = |f: fn(u32) -> u32| (0..32).map(f).collect::<Vec<_>>();
+    assert_eq!(
+        body(32, &format!("{masks} redux.sync.add.u32 %r, %t, %x1;")),
+        tiles(|t| if t < 16 { 120 } else { 376 })
+    );
+    assert_eq!(
+        body(
+            32,
+            &format!(
+                "{masks} and.b32 %x2, %t, 1; setp.ne.u32 %q2, %x2, 0; vote.sync.ballot.b32 %r, %q2, %x1;"
+            )
+        ),
+        tiles(|t| if t < 16 { 0xaaaa } else { 0xaaaa_0000 })
+    );
+    assert_eq!(
+        body(
+            32,
+            &format!("{masks} mov.u32 %x2, 5; match.any.sync.b32 %r, %x2, %x1;")
+        ),
+        tiles(|t| if t < 16 { 0xffff } else { 0xffff_0000 })
+    );
+    assert_eq!(
+        body(32, &format!("{masks} elect.sync %r|%q3, %x1;")),
+        tiles(|t| if t < 16 { 0 } else { 16 })
+    );
+    // Half of the first tile comes later than the second tile, which need not wait for it.
+    let late = "setp.gt.u32 %q2, %t, 7; @%q2 bra together; mov.u32 %x3, 1; together:";
+    assert_eq!(
+        body(
+            32,
+            &format!("{masks} {late} redux.sync.add.u32 %r, %t, %x1;")
+        ),
+        tiles(|t| if t < 16 { 120 } else { 376 })
+    );
+}
+
+/// Without it, a barrier of one tile lets lanes of another pass theirs, or never opens.
+#[test]
+fn tiles_have_their_own_barriers() {
+    let text = "setp.lt.u32 %q1, %t, 16; selp.b32 %x1, 0xffff, 0xffff0000, %q1;
+        .shared .align 4 .b8 s[128];
+        mul.lo.u32 %x2, %t, 4; mov.u32 %x3, s; add.u32 %x2, %x2, %x3;
+        and.b32 %x4, %t, 1; setp.eq.u32 %q2, %x4, 0; @%q2 bra even;
+        bar.warp.sync %x1; ld.shared.u32 %r, [%x2+-4]; bra done;
+        even: add.u32 %x5, %t, 100; st.shared.u32 [%x2], %x5; bar.warp.sync %x1;";
+    let want: Vec<u32> = (0..32)
+        .map(|t| if t % 2 == 1 { t + 99 } else { 0 })
+        .collect();
+    assert_eq!(body(32, text), want);
+}

@@ -4,7 +4,7 @@
 
 use super::{Access, MemSpace, Sharing};
 use crate::exec::ctx::Ctx;
-use crate::exec::inst::{Class, Flow, Inst, NONE};
+use crate::exec::inst::{Class, Flow, Inst, NONE, Need, Shape};
 use crate::exec::lanes::{Body, Lane, Twin, bits, conjure};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
@@ -51,6 +51,14 @@ where
     G: Fn(C, T, T) -> C + Copy + 'static,
     C: Widen<T::Slot>,
 {
+    const SHAPE: Shape = Shape {
+        d: Need::Maybe(T::CLASS),
+        a: Need::Reg(Class::W64),
+        b: Need::Reg(T::CLASS),
+        c: Need::Reg(T::CLASS),
+        ..Shape::NONE
+    };
+
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: made only by `atom_split`, which is given an F and a G.
         let (f, g) = unsafe { (conjure::<F>(), conjure::<G>()) };
@@ -176,6 +184,14 @@ static WIDE: Mutex<()> = Mutex::new(());
 struct Atom128<const COMPARE: bool>;
 
 impl<const COMPARE: bool> Body for Atom128<COMPARE> {
+    const SHAPE: Shape = Shape {
+        d: Need::Maybe(Class::W128),
+        a: Need::Reg(Class::W64),
+        b: Need::Reg(Class::W128),
+        c: Need::Reg(Class::W128),
+        ..Shape::NONE
+    };
+
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         let space = space_of(i);
         let high = Class::W64.bytes();

@@ -1,13 +1,17 @@
 //! Loads and stores. Device memory is accessed with relaxed atomics of the
-//! access's size: blocks on different workers may race, as on a GPU, and a race
-//! must not be undefined behaviour here.
+//! access's size: blocks on different workers may race, as on a GPU. Races of accesses
+//! of one size are defined, here and in Rust. Racing accesses of different sizes to the
+//! same bytes are a data race of the kernel, to which PTX gives no meaning; Rust's memory
+//! model does not define such atomics either. This relies on the hosts' CPUs, on which
+//! each access sees some mixture of whole bytes, and on the compiler keeping a relaxed
+//! atomic one access of its size.
 
 #[cfg(target_arch = "x86_64")]
 use super::wide;
 use super::{Access, MemSpace, Sharing};
 use crate::exec::ctx::{CACHE, Ctx};
 use crate::exec::fault::FaultKind;
-use crate::exec::inst::{Flow, Inst};
+use crate::exec::inst::{Class, Flow, Inst, Need, Shape};
 use crate::exec::lanes::{Body, CHUNK, Lane, Twin, bits};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -136,6 +140,12 @@ fn space_of(space: u8) -> MemSpace {
 struct Load<T, const SPACE: u8>(PhantomData<T>);
 
 impl<T: Element, const SPACE: u8> Body for Load<T, SPACE> {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(T::CLASS),
+        a: Need::Reg(Class::W64),
+        ..Shape::NONE
+    };
+
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn run_wide(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
@@ -225,6 +235,12 @@ fn memory_fault(cx: &mut Ctx<'_>, kind: FaultKind, lane: usize, addr: u64) -> Fl
 struct Store<T, const SPACE: u8>(PhantomData<T>);
 
 impl<T: Element, const SPACE: u8> Body for Store<T, SPACE> {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(T::CLASS),
+        a: Need::Reg(Class::W64),
+        ..Shape::NONE
+    };
+
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn run_wide(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {

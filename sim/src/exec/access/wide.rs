@@ -160,7 +160,8 @@ pub(super) unsafe fn load<T: Element>(
             if part != u8::MAX {
                 for lane in bits(u32::from(part)) {
                     let Some(offset) = piece.offset(addresses[lane], 0) else {
-                        return left;
+                        // Not again the lanes that are done: their addresses may be gone.
+                        return left & u32::MAX << (k * CHUNK + lane);
                     };
                     d.add(lane).write(T::load(piece.host.add(offset)).put());
                 }
@@ -232,7 +233,8 @@ pub(super) unsafe fn store<T: Element>(
             if part != u8::MAX {
                 for lane in bits(u32::from(part)) {
                     let Some(offset) = piece.offset(addresses[lane], 0) else {
-                        return left;
+                        // Not again the lanes that are done: their addresses may be gone.
+                        return left & u32::MAX << (k * CHUNK + lane);
                     };
                     T::store(piece.host.add(offset), T::get(d.add(lane).read()));
                 }

@@ -14,7 +14,7 @@ use super::access::{MemSpace, outside_windows, within};
 use super::ctx::Ctx;
 use super::decode::Cx;
 use super::fault::{FaultAccess, FaultSpace};
-use super::inst::{Flow, Inst};
+use super::inst::{Class, Flow, Inst, Need, Shape};
 use super::lanes::{Body, Twin, bits};
 use super::memory::SHARED_WINDOW;
 use shared::{By, Seen};
@@ -137,6 +137,11 @@ impl Cx<'_, '_> {
 struct Check;
 
 impl Body for Check {
+    const SHAPE: Shape = Shape {
+        a: Need::Reg(Class::W64),
+        ..Shape::NONE
+    };
+
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         if cx.env.watch.is_some() {
             for lane in bits(m) {

@@ -1,7 +1,7 @@
 //! Logic and bit fields.
 
 use super::arith::args;
-use super::mods::{Mods, signed};
+use super::mods::{Mods, WORDS, signed};
 use super::{Bad, Cx};
 use crate::exec::inst::Class;
 use crate::exec::lanes::map::{map1, map2, map2x, map3, map3x, map4};
@@ -12,6 +12,7 @@ use crate::ptx::{Instr, Operand, ScalarType};
 macro_rules! on_bits {
     ($ty:expr, $map:ident, |$($v:ident),+| $e:expr) => {
         match $ty.size() {
+            _ if $ty == ScalarType::Pred => return Err(Bad::new("predicates are not expected")),
             2 => $map(|$($v: u16),+| $e),
             4 => $map(|$($v: u32),+| $e),
             8 => $map(|$($v: u64),+| $e),
@@ -180,7 +181,7 @@ pub(super) fn bfind<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
 
 /// The position of the n-th set bit from a base.
 pub(super) fn fns<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
-    let ty = Mods::of(ins, &[])?.ty()?;
+    let ty = Mods::of(ins, &[])?.ty_of(WORDS)?;
     let [d, mask, base, offset] = args(ins)?;
     let twin = map3(|mask: u32, base: u32, offset: i32| {
         if base > 31 {
@@ -219,7 +220,7 @@ pub(super) fn fns<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
 
 pub(super) fn bmsk<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["clamp", "wrap"])?;
-    let ty = mods.ty()?;
+    let ty = mods.ty_of(WORDS)?;
     let [d, a, b] = args(ins)?;
     let twin = if mods.has("wrap") {
         map2(|a: u32, b: u32| ((1u32 << (b & 31)) - 1) << (a & 31))
@@ -234,7 +235,7 @@ pub(super) fn bmsk<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
 
 pub(super) fn szext<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["clamp", "wrap"])?;
-    let ty = mods.ty()?;
+    let ty = mods.ty_of(WORDS)?;
     let [d, a, b] = args(ins)?;
     let twin = match (signed(ty), mods.has("wrap")) {
         (false, true) => map2(|a: u32, b: u32| a & ((1u32 << (b & 31)) - 1)),
@@ -267,7 +268,7 @@ fn immediate(arg: &Operand<'_>) -> Result<u64, Bad> {
 
 pub(super) fn lop3<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["and", "or"])?;
-    let ty = mods.ty()?;
+    let ty = mods.ty_of(WORDS)?;
     let twin = map3x(|a: u32, b: u32, c: u32, x: u64| {
         let on = |bit: u64| 0u32.wrapping_sub((x >> bit & 1) as u32);
         (on(0) & !a & !b & !c)
@@ -317,7 +318,7 @@ pub(super) fn lop3<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
 pub(super) fn prmt<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let modes = ["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"];
     let mods = Mods::of(ins, &modes)?;
-    let ty = mods.ty()?;
+    let ty = mods.ty_of(WORDS)?;
     let [d, a, b, c] = args(ins)?;
     let mode = mods.find(|t| modes.iter().position(|m| *m == t));
     let twin = map3x(|a: u32, b: u32, c: u32, x: u64| {
@@ -351,6 +352,12 @@ pub(super) fn prmt<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
 pub(super) fn dp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["lo", "hi"])?;
     let (ta, tb) = mods.two()?;
+    if [ta, tb]
+        .iter()
+        .any(|ty| !matches!(ty, ScalarType::U32 | ScalarType::S32))
+    {
+        return Err(Bad::new("types .u32 and .s32 are expected"));
+    }
     let [d, a, b, c] = args(ins)?;
     // Bit 0: a is signed; bit 1: b is signed; bit 2: the high half of b.
     let x = u64::from(signed(ta)) | u64::from(signed(tb)) << 1 | u64::from(mods.has("hi")) << 2;

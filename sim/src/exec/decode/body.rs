@@ -46,17 +46,19 @@ pub(crate) fn function(input: &Input<'_, '_>) -> Result<Func, DecodeError> {
     cx.scopes.push(scope);
     if !input.func.entry {
         params(&mut cx, input).map_err(at_name)?;
+        cx.sound().map_err(at_name)?;
     }
     if let Some(body) = &input.func.body {
         statements(&mut cx, input, body)?;
     }
     cx.begin(input.func.line);
     emit_returns(&mut cx).map_err(at_name)?;
+    cx.sound().map_err(at_name)?;
     cx.guard = NONE;
     let (ret, bra) = (control(&cx, Kind::Ret), control(&cx, Kind::Bra));
     let mut func = cx.func;
     func.local_bytes = func.local_bytes.next_multiple_of(16);
-    cfg::arrange(&mut func, &cx.labels, ret, bra);
+    cfg::arrange(&mut func, &cx.labels, *ret, *bra);
     fuse::finish(&mut func, &cx.mentions, input.wide);
     Ok(func)
 }
@@ -90,6 +92,8 @@ fn params<'a>(cx: &mut Cx<'a, '_>, input: &Input<'a, '_>) -> Result<(), Bad> {
         cx.begin(func.line);
         if is_return {
             cx.returns.push((at, slot.offset, slot.ty));
+            // Every `ret` reads it, without naming it.
+            cx.mention(at);
         } else {
             cx.local_access(false, at, slot.offset, slot.ty)?;
         }
@@ -207,6 +211,29 @@ fn instruction<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     }
     let before = cx.func.code.len();
     table::decode(cx, ins)?;
+    keep_guard(cx, before)?;
+    cx.sound()?;
     fuse::mark(&mut cx.func.code[before..], ins);
+    Ok(())
+}
+
+/// Where an instruction became several and one before the last writes their guard, has them
+/// ask a copy of it.
+fn keep_guard(cx: &mut Cx<'_, '_>, before: usize) -> Result<(), Bad> {
+    let guard = cx.guard;
+    let Some((_, earlier)) = cx.func.code[before..].split_last() else {
+        return Ok(());
+    };
+    let at = guard >> 1;
+    if guard == NONE || !earlier.iter().any(|op| op.d == at || op.p == at) {
+        return Ok(());
+    }
+    let copy = cx.temp(Class::Pred)?;
+    for op in &mut cx.func.code[before..] {
+        op.guard = copy << 1 | guard & 1;
+    }
+    cx.guard = NONE;
+    cx.copy(Class::Pred, copy, at);
+    cx.func.code[before..].rotate_right(1);
     Ok(())
 }

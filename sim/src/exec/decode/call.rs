@@ -31,10 +31,14 @@ pub(crate) struct Layout {
     pub(crate) bytes: u32,
 }
 
-/// Lays out a parameter list from `at` on; `None` if it is too large.
+/// Lays out a parameter list from `at` on; `None` if it is too large or
+/// has a predicate, which no memory holds.
 fn place(list: &[Param<'_>], at: &mut u64) -> Option<Vec<Slot>> {
     list.iter()
         .map(|p| {
+            if p.var.ty == ScalarType::Pred {
+                return None;
+            }
             let size = p.var.size()?;
             *at = at.next_multiple_of(u64::from(p.var.alignment()));
             let offset = u32::try_from(*at).ok()?;

@@ -11,10 +11,13 @@ use crate::exec::inst::{Func, Inst, Kind, NONE};
 /// a matter of speed, and hostile input must not cost quadratic time.
 const MAX_BLOCKS: usize = 20_000;
 const MAX_WORK: usize = 4_000_000;
+/// Above this many branches between blocks, code stays in the order of the program.
+const MAX_EDGES: usize = 1_000_000;
 
 struct Graph {
     /// First instruction of each block, and the end.
     starts: Vec<usize>,
+    /// None at all if there are too many.
     succs: Vec<Vec<usize>>,
     preds: Vec<Vec<usize>>,
     /// The block after a block that can be left at its end.
@@ -48,7 +51,10 @@ pub(super) fn arrange(func: &mut Func, labels: &[u32], ret: Inst, bra: Inst) {
         }
     }
     let graph = graph(func);
-    let order = order(&graph);
+    let order = match graph.succs.len() {
+        0 => (0..graph.falls.len()).collect(),
+        _ => order(&graph),
+    };
     emit(func, &graph, &order, bra);
 }
 
@@ -81,23 +87,41 @@ fn graph(func: &Func) -> Graph {
     let mut succs = vec![Vec::new(); blocks];
     let mut preds = vec![Vec::new(); blocks];
     let mut falls = vec![None; blocks];
+    let tables: Vec<Vec<usize>> = func
+        .tables
+        .iter()
+        .map(|table| {
+            let mut targets: Vec<_> = table.iter().map(|&t| block_of[t as usize]).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            targets
+        })
+        .collect();
+    let mut edges = 0;
     for b in 0..blocks {
         let last = &code[starts[b + 1] - 1];
+        let leaves = ends(last.kind) && last.guard == NONE;
+        if !leaves && b + 1 < blocks {
+            falls[b] = Some(b + 1);
+        }
+        if edges > MAX_EDGES {
+            continue;
+        }
         if last.kind == Kind::Bra {
             succs[b].push(block_of[last.x as usize]);
         }
         if last.kind == Kind::Brx {
-            let table = func.tables.get(last.x as usize);
-            succs[b].extend(table.into_iter().flatten().map(|&t| block_of[t as usize]));
+            succs[b].extend(tables.get(last.x as usize).into_iter().flatten());
         }
-        let leaves = ends(last.kind) && last.guard == NONE;
-        if !leaves && b + 1 < blocks {
-            falls[b] = Some(b + 1);
-            succs[b].push(b + 1);
-        }
+        succs[b].extend(falls[b]);
         for &s in &succs[b] {
             preds[s].push(b);
         }
+        edges += succs[b].len();
+    }
+    if edges > MAX_EDGES {
+        succs.clear();
+        preds.clear();
     }
     Graph {
         starts,

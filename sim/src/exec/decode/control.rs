@@ -2,10 +2,11 @@
 
 use super::arith::args;
 use super::body::emit_returns;
+use super::cx::{Draft, Scope};
 use super::mods::Mods;
 use super::{Bad, Cx};
 use crate::exec::ctx::Ctx;
-use crate::exec::inst::{BarKind, Flow, Inst, Kind, NONE};
+use crate::exec::inst::{BarKind, Flow, Inst, Kind, NONE, Shape};
 use crate::exec::lanes::{Body, Twin};
 use crate::ptx::{Instr, Operand, ScalarType};
 
@@ -13,20 +14,22 @@ use crate::ptx::{Instr, Operand, ScalarType};
 struct Nothing;
 
 impl Body for Nothing {
+    const SHAPE: Shape = Shape::NONE;
+
     unsafe fn run(_: &mut Ctx<'_>, _: &Inst, _: u32) -> Flow {
         Flow::Next
     }
 }
 
 /// An instruction of the scheduler's.
-pub(super) fn control(cx: &Cx<'_, '_>, kind: Kind) -> Inst {
+pub(super) fn control(cx: &Cx<'_, '_>, kind: Kind) -> Draft {
     let mut inst = cx.blank(Twin::single::<Nothing>());
     inst.kind = kind;
     inst
 }
 
-fn label(cx: &Cx<'_, '_>, name: &str) -> Result<u32, Bad> {
-    let found = cx.scopes.iter().rev().find_map(|s| s.labels.get(name));
+fn label(scopes: &[Scope<'_>], name: &str) -> Result<u32, Bad> {
+    let found = scopes.iter().rev().find_map(|s| s.labels.get(name));
     found
         .copied()
         .ok_or_else(|| Bad::new(format!("label {name} is not declared")))
@@ -38,7 +41,7 @@ pub(super) fn bra<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
         return Err(Bad::new("a label is expected"));
     };
     let mut inst = control(cx, Kind::Bra);
-    inst.x = u64::from(label(cx, name)?);
+    inst.x = u64::from(label(&cx.scopes, name)?);
     cx.push(inst);
     Ok(())
 }
@@ -48,16 +51,27 @@ pub(super) fn brx<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let [index, Operand::Name(list)] = args(ins)? else {
         return Err(Bad::new("an index and a list of labels are expected"));
     };
-    let targets = cx.scopes.iter().rev().find_map(|s| s.targets.get(list));
-    let Some(targets) = targets.copied() else {
+    let Some(depth) = cx.scopes.iter().rposition(|s| s.targets.contains_key(list)) else {
         return Err(Bad::new(format!("list {list} is not declared")));
     };
-    let labels: Result<Vec<u32>, Bad> = targets.iter().map(|name| label(cx, name)).collect();
+    let table = match cx.scopes[depth].tables.get(list) {
+        Some(&table) => table,
+        None => {
+            let targets = cx.scopes[depth].targets[list];
+            let labels: Result<Vec<u32>, Bad> = targets
+                .iter()
+                .map(|name| label(&cx.scopes[..=depth], name))
+                .collect();
+            let table = cx.func.tables.len() as u32;
+            cx.func.tables.push(labels?);
+            cx.scopes[depth].tables.insert(list, table);
+            table
+        }
+    };
     let a = cx.src(index, ScalarType::U32)?;
     let mut inst = control(cx, Kind::Brx);
     inst.a = a;
-    inst.x = cx.func.tables.len() as u64;
-    cx.func.tables.push(labels?);
+    inst.x = u64::from(table);
     cx.push(inst);
     Ok(())
 }

@@ -1,10 +1,11 @@
 //! The state of a function being decoded: its names, registers and code so far.
 
 use super::{Bad, Names, Place};
-use crate::exec::inst::{BarKind, Class, Func, Inst, Kind, NONE, Tag};
+use crate::exec::inst::{BarKind, Class, Func, Inst, Kind, NONE, Need, Shape, Tag};
 use crate::exec::lanes::Twin;
 use crate::ptx::{CallProto, Operand, ScalarType};
 use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
 
 /// Largest register file of a frame, in bytes.
 const MAX_FRAME: u32 = 64 << 20;
@@ -29,7 +30,39 @@ pub(crate) struct Scope<'a> {
     pub(crate) vars: HashMap<&'a str, Loc>,
     pub(crate) labels: HashMap<&'a str, u32>,
     pub(crate) targets: HashMap<&'a str, &'a [&'a str]>,
+    /// Which of the function's tables a list has become.
+    pub(crate) tables: HashMap<&'a str, u32>,
     pub(crate) protos: HashMap<&'a str, &'a CallProto<'a>>,
+}
+
+/// An instruction that is not yet among the code, and what its operation expects of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Draft {
+    inst: Inst,
+    shape: Shape,
+}
+
+impl Deref for Draft {
+    type Target = Inst;
+
+    fn deref(&self) -> &Inst {
+        &self.inst
+    }
+}
+
+impl DerefMut for Draft {
+    fn deref_mut(&mut self) -> &mut Inst {
+        &mut self.inst
+    }
+}
+
+/// What 128 bytes of the register file are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// The beginning of a register of this class; up to 32 predicates.
+    Start(Class),
+    /// The inside of one.
+    Inside,
 }
 
 /// A function being decoded.
@@ -56,6 +89,10 @@ pub(crate) struct Cx<'a, 'n> {
     pool: HashMap<(Class, u64), u32>,
     cc: Option<u32>,
     slots: u32,
+    /// The register file so far.
+    units: Vec<Unit>,
+    /// The first instruction that does not have the registers its operation expects.
+    unsound: Option<Bad>,
     /// How often the program names each register, by its offset in units of 128 bytes.
     pub(crate) mentions: Vec<u8>,
 }
@@ -87,6 +124,8 @@ impl<'a, 'n> Cx<'a, 'n> {
             pool: HashMap::new(),
             cc: None,
             slots: 0,
+            units: Vec::new(),
+            unsound: None,
             mentions: Vec::new(),
         }
     }
@@ -105,6 +144,8 @@ impl<'a, 'n> Cx<'a, 'n> {
         if class == Class::Pred {
             if self.pred_unit.1 == 32 {
                 self.pred_unit = (self.alloc(Class::W32)?, 0);
+                self.units.pop();
+                self.units.push(Unit::Start(Class::Pred));
             }
             let at = self.pred_unit.0 + 4 * self.pred_unit.1;
             self.pred_unit.1 += 1;
@@ -115,7 +156,49 @@ impl<'a, 'n> Cx<'a, 'n> {
             return Err(Bad::new("the function uses too many registers"));
         }
         self.func.frame_bytes += class.bytes();
+        let half = |class| [Unit::Start(class), Unit::Inside];
+        match class {
+            Class::W64 => self.units.extend(half(class)),
+            // The upper half serves as a register of its own.
+            Class::W128 => self.units.extend([half(class), half(Class::W64)].concat()),
+            Class::W32 | Class::Pred => self.units.push(Unit::Start(class)),
+        }
         Ok(at)
+    }
+
+    /// Whether a register of this class begins at `at`.
+    fn holds(&self, at: u32, class: Class) -> bool {
+        let Some(&Unit::Start(have)) = self.units.get(at as usize / 128) else {
+            return false;
+        };
+        // So does the lower half of one of 128 bits.
+        let alike = have == class || (have, class) == (Class::W128, Class::W64);
+        alike && at.is_multiple_of(if class == Class::Pred { 4 } else { 128 })
+    }
+
+    /// Whether an instruction has the registers that its operation expects.
+    fn fits(&self, draft: &Draft) -> bool {
+        let (inst, shape) = (&draft.inst, draft.shape.and(draft.kind, draft.bar));
+        let operands = [
+            (shape.d, inst.d),
+            (shape.a, inst.a),
+            (shape.b, inst.b),
+            (shape.c, inst.c),
+            (shape.e, inst.e),
+            (shape.p, inst.p),
+        ];
+        let guarded = inst.guard == NONE || self.holds(inst.guard >> 1, Class::Pred);
+        guarded
+            && operands.into_iter().all(|(need, at)| match need {
+                Need::Nothing => true,
+                Need::Reg(class) => self.holds(at, class),
+                Need::Maybe(class) => at == NONE || self.holds(at, class),
+            })
+    }
+
+    /// Fails if an instruction so far does not have the registers that its operation expects.
+    pub(crate) fn sound(&mut self) -> Result<(), Bad> {
+        self.unsound.take().map_or(Ok(()), Err)
     }
 
     /// A register for use within this instruction.
@@ -167,13 +250,18 @@ impl<'a, 'n> Cx<'a, 'n> {
     pub(crate) fn reg(&mut self, name: &'a str) -> Result<Option<(Class, u32)>, Bad> {
         let found = self.declared(name)?;
         if let Some((_, at)) = found {
-            let unit = at as usize / 128;
-            if self.mentions.len() <= unit {
-                self.mentions.resize(unit + 1, 0);
-            }
-            self.mentions[unit] = self.mentions[unit].saturating_add(1);
+            self.mention(at);
         }
         Ok(found)
+    }
+
+    /// Notes that a register is used.
+    pub(crate) fn mention(&mut self, at: u32) {
+        let unit = at as usize / 128;
+        if self.mentions.len() <= unit {
+            self.mentions.resize(unit + 1, 0);
+        }
+        self.mentions[unit] = self.mentions[unit].saturating_add(1);
     }
 
     fn declared(&mut self, name: &'a str) -> Result<Option<(Class, u32)>, Bad> {
@@ -224,15 +312,10 @@ impl<'a, 'n> Cx<'a, 'n> {
 
     // Code.
 
-    /// The half of a twin that this CPU runs.
-    pub(crate) fn pick(&self, twin: Twin) -> crate::exec::inst::OpFn {
-        if self.wide { twin.wide } else { twin.base }
-    }
-
     /// An instruction with every operand absent.
-    pub(crate) fn blank(&self, twin: Twin) -> Inst {
-        Inst {
-            f: self.pick(twin),
+    pub(crate) fn blank(&self, twin: Twin) -> Draft {
+        let inst = Inst {
+            f: if self.wide { twin.wide } else { twin.base },
             d: NONE,
             a: NONE,
             b: NONE,
@@ -248,11 +331,18 @@ impl<'a, 'n> Cx<'a, 'n> {
             weight: 1,
             run: 0,
             steps: 0,
+        };
+        Draft {
+            inst,
+            shape: twin.shape,
         }
     }
 
-    pub(crate) fn push(&mut self, inst: Inst) {
-        self.func.code.push(inst);
+    pub(crate) fn push(&mut self, draft: Draft) {
+        if !self.fits(&draft) && self.unsound.is_none() {
+            self.unsound = Some(Bad::new("an operand is not of the kind that is expected"));
+        }
+        self.func.code.push(draft.inst);
     }
 
     /// `d = op(srcs)`, registers already known.

@@ -5,13 +5,15 @@ use super::mem::{self, Target};
 use super::mods::Mods;
 use super::{Bad, Cx};
 use crate::exec::ctx::Ctx;
-use crate::exec::inst::{Class, Flow, Inst, NONE};
+use crate::exec::inst::{Class, Flow, Inst, NONE, Shape};
 use crate::exec::lanes::{Body, Twin};
 use crate::ptx::{Instr, Operand, ScalarType};
 
 struct Fence;
 
 impl Body for Fence {
+    const SHAPE: Shape = Shape::NONE;
+
     unsafe fn run(_: &mut Ctx<'_>, _: &Inst, _: u32) -> Flow {
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
         Flow::Next

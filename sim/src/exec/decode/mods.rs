@@ -44,6 +44,15 @@ impl<'a> Mods<'a> {
         }
     }
 
+    /// The only type, which must be one of `list`.
+    pub(crate) fn ty_of(&self, list: &[ScalarType]) -> Result<ScalarType, Bad> {
+        let ty = self.ty()?;
+        if list.contains(&ty) {
+            return Ok(ty);
+        }
+        Err(Bad::new("this type is not supported"))
+    }
+
     /// The two types, destination first.
     pub(crate) fn two(&self) -> Result<(ScalarType, ScalarType), Bad> {
         match self.types[..] {
@@ -52,6 +61,9 @@ impl<'a> Mods<'a> {
         }
     }
 }
+
+/// Types of instructions that take 32 bits, whatever they are.
+pub(crate) const WORDS: &[ScalarType] = &[ScalarType::B32, ScalarType::U32, ScalarType::S32];
 
 /// The integer type that a bit type stands for.
 pub(crate) fn unsigned(ty: ScalarType) -> ScalarType {

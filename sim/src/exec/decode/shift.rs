@@ -1,7 +1,7 @@
 //! Shifts and funnel shifts.
 
 use super::arith::args;
-use super::mods::{Mods, signed, unsigned};
+use super::mods::{Mods, WORDS, signed, unsigned};
 use super::{Bad, Cx};
 use crate::exec::lanes::map::{map1, map1x, map2, map3};
 use crate::ptx::{Instr, Operand, ScalarType};
@@ -9,6 +9,9 @@ use crate::ptx::{Instr, Operand, ScalarType};
 /// `shl` and `shr`: amounts beyond the width shift everything out.
 pub(super) fn shift<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let ty = unsigned(Mods::of(ins, &[])?.ty()?);
+    if ty == ScalarType::Pred {
+        return Err(Bad::new("an integer type of 16, 32 or 64 bits is expected"));
+    }
     let [d, a, b] = args(ins)?;
     if let Operand::Int(n) = *b {
         return shift_by(cx, ins.op.base == "shl", ty, d, a, n);
@@ -107,7 +110,7 @@ fn shift_by<'a>(
 
 pub(super) fn shf<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["l", "r", "wrap", "clamp"])?;
-    let ty = mods.ty()?;
+    let ty = mods.ty_of(WORDS)?;
     let [d, a, b, c] = args(ins)?;
     let twin = match (mods.has("l"), mods.has("wrap")) {
         (true, true) => map3(|a: u32, b: u32, c: u32| {

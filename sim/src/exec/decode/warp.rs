@@ -2,9 +2,10 @@
 //! [`Kind::WarpOp`]: the scheduler gathers the lanes before they run.
 
 use super::arith::args;
-use super::mods::Mods;
+use super::cx::Draft;
+use super::mods::{Mods, WORDS};
 use super::{Bad, Cx};
-use crate::exec::inst::{Class, Inst, Kind, NONE};
+use crate::exec::inst::{Class, Kind, NONE};
 use crate::exec::lanes::map::map1;
 use crate::exec::lanes::warp;
 use crate::exec::num::float::{max32, min32, nan32};
@@ -13,7 +14,7 @@ use crate::ptx::{Instr, Operand, ScalarType};
 /// Emits `inst`, gathering the lanes of `members` first if it is given.
 fn gathered<'a>(
     cx: &mut Cx<'a, '_>,
-    mut inst: Inst,
+    mut inst: Draft,
     members: Option<&Operand<'a>>,
 ) -> Result<(), Bad> {
     if let Some(mask) = members {
@@ -27,6 +28,9 @@ fn gathered<'a>(
 pub(super) fn shfl<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["sync", "up", "down", "bfly", "idx"])?;
     let ty = mods.ty()?;
+    if !WORDS.contains(&ty) && ty != ScalarType::F32 {
+        return Err(Bad::new("a type of 32 bits is expected"));
+    }
     let (d, a, b, c, members) = match (&ins.args[..], mods.has("sync")) {
         ([d, a, b, c], false) => (d, a, b, c, None),
         ([d, a, b, c, m], true) => (d, a, b, c, Some(m)),
@@ -79,7 +83,7 @@ pub(super) fn vote<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
 }
 
 pub(super) fn activemask<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
-    let ty = Mods::of(ins, &[])?.ty()?;
+    let ty = Mods::of(ins, &[])?.ty_of(WORDS)?;
     let [d] = args(ins)?;
     cx.apply(warp::active_mask(), d, ty, &[], 0)
 }
@@ -108,7 +112,7 @@ pub(super) fn matching<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), B
     let mods = Mods::of(ins, &["sync", "any", "all"])?;
     let ty = mods.ty()?;
     let [d, a, members] = args(ins)?;
-    if ty.size() < 4 {
+    if !matches!(Class::of(ty), Class::W32 | Class::W64) || ty.size() < 4 {
         return Err(Bad::new("a type of 32 or 64 bits is expected"));
     }
     let ra = cx.src(a, ty)?;

@@ -5,7 +5,7 @@
 
 use super::{Body, CHUNK, Lane, Twin, conjure};
 use crate::exec::ctx::Ctx;
-use crate::exec::inst::{Flow, Inst};
+use crate::exec::inst::{Flow, Inst, Need, Shape};
 use std::marker::PhantomData;
 
 macro_rules! map {
@@ -13,6 +13,12 @@ macro_rules! map {
         struct $name<$($t,)* R, F>(PhantomData<($($t,)* R, F)>);
 
         impl<$($t: Lane,)* R: Lane, F: Fn($($t),*) -> R + Copy + 'static> Body for $name<$($t,)* R, F> {
+            const SHAPE: Shape = Shape {
+                d: Need::Reg(R::CLASS),
+                $($reg: Need::Reg($t::CLASS),)*
+                ..Shape::NONE
+            };
+
             #[inline(always)]
             unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
                 // SAFETY: values of this type are made only by the function
@@ -60,6 +66,12 @@ macro_rules! map_x {
         struct $xname<$($t,)* R, F>(PhantomData<($($t,)* R, F)>);
 
         impl<$($t: Lane,)* R: Lane, F: Fn($($t,)* u64) -> R + Copy + 'static> Body for $xname<$($t,)* R, F> {
+            const SHAPE: Shape = Shape {
+                d: Need::Reg(R::CLASS),
+                $($reg: Need::Reg($t::CLASS),)*
+                ..Shape::NONE
+            };
+
             #[inline(always)]
             unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
                 // SAFETY: as in the twin without immediate.
@@ -119,6 +131,12 @@ where
     F: Fn(A, u64) -> R + Copy + 'static,
     G: Fn(A, u64) -> R + Copy + 'static,
 {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(R::CLASS),
+        a: Need::Reg(A::CLASS),
+        ..Shape::NONE
+    };
+
     #[inline(always)]
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: made only by `map1_patched`, which is given these.

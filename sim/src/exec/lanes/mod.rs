@@ -13,7 +13,7 @@ mod truth;
 pub(crate) mod warp;
 
 use super::ctx::Ctx;
-use super::inst::{Flow, Inst, OpFn};
+use super::inst::{Class, Flow, Inst, OpFn, Shape};
 use truth::Truth;
 
 /// Lanes handled at a time.
@@ -21,6 +21,8 @@ pub(crate) const CHUNK: usize = 8;
 
 /// A value of one lane and how it is kept in a register.
 pub(crate) trait Lane: Copy + 'static {
+    /// The class of its registers.
+    const CLASS: Class = <Self::Slot as Truth>::CLASS;
     /// `u32` or `u64`.
     type Slot: Truth + Default;
     fn get(slot: Self::Slot) -> Self;
@@ -54,6 +56,9 @@ lanes! {
 
 /// The code of an operation, generic over the instruction set it is inlined into.
 pub(crate) trait Body: 'static {
+    /// The registers that it takes.
+    const SHAPE: Shape;
+
     /// # Safety
     /// As for [`OpFn`].
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow;
@@ -75,6 +80,8 @@ pub(crate) trait Body: 'static {
 pub(crate) struct Twin {
     pub(crate) base: OpFn,
     pub(crate) wide: OpFn,
+    /// What both expect of an instruction.
+    pub(crate) shape: Shape,
 }
 
 impl Twin {
@@ -86,6 +93,7 @@ impl Twin {
             wide: wide::<B>,
             #[cfg(not(target_arch = "x86_64"))]
             wide: base::<B>,
+            shape: B::SHAPE,
         }
     }
 
@@ -94,6 +102,7 @@ impl Twin {
         Twin {
             base: base::<B>,
             wide: base::<B>,
+            shape: B::SHAPE,
         }
     }
 }

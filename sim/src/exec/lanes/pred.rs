@@ -4,7 +4,7 @@
 use super::truth::Truth;
 use super::{Body, CHUNK, Lane, Twin, conjure};
 use crate::exec::ctx::Ctx;
-use crate::exec::inst::{Flow, Inst, NONE};
+use crate::exec::inst::{Class, Flow, Inst, NONE, Need, Shape};
 use std::marker::PhantomData;
 
 /// `x` of a comparison: how its result is combined with predicate `c`.
@@ -20,6 +20,15 @@ pub(crate) mod combine {
 struct Compare<T, F>(PhantomData<(T, F)>);
 
 impl<T: Lane, F: Fn(T, T) -> bool + Copy + 'static> Body for Compare<T, F> {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(Class::Pred),
+        p: Need::Maybe(Class::Pred),
+        a: Need::Reg(T::CLASS),
+        b: Need::Reg(T::CLASS),
+        c: Need::Maybe(Class::Pred),
+        ..Shape::NONE
+    };
+
     #[inline(always)]
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: made only by `compare`, which is given an F.
@@ -98,6 +107,13 @@ where
 struct Logic<F>(PhantomData<F>);
 
 impl<F: Fn(u32, u32) -> u32 + Copy + 'static> Body for Logic<F> {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(Class::Pred),
+        a: Need::Reg(Class::Pred),
+        b: Need::Reg(Class::Pred),
+        ..Shape::NONE
+    };
+
     #[inline(always)]
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: made only by `logic`, which is given an F; the registers are
@@ -120,6 +136,14 @@ pub(crate) fn logic<F: Fn(u32, u32) -> u32 + Copy + 'static>(_: F) -> Twin {
 struct Select<S>(PhantomData<S>);
 
 impl<S: Truth> Body for Select<S> {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(S::CLASS),
+        a: Need::Reg(S::CLASS),
+        b: Need::Reg(S::CLASS),
+        c: Need::Reg(Class::Pred),
+        ..Shape::NONE
+    };
+
     #[inline(always)]
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: c is a predicate; a, b and d are registers of class S.
@@ -148,6 +172,15 @@ pub(crate) fn select<S: Truth>() -> Twin {
 struct Carry<T, F>(PhantomData<(T, F)>);
 
 impl<T: Lane, F: Fn(T, T, T, bool) -> (T, bool) + Copy + 'static> Body for Carry<T, F> {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(T::CLASS),
+        a: Need::Reg(T::CLASS),
+        b: Need::Reg(T::CLASS),
+        c: Need::Reg(T::CLASS),
+        p: Need::Reg(Class::Pred),
+        ..Shape::NONE
+    };
+
     #[inline(always)]
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: made only by `carry`, which is given an F; p is the carry
@@ -198,6 +231,12 @@ where
 struct Test<T, F>(PhantomData<(T, F)>);
 
 impl<T: Lane, F: Fn(T) -> bool + Copy + 'static> Body for Test<T, F> {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(Class::Pred),
+        a: Need::Reg(T::CLASS),
+        ..Shape::NONE
+    };
+
     #[inline(always)]
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: made only by `test`, which is given an F; d is a predicate.

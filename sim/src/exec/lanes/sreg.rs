@@ -3,7 +3,7 @@
 
 use super::{Body, CHUNK, Twin};
 use crate::exec::ctx::Ctx;
-use crate::exec::inst::{Class, Flow, Inst};
+use crate::exec::inst::{Class, Flow, Inst, Need, Shape};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Special registers that are the same for all threads, or follow from the lane.
@@ -211,6 +211,11 @@ fn unix_nanos() -> u64 {
 struct Read32;
 
 impl Body for Read32 {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(Class::W32),
+        ..Shape::NONE
+    };
+
     #[inline(always)]
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         let Some(&(_, which)) = SREGS.get(i.x as usize) else {
@@ -234,6 +239,11 @@ pub(crate) fn read32() -> Twin {
 struct Read64;
 
 impl Body for Read64 {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(Class::W64),
+        ..Shape::NONE
+    };
+
     #[inline(always)]
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // Byte 0 of x is the register, the rest an offset to add.
@@ -273,6 +283,11 @@ pub(crate) fn read64_code(r: Sreg) -> u64 {
 struct Param<const N: usize, const SIGNED: bool>;
 
 impl<const N: usize, const SIGNED: bool> Body for Param<N, SIGNED> {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(if N == 8 { Class::W64 } else { Class::W32 }),
+        ..Shape::NONE
+    };
+
     #[inline(always)]
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         let at = i.x as usize;

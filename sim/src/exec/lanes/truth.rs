@@ -2,6 +2,7 @@
 //! instruction that packs them in a loop, so the wide twins name it.
 
 use super::CHUNK;
+use crate::exec::inst::Class;
 
 /// For each mask of eight lanes, all ones in those lanes. It is read and not computed so that
 /// the compiler cannot tell what it holds: it would make masked stores of what is then a
@@ -24,6 +25,9 @@ static SPREAD: [[u32; CHUNK]; 256] = {
 
 /// A register slot that holds a truth value as all ones or zero.
 pub(crate) trait Truth: Copy + 'static {
+    /// The class of registers with such slots.
+    const CLASS: Class;
+
     /// All ones, or zero.
     fn of(truth: bool) -> Self;
 
@@ -42,6 +46,8 @@ pub(crate) trait Truth: Copy + 'static {
 }
 
 impl Truth for u32 {
+    const CLASS: Class = Class::W32;
+
     #[inline(always)]
     fn of(truth: bool) -> Self {
         Self::from(truth).wrapping_neg()
@@ -69,6 +75,8 @@ impl Truth for u32 {
 }
 
 impl Truth for u64 {
+    const CLASS: Class = Class::W64;
+
     #[inline(always)]
     fn of(truth: bool) -> Self {
         Self::from(truth).wrapping_neg()

@@ -4,7 +4,7 @@
 
 use super::{Body, Lane, Twin, bits, conjure};
 use crate::exec::ctx::Ctx;
-use crate::exec::inst::{Flow, Inst, NONE};
+use crate::exec::inst::{Class, Flow, Inst, NONE, Need, Shape};
 use std::marker::PhantomData;
 
 struct Shuffle<F>(PhantomData<F>);
@@ -13,6 +13,15 @@ impl<F> Body for Shuffle<F>
 where
     F: Fn(i32, i32, i32, i32) -> (i32, bool) + Copy + 'static,
 {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(Class::W32),
+        a: Need::Reg(Class::W32),
+        b: Need::Reg(Class::W32),
+        c: Need::Reg(Class::W32),
+        p: Need::Maybe(Class::Pred),
+        ..Shape::NONE
+    };
+
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: a, b, c, d are 32-bit registers; p is a predicate or NONE.
         unsafe {
@@ -62,6 +71,12 @@ pub(crate) fn shuffle(mode: &str) -> Option<Twin> {
 struct Vote<F>(PhantomData<F>);
 
 impl<F: Fn(u32, u32) -> u32 + Copy + 'static> Body for Vote<F> {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(Class::Pred),
+        a: Need::Reg(Class::Pred),
+        ..Shape::NONE
+    };
+
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: a and d are predicates. Bit 0 of x negates a.
         unsafe {
@@ -100,6 +115,12 @@ unsafe fn broadcast(cx: &mut Ctx<'_>, d: u32, m: u32, value: u32) {
 struct Ballot;
 
 impl Body for Ballot {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(Class::W32),
+        a: Need::Reg(Class::Pred),
+        ..Shape::NONE
+    };
+
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: a is a predicate, d a 32-bit register.
         unsafe {
@@ -118,6 +139,11 @@ pub(crate) fn ballot() -> Twin {
 struct ActiveMask;
 
 impl Body for ActiveMask {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(Class::W32),
+        ..Shape::NONE
+    };
+
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: d is a 32-bit register.
         unsafe { broadcast(cx, i.d, m, m) };
@@ -133,6 +159,12 @@ pub(crate) fn active_mask() -> Twin {
 struct Elect;
 
 impl Body for Elect {
+    const SHAPE: Shape = Shape {
+        d: Need::Maybe(Class::W32),
+        p: Need::Reg(Class::Pred),
+        ..Shape::NONE
+    };
+
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: d is a 32-bit register or NONE, p a predicate.
         unsafe {
@@ -154,6 +186,13 @@ pub(crate) fn elect() -> Twin {
 struct Match<T, const ALL: bool>(PhantomData<T>);
 
 impl<T: Lane + PartialEq, const ALL: bool> Body for Match<T, ALL> {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(Class::W32),
+        a: Need::Reg(T::CLASS),
+        p: Need::Maybe(Class::Pred),
+        ..Shape::NONE
+    };
+
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: a is a register of T, d a 32-bit register, p a predicate or
         // NONE.
@@ -191,6 +230,12 @@ pub(crate) fn matching(all: bool, bytes: u32) -> Twin {
 struct Redux<F>(PhantomData<F>);
 
 impl<F: Fn(u32, u32) -> u32 + Copy + 'static> Body for Redux<F> {
+    const SHAPE: Shape = Shape {
+        d: Need::Reg(Class::W32),
+        a: Need::Reg(Class::W32),
+        ..Shape::NONE
+    };
+
     unsafe fn run(cx: &mut Ctx<'_>, i: &Inst, m: u32) -> Flow {
         // SAFETY: a and d are 32-bit registers.
         unsafe {

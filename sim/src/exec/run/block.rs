@@ -109,6 +109,9 @@ impl Block {
         cx.shared_len = u64::from(cx.env.shared_bytes);
         cx.ctaid = self.ctaid;
         let count = self.warps.len();
+        // What one turn of every warp may cost. Barriers begin new turns, and a kernel with one
+        // in a loop may never leave it.
+        let end = steps.saturating_add(slice.min(SLICE).saturating_mul(count as u64));
         loop {
             let (mut sliced, mut done) = (false, 0);
             let (before, first) = self.warps.split_at_mut(self.next);
@@ -127,7 +130,7 @@ impl Block {
                 return BlockStop::Done;
             }
             let released = self.release(cx);
-            if sliced {
+            if sliced || (released && *steps >= end) {
                 return BlockStop::Slice;
             }
             if !released {

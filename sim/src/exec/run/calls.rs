@@ -1,6 +1,6 @@
 //! Calls and returns of a lane group.
 
-use super::frame::{Frame, registers};
+use super::frame::{Frame, Unit, registers};
 use super::groups::{Group, State};
 use super::warp::{Next, Warp, lane_fault};
 use crate::exec::ctx::Ctx;
@@ -11,6 +11,10 @@ use crate::exec::memory::CODE_WINDOW;
 
 /// Deepest nesting of calls.
 const MAX_DEPTH: u32 = 4096;
+/// Most memory for the registers of a warp's frames, in bytes.
+const MAX_FRAMES: usize = 128 << 20;
+/// What a warp keeps of them from one block to the next.
+const KEPT_FRAMES: usize = 1 << 20;
 /// Most local memory per thread, over all frames.
 const MAX_LOCAL: u64 = 1 << 20;
 
@@ -78,7 +82,9 @@ impl Warp {
                 m.size,
             );
         }
-        let frame = self.new_frame(index, callee);
+        let Some(frame) = self.new_frame(index, callee) else {
+            return Next::Fault(lane_fault(FaultKind::StackOverflow, mask), inst.line);
+        };
         let f = &mut self.frames[frame as usize];
         f.local_base = local_base;
         f.ret_pc = group.pc + 1;
@@ -91,15 +97,27 @@ impl Warp {
         Next::Reschedule
     }
 
-    /// A frame for `func`: a used one of the same function if there is one.
-    fn new_frame(&mut self, index: u32, func: &Func) -> u32 {
+    /// A frame for `func`: a used one of the same function if there is one. `None` if the
+    /// warp's frames would need too much memory.
+    fn new_frame(&mut self, index: u32, func: &Func) -> Option<u32> {
         let frames = &self.frames;
         let same = self
             .free
             .iter()
             .rposition(|&f| frames[f as usize].func == index);
         if let Some(k) = same {
-            return self.free.swap_remove(k);
+            return Some(self.free.swap_remove(k));
+        }
+        let bytes = func.frame_bytes as usize;
+        while self.frame_bytes + bytes > MAX_FRAMES
+            && let Some(spare) = self.free.pop()
+        {
+            self.places.push(spare);
+            let regs = std::mem::take(&mut self.frames[spare as usize].regs);
+            self.frame_bytes -= regs.len() * size_of::<Unit>();
+        }
+        if self.frame_bytes + bytes > MAX_FRAMES {
+            return None;
         }
         let frame = Frame {
             func: index,
@@ -111,14 +129,30 @@ impl Warp {
             lanes: 0,
             depth: 0,
         };
+        self.frame_bytes += frame.regs.len() * size_of::<Unit>();
         if self.free.len() > 64
             && let Some(slot) = self.free.pop()
         {
+            let old = std::mem::replace(&mut self.frames[slot as usize], frame);
+            self.frame_bytes -= old.regs.len() * size_of::<Unit>();
+            return Some(slot);
+        }
+        if let Some(slot) = self.places.pop() {
             self.frames[slot as usize] = frame;
-            return slot;
+            return Some(slot);
         }
         self.frames.push(frame);
-        self.frames.len() as u32 - 1
+        Some(self.frames.len() as u32 - 1)
+    }
+
+    /// Between blocks, when only the first frame is in use: lets go of what recursion has left.
+    pub(super) fn trim(&mut self) {
+        if self.frame_bytes > KEPT_FRAMES {
+            self.frames.truncate(1);
+            self.free.clear();
+            self.places.clear();
+            self.frame_bytes = 0;
+        }
     }
 
     /// Returns a group to its caller.

@@ -31,6 +31,10 @@ pub(crate) struct Warp {
     pub(crate) frames: Vec<Frame>,
     /// Frames free for reuse.
     pub(crate) free: Vec<u32>,
+    /// Frames without registers, free to become any function's.
+    pub(super) places: Vec<u32>,
+    /// Bytes of registers of all frames but the first.
+    pub(super) frame_bytes: usize,
     pub(crate) groups: Vec<Group>,
     /// Lanes that have not ended.
     pub(crate) live: u32,
@@ -65,6 +69,8 @@ impl Warp {
             live: 0,
             frames: vec![frame],
             free: Vec::new(),
+            places: Vec::new(),
+            frame_bytes: 0,
             groups: Vec::new(),
             local: Vec::new(),
             local_len: 0,
@@ -78,6 +84,7 @@ impl Warp {
 
     /// Prepares for another block. Registers keep old values, as on a GPU.
     pub(crate) fn restart(&mut self) {
+        self.trim();
         self.live = self.ids.all;
         self.frames[0].lanes = self.ids.all;
         self.groups.clear();
@@ -108,12 +115,13 @@ impl Warp {
     ) -> Stop {
         cx.ids = &raw const self.ids;
         while let Some(at) = self.pick() {
+            // Groups move when they join.
+            let frame = self.groups[at].frame;
             match self.run_group(cx, bars, at, steps, end) {
                 Next::Reschedule if *steps >= end && !self.groups.is_empty() => return Stop::Slice,
                 Next::Reschedule => {}
                 Next::Slice => return Stop::Slice,
                 Next::Fault(fault, line) => {
-                    let frame = self.groups.get(at).map_or(0, |g| g.frame);
                     let func = self.frames.get(frame as usize).map_or(0, |f| f.func);
                     return Stop::Fault(fault, line, func);
                 }
@@ -196,10 +204,7 @@ impl Warp {
                 Pause::Slice => leave!(State::Run, Next::Slice),
                 Pause::Fault(inst, m) => done!(faulted(cx, inst, m)),
                 Pause::Backward => {
-                    self.patience = self.patience.saturating_sub(1);
-                    if self.patience == 0 {
-                        self.patience = PATIENCE;
-                        self.groups[at].yielded = true;
+                    if self.tired(at) {
                         leave!(State::Run, Next::Reschedule);
                     }
                     continue;
@@ -242,9 +247,20 @@ impl Warp {
                 Kind::Op | Kind::Bra | Kind::OpBra => pc += 1,
                 Kind::WarpOp => {
                     // SAFETY: e is a 32-bit register of this frame.
-                    let members = unsafe { uniform(cx, inst.e, mask) } & self.live;
-                    if members & !mask != 0 {
+                    let Some((same, _)) = (unsafe { gathered(cx, inst.e, mask, mask, self.live) })
+                    else {
                         leave!(State::Gather, Next::Reschedule);
+                    };
+                    let parted = same != mask;
+                    if parted {
+                        // The others have their own members, and come back to this instruction.
+                        self.groups.push(Group {
+                            pc,
+                            mask: mask & !same,
+                            yielded: false,
+                            ..group
+                        });
+                        mask = same;
                     }
                     // SAFETY: as for other operations.
                     let flow = unsafe { (inst.f)(cx, inst, mask) };
@@ -252,22 +268,46 @@ impl Warp {
                         done!(faulted(cx, inst, mask));
                     }
                     pc += 1;
+                    if parted {
+                        leave!(State::Run, Next::Reschedule);
+                    }
                 }
                 Kind::WarpBar => {
                     // SAFETY: e is a 32-bit register of this frame.
-                    let members = unsafe { uniform(cx, inst.e, mask) } & self.live;
                     let here = self.groups.iter().enumerate();
                     let arrived = here
                         .filter(|(i, g)| *i != at && g.state == State::WarpBar)
                         .fold(mask, |all, (_, g)| all | g.mask);
-                    if members & !arrived != 0 {
+                    // SAFETY: e is a 32-bit register of this frame.
+                    let Some((same, members)) =
+                        (unsafe { gathered(cx, inst.e, mask, arrived, self.live) })
+                    else {
                         leave!(State::WarpBar, Next::Reschedule);
-                    }
-                    for g in &mut self.groups {
-                        if g.state == State::WarpBar && g.mask & members != 0 {
-                            g.state = State::Run;
-                            g.pc += 1;
+                    };
+                    for i in 0..self.groups.len() {
+                        let g = self.groups[i];
+                        if i == at || g.state != State::WarpBar || g.mask & members == 0 {
+                            continue;
                         }
+                        if g.mask & !members != 0 {
+                            // They wait for lanes of their own.
+                            self.groups.push(Group {
+                                mask: g.mask & !members,
+                                ..g
+                            });
+                        }
+                        let g = &mut self.groups[i];
+                        g.mask &= members;
+                        (g.pc, g.state) = (g.pc + 1, State::Run);
+                    }
+                    if same != mask {
+                        self.groups.push(Group {
+                            pc,
+                            mask: mask & !same,
+                            yielded: false,
+                            ..group
+                        });
+                        mask = same;
                     }
                     pc += 1;
                     leave!(State::Run, Next::Reschedule);
@@ -319,6 +359,10 @@ impl Warp {
                         });
                         mask = same;
                     }
+                    // The scheduler prefers low addresses, and so would choose this group for ever.
+                    if target <= pc {
+                        self.tired(at);
+                    }
                     pc = target;
                     if count >= end {
                         leave!(State::Run, Next::Slice);
@@ -351,6 +395,17 @@ impl Warp {
                 }
             }
         }
+    }
+
+    /// Notes that a group went backward; whether it now gives way to others.
+    fn tired(&mut self, at: usize) -> bool {
+        self.patience = self.patience.saturating_sub(1);
+        let tired = self.patience == 0;
+        if tired {
+            self.patience = PATIENCE;
+            self.groups[at].yielded = true;
+        }
+        tired
     }
 
     /// Ends the lanes of a group. Those who waited for them look again.
@@ -399,6 +454,39 @@ pub(super) fn lane_fault(kind: FaultKind, mask: u32) -> LaneFault {
         address: None,
         access: None,
     }
+}
+
+/// Lanes of `mask` that name the same members, all of them among `arrived` as far as they
+/// live; and those members. Tiles of a warp execute one instruction with a mask each.
+///
+/// # Safety
+/// `reg` must be a 32-bit register of the current frame.
+unsafe fn gathered(
+    cx: &Ctx<'_>,
+    reg: u32,
+    mask: u32,
+    arrived: u32,
+    live: u32,
+) -> Option<(u32, u32)> {
+    // SAFETY: by contract.
+    let named = unsafe { cx.reg::<[u32; 32]>(reg).read() };
+    let complete = |members: u32| members & live & !arrived == 0;
+    // The usual case is a constant.
+    if named == [named[0]; 32] {
+        return complete(named[0]).then_some((mask, named[0]));
+    }
+    let mut left = mask;
+    while left != 0 {
+        let members = named[left.trailing_zeros() as usize & 31];
+        let same = crate::exec::lanes::bits(left)
+            .filter(|&lane| named[lane] == members)
+            .fold(0, |all, lane| all | 1u32 << lane);
+        if complete(members) {
+            return Some((same, members));
+        }
+        left &= !same;
+    }
+    None
 }
 
 /// A 32-bit register's value in the lowest lane of `mask`.
