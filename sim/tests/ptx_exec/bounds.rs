@@ -204,3 +204,20 @@ fn frames_have_a_limit() {
         other => panic!("{other:?}"),
     }
 }
+
+/// Without it, `cnot.b64` writes 32 results of 32 bits into a register of 64-bit ones.
+#[test]
+fn a_double_word_is_zero_or_not() {
+    let text = format!(
+        "{HEADER}.visible .entry k(.param .u64 p) {{ {NAMES}
+        ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 0x10000000;
+        and.b64 %d2, %d2, 0x700000000; cnot.b64 %d3, %d2;
+        mad.wide.u32 %d1, %r1, 8, %d1; st.global.u64 [%d1], %d3; ret; }}"
+    );
+    let mut device = Device::default();
+    let k = kernel(&mut device, &text, "k", false);
+    let p = device.alloc_len(256);
+    run(&device, &k, (1, 32), &[p], LaunchOptions::default()).unwrap();
+    let want: Vec<u32> = (0..32).flat_map(|t| [u32::from(t < 16), 0]).collect();
+    assert_eq!(device.read_u32(p, 64), want);
+}

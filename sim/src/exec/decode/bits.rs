@@ -54,10 +54,12 @@ pub(super) fn not<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
         cx.raw(pred::logic(|a, _| !a), d.reg, &[ra, ra], u64::from(na));
         return Ok(());
     }
-    let twin = if ins.op.base == "not" {
-        on_bits!(ty, map1, |a| !a)
-    } else {
-        on_bits!(ty, map1, |a| if a == 0 { 1 } else { 0 })
+    let twin = match (ins.op.base, ty.size()) {
+        ("not", _) => on_bits!(ty, map1, |a| !a),
+        (_, 2) => map1(|a: u16| u16::from(a == 0)),
+        (_, 4) => map1(|a: u32| u32::from(a == 0)),
+        (_, 8) => map1(|a: u64| u64::from(a == 0)),
+        _ => return Err(Bad::new("a type of 16, 32 or 64 bits is expected")),
     };
     cx.apply(twin, d, ty, &[(a, ty)], 0)
 }

@@ -273,7 +273,6 @@ impl Warp {
                     }
                 }
                 Kind::WarpBar => {
-                    // SAFETY: e is a 32-bit register of this frame.
                     let here = self.groups.iter().enumerate();
                     let arrived = here
                         .filter(|(i, g)| *i != at && g.state == State::WarpBar)
