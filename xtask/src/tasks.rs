@@ -172,8 +172,14 @@ pub(crate) fn fuzz(seconds: u64) -> Result<()> {
                 "--",
                 &format!("-max_total_time={seconds}"),
                 "-rss_limit_mb=4096",
-                "-timeout=20",
+                "-timeout=60",
             ])
+            // A worker of a kernel may still be ending its thread when a leak check looks.
+            .args(
+                ["kernels", "programs"]
+                    .contains(&target)
+                    .then_some("-detect_leaks=0"),
+            )
             // libFuzzer's instrumentation is a nightly flag that stable also has.
             .env("RUSTC_BOOTSTRAP", "1");
         run(&format!("fuzz {target} for {seconds} s"), &mut fuzz)?;
