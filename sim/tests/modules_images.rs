@@ -457,3 +457,41 @@ fn clusters_and_several_devices_are_refused_by_name() {
     );
     bench.finish();
 }
+
+/// Without it, code for another architecture would load and run what the device lacks, and
+/// parameters beyond what PTX allows would be cut off.
+#[test]
+fn a_device_refuses_what_is_not_for_it() {
+    let bench = Bench::new();
+    let load = |text: &str| {
+        let text = CString::new(text).unwrap();
+        let mut module = null_mut();
+        // SAFETY: the text and the place outlive the call.
+        code(unsafe {
+            bench
+                .driver
+                .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
+        })
+    };
+    let kernel = |version: &str, target: &str, bytes: usize| {
+        format!(
+            ".version {version}\n.target {target}\n.address_size 64\n
+             .visible .entry k(.param .b8 p[{bytes}]) {{ ret; }}"
+        )
+    };
+    assert_eq!(load(&kernel("7.0", "sm_60", 4352)), CUresult::CUDA_SUCCESS);
+    assert_eq!(load(&kernel("8.1", "sm_70", 32764)), CUresult::CUDA_SUCCESS);
+    for refused in [
+        kernel("8.0", "sm_70", 4353),
+        kernel("8.1", "sm_60", 4353),
+        kernel("8.1", "sm_70", 32765),
+        kernel("8.0", "sm_75a", 4),
+        kernel("7.0", "sm_60", 4).replace(".visible", ".global .u32 x = 1.0; .visible"),
+    ] {
+        assert_eq!(
+            load(&refused),
+            CUresult::CUDA_ERROR_INVALID_PTX,
+            "{refused}"
+        );
+    }
+}

@@ -1,7 +1,10 @@
 //! Arguments of C functions as types whose use is safe: the promise that a pointer is
 //! null or good is made once, where the C function is entered.
 
+#[cfg(unix)]
+use std::ffi::OsString;
 use std::ffi::{CStr, c_char, c_void};
+use std::path::PathBuf;
 
 use cupola_sys::driver::CUresult;
 
@@ -238,5 +241,18 @@ impl Text {
         }
         // SAFETY: a non-null text ends with NUL (`from_c`).
         Ok(unsafe { CStr::from_ptr(self.0) }.to_bytes().to_vec())
+    }
+
+    /// The name of a file, whose bytes need not be UTF-8 where the system asks for none.
+    ///
+    /// # Errors
+    /// Null is an invalid value; where names are text, what is none names no file.
+    pub(super) fn path(self) -> Reply<PathBuf> {
+        let bytes = self.bytes()?;
+        #[cfg(unix)]
+        let path: OsString = std::os::unix::ffi::OsStringExt::from_vec(bytes);
+        #[cfg(not(unix))]
+        let path = String::from_utf8(bytes).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
+        Ok(PathBuf::from(path))
     }
 }

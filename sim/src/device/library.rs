@@ -1,5 +1,7 @@
 //! Libraries: code that belongs to no context, and is loaded into each that uses it.
 
+mod managed;
+
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CString, c_int};
 use std::sync::{Arc, Mutex, RwLock};
@@ -11,10 +13,14 @@ use super::attributes::{Facts, Settings};
 use super::context::Context;
 use super::image::{Image, ImageError};
 use super::machine::{Inner, get};
+use super::memory::Block;
 use super::module::{self, Module};
 use super::strict::Origin;
 use super::sync::{lock, read, write};
-use crate::exec::{Kernel, KernelError, Placement, Program, VarSpace};
+use crate::exec::{Kernel, KernelError, Program};
+use managed::{Managed, Pretend, Variable, check_values};
+
+pub(super) use managed::Counter;
 
 /// What a `CUlibrary` names.
 #[derive(Debug)]
@@ -27,6 +33,8 @@ pub(super) struct Library {
     kernels: Mutex<BTreeMap<String, Arc<LibraryKernel>>>,
     /// The module of each context, by the context's id; `None` after the library's end.
     loaded: Mutex<Option<HashMap<u64, u64>>>,
+    /// One place for all contexts.
+    managed: Managed,
 }
 
 /// The code for one kind of device.
@@ -106,19 +114,6 @@ impl Libraries {
     }
 }
 
-/// Gives out addresses in order and keeps nothing.
-struct Pretend(u64);
-
-impl Placement for Pretend {
-    fn place(&mut self, _: &str, _: VarSpace, size: u64, align: u64) -> Option<u64> {
-        let at = self.0.checked_next_multiple_of(align.max(1))?;
-        self.0 = at.checked_add(size)?;
-        Some(at)
-    }
-
-    fn fill(&mut self, _: u64, _: &[u8]) {}
-}
-
 /// Reads an image for all kinds of devices that the machine has.
 ///
 /// # Errors
@@ -126,16 +121,18 @@ impl Placement for Pretend {
 pub(super) fn load(machine: &Inner, image: &Image<'_>) -> Result<Arc<Library>, ImageError> {
     let mut editions: Vec<Edition> = Vec::new();
     let mut failed = None;
+    let mut managed = Managed::default();
     for device in &machine.devices {
         let capability = device.config.capability;
         if editions.iter().all(|known| known.capability != capability) {
-            match edition(machine, image, capability) {
+            match edition(machine, image, capability, &mut managed) {
                 Ok(edition) => editions.push(edition),
                 Err(error) => failed = failed.or(Some(error)),
             }
         }
     }
     if let (true, Some(error)) = (editions.is_empty(), failed) {
+        managed.release(machine);
         return Err(error);
     }
     let library = Arc::new(Library {
@@ -144,6 +141,7 @@ pub(super) fn load(machine: &Inner, image: &Image<'_>) -> Result<Arc<Library>, I
         editions,
         kernels: Mutex::default(),
         loaded: Mutex::new(Some(HashMap::new())),
+        managed,
     });
     let registry = &machine.libraries.libraries;
     write(registry).insert(library.handle, Arc::clone(&library));
@@ -154,10 +152,13 @@ fn edition(
     machine: &Inner,
     image: &Image<'_>,
     capability: (u32, u32),
+    managed: &mut Managed,
 ) -> Result<Edition, ImageError> {
     let text = image.ptx(capability)?.into_owned();
     let mut parsed = module::parse(machine.version, capability, &text)?;
-    let catalogue = module::decode(&mut parsed, &mut Pretend(1 << 20), false)?;
+    check_values(&parsed)?;
+    let mut pretend = Pretend::new(&machine.space, managed);
+    let catalogue = module::decode(&mut parsed, &mut pretend, false)?;
     Ok(Edition {
         capability,
         target: module::target_of(&parsed),
@@ -292,10 +293,33 @@ impl Library {
         Ok(module)
     }
 
+    /// Where a managed variable of the library is.
+    pub(super) fn managed_block(&self, variable: &Variable) -> Option<&Arc<Block>> {
+        self.managed.blocks.get(variable)
+    }
+
+    /// Address and size of a managed variable.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub(super) fn managed(&self, name: &str) -> Reply<(u64, u64)> {
+        const NONE: CUresult = CUresult::CUDA_ERROR_NOT_FOUND;
+        let edition = self.editions.first().ok_or(NONE)?;
+        // Functions' own variables have no name out here.
+        let (_, size) = edition.catalogue.global(name).ok_or(NONE)?;
+        // The module's come before those of its functions.
+        let block = self.managed_block(&(name.to_owned(), 0)).ok_or(NONE)?;
+        Ok((block.address, size))
+    }
+
     /// Ends the library: it is in no registry any more. Waits for the work of the contexts
     /// that have loaded it.
     pub(super) fn unload(&self, machine: &Inner) {
         let loaded = lock(&self.loaded).take().unwrap_or_default();
+        // All before any is waited for, which would be an excuse for the others.
+        for module in loaded.values() {
+            machine.strict.unloads_now(*module);
+        }
         for module in loaded.into_values() {
             let Ok(known) = machine.modules.module(module) else {
                 continue;
@@ -308,5 +332,6 @@ impl Library {
                 module.release(&context);
             }
         }
+        self.managed.release(machine);
     }
 }

@@ -415,7 +415,9 @@ impl Inner {
         write(&self.streams).retain(|_, (owner, _)| owner.handle != context.handle);
         context.shut_down();
         write(&self.events).retain(|_, event| event.context != context.handle);
-        self.modules.remove_context(context.handle);
+        for module in self.modules.remove_context(context.handle) {
+            self.strict.module_gone(module);
+        }
         let (blocks, hosts) = self.space.drain(context.handle);
         for block in &blocks {
             // Memory whose free was called is settled already.

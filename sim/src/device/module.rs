@@ -1,5 +1,8 @@
 //! Loaded modules and their functions.
 
+mod load;
+mod placer;
+
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};
 use std::sync::{Arc, Mutex, RwLock, Weak};
@@ -7,16 +10,16 @@ use std::sync::{Arc, Mutex, RwLock, Weak};
 use cupola_sys::driver::{CUfunction_attribute, CUresult};
 
 use super::args::Reply;
-use super::attributes::{Facts, SHARED_DEFAULT, Settings};
+use super::attributes::{Facts, Settings};
 use super::context::Context;
-use super::image::ImageError;
 use super::library::{Library, LibraryKernel};
 use super::machine::{Inner, get};
-use super::memory::{Block, allocate, allocate_managed};
+use super::memory::Block;
 use super::strict::Origin;
 use super::sync::{lock, read, write};
-use crate::exec::{Kernel, KernelError, LoadOptions, Placement, Program, VarSpace};
-use crate::ptx;
+use crate::exec::{Kernel, KernelError, Program};
+
+pub(super) use load::{constants_of, decode, executable, load, parse, remarks, target_of};
 
 /// What a `CUmodule` names.
 #[derive(Debug)]
@@ -130,245 +133,20 @@ impl Modules {
         module
     }
 
-    /// Forgets the modules of a context; their memory goes with the context's.
-    pub(super) fn remove_context(&self, context: u64) {
-        write(&self.modules).retain(|_, module| module.context != context);
-        write(&self.functions).retain(|_, function| function.context != context);
-    }
-}
-
-/// A module's memory while it is loaded; what was placed is freed if loading fails.
-struct Placer<'a> {
-    context: &'a Context,
-    blocks: Vec<Arc<Block>>,
-    kept: bool,
-}
-
-impl Placement for Placer<'_> {
-    fn place(&mut self, name: &str, space: VarSpace, size: u64, align: u64) -> Option<u64> {
-        // A variable without bytes still has an address of its own.
-        let len = usize::try_from(size.max(1)).ok()?;
-        let block = match space {
-            VarSpace::Managed => allocate_managed(self.context, len, Some(false)),
-            VarSpace::Global | VarSpace::Const => {
-                allocate(self.context, len, Some(space == VarSpace::Const))
+    /// Forgets the modules of a context, whose handles come back; their memory goes with
+    /// the context's.
+    pub(super) fn remove_context(&self, context: u64) -> Vec<u64> {
+        let mut gone = Vec::new();
+        write(&self.modules).retain(|handle, module| {
+            let stays = module.context != context;
+            if !stays {
+                gone.push(*handle);
             }
-        };
-        let block = block.ok()?;
-        block.set_name(name);
-        let address = block.address;
-        self.blocks.push(block);
-        (address % align.max(1) == 0).then_some(address)
+            stays
+        });
+        write(&self.functions).retain(|_, function| function.context != context);
+        gone
     }
-
-    fn fill(&mut self, address: u64, bytes: &[u8]) {
-        let len = bytes.len() as u64;
-        if let Some(block) = self.blocks.iter().find(|block| block.holds(address, len)) {
-            // SAFETY: the block holds the bytes from that address, and nothing runs yet
-            // that could know the address.
-            unsafe {
-                block
-                    .host(address)
-                    .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
-            };
-        }
-    }
-}
-
-impl Drop for Placer<'_> {
-    fn drop(&mut self) {
-        if !self.kept {
-            self.blocks
-                .iter()
-                .for_each(|block| release(self.context, block));
-        }
-    }
-}
-
-fn release(context: &Context, block: &Block) {
-    if block.doom() {
-        context.device.account.give(None, block.charge);
-        context.device.space.remove(block);
-    }
-}
-
-/// The newest PTX version that a driver of this version takes.
-fn newest_ptx(driver: cupola_sys::Version) -> (u32, u32) {
-    // CUDA 12.6 did not raise the PTX version, so 12.6 and later are one behind.
-    match (driver.major(), driver.minor()) {
-        (10, minor) => (6, minor + 3),
-        (12, minor) if minor > 5 => (8, minor - 1),
-        (major, minor) => (major.saturating_sub(4), minor),
-    }
-}
-
-/// The number in `sm_80`, without a letter after it.
-fn target_number(target: &str) -> Option<u32> {
-    let digits = target
-        .strip_prefix("sm_")?
-        .trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    digits.parse().ok()
-}
-
-/// The first kernel by name whose static shared memory no compiler would accept. Only
-/// dynamic shared memory can be larger, and only when asked for.
-fn too_much_shared(program: &Program) -> Option<(&str, u32)> {
-    let sizes = program
-        .kernel_names()
-        .filter_map(|name| Some((name, program.kernel(name).ok()?.static_shared)));
-    sizes.filter(|(_, bytes)| *bytes > SHARED_DEFAULT).min()
-}
-
-/// Reads PTX for a device of this capability, as a driver of this version takes it.
-///
-/// # Errors
-/// A code, and what to say in the log.
-pub(super) fn parse(
-    version: cupola_sys::Version,
-    (major, minor): (u32, u32),
-    text: &str,
-) -> Result<ptx::Module<'_>, ImageError> {
-    if !text.contains(".version") {
-        let text = "the image is no PTX text: it has no .version".into();
-        return Err((CUresult::CUDA_ERROR_INVALID_IMAGE, text));
-    }
-    let parsed = ptx::Module::parse(text).map_err(|error| invalid(error.to_string()))?;
-    let newest = newest_ptx(version);
-    if parsed.version > newest {
-        let ((ptx, ptx_minor), (most, most_minor)) = (parsed.version, newest);
-        let text = format!(
-            "PTX {ptx}.{ptx_minor} is newer than this driver, CUDA {version} \
-             (PTX {most}.{most_minor})"
-        );
-        return Err((CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION, text));
-    }
-    if target_of(&parsed) > major * 10 + minor {
-        let target = target_of(&parsed);
-        let text = format!("the PTX is for sm_{target}, the device is sm_{major}{minor}");
-        return Err(invalid(text));
-    }
-    Ok(parsed)
-}
-
-fn invalid(text: String) -> ImageError {
-    (CUresult::CUDA_ERROR_INVALID_PTX, text)
-}
-
-/// The `sm_` number of a module's target.
-pub(super) fn target_of(module: &ptx::Module<'_>) -> u32 {
-    let mut targets = module.target.iter();
-    targets.find_map(|name| target_number(name)).unwrap_or(0)
-}
-
-/// Bytes of a module's `.const` variables.
-pub(super) fn constants_of(module: &ptx::Module<'_>) -> u64 {
-    let constants = module
-        .vars
-        .iter()
-        .filter(|var| var.space == ptx::Space::Const && var.linkage != ptx::Linkage::Extern);
-    constants.fold(0, |at: u64, var| {
-        let at = at.next_multiple_of(u64::from(var.alignment()));
-        at.saturating_add(var.size().unwrap_or(0))
-    })
-}
-
-/// Decodes a module, with strict mode's checks if `checked`, and places its variables.
-///
-/// # Errors
-/// A code, and what to say in the log.
-pub(super) fn decode(
-    parsed: &mut ptx::Module<'_>,
-    placer: &mut dyn Placement,
-    checked: bool,
-) -> Result<Program, ImageError> {
-    if let Some((name, line)) = ptx::link::unresolved_function(parsed) {
-        return Err(invalid(format!(
-            "PTX line {line}: function {name} is extern and defined nowhere: link the module \
-             with the one that defines it (cuLinkAddData)"
-        )));
-    }
-    let options = LoadOptions {
-        checked,
-        ..LoadOptions::default()
-    };
-    let program = Program::load_with(parsed, placer, options).map_err(|error| match error {
-        crate::exec::LoadError::NoRoom { .. } => {
-            (CUresult::CUDA_ERROR_OUT_OF_MEMORY, error.to_string())
-        }
-        _ => invalid(error.to_string()),
-    })?;
-    if let Some((name, bytes)) = too_much_shared(&program) {
-        return Err(invalid(format!(
-            "kernel {name} declares {bytes} bytes of shared memory, more than {SHARED_DEFAULT}"
-        )));
-    }
-    Ok(program)
-}
-
-/// Loads PTX text into a context, for a program or for a library.
-///
-/// # Errors
-/// A code, and what to say in the log.
-pub(super) fn load(
-    machine: &Inner,
-    context: &Context,
-    text: &str,
-    library: Option<&Arc<Library>>,
-) -> Result<Arc<Module>, ImageError> {
-    let mut parsed = parse(machine.version, context.device.config.capability, text)?;
-    let mut placer = Placer {
-        context,
-        blocks: Vec::new(),
-        kept: false,
-    };
-    let checked = machine.strict.watches_kernels();
-    let program = decode(&mut parsed, &mut placer, checked)?;
-    placer.kept = true;
-    let module = Arc::new(Module {
-        handle: machine.new_handle(),
-        context: context.handle,
-        blocks: std::mem::take(&mut placer.blocks),
-        target: target_of(&parsed),
-        constants: constants_of(&parsed),
-        library: library.map(Arc::downgrade),
-        remarks: remarks(&program),
-        made: machine.strict.origin(),
-        functions: Mutex::default(),
-        program,
-    });
-    write(&machine.modules.modules).insert(module.handle, Arc::clone(&module));
-    // The context took along only the modules that were there when it was destroyed.
-    if context.is_closed() {
-        if let Some(module) = machine.modules.remove(module.handle) {
-            module.release(context);
-        }
-        let text = "the context was destroyed meanwhile".into();
-        return Err((CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED, text));
-    }
-    Ok(module)
-}
-
-/// What a module's author may want to know: variables that are taken to be defined here,
-/// and kernels that cannot be executed.
-pub(super) fn remarks(program: &Program) -> Vec<String> {
-    let names = program.kernel_names();
-    let mut kernels: Vec<_> = names
-        .filter_map(|name| program.kernel(name).err())
-        .map(|error| error.to_string())
-        .collect();
-    kernels.sort_unstable();
-    let adopted = program.adopted().iter().map(|name| {
-        format!("variable {name} is extern and defined nowhere: it is taken to be defined here")
-    });
-    adopted.chain(kernels).collect()
-}
-
-/// Names of the kernels that can be executed, in order.
-pub(super) fn executable(program: &Program) -> Vec<&str> {
-    let names = program.kernel_names();
-    let mut names: Vec<_> = names.filter(|name| program.kernel(name).is_ok()).collect();
-    names.sort_unstable();
-    names
 }
 
 impl Module {
@@ -435,30 +213,17 @@ impl Module {
 
     /// Frees the module's variables.
     pub(super) fn release(&self, context: &Context) {
-        self.blocks.iter().for_each(|block| release(context, block));
+        self.blocks
+            .iter()
+            .for_each(|block| placer::release(context, block));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::Machine;
-    use cupola_sys::Version;
-
-    /// Without it, old drivers would take PTX that the real ones refuse.
-    #[test]
-    fn knows_the_newest_ptx_of_each_driver() {
-        let newest = |major, minor| newest_ptx(Version::new(major, minor));
-        assert_eq!(newest(10, 0), (6, 3));
-        assert_eq!(newest(10, 1), (6, 4));
-        assert_eq!(newest(10, 2), (6, 5));
-        assert_eq!(newest(11, 0), (7, 0));
-        assert_eq!(newest(11, 4), (7, 4));
-        assert_eq!(newest(12, 2), (8, 2));
-        assert_eq!(newest(12, 6), (8, 5));
-        assert_eq!(newest(12, 9), (8, 8));
-        assert_eq!(newest(13, 0), (9, 0));
-    }
+    use crate::exec::{Placement, VarSpace};
+    use crate::ptx;
 
     /// No memory: for modules without variables.
     struct Nowhere;
@@ -511,28 +276,5 @@ mod tests {
         let gone = Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
         assert_eq!(modules.add_function(&function), gone);
         assert!(modules.function(2).is_err());
-    }
-
-    /// Without it, a module whose load outlasts its context would stay for ever.
-    #[test]
-    fn a_module_needs_its_context() {
-        let machine = Machine::builder().build();
-        let inner = machine.inner();
-        let handle = inner.new_handle();
-        let context = inner.create_context(handle, &inner.devices[0], 0, false);
-        // What a thread that loads has in its hands when another one destroys the context.
-        inner.destroy_context(&context).unwrap();
-        let text = ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry k() { ret; }";
-        let (code, _) = load(inner, &context, text, None).unwrap_err();
-        assert_eq!(code, CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED);
-        assert_eq!(inner.modules.count(), 0);
-    }
-
-    /// Without it, `sm_90a` would not be seen as newer than the device.
-    #[test]
-    fn reads_targets() {
-        assert_eq!(target_number("sm_60"), Some(60));
-        assert_eq!(target_number("sm_90a"), Some(90));
-        assert_eq!(target_number("texmode_unified"), None);
     }
 }

@@ -1,13 +1,7 @@
 //! Locks that outlive a panic: what they guard is consistent between any two statements
 //! that can panic, so a poisoned lock is taken as it is.
 //!
-//! Lock order, outermost first: a device's primary slot, the machine's registries
-//! (contexts, streams, events, modules, pools), an event's latest record, a context's
-//! streams, the scheduler, a stream's queue, what a launch holds, the address space, the
-//! table of mappings, a device's memory account, what a reservation shows, the pages of
-//! the host. Then strict mode's: the history of freed memory, the order of work,
-//! the findings; last a record's state. No lock is held while a kernel, a copy or a user's
-//! function runs, except a primary slot while its context ends.
+//! The order in which locks are taken is in `docs/design/sim.md`, "Lock order".
 
 use std::sync::{
     Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,

@@ -174,9 +174,11 @@ impl<'m> Grid<'m> {
         if u64::from(fixed) + u64::from(dynamic) > u64::from(options.max_shared) {
             return bad("the block needs more shared memory than the device has for one");
         }
-        // Dynamic shared memory starts where any type is aligned.
-        let dynamic_base = u64::from(fixed).next_multiple_of(16);
+        let dynamic_base = u64::from(fixed).next_multiple_of(u64::from(kernel.dynamic_align));
         let shared = dynamic_base + u64::from(dynamic);
+        if u32::try_from(shared).is_err() {
+            return bad("dynamic shared memory is aligned beyond what a block can have");
+        }
         if params.len() < kernel.param_bytes as usize {
             return bad("the parameter buffer is shorter than the kernel's parameters");
         }

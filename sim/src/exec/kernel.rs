@@ -50,6 +50,9 @@ pub struct Kernel {
     pub param_bytes: u32,
     /// Bytes of shared memory that the code declares.
     pub static_shared: u32,
+    /// Dynamic shared memory starts at a multiple of this: the largest `.align` of its
+    /// `.extern .shared` variables, and at least 16.
+    pub dynamic_align: u32,
     /// 32-bit registers per thread: those of the PTX, but no more than let the largest
     /// block that the kernel allows fit a multiprocessor (`.maxntid`, `.minnctapersm`,
     /// `.maxnreg`). A compiler for GPUs may need fewer.

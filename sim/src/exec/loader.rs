@@ -15,6 +15,14 @@ use std::sync::Arc;
 const REGISTERS: u32 = 64 << 10;
 const WARPS: u32 = 4;
 
+/// Dynamic shared memory starts at least where any type is aligned.
+const DYNAMIC_ALIGN: u32 = 16;
+
+/// Most bytes of a kernel's parameters (PTX ISA, state spaces), and before PTX 8.1 or
+/// for devices before sm_70.
+const MOST_PARAMS: u64 = 32764;
+const MOST_PARAMS_BEFORE: u64 = 4352;
+
 /// Key of a variable declared in a function: which one, where.
 type InnerKey<'a> = (usize, u32, &'a str);
 
@@ -29,6 +37,10 @@ pub(super) struct Loader<'a> {
     adopted: Vec<String>,
     /// Shared memory of each entry; functions share the common part.
     shared: Vec<u32>,
+    /// What the `.extern .shared` variables ask for, which all begin where dynamic shared
+    /// memory does. It holds for all entries, and pads their static shared memory, whether
+    /// they name the variables or not (seen on an H200).
+    dynamic_align: u32,
     common_shared: u32,
 }
 
@@ -42,9 +54,11 @@ impl<'a> Loader<'a> {
             globals: HashMap::new(),
             adopted: Vec::new(),
             shared: Vec::new(),
+            dynamic_align: 1,
             common_shared: 0,
         };
         for func in &module.funcs {
+            check_params(module, func)?;
             let layout = decode::layout(&func.returns, &func.params).unwrap_or_default();
             let index = func.body.is_some().then_some(loader.bodies.len() as u32);
             let known = loader.names.funcs.get(func.name).and_then(|s| s.index);
@@ -202,6 +216,7 @@ impl<'a> Loader<'a> {
         for var in self.module.vars.iter().filter(|v| v.space == Space::Shared) {
             if var.linkage == Linkage::Extern {
                 self.names.vars.insert(var.name, Place::DynamicShared);
+                self.dynamic_align = self.dynamic_align.max(var.alignment());
             } else if users.get(var.name).is_some_and(|u| u.1) {
                 let at = take(&mut common, var);
                 self.names.vars.insert(var.name, Place::Shared(at));
@@ -233,7 +248,8 @@ impl<'a> Loader<'a> {
             }
         }
         for (total, own) in self.shared.iter_mut().zip(own) {
-            *total = u32::try_from(own).unwrap_or(u32::MAX);
+            let padded = own.next_multiple_of(u64::from(self.dynamic_align));
+            *total = u32::try_from(padded).unwrap_or(u32::MAX);
         }
     }
 
@@ -352,6 +368,7 @@ impl<'a> Loader<'a> {
             params: infos.0,
             param_bytes: infos.1,
             static_shared: self.shared[index],
+            dynamic_align: self.dynamic_align.max(DYNAMIC_ALIGN),
             regs: (code.frame_bytes / 128).min(most),
             local_bytes: code.local_bytes,
             max_threads: threads,
@@ -381,21 +398,47 @@ fn take(at: &mut u64, var: &Var<'_>) -> u32 {
     u32::try_from(start).unwrap_or(u32::MAX)
 }
 
+/// Refuses a kernel whose parameters are larger than PTX allows.
+fn check_params(module: &Module<'_>, func: &ptx::Func<'_>) -> Result<(), LoadError> {
+    let target = module.architecture().map_or(0, |target| target.number);
+    let limit = match module.version >= (8, 1) && target >= 70 {
+        true => MOST_PARAMS,
+        false => MOST_PARAMS_BEFORE,
+    };
+    let end = func.params.iter().try_fold(0u64, |at, p| {
+        let at = at.checked_next_multiple_of(u64::from(p.var.alignment()))?;
+        at.checked_add(p.var.size()?)
+    });
+    if func.entry && end.is_none_or(|end| end > limit) {
+        return Err(LoadError::Params {
+            line: func.line,
+            name: func.name.to_owned(),
+            limit,
+        });
+    }
+    Ok(())
+}
+
+/// The parameters of an entry: they have passed [`check_params`], so no sum overflows. Of
+/// other functions nobody asks.
 fn entry_params(func: &ptx::Func<'_>) -> (Vec<ParamInfo>, u32) {
-    let mut at = 0u64;
+    if !func.entry {
+        return (Vec::new(), 0);
+    }
+    let mut at = 0u32;
     let mut infos = Vec::new();
     for p in &func.params {
         let align = p.var.alignment();
-        let size = p.var.size().unwrap_or(0).min(1 << 20);
-        at = at.next_multiple_of(u64::from(align));
+        let size = p.var.size().unwrap_or(0) as u32;
+        let offset = at.next_multiple_of(align);
         infos.push(ParamInfo {
-            offset: at.min(u64::from(u32::MAX)) as u32,
-            size: size as u32,
+            offset,
+            size,
             align,
         });
-        at += size;
+        at = offset + size;
     }
-    (infos, at.min(u64::from(u32::MAX)) as u32)
+    (infos, at)
 }
 
 /// The first function reachable from `index` that could not be decoded.

@@ -14,9 +14,11 @@ mod lexer;
 pub mod link;
 mod parse;
 mod print;
+mod target;
 
 pub use ast::{
     CallProto, Func, Init, Instr, Linkage, Loc, Module, Opcode, Operand, Param, Pred, RegDecl,
     ScalarType, Space, Stmt, Var,
 };
 pub use error::ParseError;
+pub use target::{Reach, Target};

@@ -144,6 +144,38 @@ impl Client {
         function
     }
 
+    /// The kernels as a library, and one of its functions in the current context.
+    pub(crate) fn library_function(&self, name: &str) -> (CUlibrary, CUfunction) {
+        let text = CString::new(KERNELS).unwrap();
+        let name = CString::new(name).unwrap();
+        let null = std::ptr::null_mut;
+        let (mut library, mut kernel, mut function) = (null(), null(), null());
+        // SAFETY: the places and the texts outlive the calls; there are no options.
+        unsafe {
+            let driver = &self.driver;
+            let image = text.as_ptr().cast();
+            driver
+                .cuLibraryLoadData(
+                    &raw mut library,
+                    image,
+                    null(),
+                    null(),
+                    0,
+                    null(),
+                    null(),
+                    0,
+                )
+                .unwrap();
+            driver
+                .cuLibraryGetKernel(&raw mut kernel, library, name.as_ptr())
+                .unwrap();
+            driver
+                .cuKernelGetFunction(&raw mut function, kernel)
+                .unwrap();
+        }
+        (library, function)
+    }
+
     /// Address and size of a variable.
     pub(crate) fn global(&self, name: &str) -> (CUdeviceptr, usize) {
         let name = CString::new(name).unwrap();

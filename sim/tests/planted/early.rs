@@ -91,6 +91,25 @@ fn a_module_is_unloaded_under_its_kernel() {
     assert_eq!(finding.other.unwrap().function, "cuLaunchKernel");
 }
 
+// Without it, a library could be unloaded under its kernel.
+#[test]
+fn a_library_is_unloaded_under_its_kernel() {
+    let finding = found(|client, bug| {
+        let out = client.alloc(256);
+        let (library, function) = client.library_function("fill");
+        let _ = client.launch_function(function, 64, std::ptr::null_mut(), &[out, 4]);
+        if !bug {
+            client.wait(std::ptr::null_mut());
+        }
+        // SAFETY: no pointers.
+        unsafe { client.driver.cuLibraryUnload(library) }.unwrap();
+        client.wait(std::ptr::null_mut());
+        client.free(out);
+    });
+    expect(&finding, Kind::FreeInUse, "cuLibraryUnload");
+    assert_eq!(finding.other.unwrap().function, "cuLaunchKernel");
+}
+
 // 22. Without it, nobody could ask for reports of what the driver allows: an event that
 // goes before its record is reached.
 #[test]

@@ -7,6 +7,7 @@ use cupola_sys::driver::*;
 
 use super::super::args::{Out, Reply};
 use super::super::call::Call;
+use super::super::context::Context;
 use super::super::event::Event;
 use super::super::sync::write;
 use super::context::pointer;
@@ -53,14 +54,20 @@ fn destroy(call: &Call<'_>, event: CUevent) -> Reply {
     removed.map(drop).ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)
 }
 
-pub(super) fn record(call: &Call<'_>, event: CUevent, stream: CUstream) -> Reply {
-    let (context, stream) = call.stream(stream)?;
+/// The event, which must be of this context.
+pub(super) fn of_context(call: &Call<'_>, event: CUevent, context: &Context) -> Reply<Arc<Event>> {
     let event = get(call, event)?;
     if event.context != context.handle {
         let what = "the event is of another context than the stream";
         call.machine.strict.foreign(what);
         return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
     }
+    Ok(event)
+}
+
+pub(super) fn record(call: &Call<'_>, event: CUevent, stream: CUstream) -> Reply {
+    let (context, stream) = call.stream(stream)?;
+    let event = of_context(call, event, &context)?;
     context.record(&stream, &event)
 }
 

@@ -75,6 +75,10 @@ fn submit(
         code
     };
     check_shape(&context, &function, shape).map_err(refused)?;
+    // Before anything is queued: a call that fails has launched nothing.
+    for event in &shape.after {
+        super::event::of_context(call, *event, &context)?;
+    }
     let params = match (pointers.is_null(), extra.is_null()) {
         (false, false) => return Err(refused(CUresult::CUDA_ERROR_INVALID_VALUE)),
         (true, false) => packed(&function, extra).map_err(refused)?,
@@ -105,14 +109,24 @@ fn submit(
 
 fn check_shape(context: &Context, function: &Function, shape: &Shape) -> Reply {
     let dynamic = u64::from(shape.config.dynamic_shared);
-    let threads: u64 = shape.config.block.map(u64::from).iter().product();
-    if threads == 0 || threads > 1024 || dynamic > function.most_dynamic() {
+    let LaunchConfig { grid, block, .. } = shape.config;
+    let within = |sizes: [u32; 3], most: [u32; 3]| {
+        let mut pairs = sizes.iter().zip(most);
+        pairs.all(|(size, most)| (1..=most).contains(size))
+    };
+    // Within these limits no product is larger than 64 bits.
+    if !within(block, [1024, 1024, 64]) || !within(grid, [0x7fff_ffff, 65535, 65535]) {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let count = |sizes: [u32; 3]| sizes.map(u64::from).iter().product::<u64>();
+    let threads = count(block);
+    if threads > 1024 || dynamic > function.most_dynamic() {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     if shape.cooperative {
         let resident = blocks_per_multiprocessor(function, threads, dynamic);
         let most = resident * u64::from(context.device.config.multiprocessors);
-        if shape.config.grid.map(u64::from).iter().product::<u64>() > most {
+        if count(grid) > most {
             return Err(CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
         }
     }

@@ -91,9 +91,7 @@ fn load_file(
     place.check()?;
     let jit = Jit::read(jit_count, jit_options, jit_values)?;
     check_options(count, options)?;
-    let path = path.bytes()?;
-    let path = std::str::from_utf8(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
-    let bytes = std::fs::read(path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
+    let bytes = std::fs::read(path.path()?).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
     finish(call, place, jit, image_in(&bytes))
 }
 
@@ -146,7 +144,7 @@ fn global(
     variable(&module, place, len, name)
 }
 
-/// No module has managed variables: PTX that declares one is placed as any other.
+/// Needs no context: the variables are the library's.
 fn managed(
     call: &Call<'_>,
     place: Out<CUdeviceptr>,
@@ -154,12 +152,16 @@ fn managed(
     library: CUlibrary,
     name: Text,
 ) -> Reply {
-    get(call, library)?;
-    name.bytes()?;
+    let library = get(call, library)?;
+    let name = name.bytes()?;
     if place.is_null() && len.is_null() {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    Err(CUresult::CUDA_ERROR_NOT_FOUND)
+    let name = std::str::from_utf8(&name).map_err(|_| CUresult::CUDA_ERROR_NOT_FOUND)?;
+    let (address, size) = library.managed(name)?;
+    place.set_if(address);
+    len.set_if(usize::try_from(size).unwrap_or(usize::MAX));
+    Ok(())
 }
 
 /// There are no unified functions; the code is that of an H200.

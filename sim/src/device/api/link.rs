@@ -2,7 +2,6 @@
 //!
 //! What `cuLinkComplete` gives is PTX text that ends with NUL; the size counts the NUL.
 
-use std::borrow::Cow;
 use std::ffi::{c_char, c_uint, c_void};
 
 use cupola_sys::driver::*;
@@ -149,17 +148,16 @@ fn add_file(
 ) -> Reply {
     let link = call.machine.links.get(link.addr() as u64)?;
     Jit::read(count, options, values)?;
-    let path = path.bytes()?;
+    let path = path.path()?;
     let mut state = lock(&link.state);
     if state.is_complete() {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    let path: Cow<'_, str> = String::from_utf8_lossy(&path);
-    let bytes = std::fs::read(&*path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
+    let bytes = std::fs::read(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
     let input = Input {
         capability: link.capability,
         kind,
-        name: &path,
+        name: &path.to_string_lossy(),
         bytes: &bytes,
     };
     add(call, &mut state, &input)

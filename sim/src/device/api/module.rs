@@ -70,9 +70,7 @@ fn load_with_options(
 
 fn load_file(call: &Call<'_>, place: Out<CUmodule>, path: Text) -> Reply {
     place.check()?;
-    let path = path.bytes()?;
-    let path = std::str::from_utf8(&path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
-    let image = std::fs::read(path).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
+    let image = std::fs::read(path.path()?).map_err(|_| CUresult::CUDA_ERROR_FILE_NOT_FOUND)?;
     let context = call.context()?;
     let capability = context.device.config.capability;
     let loaded = image_in(&image).and_then(|image| {

@@ -49,8 +49,21 @@ fn extent(len: usize) -> Reply<u64> {
     extent.ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)
 }
 
+/// Managed memory starts at multiples of this, the smallest page of a host.
+pub(super) const MANAGED_ALIGN: u64 = 4096;
+
 /// Allocates outside of pools; `module` as in [`Owner`].
 pub(super) fn allocate(context: &Context, len: usize, module: Option<bool>) -> Reply<Arc<Block>> {
+    allocate_aligned(context, len, GRANULE, module)
+}
+
+/// Allocates outside of pools, at a multiple of `align`; `module` as in [`Owner`].
+pub(super) fn allocate_aligned(
+    context: &Context,
+    len: usize,
+    align: u64,
+    module: Option<bool>,
+) -> Reply<Arc<Block>> {
     let device = &context.device;
     let extent = extent(len)?;
     device.account.take(extent)?;
@@ -60,7 +73,9 @@ pub(super) fn allocate(context: &Context, len: usize, module: Option<bool>) -> R
         pool: None,
         module,
     };
-    let block = device.space.allocate(len as u64, extent, extent, owner);
+    let block = device
+        .space
+        .allocate(len as u64, (extent, align), extent, owner);
     let block = block.inspect_err(|_| device.account.give(None, extent))?;
     keep_if_open(context, device, block)
 }
@@ -100,7 +115,9 @@ pub(super) fn allocate_pooled(
         pool: Some((pool, access)),
         module: None,
     };
-    let block = device.space.allocate(charge, extent, charge, owner);
+    let block = device
+        .space
+        .allocate(charge, (extent, GRANULE), charge, owner);
     let block = block.inspect_err(|_| device.account.give(Some(pool), charge))?;
     keep_if_open(context, device, block)
 }

@@ -120,12 +120,12 @@ impl Space {
         }
     }
 
-    /// A new block of `len` bytes that takes `extent` bytes of addresses and whose account
-    /// has been charged `charge` bytes.
+    /// A new block of `len` bytes that takes `extent` bytes of addresses from a multiple of
+    /// `align`, and whose account has been charged `charge` bytes.
     pub(in crate::device) fn allocate(
         &self,
         len: u64,
-        extent: u64,
+        (extent, align): (u64, u64),
         charge: u64,
         owner: Owner,
     ) -> Reply<Arc<Block>> {
@@ -140,7 +140,7 @@ impl Space {
         if self.strict.keeps_shadows() && !block.module {
             block.keep_shadow().ok_or(MEMORY)?;
         }
-        write(&self.table).add(block, &self.strict)
+        write(&self.table).add(block, align, &self.strict)
     }
 
     /// New memory with one address for host and devices.
@@ -485,10 +485,10 @@ impl Table {
         live || host() || gone()
     }
 
-    /// Gives a block its address.
-    fn add(&mut self, mut block: Block, strict: &Monitor) -> Reply<Arc<Block>> {
+    /// Gives a block its address, a multiple of `align`.
+    fn add(&mut self, mut block: Block, align: u64, strict: &Monitor) -> Reply<Arc<Block>> {
         self.leaving.retain(|_, block| block.strong_count() > 0);
-        let address = self.place(block.device, block.extent);
+        let address = self.place(block.device, block.extent, align);
         block.address = address.ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
         let block = Arc::new(block);
         strict.there(block.address, block.len);
@@ -496,8 +496,10 @@ impl Table {
         Ok(block)
     }
 
-    /// An address for `extent` bytes and a gap after them.
-    fn place(&mut self, device: usize, extent: u64) -> Option<u64> {
+    /// An address for `extent` bytes and a gap after them, a multiple of `align` and of
+    /// the granule.
+    fn place(&mut self, device: usize, extent: u64, align: u64) -> Option<u64> {
+        let align = align.max(GRANULE);
         let start = FIRST + PER_DEVICE * device as u64;
         let end = start + PER_DEVICE;
         let need = extent.checked_add(GRANULE)?;
@@ -508,6 +510,7 @@ impl Table {
         let mut at = self.cursors[device];
         let mut wrapped = false;
         loop {
+            at = at.checked_next_multiple_of(align)?;
             if at.checked_add(need).is_none_or(|last| last > end) {
                 if wrapped {
                     return None;
@@ -545,7 +548,9 @@ mod tests {
     };
 
     fn allocate(space: &Space) -> Arc<Block> {
-        space.allocate(GRANULE, GRANULE, GRANULE, OWNER).unwrap()
+        space
+            .allocate(GRANULE, (GRANULE, GRANULE), GRANULE, OWNER)
+            .unwrap()
     }
 
     /// As if the whole range had been handed out since.
@@ -568,6 +573,17 @@ mod tests {
         drop((removed, drained));
         wrap(&space);
         assert_eq!(allocate(&space).address, first);
+    }
+
+    /// Without it, a variable with a large `.align` would be where it asked by luck alone.
+    #[test]
+    fn blocks_are_as_aligned_as_asked() {
+        let space = Space::default();
+        for align in [1, 4096, 1 << 21, 1 << 31] {
+            allocate(&space);
+            let block = space.allocate(4, (GRANULE, align), GRANULE, OWNER).unwrap();
+            assert_eq!(block.address % align.max(GRANULE), 0);
+        }
     }
 
     /// Without it, freeing a block late could take away the one that has its address now.

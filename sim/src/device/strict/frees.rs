@@ -128,7 +128,14 @@ impl Monitor {
                 ..Finding::new(FindingKind::FreeInUse, what)
             });
         }
-        self.forget_thing(Thing::Module(module));
+        self.module_gone(module);
+    }
+
+    /// A module is gone, by itself or with its context.
+    pub(in crate::device) fn module_gone(&self, module: u64) {
+        if self.wants(Strict::ORDER) {
+            self.forget_thing(Thing::Module(module));
+        }
     }
 
     /// Memory is gone. Called with the address space's lock.

@@ -23,12 +23,13 @@ pub(super) fn merge(linker: &Linker) -> Result<String, Vec<LinkError>> {
         parsed.push(module);
         privates.push(symbols.statics);
     }
+    drop_losers(linker, &mut parsed, &privates);
     let missing = undefined(linker, &mut parsed, &privates);
     if !missing.is_empty() {
         return Err(missing);
     }
     let renames = renames(linker, &privates);
-    Ok(put_together(linker, parsed, &privates, &renames).to_string())
+    Ok(put_together(linker, parsed, &renames).to_string())
 }
 
 /// A `.shared` array without an owner is the dynamic shared memory of a launch.
@@ -36,6 +37,45 @@ fn needs_definition(name: &str, symbol: &Symbol) -> bool {
     symbol.claim == Claim::Extern
         && !matches!(symbol.shape, Shape::Var(Space::Shared, _))
         && !is_of_the_system(name)
+}
+
+/// Takes out of every module what the link does not keep: definitions that lose to
+/// another one, whose references are nobody's either, and declarations, which are made
+/// anew.
+fn drop_losers(linker: &Linker, modules: &mut [Module<'_>], privates: &[HashSet<String>]) {
+    let mut kept = HashSet::new();
+    for (input, module) in modules.iter_mut().enumerate() {
+        // `None` for what is the module's own.
+        let symbol = |name: &str| {
+            let shared = linker.symbols.shared.get(name);
+            shared.filter(|_| !privates[input].contains(name))
+        };
+        module.vars.retain_mut(|var| {
+            let Some(symbol) = symbol(var.name) else {
+                // Not a declaration of the module's own static.
+                return var.linkage != Linkage::Extern;
+            };
+            let own = symbol.input == input && claims(var.linkage, symbol.claim);
+            let same = matches!(symbol.shape, Shape::Var(_, size) if size.is_none_or(|size| Some(size) == var.size()));
+            var.align = Some(symbol.align)
+                .filter(|align| *align > var.alignment())
+                .or(var.align);
+            own && same && kept.insert(var.name)
+        });
+        let aliases = &module.aliases;
+        module.funcs.retain(|func| {
+            let defined = func.body.is_some() || aliases.iter().any(|(new, _)| *new == func.name);
+            let Some(symbol) = symbol(func.name) else {
+                return defined;
+            };
+            // Calls of the engine's functions need a declaration, if nobody defines them.
+            let system = symbol.claim == Claim::Extern && is_of_the_system(func.name);
+            (defined || system) && symbol.input == input && kept.insert(func.name)
+        });
+        module
+            .aliases
+            .retain(|(new, _)| symbol(new).is_none_or(|symbol| symbol.input == input));
+    }
 }
 
 /// Every symbol that is used and that nobody defines, once for each input.
@@ -110,7 +150,6 @@ fn words_of(linker: &Linker) -> HashSet<&str> {
 fn put_together<'a>(
     linker: &'a Linker,
     modules: Vec<Module<'a>>,
-    privates: &'a [HashSet<String>],
     renames: &'a Renames,
 ) -> Module<'a> {
     let mut whole = Module {
@@ -125,11 +164,12 @@ fn put_together<'a>(
     if let Some(version) = modules.iter().map(|module| module.version).max() {
         whole.version = version;
     }
-    let newest = modules.iter().max_by_key(|module| sm(&module.target));
+    let newest = modules
+        .iter()
+        .max_by_key(|module| module.architecture().map_or(0, |target| target.number));
     if let Some(newest) = newest {
         whole.target.clone_from(&newest.target);
     }
-    let mut kept = HashSet::new();
     let mut bodies = Vec::new();
     for (input, mut module) in modules.into_iter().enumerate() {
         let rename = |name: &mut &'a str| {
@@ -138,47 +178,18 @@ fn put_together<'a>(
             }
         };
         names::each_use(&mut module, &mut { rename });
-        let is_private = |name: &str| privates[input].contains(name);
-        let symbol = |name: &str| {
-            let shared = linker.symbols.shared.get(name);
-            shared.filter(|_| !is_private(name))
-        };
         for mut var in module.vars {
-            if let Some(symbol) = symbol(var.name) {
-                let own = symbol.input == input && claims(var.linkage, symbol.claim);
-                if !own || !kept.insert(var.name) {
-                    continue;
-                }
-                var.align = Some(symbol.align)
-                    .filter(|align| *align > var.alignment())
-                    .or(var.align);
-            } else if var.linkage == Linkage::Extern {
-                // A declaration of the module's own static.
-                continue;
-            }
             rename(&mut var.name);
             whole.vars.push(var);
         }
         for mut func in module.funcs {
-            // Other declarations are made anew.
-            let alias = module.aliases.iter().any(|(new, _)| *new == func.name);
-            if func.body.is_none() && !alias && !is_of_the_system(func.name) {
-                continue;
-            }
-            if let Some(symbol) = symbol(func.name)
-                && (symbol.input != input || !kept.insert(func.name))
-            {
-                continue;
-            }
             rename(&mut func.name);
             shift_files(&mut func, input);
             bodies.push(func);
         }
         for (mut new, old) in module.aliases {
-            if symbol(new).is_none_or(|symbol| symbol.input == input) {
-                rename(&mut new);
-                whole.aliases.push((new, old));
-            }
+            rename(&mut new);
+            whole.aliases.push((new, old));
         }
         let files = module.files.into_iter();
         whole
@@ -203,18 +214,6 @@ fn claims(linkage: Linkage, claim: Claim) -> bool {
         Claim::Common => linkage == Linkage::Common,
         Claim::Strong => matches!(linkage, Linkage::Visible | Linkage::Internal),
     }
-}
-
-/// The number of the first `sm_` target.
-fn sm(target: &[&str]) -> u32 {
-    let number = |name: &&str| {
-        let digits = name.strip_prefix("sm_")?;
-        digits
-            .trim_end_matches(|c: char| c.is_ascii_alphabetic())
-            .parse()
-            .ok()
-    };
-    target.iter().find_map(number).unwrap_or(0)
 }
 
 fn declaration<'a>(func: &Func<'a>) -> Func<'a> {

@@ -119,10 +119,16 @@ impl Linker {
 }
 
 /// The first function that the module uses and does not define, other than those that
-/// every device has: its name, and the line of its declaration.
-#[must_use]
-pub fn unresolved_function(module: &mut Module<'_>) -> Option<(String, u32)> {
-    let symbols = Symbols::of(module, 0, "").ok()?;
+/// the engine has: its name, and the line of its declaration.
+///
+/// # Errors
+/// The module contradicts itself about a name.
+pub fn unresolved_function(module: &mut Module<'_>) -> Result<Option<(String, u32)>, LinkError> {
+    let symbols = Symbols::of(module, 0, "the module")?;
+    Ok(first_unresolved(module, &symbols))
+}
+
+fn first_unresolved(module: &mut Module<'_>, symbols: &Symbols) -> Option<(String, u32)> {
     let missing = |name: &str| {
         let symbol = symbols.shared.get(name)?;
         let extern_function = symbol.claim == Claim::Extern

@@ -6,7 +6,8 @@ use std::fmt;
 use super::LinkError;
 use crate::ptx::ast::{Func, Linkage, Module, Space, Var};
 
-/// Functions that every device has.
+/// Functions that programs may call and need not define: the engine executes such a call
+/// itself (`exec/decode/call.rs`), unless the module has a function of that name.
 const OF_THE_SYSTEM: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
 
 pub(super) fn is_of_the_system(name: &str) -> bool {
@@ -57,6 +58,17 @@ pub(super) struct Symbol {
     pub(super) input: usize,
     /// The largest alignment that anybody asks for.
     pub(super) align: u32,
+    /// The sizes of the variable that were declared, each kind once.
+    pub(super) sizes: Vec<Declared>,
+}
+
+/// A size that somebody gave a variable.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Declared {
+    /// Only the largest `.common` counts, so these may differ from each other.
+    common: bool,
+    size: u64,
+    input: usize,
 }
 
 /// The symbols of one module.
@@ -98,11 +110,18 @@ impl Symbols {
     pub(super) fn of(module: &Module<'_>, input: usize, name: &str) -> Result<Self, LinkError> {
         let mut symbols = Self::default();
         for var in &module.vars {
+            let claim = claim_of(var);
+            let declared = fixed_size(var).map(|size| Declared {
+                common: claim == Claim::Common,
+                size,
+                input,
+            });
             let symbol = Symbol {
-                claim: claim_of(var),
+                claim,
                 shape: Shape::Var(var.space, fixed_size(var)),
                 input,
                 align: var.alignment(),
+                sizes: declared.into_iter().collect(),
             };
             symbols.declare(var.name, var.linkage == Linkage::Internal, symbol, name)?;
         }
@@ -119,6 +138,7 @@ impl Symbols {
                 shape: shape_of(func),
                 input,
                 align: 1,
+                sizes: Vec::new(),
             };
             let private = defined && func.linkage == Linkage::Internal;
             symbols.declare(func.name, private, symbol, name)?;
@@ -135,7 +155,7 @@ impl Symbols {
     ) -> Result<(), LinkError> {
         let known = self.shared.get_mut(name);
         if let Some(known) = known {
-            known.merge(name, &symbol, input, input)?;
+            known.merge(name, &symbol, &|_| input)?;
         } else {
             self.shared.insert(name.to_owned(), symbol);
         }
@@ -161,7 +181,7 @@ impl Symbols {
                 None => symbol,
                 Some(known) => {
                     let mut both = known.clone();
-                    both.merge(&name, &symbol, input(known.input), input(symbol.input))?;
+                    both.merge(&name, &symbol, &input)?;
                     both
                 }
             };
@@ -180,26 +200,33 @@ fn fixed_size(var: &Var<'_>) -> Option<u64> {
 
 impl Symbol {
     /// Takes another module's symbol of the same name into account.
-    fn merge(
+    fn merge<'i>(
         &mut self,
         name: &str,
         other: &Self,
-        first: &str,
-        second: &str,
+        inputs: &dyn Fn(usize) -> &'i str,
     ) -> Result<(), LinkError> {
-        let mut grow = false;
+        let (first, second) = (inputs(self.input), inputs(other.input));
         match (&self.shape, &other.shape) {
-            (Shape::Var(a, Some(old)), Shape::Var(b, Some(new))) if a == b && old != new => {
-                let tentative = self.claim == Claim::Common && other.claim == Claim::Common;
-                if !tentative {
-                    return Err(self.mismatch(name, other, first, second));
-                }
-                grow = new > old;
-            }
             (Shape::Var(a, _), Shape::Var(b, _)) if a == b => {}
             (a, b) if a == b => {}
-            _ => return Err(self.mismatch(name, other, first, second)),
+            (a, b) => return Err(mismatch(name, (a, first), (b, second))),
         }
+        // Each size with each, so that the order of the inputs does not matter.
+        for new in &other.sizes {
+            let clash = self.sizes.iter().find(|old| old.clashes(*new));
+            if let (Some(old), Shape::Var(space, _)) = (clash, &self.shape) {
+                let shape = |size| Shape::Var(*space, Some(size));
+                let was = (&shape(old.size), inputs(old.input));
+                return Err(mismatch(name, was, (&shape(new.size), inputs(new.input))));
+            }
+        }
+        let grow = match (&self.shape, &other.shape) {
+            (Shape::Var(_, Some(old)), Shape::Var(_, Some(new))) => {
+                new > old && self.claim == other.claim
+            }
+            _ => false,
+        };
         if self.claim == Claim::Strong && other.claim == Claim::Strong {
             return Err(LinkError::Duplicate {
                 name: name.to_owned(),
@@ -208,22 +235,39 @@ impl Symbol {
             });
         }
         let align = self.align.max(other.align);
+        let mut sizes = std::mem::take(&mut self.sizes);
+        for new in &other.sizes {
+            if !sizes.iter().any(|old| old.is_same(*new)) {
+                sizes.push(*new);
+            }
+        }
         // An unsized declaration knows less than one with a size.
         let sized = matches!(self.shape, Shape::Var(_, None)) && other.claim == self.claim;
         if other.claim > self.claim || grow || sized {
             *self = other.clone();
         }
         self.align = align;
+        self.sizes = sizes;
         Ok(())
     }
+}
 
-    fn mismatch(&self, name: &str, other: &Self, first: &str, second: &str) -> LinkError {
-        LinkError::Mismatch {
-            name: name.to_owned(),
-            first: first.to_owned(),
-            was: self.shape.to_string(),
-            second: second.to_owned(),
-            is: other.shape.to_string(),
-        }
+impl Declared {
+    fn clashes(self, other: Self) -> bool {
+        self.size != other.size && !(self.common && other.common)
+    }
+
+    fn is_same(self, other: Self) -> bool {
+        self.size == other.size && self.common == other.common
+    }
+}
+
+fn mismatch(name: &str, (was, first): (&Shape, &str), (is, second): (&Shape, &str)) -> LinkError {
+    LinkError::Mismatch {
+        name: name.to_owned(),
+        first: first.to_owned(),
+        was: was.to_string(),
+        second: second.to_owned(),
+        is: is.to_string(),
     }
 }

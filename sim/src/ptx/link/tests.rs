@@ -223,7 +223,7 @@ fn one_input_or_none_will_do() {
 fn a_module_knows_what_it_lacks() {
     let lacks = |text: &str| {
         let text = format!("{HEAD}{text}");
-        unresolved_function(&mut Module::parse(&text).unwrap())
+        unresolved_function(&mut Module::parse(&text).unwrap()).unwrap()
     };
     assert_eq!(lacks(USES), Some(("f".into(), 4)));
     assert_eq!(lacks(".extern .func f(); .entry k() { ret; }"), None);
@@ -233,4 +233,74 @@ fn a_module_knows_what_it_lacks() {
     );
     let hidden = ".extern .func f(); .entry k() { .reg .u32 f; mov.u32 f, 1; ret; }";
     assert_eq!(lacks(hidden), None);
+}
+
+/// Without it, a module that contradicts itself would count as complete.
+#[test]
+fn a_contradiction_is_an_error() {
+    let text = format!("{HEAD}.func f(); .global .u32 f; .entry k() {{ call f; ret; }}");
+    let error = unresolved_function(&mut Module::parse(&text).unwrap()).unwrap_err();
+    assert!(matches!(error, LinkError::Mismatch { .. }), "{error}");
+}
+
+/// Without it, a program's own function with the name of one of the engine's would be lost
+/// behind its declaration.
+#[test]
+fn a_declared_function_of_the_system_may_be_defined() {
+    let own = ".visible .func (.param .b64 r) malloc(.param .b64 n);
+        .visible .func (.param .b64 r) malloc(.param .b64 n) { st.param.b64 [r], 77; ret; }";
+    let alone = link(&[own]).unwrap();
+    assert!(alone.contains("st.param.b64 [r], 77;"), "{alone}");
+    let user = ".extern .func (.param .b64 r) malloc(.param .b64 n);
+        .entry k() { .reg .b64 %a; mov.u64 %a, malloc; ret; }";
+    let both = link(&[user, own]).unwrap();
+    assert!(both.contains("st.param.b64 [r], 77;"), "{both}");
+}
+
+/// Without it, a weak body that another one replaces would have to be complete.
+#[test]
+fn a_body_that_is_dropped_needs_nothing() {
+    let weak = ".extern .func g(); .weak .func f() { call g; ret; }";
+    let strong = ".visible .func f() { ret; }";
+    for order in [[weak, strong], [strong, weak]] {
+        let text = link(&order).unwrap();
+        assert!(!text.contains("call g"), "{text}");
+    }
+    assert_eq!(
+        refused(&[weak]),
+        "g, which in0 uses, is defined in no input"
+    );
+}
+
+/// Without it, the same inputs would link in one order and not in another.
+#[test]
+fn sizes_agree_in_every_order() {
+    let orders = [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ];
+    let outcome = |texts: [&str; 3]| {
+        let linked = orders.map(|order| link(&order.map(|index| texts[index])).is_ok());
+        assert!(
+            linked.iter().all(|ok| *ok == linked[0]),
+            "{texts:?}: {linked:?}"
+        );
+        linked[0]
+    };
+    let (small, large) = (".common .global .u32 g;", ".common .global .u32 g[4];");
+    let (defined, declared) = (".visible .global .u32 g[4];", ".extern .global .u32 g[4];");
+    assert!(!outcome([small, large, defined]));
+    assert!(!outcome([small, large, declared]));
+    assert!(outcome([large, declared, defined]));
+    assert!(outcome([small, large, ".extern .global .u32 g[];"]));
+    assert!(!outcome([small, declared, defined]));
+    for order in orders {
+        let texts = [small, large, ".common .global .u32 g[2];"];
+        let text = link(&order.map(|index| texts[index])).unwrap();
+        assert!(text.contains("g[4]"), "{text}");
+    }
 }
