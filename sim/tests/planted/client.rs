@@ -146,10 +146,10 @@ impl Client {
 
     /// The kernels as a library, and one of its functions in the current context.
     pub(crate) fn library_function(&self, name: &str) -> (CUlibrary, CUfunction) {
+        use std::ptr::null_mut;
         let text = CString::new(KERNELS).unwrap();
         let name = CString::new(name).unwrap();
-        let null = std::ptr::null_mut;
-        let (mut library, mut kernel, mut function) = (null(), null(), null());
+        let (mut library, mut kernel, mut function) = (null_mut(), null_mut(), null_mut());
         // SAFETY: the places and the texts outlive the calls; there are no options.
         unsafe {
             let driver = &self.driver;
@@ -158,11 +158,11 @@ impl Client {
                 .cuLibraryLoadData(
                     &raw mut library,
                     image,
-                    null(),
-                    null(),
+                    null_mut(),
+                    null_mut(),
                     0,
-                    null(),
-                    null(),
+                    null_mut(),
+                    null_mut(),
                     0,
                 )
                 .unwrap();
