@@ -495,3 +495,106 @@ fn a_device_refuses_what_is_not_for_it() {
         );
     }
 }
+
+/// Without it, a library's managed variable would be another one in each context, or be
+/// none before there is a context (both are as on an H200).
+#[test]
+fn managed_variables_are_the_librarys() {
+    let bench = Bench::new();
+    let text = ptx(".visible .global .attribute(.managed) .align 4 .u32 m = 9;
+        .visible .global .align 4 .u32 g = 5;
+        .visible .entry k() { .reg .b32 a; ld.global.u32 a, [m]; ret; }");
+    let driver = &bench.driver;
+    let managed = |library, name: &CStr| {
+        let (mut at, mut len) = (0, 0);
+        // SAFETY: the places and the name outlive the call.
+        let found = unsafe {
+            driver.cuLibraryGetManaged(&raw mut at, &raw mut len, library, name.as_ptr())
+        };
+        (code(found), at, len)
+    };
+    let mut other = null_mut();
+    // SAFETY: the places outlive the calls.
+    unsafe {
+        driver.cuCtxSetCurrent(null_mut()).unwrap();
+        let library = library(&bench, text.as_bytes_with_nul()).unwrap();
+        let (found, at, len) = managed(library, c"m");
+        assert_eq!((found, len), (CUresult::CUDA_SUCCESS, 4));
+        let missing = CUresult::CUDA_ERROR_NOT_FOUND;
+        assert_eq!(managed(library, c"g").0, missing);
+        assert_eq!(managed(library, c"x").0, missing);
+        let value = std::ptr::with_exposed_provenance_mut::<u32>(usize::try_from(at).unwrap());
+        assert_eq!(value.read(), 9);
+        value.write(33);
+        driver.cuCtxSetCurrent(bench.context).unwrap();
+        driver.cuCtxCreate_v2(&raw mut other, 0, 0).unwrap();
+        for context in [bench.context, other] {
+            driver.cuCtxSetCurrent(context).unwrap();
+            let (mut module, mut place, mut size) = (null_mut(), 0, 0);
+            driver.cuLibraryGetModule(&raw mut module, library).unwrap();
+            driver
+                .cuModuleGetGlobal_v2(&raw mut place, &raw mut size, module, c"m".as_ptr())
+                .unwrap();
+            assert_eq!((place, size), (at, 4));
+            assert_eq!(value.read(), 33);
+        }
+        driver.cuCtxDestroy_v2(other).unwrap();
+        assert_eq!(value.read(), 33);
+        driver.cuCtxSetCurrent(bench.context).unwrap();
+        driver.cuLibraryUnload(library).unwrap();
+    }
+    bench.finish();
+}
+
+/// Without it, dimensions whose product is beyond 64 bits would end the call in a panic,
+/// or launch something small.
+#[test]
+fn no_dimension_is_too_large_to_be_refused() {
+    let bench = Bench::new();
+    let text = ptx(KERNEL);
+    let (mut module, mut function) = (null_mut(), null_mut());
+    let most = u32::MAX;
+    // SAFETY: the text and the places outlive the calls; the kernel has no parameters.
+    unsafe {
+        let driver = &bench.driver;
+        driver
+            .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
+            .unwrap();
+        driver
+            .cuModuleGetFunction(&raw mut function, module, c"k".as_ptr())
+            .unwrap();
+        for (grid, block) in [
+            ([1; 3], [most; 3]),
+            ([most; 3], [1; 3]),
+            ([most; 3], [most; 3]),
+        ] {
+            let launched = driver.cuLaunchKernel(
+                function,
+                grid[0],
+                grid[1],
+                grid[2],
+                block[0],
+                block[1],
+                block[2],
+                0,
+                null_mut(),
+                null_mut(),
+                null_mut(),
+            );
+            assert_eq!(code(launched), CUresult::CUDA_ERROR_INVALID_VALUE);
+            let launched = driver.cuLaunchCooperativeKernel(
+                function,
+                grid[0],
+                grid[1],
+                grid[2],
+                block[0],
+                block[1],
+                block[2],
+                0,
+                null_mut(),
+                null_mut(),
+            );
+            assert_eq!(code(launched), CUresult::CUDA_ERROR_INVALID_VALUE);
+        }
+    }
+}

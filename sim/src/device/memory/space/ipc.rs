@@ -76,7 +76,7 @@ impl Space {
             access.set(viewer, Access::Write);
             block.access = Some(Arc::new(access));
         }
-        Ok(table.add(block, &self.strict)?)
+        Ok(table.add(block, GRANULE, &self.strict)?)
     }
 
     /// Closes memory of another process once. The block, if that was the last time: the
