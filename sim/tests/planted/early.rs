@@ -132,3 +132,78 @@ fn an_event_is_destroyed_before_its_work() {
     });
     expect(&finding, Kind::DestroyInUse, "cuEventDestroy_v2");
 }
+
+// 46. Without it, memory that a queued wait looks at could be freed under it, which ends the
+// wait with a fault.
+#[test]
+fn memory_is_freed_under_a_wait_for_a_value() {
+    let finding = found(|client, bug| {
+        let stream = client.stream();
+        let flag = client.alloc(4);
+        client.upload(flag, &[1, 0, 0, 0]);
+        // SAFETY: no pointers.
+        let waits = unsafe { client.driver.cuStreamWaitValue32_v2(stream, flag, 1, 0) };
+        waits.unwrap();
+        if !bug {
+            client.wait(stream);
+        }
+        client.free(flag);
+        client.wait(stream);
+        client.destroy(stream);
+    });
+    expect(&finding, Kind::FreeInUse, "cuMemFree_v2");
+    expect_memory(&finding, 4, "cuMemAlloc_v2", None);
+    assert_eq!(finding.other.unwrap().function, "cuStreamWaitValue32_v2");
+}
+
+// 47. Without it, a stream that waits for its user by a value alone, in whatever order they
+// are queued and on whatever way it is told, would be reported; or, once any program has
+// used values, a stream that waits for nobody would not be.
+#[test]
+fn values_order_streams() {
+    for first in [false, true] {
+        let finding = found(|client, bug| {
+            let (user, other, third) = (client.stream(), client.stream(), client.stream());
+            let (at, flag) = (client.alloc_async(256, user), client.alloc(4));
+            client.upload(flag, &[0; 4]);
+            client.wait(user);
+            let frees = || {
+                // SAFETY: no pointers.
+                let waits = unsafe { client.driver.cuStreamWaitValue32_v2(other, flag, 1, 0) };
+                waits.unwrap();
+                // What the wait knows goes on by an event.
+                client.order(other, third);
+                client.free_async(at, third);
+            };
+            let uses = || {
+                client.launch("fill", 64, user, &[at, 4]);
+                // SAFETY: no pointers.
+                unsafe { client.driver.cuStreamWriteValue32_v2(user, flag, 1, 0) }.unwrap();
+            };
+            if first {
+                frees();
+                uses();
+            } else {
+                uses();
+                frees();
+            }
+            for stream in [user, other, third] {
+                client.wait(stream);
+            }
+            client.free(flag);
+            // The streams are in nobody's order again.
+            let at = client.alloc_async(64, user);
+            client.fill(at, 64, user);
+            if !bug {
+                client.order(user, other);
+            }
+            client.free_async(at, other);
+            for stream in [user, other, third] {
+                client.wait(stream);
+                client.destroy(stream);
+            }
+        });
+        expect(&finding, Kind::FreeInUse, "cuMemFreeAsync");
+        expect_memory(&finding, 64, "cuMemAllocAsync", None);
+    }
+}

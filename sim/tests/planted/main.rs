@@ -10,5 +10,8 @@ mod early;
 mod frees;
 mod kernels;
 mod leaks;
+// Elsewhere the software device has no virtual memory management.
+#[cfg(target_os = "linux")]
+mod mapped;
 mod order;
 mod places;

@@ -175,14 +175,17 @@ fn map(
         return Err(MISSING);
     }
     let space = &call.machine.space;
-    space
-        .mapped()
-        .map(address, len as u64, handle, space.next_id())
+    let (mapped, len) = (space.mapped(), len as u64);
+    mapped.map(address, len, handle, space.next_id())?;
+    call.machine.strict.there(address, len);
+    Ok(())
 }
 
 /// Work that runs keeps what it uses; work that comes to the addresses later faults.
 fn unmap(call: &Call<'_>, address: CUdeviceptr, len: usize) -> Reply {
-    let freed = call.machine.space.mapped().unmap(address, len as u64)?;
+    let (freed, gone) = call.machine.space.mapped().unmap(address, len as u64)?;
+    gone.iter()
+        .for_each(|mapping| call.machine.strict.unmapped(mapping));
     freed.into_iter().for_each(|freed| settle(call, freed));
     Ok(())
 }

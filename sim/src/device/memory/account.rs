@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use cupola_sys::driver::CUresult;
 
 use super::super::args::Reply;
+use super::super::strict::Origin;
 use super::super::sync::lock;
 use super::viewer::PoolAccess;
 
@@ -38,6 +39,8 @@ pub(in crate::device) struct Pool {
     pub(in crate::device) used_high: u64,
     pub(in crate::device) reserved: u64,
     pub(in crate::device) reserved_high: u64,
+    /// The call that made it.
+    pub(in crate::device) made: Origin,
     /// Destroyed, and gone as soon as nothing of it is in use.
     closing: bool,
 }
@@ -187,6 +190,14 @@ impl Account {
             .get_mut(&handle)
             .filter(|pool| !pool.closing)
             .map(f)
+    }
+
+    /// The pools that are not destroyed, by handle.
+    pub(in crate::device) fn pools(&self) -> Vec<(u64, Origin)> {
+        let state = lock(&self.state);
+        let open = state.pools.iter().filter(|(_, pool)| !pool.closing);
+        open.map(|(handle, pool)| (*handle, pool.made.clone()))
+            .collect()
     }
 
     /// Gives unused reserved memory back, down to `keep` bytes.

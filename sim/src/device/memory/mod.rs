@@ -33,7 +33,7 @@ pub(super) use advice::{Advice, Location};
 pub(super) use block::{Block, HostRange};
 pub(super) use fill::Fill;
 pub(super) use ipc::{Name, Opened, Refusal, open};
-pub(super) use mapped::{Freed, PAGE};
+pub(super) use mapped::{Freed, PAGE, Unmapped};
 pub(super) use pages::{Pages, SUPPORTED as VMM};
 pub(super) use rows::Rows;
 pub(super) use space::{Owner, Place, Space};

@@ -15,36 +15,62 @@ pub(super) struct Stamp {
 
 /// For each stream, up to which operation everything has come before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::device) struct Clock(HashMap<u64, u64>);
+pub(in crate::device) struct Clock {
+    last: HashMap<u64, u64>,
+    /// Waits for values among what has come before. Whatever is told to end one comes
+    /// before too, and nobody sees what that is: it may be everything, also what is queued
+    /// later.
+    open: Vec<Stamp>,
+}
 
 impl Clock {
     pub(super) fn covers(&self, stamp: Stamp) -> bool {
-        self.0
-            .get(&stamp.stream)
-            .is_some_and(|n| *n >= stamp.number)
+        self.is_open() || self.of(stamp.stream) >= stamp.number
+    }
+
+    /// Whether it may cover more than it says.
+    pub(super) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// A wait for a value comes before.
+    pub(super) fn open(&mut self, wait: Stamp) {
+        self.open.push(wait);
+    }
+
+    /// Takes the waits out that are over; whether there were any.
+    pub(super) fn close(&mut self, over: impl Fn(Stamp) -> bool) -> bool {
+        let before = self.open.len();
+        self.open.retain(|wait| !over(*wait));
+        self.open.len() < before
     }
 
     pub(super) fn raise(&mut self, stamp: Stamp) {
-        let number = self.0.entry(stamp.stream).or_insert(0);
+        let number = self.last.entry(stamp.stream).or_insert(0);
         *number = (*number).max(stamp.number);
     }
 
     pub(super) fn join(&mut self, other: &Self) {
         other.stamps().for_each(|stamp| self.raise(stamp));
+        for wait in &other.open {
+            if !self.open.contains(wait) {
+                self.open.push(*wait);
+            }
+        }
     }
 
     /// The last covered operation of each stream.
     pub(super) fn stamps(&self) -> impl Iterator<Item = Stamp> {
-        let stamps = self.0.iter();
+        let stamps = self.last.iter();
         stamps.map(|(&stream, &number)| Stamp { stream, number })
     }
 
     /// The last operation of a stream that is covered, or 0.
     pub(super) fn of(&self, stream: u64) -> u64 {
-        self.0.get(&stream).copied().unwrap_or(0)
+        self.last.get(&stream).copied().unwrap_or(0)
     }
 
     pub(super) fn retain(&mut self, keep: impl Fn(u64) -> bool) {
-        self.0.retain(|stream, _| keep(*stream));
+        self.last.retain(|stream, _| keep(*stream));
     }
 }

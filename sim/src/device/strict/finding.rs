@@ -181,10 +181,11 @@ impl fmt::Display for Allocation {
             Memory::Device | Memory::Pool | Memory::Managed | Memory::PageLocked => "allocated",
             Memory::Variable => "loaded",
             Memory::Registered => "registered",
-            Memory::Mapped => "reserved",
+            Memory::Mapped => "mapped",
         };
         write!(f, ", {verb} by {}", self.allocated)?;
         match &self.freed {
+            Some(freed) if self.memory == Memory::Mapped => write!(f, ", unmapped by {freed}"),
             Some(freed) => write!(f, ", freed by {freed}"),
             None => Ok(()),
         }

@@ -1,9 +1,9 @@
 //! Frees: wrong ones, and right ones that come too early.
 
-use super::super::memory::{Block, HostRange, Place, Space};
+use super::super::memory::{Block, HostRange, Place, Space, Unmapped};
 use super::super::sync::lock;
 use super::Monitor;
-use super::finding::{Allocation, Finding, FindingKind};
+use super::finding::{Allocation, Finding, FindingKind, Memory};
 use super::options::Strict;
 use super::order::Thing;
 use super::site::Here;
@@ -44,6 +44,10 @@ impl Monitor {
         let Some(place) = space.find(address) else {
             let history = lock(&self.history);
             return match history.find(address) {
+                Some((_, freed)) if freed.memory == Memory::Mapped => {
+                    let how = "it was mapped, for cuMemUnmap".into();
+                    (K::InvalidFree, how, Some(freed.clone()))
+                }
                 Some((_, freed)) if freed.base == address => {
                     let how = "it is freed already".into();
                     (K::DoubleFree, how, Some(freed.clone()))
@@ -94,6 +98,20 @@ impl Monitor {
     /// A call takes page-locked memory away. It has not waited yet.
     pub(in crate::device) fn unpins_now(&self, range: &HostRange) {
         self.goes_now(Thing::Memory(range.id), || range.allocation());
+    }
+
+    /// A call has unmapped memory, without waiting for anything.
+    pub(in crate::device) fn unmapped(&self, mapping: &Unmapped) {
+        let allocation = || Allocation {
+            base: mapping.base,
+            size: mapping.len,
+            memory: Memory::Mapped,
+            name: None,
+            allocated: mapping.made.site(),
+            freed: None,
+        };
+        self.goes_now(Thing::Memory(mapping.id), allocation);
+        self.gone(mapping.id, allocation);
     }
 
     fn goes_now(&self, thing: Thing, allocation: impl FnOnce() -> Allocation) {

@@ -97,8 +97,10 @@ pub(in crate::device) fn of_machine(machine: &Inner) -> Vec<Finding> {
     let mut contexts: Vec<_> = read(&machine.contexts).values().cloned().collect();
     contexts.sort_by_key(|context| context.id);
     let mut leaks = Vec::new();
+    let mut faulted = false;
     for context in contexts {
         if context.health.check().is_err() {
+            faulted = true;
             continue;
         }
         leaks.extend(of_context(machine, &context));
@@ -111,6 +113,9 @@ pub(in crate::device) fn of_machine(machine: &Inner) -> Vec<Finding> {
         let made = context.made.site();
         leaks.push(leak(&format!("{what}, made by {made}"), made));
     }
+    if !faulted {
+        leaks.extend(of_no_context(machine));
+    }
     machine.libraries.each(|library| {
         let made = library.made.site();
         let what = format!("a library was not unloaded, made by {made}");
@@ -121,5 +126,34 @@ pub(in crate::device) fn of_machine(machine: &Inner) -> Vec<Finding> {
         let what = format!("a linker was not destroyed, made by {made}");
         leaks.push(leak(&what, made));
     });
+    leaks
+}
+
+/// Pools, physical memory and reserved addresses, which belong to no context.
+fn of_no_context(machine: &Inner) -> Vec<Finding> {
+    let mut leaks = Vec::new();
+    for device in &machine.devices {
+        for (handle, made) in device.account.pools() {
+            if handle != device.default_pool {
+                let made = made.site();
+                let what = format!("a memory pool was not destroyed, made by {made}");
+                leaks.push(leak(&what, made));
+            }
+        }
+    }
+    for (len, made) in machine.space.mapped().handles() {
+        let made = made.site();
+        let what = format!("{len} bytes of physical memory were not released, made by {made}");
+        leaks.push(leak(&what, made));
+    }
+    for (base, len, made) in machine.space.mapped().reservations() {
+        let made = made.site();
+        let what = format!("{len} bytes of addresses were not freed, reserved by {made}");
+        leaks.push(Finding {
+            address: Some(base),
+            ..leak(&what, made)
+        });
+    }
+    leaks.sort_by_key(|leak| leak.other.as_ref().map(|call| call.number));
     leaks
 }

@@ -82,7 +82,7 @@ impl Place {
                 size: view.len,
                 memory: Memory::Mapped,
                 name: None,
-                allocated: view.made().site(),
+                allocated: view.made.site(),
                 freed: None,
             },
         }
@@ -163,7 +163,14 @@ impl Monitor {
         let Miss { address, bytes, .. } = miss;
         let end = address.saturating_add(bytes);
         if let Some(why) = space.mapped().why_not(address, bytes, None) {
-            return (K::UnmappedAccess, why, None);
+            let history = lock(&self.history);
+            return match history.find(address) {
+                Some((_, freed)) => {
+                    let how = format!("{} bytes into unmapped memory", address - freed.base);
+                    (K::UseAfterFree, how, Some(freed.clone()))
+                }
+                None => (K::UnmappedAccess, why, None),
+            };
         }
         if let Some(place) = space.find(address) {
             let (base, len) = place.span();

@@ -5,13 +5,14 @@
 //! stream, an event or the legacy stream's rules say so. So a mistake is found in every
 //! run, also in those where it does no harm.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::super::event::Event;
 use super::super::memory::Space;
 use super::super::op::Op;
 use super::super::stream::{Kind, Stream};
 use super::super::sync::lock;
+use super::super::value::Step;
 use super::clock::{Clock, Stamp};
 use super::finding::{CallSite, Finding, FindingKind};
 use super::options::Strict;
@@ -20,6 +21,9 @@ use super::{Entered, Monitor};
 
 /// Most destroyed streams whose work nobody has waited for that are kept apart.
 const CLOSED: usize = 1024;
+
+/// Fewer things than this are not looked through for those that nobody needs.
+const CROWD: usize = 1024;
 
 /// What work can use and a program can take away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,13 +63,18 @@ pub(super) struct Order {
     closed: VecDeque<u64>,
     /// What the program has waited for.
     host: Clock,
+    /// What values in memory may have told whoever looks.
+    told: Clock,
     things: HashMap<Thing, Uses>,
+    /// Where the things that nobody needs any more are looked for next: at so many.
+    crowded: usize,
 }
 
 impl Order {
     /// The stream's next place, after everything that the rules say.
     fn advance(&mut self, context: u64, stream: &Stream) -> Stamp {
         let mut before = self.host.clone();
+        before.join(&self.told);
         for line in self.lines.values().filter(|line| line.context == context) {
             let counts = match stream.kind {
                 Kind::Legacy => line.kind == Kind::Blocking,
@@ -92,15 +101,41 @@ impl Order {
         stamp
     }
 
+    /// What covers every operation that is queued.
+    fn everything(&self) -> Clock {
+        let mut clock = self.host.clone();
+        clock.join(&self.told);
+        self.lines.values().for_each(|line| clock.join(&line.clock));
+        clock.close(|_| true);
+        clock
+    }
+
     /// Whether the operation is over when `line`'s latest begins.
     fn precedes(&self, stamp: Stamp, line: u64) -> bool {
         let known = self.lines.get(&line);
         known.is_some_and(|line| line.clock.covers(stamp)) || self.is_over(stamp)
     }
 
-    /// Whether the program has waited for the operation.
+    /// The stream's latest operation writes a value or waits for one.
+    ///
+    /// Values are read by polling, and the host, kernels and copies do it without telling
+    /// anybody. So a wait may come after anything, and what comes before a write may be over
+    /// for everybody.
+    fn value(&mut self, stamp: Stamp, step: Step) {
+        let Some(line) = self.lines.get_mut(&stamp.stream) else {
+            return;
+        };
+        match step {
+            Step::Wait { .. } => line.clock.open(stamp),
+            Step::Write { .. } => self.told.join(&line.clock),
+        }
+    }
+
+    /// Whether the program has waited for the operation, or a value may have told it.
     fn is_over(&self, stamp: Stamp) -> bool {
-        self.host.covers(stamp) || !self.lines.contains_key(&stamp.stream)
+        self.host.covers(stamp)
+            || self.told.covers(stamp)
+            || !self.lines.contains_key(&stamp.stream)
     }
 
     /// Whether the program has waited for everything in the clock.
@@ -120,6 +155,7 @@ impl Order {
 
     fn learn(&mut self, clock: &Clock) {
         self.host.join(clock);
+        self.close_waits();
         let (host, lines) = (&self.host, &self.lines);
         let done = |stream: &u64| {
             let line = lines.get(stream);
@@ -131,12 +167,64 @@ impl Order {
         }
     }
 
+    /// Waits for values that the program knows to be over: what they came after is queued by
+    /// now.
+    fn close_waits(&mut self) {
+        let open = self.lines.values().any(|line| line.clock.is_open());
+        if !open && !self.host.is_open() && !self.told.is_open() {
+            return;
+        }
+        let everything = self.everything();
+        let Self {
+            lines, host, told, ..
+        } = self;
+        if host.close(|_| true) {
+            host.join(&everything);
+        }
+        let known: HashSet<u64> = lines.keys().copied().collect();
+        let over = |wait: Stamp| host.covers(wait) || !known.contains(&wait.stream);
+        let clocks = lines.values_mut().map(|line| &mut line.clock);
+        for clock in clocks.chain([told]) {
+            if clock.close(&over) {
+                clock.join(&everything);
+            }
+        }
+    }
+
+    /// Lets go of what says nothing any more, if there is much.
+    fn make_room(&mut self) {
+        if self.things.len() >= self.crowded.max(CROWD) {
+            self.prune();
+        }
+    }
+
+    /// Lets go of uses that are over, and of things that have nothing else.
+    fn prune(&mut self) {
+        let (lines, host) = (&self.lines, &self.host);
+        let open = |stamp: &Stamp| lines.contains_key(&stamp.stream) && !host.covers(*stamp);
+        self.things.retain(|_, uses| {
+            uses.by
+                .retain(|&stream, &mut (number, _)| open(&Stamp { stream, number }));
+            uses.allocated = uses.allocated.filter(&open);
+            uses.freed = uses.freed.filter(&open);
+            !uses.by.is_empty() || uses.allocated.is_some() || uses.freed.is_some()
+        });
+        self.crowded = self.things.len() * 2;
+        let known: HashSet<u64> = self.lines.keys().copied().collect();
+        for line in self.lines.values_mut() {
+            line.clock.retain(|stream| known.contains(&stream));
+        }
+    }
+
     /// Forgets streams: all of their work is over.
     fn drop_lines(&mut self, gone: impl Fn(u64) -> bool) {
         self.lines.retain(|stream, _| !gone(*stream));
         self.closed.retain(|stream| !gone(*stream));
         let lines = &self.lines;
         self.host.retain(|stream| lines.contains_key(&stream));
+        self.told.retain(|stream| lines.contains_key(&stream));
+        self.close_waits();
+        self.prune();
     }
 
     /// What waiting for the stream would tell.
@@ -200,6 +288,7 @@ impl Monitor {
             }
         };
         let mut order = lock(&self.order);
+        order.make_room();
         let stamp = order.advance(context, stream);
         let line = stream.id;
         match op {
@@ -233,9 +322,15 @@ impl Monitor {
                         ..Finding::new(FindingKind::FreeInUse, what)
                     });
                 }
-                order.things.entry(thing).or_default().freed = Some(stamp);
+                // Work that a wait for a value holds the free back for may be queued later.
+                let open = order
+                    .lines
+                    .get(&line)
+                    .is_some_and(|line| line.clock.is_open());
+                order.things.entry(thing).or_default().freed = (!open).then_some(stamp);
             }
-            _ => {}
+            Op::Value(step) => order.value(stamp, *step),
+            Op::Copy(_) | Op::Fill(_) | Op::Launch(_) => {}
         }
         for touched in used {
             let uses = order.things.get(&touched.thing);
@@ -268,6 +363,7 @@ impl Monitor {
     pub(in crate::device) fn allocated(&self, id: u64, context: u64, stream: &Stream) {
         if self.orders() {
             let mut order = lock(&self.order);
+            order.make_room();
             let stamp = order.advance(context, stream);
             let uses = order.things.entry(Thing::Memory(id)).or_default();
             uses.allocated = Some(stamp);
@@ -321,7 +417,10 @@ impl Monitor {
         if self.wants(Strict::PENDING_DESTROY) {
             let order = lock(&self.order);
             let line = order.lines.get(&stream.id);
-            let pending = line.is_some_and(|line| order.host.of(stream.id) < line.number);
+            let pending = line.is_some_and(|line| {
+                let (stream, number) = (stream.id, line.number);
+                !order.is_over(Stamp { stream, number })
+            });
             drop(order);
             self.destroys(pending, "the stream");
         }

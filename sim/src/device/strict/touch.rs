@@ -4,6 +4,7 @@ use super::super::launch::Launch;
 use super::super::memory::{Place, Side, Space};
 use super::super::op::Op;
 use super::super::sync::lock;
+use super::super::value::Step;
 use super::Monitor;
 use super::finding::Allocation;
 use super::order::Thing;
@@ -37,6 +38,9 @@ impl Monitor {
                     Side::Caller(_) | Side::Staged(_) => None,
                 });
                 ends.collect()
+            }
+            Op::Value(Step::Write { to: at, .. } | Step::Wait { on: at, .. }) => {
+                self.at(space, at.address).into_iter().collect()
             }
             Op::Fill(fill) => self.at(space, fill.address).into_iter().collect(),
             Op::Launch(launch) => self.touched_by_launch(space, launch),

@@ -13,6 +13,7 @@ use std::sync::{Arc, RwLock};
 use cupola_sys::driver::CUresult;
 
 use super::super::args::Reply;
+use super::super::strict::Here;
 use super::super::sync::{read, write};
 use super::pages::{Heap, Pages};
 use super::viewer::Access;
@@ -35,6 +36,16 @@ const MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
 pub(in crate::device) struct Freed {
     pub(in crate::device) device: usize,
     pub(in crate::device) bytes: u64,
+}
+
+/// A mapping that is no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device) struct Unmapped {
+    pub(in crate::device) base: u64,
+    pub(in crate::device) len: u64,
+    pub(in crate::device) id: u64,
+    /// The call that mapped it.
+    pub(in crate::device) made: Here,
 }
 
 /// What [`Virtual::physical`] tells.
@@ -143,6 +154,7 @@ impl Virtual {
             handles: 1,
             mappings: 0,
             charged,
+            made: Here::now(),
         };
         write(&self.table).physical.insert(handle, physical);
     }
@@ -196,9 +208,14 @@ impl Virtual {
         if !reserved.reservation.show(address, &pages) {
             return Err(MEMORY);
         }
-        reserved
-            .mappings
-            .insert(address, Mapping { len, handle, id });
+        let made = Here::now();
+        let mapping = Mapping {
+            len,
+            handle,
+            id,
+            made,
+        };
+        reserved.mappings.insert(address, mapping);
         reserved.rights.set(address, end, Rights::default());
         if let Some(physical) = table.physical.get_mut(&handle) {
             physical.mappings += 1;
@@ -207,8 +224,12 @@ impl Virtual {
     }
 
     /// Unmaps whole mappings; where nothing is mapped, nothing happens, as on an H200.
-    /// Gives the memory that nothing refers to any more.
-    pub(in crate::device) fn unmap(&self, address: u64, len: u64) -> Reply<Vec<Freed>> {
+    /// Gives the memory that nothing refers to any more, and what was mapped.
+    pub(in crate::device) fn unmap(
+        &self,
+        address: u64,
+        len: u64,
+    ) -> Reply<(Vec<Freed>, Vec<Unmapped>)> {
         let end = end_of(address, len)?;
         let mut table = write(&self.table);
         let reserved = table.reserved_mut(address, len).ok_or(BAD)?;
@@ -219,13 +240,20 @@ impl Virtual {
         }
         let reservation = Arc::clone(&reserved.reservation);
         let mut freed = Vec::new();
+        let gone = mappings.iter().map(|&(base, mapping)| Unmapped {
+            base,
+            len: mapping.len,
+            id: mapping.id,
+            made: mapping.made,
+        });
+        let gone = gone.collect();
         for (start, mapping) in mappings {
             if let Some(physical) = table.physical.get(&mapping.handle) {
                 reservation.hide(start, Arc::clone(&physical.pages));
             }
             freed.extend(table.drop_reference(mapping.handle, |physical| &mut physical.mappings));
         }
-        Ok(freed)
+        Ok((freed, gone))
     }
 
     /// Says what devices may do with a range, which is mapped without a gap and has no
@@ -271,7 +299,7 @@ impl Virtual {
         let run = reserved.rights.across(address, address.checked_add(len)?)?;
         let (_, mapping) = reserved.mapping(address)?;
         let device = table.physical.get(&mapping.handle)?.device;
-        Some(View::new(&reserved.reservation, run, (device, mapping.id)))
+        Some(View::new(&reserved.reservation, run, (device, mapping)))
     }
 
     /// The mapping that an address is in.
@@ -326,6 +354,23 @@ impl Virtual {
             at = run.end;
         }
         None
+    }
+
+    /// The reservations that the program has not freed: address, length, and who made it.
+    pub(in crate::device) fn reservations(&self) -> Vec<(u64, u64, Here)> {
+        let table = read(&self.table);
+        let each = table
+            .reserved
+            .values()
+            .map(|reserved| &reserved.reservation);
+        each.map(|at| (at.base, at.len, at.made)).collect()
+    }
+
+    /// The physical memory whose handle the program holds: its length, and who made it.
+    pub(in crate::device) fn handles(&self) -> Vec<(u64, Here)> {
+        let table = read(&self.table);
+        let held = table.physical.values().filter(|one| one.handles > 0);
+        held.map(|one| (one.pages.len(), one.made)).collect()
     }
 
     pub(in crate::device) fn totals(&self) -> Totals {

@@ -18,6 +18,7 @@ use super::super::pages::{Pages, Window};
 use super::super::viewer::Access;
 use super::rights::Rights;
 use super::runs::Run;
+use super::table::Mapping;
 
 /// What a program got from `cuMemAddressReserve`.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub(in crate::device) struct Reservation {
     pub(in crate::device) base: u64,
     pub(in crate::device) len: u64,
     /// The call that reserved it.
-    made: Here,
+    pub(super) made: Here,
     window: Window,
     shown: Mutex<Shown>,
 }
@@ -156,6 +157,8 @@ pub(in crate::device) struct View {
     pub(in crate::device) device: usize,
     /// The mapping's id, or the first one's.
     pub(in crate::device) id: u64,
+    /// The call that mapped it.
+    pub(in crate::device) made: Here,
     rights: Rights,
     held: Use,
 }
@@ -165,13 +168,14 @@ impl View {
     pub(super) fn new(
         reservation: &Arc<Reservation>,
         run: Run,
-        (device, id): (usize, u64),
+        (device, mapping): (usize, Mapping),
     ) -> Self {
         Self {
             base: run.start,
             len: run.end - run.start,
             device,
-            id,
+            id: mapping.id,
+            made: mapping.made,
             rights: run.rights,
             held: Use::new(reservation),
         }
@@ -190,11 +194,6 @@ impl View {
         let offset = self.base - reservation.base + offset;
         let start = reservation.window.start();
         start.wrapping_add(usize::try_from(offset).unwrap_or(0))
-    }
-
-    /// The call that reserved the addresses.
-    pub(in crate::device) fn made(&self) -> Here {
-        self.held.0.made
     }
 
     /// What a device may do with it.
@@ -217,7 +216,13 @@ mod tests {
             end: BASE + pages * PAGE,
             rights: Rights::default(),
         };
-        View::new(reservation, run, (0, 1))
+        let mapping = Mapping {
+            len: pages * PAGE,
+            handle: 1,
+            id: 1,
+            made: Here::now(),
+        };
+        View::new(reservation, run, (0, mapping))
     }
 
     /// Without it, unmapping memory that a kernel uses would kill the process, or keep the

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::super::super::args::Reply;
+use super::super::super::strict::Here;
 use super::super::pages::Pages;
 use super::reservation::Reservation;
 use super::runs::Runs;
@@ -21,6 +22,8 @@ pub(super) struct Physical {
     pub(super) mappings: u64,
     /// Whether the account of the device was charged. Memory of other processes is not.
     pub(super) charged: bool,
+    /// The call that made it.
+    pub(super) made: Here,
 }
 
 impl Physical {
@@ -38,6 +41,8 @@ pub(super) struct Mapping {
     pub(super) handle: u64,
     /// Unique in the machine.
     pub(super) id: u64,
+    /// The call that mapped it.
+    pub(super) made: Here,
 }
 
 #[derive(Debug)]
