@@ -234,3 +234,45 @@ fn devices_say_what_they_are() {
     assert_eq!(ask(A::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), 1);
     bench.finish();
 }
+
+/// Without it, a graph call could pretend to work, or fail without saying what is missing.
+#[test]
+fn graphs_are_missing_by_name() {
+    let driver = Machine::builder().build().driver();
+    let (mut graph, mut exec) = (std::ptr::null_mut(), std::ptr::null_mut());
+    let null = std::ptr::null_mut();
+    // SAFETY: the places outlive the calls, and no function is there to use the handles.
+    let results = unsafe {
+        [
+            driver.cuGraphCreate(&raw mut graph, 0),
+            driver.cuGraphInstantiateWithFlags(&raw mut exec, null, 0),
+            driver.cuGraphLaunch(null.cast(), null.cast()),
+            driver.cuGraphDestroy(null),
+        ]
+    };
+    let names = [
+        "cuGraphCreate",
+        "cuGraphInstantiateWithFlags",
+        "cuGraphLaunch",
+        "cuGraphDestroy",
+    ];
+    for (result, name) in results.into_iter().zip(names) {
+        let missing = result.unwrap_err();
+        assert!(matches!(missing, CallError::Missing { .. }), "{missing}");
+        assert!(missing.to_string().contains(name), "{missing}");
+    }
+    // Nor any other of them, capture apart, which refuses by itself.
+    for (position, symbol) in SYMBOLS.iter().enumerate() {
+        let id = cupola_sys::SymbolId(position as u16);
+        let name = symbol.as_str();
+        assert!(
+            !name.starts_with("cuGraph") || !driver.has(id) || interop(name),
+            "{name}"
+        );
+    }
+}
+
+/// Functions for graphics libraries, which have nothing to do with graphs.
+fn interop(name: &str) -> bool {
+    name.starts_with("cuGraphics")
+}

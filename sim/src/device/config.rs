@@ -18,6 +18,7 @@ pub struct DeviceConfig {
     pub(super) multiprocessors: u32,
     pub(super) copy_engines: u32,
     pub(super) clock_khz: u32,
+    pub(super) kernel_time_limit: Option<Duration>,
     pub(super) pace: Pace,
 }
 
@@ -30,6 +31,7 @@ impl Default for DeviceConfig {
             multiprocessors: 8,
             copy_engines: 2,
             clock_khz: 1_000_000,
+            kernel_time_limit: None,
             pace: Pace::default(),
         }
     }
@@ -82,6 +84,15 @@ impl DeviceConfig {
     #[must_use]
     pub fn clock_khz(mut self, clock: u32) -> Self {
         self.clock_khz = clock;
+        self
+    }
+
+    /// Ends every kernel that runs longer, with `CUDA_ERROR_LAUNCH_TIMEOUT`, as the watchdog
+    /// of a GPU with a display does: by the host's clock, or in virtual time if the order is
+    /// seeded or timed. There is no limit unless told.
+    #[must_use]
+    pub fn kernel_time_limit(mut self, limit: Duration) -> Self {
+        self.kernel_time_limit = Some(limit);
         self
     }
 

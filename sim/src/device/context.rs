@@ -15,10 +15,15 @@ use super::args::Reply;
 use super::event::Event;
 use super::health::Health;
 use super::machine::Device;
+use super::memory::{Heap, make_heap};
 use super::op::Op;
 use super::stream::{Kind, Mode, Stream, Submitted, Until};
 use super::strict::{Finding, Origin};
 use super::sync::lock;
+
+/// The least size of the kernels' heap, and what it is a multiple of; seen on an H200.
+const SMALLEST_HEAP: usize = 4 << 20;
+const HEAP_STEP: usize = 64 << 10;
 
 /// The streams of a context other than its legacy default stream.
 #[derive(Debug, Default)]
@@ -66,6 +71,8 @@ pub(super) struct Context {
     legacy: Arc<Stream>,
     streams: Mutex<Streams>,
     limits: Mutex<HashMap<u32, usize>>,
+    /// What kernels allocate from, once a kernel was launched that may.
+    heap: Mutex<Option<Arc<Heap>>>,
 }
 
 impl Context {
@@ -95,6 +102,7 @@ impl Context {
             legacy,
             streams: Mutex::default(),
             limits: Mutex::new(default_limits()),
+            heap: Mutex::default(),
         })
     }
 
@@ -358,7 +366,16 @@ impl Context {
             .ok_or(CUresult::CUDA_ERROR_UNSUPPORTED_LIMIT)
     }
 
-    pub(super) fn set_limit(&self, limit: CUlimit, value: usize) -> Reply {
+    /// The size of the kernels' heap can be set until the heap is there. It is rounded up.
+    pub(super) fn set_limit(&self, limit: CUlimit, mut value: usize) -> Reply {
+        let heap = lock(&self.heap);
+        if limit == CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE {
+            if heap.is_some() {
+                return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+            }
+            let rounded = value.max(SMALLEST_HEAP).checked_next_multiple_of(HEAP_STEP);
+            value = rounded.ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
+        }
         let mut limits = lock(&self.limits);
         let slot = limits
             .get_mut(&limit.0)
@@ -367,13 +384,36 @@ impl Context {
         Ok(())
     }
 
+    /// The heap that kernels allocate from; made when it is first asked for.
+    pub(super) fn heap(&self) -> Reply<Arc<Heap>> {
+        let mut heap = lock(&self.heap);
+        if let Some(heap) = &*heap {
+            return Ok(Arc::clone(heap));
+        }
+        // Under the heap's lock: the context's end takes the heap after it has closed.
+        if self.is_closed() {
+            return Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED);
+        }
+        let size = self.limit(CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE)?;
+        let made = make_heap(self, size)?;
+        *heap = Some(Arc::clone(&made));
+        Ok(made)
+    }
+
+    /// Gives the heap back, after all work of the context has ended.
+    pub(super) fn end_heap(&self) {
+        if let Some(heap) = lock(&self.heap).take() {
+            self.device.account.give(None, heap.bytes());
+        }
+    }
+
     /// The flags that the program gave.
     pub(super) fn flags(&self) -> u32 {
         self.flags.load(Ordering::Relaxed)
     }
 }
 
-/// The limits that the device keeps; it enforces none of them.
+/// The limits that the device keeps; it enforces the size of the heap alone.
 fn default_limits() -> HashMap<u32, usize> {
     let limits = [
         (CUlimit::CU_LIMIT_STACK_SIZE, 1024),

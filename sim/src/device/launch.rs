@@ -11,13 +11,13 @@ use super::args::Reply;
 use super::attributes::SHARED_MOST;
 use super::health::{Fault, Health};
 use super::machine::Device;
-use super::memory::{Access, Place, Space, Viewer};
+use super::memory::{Access, Heap, Place, Space, Viewer};
 use super::module::Function;
 use super::strict::Watcher;
 use super::sync::{read, write};
 use crate::exec::{
-    self, FaultKind, GlobalMemory, Grid, LaunchConfig, LaunchError, LaunchOptions, MemRange, Slice,
-    Stepper, Turn,
+    self, BadFree, FaultKind, GlobalMemory, Grid, LaunchConfig, LaunchError, LaunchOptions,
+    MemRange, Slice, Stepper, Turn,
 };
 
 /// A kernel with its arguments and its grid.
@@ -29,6 +29,8 @@ pub(super) struct Launch {
     pub(super) cooperative: bool,
     /// Instead of its stream's; lower is higher.
     pub(super) priority: Option<i32>,
+    /// Where the kernel's `malloc` takes from, if its module calls it.
+    pub(super) heap: Option<Arc<Heap>>,
 }
 
 impl Launch {
@@ -50,7 +52,7 @@ impl Launch {
 
     pub(super) fn run(self, device: &Device, health: &Health) -> Result<(), Fault> {
         let started = Instant::now();
-        let memory = Memory::new(device, health, Held::default());
+        let memory = Memory::new(device, health, self.heap.as_deref(), Held::default());
         let kernel = &self.function.kernel;
         let watcher = device.strict.watcher(&device.space, &kernel.name);
         let options = self.options(device, health, watcher.as_ref());
@@ -68,7 +70,7 @@ impl Launch {
         device: &Device,
         health: &Health,
     ) -> Result<Slice, Fault> {
-        let memory = Memory::new(device, health, std::mem::take(held));
+        let memory = Memory::new(device, health, self.heap.as_deref(), std::mem::take(held));
         let kernel = &self.function.kernel;
         let watcher = device.strict.watcher(&device.space, &kernel.name);
         let options = self.options(device, health, watcher.as_ref());
@@ -88,6 +90,7 @@ impl Launch {
             workers: device.workers,
             cancel: Some(health.stop_flag()),
             cooperative: self.cooperative,
+            time_limit: device.config.kernel_time_limit,
             multiprocessors: device.config.multiprocessors,
             max_shared: SHARED_MOST,
             host: &device.output,
@@ -137,7 +140,9 @@ fn code(kind: &FaultKind) -> CUresult {
         FaultKind::InvalidPc => CUresult::CUDA_ERROR_INVALID_PC,
         FaultKind::StackOverflow => CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
         FaultKind::Assert(_) => CUresult::CUDA_ERROR_ASSERT,
-        FaultKind::Deadlock(_) | FaultKind::Budget => CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
+        FaultKind::Deadlock(_) | FaultKind::Budget | FaultKind::TimeLimit(_) => {
+            CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
+        }
         _ => CUresult::CUDA_ERROR_LAUNCH_FAILED,
     }
 }
@@ -147,14 +152,17 @@ fn code(kind: &FaultKind) -> CUresult {
 struct Memory<'a> {
     space: &'a Space,
     viewer: Viewer<'a>,
+    /// The launch keeps it, and so does the context.
+    heap: Option<&'a Heap>,
     held: RwLock<Held>,
 }
 
 impl<'a> Memory<'a> {
-    fn new(device: &'a Device, health: &'a Health, held: Held) -> Self {
+    fn new(device: &'a Device, health: &'a Health, heap: Option<&'a Heap>, held: Held) -> Self {
         Self {
             space: &device.space,
             viewer: Viewer::new(device, health),
+            heap,
             held: RwLock::new(held),
         }
     }
@@ -178,10 +186,14 @@ pub(super) struct Held {
 // SAFETY: a range's place is kept in `held`, which lives as long as `self` and from which
 // nothing is taken out, and so does its memory. Device blocks start at multiples of 512 with
 // host memory aligned to 16; page-locked memory is at its own address; a view of mapped
-// memory keeps what it shows accessible, and both its addresses start at a page. Copies
-// access the bytes through raw pointers.
+// memory keeps what it shows accessible, and both its addresses start at a page. What the heap
+// gives is at multiples of 16 in a device block that `heap` keeps until it goes itself, freed
+// or not. Copies access the bytes through raw pointers.
 unsafe impl GlobalMemory for Memory<'_> {
     fn lookup(&self, address: u64) -> Option<MemRange> {
+        if let Some(heap) = self.heap.filter(|heap| heap.holds(address)) {
+            return heap.range(address);
+        }
         let below = (Bound::Unbounded, Bound::Included(address));
         let known = read(&self.held)
             .places
@@ -203,6 +215,15 @@ unsafe impl GlobalMemory for Memory<'_> {
             held.retired.push(old);
         }
         Some(found)
+    }
+
+    fn allocate(&self, bytes: u64) -> Option<u64> {
+        self.heap?.allocate(bytes)
+    }
+
+    fn release(&self, address: u64) -> Result<(), BadFree> {
+        let heap = self.heap.ok_or(BadFree::NotAllocated)?;
+        heap.release(address)
     }
 }
 
@@ -283,6 +304,7 @@ mod tests {
         let memory = Memory {
             space: &space,
             viewer: Viewer::of(0, &peers),
+            heap: None,
             held: RwLock::default(),
         };
         let pin = |len| {

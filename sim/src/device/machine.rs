@@ -414,6 +414,7 @@ impl Inner {
         }
         write(&self.streams).retain(|_, (owner, _)| owner.handle != context.handle);
         context.shut_down();
+        context.end_heap();
         write(&self.events).retain(|_, event| event.context != context.handle);
         for module in self.modules.remove_context(context.handle) {
             self.strict.module_gone(module);

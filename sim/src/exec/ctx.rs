@@ -93,6 +93,11 @@ impl<'m> Ctx<'m> {
         }
     }
 
+    /// Looks every range up anew: one of them may be gone.
+    pub(crate) fn forget_ranges(&mut self) {
+        self.cache = [MemRange::EMPTY; CACHE];
+    }
+
     /// Records a fault of `lane`.
     #[cold]
     pub(crate) fn fail(&mut self, kind: FaultKind, lane: u32, address: Option<u64>) -> Flow {

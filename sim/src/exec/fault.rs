@@ -1,6 +1,7 @@
 //! Why a kernel stopped.
 
 use std::fmt;
+use std::time::Duration;
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,12 @@ pub enum FaultKind {
     Cancelled,
     /// The instruction budget of the launch is used up.
     Budget,
+    /// The launch took longer than this, its limit (error 702).
+    TimeLimit(Duration),
+    /// Device-side `free` of what was freed before (error 719).
+    DoubleFree,
+    /// Device-side `free` of what `malloc` did not give (error 719).
+    InvalidFree,
 }
 
 /// Which memory an access went to.
@@ -94,6 +101,9 @@ impl fmt::Display for Fault {
             }
             FaultKind::Cancelled => f.write_str("launch cancelled")?,
             FaultKind::Budget => f.write_str("instruction budget used up")?,
+            FaultKind::TimeLimit(limit) => write!(f, "still running after the limit of {limit:?}")?,
+            FaultKind::DoubleFree => f.write_str("second free of")?,
+            FaultKind::InvalidFree => f.write_str("free of what malloc did not give,")?,
         }
         if let Some(address) = self.address {
             write!(f, " 0x{address:x}")?;

@@ -14,7 +14,7 @@ use super::{Host, Silent};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 mod step;
 pub use step::{Slice, Stepper, Turn};
@@ -53,6 +53,8 @@ pub struct LaunchOptions<'m> {
     pub cancel: Option<&'m AtomicBool>,
     /// Most instructions, counted once per warp.
     pub budget: u64,
+    /// Most time from the launch's start: the host's clock, or what [`Turn::elapsed`] says.
+    pub time_limit: Option<Duration>,
     /// All blocks are resident at once, as a cooperative launch promises.
     pub cooperative: bool,
     /// `%nsmid`.
@@ -72,6 +74,7 @@ impl Default for LaunchOptions<'_> {
             seed: 0,
             cancel: None,
             budget: u64::MAX,
+            time_limit: None,
             cooperative: false,
             multiprocessors: 1,
             max_shared: MAX_SHARED,
@@ -303,8 +306,8 @@ impl<'m> Grid<'m> {
                 return;
             };
             // Here too, for grids whose blocks all end within their first slice.
-            if let Some(kind) = self.over() {
-                return self.abort(kind, block.ctaid);
+            if let Some(kind) = self.over(None) {
+                return self.abort(kind, Some(&block));
             }
             let mut steps = 0;
             let stop = block.run(&mut cx, &mut steps, rng.slice());
@@ -324,11 +327,10 @@ impl<'m> Grid<'m> {
                     } else {
                         (MAX_FOOTPRINT / block.footprint().max(1)).clamp(1, MAX_RESIDENT)
                     };
-                    let ctaid = block.ctaid;
-                    resident.push_back(block);
-                    if let Some(kind) = self.over() {
-                        self.abort(kind, ctaid);
+                    if let Some(kind) = self.over(None) {
+                        self.abort(kind, Some(&block));
                     }
+                    resident.push_back(block);
                 }
                 BlockStop::Fault(fault, line, func, thread) => {
                     let function = self.env.funcs.get(func as usize);
@@ -347,22 +349,34 @@ impl<'m> Grid<'m> {
         }
     }
 
-    /// Why no more may run: the launch was cancelled, or has used up its budget.
-    fn over(&self) -> Option<FaultKind> {
+    /// Why no more may run: the launch was cancelled, or has used up its budget or its time,
+    /// by the host's clock unless told how much it has used.
+    fn over(&self, elapsed: Option<Duration>) -> Option<FaultKind> {
         if self.options.cancel.is_some_and(|c| c.load(Relaxed)) {
             return Some(FaultKind::Cancelled);
+        }
+        if let Some(limit) = self.options.time_limit
+            && elapsed.unwrap_or_else(|| self.env.started.elapsed()) > limit
+        {
+            return Some(FaultKind::TimeLimit(limit));
         }
         (self.steps.load(Relaxed) > self.options.budget).then_some(FaultKind::Budget)
     }
 
-    fn abort(&self, kind: FaultKind, block: [u32; 3]) {
+    /// Ends the launch from outside. The fault says where a thread of the block is; before
+    /// any block has started, there is no line.
+    #[cold]
+    fn abort(&self, kind: FaultKind, block: Option<&Block>) {
+        let position = block.and_then(|block| block.position(self.env.funcs));
+        let (line, func, thread) = position.unwrap_or((0, self.kernel.index, [0; 3]));
+        let function = self.env.funcs.get(func as usize);
         self.report(Fault {
             kind,
             kernel: self.kernel.name.clone(),
-            function: self.kernel.entry().name.clone(),
-            line: 0,
-            block,
-            thread: [0; 3],
+            function: function.map_or_else(String::new, |f| f.name.clone()),
+            line,
+            block: block.map_or([0; 3], |block| block.ctaid),
+            thread,
             address: None,
             access: None,
         });

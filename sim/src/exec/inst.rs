@@ -237,6 +237,10 @@ pub(crate) enum Callee {
     Printf,
     /// `__assertfail(message, file, line, function, size)`.
     AssertFail,
+    /// `malloc(size)`.
+    Malloc,
+    /// `free(address)`.
+    Free,
 }
 
 /// Bytes moved between the caller's and the callee's parameter areas.

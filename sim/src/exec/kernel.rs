@@ -63,10 +63,6 @@ pub struct Kernel {
     pub max_threads: u32,
     /// `.reqntid`: the only block shape that may be launched.
     pub required_block: Option<[u32; 3]>,
-}
-
-impl Kernel {
-    pub(crate) fn entry(&self) -> &Func {
-        &self.funcs[self.index as usize]
-    }
+    /// Whether a function of its module calls `malloc` or `free`.
+    pub uses_heap: bool,
 }

@@ -305,6 +305,9 @@ impl<'a> Loader<'a> {
                 }
             }
         }
+        // All of the module's: an indirect call may lead to any of them.
+        let mut calls = funcs.iter().flat_map(|func: &Func| &func.calls);
+        let uses_heap = calls.any(|call| matches!(call.callee, Callee::Malloc | Callee::Free));
         let funcs = Arc::new(funcs);
         let mut kernels = HashMap::new();
         for (index, (func, infos)) in self.bodies.iter().zip(params).enumerate() {
@@ -319,7 +322,7 @@ impl<'a> Loader<'a> {
                     opcode: e.opcode.clone(),
                     reason: e.reason.clone(),
                 }),
-                None => Ok(Arc::new(self.kernel(index, &funcs, infos))),
+                None => Ok(Arc::new(self.kernel(index, &funcs, infos, uses_heap))),
             };
             kernels.insert(func.name.to_owned(), kernel);
         }
@@ -341,7 +344,13 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn kernel(&self, index: usize, funcs: &Arc<Vec<Func>>, infos: (Vec<ParamInfo>, u32)) -> Kernel {
+    fn kernel(
+        &self,
+        index: usize,
+        funcs: &Arc<Vec<Func>>,
+        infos: (Vec<ParamInfo>, u32),
+        uses_heap: bool,
+    ) -> Kernel {
         let func = self.bodies[index];
         let shape = |wanted: &str| {
             let (_, v) = func.directives.iter().find(|(name, _)| *name == wanted)?;
@@ -373,6 +382,7 @@ impl<'a> Loader<'a> {
             local_bytes: code.local_bytes,
             max_threads: threads,
             required_block,
+            uses_heap,
         }
     }
 }

@@ -49,6 +49,15 @@ impl MemRange {
     };
 }
 
+/// Why device-side `free` refuses an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadFree {
+    /// Nothing that `malloc` gave begins there.
+    NotAllocated,
+    /// It was freed before.
+    Freed,
+}
+
 /// Device memory as seen by running kernels.
 ///
 /// # Safety
@@ -60,4 +69,21 @@ impl MemRange {
 pub unsafe trait GlobalMemory: Sync {
     /// The allocation that contains `addr`, or `None` if none does.
     fn lookup(&self, addr: u64) -> Option<MemRange>;
+
+    /// Device-side `malloc`: the address of `bytes` bytes, a multiple of 16, or `None`, which
+    /// kernels see as null. Memory without a heap has none to give.
+    fn allocate(&self, bytes: u64) -> Option<u64> {
+        let _ = bytes;
+        None
+    }
+
+    /// Device-side `free` of an address that is not null. The bytes stay mapped, as those of
+    /// any range that was looked up.
+    ///
+    /// # Errors
+    /// Nothing allocated begins there.
+    fn release(&self, address: u64) -> Result<(), BadFree> {
+        let _ = address;
+        Err(BadFree::NotAllocated)
+    }
 }

@@ -32,8 +32,8 @@ pub use grid::{
 };
 pub use kernel::{Kernel, KernelError, ParamInfo};
 pub use memory::{
-    CODE_WINDOW, GlobalMemory, LOCAL_WINDOW, MemRange, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE,
-    WINDOWS_END, WINDOWS_START,
+    BadFree, CODE_WINDOW, GlobalMemory, LOCAL_WINDOW, MemRange, PARAM_WINDOW, SHARED_WINDOW,
+    WINDOW_SIZE, WINDOWS_END, WINDOWS_START,
 };
 pub use place::{LoadError, Placement, VarSpace};
 pub use program::{LoadOptions, Program, Undecodable};

@@ -113,6 +113,7 @@ struct DeviceSettings {
     multiprocessors: Option<u32>,
     copy_engines: Option<u32>,
     clock_khz: Option<u32>,
+    kernel_time_limit: Option<Time>,
     launch_delay: Option<Time>,
     operation_delay: Option<Time>,
     /// Bytes a second.
@@ -244,6 +245,11 @@ impl DeviceSettings {
         let config = with(config, self.copy_engines, DeviceConfig::copy_engines);
         let config = with(config, self.clock_khz, DeviceConfig::clock_khz);
         let time = |time: Option<Time>| time.map(|time| time.0);
+        let config = with(
+            config,
+            time(self.kernel_time_limit),
+            DeviceConfig::kernel_time_limit,
+        );
         let config = with(config, time(self.launch_delay), DeviceConfig::launch_delay);
         let config = with(
             config,

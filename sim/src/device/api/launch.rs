@@ -85,7 +85,12 @@ fn submit(
         // SAFETY: the caller gave a pointer to each parameter's value.
         _ => unsafe { gather(&function, pointers.start().cast::<*mut u8>()) }.map_err(refused)?,
     };
+    let heap = match function.kernel.uses_heap {
+        true => Some(context.heap()?),
+        false => None,
+    };
     let launch = Launch {
+        heap,
         function,
         config: shape.config,
         params,

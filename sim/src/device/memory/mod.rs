@@ -8,6 +8,7 @@ mod advice;
 mod backing;
 mod block;
 mod fill;
+mod heap;
 mod host;
 mod ipc;
 mod mapped;
@@ -32,6 +33,7 @@ pub(super) use account::{Account, Pool, PoolLimits};
 pub(super) use advice::{Advice, Location};
 pub(super) use block::{Block, HostRange};
 pub(super) use fill::Fill;
+pub(super) use heap::{Around, Heap};
 pub(super) use ipc::{Name, Opened, Refusal, open};
 pub(super) use mapped::{Freed, PAGE, Unmapped};
 pub(super) use pages::{Pages, SUPPORTED as VMM};
@@ -78,6 +80,17 @@ pub(super) fn allocate_aligned(
         .allocate(len as u64, (extent, align), extent, owner);
     let block = block.inspect_err(|_| device.account.give(None, extent))?;
     keep_if_open(context, device, block)
+}
+
+/// Makes the heap that kernels allocate from.
+pub(super) fn make_heap(context: &Context, len: usize) -> Reply<Arc<Heap>> {
+    let device = &context.device;
+    let extent = extent(len)?;
+    device.account.take(extent)?;
+    let heap = device
+        .space
+        .make_heap(extent, device.ordinal, context.handle);
+    heap.inspect_err(|_| device.account.give(None, extent))
 }
 
 /// Allocates managed memory; `module` as in [`Owner`].

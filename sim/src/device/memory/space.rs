@@ -23,6 +23,7 @@ use super::super::health::Fault;
 use super::super::strict::{Miss, Monitor};
 use super::super::sync::{read, write};
 use super::block::{Block, HostRange};
+use super::heap::Heap;
 use super::host;
 use super::mapped::{View, Virtual};
 use super::rows::Rows;
@@ -83,7 +84,7 @@ impl Place {
 #[derive(Debug, Default)]
 struct Table {
     blocks: BTreeMap<u64, Arc<Block>>,
-    /// Freed blocks that something may still hold: their addresses are not free yet.
+    /// Freed blocks that something may still hold, and heaps: their addresses are not free.
     leaving: BTreeMap<u64, Weak<Block>>,
     hosts: BTreeMap<u64, Arc<HostRange>>,
     /// Freed in stream order: base and length, oldest first.
@@ -97,6 +98,8 @@ struct Table {
 pub(in crate::device) struct Space {
     table: RwLock<Table>,
     mapped: Virtual,
+    /// Of the contexts whose kernels allocate.
+    heaps: RwLock<Vec<Weak<Heap>>>,
     ids: AtomicU64,
     strict: Arc<Monitor>,
 }
@@ -141,6 +144,41 @@ impl Space {
             block.keep_shadow().ok_or(MEMORY)?;
         }
         write(&self.table).add(block, align, &self.strict)
+    }
+
+    /// A heap of `extent` bytes for a context's kernels. It is no allocation that calls can
+    /// name: copies and memsets do not find it.
+    pub(in crate::device) fn make_heap(
+        &self,
+        extent: u64,
+        device: usize,
+        context: u64,
+    ) -> Reply<Arc<Heap>> {
+        const MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+        let mut block = Block::new(0, extent, device, context).ok_or(MEMORY)?;
+        block.extent = extent;
+        block.charge = extent;
+        let block = {
+            let mut table = write(&self.table);
+            table.leaving.retain(|_, block| block.strong_count() > 0);
+            block.address = table.place(device, extent, GRANULE).ok_or(MEMORY)?;
+            let block = Arc::new(block);
+            table.leaving.insert(block.address, Arc::downgrade(&block));
+            self.strict.there(block.address, block.len);
+            block
+        };
+        let heap = Arc::new(Heap::new(block));
+        let mut heaps = write(&self.heaps);
+        heaps.retain(|heap| heap.strong_count() > 0);
+        heaps.push(Arc::downgrade(&heap));
+        Ok(heap)
+    }
+
+    /// The heap that an address is in.
+    pub(in crate::device) fn heap(&self, address: u64) -> Option<Arc<Heap>> {
+        let heaps = read(&self.heaps);
+        let mut heaps = heaps.iter().filter_map(Weak::upgrade);
+        heaps.find(|heap| heap.holds(address))
     }
 
     /// New memory with one address for host and devices.

@@ -57,12 +57,14 @@ impl Kernel {
     /// The next slice.
     pub(super) fn turn(&mut self, choice: &mut Choice) -> Turn {
         let clock = self.at.nanos();
+        let elapsed = self.at.duration().saturating_sub(self.start.duration());
         match choice {
             Choice::Seeded(rng) => Turn {
                 block: rng.next(),
                 warp: rng.next(),
                 slice: rng.slice(),
                 clock,
+                elapsed,
             },
             Choice::Timed => {
                 self.turns = self.turns.wrapping_add(1);
@@ -71,6 +73,7 @@ impl Kernel {
                     warp: 0,
                     slice: FAIR,
                     clock,
+                    elapsed,
                 }
             }
         }

@@ -46,6 +46,8 @@ pub enum FindingKind {
     Trap,
     /// A device-side assertion failed.
     Assertion,
+    /// A kernel ran longer than its device lets it.
+    Timeout,
     /// A kernel branched or called to nowhere, or executed what is no instruction.
     IllegalInstruction,
     /// Something was not given back.
@@ -75,6 +77,7 @@ impl FindingKind {
             Self::Deadlock => "deadlock",
             Self::Trap => "trap",
             Self::Assertion => "assertion",
+            Self::Timeout => "timeout",
             Self::IllegalInstruction => "illegal-instruction",
             Self::Leak => "leak",
         }

@@ -21,7 +21,7 @@ fn site(fault: &Fault) -> KernelSite {
 impl Monitor {
     /// A kernel of the device of that ordinal ended with a fault.
     pub(in crate::device) fn kernel_fault(&self, space: &Space, device: usize, fault: &Fault) {
-        if !self.wants(Strict::ACCESSES) {
+        if !self.wants(Strict::ACCESSES | Strict::FREES) {
             return;
         }
         if let Some(finding) = self.of_fault(space, device, fault) {
@@ -50,6 +50,20 @@ impl Monitor {
                 let what = format!("every thread of the block waits: {waits}");
                 plain(K::Deadlock, &what)
             }
+            FaultKind::TimeLimit(limit) => {
+                let what = format!("it still runs after the device's limit of {limit:?}");
+                plain(K::Timeout, &what)
+            }
+            FaultKind::DoubleFree => Some(freed(
+                fault,
+                K::DoubleFree,
+                "which a kernel has freed before",
+            )),
+            FaultKind::InvalidFree => Some(freed(
+                fault,
+                K::InvalidFree,
+                "where nothing begins that malloc gave",
+            )),
             // Told from outside to stop: no mistake of the program.
             FaultKind::Cancelled | FaultKind::Budget => None,
         }
@@ -96,6 +110,15 @@ impl Monitor {
                 format!("{what} of {bytes} bytes at byte {offset} of {len} bytes of {name} memory"),
             )
         }
+    }
+}
+
+/// A kernel's `free` of what it may not free.
+fn freed(fault: &Fault, kind: FindingKind, why: &str) -> Finding {
+    let address = fault.address.unwrap_or(0);
+    Finding {
+        address: Some(address),
+        ..Finding::new(kind, format!("free of 0x{address:x}, {why}"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why there is no memory at an address: what was missed, by how much, or what was there.
 
-use super::super::memory::{Access, Block, HostRange, Place, Space, Wish};
+use super::super::memory::{Access, Around, Block, HostRange, Place, Space, Wish};
 use super::super::sync::lock;
 use super::Monitor;
 use super::finding::{Allocation, Finding, FindingKind, Memory};
@@ -171,6 +171,30 @@ impl Monitor {
                 }
                 None => (K::UnmappedAccess, why, None),
             };
+        }
+        if let Some(heap) = space.heap(address) {
+            let (kind, how) = match heap.around(address) {
+                Around::Inside { base, len } if end - base > len => {
+                    let past = end - base - len;
+                    let how = format!("it ends {past} bytes past the end of {len} bytes of malloc");
+                    (K::OutOfBounds, how)
+                }
+                Around::Inside { .. } => {
+                    let how = "only kernels of its context reach what malloc gave";
+                    (K::UnmappedAccess, how.into())
+                }
+                Around::Freed { base } => {
+                    let how = format!("{} bytes into what a kernel has freed", address - base);
+                    (K::UseAfterFree, how)
+                }
+                Around::After { base, len } => {
+                    let past = address - base - len;
+                    let how = format!("{past} bytes past the end of {len} bytes of malloc");
+                    (K::OutOfBounds, how)
+                }
+                Around::Nothing => (K::UnmappedAccess, "malloc has not given it".into()),
+            };
+            return (kind, how, None);
         }
         if let Some(place) = space.find(address) {
             let (base, len) = place.span();

@@ -205,6 +205,7 @@ fn option(kind: FindingKind) -> Strict {
         | K::Deadlock
         | K::Trap
         | K::Assertion
+        | K::Timeout
         | K::IllegalInstruction => Strict::ACCESSES,
     }
 }

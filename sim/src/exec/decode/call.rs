@@ -199,6 +199,12 @@ pub(super) fn call<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
     Ok(())
 }
 
+/// Whether a function takes and returns that many values, all of 64 bits.
+fn shape(layout: &Layout, returns: usize, params: usize) -> bool {
+    let wide = |slots: &[Slot], count| slots.len() == count && slots.iter().all(|s| s.size == 8);
+    wide(&layout.returns, returns) && wide(&layout.params, params)
+}
+
 fn callee<'a>(
     cx: &mut Cx<'a, '_>,
     name: &'a str,
@@ -239,6 +245,8 @@ fn callee<'a>(
         (Some(index), _) => Callee::Direct(index),
         (None, "vprintf") if f.layout.params.len() == 2 => Callee::Printf,
         (None, "__assertfail") if f.layout.params.len() == 5 => Callee::AssertFail,
+        (None, "malloc") if shape(&f.layout, 1, 1) => Callee::Malloc,
+        (None, "free") if shape(&f.layout, 0, 1) => Callee::Free,
         _ => {
             return Err(Bad::new(format!(
                 "function {name} is extern and defined nowhere"

@@ -8,6 +8,7 @@ use super::super::fault::{Fault, FaultKind};
 use super::super::run::block::{Block, BlockStop};
 use super::{Grid, LaunchError, MAX_FOOTPRINT, MAX_RESIDENT};
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 /// What a launch is between slices.
 #[derive(Debug, Default)]
@@ -42,6 +43,8 @@ pub struct Turn {
     /// What clocks show, in nanoseconds, unless they have shown more. They advance by one
     /// with each reading.
     pub clock: u64,
+    /// How long the launch has run, for [`LaunchOptions::time_limit`](super::LaunchOptions).
+    pub elapsed: Duration,
 }
 
 /// What a slice did.
@@ -63,13 +66,13 @@ impl Grid<'_> {
     /// Runs one slice of one block.
     ///
     /// # Errors
-    /// A thread faulted, or the launch was cancelled or has used up its budget. There are
-    /// no more slices then.
+    /// A thread faulted, or the launch was cancelled or has used up its budget or its time.
+    /// There are no more slices then.
     pub fn step(&self, stepper: &mut Stepper, turn: Turn) -> Result<Slice, LaunchError> {
         self.steps.store(stepper.instructions, Relaxed);
-        if let Some(kind) = self.over() {
+        if let Some(kind) = self.over(Some(turn.elapsed)) {
             let next = stepper.resident.first();
-            return Err(self.stopped(kind, next.map_or([0; 3], |r| r.block.ctaid)));
+            return Err(self.stopped(kind, next.map(|resident| &resident.block)));
         }
         self.fill(stepper);
         let count = stepper.resident.len().max(1) as u64;
@@ -154,7 +157,7 @@ impl Grid<'_> {
     }
 
     #[cold]
-    fn stopped(&self, kind: FaultKind, block: [u32; 3]) -> LaunchError {
+    fn stopped(&self, kind: FaultKind, block: Option<&Block>) -> LaunchError {
         self.abort(kind, block);
         let mut fault = self
             .fault

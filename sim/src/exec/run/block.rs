@@ -2,10 +2,12 @@
 
 use super::barrier::Barriers;
 use super::frame::Unit;
+use super::groups::Group;
 use super::warp::{Stop, Warp};
 use crate::exec::check::Shadow;
 use crate::exec::ctx::{Ctx, Env, WarpIds};
 use crate::exec::fault::LaneFault;
+use crate::exec::inst::Func;
 
 /// Instructions a warp may run before the next one has its turn.
 const SLICE: u64 = 8192;
@@ -37,7 +39,7 @@ impl Block {
         dims: [u32; 3],
         shared_bytes: u32,
         entry: u32,
-        funcs: &[crate::exec::inst::Func],
+        funcs: &[Func],
     ) -> Option<Self> {
         let func = funcs.get(entry as usize)?;
         let threads = dims.iter().product::<u32>();
@@ -94,6 +96,18 @@ impl Block {
             regs * size_of::<Unit>() + w.local.len() * 16
         };
         self.warps.iter().map(warp).sum::<usize>() + self.shared.len() * size_of::<Unit>()
+    }
+
+    /// Where its first thread that has not ended is: line, function, index.
+    #[cold]
+    pub(crate) fn position(&self, funcs: &[Func]) -> Option<(u32, u32, [u32; 3])> {
+        let warp = self.warps.iter().find(|warp| warp.live != 0)?;
+        let lane = |group: &&Group| group.mask.trailing_zeros();
+        let group = warp.groups.iter().min_by_key(lane)?;
+        let func = warp.frames.get(group.frame as usize)?.func;
+        let inst = funcs.get(func as usize)?.code.get(group.pc as usize);
+        let thread = warp.ids.tid.map(|t| t[lane(&group) as usize & 31]);
+        Some((inst.map_or(0, |inst| inst.line), func, thread))
     }
 
     /// Gives every warp a turn, until all have ended or have had one.

@@ -1,4 +1,4 @@
-//! Functions that the device provides: `vprintf` and `__assertfail`.
+//! Functions that the device provides: `vprintf`, `__assertfail`, `malloc` and `free`.
 
 use super::groups::State;
 use super::warp::{Next, Warp};
@@ -6,7 +6,11 @@ use crate::exec::ctx::Ctx;
 use crate::exec::fault::{FaultKind, LaneFault};
 use crate::exec::inst::{Call, Callee, Inst};
 use crate::exec::lanes::bits;
+use crate::exec::memory::BadFree;
 use crate::exec::printf;
+
+/// What went wrong, and the address that it went wrong with.
+type Failure = (FaultKind, Option<u64>);
 
 impl Warp {
     /// Executes a call of a provided function for a group.
@@ -19,52 +23,69 @@ impl Warp {
     ) -> Next {
         let group = self.groups[at];
         let base = self.frames[group.frame as usize].local_base;
-        let arg = |warp: &Warp, n: usize, lane: usize| {
-            call.args.get(n).map_or(0, |m| {
-                warp.local_value(base + u64::from(m.caller), m.size, lane)
-            })
-        };
         for lane in bits(group.mask) {
-            let fault = |kind: FaultKind, address: Option<u64>| {
-                Next::Fault(
-                    LaneFault {
-                        kind,
-                        lane: lane as u32,
-                        address,
-                        access: None,
-                    },
-                    inst.line,
-                )
-            };
-            if matches!(call.callee, Callee::AssertFail) {
-                return match assertion(cx, lane, std::array::from_fn(|n| arg(self, n, lane))) {
-                    Ok(text) => fault(FaultKind::Assert(text), None),
-                    Err((kind, at)) => fault(kind, Some(at)),
-                };
-            }
-            let (format, args) = (arg(self, 0, lane), arg(self, 1, lane));
-            let text = cx
-                .read_text(lane, format)
-                .map_err(|kind| (kind, format))
-                .and_then(|f| printf::format(cx, lane, &f, args));
-            match text {
-                Ok(text) => {
-                    cx.env.host.print(&text.bytes);
+            let args = std::array::from_fn(|n| {
+                call.args.get(n).map_or(0, |m| {
+                    self.local_value(base + u64::from(m.caller), m.size, lane)
+                })
+            });
+            match provided(cx, call.callee, lane, args) {
+                Ok(result) => {
                     if let Some(m) = call.rets.first() {
                         for k in 0..u64::from(m.size) {
-                            let byte =
-                                text.conversions.checked_shr(8 * k as u32).unwrap_or(0) as u8;
+                            let byte = result.checked_shr(8 * k as u32).unwrap_or(0) as u8;
                             self.set_local_byte(base + u64::from(m.caller) + k, lane, byte);
                         }
                     }
                 }
-                Err((kind, at)) => return fault(kind, Some(at)),
+                Err((kind, address)) => {
+                    let fault = LaneFault {
+                        kind,
+                        lane: lane as u32,
+                        address,
+                        access: None,
+                    };
+                    return Next::Fault(fault, inst.line);
+                }
             }
         }
         let g = &mut self.groups[at];
         g.pc += 1;
         g.state = State::Run;
         Next::Reschedule
+    }
+}
+
+/// The result of a provided function for a lane; 0 if it has none.
+fn provided(cx: &mut Ctx<'_>, callee: Callee, lane: usize, args: [u64; 4]) -> Result<u64, Failure> {
+    match callee {
+        Callee::Malloc => Ok(cx.env.mem.allocate(args[0]).unwrap_or(0)),
+        Callee::Free if args[0] == 0 => Ok(0),
+        Callee::Free => {
+            let freed = cx.env.mem.release(args[0]);
+            // Accesses from now on must miss what is gone.
+            cx.forget_ranges();
+            freed.map(|()| 0).map_err(|bad| {
+                let kind = match bad {
+                    BadFree::Freed => FaultKind::DoubleFree,
+                    BadFree::NotAllocated => FaultKind::InvalidFree,
+                };
+                (kind, Some(args[0]))
+            })
+        }
+        Callee::AssertFail => {
+            let text = assertion(cx, lane, args).map_err(|(kind, at)| (kind, Some(at)))?;
+            Err((FaultKind::Assert(text), None))
+        }
+        // The others are no provided functions: `call` enters them itself.
+        Callee::Printf | Callee::Direct(_) | Callee::Indirect(_) => {
+            let format = cx.read_text(lane, args[0]);
+            let format = format.map_err(|kind| (kind, Some(args[0])))?;
+            let text = printf::format(cx, lane, &format, args[1]);
+            let text = text.map_err(|(kind, at)| (kind, Some(at)))?;
+            cx.env.host.print(&text.bytes);
+            Ok(text.conversions.into())
+        }
     }
 }
 

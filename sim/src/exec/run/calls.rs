@@ -53,7 +53,7 @@ impl Warp {
                     _ => return Next::Fault(lane_fault(FaultKind::InvalidPc, mask), inst.line),
                 }
             }
-            Callee::Printf | Callee::AssertFail => {
+            Callee::Printf | Callee::AssertFail | Callee::Malloc | Callee::Free => {
                 return self.builtin(cx, at, call, inst);
             }
         };
