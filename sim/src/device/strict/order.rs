@@ -185,7 +185,7 @@ impl Order {
         let over = |wait: Stamp| host.covers(wait) || !known.contains(&wait.stream);
         let clocks = lines.values_mut().map(|line| &mut line.clock);
         for clock in clocks.chain([told]) {
-            if clock.close(&over) {
+            if clock.close(over) {
                 clock.join(&everything);
             }
         }
