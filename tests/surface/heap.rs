@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cupola_sys::CallError;
 use cupola_sys::driver::*;
@@ -152,6 +153,13 @@ impl Drop for Heap<'_> {
     }
 }
 
+/// One test at a time: on one driver they all have one context, and so one heap, which one of
+/// them fills.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn limit(raw: &Raw) -> usize {
     let mut bytes = 0;
     // SAFETY: the place outlives the call.
@@ -167,6 +175,7 @@ fn limit(raw: &Raw) -> usize {
 /// less aligned than any type needs.
 #[test]
 fn another_kernel_reads_and_frees_what_threads_allocated() {
+    let _alone = alone();
     let raw = Raw::open();
     let heap = Heap::new(&raw);
     let shape = (8, 64);
@@ -183,6 +192,7 @@ fn another_kernel_reads_and_frees_what_threads_allocated() {
 /// was freed.
 #[test]
 fn a_full_heap_gives_null_until_something_is_freed() {
+    let _alone = alone();
     let raw = Raw::open();
     let heap = Heap::new(&raw);
     let shape = (1, 64);
@@ -208,6 +218,7 @@ fn a_full_heap_gives_null_until_something_is_freed() {
 /// that only kernels reach.
 #[test]
 fn the_host_cannot_touch_the_heap() {
+    let _alone = alone();
     let raw = Raw::open();
     let heap = Heap::new(&raw);
     let table = raw.upload(&[0; 8]);
@@ -238,6 +249,7 @@ fn the_host_cannot_touch_the_heap() {
 /// null could end the kernel.
 #[test]
 fn no_bytes_have_addresses_and_null_can_be_freed() {
+    let _alone = alone();
     let raw = Raw::open();
     let heap = Heap::new(&raw);
     let (shape, table) = ((1, 2), raw.upload(&[0; 16]));
@@ -252,6 +264,7 @@ fn no_bytes_have_addresses_and_null_can_be_freed() {
 /// that it has that.
 #[test]
 fn a_limit_is_rounded_up() {
+    let _alone = alone();
     let raw = Raw::open();
     let mut context = null_mut();
     let d = &raw.driver;
