@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, bail};
 
 use crate::{root, skip, tasks};
 
@@ -49,7 +49,12 @@ pub(crate) fn run() -> Result<()> {
     rust(&sources, &folder.join("rust"), &files)?;
     triton(&sources, &folder.join("triton"), &files)?;
     let made = fs::read_dir(&files)?.count();
-    ensure!(made > 0, "no compiler was found");
+    if made == 0 {
+        return skip(
+            "the corpus of compiled PTX",
+            "no compiler that makes PTX is here",
+        );
+    }
     eprintln!("{made} files in {}", files.display());
     let mut test = tasks::cargo([
         "test",

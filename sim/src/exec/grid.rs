@@ -29,6 +29,8 @@ const MAX_FOOTPRINT: usize = 64 << 20;
 const TOLD_AFTER: u64 = 1 << 20;
 /// Blocks that `launch` runs itself before it starts helpers.
 const ALONE: u64 = 4;
+/// Instructions of one block after which helpers are worth their start: some 0.1 ms.
+const LONG: u64 = 20_000;
 
 /// Shape of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -315,6 +317,10 @@ impl<'m> Grid<'m> {
             match stop {
                 BlockStop::Done => {
                     tally.done += 1;
+                    if started < ALONE && steps > LONG {
+                        started = ALONE;
+                        long();
+                    }
                     idle.push(block);
                 }
                 BlockStop::Slice => {
