@@ -36,6 +36,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    #[cfg(all(feature = "libcuda", unix))]
     pub(crate) fn new(exit: Exit, message: String) -> Self {
         Self { exit, message }
     }
