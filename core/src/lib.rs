@@ -7,15 +7,15 @@ extern crate std;
 mod budget;
 mod handle;
 mod pressure;
-mod rotation;
 mod slots;
 mod sync;
+mod turns;
 
 pub use budget::{Budget, OverBudget, OverRelease, Reservation};
 pub use handle::{Handle, Tag, tag};
 pub use pressure::Pressure;
-pub use rotation::{Rotation, RotationError, Stage, Turn};
 pub use slots::{
     Chunk, ChunkSource, FixedSlots, Grown, HandleError, Held, InPlace, InsertError, Layout, Lease,
     Release, SlotPool, Slots, Vacancy,
 };
+pub use turns::{Stage, Turn, Turns, TurnsError};

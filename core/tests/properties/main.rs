@@ -5,9 +5,9 @@
 
 mod budget;
 mod handle;
-mod rotation;
 mod stores;
 mod threads;
+mod turns;
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -13,7 +13,7 @@ mod slot;
 use std::fmt;
 use std::ops::Deref;
 
-use cupola_core::{Rotation, Stage};
+use cupola_core::{Stage, Turns};
 
 pub use report::{OverlapReport, Report, StageTimes};
 
@@ -79,7 +79,7 @@ pub struct Step<'s, I: DeviceCopy, O: DeviceCopy> {
 /// Three slots keep the three stages busy; a fourth hides the time that filling and
 /// consuming take on the host. One slot is the serial order, to compare with.
 pub struct Pipeline<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize = 3> {
-    rotation: Rotation<SLOTS>,
+    turns: Turns<SLOTS>,
     slots: Vec<Slot<I, O>>,
     clock: Option<Clock>,
     lanes: Lanes,
@@ -171,7 +171,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
             None
         };
         Ok(Self {
-            rotation: Rotation::new(),
+            turns: Turns::new(),
             slots,
             clock,
             lanes,
@@ -216,24 +216,24 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
             clock.start(&self.lanes.upload)?;
         }
         loop {
-            let Some(turn) = self.rotation.begin() else {
+            let Some(turn) = self.turns.begin() else {
                 report.full_waits += 1;
                 self.deliver(sink)?;
                 continue;
             };
-            let slot = &mut self.slots[self.rotation.buffer(turn)];
+            let slot = &mut self.slots[self.turns.buffer(turn)];
             // SAFETY: the slot's last turn was delivered, so no copy of it runs.
             let Some(len) = fill(unsafe { slot.input_mut() })? else {
                 break;
             };
             slot.upload(report.items, len, &self.lanes)?;
-            let _ = self.rotation.advance(turn);
+            let _ = self.turns.advance(turn);
             step(slot.begin_step(&self.lanes)?)?;
-            let _ = self.rotation.advance(turn);
+            let _ = self.turns.advance(turn);
             slot.download(&self.lanes)?;
             report.items += 1;
         }
-        while self.rotation.oldest(Stage::Downloading).is_some() {
+        while self.turns.oldest(Stage::Downloading).is_some() {
             self.deliver(sink)?;
         }
         report.overlap = self.clock.as_mut().and_then(Clock::finish);
@@ -245,23 +245,23 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
         &mut self,
         sink: &mut impl FnMut(u64, &[O]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(turn) = self.rotation.oldest(Stage::Downloading) else {
+        let Some(turn) = self.turns.oldest(Stage::Downloading) else {
             return Ok(());
         };
-        let slot = &self.slots[self.rotation.buffer(turn)];
+        let slot = &self.slots[self.turns.buffer(turn)];
         slot.wait()?;
         if let Some(clock) = &mut self.clock {
             clock.take(slot.marks())?;
         }
         // SAFETY: the download has completed, and the next one needs this turn to end.
         sink(slot.index(), unsafe { slot.output() })?;
-        let _ = self.rotation.advance(turn);
+        let _ = self.turns.advance(turn);
         Ok(())
     }
 
     /// Waits until nothing is in flight, and frees all slots.
     fn drain(&mut self) -> Result<()> {
-        if self.rotation.in_flight() > 0 {
+        if self.turns.in_flight() > 0 {
             // All three are waited for, even if one fails.
             self.lost |= !self
                 .lanes
@@ -269,7 +269,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
                 .map(submit::settle)
                 .iter()
                 .all(|&settled| settled);
-            self.rotation.reset();
+            self.turns.reset();
         }
         if self.lost {
             return Err(self.lanes.context.poison().unwrap_or_else(|| {
@@ -305,7 +305,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> fmt::Debug for Pipeline<I
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pipeline")
             .field("slots", &SLOTS)
-            .field("in_flight", &self.rotation.in_flight())
+            .field("in_flight", &self.turns.in_flight())
             .finish_non_exhaustive()
     }
 }

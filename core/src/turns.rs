@@ -1,4 +1,4 @@
-//! `Rotation<N>`: which of a pipeline's `N` buffers is in which stage.
+//! `Turns<N>`: which of a pipeline's `N` buffers is in which stage.
 //!
 //! Work passes every stage in the order in which it began, so four counters say it all:
 //! how many turns have entered each stage. A turn's number never repeats, which makes it
@@ -33,14 +33,14 @@ impl Turn {
 
 /// The turn cannot advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RotationError {
-    /// The turn is over, or this rotation has not begun it.
+pub enum TurnsError {
+    /// The turn is over, or these turns have not begun it.
     Stale(Turn),
     /// A turn that began earlier is still in the same stage.
     NotFirst(Turn),
 }
 
-impl fmt::Display for RotationError {
+impl fmt::Display for TurnsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stale(Turn(number)) => write!(f, "turn {number} is not under way"),
@@ -51,15 +51,15 @@ impl fmt::Display for RotationError {
     }
 }
 
-impl core::error::Error for RotationError {}
+impl core::error::Error for TurnsError {}
 
 /// The state of `N` buffers that take turns: free, uploading, processing, downloading and
 /// free again, always in the order in which the turns began.
 ///
 /// ```
-/// use cupola_core::{Rotation, Stage};
+/// use cupola_core::{Stage, Turns};
 ///
-/// let mut buffers = Rotation::<2>::new();
+/// let mut buffers = Turns::<2>::new();
 /// let first = buffers.begin().unwrap();
 /// let second = buffers.begin().unwrap();
 /// assert_eq!(buffers.begin(), None); // both buffers are in use
@@ -74,17 +74,17 @@ impl core::error::Error for RotationError {}
 /// assert!(buffers.advance(first).is_err()); // a turn that is over stays over
 /// ```
 #[derive(Clone, Debug)]
-pub struct Rotation<const N: usize> {
+pub struct Turns<const N: usize> {
     /// Turns that have entered `Uploading`, `Processing`, `Downloading` and, last, `Free`
     /// again. Never increasing from left to right.
     entered: [u64; 4],
 }
 
-impl<const N: usize> Rotation<N> {
+impl<const N: usize> Turns<N> {
     /// All buffers free.
     #[must_use]
     pub const fn new() -> Self {
-        const { assert!(N > 0, "a rotation needs a buffer") };
+        const { assert!(N > 0, "turns need a buffer") };
         Self { entered: [0; 4] }
     }
 
@@ -102,17 +102,17 @@ impl<const N: usize> Rotation<N> {
     /// Moves a turn on to the next stage, and says which; [`Stage::Free`] is its end.
     ///
     /// # Errors
-    /// [`RotationError`]; nothing has changed then.
-    pub fn advance(&mut self, turn: Turn) -> Result<Stage, RotationError> {
-        let stage = self.stage(turn).ok_or(RotationError::Stale(turn))?;
+    /// [`TurnsError`]; nothing has changed then.
+    pub fn advance(&mut self, turn: Turn) -> Result<Stage, TurnsError> {
+        let stage = self.stage(turn).ok_or(TurnsError::Stale(turn))?;
         let (next, entered) = match stage {
             Stage::Uploading => (Stage::Processing, &mut self.entered[1]),
             Stage::Processing => (Stage::Downloading, &mut self.entered[2]),
             Stage::Downloading => (Stage::Free, &mut self.entered[3]),
-            Stage::Free => return Err(RotationError::Stale(turn)),
+            Stage::Free => return Err(TurnsError::Stale(turn)),
         };
         if *entered != turn.0 {
-            return Err(RotationError::NotFirst(turn));
+            return Err(TurnsError::NotFirst(turn));
         }
         *entered += 1;
         Ok(next)
@@ -168,7 +168,7 @@ impl<const N: usize> Rotation<N> {
     }
 }
 
-impl<const N: usize> Default for Rotation<N> {
+impl<const N: usize> Default for Turns<N> {
     fn default() -> Self {
         Self::new()
     }

@@ -1,6 +1,6 @@
-//! The rotation against a list of turns and their stages.
+//! Turns against a list of turns and their stages.
 
-use cupola_core::{Rotation, RotationError, Stage, Turn};
+use cupola_core::{Stage, Turn, Turns, TurnsError};
 use quickcheck::quickcheck;
 
 const STAGES: [Stage; 4] = [
@@ -13,36 +13,36 @@ const STAGES: [Stage; 4] = [
 quickcheck! {
     /// Without it a buffer could be in two turns at a time, or a turn overtake another.
     /// Each number is a step: 0 begins, 1 resets, others advance one of the last turns.
-    fn a_rotation_behaves_like_a_list(steps: Vec<u8>) -> bool {
+    fn turns_behave_like_a_list(steps: Vec<u8>) -> bool {
         const N: usize = 3;
-        let mut rotation = Rotation::<N>::new();
+        let mut taken = Turns::<N>::new();
         // Every turn begun, with its position in STAGES.
         let mut turns: Vec<(Turn, usize)> = Vec::new();
         for step in steps {
             let under_way = turns.iter().filter(|(_, stage)| *stage < 3).count();
             match step {
-                0..64 => match rotation.begin() {
+                0..64 => match taken.begin() {
                     Some(turn) => {
                         assert!(under_way < N);
                         assert_eq!(turn.number(), turns.len() as u64);
-                        assert_eq!(rotation.buffer(turn), turns.len() % N);
+                        assert_eq!(taken.buffer(turn), turns.len() % N);
                         turns.push((turn, 0));
                     }
                     None => assert_eq!(under_way, N),
                 },
                 64 => {
-                    rotation.reset();
+                    taken.reset();
                     turns.iter_mut().for_each(|turn| turn.1 = 3);
                 }
                 _ => {
                     let back = usize::from(step) % (N + 2);
                     let Some(at) = turns.len().checked_sub(1 + back) else { continue };
                     let (turn, stage) = turns[at];
-                    let outcome = rotation.advance(turn);
+                    let outcome = taken.advance(turn);
                     if stage == 3 {
-                        assert_eq!(outcome, Err(RotationError::Stale(turn)));
+                        assert_eq!(outcome, Err(TurnsError::Stale(turn)));
                     } else if turns[..at].iter().any(|before| before.1 == stage) {
-                        assert_eq!(outcome, Err(RotationError::NotFirst(turn)));
+                        assert_eq!(outcome, Err(TurnsError::NotFirst(turn)));
                     } else {
                         turns[at].1 += 1;
                         assert_eq!(outcome, Ok(STAGES[stage + 1]));
@@ -51,26 +51,26 @@ quickcheck! {
             }
             for (turn, stage) in &turns {
                 let expected = Some(STAGES[*stage]).filter(|stage| *stage != Stage::Free);
-                assert_eq!(rotation.stage(*turn), expected);
+                assert_eq!(taken.stage(*turn), expected);
             }
             for (at, stage) in STAGES.into_iter().enumerate() {
                 let first = turns.iter().find(|turn| turn.1 == at).map(|turn| turn.0);
                 let expected = if stage == Stage::Free { None } else { first };
-                assert_eq!(rotation.oldest(stage), expected);
+                assert_eq!(taken.oldest(stage), expected);
             }
             let in_flight = turns.iter().filter(|(_, stage)| *stage < 3).count();
-            assert_eq!(rotation.in_flight(), in_flight);
+            assert_eq!(taken.in_flight(), in_flight);
         }
         true
     }
 }
 
-/// Without it a turn of another rotation could move this one.
+/// Without it a turn begun elsewhere could move this one.
 #[test]
 fn a_turn_that_has_not_begun_is_refused() {
-    let mut other = Rotation::<2>::new();
+    let mut other = Turns::<2>::new();
     let turn = other.begin().unwrap();
-    let mut rotation = Rotation::<2>::new();
-    assert_eq!(rotation.advance(turn), Err(RotationError::Stale(turn)));
-    assert_eq!(rotation.stage(turn), None);
+    let mut taken = Turns::<2>::new();
+    assert_eq!(taken.advance(turn), Err(TurnsError::Stale(turn)));
+    assert_eq!(taken.stage(turn), None);
 }
