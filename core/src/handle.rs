@@ -106,7 +106,8 @@ impl<G> Handle<G> {
     /// names something.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Option<Self> {
-        if (bits >> Self::INDEX_BITS) & 1 == 0 {
+        let vacant = (bits >> Self::INDEX_BITS) & 1 == 0;
+        if vacant && !cfg!(mutant = "handle_of_a_vacant_slot") {
             return None;
         }
         match NonZeroU64::new(bits) {
@@ -151,6 +152,9 @@ impl<G> PartialOrd for Handle<G> {
 }
 impl<G> Ord for Handle<G> {
     fn cmp(&self, other: &Self) -> Ordering {
+        if cfg!(mutant = "handle_orders_by_index") {
+            return self.index().cmp(&other.index());
+        }
         self.bits.cmp(&other.bits)
     }
 }

@@ -7,6 +7,7 @@ mod api;
 mod bindgen;
 mod bundle;
 mod corpus;
+mod mutants;
 mod ptx;
 mod tasks;
 mod wheels;
@@ -53,6 +54,11 @@ enum Task {
     },
     /// Run the loom models of `core`
     Loom,
+    /// Build each deliberate mistake in `core` and demand that the test named for it fails
+    Mutants {
+        /// The mutants, by the names in `core/mutants.toml`; all when none is named
+        names: Vec<String>,
+    },
     /// Run each fuzz target for a bounded time
     Fuzz {
         /// Seconds for each target
@@ -62,6 +68,9 @@ enum Task {
 }
 
 fn main() -> Result<()> {
+    if let Some(status) = mutants::as_compiler() {
+        std::process::exit(status?.code().unwrap_or(1));
+    }
     match Cli::parse().task {
         Task::Bindgen { check } => bindgen::run(check),
         Task::Cuda => wheels::fetch_runtime().map(drop),
@@ -71,6 +80,7 @@ fn main() -> Result<()> {
         Task::Ci => tasks::ci(),
         Task::Bundle { dir } => bundle::run(&dir),
         Task::Loom => tasks::loom(),
+        Task::Mutants { names } => mutants::run(&names),
         Task::Fuzz { seconds } => tasks::fuzz(seconds),
     }
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::{bindgen, corpus, ptx, root, skip, wheels};
+use crate::{bindgen, corpus, mutants, ptx, root, skip, wheels};
 
 /// `cargo xtask test`: every test that the README promises, in one run.
 pub(crate) fn test() -> Result<()> {
@@ -223,6 +223,7 @@ pub(crate) fn ci() -> Result<()> {
     ptx::run(true)?;
     corpus::run()?;
     loom()?;
+    mutants::run(&[])?;
     fuzz(env::var("CUPOLA_FUZZ_SECONDS").map_or(Ok(45), |text| text.parse())?)?;
     run(
         "the main job",

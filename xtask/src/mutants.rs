@@ -1,0 +1,463 @@
+//! `cargo xtask mutants`: builds each deliberate mistake of `core` and demands that the
+//! test named for it fails.
+//!
+//! cargo runs the compiler through this program, which adds the mutant's `--cfg` for the
+//! crate `cupola_core` and passes everything else on. Every mutant has the program under a
+//! path of its own: cargo counts the wrapper's path among what a workspace member is made
+//! of, and leaves it out for other packages. So loom and quickcheck are built once, each
+//! mutant is kept beside the others, and a second run builds nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde::Deserialize;
+
+use crate::root;
+use crate::tasks::{cargo, target};
+
+/// Tells this program that it runs as a compiler, and for which mutant (none when empty).
+const WRAPPED: &str = "CUPOLA_XTASK_MUTANT";
+/// The wrapper's name for the build without a mutant.
+const UNCHANGED: &str = "unchanged";
+/// A test that has not ended by then has not ended.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Mutants that are under way at a time: one is tested while the next is built.
+const WORKERS: usize = 2;
+
+/// `core/mutants.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    #[serde(default)]
+    mutant: Vec<Mutant>,
+}
+
+/// One row of the list.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mutant {
+    name: String,
+    /// The mistake, for who reads the list.
+    what: String,
+    suite: Suite,
+    test: String,
+    #[serde(default)]
+    kill: Kill,
+}
+
+/// The test program that kills a mutant.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(rename_all = "lowercase")]
+enum Suite {
+    Loom,
+    Properties,
+    Unit,
+}
+
+/// How the test fails.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Kill {
+    /// By a panic, or by dying of a signal.
+    #[default]
+    Failure,
+    /// By not ending: the mistake makes somebody wait for ever.
+    Timeout,
+}
+
+/// How one run of one test ended.
+#[derive(Debug)]
+enum Outcome {
+    Passed,
+    /// With the first line of what was said.
+    Failed(String),
+    TimedOut,
+}
+
+/// A line of the table.
+struct Row {
+    mutant: Mutant,
+    verdict: Result<String>,
+    seconds: f64,
+}
+
+/// Builds the mutants in `only` (all when empty) and demands that each is killed.
+pub(crate) fn run(only: &[String]) -> Result<()> {
+    eprintln!("\n==== mutants");
+    let start = Instant::now();
+    let list = read()?;
+    let names: BTreeSet<_> = list.iter().map(|mutant| mutant.name.as_str()).collect();
+    for name in only {
+        ensure!(
+            names.contains(name.as_str()),
+            "core/mutants.toml has no mutant {name}"
+        );
+    }
+    let chosen: Vec<_> = list
+        .iter()
+        .filter(|mutant| only.is_empty() || only.contains(&mutant.name))
+        .cloned()
+        .collect();
+    check_unchanged(&chosen)?;
+
+    let queue = Mutex::new(chosen.iter());
+    let rows = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some(mutant) = take(&queue) {
+                    let start = Instant::now();
+                    let verdict = kill(mutant);
+                    let row = Row {
+                        mutant: mutant.clone(),
+                        verdict,
+                        seconds: start.elapsed().as_secs_f64(),
+                    };
+                    eprintln!("{row}");
+                    rows.lock().expect("no worker panics").push(row);
+                }
+            });
+        }
+    });
+    let mut rows = rows.into_inner().expect("no worker panics");
+    rows.sort_by(|a, b| (a.mutant.suite, &a.mutant.name).cmp(&(b.mutant.suite, &b.mutant.name)));
+    println!("\nmutant | test | died of | seconds");
+    for row in &rows {
+        println!("{row}");
+    }
+    let survivors = rows.iter().filter(|row| row.verdict.is_err()).count();
+    println!(
+        "{} mutants, {} killed, {survivors} not; {} s",
+        rows.len(),
+        rows.len() - survivors,
+        start.elapsed().as_secs()
+    );
+    ensure!(survivors == 0, "{survivors} mutants were not killed");
+    Ok(())
+}
+
+/// The next mutant; the lock is held no longer than that takes.
+fn take<'m>(queue: &Mutex<std::slice::Iter<'m, Mutant>>) -> Option<&'m Mutant> {
+    queue.lock().expect("no worker panics").next()
+}
+
+/// Without the mutants each of their tests must pass, and be there at all.
+fn check_unchanged(mutants: &[Mutant]) -> Result<()> {
+    let mut tests: BTreeMap<Suite, BTreeSet<&str>> = BTreeMap::new();
+    for mutant in mutants {
+        tests.entry(mutant.suite).or_default().insert(&mutant.test);
+    }
+    for (suite, tests) in tests {
+        let program = build(suite, None)?;
+        for test in tests {
+            match run_test(&program, test, UNCHANGED)? {
+                Outcome::Passed => {}
+                other => bail!("{suite} test {test} must pass without a mutant: {other:?}"),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Builds a mutant and runs its test; says how it died, or why it must be taken for alive.
+fn kill(mutant: &Mutant) -> Result<String> {
+    let program = build(mutant.suite, Some(&mutant.name))?;
+    match (run_test(&program, &mutant.test, &mutant.name)?, mutant.kill) {
+        (Outcome::Failed(how), Kill::Failure) => Ok(how),
+        (Outcome::TimedOut, Kill::Timeout) => Ok("did not end".into()),
+        (Outcome::Passed, _) => bail!("SURVIVED ({})", mutant.what),
+        (Outcome::TimedOut, Kill::Failure) => {
+            bail!(
+                "did not end in {} s; say kill = \"timeout\" if it must not",
+                PATIENCE.as_secs()
+            )
+        }
+        (Outcome::Failed(how), Kill::Timeout) => {
+            bail!("failed, although it should not end: {how}")
+        }
+    }
+}
+
+/// Builds a test program of `core`, with a mutant or without, and returns its path.
+fn build(suite: Suite, mutant: Option<&str>) -> Result<PathBuf> {
+    let arguments: &[&str] = match suite {
+        Suite::Loom => &["--test", "loom"],
+        Suite::Properties => &["--test", "properties"],
+        Suite::Unit => &["--lib"],
+    };
+    let crates = if suite == Suite::Loom {
+        "loom"
+    } else {
+        "plain"
+    };
+    let mut cargo = cargo([
+        "test",
+        "--no-run",
+        "--package",
+        "cupola-core",
+        "--message-format=json-render-diagnostics",
+    ]);
+    cargo
+        .args(arguments)
+        .env("CARGO_TARGET_DIR", folder().join(crates))
+        .env(
+            "RUSTC_WORKSPACE_WRAPPER",
+            wrapper(mutant.unwrap_or(UNCHANGED))?,
+        )
+        .env(WRAPPED, mutant.unwrap_or_default());
+    if suite == Suite::Loom {
+        // Not release: the models end in a second without, and thin LTO would take most
+        // of a mutant's time.
+        cargo.env("RUSTFLAGS", "--cfg loom");
+    }
+    let output = cargo.output().context("starting cargo")?;
+    ensure!(
+        output.status.success(),
+        "does not build ({}):\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    program(&String::from_utf8_lossy(&output.stdout))
+        .context("cargo did not say which program it has built")
+}
+
+/// The test program among cargo's messages: of all artifacts only that one is executable.
+fn program(messages: &str) -> Option<PathBuf> {
+    messages.lines().find_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        Some(message["executable"].as_str()?.into())
+    })
+}
+
+/// This program under a path that only the mutant `name` has.
+fn wrapper(name: &str) -> Result<PathBuf> {
+    let folder = folder().join("compilers").join(name);
+    fs::create_dir_all(&folder)?;
+    let wrapper = folder.join(format!("xtask{}", env::consts::EXE_SUFFIX));
+    let program = env::current_exe()?;
+    let _ = fs::remove_file(&wrapper);
+    if fs::hard_link(&program, &wrapper).is_err() {
+        fs::copy(&program, &wrapper)
+            .with_context(|| format!("copying to {}", wrapper.display()))?;
+    }
+    Ok(wrapper)
+}
+
+/// Runs one test of a test program, whose output goes to a file named for `mutant`.
+fn run_test(program: &Path, test: &str, mutant: &str) -> Result<Outcome> {
+    let log = folder().join(format!("{mutant}.log"));
+    let file = File::create(&log)?;
+    let mut child = Command::new(program)
+        .args([test, "--exact", "--nocapture"])
+        .current_dir(root().join("core"))
+        .env(
+            "LOOM_MAX_PREEMPTIONS",
+            env::var_os("LOOM_MAX_PREEMPTIONS").unwrap_or_else(|| "3".into()),
+        )
+        .stdin(Stdio::null())
+        .stdout(file.try_clone()?)
+        .stderr(file)
+        .spawn()
+        .with_context(|| format!("starting {}", program.display()))?;
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if start.elapsed() > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+            return Ok(Outcome::TimedOut);
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    judge(status, &String::from_utf8_lossy(&fs::read(&log)?), test)
+}
+
+/// What a finished run means. That the runner came to start the test is part of it: a name
+/// that fits no test would otherwise pass, and any other crash would kill.
+fn judge(status: ExitStatus, output: &str, test: &str) -> Result<Outcome> {
+    ensure!(
+        output.contains("\nrunning 1 test\n"),
+        "there is no test {test}, or it never began ({status})"
+    );
+    if status.success() {
+        ensure!(
+            output.contains("test result: ok. 1 passed"),
+            "test {test} was not run"
+        );
+        return Ok(Outcome::Passed);
+    }
+    let said = output
+        .lines()
+        .skip_while(|line| !line.contains("panicked at"))
+        .skip(1)
+        .find(|line| !line.trim().is_empty());
+    // Of a signal the runner says nothing, and the panic before it may be missing.
+    let how = said.map_or_else(|| status.to_string(), |line| line.trim().to_owned());
+    Ok(Outcome::Failed(how))
+}
+
+/// The mutants of `core/mutants.toml`, checked against those of `core/src`.
+fn read() -> Result<Vec<Mutant>> {
+    let text = fs::read_to_string(root().join("core/mutants.toml"))?;
+    let list: List = toml::from_str(&text).context("core/mutants.toml")?;
+    let mut listed = BTreeSet::new();
+    for mutant in &list.mutant {
+        ensure!(
+            listed.insert(mutant.name.clone()),
+            "core/mutants.toml lists {} twice",
+            mutant.name
+        );
+    }
+    let mut placed = BTreeSet::new();
+    collect(&root().join("core/src"), &mut placed)?;
+    let unplaced: Vec<_> = listed.difference(&placed).cloned().collect();
+    let unlisted: Vec<_> = placed.difference(&listed).cloned().collect();
+    ensure!(
+        unplaced.is_empty() && unlisted.is_empty(),
+        "core/mutants.toml lists what core/src does not have: {unplaced:?}; \
+         core/src has what core/mutants.toml does not list: {unlisted:?}"
+    );
+    Ok(list.mutant)
+}
+
+/// Adds the names of all mutants in the files under `folder`.
+fn collect(folder: &Path, names: &mut BTreeSet<String>) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, names)?;
+        } else {
+            names.extend(placed(&fs::read_to_string(&path)?));
+        }
+    }
+    Ok(())
+}
+
+/// The mutants that a source file asks for, comments left out.
+fn placed(source: &str) -> Vec<String> {
+    let code = source
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    let mut names = Vec::new();
+    for line in code {
+        for part in line.split("mutant = \"").skip(1) {
+            names.extend(part.split_once('"').map(|(name, _)| name.to_owned()));
+        }
+    }
+    names
+}
+
+fn folder() -> PathBuf {
+    target().join("mutants")
+}
+
+/// When cargo has started this program as the compiler: runs the compiler that it names
+/// with the same arguments, and with the mutant for `cupola_core`. `None` when it was
+/// started as anything else.
+pub(crate) fn as_compiler() -> Option<Result<ExitStatus>> {
+    let mutant = env::var(WRAPPED).ok()?;
+    let mut arguments = env::args_os().skip(1);
+    let compiler = arguments.next()?;
+    Some(
+        Command::new(&compiler)
+            .args(with_mutant(arguments.collect(), &mutant))
+            .status()
+            .with_context(|| format!("starting {}", compiler.display())),
+    )
+}
+
+/// A compiler's arguments, with the mutant when they are those of `cupola_core`.
+fn with_mutant(mut arguments: Vec<OsString>, mutant: &str) -> Vec<OsString> {
+    let is_core = arguments
+        .windows(2)
+        .any(|pair| pair[0] == "--crate-name" && pair[1] == "cupola_core");
+    if is_core && !mutant.is_empty() {
+        // A mistake may well leave something unused.
+        let cfg = format!("mutant=\"{mutant}\"");
+        arguments.extend(["--cfg", &cfg, "--cap-lints", "allow"].map(OsString::from));
+    }
+    arguments
+}
+
+impl std::fmt::Display for Suite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Loom => "loom",
+            Self::Properties => "properties",
+            Self::Unit => "unit",
+        })
+    }
+}
+
+impl std::fmt::Display for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            mutant,
+            verdict,
+            seconds,
+        } = self;
+        let Mutant {
+            name, suite, test, ..
+        } = mutant;
+        write!(f, "{name} | {suite} {test} | ")?;
+        match verdict {
+            Ok(how) => write!(f, "{how:.80}")?,
+            Err(why) => write!(f, "NOT KILLED: {why:#}")?,
+        }
+        write!(f, " | {seconds:.1}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it a mutant of the code could go unlisted.
+    #[test]
+    fn mutants_are_found_in_code_and_not_in_comments() {
+        let source = "// cfg!(mutant = \"no\")\n    /// mutant = \"no\"\n\
+            let a = if cfg!(mutant = \"one\") { 1 } else { 2 };\n\
+            if cfg!(any(mutant = \"two\", mutant = \"three\")) {}\n";
+        assert_eq!(placed(source), ["one", "two", "three"]);
+    }
+
+    /// Without it every crate of a test program would get the mutant, or none.
+    #[test]
+    fn only_the_crate_itself_gets_the_mutant() {
+        let of = |name: &str, mutant| {
+            let arguments = ["--crate-name", name, "core/src/lib.rs"];
+            with_mutant(arguments.map(OsString::from).to_vec(), mutant).len()
+        };
+        assert_eq!(of("cupola_core", "wrong"), 7);
+        assert_eq!(of("cupola_core", ""), 3);
+        assert_eq!(of("loom", "wrong"), 3);
+    }
+
+    /// Without it a row with a misspelt test would count as killed, or pass.
+    #[cfg(unix)]
+    #[test]
+    fn a_test_that_did_not_run_proves_nothing() {
+        use std::os::unix::process::ExitStatusExt as _;
+        let (passed, failed) = (ExitStatus::from_raw(0), ExitStatus::from_raw(101 << 8));
+        let none = "\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed";
+        assert!(judge(passed, none, "a").is_err());
+        assert!(judge(failed, "error while loading shared libraries", "a").is_err());
+        let ok = "\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed";
+        assert!(matches!(judge(passed, ok, "a"), Ok(Outcome::Passed)));
+        let panic = "\nrunning 1 test\n\nthread 'a' panicked at src/a.rs:1:2:\nit broke\n";
+        match judge(failed, panic, "a") {
+            Ok(Outcome::Failed(how)) => assert_eq!(how, "it broke"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
