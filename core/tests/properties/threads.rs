@@ -5,7 +5,7 @@ use std::thread;
 
 use cupola_core::{Budget, FixedSlots, Layout, Release, SlotPool, Slots, tag};
 
-use super::Boxes;
+use super::boxes::Boxes;
 
 const THREADS: usize = 4;
 const ROUNDS: usize = 4000;
