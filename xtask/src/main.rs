@@ -8,6 +8,7 @@ mod bindgen;
 mod bundle;
 mod corpus;
 mod mutants;
+mod no_std;
 mod ptx;
 mod tasks;
 mod wheels;
@@ -59,6 +60,8 @@ enum Task {
         /// The mutants, by the names in `core/mutants.toml`; all when none is named
         names: Vec<String>,
     },
+    /// Show that `core` links without std and refers to no allocation function
+    NoStd,
     /// Run each fuzz target for a bounded time
     Fuzz {
         /// Seconds for each target
@@ -81,6 +84,7 @@ fn main() -> Result<()> {
         Task::Bundle { dir } => bundle::run(&dir),
         Task::Loom => tasks::loom(),
         Task::Mutants { names } => mutants::run(&names),
+        Task::NoStd => no_std::run(),
         Task::Fuzz { seconds } => tasks::fuzz(seconds),
     }
 }

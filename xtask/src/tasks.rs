@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::{bindgen, corpus, mutants, ptx, root, skip, wheels};
+use crate::{bindgen, corpus, mutants, no_std, ptx, root, skip, wheels};
 
 /// `cargo xtask test`: every test that the README promises, in one run.
 pub(crate) fn test() -> Result<()> {
@@ -222,6 +222,7 @@ pub(crate) fn ci() -> Result<()> {
     bindgen::run(true)?;
     ptx::run(true)?;
     corpus::run()?;
+    no_std::run()?;
     loom()?;
     mutants::run(&[])?;
     fuzz(env::var("CUPOLA_FUZZ_SECONDS").map_or(Ok(45), |text| text.parse())?)?;
