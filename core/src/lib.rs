@@ -7,6 +7,7 @@ extern crate std;
 mod budget;
 mod handle;
 mod pressure;
+mod rotation;
 mod slots;
 mod sync;
 mod turns;
@@ -14,6 +15,9 @@ mod turns;
 pub use budget::{Budget, OverBudget, OverRelease, Reservation};
 pub use handle::{Handle, Tag, tag};
 pub use pressure::Pressure;
+pub use rotation::{
+    BufferState, Buffered, ReadBuffer, Reading, Rotation, RotationCounts, WriteBuffer, Writing,
+};
 pub use slots::{
     Chunk, ChunkSource, FixedSlots, Grown, HandleError, Held, InPlace, InsertError, Layout, Lease,
     Release, SlotPool, Slots, Vacancy,

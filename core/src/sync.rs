@@ -38,6 +38,24 @@ impl<T> UnsafeCell<T> {
     }
 }
 
+/// Each value in a cell of its own.
+#[cfg(not(loom))]
+pub(crate) const fn cells<T, const N: usize>(values: [T; N]) -> [UnsafeCell<T>; N] {
+    let values = core::mem::ManuallyDrop::new(values);
+    // SAFETY: both cells are transparent, so the arrays have one layout, and any value of
+    // one is a value of the other. The values move: the original is never used again.
+    unsafe {
+        core::ptr::from_ref(&values)
+            .cast::<[UnsafeCell<T>; N]>()
+            .read()
+    }
+}
+
+#[cfg(loom)]
+pub(crate) fn cells<T, const N: usize>(values: [T; N]) -> [UnsafeCell<T>; N] {
+    values.map(UnsafeCell::new)
+}
+
 /// Declares functions `const`, except under loom.
 macro_rules! const_fn {
     ($($(#[$attr:meta])* $vis:vis fn $name:ident($($args:tt)*) -> $ret:ty $body:block)*) => {$(

@@ -17,6 +17,7 @@
 
 mod budget;
 mod pool;
+mod rotation;
 mod slots;
 
 use std::collections::BTreeSet;

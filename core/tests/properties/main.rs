@@ -6,6 +6,7 @@
 mod boxes;
 mod budget;
 mod handle;
+mod rotation;
 mod stores;
 mod threads;
 mod turns;

@@ -1,0 +1,108 @@
+//! The word of a rotation: how often it was published to, and the state of each buffer.
+
+/// Where a buffer of a [`Rotation`](super::Rotation) is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BufferState {
+    /// Not in use.
+    Free,
+    /// Held by a producer.
+    Writing,
+    /// Published, and held by nobody.
+    Fresh,
+    /// Held by a consumer.
+    Reading,
+}
+
+impl BufferState {
+    const fn bits(self) -> u64 {
+        match self {
+            Self::Free => 0,
+            Self::Writing => 1,
+            Self::Fresh => 2,
+            Self::Reading => 3,
+        }
+    }
+
+    /// What to subtract from the word to free `buffer`, which is in this state.
+    pub(super) const fn weight(self, buffer: usize) -> u64 {
+        self.bits() << (2 * buffer)
+    }
+}
+
+/// The most buffers that fit into a word.
+pub(super) const MOST: usize = 8;
+
+/// The largest number of publications that fits into a word.
+pub(super) const MAX_PUBLISHED: u64 = u64::MAX >> PUBLISHED_AT;
+
+/// Publications sit above two bits for each of `MOST` buffers.
+const PUBLISHED_AT: u32 = 16;
+
+/// The low bit of every buffer's two.
+const LOW: u64 = 0x5555;
+
+/// A value of the word: publications (48 bits) above the buffers' states (2 bits each).
+#[derive(Clone, Copy)]
+pub(super) struct State(pub(super) u64);
+
+impl State {
+    pub(super) const fn new(published: u64) -> Self {
+        Self(published << PUBLISHED_AT)
+    }
+
+    pub(super) const fn published(self) -> u64 {
+        self.0 >> PUBLISHED_AT
+    }
+
+    /// One publication more. The caller has seen to it that it fits.
+    pub(super) const fn published_once_more(self) -> Self {
+        Self(self.0 + (1 << PUBLISHED_AT))
+    }
+
+    pub(super) const fn of(self, buffer: usize) -> BufferState {
+        match (self.0 >> (2 * buffer)) & 3 {
+            0 => BufferState::Free,
+            1 => BufferState::Writing,
+            2 => BufferState::Fresh,
+            _ => BufferState::Reading,
+        }
+    }
+
+    pub(super) const fn with(self, buffer: usize, state: BufferState) -> Self {
+        let cleared = self.0 & !BufferState::Reading.weight(buffer);
+        Self(cleared | state.weight(buffer))
+    }
+
+    /// The first free one of `n` buffers.
+    pub(super) const fn first_free(self, n: usize) -> Option<usize> {
+        let in_use = (self.0 | (self.0 >> 1)) & LOW;
+        // Buffers from n on do not exist; one bit beyond the last ends the search.
+        let buffer = (!in_use & LOW).trailing_zeros() as usize / 2;
+        if buffer < n { Some(buffer) } else { None }
+    }
+
+    /// The low bit of every fresh buffer.
+    const fn fresh_bits(self) -> u64 {
+        (self.0 >> 1) & !self.0 & LOW
+    }
+
+    /// How many buffers are fresh.
+    pub(super) const fn fresh(self) -> usize {
+        self.fresh_bits().count_ones() as usize
+    }
+
+    /// The fresh buffers, by number.
+    pub(super) fn fresh_buffers(self) -> impl Iterator<Item = usize> {
+        let mut left = self.fresh_bits();
+        core::iter::from_fn(move || {
+            let buffer = (left != 0).then(|| left.trailing_zeros() as usize / 2)?;
+            left &= left - 1;
+            Some(buffer)
+        })
+    }
+
+    /// Frees every fresh buffer.
+    pub(super) const fn without_fresh(self) -> Self {
+        Self(self.0 & !(self.fresh_bits() << 1))
+    }
+}
