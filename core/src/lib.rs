@@ -6,7 +6,9 @@ extern crate std;
 
 mod budget;
 mod handle;
+mod padded;
 mod pressure;
+pub mod queue;
 mod rotation;
 mod slots;
 mod sync;

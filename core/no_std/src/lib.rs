@@ -9,6 +9,7 @@
 mod allocate;
 mod budget;
 mod handles;
+mod queues;
 mod stores;
 mod turns;
 

@@ -15,7 +15,9 @@
 //! about it.
 #![cfg(loom)]
 
+mod bounded;
 mod budget;
+mod mpsc;
 mod pool;
 mod rotation;
 mod slots;

@@ -6,6 +6,7 @@
 mod boxes;
 mod budget;
 mod handle;
+mod queues;
 mod rotation;
 mod stores;
 mod threads;
