@@ -10,6 +10,7 @@ mod corpus;
 mod mutants;
 mod no_std;
 mod ptx;
+mod sanitize;
 mod tasks;
 mod wheels;
 
@@ -62,6 +63,8 @@ enum Task {
     },
     /// Show that `core` links without std and refers to no allocation function
     NoStd,
+    /// Run core's tests under the address sanitizer, its threads under the thread sanitizer
+    Sanitize,
     /// Run each fuzz target for a bounded time
     Fuzz {
         /// Seconds for each target
@@ -85,6 +88,7 @@ fn main() -> Result<()> {
         Task::Loom => tasks::loom(),
         Task::Mutants { names } => mutants::run(&names),
         Task::NoStd => no_std::run(),
+        Task::Sanitize => sanitize::run(),
         Task::Fuzz { seconds } => tasks::fuzz(seconds),
     }
 }

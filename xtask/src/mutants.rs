@@ -21,7 +21,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::root;
-use crate::tasks::{cargo, target};
+use crate::tasks::{cargo, programs, target};
 
 /// Tells this program that it runs as a compiler, and for which mutant (none when empty).
 const WRAPPED: &str = "CUPOLA_XTASK_MUTANT";
@@ -198,13 +198,7 @@ fn build(suite: Suite, mutant: Option<&str>) -> Result<PathBuf> {
     } else {
         "plain"
     };
-    let mut cargo = cargo([
-        "test",
-        "--no-run",
-        "--package",
-        "cupola-core",
-        "--message-format=json-render-diagnostics",
-    ]);
+    let mut cargo = cargo(["test", "--package", "cupola-core"]);
     cargo
         .args(arguments)
         .env("CARGO_TARGET_DIR", folder().join(crates))
@@ -218,23 +212,12 @@ fn build(suite: Suite, mutant: Option<&str>) -> Result<PathBuf> {
         // of a mutant's time.
         cargo.env("RUSTFLAGS", "--cfg loom");
     }
-    let output = cargo.output().context("starting cargo")?;
+    let mut programs = programs(&mut cargo)?;
     ensure!(
-        output.status.success(),
-        "does not build ({}):\n{}",
-        output.status,
-        String::from_utf8_lossy(&output.stderr)
+        programs.len() == 1,
+        "one test program expected: {programs:?}"
     );
-    program(&String::from_utf8_lossy(&output.stdout))
-        .context("cargo did not say which program it has built")
-}
-
-/// The test program among cargo's messages: of all artifacts only that one is executable.
-fn program(messages: &str) -> Option<PathBuf> {
-    messages.lines().find_map(|line| {
-        let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        Some(message["executable"].as_str()?.into())
-    })
+    Ok(programs.remove(0))
 }
 
 /// This program under a path that only the mutant `name` has.

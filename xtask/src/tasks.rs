@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::{bindgen, corpus, mutants, no_std, ptx, root, skip, wheels};
+use crate::{bindgen, corpus, mutants, no_std, ptx, root, sanitize, skip, wheels};
 
 /// `cargo xtask test`: every test that the README promises, in one run.
 pub(crate) fn test() -> Result<()> {
@@ -159,7 +159,7 @@ pub(crate) fn fuzz(seconds: u64) -> Result<()> {
         return Ok(());
     };
     let corpus = root().join("fuzz/corpus");
-    for target in ["loader", "ptx", "decode", "kernels", "programs"] {
+    for target in ["loader", "ptx", "decode", "kernels", "programs", "stores"] {
         // New inputs go to a folder of the build, the committed corpus stays as it is.
         let found = self::target().join("fuzz-corpus").join(target);
         std::fs::create_dir_all(&found)?;
@@ -225,6 +225,7 @@ pub(crate) fn ci() -> Result<()> {
     no_std::run()?;
     loom()?;
     mutants::run(&[])?;
+    sanitize::run()?;
     fuzz(env::var("CUPOLA_FUZZ_SECONDS").map_or(Ok(45), |text| text.parse())?)?;
     run(
         "the main job",
@@ -274,6 +275,27 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Comma
         }
     }
     command
+}
+
+/// Builds what a `cargo test` command would run; returns the test programs.
+pub(crate) fn programs(cargo: &mut Command) -> Result<Vec<PathBuf>> {
+    let output = cargo
+        .args(["--no-run", "--message-format=json-render-diagnostics"])
+        .output()
+        .context("starting cargo")?;
+    ensure!(
+        output.status.success(),
+        "does not build ({}):\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    // Of all artifacts only test programs are executable.
+    let program = |line: &str| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        Some(message["executable"].as_str()?.into())
+    };
+    let messages = String::from_utf8_lossy(&output.stdout);
+    Ok(messages.lines().filter_map(program).collect())
 }
 
 pub(crate) fn run(what: &str, command: &mut Command) -> Result<()> {

@@ -20,7 +20,7 @@ impl Arbitrary for Step {
 #[test]
 fn fixed_slots_behave_like_a_map() {
     fn property<const N: usize>(steps: Vec<Step>) {
-        replay(&FixedSlots::<u32, N>::new(), steps);
+        replay(&FixedSlots::<u32, N>::new(), N, steps);
     }
     let size = || QuickCheck::new().rng(Gen::new(600)).tests(100);
     size().quickcheck(property::<1> as fn(Vec<Step>));
@@ -35,6 +35,7 @@ fn a_slot_pool_behaves_like_a_map() {
     fn property(steps: Vec<Step>) {
         replay(
             &SlotPool::<u32, Boxes, tag::Slot, 2>::new(Boxes::new(2)),
+            128,
             steps,
         );
     }

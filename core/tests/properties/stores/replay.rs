@@ -54,6 +54,7 @@ struct Oracle {
     values: HashMap<Handle<tag::Slot>, (u32, State, u64)>,
     issued: Vec<Handle<tag::Slot>>,
     closed: bool,
+    room: usize,
 }
 
 impl Oracle {
@@ -92,9 +93,17 @@ impl Oracle {
     }
 }
 
-/// Takes the steps on an empty store and its oracle; panics where they differ.
-pub(crate) fn replay<L: Layout<Value = u32>>(store: &Slots<L, tag::Slot>, steps: Vec<Step>) {
-    let mut oracle = Oracle::default();
+/// Takes the steps on an empty store with room for `room` values, and on its oracle; panics
+/// where they differ.
+pub(crate) fn replay<L: Layout<Value = u32>>(
+    store: &Slots<L, tag::Slot>,
+    room: usize,
+    steps: Vec<Step>,
+) {
+    let mut oracle = Oracle {
+        room,
+        ..Oracle::default()
+    };
     let mut leases: Vec<Lease<'_, u32, tag::Slot>> = Vec::new();
     for (number, step) in (0..).zip(steps) {
         take(store, &mut oracle, &mut leases, number, step);
@@ -119,7 +128,7 @@ fn take<'s, L: Layout<Value = u32>>(
     number: u32,
     step: Step,
 ) {
-    let full = oracle.values.len() == store.capacity();
+    let full = oracle.values.len() == oracle.room;
     match step {
         Step::Insert { hint } => match store.insert_near(hint.into(), number) {
             Ok(handle) => oracle.insert(handle, number),
