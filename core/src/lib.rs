@@ -16,7 +16,7 @@ mod turns;
 
 pub use budget::{Budget, OverBudget, OverRelease, Reservation};
 pub use handle::{Handle, Tag, tag};
-pub use pressure::Pressure;
+pub use pressure::{Crossing, Pressure, PressureGauge, Thresholds};
 pub use rotation::{
     BufferState, Buffered, ReadBuffer, Reading, Rotation, RotationCounts, WriteBuffer, Writing,
 };

@@ -32,6 +32,28 @@ fn the_limit_is_never_exceeded() {
     });
 }
 
+/// Would break if what fits were fixed before the exchange that charges it: the second
+/// would take too much, or be refused what is left.
+#[test]
+fn who_takes_what_fits_takes_all_that_is_left() {
+    model(&["here first", "there first"], |seen| {
+        let budget = Arc::new(Budget::new(5));
+        let charge = || {
+            let budget = Arc::clone(&budget);
+            move || budget.reserve_up_to(1, 4).unwrap().commit()
+        };
+        let there = thread::spawn(charge());
+        let here = charge()();
+        let there = there.join().unwrap();
+        seen.note(match (here, there) {
+            (4, 1) => "here first",
+            (1, 4) => "there first",
+            _ => "too little or too much",
+        });
+        assert_eq!(budget.used(), 5);
+    });
+}
+
 /// Would break by adding first and checking afterwards: the request that can never fit
 /// would push out the one that always does.
 #[test]

@@ -19,6 +19,7 @@ mod bounded;
 mod budget;
 mod mpsc;
 mod pool;
+mod pressure;
 mod rotation;
 mod slots;
 

@@ -1,4 +1,10 @@
-//! `Pressure`: how full a budget is, in four steps.
+//! `Pressure`: how full a budget is, in four levels.
+
+mod gauge;
+mod thresholds;
+
+pub use gauge::{Crossing, PressureGauge};
+pub use thresholds::Thresholds;
 
 /// How much of a limit is in use. The order is by fullness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,15 +30,6 @@ impl Pressure {
     /// ```
     #[must_use]
     pub const fn of(used: u64, limit: u64) -> Self {
-        let (used, limit) = (used as u128 * 100, limit as u128);
-        if limit == 0 || used > limit * 95 {
-            Self::Critical
-        } else if used >= limit * 80 {
-            Self::High
-        } else if used >= limit * 50 {
-            Self::Medium
-        } else {
-            Self::Low
-        }
+        Thresholds::DEFAULT.level(used, limit)
     }
 }

@@ -5,8 +5,13 @@
 //! looked at an old limit fails its exchange and looks again. Adding first and checking
 //! afterwards would let a doomed request push out one that fits.
 
+mod error;
+mod reservation;
+
 use core::fmt;
-use core::mem::ManuallyDrop;
+
+pub use error::{OverBudget, OverRelease};
+pub use reservation::Reservation;
 
 use crate::pressure::Pressure;
 use crate::sync::{AtomicU64, Ordering, const_fn};
@@ -41,26 +46,6 @@ pub struct Budget {
     peak: AtomicU64,
 }
 
-/// A request did not fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OverBudget {
-    /// Bytes asked for.
-    pub requested: u64,
-    /// Bytes in use when it was refused.
-    pub used: u64,
-    /// The limit that it was refused under.
-    pub limit: u64,
-}
-
-/// More bytes were released than are charged: the caller's account is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OverRelease {
-    /// Bytes to be released.
-    pub requested: u64,
-    /// Bytes in use.
-    pub used: u64,
-}
-
 impl Budget {
     /// The largest limit: 2^48 - 1 bytes (256 TiB). A larger one means this one.
     pub const MAX_LIMIT: u64 = BYTES;
@@ -84,32 +69,59 @@ impl Budget {
     /// # Errors
     /// [`OverBudget`] when `bytes` do not fit; nothing is charged then.
     pub fn reserve(&self, bytes: u64) -> Result<Reservation<'_>, OverBudget> {
+        self.reserve_up_to(bytes, bytes)
+    }
+
+    /// Charges as many bytes as fit, at most `most` and at least `least`: for a cache or a
+    /// staging buffer that makes do with less. A `most` below `least` counts as `least`.
+    ///
+    /// # Errors
+    /// [`OverBudget`] when `least` bytes do not fit; nothing is charged then.
+    pub fn reserve_up_to(&self, least: u64, most: u64) -> Result<Reservation<'_>, OverBudget> {
+        let bytes = self.charge(least, most)?;
+        Ok(Reservation::new(self, bytes))
+    }
+
+    /// Charges from `least` to `most` bytes, and says how many.
+    fn charge(&self, least: u64, most: u64) -> Result<u64, OverBudget> {
+        if cfg!(mutant = "budget_add_then_check") {
+            let (before, limit) = (self.state.fetch_add(least, Ordering::Acquire), self.limit());
+            let used = before & BYTES;
+            if used + least > limit {
+                self.state.fetch_sub(least, Ordering::Release);
+                let requested = least;
+                return Err(OverBudget {
+                    requested,
+                    used,
+                    limit,
+                });
+            }
+            return Ok(least);
+        }
         // Acquire, here and on failure: pairs with the Release in `set_limit`, so the limit
         // that is read next is at least as new as the epoch just read.
         let mut state = self.state.load(Ordering::Acquire);
         loop {
             let used = state & BYTES;
             let limit = self.limit.load(Ordering::Relaxed);
-            let Some(after) = used.checked_add(bytes).filter(|&after| after <= limit) else {
+            let Some(room) = limit.checked_sub(used).filter(|&room| least <= room) else {
                 return Err(OverBudget {
-                    requested: bytes,
+                    requested: least,
                     used,
                     limit,
                 });
             };
-            // `after` is at most the limit, so it leaves the epoch alone.
+            let bytes = room.min(most.max(least));
+            // What is in use then is at most the limit, so the sum leaves the epoch alone.
             match self.state.compare_exchange_weak(
                 state,
-                (state & !BYTES) | after,
+                state + bytes,
                 Ordering::Acquire,
                 Ordering::Acquire,
             ) {
                 Ok(_) => {
-                    self.raise_peak(after);
-                    return Ok(Reservation {
-                        budget: self,
-                        bytes,
-                    });
+                    self.raise_peak(used + bytes);
+                    return Ok(bytes);
                 }
                 Err(now) => state = now,
             }
@@ -131,11 +143,11 @@ impl Budget {
                 });
             }
             // Release: what freed the memory comes before the reservation that reuses its
-            // bytes.
+            // bytes. Acquire: see `settle`.
             match self.state.compare_exchange_weak(
                 state,
                 state - bytes,
-                Ordering::Release,
+                Ordering::AcqRel,
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return Ok(()),
@@ -152,7 +164,13 @@ impl Budget {
         self.limit.store(clamp(limit), Ordering::Relaxed);
         // A new epoch: exchanges that looked at an older limit fail. It wraps, which is
         // harmless: a charge would have to sleep through exactly 65 536 changes.
-        self.state.fetch_add(EPOCH, Ordering::Release) & BYTES
+        let step = if cfg!(mutant = "budget_no_epoch") {
+            0
+        } else {
+            EPOCH
+        };
+        // Acquire: see `settle`.
+        self.state.fetch_add(step, Ordering::AcqRel) & BYTES
     }
 
     /// The limit in bytes.
@@ -186,6 +204,20 @@ impl Budget {
         Pressure::of(self.used(), self.limit())
     }
 
+    /// Bytes in use and the limit that they are counted against.
+    pub(crate) fn look(&self) -> (u64, u64) {
+        // Acquire: the limit is at least as new as the epoch.
+        let used = self.state.load(Ordering::Acquire) & BYTES;
+        (used, self.limit())
+    }
+
+    /// Takes a place among the changes of this budget without changing it: each change
+    /// either comes before, and is seen from here on, or its maker sees from then on what
+    /// the caller has done so far.
+    pub(crate) fn settle(&self) {
+        self.state.fetch_add(0, Ordering::AcqRel);
+    }
+
     /// Looks before it writes: in a steady state the peak does not move, and a word that
     /// nobody writes is not fought over.
     fn raise_peak(&self, used: u64) {
@@ -208,70 +240,3 @@ impl fmt::Debug for Budget {
             .finish()
     }
 }
-
-/// Bytes charged for something that is being created. Dropping it gives them back.
-#[must_use = "a dropped reservation gives its bytes back"]
-pub struct Reservation<'b> {
-    budget: &'b Budget,
-    bytes: u64,
-}
-
-impl Reservation<'_> {
-    /// The bytes charged.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// The thing exists: its bytes stay charged until [`Budget::release`] is called with
-    /// the number returned here.
-    #[must_use = "the bytes stay charged until they are released"]
-    pub fn commit(self) -> u64 {
-        ManuallyDrop::new(self).bytes
-    }
-
-    /// The thing was not created: gives the bytes back. The same as dropping.
-    pub fn cancel(self) {}
-}
-
-impl Drop for Reservation<'_> {
-    fn drop(&mut self) {
-        // Our bytes are part of what is in use, so this fails only when somebody released
-        // more than was theirs; `release` has nothing to tell them here.
-        let _ = self.budget.release(self.bytes);
-    }
-}
-
-impl fmt::Debug for Reservation<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Reservation").field(&self.bytes).finish()
-    }
-}
-
-impl fmt::Display for OverBudget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            requested,
-            used,
-            limit,
-        } = self;
-        write!(
-            f,
-            "{requested} bytes do not fit: {used} of {limit} bytes are in use"
-        )
-    }
-}
-
-impl core::error::Error for OverBudget {}
-
-impl fmt::Display for OverRelease {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { requested, used } = self;
-        write!(
-            f,
-            "{requested} bytes released, but only {used} bytes are in use"
-        )
-    }
-}
-
-impl core::error::Error for OverRelease {}
