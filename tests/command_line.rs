@@ -194,3 +194,77 @@ fn a_benchmark_writes_its_figures() {
     assert_eq!(figures["suite"], "loader");
     assert!(figures["rows"][1]["ratio"].as_f64().unwrap() > 0.0);
 }
+
+/// Without it a store could stop being measured, give wrong results, or a bar be compared
+/// with nothing. How long anything takes is not looked at.
+#[test]
+fn the_stores_are_measured_in_every_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("figures.json").display().to_string();
+    let (code, stdout, stderr) = output(&mut cupola(&[
+        "bench",
+        "slots",
+        "--quick",
+        "--threads",
+        "2",
+        "--json",
+        &file,
+    ]));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(
+        stdout.contains("WITHOUT PEERS"),
+        !cfg!(feature = "peers"),
+        "{stdout}"
+    );
+    let figures = json(&std::fs::read_to_string(&file).unwrap());
+    let rows = figures["rows"].as_array().unwrap();
+    for row in rows {
+        for value in [&row["median"], &row["range"][0], &row["range"][1]] {
+            let value = value.as_f64().unwrap_or(f64::NAN);
+            assert!(value.is_finite() && value > 0.0, "{row}");
+        }
+    }
+    let names: Vec<_> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
+    let mut wanted = vec![
+        ("lookup", "FLOOR, acquire load + dependent read"),
+        ("lookup, 2 threads", "FLOOR, acquire load + dependent read"),
+        ("hand-over", "the ring alone"),
+    ];
+    for group in ["1 thread", "2 threads"] {
+        wanted.push((group, "FLOOR, CAS + fetch_add on one word"));
+        wanted.push((group, "Budget, reserve + commit + release"));
+    }
+    let stores = ["FixedSlots, insert + release", "SlotPool, insert + release"];
+    let peers = [
+        "sharded-slab, insert + take",
+        "std Mutex<slab>",
+        "std Mutex<slotmap>",
+        "crossbeam ArrayQueue, indices only",
+        "heapless object pool",
+    ];
+    for group in ["1 thread", "2 threads", "hand-over"] {
+        wanted.extend(stores.map(|name| (group, name)));
+        if cfg!(feature = "peers") {
+            wanted.extend(peers.map(|name| (group, name)));
+        }
+    }
+    for group in ["lookup", "lookup, 2 threads"] {
+        wanted.push((group, "FixedSlots, get + drop"));
+        if cfg!(feature = "peers") {
+            wanted.push((group, "slotmap get(&)"));
+        }
+    }
+    for (group, name) in wanted {
+        let name = format!("{group}: {name}");
+        assert!(names.contains(&name.as_str()), "{name} is not in {names:?}");
+    }
+    let ours = names
+        .iter()
+        .position(|name| *name == "1 thread: FixedSlots, insert + release");
+    let bar = &rows[ours.unwrap()]["bars"][0];
+    assert_eq!(
+        bar["from"][1],
+        "1 thread: FLOOR, CAS + fetch_add on one word"
+    );
+    assert!(bar["met"].is_boolean());
+}

@@ -22,11 +22,7 @@ unsafe extern "C" fn nothing(version: *mut c_int) -> CUresult {
 /// # Errors
 /// A function that every driver has is missing or fails.
 pub fn run(driver: &Driver, device: String) -> Result<Figures, DriverError> {
-    let mut figures = Figures {
-        suite: "loader",
-        device,
-        rows: Vec::new(),
-    };
+    let mut figures = Figures::new("loader", device);
     // SAFETY: the function has the type of the one name that is answered.
     let injected = unsafe {
         Driver::from_proc_address(|base, _, _| match base.to_bytes() {

@@ -50,11 +50,7 @@ pub fn run(device: &Device, name: String) -> Result<Figures, Error> {
     };
     let bytes = (plan.elements * size_of::<f32>()) as u64;
     let pool = context.memory_pool(PoolConfig::limit(10 * bytes))?;
-    let mut figures = Figures {
-        suite: "pipeline",
-        device: name,
-        rows: Vec::new(),
-    };
+    let mut figures = Figures::new("pipeline", name);
 
     let kernels = Kernels::load(&context, device.info()?)?;
     let stages = Stages::measure(&context, &pool, &plan, &kernels)?;

@@ -114,6 +114,9 @@ pub(crate) enum Suite {
     /// The software device's engine against plain Rust loops, and its launches
     #[cfg(feature = "sim")]
     Sim,
+    /// The stores of cupola-core against what their users would pick instead (build with
+    /// `--features peers`)
+    Slots,
 }
 
 #[derive(Args, Debug, Clone)]
@@ -122,7 +125,8 @@ pub(crate) struct BenchArgs {
     #[arg(value_enum)]
     pub(crate) suite: Suite,
 
-    /// Which device to use; `sim` measures the software device whatever this says
+    /// Which device to use; `sim` measures the software device whatever this says, `slots`
+    /// no device at all
     #[arg(long, value_enum, default_value_t, env = "CUPOLA_DEVICE")]
     pub(crate) device: DeviceChoice,
 
@@ -134,13 +138,23 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) workers: Option<usize>,
 
-    /// `sim`: how often each kernel is timed
+    /// `slots`: threads for the rows with several; 2 if not given
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+
+    /// `sim`: how often each kernel is timed; `slots`: samples of each row
     #[arg(long)]
     pub(crate) runs: Option<usize>,
 
-    /// `sim`: only this kernel (xorshift, saxpy ...)
+    /// `sim`: only this kernel (xorshift, saxpy ...); `slots`: only rows whose names contain
+    /// this
     #[arg(long)]
     pub(crate) only: Option<String>,
+
+    /// `slots`: one short sample of each row, to see that everything works; the figures mean
+    /// nothing
+    #[arg(long)]
+    pub(crate) quick: bool,
 }
 
 /// A number of bytes with an optional unit: `512`, `64Ki`, `8G`.

@@ -20,6 +20,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
                 only: args.only.clone(),
             })?
         }
+        Suite::Slots => bench::slots::run(&slots(args))?,
         Suite::Loader | Suite::Pipeline => on_device(args)?,
     };
     say(&figures.table());
@@ -28,6 +29,20 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         fs::write(path, text).map_err(|error| Failure::file(path, error))?;
     }
     Ok(Exit::Done)
+}
+
+fn slots(args: &BenchArgs) -> bench::slots::Options {
+    let default = bench::slots::Options::default();
+    let options = bench::slots::Options {
+        threads: args.threads.unwrap_or(default.threads).max(1),
+        only: args.only.clone(),
+        ..default
+    };
+    let options = if args.quick { options.quick() } else { options };
+    bench::slots::Options {
+        rounds: args.runs.unwrap_or(options.rounds).max(1),
+        ..options
+    }
 }
 
 /// The suites that measure whatever device there is.

@@ -97,6 +97,15 @@ impl From<cupola::bench::sim::Error> for Failure {
     }
 }
 
+impl From<cupola::bench::slots::Error> for Failure {
+    fn from(error: cupola::bench::slots::Error) -> Self {
+        Self {
+            exit: Exit::Wrong,
+            message: error.to_string(),
+        }
+    }
+}
+
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
         Self {

@@ -216,6 +216,10 @@ pub(crate) fn ci() -> Result<()> {
             "without the software device",
             &["check", "--package", "cupola", "--no-default-features"][..],
         ),
+        (
+            "with the peers of the benchmarks",
+            &["check", "--package", "cupola", "--features", "peers"][..],
+        ),
     ] {
         run(what, cargo(args).env("RUSTFLAGS", "--deny warnings"))?;
     }

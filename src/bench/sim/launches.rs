@@ -107,23 +107,14 @@ pub(super) fn run(figures: &mut Figures, options: &Options) -> Result<(), Error>
             loads.push(load.as_secs_f64() * 1e6);
         }
     }
-    let barred = |figures: &mut Figures| {
-        if let Some(row) = figures.rows.last_mut() {
-            row.bar = Some(BAR);
-        }
-    };
-    figures.push("empty launch: the call", "us", &calls, None);
-    barred(figures);
     let batch = format!("empty launch: {BATCH} and one synchronisation");
-    figures.push(&batch, "us", &batches, None);
-    barred(figures);
-    figures.push(
-        "empty launch: with a synchronisation each",
-        "us",
-        &alone,
-        None,
-    );
-    barred(figures);
+    for (name, times) in [
+        ("empty launch: the call", &calls),
+        (&batch, &batches),
+        ("empty launch: with a synchronisation each", &alone),
+    ] {
+        figures.push(name, "us", times, None).want(BAR);
+    }
     figures.push("module load, 10 kernels", "us", &loads, None);
     Ok(())
 }

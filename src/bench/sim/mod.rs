@@ -80,11 +80,7 @@ impl Default for Options {
 /// # Errors
 /// A kernel failed or gave a wrong result: then there are no figures.
 pub fn run(options: &Options) -> Result<Figures, Error> {
-    let mut figures = Figures {
-        suite: "sim",
-        device: "the software device's engine".into(),
-        rows: Vec::new(),
-    };
+    let mut figures = Figures::new("sim", "the software device's engine".into());
     let mut memory = Memory::default();
     let program = Program::load(&Module::parse(PTX)?, &mut memory)?;
     let wanted = |case: &Case| options.only.as_ref().is_none_or(|only| only == case.entry);
@@ -150,9 +146,9 @@ fn measure(
     let workers = name(&format!("{} workers", options.workers));
     let wall = name("one worker, by the clock");
     figures.push(&loop_name, "ms", &plain, None);
-    figures.push(&name("one worker"), "ms", &one, Some(&loop_name));
-    if let (Some(bar), Some(row)) = (case.bar, figures.rows.last_mut()) {
-        row.bar = Some(bar);
+    let row = figures.push(&name("one worker"), "ms", &one, Some(&loop_name));
+    if let Some(bar) = case.bar {
+        row.want(bar);
     }
     // A warp instruction counts for the 32 lanes that it is executed for.
     let rate = 32.0 * instructions as f64 / median(&one) / 1e6;

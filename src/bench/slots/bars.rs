@@ -1,0 +1,115 @@
+//! The names of the rows, and what ours are meant to reach.
+
+use super::pairs::{HAND_OVER, ONE, many};
+use super::{Figures, lookup};
+
+/// What no list of free slots in one word can do without.
+pub(super) const FLOOR: &str = "FLOOR, CAS + fetch_add on one word";
+
+// Ours.
+pub(super) const FIXED: &str = "FixedSlots, insert + release";
+pub(super) const POOL: &str = "SlotPool, insert + release";
+pub(super) const FIXED_GET: &str = "FixedSlots, get + drop";
+pub(super) const POOL_GET: &str = "SlotPool, get + drop";
+pub(super) const BOUNDED: &str = "Bounded";
+pub(super) const MPSC: &str = "Mpsc";
+pub(super) const TURN_OVER: &str = "Buffered<3>, turn_over + refresh";
+pub(super) const BEGIN_LATEST: &str = "Buffered<3>, begin_over + latest";
+
+// The peers' that bars come from. Those that hand out indices store no value.
+pub(super) const SHARDED: &str = "sharded-slab, insert + take";
+pub(super) const SHARDED_REMOVE: &str = "sharded-slab, insert + remove";
+pub(super) const MUTEX_SLAB: &str = "std Mutex<slab>";
+pub(super) const PARKING_SLAB: &str = "parking_lot Mutex<slab>";
+pub(super) const MUTEX_SLOTMAP: &str = "std Mutex<slotmap>";
+pub(super) const MUTEX_THUNDERDOME: &str = "std Mutex<thunderdome>";
+pub(super) const ARRAY_QUEUE: &str = "crossbeam ArrayQueue, indices only";
+pub(super) const SEG_QUEUE: &str = "crossbeam SegQueue, indices only";
+pub(super) const CONCURRENT_QUEUE: &str = "concurrent-queue bounded, indices only";
+pub(super) const HEAPLESS: &str = "heapless object pool";
+pub(super) const OPOOL: &str = "opool";
+pub(super) const LINEAR: &str = "lockfree-object-pool, linear";
+pub(super) const OBJECT_POOL: &str = "object-pool";
+pub(super) const TRIPLE_BUFFER: &str = "triple_buffer, write + read";
+
+/// What the stores are to be faster than on one thread.
+const PEERS: &[&str] = &[
+    SHARDED,
+    SHARDED_REMOVE,
+    MUTEX_SLAB,
+    MUTEX_SLOTMAP,
+    ARRAY_QUEUE,
+    HEAPLESS,
+];
+
+/// What else shares one store between threads.
+const MORE_PEERS: &[&str] = &[
+    PARKING_SLAB,
+    MUTEX_THUNDERDOME,
+    SEG_QUEUE,
+    CONCURRENT_QUEUE,
+    OPOOL,
+    LINEAR,
+    OBJECT_POOL,
+];
+
+/// A store of ours, and the bar of its pair on one thread, in floors.
+struct Ours {
+    name: &'static str,
+    floors: f64,
+}
+
+const OURS: &[Ours] = &[
+    Ours {
+        name: FIXED,
+        floors: 1.3,
+    },
+    Ours {
+        name: POOL,
+        floors: 1.3,
+    },
+];
+
+/// The most nanoseconds that a lookup under a lease is to take alone.
+const PINNED: f64 = 10.0;
+
+/// How much more than the best peer several threads are to get done on one store.
+const THROUGHPUT: f64 = 1.5;
+
+/// What a thread among several is to get done, as a part of what it does alone.
+const SCALING: f64 = 0.9;
+
+/// Puts the bars on the rows that were measured.
+pub(super) fn put(figures: &mut Figures, threads: usize) {
+    for ours in OURS {
+        let row = |group: &str| format!("{group}: {}", ours.name);
+        let one = row(ONE);
+        figures.want(&one, ours.floors, &[&format!("{ONE}: {FLOOR}")]);
+        want(figures, &one, 1.0, ONE, PEERS);
+        let all = [PEERS, MORE_PEERS].concat();
+        let group = many(threads);
+        want(figures, &row(&group), 1.0 / THROUGHPUT, &group, &all);
+        figures.want(&row(&group), 1.0 / SCALING, &[&one]);
+        want(figures, &row(HAND_OVER), 1.0, HAND_OVER, &all);
+    }
+    for group in [ONE, HAND_OVER] {
+        let row = |name: &str| format!("{group}: newest value, {name}");
+        figures.want(&row(TURN_OVER), 1.0, &[&row(TRIPLE_BUFFER)]);
+    }
+    for name in [FIXED_GET, POOL_GET] {
+        let name = format!("{}: {name}", lookup::ONE);
+        if let Some(row) = figures.rows.iter_mut().find(|row| row.name == name) {
+            row.want(PINNED);
+        }
+    }
+}
+
+/// Wants `factor` times the best of the rows `names` of a group.
+fn want(figures: &mut Figures, row: &str, factor: f64, group: &str, names: &[&str]) {
+    let names: Vec<_> = names
+        .iter()
+        .map(|name| format!("{group}: {name}"))
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    figures.want(row, factor, &names);
+}
