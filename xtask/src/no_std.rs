@@ -184,10 +184,10 @@ impl Archive {
     }
 }
 
-/// Every public item of `core/src/lib.rs` must be named in the sources of `core/no_std`.
+/// Every item that `cupola-core` exports must be named in the sources of `core/no_std`.
 fn every_type_is_used() -> Result<()> {
-    let library = fs::read_to_string(root().join("core/src/lib.rs"))?;
-    let public = public_names(&syn::parse_file(&library)?);
+    let mut public = BTreeSet::new();
+    exports(&root().join("core/src"), "lib", &mut public)?;
     let mut used = BTreeSet::new();
     for entry in fs::read_dir(root().join("core/no_std/src"))? {
         let text = fs::read_to_string(entry?.path())?;
@@ -203,17 +203,53 @@ fn every_type_is_used() -> Result<()> {
     Ok(())
 }
 
-/// The names that a library exports with `pub use`.
-fn public_names(library: &syn::File) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for item in &library.items {
-        if let Item::Use(item) = item
-            && matches!(item.vis, Visibility::Public(_))
-        {
-            leaves(&item.tree, &mut names);
-        }
+/// Adds the names that the module `name` in `folder` exports, and those of its public
+/// modules.
+fn exports(folder: &Path, name: &str, names: &mut BTreeSet<String>) -> Result<()> {
+    let file = folder.join(format!("{name}.rs"));
+    let (file, folder) = if file.exists() {
+        let inside = if name == "lib" { "" } else { name };
+        (file, folder.join(inside))
+    } else {
+        (folder.join(name).join("mod.rs"), folder.join(name))
+    };
+    let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+    for module in public_names(&syn::parse_file(&text)?.items, names) {
+        exports(&folder, &module, names)?;
     }
-    names
+    Ok(())
+}
+
+/// Adds the names of a module's public items; returns its public modules in files.
+fn public_names(items: &[Item], names: &mut BTreeSet<String>) -> Vec<String> {
+    let mut modules = Vec::new();
+    let public = |vis: &Visibility| matches!(vis, Visibility::Public(_));
+    for item in items {
+        let name = match item {
+            Item::Use(item) if public(&item.vis) => {
+                leaves(&item.tree, names);
+                continue;
+            }
+            Item::Mod(item) if public(&item.vis) => {
+                match &item.content {
+                    Some((_, items)) => modules.extend(public_names(items, names)),
+                    None => modules.push(item.ident.to_string()),
+                }
+                continue;
+            }
+            Item::Struct(item) if public(&item.vis) => &item.ident,
+            Item::Enum(item) if public(&item.vis) => &item.ident,
+            Item::Union(item) if public(&item.vis) => &item.ident,
+            Item::Trait(item) if public(&item.vis) => &item.ident,
+            Item::Type(item) if public(&item.vis) => &item.ident,
+            Item::Fn(item) if public(&item.vis) => &item.sig.ident,
+            Item::Const(item) if public(&item.vis) => &item.ident,
+            Item::Static(item) if public(&item.vis) => &item.ident,
+            _ => continue,
+        };
+        names.insert(name.to_string());
+    }
+    modules
 }
 
 fn leaves(tree: &UseTree, names: &mut BTreeSet<String>) {
@@ -252,12 +288,12 @@ mod tests {
     #[test]
     fn public_names_are_those_that_are_exported() {
         let text = "mod a; use a::No; pub(crate) use a::Neither; pub use a::{One, b::Two};\n\
-            pub use a::Other as Three;";
-        let names = public_names(&syn::parse_file(text).unwrap());
-        assert_eq!(
-            names.into_iter().collect::<Vec<_>>(),
-            ["One", "Three", "Two"]
-        );
+            pub use a::Other as Three; pub struct Four(u8); struct Nor; pub mod five;";
+        let mut names = BTreeSet::new();
+        let modules = public_names(&syn::parse_file(text).unwrap().items, &mut names);
+        assert_eq!(modules, ["five"]);
+        let names: Vec<_> = names.into_iter().collect();
+        assert_eq!(names, ["Four", "One", "Three", "Two"]);
     }
 
     /// Without it only one spelling of an allocation would be noticed.

@@ -4,10 +4,12 @@
 mod boxes;
 mod budget;
 mod planted;
+mod queue;
+mod rotation;
 mod stores;
 mod together;
 
-use together::{Plain, together};
+use together::{Plain, together, wait};
 
 /// Threads of each piece.
 const THREADS: usize = 4;
@@ -23,6 +25,9 @@ pub(crate) fn run() {
     }
     let pieces: &[(&str, fn())] = &[
         ("budget", budget::bytes_pass_from_thread_to_thread),
+        ("queue: bounded", queue::bounded),
+        ("queue: mpsc", queue::mpsc),
+        ("rotation", rotation::buffers_pass_from_thread_to_thread),
         ("stores: fixed", stores::fixed_slots),
         ("stores: pool", stores::a_slot_pool),
         ("stores: close", stores::closing_meanwhile),

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Plain, together};
+use super::{Plain, together, wait};
 
 /// Makes the mistake `name`.
 pub(crate) fn run(name: &str) {
@@ -38,8 +38,7 @@ fn planted_relaxed() {
             there.store(true, Ordering::Relaxed);
         } else {
             while !there.load(Ordering::Relaxed) {
-                // SAFETY: a plain system call.
-                unsafe { libc::sched_yield() };
+                wait();
             }
             black_box(word.read());
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use cupola_core::{FixedSlots, Handle, Layout, Release, SlotPool, Slots, tag};
 
 use super::boxes::Boxes;
-use super::{Plain, ROUNDS, THREADS, together};
+use super::{Plain, ROUNDS, THREADS, together, wait};
 
 /// Reading it and ending it must not meet; nor may it be ended twice.
 struct Value {
@@ -137,8 +137,7 @@ pub(crate) fn closing_meanwhile() {
                 return;
             }
             while turns.load(Ordering::Relaxed) < 200 {
-                // SAFETY: a plain system call.
-                unsafe { libc::sched_yield() };
+                wait();
             }
             store.close();
             store.drain(|_, value| value.end());

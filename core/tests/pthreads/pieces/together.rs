@@ -23,8 +23,7 @@ pub(crate) fn together(threads: usize, work: &(dyn Fn(usize) + Sync)) {
         // Relaxed: starting together must not order what the threads do.
         start.ready.fetch_add(1, Ordering::Relaxed);
         while start.ready.load(Ordering::Relaxed) < start.threads {
-            // SAFETY: a plain system call.
-            unsafe { libc::sched_yield() };
+            wait();
         }
         // A panic cannot leave this function: it ends the program, as a failure.
         (start.work)(start.number);
@@ -55,6 +54,12 @@ pub(crate) fn together(threads: usize, work: &(dyn Fn(usize) + Sync)) {
         // SAFETY: started above and joined once.
         assert_eq!(unsafe { libc::pthread_join(thread, null_mut()) }, 0);
     }
+}
+
+/// Lets another thread go first.
+pub(crate) fn wait() {
+    // SAFETY: a plain system call.
+    unsafe { libc::sched_yield() };
 }
 
 /// A word that is read and written with no protection of its own: whoever touches it

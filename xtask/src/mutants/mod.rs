@@ -7,9 +7,11 @@
 //! of, and leaves it out for other packages. So loom and quickcheck are built once, each
 //! mutant is kept beside the others, and a second run builds nothing.
 
+mod compiler;
+mod list;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -18,60 +20,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use serde::Deserialize;
+
+pub(crate) use compiler::as_compiler;
+use list::{Kill, Mutant, Suite};
 
 use crate::root;
 use crate::tasks::{cargo, programs, target};
 
-/// Tells this program that it runs as a compiler, and for which mutant (none when empty).
-const WRAPPED: &str = "CUPOLA_XTASK_MUTANT";
 /// The wrapper's name for the build without a mutant.
 const UNCHANGED: &str = "unchanged";
 /// A test that has not ended by then has not ended.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Mutants that are under way at a time: one is tested while the next is built.
 const WORKERS: usize = 2;
-
-/// `core/mutants.toml`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct List {
-    #[serde(default)]
-    mutant: Vec<Mutant>,
-}
-
-/// One row of the list.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Mutant {
-    name: String,
-    /// The mistake, for who reads the list.
-    what: String,
-    suite: Suite,
-    test: String,
-    #[serde(default)]
-    kill: Kill,
-}
-
-/// The test program that kills a mutant.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-#[serde(rename_all = "lowercase")]
-enum Suite {
-    Loom,
-    Properties,
-    Unit,
-}
-
-/// How the test fails.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-enum Kill {
-    /// By a panic, or by dying of a signal.
-    #[default]
-    Failure,
-    /// By not ending: the mistake makes somebody wait for ever.
-    Timeout,
-}
 
 /// How one run of one test ended.
 #[derive(Debug)]
@@ -93,7 +54,7 @@ struct Row {
 pub(crate) fn run(only: &[String]) -> Result<()> {
     eprintln!("\n==== mutants");
     let start = Instant::now();
-    let list = read()?;
+    let list = list::read()?;
     let names: BTreeSet<_> = list.iter().map(|mutant| mutant.name.as_str()).collect();
     for name in only {
         ensure!(
@@ -201,12 +162,8 @@ fn build(suite: Suite, mutant: Option<&str>) -> Result<PathBuf> {
     let mut cargo = cargo(["test", "--package", "cupola-core"]);
     cargo
         .args(arguments)
-        .env("CARGO_TARGET_DIR", folder().join(crates))
-        .env(
-            "RUSTC_WORKSPACE_WRAPPER",
-            wrapper(mutant.unwrap_or(UNCHANGED))?,
-        )
-        .env(WRAPPED, mutant.unwrap_or_default());
+        .env("CARGO_TARGET_DIR", folder().join(crates));
+    compiler::wrap(&mut cargo, mutant)?;
     if suite == Suite::Loom {
         // Not release: the models end in a second without, and thin LTO would take most
         // of a mutant's time.
@@ -218,20 +175,6 @@ fn build(suite: Suite, mutant: Option<&str>) -> Result<PathBuf> {
         "one test program expected: {programs:?}"
     );
     Ok(programs.remove(0))
-}
-
-/// This program under a path that only the mutant `name` has.
-fn wrapper(name: &str) -> Result<PathBuf> {
-    let folder = folder().join("compilers").join(name);
-    fs::create_dir_all(&folder)?;
-    let wrapper = folder.join(format!("xtask{}", env::consts::EXE_SUFFIX));
-    let program = env::current_exe()?;
-    let _ = fs::remove_file(&wrapper);
-    if fs::hard_link(&program, &wrapper).is_err() {
-        fs::copy(&program, &wrapper)
-            .with_context(|| format!("copying to {}", wrapper.display()))?;
-    }
-    Ok(wrapper)
 }
 
 /// Runs one test of a test program, whose output goes to a file named for `mutant`.
@@ -289,97 +232,8 @@ fn judge(status: ExitStatus, output: &str, test: &str) -> Result<Outcome> {
     Ok(Outcome::Failed(how))
 }
 
-/// The mutants of `core/mutants.toml`, checked against those of `core/src`.
-fn read() -> Result<Vec<Mutant>> {
-    let text = fs::read_to_string(root().join("core/mutants.toml"))?;
-    let list: List = toml::from_str(&text).context("core/mutants.toml")?;
-    let mut listed = BTreeSet::new();
-    for mutant in &list.mutant {
-        ensure!(
-            listed.insert(mutant.name.clone()),
-            "core/mutants.toml lists {} twice",
-            mutant.name
-        );
-    }
-    let mut placed = BTreeSet::new();
-    collect(&root().join("core/src"), &mut placed)?;
-    let unplaced: Vec<_> = listed.difference(&placed).cloned().collect();
-    let unlisted: Vec<_> = placed.difference(&listed).cloned().collect();
-    ensure!(
-        unplaced.is_empty() && unlisted.is_empty(),
-        "core/mutants.toml lists what core/src does not have: {unplaced:?}; \
-         core/src has what core/mutants.toml does not list: {unlisted:?}"
-    );
-    Ok(list.mutant)
-}
-
-/// Adds the names of all mutants in the files under `folder`.
-fn collect(folder: &Path, names: &mut BTreeSet<String>) -> Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(&path, names)?;
-        } else {
-            names.extend(placed(&fs::read_to_string(&path)?));
-        }
-    }
-    Ok(())
-}
-
-/// The mutants that a source file asks for, comments left out.
-fn placed(source: &str) -> Vec<String> {
-    let code = source
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"));
-    let mut names = Vec::new();
-    for line in code {
-        for part in line.split("mutant = \"").skip(1) {
-            names.extend(part.split_once('"').map(|(name, _)| name.to_owned()));
-        }
-    }
-    names
-}
-
 fn folder() -> PathBuf {
     target().join("mutants")
-}
-
-/// When cargo has started this program as the compiler: runs the compiler that it names
-/// with the same arguments, and with the mutant for `cupola_core`. `None` when it was
-/// started as anything else.
-pub(crate) fn as_compiler() -> Option<Result<ExitStatus>> {
-    let mutant = env::var(WRAPPED).ok()?;
-    let mut arguments = env::args_os().skip(1);
-    let compiler = arguments.next()?;
-    Some(
-        Command::new(&compiler)
-            .args(with_mutant(arguments.collect(), &mutant))
-            .status()
-            .with_context(|| format!("starting {}", compiler.display())),
-    )
-}
-
-/// A compiler's arguments, with the mutant when they are those of `cupola_core`.
-fn with_mutant(mut arguments: Vec<OsString>, mutant: &str) -> Vec<OsString> {
-    let is_core = arguments
-        .windows(2)
-        .any(|pair| pair[0] == "--crate-name" && pair[1] == "cupola_core");
-    if is_core && !mutant.is_empty() {
-        // A mistake may well leave something unused.
-        let cfg = format!("mutant=\"{mutant}\"");
-        arguments.extend(["--cfg", &cfg, "--cap-lints", "allow"].map(OsString::from));
-    }
-    arguments
-}
-
-impl std::fmt::Display for Suite {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Loom => "loom",
-            Self::Properties => "properties",
-            Self::Unit => "unit",
-        })
-    }
 }
 
 impl std::fmt::Display for Row {
@@ -404,27 +258,6 @@ impl std::fmt::Display for Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Without it a mutant of the code could go unlisted.
-    #[test]
-    fn mutants_are_found_in_code_and_not_in_comments() {
-        let source = "// cfg!(mutant = \"no\")\n    /// mutant = \"no\"\n\
-            let a = if cfg!(mutant = \"one\") { 1 } else { 2 };\n\
-            if cfg!(any(mutant = \"two\", mutant = \"three\")) {}\n";
-        assert_eq!(placed(source), ["one", "two", "three"]);
-    }
-
-    /// Without it every crate of a test program would get the mutant, or none.
-    #[test]
-    fn only_the_crate_itself_gets_the_mutant() {
-        let of = |name: &str, mutant| {
-            let arguments = ["--crate-name", name, "core/src/lib.rs"];
-            with_mutant(arguments.map(OsString::from).to_vec(), mutant).len()
-        };
-        assert_eq!(of("cupola_core", "wrong"), 7);
-        assert_eq!(of("cupola_core", ""), 3);
-        assert_eq!(of("loom", "wrong"), 3);
-    }
 
     /// Without it a row with a misspelt test would count as killed, or pass.
     #[cfg(unix)]
