@@ -1,13 +1,20 @@
 //! Budgets and pressure.
 
-use cupola_core::{Budget, OverBudget, OverRelease, Pressure, Reservation};
+use cupola_core::{
+    Budget, Crossing, OverBudget, OverRelease, Pressure, PressureGauge, Reservation, Thresholds,
+};
 
 use crate::{length, message};
 
 static BUDGET: Budget = Budget::new(1 << 20);
 
+static GAUGE: PressureGauge = PressureGauge::new(Thresholds::DEFAULT.with_margin(5));
+
 fn charge(bytes: u64) -> Result<u64, OverBudget> {
-    let reservation: Reservation<'_> = BUDGET.reserve(bytes)?;
+    let mut reservation: Reservation<'_> = BUDGET.reserve_up_to(1, bytes)?;
+    reservation.grow(2)?;
+    reservation.shrink_to(bytes);
+    drop(reservation.split(1));
     BUDGET.reserve(1)?.cancel();
     Ok(reservation.commit())
 }
@@ -28,4 +35,18 @@ pub extern "C" fn cupola_budget(bytes: u64, limit: u64) -> u64 {
     };
     let now = length(format_args!("{BUDGET:?}")) + text + pressure;
     used + BUDGET.available() + BUDGET.peak() + now as u64
+}
+
+/// Uses a gauge.
+#[unsafe(no_mangle)]
+pub extern "C" fn cupola_pressure(bytes: u64) -> usize {
+    let charged = charge(bytes).unwrap_or(0);
+    let crossing: Option<Crossing> = GAUGE.observe(&BUDGET);
+    let rises = crossing.is_some_and(|crossing| crossing.rises());
+    let back = give_back(charged).is_ok();
+    let text = length(format_args!(
+        "{crossing:?} {GAUGE:?} {:?}",
+        GAUGE.thresholds()
+    ));
+    text + usize::from(rises) + usize::from(back) + GAUGE.level() as usize
 }

@@ -162,11 +162,12 @@ fn build(suite: Suite, mutant: Option<&str>) -> Result<PathBuf> {
     let mut cargo = cargo(["test", "--package", "cupola-core"]);
     cargo
         .args(arguments)
-        .env("CARGO_TARGET_DIR", folder().join(crates));
+        .env("CARGO_TARGET_DIR", folder().join(crates))
+        // Each mutant is built once and run for a moment: what counts is the building.
+        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
+        .env("CARGO_PROFILE_DEV_DEBUG", "0");
     compiler::wrap(&mut cargo, mutant)?;
     if suite == Suite::Loom {
-        // Not release: the models end in a second without, and thin LTO would take most
-        // of a mutant's time.
         cargo.env("RUSTFLAGS", "--cfg loom");
     }
     let mut programs = programs(&mut cargo)?;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cupola_core::Budget;
+use cupola_core::{Budget, PressureGauge, Thresholds};
 
 use super::{Plain, ROUNDS, THREADS, together};
 
@@ -31,4 +31,37 @@ pub(crate) fn bytes_pass_from_thread_to_thread() {
     });
     assert_eq!(word.read(), granted.into_inner());
     assert_eq!(budget.used(), 0);
+}
+
+/// Would lose a crossing, report it twice, or race with who gave the bytes back.
+pub(crate) fn each_crossing_is_told_to_one() {
+    let budget = Budget::new(100);
+    let gauge = PressureGauge::new(Thresholds::DEFAULT.with_margin(5));
+    let told = AtomicU64::new(0);
+    let look = || {
+        while let Some(crossing) = gauge.observe(&budget) {
+            assert_ne!(crossing.from, crossing.to);
+            told.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    together(THREADS, &|number| {
+        for round in 0..ROUNDS {
+            let Ok(mut held) = budget.reserve((round * 7 + number) as u64 % 40) else {
+                continue;
+            };
+            look();
+            if held.grow(20).is_ok() {
+                look();
+                held.shrink_to(held.bytes() / 2);
+                look();
+            }
+            drop(held.split(3));
+            look();
+            drop(held);
+            look();
+        }
+    });
+    assert_eq!(budget.used(), 0);
+    assert_eq!(gauge.level(), budget.pressure());
+    assert_eq!(gauge.crossings(), told.into_inner());
 }

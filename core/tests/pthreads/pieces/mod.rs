@@ -25,6 +25,7 @@ pub(crate) fn run() {
     }
     let pieces: &[(&str, fn())] = &[
         ("budget", budget::bytes_pass_from_thread_to_thread),
+        ("pressure", budget::each_crossing_is_told_to_one),
         ("queue: bounded", queue::bounded),
         ("queue: mpsc", queue::mpsc),
         ("rotation", rotation::buffers_pass_from_thread_to_thread),
