@@ -82,13 +82,18 @@ impl<G> Handle<G> {
     /// Indices are below this number: no store has more slots.
     pub const MAX_SLOTS: usize = 1 << Self::INDEX_BITS;
 
-    /// # Panics
-    /// If `index` or `generation` does not fit; the stores keep both in range.
-    pub(crate) const fn new(index: usize, generation: u64) -> Self {
-        assert!(index < Self::MAX_SLOTS && generation >> Self::GENERATION_BITS == 0);
-        match Self::from_bits((generation << Self::INDEX_BITS) | index as u64) {
-            Some(handle) => handle,
-            None => panic!("an occupied slot has an odd generation"),
+    /// `index` is below `MAX_SLOTS`, `generation` odd and below 2^40: the stores keep both.
+    pub(crate) fn new(index: usize, generation: u64) -> Self {
+        debug_assert!(index < Self::MAX_SLOTS && generation >> Self::GENERATION_BITS == 0);
+        debug_assert!(
+            generation & 1 == 1,
+            "an occupied slot has an odd generation"
+        );
+        // The lowest bit of the generation is set in any case.
+        const LOWEST: NonZeroU64 = NonZeroU64::new(1 << 24).unwrap();
+        Self {
+            bits: LOWEST | (generation << Self::INDEX_BITS) | index as u64,
+            tag: PhantomData,
         }
     }
 

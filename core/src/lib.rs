@@ -21,7 +21,9 @@ pub use rotation::{
     BufferState, Buffered, ReadBuffer, Reading, Rotation, RotationCounts, WriteBuffer, Writing,
 };
 pub use slots::{
-    Chunk, ChunkSource, FixedSlots, Grown, HandleError, Held, InPlace, InsertError, Layout, Lease,
-    Release, SlotPool, Slots, Vacancy,
+    Bits, Chunk, ChunkSource, EnsureError, FixedSlots, FixedWords, Grown, HandleError, Held,
+    HeldSlot, Hot, InCell, InPlace, InWord, InsertError, Late, Layout, Lease, Ledger, LedgerLease,
+    Park, Payload, Policy, Release, Reuse, SlotCache, SlotPool, Slots, Spin, Vacancy, ValueOf,
+    WeakLease, With, WordPool,
 };
 pub use turns::{Stage, Turn, Turns, TurnsError};

@@ -78,3 +78,11 @@ macro_rules! repeat {
 }
 
 pub(crate) use {const_fn, repeat};
+
+/// Says that the caller waits for another thread. loom needs it to run that thread.
+pub(crate) fn spin() {
+    #[cfg(not(loom))]
+    core::hint::spin_loop();
+    #[cfg(loom)]
+    loom::thread::yield_now();
+}

@@ -12,7 +12,7 @@ pub enum HandleError {
     NotReady,
     /// The store is closed and grants no leases.
     Closed,
-    /// The slot has as many leases out as it can count (2^21 - 1).
+    /// The slot has as many leases out as it can count (2^20 - 1).
     Saturated,
 }
 
@@ -28,6 +28,58 @@ impl fmt::Display for HandleError {
 }
 
 impl core::error::Error for HandleError {}
+
+/// Why [`ensure_alive`](crate::Slots::ensure_alive) gave no lease.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EnsureError<T, E> {
+    /// The handle was refused, and nothing was made.
+    Refused(HandleError),
+    /// Making the value failed, in this thread or in the one that it waited for.
+    Init(E),
+    /// The value was made and could not be stored, as the store was closed meanwhile: here
+    /// it is, to be destroyed.
+    Withheld {
+        /// What was made.
+        value: T,
+        /// Why it was not stored.
+        refusal: HandleError,
+    },
+}
+
+impl<T, E> From<HandleError> for EnsureError<T, E> {
+    fn from(refusal: HandleError) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+// Without the value, as below.
+impl<T, E: fmt::Debug> fmt::Debug for EnsureError<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => f.debug_tuple("Refused").field(refusal).finish(),
+            Self::Init(error) => f.debug_tuple("Init").field(error).finish(),
+            Self::Withheld { refusal, .. } => f
+                .debug_struct("Withheld")
+                .field("refusal", refusal)
+                .finish_non_exhaustive(),
+        }
+    }
+}
+
+impl<T, E: fmt::Display> fmt::Display for EnsureError<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Init(error) => error.fmt(f),
+            Self::Withheld { refusal, .. } => {
+                write!(f, "the value was made and not stored: {refusal}")
+            }
+        }
+    }
+}
+
+impl<T, E: core::error::Error> core::error::Error for EnsureError<T, E> {}
 
 /// Why a value was not stored; gives the value back.
 #[derive(Clone, Copy, PartialEq, Eq)]

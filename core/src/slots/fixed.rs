@@ -1,17 +1,19 @@
 //! `FixedSlots`: a store that holds its slots in place and can live in a `static`.
 //!
 //! A type cannot have `N / 64` words on stable Rust, so the words are an array of `N` of
-//! which every 32nd is used. That costs 8 bytes a slot, and keeps the used words 256
-//! bytes apart, so that threads working in different groups share no cache line.
+//! which the first two of every 64 are used. That costs 8 bytes a slot, and keeps the used
+//! words 512 bytes apart, so that threads working in different groups share no cache line.
 
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::group::Group;
-use super::slot::Slot;
+use super::group::{Bitmap, Group};
+use super::payload::{InCell, InWord, Payload};
+use super::policy::{Policy, With};
+use super::slot::{Slot, vacant};
 use super::{Layout, Slots, sealed};
 use crate::handle::{Handle, Tag, tag};
-use crate::sync::{AtomicU64, GROUP, const_fn, repeat};
+use crate::sync::{AtomicU64, AtomicUsize, GROUP, const_fn, repeat};
 
 /// A store of at most `N` values (1 to 2^24), held in place; its handles are tagged `G`.
 ///
@@ -28,19 +30,37 @@ use crate::sync::{AtomicU64, GROUP, const_fn, repeat};
 /// assert!(NAMES.get(handle).is_err()); // but it is stale for everyone else
 /// assert_eq!(lease.release(), Some("compute")); // and the last lease hands it out
 /// ```
-pub type FixedSlots<T, const N: usize, G = tag::Slot> = Slots<InPlace<T, N>, G>;
+pub type FixedSlots<T, const N: usize, G = tag::Slot, P = With> =
+    Slots<InPlace<InCell<T, <P as Policy>::Error>, N>, G, P>;
 
-/// The layout of [`FixedSlots`].
-pub struct InPlace<T, const N: usize> {
-    slots: [Slot<T>; N],
-    /// At the index of a group's first slot its `taken` word, half a group further its
-    /// `retired` word.
+/// A store of at most `N` values (1 to 2^24) that fit a word, held in place: 16 bytes each
+/// and the bitmap. Its values are read by [`peek`](Slots::peek), without a lease.
+///
+/// ```
+/// use cupola_core::{FixedWords, HandleError, tag};
+///
+/// /// The driver's names of streams.
+/// static RAW: FixedWords<u64, 256, tag::Stream> = FixedWords::new();
+///
+/// let handle = RAW.insert(0x7f00_dead_0000).unwrap();
+/// assert_eq!(RAW.peek(handle), Ok(0x7f00_dead_0000));
+/// assert_eq!(RAW.release(handle).unwrap().now(), Some(0x7f00_dead_0000));
+/// assert_eq!(RAW.peek(handle), Err(HandleError::Stale));
+/// ```
+pub type FixedWords<W, const N: usize, G = tag::Slot, P = With> =
+    Slots<InPlace<InWord<W>, N>, G, P>;
+
+/// The layout of [`FixedSlots`] and [`FixedWords`].
+pub struct InPlace<C: Payload, const N: usize> {
+    slots: [Slot<C>; N],
+    /// At the index of a group's first slot its `taken` word, at the next its `retired`
+    /// word.
     words: [AtomicU64; N],
-    /// The `retired` word of a last group that is too short to have it in `words`.
-    last_retired: AtomicU64,
+    /// The words of a last group of one slot, whose `retired` word has no place in `words`.
+    last: Bitmap,
 }
 
-impl<T, const N: usize, G: Tag> FixedSlots<T, N, G> {
+impl<C: Payload, const N: usize, G: Tag, P: Policy> Slots<InPlace<C, N>, G, P> {
     const FITS: () = assert!(N > 0 && N <= Handle::<tag::Slot>::MAX_SLOTS);
 
     const_fn! {
@@ -50,43 +70,56 @@ impl<T, const N: usize, G: Tag> FixedSlots<T, N, G> {
             let () = Self::FITS;
             Self {
                 layout: InPlace {
-                    slots: repeat![Slot::new(); N],
+                    slots: repeat![vacant!(); N],
                     words: repeat![AtomicU64::new(0); N],
-                    last_retired: AtomicU64::new(0),
+                    last: Bitmap::new(),
                 },
-                tag: PhantomData,
+                cursor: AtomicUsize::new(0),
+                types: PhantomData,
             }
         }
     }
 }
 
-impl<T, const N: usize, G: Tag> Default for FixedSlots<T, N, G> {
+impl<C: Payload, const N: usize, G: Tag, P: Policy> Default for Slots<InPlace<C, N>, G, P> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T, const N: usize> fmt::Debug for InPlace<T, N> {
+impl<C: Payload, const N: usize> InPlace<C, N> {
+    /// The words of the group whose first slot is `first`, which is below `N`.
+    fn bitmap(&self, first: usize) -> &Bitmap {
+        match self.words.get(first..first + 2) {
+            // SAFETY: a `Bitmap` is two `AtomicU64` in order (repr(C)), so it has the size
+            // and the alignment of these two, and allows the same accesses.
+            Some(two) => unsafe { &*two.as_ptr().cast::<Bitmap>() },
+            None => &self.last,
+        }
+    }
+}
+
+impl<C: Payload, const N: usize> fmt::Debug for InPlace<C, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InPlace").finish_non_exhaustive()
     }
 }
 
-impl<T, const N: usize> Layout for InPlace<T, N> {}
+impl<C: Payload, const N: usize> Layout for InPlace<C, N> {}
 
-impl<T, const N: usize> sealed::Groups for InPlace<T, N> {
-    type Value = T;
+impl<C: Payload, const N: usize> sealed::Groups for InPlace<C, N> {
+    type Cell = C;
 
-    fn group(&self, index: usize) -> Option<Group<'_, T>> {
+    fn group(&self, index: usize) -> Option<Group<'_, C>> {
         let first = index.checked_mul(GROUP).filter(|&first| first < N)?;
         Some(Group {
-            taken: &self.words[first],
-            retired: self
-                .words
-                .get(first + GROUP / 2)
-                .unwrap_or(&self.last_retired),
+            bitmap: self.bitmap(first),
             slots: &self.slots[first..N.min(first + GROUP)],
         })
+    }
+
+    fn slot(&self, index: usize) -> Option<&Slot<C>> {
+        self.slots.get(index)
     }
 
     fn count(&self) -> usize {
@@ -97,7 +130,7 @@ impl<T, const N: usize> sealed::Groups for InPlace<T, N> {
         false
     }
 
-    fn seal(&self, index: usize) -> Option<Group<'_, T>> {
+    fn seal(&self, index: usize) -> Option<Group<'_, C>> {
         self.group(index)
     }
 

@@ -6,69 +6,31 @@
 
 use core::fmt;
 
+use super::payload::Payload;
 use super::slot::Slot;
-use crate::sync::{AtomicU64, GROUP, Ordering};
+use crate::sync::{AtomicU64, GROUP, Ordering, const_fn};
 
-/// A borrowed group, wherever the store keeps its parts.
-pub struct Group<'p, T> {
+/// The bitmap words of one group.
+#[repr(C)]
+pub(crate) struct Bitmap {
     /// Bit set: the slot has an owner or a value, or is used up.
-    pub(crate) taken: &'p AtomicU64,
+    taken: AtomicU64,
     /// Bit set: the slot is retiring without leases, and waits for `reap`. Whoever clears
     /// the bit owns the slot.
-    pub(crate) retired: &'p AtomicU64,
-    /// At most `GROUP` slots.
-    pub(crate) slots: &'p [Slot<T>],
+    retired: AtomicU64,
 }
 
-/// A slot together with its bit.
-pub(crate) struct Place<'p, T> {
-    pub(crate) slot: &'p Slot<T>,
-    taken: &'p AtomicU64,
-    retired: &'p AtomicU64,
-    mask: u64,
-}
-
-impl<T> fmt::Debug for Group<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Group")
-            .field("taken", &self.taken)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<T> Clone for Group<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for Group<'_, T> {}
-
-impl<T> Clone for Place<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for Place<'_, T> {}
-
-impl<'p, T> Group<'p, T> {
-    /// The place of slot `at`, if the group is that long.
-    pub(crate) fn place(self, at: usize) -> Option<Place<'p, T>> {
-        let Self {
-            taken,
-            retired,
-            slots,
-        } = self;
-        slots.get(at).map(|slot| Place {
-            slot,
-            taken,
-            retired,
-            mask: 1 << at,
-        })
+impl Bitmap {
+    const_fn! {
+        pub(crate) fn new() -> Self {
+            Self { taken: AtomicU64::new(0), retired: AtomicU64::new(0) }
+        }
     }
 
-    /// Makes the caller owner of a free slot, and says which.
-    pub(crate) fn claim(self) -> Option<(usize, Place<'p, T>)> {
-        let all = u64::MAX >> (64 - self.slots.len());
+    /// Makes the caller owner of a free slot among `all`, the lowest from `from` on: its
+    /// place in the group.
+    pub(crate) fn claim(&self, all: u64, from: usize) -> Option<usize> {
+        let all = all & (u64::MAX << from);
         let mut taken = self.taken.load(Ordering::Relaxed);
         loop {
             let free = !taken & all;
@@ -76,66 +38,148 @@ impl<'p, T> Group<'p, T> {
                 return None;
             }
             let at = free.trailing_zeros() as usize;
-            // Acquire: pairs with the Release in `Place::free`, so the new owner sees what
-            // the last one left.
+            let order = if cfg!(mutant = "slots_relaxed_claim") {
+                Ordering::Relaxed
+            } else {
+                // Acquire: pairs with the Release in `free`, so the new owner sees what the
+                // last one left.
+                Ordering::Acquire
+            };
             match self.taken.compare_exchange_weak(
                 taken,
                 taken | (1 << at),
-                Ordering::Acquire,
+                order,
                 Ordering::Relaxed,
             ) {
-                Ok(_) => return self.place(at).map(|place| (at, place)),
+                Ok(_) => return Some(at),
                 Err(now) => taken = now,
             }
         }
     }
 
-    /// Makes the caller owner of a slot that waits for `reap`, and says which.
-    pub(crate) fn claim_retired(self) -> Option<(usize, Place<'p, T>)> {
+    /// One of `all` is free.
+    pub(crate) fn has_free(&self, all: u64) -> bool {
+        !self.taken.load(Ordering::Relaxed) & all != 0
+    }
+
+    /// Makes the caller owner of every free slot among `all`.
+    pub(crate) fn claim_all(&self, all: u64) -> u64 {
+        // Looks before it writes: a group that is full is not fought over.
+        if !self.has_free(all) {
+            return 0;
+        }
+        // Acquire: as in `claim`.
+        !self.taken.fetch_or(all, Ordering::Acquire) & all
+    }
+
+    /// Gives owned, vacant slots to the next who claims them.
+    pub(crate) fn free(&self, mask: u64) {
+        let order = if cfg!(mutant = "slots_relaxed_free") {
+            Ordering::Relaxed
+        } else {
+            // Release: pairs with the Acquire in `claim`.
+            Ordering::Release
+        };
+        let before = self.taken.fetch_and(!mask, order);
+        debug_assert!(before & mask == mask, "a slot was freed twice");
+    }
+
+    /// Leaves an owned, retiring slot to `reap`.
+    pub(crate) fn retire(&self, at: usize) {
+        // Release: passes on everything that came before the last lease ended.
+        let before = self.retired.fetch_or(1 << at, Ordering::Release);
+        debug_assert!(before & (1 << at) == 0, "a slot was retired twice");
+    }
+
+    /// Makes the caller owner of a slot that waits for `reap`: its place in the group.
+    pub(crate) fn claim_retired(&self) -> Option<usize> {
         let mut retired = self.retired.load(Ordering::Relaxed);
         while retired != 0 {
             let at = retired.trailing_zeros() as usize;
-            // Acquire: pairs with the Release in `Place::retire`.
+            // Acquire: pairs with the Release in `retire`.
             match self.retired.compare_exchange_weak(
                 retired,
                 retired & !(1 << at),
                 Ordering::Acquire,
                 Ordering::Relaxed,
             ) {
-                Ok(_) => return self.place(at).map(|place| (at, place)),
+                Ok(_) => return Some(at),
                 Err(now) => retired = now,
             }
         }
         None
     }
 
-    /// Indices of the slots whose bit is set.
-    pub(crate) fn taken(self) -> impl Iterator<Item = usize> {
+    /// Places of the slots whose bit is set.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = usize> + use<> {
         let taken = self.taken.load(Ordering::Relaxed);
         (0..GROUP).filter(move |at| taken & (1 << at) != 0)
     }
 }
 
-impl<T> Place<'_, T> {
-    /// Gives an owned, vacant slot to the next who claims it.
-    pub(crate) fn free(self) {
-        // Release: pairs with the Acquire in `claim`.
-        let before = self.taken.fetch_and(!self.mask, Ordering::Release);
-        debug_assert!(before & self.mask != 0, "a slot was freed twice");
+/// A borrowed group, wherever the store keeps its parts.
+pub struct Group<'p, C: Payload> {
+    pub(crate) bitmap: &'p Bitmap,
+    /// At most `GROUP` slots.
+    pub(crate) slots: &'p [Slot<C>],
+}
+
+impl<C: Payload> fmt::Debug for Group<'_, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Group")
+            .field("taken", &self.bitmap.taken)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<C: Payload> Clone for Group<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<C: Payload> Copy for Group<'_, C> {}
+
+impl<'p, C: Payload> Group<'p, C> {
+    /// A bit for each slot.
+    pub(crate) fn all(self) -> u64 {
+        u64::MAX >> (64 - self.slots.len())
     }
 
-    /// Leaves an owned, retiring slot to `reap`.
-    pub(crate) fn retire(self) {
-        // Release: passes on everything that came before the last lease ended.
-        let before = self.retired.fetch_or(self.mask, Ordering::Release);
-        debug_assert!(before & self.mask == 0, "a slot was retired twice");
+    /// The place of slot `at`, if the group is that long.
+    pub(crate) fn place(self, at: usize) -> Option<Place<'p, C>> {
+        self.slots.get(at).map(|slot| Place {
+            slot,
+            bitmap: self.bitmap,
+            at,
+        })
+    }
+}
+
+/// A slot together with its bit.
+pub(crate) struct Place<'p, C: Payload> {
+    pub(crate) slot: &'p Slot<C>,
+    pub(crate) bitmap: &'p Bitmap,
+    pub(crate) at: usize,
+}
+
+impl<C: Payload> Clone for Place<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<C: Payload> Copy for Place<'_, C> {}
+
+impl<C: Payload> Place<'_, C> {
+    /// Gives an owned, vacant slot to the next who claims it.
+    pub(crate) fn free(self) {
+        self.bitmap.free(1 << self.at);
     }
 
     /// Moves the value of an owned, retiring slot out and frees the slot.
     ///
     /// # Safety
     /// The caller owns the slot, which is retiring and has no lease.
-    pub(crate) unsafe fn take(self) -> T {
+    pub(crate) unsafe fn take(self) -> C::Value {
         // SAFETY: the same conditions.
         let (value, reusable) = unsafe { self.slot.take() };
         if reusable {

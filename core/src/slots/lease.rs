@@ -1,5 +1,5 @@
-//! `Lease`: a value that stays alive while it is looked at. `Vacancy`: a slot that is
-//! reserved before its value exists.
+//! `Lease`: a value that stays alive while it is looked at. `WeakLease`: the way back to
+//! one.
 //!
 //! A lease never runs the value's destructor: destroying a CUDA object on whatever thread
 //! happens to let go last is how deadlocks are made. The last lease of a released slot
@@ -9,9 +9,36 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ops::Deref;
 
-use super::InsertError;
-use super::group::Place;
+use super::error::HandleError;
+use super::group::{Bitmap, Place};
+use super::payload::{InCell, ValueCell};
+use super::state::State;
 use crate::handle::{Handle, Tag};
+use crate::sync::GROUP;
+
+/// The parts of a slot that its leases need, whatever its errors are.
+pub(crate) struct Leased<'p, T> {
+    state: &'p State,
+    value: &'p ValueCell<T>,
+    bitmap: &'p Bitmap,
+}
+
+impl<T> Clone for Leased<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Leased<'_, T> {}
+
+impl<'p, T, E> From<Place<'p, InCell<T, E>>> for Leased<'p, T> {
+    fn from(place: Place<'p, InCell<T, E>>) -> Self {
+        Self {
+            state: &place.slot.state,
+            value: &place.slot.cell.value,
+            bitmap: place.bitmap,
+        }
+    }
+}
 
 /// A strong lease: the value stays in its slot, alive, until the lease ends.
 ///
@@ -19,15 +46,21 @@ use crate::handle::{Handle, Tag};
 /// lease of a released slot, or by being dropped, which then leaves the value for the
 /// store's `reap`.
 pub struct Lease<'p, T, G> {
-    place: Place<'p, T>,
+    slot: Leased<'p, T>,
     handle: Handle<G>,
 }
 
+// SAFETY: a lease gives out `&T` (T: Sync) and may move the value out (T: Send) on
+// whatever thread it is; all else that it touches is atomic.
+unsafe impl<T: Send + Sync, G> Send for Lease<'_, T, G> {}
+// SAFETY: as for `Send`.
+unsafe impl<T: Send + Sync, G> Sync for Lease<'_, T, G> {}
+
 impl<'p, T, G> Lease<'p, T, G> {
     /// # Safety
-    /// `place` was pinned for this lease, and `handle` names it.
-    pub(crate) unsafe fn new(place: Place<'p, T>, handle: Handle<G>) -> Self {
-        Self { place, handle }
+    /// `slot` was pinned for this lease, and `handle` names it.
+    pub(crate) unsafe fn new(slot: Leased<'p, T>, handle: Handle<G>) -> Self {
+        Self { slot, handle }
     }
 
     /// The handle that this is a lease of.
@@ -36,15 +69,42 @@ impl<'p, T, G> Lease<'p, T, G> {
         self.handle
     }
 
+    /// A weak lease of the same value.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakLease<'p, T, G> {
+        WeakLease {
+            slot: self.slot,
+            handle: self.handle,
+        }
+    }
+
     /// Ends the lease. `Some` when the slot was released meanwhile and this was its last
     /// lease: the value is then the caller's to destroy.
     #[must_use = "the value of a released slot is the caller's to destroy"]
     pub fn release(self) -> Option<T> {
-        let place = ManuallyDrop::new(self).place;
+        let lease = ManuallyDrop::new(self);
+        let Leased {
+            state,
+            value,
+            bitmap,
+        } = lease.slot;
         // SAFETY: this lease was made by `pin`, and its destructor no longer runs.
-        let last = unsafe { place.slot.unpin() };
-        // SAFETY: `last` makes us the owner of a retiring slot without leases.
-        last.then(|| unsafe { place.take() })
+        if !unsafe { state.unpin() } {
+            return None;
+        }
+        // SAFETY: we are the owner of a retiring slot without leases, so its value is
+        // there and nobody else's. `with_mut`, because a move out is a write.
+        let value = value.with_mut(|cell| unsafe { (*cell).assume_init_read() });
+        // SAFETY: the slot is ours and its value has been moved out.
+        if unsafe { state.vacate() } {
+            bitmap.free(1 << lease.at());
+        }
+        Some(value)
+    }
+
+    /// The slot's place in its group.
+    fn at(&self) -> usize {
+        self.handle.index() % GROUP
     }
 }
 
@@ -52,16 +112,19 @@ impl<T, G> Deref for Lease<'_, T, G> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: the lease lives as long as the reference that borrows it.
-        unsafe { self.place.slot.get() }
+        self.slot.value.with(|cell| {
+            // SAFETY: the lease lives as long as the reference that borrows it; under it
+            // the value is there and nobody moves or changes it.
+            unsafe { (*cell).assume_init_ref() }
+        })
     }
 }
 
 impl<T, G> Drop for Lease<'_, T, G> {
     fn drop(&mut self) {
         // SAFETY: this lease was made by `pin` and ends here.
-        if unsafe { self.place.slot.unpin() } {
-            self.place.retire();
+        if unsafe { self.slot.state.unpin() } {
+            self.slot.bitmap.retire(self.at());
         }
     }
 }
@@ -73,54 +136,53 @@ impl<T, G: Tag> fmt::Debug for Lease<'_, T, G> {
     }
 }
 
-/// A reserved slot: it has its handle and waits for its value.
+/// A weak lease: keeps nothing alive, and [`promote`](Self::promote) makes a strong one of
+/// it while the value has not been released.
 ///
-/// Until [`fill`](Self::fill) the handle is refused with `NotReady`. Dropped unfilled, it
-/// gives the slot back and the handle is stale for ever.
-#[must_use = "an unfilled vacancy gives its slot back"]
-pub struct Vacancy<'p, T, G> {
-    place: Place<'p, T>,
+/// Holding one costs nothing and is counted nowhere. The slot's memory stays where it is as
+/// long as the store does, and the generation says whether the value is still the same.
+pub struct WeakLease<'p, T, G> {
+    slot: Leased<'p, T>,
     handle: Handle<G>,
 }
 
-impl<'p, T, G> Vacancy<'p, T, G> {
-    /// # Safety
-    /// The caller owns `place`, has begun its life with the generation of `handle`, and
-    /// leaves both to the vacancy.
-    pub(crate) unsafe fn new(place: Place<'p, T>, handle: Handle<G>) -> Self {
-        Self { place, handle }
+// SAFETY: as for `Lease`, which a weak lease can become on any thread.
+unsafe impl<T: Send + Sync, G> Send for WeakLease<'_, T, G> {}
+// SAFETY: as for `Send`.
+unsafe impl<T: Send + Sync, G> Sync for WeakLease<'_, T, G> {}
+
+impl<'p, T, G> WeakLease<'p, T, G> {
+    /// `handle` need not name a value (any more); its index is that of `slot`.
+    pub(crate) fn new(slot: Leased<'p, T>, handle: Handle<G>) -> Self {
+        Self { slot, handle }
     }
 
-    /// The handle that will name the value.
+    /// The handle that this is a lease of.
     #[must_use]
     pub fn handle(&self) -> Handle<G> {
         self.handle
     }
 
-    /// Stores the value.
+    /// A strong lease, if the value has not been released.
     ///
     /// # Errors
-    /// [`InsertError::Closed`] with the value when the store was closed meanwhile.
-    pub fn fill(self, value: T) -> Result<Handle<G>, InsertError<T>> {
-        // SAFETY: a vacancy owns its slot, which is initialising.
-        match unsafe { self.place.slot.publish(value) } {
-            Ok(_) => Ok(ManuallyDrop::new(self).handle),
-            Err(value) => Err(InsertError::Closed(value)),
-        }
+    /// As [`Slots::get`](crate::Slots::get).
+    pub fn promote(&self) -> Result<Lease<'p, T, G>, HandleError> {
+        self.slot.state.pin(self.handle.generation())?;
+        // SAFETY: just pinned, for this handle.
+        Ok(unsafe { Lease::new(self.slot, self.handle) })
     }
 }
 
-impl<T, G> Drop for Vacancy<'_, T, G> {
-    fn drop(&mut self) {
-        // SAFETY: a vacancy owns its slot, which was never given a value.
-        if unsafe { self.place.slot.vacate() } {
-            self.place.free();
-        }
+impl<T, G> Clone for WeakLease<'_, T, G> {
+    fn clone(&self) -> Self {
+        *self
     }
 }
+impl<T, G> Copy for WeakLease<'_, T, G> {}
 
-impl<T, G: Tag> fmt::Debug for Vacancy<'_, T, G> {
+impl<T, G: Tag> fmt::Debug for WeakLease<'_, T, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Vacancy").field(&self.handle).finish()
+        f.debug_tuple("WeakLease").field(&self.handle).finish()
     }
 }

@@ -3,41 +3,60 @@
 //! Both are one generic type over a layout that says where the groups of slots are, so
 //! that each claim is proved once.
 
+mod cache;
+mod ensure;
 mod error;
 mod fixed;
 mod group;
 mod lease;
+mod ledger;
+mod payload;
+mod policy;
 mod pool;
+mod shutdown;
 mod slot;
+mod state;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod vacancy;
 mod word;
 
 use core::fmt;
 use core::marker::PhantomData;
 
-pub use error::{HandleError, InsertError};
-pub use fixed::{FixedSlots, InPlace};
+pub use cache::SlotCache;
+pub use error::{EnsureError, HandleError, InsertError};
+pub use fixed::{FixedSlots, FixedWords, InPlace};
 use group::{Group, Place};
-pub use lease::{Lease, Vacancy};
-pub use pool::{Chunk, ChunkSource, Grown, SlotPool};
-use slot::{Ended, Slot};
-use word::Phase;
+pub use lease::{Lease, WeakLease};
+pub use ledger::{Ledger, LedgerLease};
+use payload::sealed::Keep;
+pub use payload::{Bits, InCell, InWord, Payload};
+use policy::sealed::Reuse as _;
+pub use policy::{Hot, Late, Park, Policy, Reuse, Spin, With};
+pub use pool::{Chunk, ChunkSource, Grown, SlotPool, WordPool};
+pub use shutdown::{Held, HeldSlot};
+use slot::{Released, Slot};
+pub use vacancy::Vacancy;
+use word::{Phase, Word};
 
 use crate::handle::{Handle, Tag, tag};
-use crate::sync::GROUP;
+use crate::sync::{AtomicUsize, GROUP, Ordering};
 
 /// Where a store keeps its slots. Sealed: implemented by this crate's layouts only.
 pub trait Layout: sealed::Groups {}
 
 mod sealed {
-    use super::Group;
+    use super::{Group, Payload, Slot};
 
     pub trait Groups {
-        type Value;
+        type Cell: Payload;
 
         /// Group `index`; `None` past the end. A group once seen stays where it is.
-        fn group(&self, index: usize) -> Option<Group<'_, Self::Value>>;
+        fn group(&self, index: usize) -> Option<Group<'_, Self::Cell>>;
+
+        /// The slot at `index`.
+        fn slot(&self, index: usize) -> Option<&Slot<Self::Cell>>;
 
         /// Number of groups, perhaps a little out of date: for hints only.
         fn count(&self) -> usize;
@@ -47,7 +66,7 @@ mod sealed {
         fn grow(&self, index: usize) -> bool;
 
         /// As `group`, but `None` also means that no group will ever be at `index`.
-        fn seal(&self, index: usize) -> Option<Group<'_, Self::Value>>;
+        fn seal(&self, index: usize) -> Option<Group<'_, Self::Cell>>;
 
         /// The store was closed before it had any group.
         fn is_sealed_empty(&self) -> bool;
@@ -57,7 +76,11 @@ mod sealed {
     }
 }
 
-/// A store of values that are named by handles; used as [`FixedSlots`] or [`SlotPool`].
+/// What a store with this layout holds.
+pub type ValueOf<L> = <<L as sealed::Groups>::Cell as Keep>::Value;
+
+/// A store of values that are named by handles; used as [`FixedSlots`], [`SlotPool`],
+/// [`FixedWords`] or [`WordPool`].
 ///
 /// Lock-free, and nothing here allocates. A value goes in with [`insert`](Self::insert),
 /// is looked at under a [`Lease`], and comes out with [`release`](Self::release): at once
@@ -68,10 +91,15 @@ mod sealed {
 /// A value is put back into the caller's hands by `release`, [`Lease::release`],
 /// [`reap`](Self::reap) or [`drain`](Self::drain). Dropping the store drops what is left.
 ///
+/// A thread that inserts and releases often does so through its own
+/// [`cache`](Self::cache).
+///
 /// A handle does not say which store it is from: tell stores apart by their tag `G`.
-pub struct Slots<L, G = tag::Slot> {
+pub struct Slots<L, G = tag::Slot, P = With> {
     layout: L,
-    tag: PhantomData<fn() -> G>,
+    /// Where the next search for a free slot begins; of use to [`Late`] only.
+    cursor: AtomicUsize,
+    types: PhantomData<fn() -> (G, P)>,
 }
 
 /// What became of a released value.
@@ -82,6 +110,8 @@ pub enum Release<T> {
     Now(T),
     /// Leases are out: the last one returns the value, or leaves it for `reap`.
     Deferred,
+    /// The slot was reserved and never got a value.
+    Empty,
 }
 
 impl<T> Release<T> {
@@ -89,7 +119,7 @@ impl<T> Release<T> {
     pub fn now(self) -> Option<T> {
         match self {
             Self::Now(value) => Some(value),
-            Self::Deferred => None,
+            Self::Deferred | Self::Empty => None,
         }
     }
 }
@@ -100,33 +130,28 @@ impl<T> fmt::Debug for Release<T> {
         f.write_str(match self {
             Self::Now(_) => "Now(..)",
             Self::Deferred => "Deferred",
+            Self::Empty => "Empty",
         })
     }
 }
 
-/// What a store still holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
-    /// Slots with a value, or reserved for one.
-    pub slots: usize,
-    /// Leases out on them.
-    pub leases: u64,
-}
-
-impl Held {
-    /// Nothing is held any more.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+impl<T> Release<T> {
+    /// What to tell of an end, and whether the slot goes back to the free ones.
+    fn of(released: Released<T>) -> (Self, bool) {
+        match released {
+            Released::Now(Some(value), reusable) => (Self::Now(value), reusable),
+            Released::Now(None, reusable) => (Self::Empty, reusable),
+            Released::Later => (Self::Deferred, false),
+        }
     }
 }
 
-impl<L: Layout, G: Tag> Slots<L, G> {
+impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     /// Stores `value`.
     ///
     /// # Errors
     /// [`InsertError`] with the value when no slot is free or the store is closed.
-    pub fn insert(&self, value: L::Value) -> Result<Handle<G>, InsertError<L::Value>> {
+    pub fn insert(&self, value: ValueOf<L>) -> Result<Handle<G>, InsertError<ValueOf<L>>> {
         self.insert_near(0, value)
     }
 
@@ -138,8 +163,8 @@ impl<L: Layout, G: Tag> Slots<L, G> {
     pub fn insert_near(
         &self,
         hint: usize,
-        value: L::Value,
-    ) -> Result<Handle<G>, InsertError<L::Value>> {
+        value: ValueOf<L>,
+    ) -> Result<Handle<G>, InsertError<ValueOf<L>>> {
         let (index, place) = match self.claim(hint) {
             Ok(claimed) => claimed,
             Err(refusal) => return Err(refusal.with(value)),
@@ -155,34 +180,25 @@ impl<L: Layout, G: Tag> Slots<L, G> {
         }
     }
 
-    /// Reserves a slot, so that a value which is costly to make is not made for a full
-    /// store, or can know its own handle.
+    /// Reserves a slot for a value that the caller is about to make, so that it is not made
+    /// for a full store, or can know its own handle.
     ///
     /// # Errors
     /// [`InsertError`] when no slot is free or the store is closed.
-    pub fn vacancy(&self) -> Result<Vacancy<'_, L::Value, G>, InsertError<()>> {
-        let (index, place) = self.claim(0)?;
-        // SAFETY: as in `insert_near`.
-        match unsafe { place.slot.begin() } {
-            // SAFETY: we own the slot and have just begun this life.
-            Some(generation) => Ok(unsafe { Vacancy::new(place, Handle::new(index, generation)) }),
-            None => {
-                place.free();
-                Err(InsertError::Closed(()))
-            }
-        }
+    pub fn vacancy(&self) -> Result<Vacancy<'_, L::Cell, G>, InsertError<()>> {
+        let (place, handle) = self.begin(Phase::Filling)?;
+        // SAFETY: we own the slot and have just begun this life.
+        Ok(unsafe { Vacancy::new(place, handle) })
     }
 
-    /// Leases the value that `handle` names.
+    /// Reserves a slot for a value that [`ensure_alive`](Self::ensure_alive) makes when it is
+    /// first needed. Until then the handle is refused with `NotReady`, and
+    /// [`release`](Self::release) gives the slot back.
     ///
     /// # Errors
-    /// [`HandleError`]: the handle is stale or not ready, the store is closed, or 2^21 - 1
-    /// leases are out on this slot.
-    pub fn get(&self, handle: Handle<G>) -> Result<Lease<'_, L::Value, G>, HandleError> {
-        let place = self.place(handle.index()).ok_or(HandleError::Stale)?;
-        place.slot.pin(handle.generation())?;
-        // SAFETY: just pinned, for this handle.
-        Ok(unsafe { Lease::new(place, handle) })
+    /// As [`vacancy`](Self::vacancy).
+    pub fn reserve(&self) -> Result<Handle<G>, InsertError<()>> {
+        self.begin(Phase::Reserved).map(|(_, handle)| handle)
     }
 
     /// Ends the life of the value that `handle` names. From now on the handle is stale.
@@ -190,26 +206,23 @@ impl<L: Layout, G: Tag> Slots<L, G> {
     ///
     /// # Errors
     /// [`HandleError::Stale`] when the handle was released before: of several callers one
-    /// succeeds. [`HandleError::NotReady`] when its value is not there yet.
-    pub fn release(&self, handle: Handle<G>) -> Result<Release<L::Value>, HandleError> {
+    /// succeeds. [`HandleError::NotReady`] while its value is being made.
+    pub fn release(&self, handle: Handle<G>) -> Result<Release<ValueOf<L>>, HandleError> {
         let place = self.place(handle.index()).ok_or(HandleError::Stale)?;
-        Ok(match place.slot.end(handle.generation())? {
-            Ended::Now(value, reusable) => {
-                if reusable {
-                    place.free();
-                }
-                Release::Now(value)
-            }
-            Ended::Later => Release::Deferred,
-        })
+        let (outcome, free) = Release::of(place.slot.end(handle.generation())?);
+        if free {
+            place.free();
+        }
+        Ok(outcome)
     }
 
     /// Hands out a value that was released while leased and whose last lease has been
     /// dropped. Call it until `None` where such values may be destroyed.
-    pub fn reap(&self) -> Option<(Handle<G>, L::Value)> {
+    pub fn reap(&self) -> Option<(Handle<G>, ValueOf<L>)> {
         for (base, group) in self.groups() {
-            if let Some((at, place)) = group.claim_retired() {
-                let handle = Handle::new(base + at, place.slot.word().generation());
+            let retired = group.bitmap.claim_retired();
+            if let Some(place) = retired.and_then(|at| group.place(at)) {
+                let handle = Handle::new(base + place.at, place.slot.state.word().generation());
                 // SAFETY: the claim made us owner of a retiring slot without leases.
                 return Some((handle, unsafe { place.take() }));
             }
@@ -221,8 +234,8 @@ impl<L: Layout, G: Tag> Slots<L, G> {
     /// missed or listed; `get` tells.
     pub fn iter(&self) -> impl Iterator<Item = Handle<G>> + '_ {
         self.groups().flat_map(|(base, group)| {
-            group.taken().filter_map(move |at| {
-                let word = group.slots.get(at)?.word();
+            group.bitmap.taken().filter_map(move |at| {
+                let word = group.slots.get(at)?.state.word();
                 (word.phase() == Phase::Alive).then(|| Handle::new(base + at, word.generation()))
             })
         })
@@ -240,96 +253,144 @@ impl<L: Layout, G: Tag> Slots<L, G> {
         self.layout.capacity()
     }
 
-    /// First phase of shutting down: refuses new values and new leases from now on, for
-    /// ever, and grows no more. Values stay where they are, and releasing goes on.
-    ///
-    /// When this returns, no lease is granted any more: [`held`](Self::held) then only
-    /// falls.
-    pub fn close(&self) {
-        let mut index = 0;
-        while let Some(group) = self.layout.seal(index) {
-            for slot in group.slots {
-                slot.close();
-            }
-            index += 1;
-        }
-    }
-
-    /// Closing has begun.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        let first = self.layout.group(0).and_then(|group| group.slots.first());
-        first.map_or_else(
-            || self.layout.is_sealed_empty(),
-            |slot| slot.word().is_closed(),
-        )
-    }
-
-    /// Second phase of shutting down: releases every value that is there, passes each one
-    /// that nobody leases to `destroy`, and returns what is still held. Call it again when
-    /// leases have ended, until nothing is.
-    pub fn drain(&self, mut destroy: impl FnMut(Handle<G>, L::Value)) -> Held {
-        for handle in self.iter() {
-            if let Ok(Release::Now(value)) = self.release(handle) {
-                destroy(handle, value);
-            }
-        }
-        while let Some((handle, value)) = self.reap() {
-            destroy(handle, value);
-        }
-        self.held()
-    }
-
-    /// What the store holds now: values, released or not, and leases.
-    #[must_use]
-    pub fn held(&self) -> Held {
-        let mut held = Held::default();
-        for (_, group) in self.groups() {
-            let words = group.slots.iter().map(Slot::word);
-            for word in words.filter(|word| word.is_occupied()) {
-                held.slots += 1;
-                held.leases += word.leases();
-            }
-        }
-        held
-    }
-
     /// Makes the caller owner of a free slot: its index and place.
-    fn claim(&self, hint: usize) -> Result<(usize, Place<'_, L::Value>), InsertError<()>> {
+    fn claim(&self, hint: usize) -> Result<(usize, Place<'_, L::Cell>), InsertError<()>> {
         loop {
-            let start = hint % self.layout.count().max(1);
-            let mut end = start;
-            for (base, group) in self.groups().skip(start) {
-                if let Some((at, place)) = group.claim() {
-                    return Ok((base + at, place));
+            // Groups that are added meanwhile are found by growing.
+            let count = self.layout.count();
+            let found = if P::Reuse::ROUND {
+                self.claim_from(self.cursor.load(Ordering::Relaxed), count)
+            } else {
+                self.claim_from(hint.wrapping_mul(GROUP), count)
+            };
+            if let Some((index, place)) = found {
+                if P::Reuse::ROUND {
+                    self.cursor.store(index + 1, Ordering::Relaxed);
                 }
-                end += 1;
+                return Ok((index, place));
             }
-            for (base, group) in self.groups().take(start) {
-                if let Some((at, place)) = group.claim() {
-                    return Ok((base + at, place));
-                }
+            self.grow()?;
+        }
+    }
+
+    /// As `claim` among the first `count` groups, round from the slot at `start`.
+    fn claim_from(&self, start: usize, count: usize) -> Option<(usize, Place<'_, L::Cell>)> {
+        let (first, from) = (start / GROUP % count.max(1), start % GROUP);
+        let claim = |index: usize, from: usize| {
+            let group = self.layout.group(index)?;
+            let place = group.place(group.bitmap.claim(group.all(), from)?)?;
+            Some((index * GROUP + place.at, place))
+        };
+        claim(first, from)
+            .or_else(|| (first + 1..count).find_map(|index| claim(index, 0)))
+            .or_else(|| (0..first).find_map(|index| claim(index, 0)))
+            // What was left out of the first group.
+            .or_else(|| (from > 0).then(|| claim(first, 0)).flatten())
+    }
+
+    /// Adds a group, or finds one with a free slot. An error when there is neither.
+    fn grow(&self) -> Result<(), InsertError<()>> {
+        if self.is_closed() {
+            return Err(InsertError::Closed(()));
+        }
+        // From the beginning: the number of groups and the groups themselves may be seen
+        // late in any order.
+        let mut end = 0;
+        while let Some(group) = self.layout.group(end) {
+            if group.bitmap.has_free(group.all()) {
+                return Ok(());
             }
-            if self.is_closed() {
-                return Err(InsertError::Closed(()));
-            }
-            if !self.layout.grow(end) {
-                return Err(InsertError::Full(()));
+            end += 1;
+        }
+        if self.layout.grow(end) {
+            Ok(())
+        } else {
+            Err(InsertError::Full(()))
+        }
+    }
+
+    /// Begins a life without a value, in `phase`.
+    fn begin(&self, phase: Phase) -> Result<(Place<'_, L::Cell>, Handle<G>), InsertError<()>> {
+        let (index, place) = self.claim(0)?;
+        // SAFETY: as in `insert_near`.
+        match unsafe { place.slot.state.begin(phase) } {
+            Some(generation) => Ok((place, Handle::new(index, generation))),
+            None => {
+                place.free();
+                Err(InsertError::Closed(()))
             }
         }
     }
 
     /// The groups that are there now, each with the index of its first slot.
-    fn groups(&self) -> impl Iterator<Item = (usize, Group<'_, L::Value>)> {
+    fn groups(&self) -> impl Iterator<Item = (usize, Group<'_, L::Cell>)> {
         (0..).map_while(|index| Some((index * GROUP, self.layout.group(index)?)))
     }
 
-    fn place(&self, index: usize) -> Option<Place<'_, L::Value>> {
+    fn place(&self, index: usize) -> Option<Place<'_, L::Cell>> {
         self.layout.group(index / GROUP)?.place(index % GROUP)
     }
 }
 
-impl<L: Layout, G: Tag> fmt::Debug for Slots<L, G> {
+impl<L, G, P, T> Slots<L, G, P>
+where
+    L: Layout<Cell = InCell<T, P::Error>>,
+    G: Tag,
+    P: Policy,
+{
+    /// Leases the value that `handle` names.
+    ///
+    /// # Errors
+    /// [`HandleError`]: the handle is stale or not ready, the store is closed, or 2^20 - 1
+    /// leases are out on this slot.
+    pub fn get(&self, handle: Handle<G>) -> Result<Lease<'_, T, G>, HandleError> {
+        let place = self.place(handle.index()).ok_or(HandleError::Stale)?;
+        place.slot.state.pin(handle.generation())?;
+        // SAFETY: just pinned, for this handle.
+        Ok(unsafe { Lease::new(place.into(), handle) })
+    }
+
+    /// A weak lease of what `handle` names, whether it is there or not; `None` when this
+    /// store has no such slot.
+    #[must_use]
+    pub fn weak(&self, handle: Handle<G>) -> Option<WeakLease<'_, T, G>> {
+        let place = self.place(handle.index())?;
+        Some(WeakLease::new(place.into(), handle))
+    }
+}
+
+impl<L, G, P, W> Slots<L, G, P>
+where
+    L: Layout<Cell = InWord<W>>,
+    G: Tag,
+    P: Policy,
+    W: Bits,
+{
+    /// The value that `handle` names, without a lease: three loads and no write, however
+    /// many threads look. The value may be released as soon as this returns.
+    ///
+    /// # Errors
+    /// [`HandleError`]: the handle is stale or not ready, or the store is closed.
+    pub fn peek(&self, handle: Handle<G>) -> Result<W, HandleError> {
+        let slot = self.layout.slot(handle.index()).ok_or(HandleError::Stale)?;
+        let alive = Word::new(handle.generation(), Phase::Alive, false, 0);
+        // Acquire: pairs with the Release in `publish`, so the value is at least as new.
+        let mut word = slot.state.word();
+        if word == alive {
+            // Acquire: when this is the value of a later life, the next load sees that this
+            // life is over.
+            let bits = slot.cell.bits.load(Ordering::Acquire);
+            word = slot.state.glance();
+            if word == alive || cfg!(mutant = "slots_peek_looks_once") {
+                return Ok(W::from_bits(bits));
+            }
+        }
+        word.check(handle.generation())?;
+        Err(HandleError::Closed)
+    }
+}
+
+impl<L: Layout, G: Tag, P: Policy> fmt::Debug for Slots<L, G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Slots")
             .field("tag", &G::NAME)

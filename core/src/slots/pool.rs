@@ -9,24 +9,25 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
-use super::group::Group;
-use super::slot::Slot;
+use super::group::{Bitmap, Group};
+use super::payload::{InCell, InWord, Payload};
+use super::policy::{Policy, With};
+use super::slot::{Slot, vacant};
 use super::{Layout, Slots, sealed};
 use crate::handle::{Handle, Tag, tag};
-use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, GROUP, Ordering, const_fn, repeat};
+use crate::sync::{AtomicPtr, AtomicUsize, GROUP, Ordering, const_fn, repeat};
 
 /// A cache line of its own, so that threads in different chunks do not meet.
 #[repr(align(64))]
 struct Line<T>(T);
 
-/// 64 slots: what a [`SlotPool`] grows by.
-pub struct Chunk<T> {
-    taken: Line<AtomicU64>,
-    retired: AtomicU64,
-    slots: [Slot<T>; GROUP],
+/// 64 slots: what a [`SlotPool`] or a [`WordPool`] grows by.
+pub struct Chunk<C: Payload> {
+    bitmap: Line<Bitmap>,
+    slots: [Slot<C>; GROUP],
 }
 
-impl<T> Chunk<T> {
+impl<C: Payload> Chunk<C> {
     /// Slots in a chunk.
     pub const SLOTS: usize = GROUP;
 
@@ -35,45 +36,43 @@ impl<T> Chunk<T> {
         #[must_use]
         pub fn new() -> Self {
             Self {
-                taken: Line(AtomicU64::new(0)),
-                retired: AtomicU64::new(0),
-                slots: repeat![Slot::new(); GROUP],
+                bitmap: Line(Bitmap::new()),
+                slots: repeat![vacant!(); GROUP],
             }
         }
     }
 
-    fn group(&self) -> Group<'_, T> {
+    fn group(&self) -> Group<'_, C> {
         Group {
-            taken: &self.taken.0,
-            retired: &self.retired,
+            bitmap: &self.bitmap.0,
             slots: &self.slots,
         }
     }
 }
 
-impl<T> Default for Chunk<T> {
+impl<C: Payload> Default for Chunk<C> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T> fmt::Debug for Chunk<T> {
+impl<C: Payload> fmt::Debug for Chunk<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Chunk").finish_non_exhaustive()
     }
 }
 
-/// Lends chunks to a [`SlotPool`].
+/// Lends chunks to a [`SlotPool`] or a [`WordPool`].
 ///
 /// # Safety
 /// Every pointer that `lend` returns is valid for reads and writes, aligned, and points to
 /// a chunk as made by [`Chunk::new`]. From then until it comes back through `take_back`
 /// the chunk stays where it is and belongs to the pool: `lend` does not return it again and
 /// nobody else touches it, even when the source itself is moved.
-pub unsafe trait ChunkSource<T> {
+pub unsafe trait ChunkSource<C: Payload> {
     /// A fresh chunk, or `None` when there are no more. May be called by several threads
     /// at a time; a thread that loses the race to add its chunk gives it back at once.
-    fn lend(&self) -> Option<NonNull<Chunk<T>>>;
+    fn lend(&self) -> Option<NonNull<Chunk<C>>>;
 
     /// Takes back a chunk that the pool does not need, or needs no longer. Its slots hold
     /// no values.
@@ -81,24 +80,24 @@ pub unsafe trait ChunkSource<T> {
     /// # Safety
     /// `chunk` came from `lend` of this source, comes back for the first time since, and
     /// nothing refers to it any more.
-    unsafe fn take_back(&self, chunk: NonNull<Chunk<T>>);
+    unsafe fn take_back(&self, chunk: NonNull<Chunk<C>>);
 }
 
 /// A store that grows, by chunks of 64 slots from `S`, to at most `CHUNKS` of them.
 ///
 /// ```
-/// use cupola_core::{Chunk, ChunkSource, SlotPool, tag};
+/// use cupola_core::{Chunk, ChunkSource, Payload, SlotPool, tag};
 /// use std::ptr::NonNull;
 ///
 /// /// Chunks on the heap.
 /// struct Heap;
 ///
 /// // SAFETY: a boxed chunk stays where it is, and `into_raw` leaves it to the pool alone.
-/// unsafe impl<T> ChunkSource<T> for Heap {
-///     fn lend(&self) -> Option<NonNull<Chunk<T>>> {
+/// unsafe impl<C: Payload> ChunkSource<C> for Heap {
+///     fn lend(&self) -> Option<NonNull<Chunk<C>>> {
 ///         NonNull::new(Box::into_raw(Box::new(Chunk::new())))
 ///     }
-///     unsafe fn take_back(&self, chunk: NonNull<Chunk<T>>) {
+///     unsafe fn take_back(&self, chunk: NonNull<Chunk<C>>) {
 ///         // SAFETY: it comes from `lend`, so from `Box::into_raw`, and comes back once.
 ///         drop(unsafe { Box::from_raw(chunk.as_ptr()) });
 ///     }
@@ -110,25 +109,36 @@ pub unsafe trait ChunkSource<T> {
 /// assert_eq!(streams.release(handles[3]).unwrap().now(), Some(3));
 /// assert_eq!(streams.live(), 999);
 /// ```
-pub type SlotPool<T, S, G = tag::Slot, const CHUNKS: usize = 64> = Slots<Grown<T, S, CHUNKS>, G>;
+pub type SlotPool<T, S, G = tag::Slot, const CHUNKS: usize = 64, P = With> =
+    Slots<Grown<InCell<T, <P as Policy>::Error>, S, CHUNKS>, G, P>;
 
-/// The layout of [`SlotPool`].
-pub struct Grown<T, S: ChunkSource<T>, const CHUNKS: usize> {
+/// As [`SlotPool`], of values that fit a word and are read by [`peek`](Slots::peek).
+pub type WordPool<W, S, G = tag::Slot, const CHUNKS: usize = 64, P = With> =
+    Slots<Grown<InWord<W>, S, CHUNKS>, G, P>;
+
+/// The layout of [`SlotPool`] and [`WordPool`].
+pub struct Grown<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> {
     /// Chunks in order, then nulls; `end_mark()` in the first empty entry once closed.
-    chunks: [AtomicPtr<Chunk<T>>; CHUNKS],
+    chunks: [AtomicPtr<Chunk<C>>; CHUNKS],
     /// How many chunks there are, perhaps a little late.
     count: AtomicUsize,
     source: S,
     /// The pool owns its chunks: it may cross threads when they may.
-    owned: PhantomData<Chunk<T>>,
+    owned: PhantomData<Chunk<C>>,
 }
 
 /// The mark in the table of a closed pool: no chunk is at this odd address.
-fn end_mark<T>() -> *mut Chunk<T> {
+fn end_mark<C: Payload>() -> *mut Chunk<C> {
     ptr::without_provenance_mut(1)
 }
 
-impl<T, S: ChunkSource<T>, G: Tag, const CHUNKS: usize> SlotPool<T, S, G, CHUNKS> {
+impl<C, S, G, P, const CHUNKS: usize> Slots<Grown<C, S, CHUNKS>, G, P>
+where
+    C: Payload,
+    S: ChunkSource<C>,
+    G: Tag,
+    P: Policy,
+{
     const FITS: () = assert!(CHUNKS > 0 && CHUNKS <= Handle::<tag::Slot>::MAX_SLOTS / GROUP);
 
     const_fn! {
@@ -142,15 +152,16 @@ impl<T, S: ChunkSource<T>, G: Tag, const CHUNKS: usize> SlotPool<T, S, G, CHUNKS
                     source,
                     owned: PhantomData,
                 },
-                tag: PhantomData,
+                cursor: AtomicUsize::new(0),
+                types: PhantomData,
             }
         }
     }
 }
 
-impl<T, S: ChunkSource<T>, const CHUNKS: usize> Grown<T, S, CHUNKS> {
+impl<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> Grown<C, S, CHUNKS> {
     /// The chunk at `index`.
-    fn chunk(&self, index: usize) -> Option<&Chunk<T>> {
+    fn chunk(&self, index: usize) -> Option<&Chunk<C>> {
         // Acquire: pairs with the Release in `grow`, so the chunk's first state is seen.
         let chunk = self.chunks.get(index)?.load(Ordering::Acquire);
         if chunk == end_mark() {
@@ -162,13 +173,17 @@ impl<T, S: ChunkSource<T>, const CHUNKS: usize> Grown<T, S, CHUNKS> {
     }
 }
 
-impl<T, S: ChunkSource<T>, const CHUNKS: usize> Layout for Grown<T, S, CHUNKS> {}
+impl<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> Layout for Grown<C, S, CHUNKS> {}
 
-impl<T, S: ChunkSource<T>, const CHUNKS: usize> sealed::Groups for Grown<T, S, CHUNKS> {
-    type Value = T;
+impl<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> sealed::Groups for Grown<C, S, CHUNKS> {
+    type Cell = C;
 
-    fn group(&self, index: usize) -> Option<Group<'_, T>> {
+    fn group(&self, index: usize) -> Option<Group<'_, C>> {
         self.chunk(index).map(Chunk::group)
+    }
+
+    fn slot(&self, index: usize) -> Option<&Slot<C>> {
+        self.chunk(index / GROUP)?.slots.get(index % GROUP)
     }
 
     fn count(&self) -> usize {
@@ -204,7 +219,7 @@ impl<T, S: ChunkSource<T>, const CHUNKS: usize> sealed::Groups for Grown<T, S, C
         true
     }
 
-    fn seal(&self, index: usize) -> Option<Group<'_, T>> {
+    fn seal(&self, index: usize) -> Option<Group<'_, C>> {
         let entry = self.chunks.get(index)?;
         // Release: the groups before this one have been closed. When the entry is not empty
         // this changes nothing, and `group` follows it.
@@ -226,7 +241,7 @@ impl<T, S: ChunkSource<T>, const CHUNKS: usize> sealed::Groups for Grown<T, S, C
     }
 }
 
-impl<T, S: ChunkSource<T>, const CHUNKS: usize> Drop for Grown<T, S, CHUNKS> {
+impl<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> Drop for Grown<C, S, CHUNKS> {
     fn drop(&mut self) {
         for entry in &self.chunks {
             let chunk = entry.load(Ordering::Relaxed);
@@ -247,7 +262,7 @@ impl<T, S: ChunkSource<T>, const CHUNKS: usize> Drop for Grown<T, S, CHUNKS> {
     }
 }
 
-impl<T, S: ChunkSource<T>, const CHUNKS: usize> fmt::Debug for Grown<T, S, CHUNKS> {
+impl<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> fmt::Debug for Grown<C, S, CHUNKS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Grown")
             .field("chunks", &self.count)

@@ -6,11 +6,16 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use super::word::{MAX_GENERATION, MAX_LEASES};
-use super::{FixedSlots, HandleError, InsertError, Layout, Release, Slots};
+use super::{FixedSlots, HandleError, InCell, InsertError, Layout, Payload, Release, Slots};
 use crate::handle::Tag;
 
 fn set_generation<L: Layout, G: Tag>(store: &Slots<L, G>, index: usize, generation: u64) {
-    store.place(index).unwrap().slot.set_generation(generation);
+    store
+        .place(index)
+        .unwrap()
+        .slot
+        .state
+        .set_generation(generation);
 }
 
 /// Without it a generation could wrap, and a handle from the slot's first life would name
@@ -102,15 +107,15 @@ fn stores_cross_threads_only_with_values_that_may() {
     assert_not_impl_any!(FixedSlots<Cell<u32>, 2>: Sync);
     assert_not_impl_any!(FixedSlots<*const u32, 2>: Send, Sync);
     assert_not_impl_any!(super::Lease<'static, Cell<u32>, crate::tag::Slot>: Send, Sync);
-    assert_not_impl_any!(super::Vacancy<'static, *const u32, crate::tag::Slot>: Send);
+    assert_not_impl_any!(super::Vacancy<'static, InCell<*const u32>, crate::tag::Slot>: Send);
 
     struct Nothing;
     // SAFETY: it lends nothing.
-    unsafe impl<T> super::ChunkSource<T> for Nothing {
-        fn lend(&self) -> Option<core::ptr::NonNull<super::Chunk<T>>> {
+    unsafe impl<C: Payload> super::ChunkSource<C> for Nothing {
+        fn lend(&self) -> Option<core::ptr::NonNull<super::Chunk<C>>> {
             None
         }
-        unsafe fn take_back(&self, _: core::ptr::NonNull<super::Chunk<T>>) {}
+        unsafe fn take_back(&self, _: core::ptr::NonNull<super::Chunk<C>>) {}
     }
     assert_impl_all!(super::SlotPool<u32, Nothing>: Send, Sync);
     assert_not_impl_any!(super::SlotPool<Cell<u32>, Nothing>: Sync);

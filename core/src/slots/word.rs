@@ -1,4 +1,4 @@
-//! A slot's whole state in one `u64`: generation 40 | phase 2 | closed 1 | leases 21.
+//! A slot's whole state in one `u64`: generation 40 | phase 3 | closed 1 | leases 20.
 //!
 //! One word, because a generation and a state in two words can be checked together but
 //! not changed together: that is how a double release frees the next owner's value.
@@ -10,18 +10,24 @@ use super::error::HandleError;
 pub(crate) enum Phase {
     /// Holds no value. With an odd generation: used up, never to be occupied again.
     Vacant = 0,
-    /// Has a handle but not yet a value.
-    Initialising = 1,
+    /// Has a handle; the owner of its vacancy will bring the value.
+    Filling = 1,
+    /// Has a handle and no value: `ensure_alive` makes one when it is needed.
+    Reserved = 2,
+    /// One thread makes the value; the count is of those that wait for it.
+    Initialising = 3,
+    /// Making the value failed; the count is of those that have not yet been told.
+    Failed = 4,
     /// Holds a value and grants leases.
-    Alive = 2,
+    Alive = 5,
     /// Released while leased: holds its value for the leases that are out, grants none.
-    Retiring = 3,
+    Retiring = 6,
 }
 
-const LEASE_BITS: u32 = 21;
+const LEASE_BITS: u32 = 20;
 const CLOSED: u64 = 1 << LEASE_BITS;
 const PHASE_SHIFT: u32 = LEASE_BITS + 1;
-const GENERATION_SHIFT: u32 = PHASE_SHIFT + 2;
+const GENERATION_SHIFT: u32 = PHASE_SHIFT + 3;
 
 /// The most leases that one slot grants at a time.
 pub(crate) const MAX_LEASES: u64 = (1 << LEASE_BITS) - 1;
@@ -44,10 +50,14 @@ impl Word {
     }
 
     pub(crate) const fn phase(self) -> Phase {
-        match (self.0 >> PHASE_SHIFT) & 3 {
+        match (self.0 >> PHASE_SHIFT) & 7 {
             0 => Phase::Vacant,
-            1 => Phase::Initialising,
-            2 => Phase::Alive,
+            1 => Phase::Filling,
+            2 => Phase::Reserved,
+            3 => Phase::Initialising,
+            4 => Phase::Failed,
+            5 => Phase::Alive,
+            // 7 is never stored.
             _ => Phase::Retiring,
         }
     }
@@ -57,11 +67,12 @@ impl Word {
         self.0 & CLOSED != 0
     }
 
+    /// Leases that are out; while a value is made, those that wait for it.
     pub(crate) const fn leases(self) -> u64 {
         self.0 & MAX_LEASES
     }
 
-    /// Holds a value or is about to.
+    /// Holds a value, or may come to hold one in this life.
     pub(crate) fn is_occupied(self) -> bool {
         self.phase() != Phase::Vacant
     }
@@ -69,9 +80,15 @@ impl Word {
     /// Refuses unless the slot is alive in its life `generation`.
     pub(crate) fn check(self, generation: u64) -> Result<(), HandleError> {
         match self.phase() {
-            _ if self.generation() != generation => Err(HandleError::Stale),
+            _ if self.generation() != generation
+                && !cfg!(mutant = "slots_unchecked_generation") =>
+            {
+                Err(HandleError::Stale)
+            }
             Phase::Alive => Ok(()),
-            Phase::Initialising => Err(HandleError::NotReady),
+            Phase::Filling | Phase::Reserved | Phase::Initialising | Phase::Failed => {
+                Err(HandleError::NotReady)
+            }
             Phase::Vacant | Phase::Retiring => Err(HandleError::Stale),
         }
     }
@@ -88,20 +105,22 @@ impl Word {
 
     /// One lease more. The caller has checked that there is room for it.
     pub(crate) const fn leased(self) -> Self {
-        Self::new(
-            self.generation(),
-            self.phase(),
-            self.is_closed(),
-            self.leases() + 1,
-        )
+        debug_assert!(self.leases() < MAX_LEASES);
+        Self(self.0 + 1)
+    }
+
+    /// One lease less. The caller has checked that there is one.
+    pub(crate) const fn unleased(self) -> Self {
+        debug_assert!(self.leases() > 0);
+        Self(self.0 - 1)
     }
 
     /// The end of a life: the next, even generation, or the last one kept for ever.
     pub(crate) const fn vacated(self) -> Self {
-        let next = if self.is_last() {
+        let next = if self.is_last() && !cfg!(mutant = "slots_generation_wraps") {
             self.generation()
         } else {
-            self.generation() + 1
+            (self.generation() + 1) & MAX_GENERATION
         };
         Self::new(next, Phase::Vacant, self.is_closed(), 0)
     }
@@ -121,9 +140,12 @@ mod tests {
     use super::*;
     use quickcheck::{QuickCheck, TestResult};
 
-    const PHASES: [Phase; 4] = [
+    const PHASES: [Phase; 7] = [
         Phase::Vacant,
+        Phase::Filling,
+        Phase::Reserved,
         Phase::Initialising,
+        Phase::Failed,
         Phase::Alive,
         Phase::Retiring,
     ];
@@ -133,7 +155,7 @@ mod tests {
     fn fields_come_back_as_they_went_in() {
         fn property(generation: u64, phase: u8, closed: bool, leases: u64) -> TestResult {
             let generation = generation & MAX_GENERATION;
-            let phase = PHASES[usize::from(phase % 4)];
+            let phase = PHASES[usize::from(phase % 7)];
             let leases = leases & MAX_LEASES;
             let word = Word::new(generation, phase, closed, leases);
             TestResult::from_bool(

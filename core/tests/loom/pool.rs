@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cupola_core::{Chunk, ChunkSource, Handle, HandleError, InsertError, SlotPool, tag};
+use cupola_core::{Chunk, ChunkSource, Handle, HandleError, InsertError, Payload, SlotPool, tag};
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64;
 use loom::thread;
@@ -14,13 +14,13 @@ use super::{Ended, Value, model};
 struct Boxes(std::sync::Arc<AtomicUsize>);
 
 // SAFETY: a boxed chunk stays where it is, and `into_raw` leaves it to the pool alone.
-unsafe impl<T> ChunkSource<T> for Boxes {
-    fn lend(&self) -> Option<NonNull<Chunk<T>>> {
+unsafe impl<C: Payload> ChunkSource<C> for Boxes {
+    fn lend(&self) -> Option<NonNull<Chunk<C>>> {
         self.0.fetch_add(1, Ordering::Relaxed);
         NonNull::new(Box::into_raw(Box::new(Chunk::new())))
     }
 
-    unsafe fn take_back(&self, chunk: NonNull<Chunk<T>>) {
+    unsafe fn take_back(&self, chunk: NonNull<Chunk<C>>) {
         self.0.fetch_sub(1, Ordering::Relaxed);
         // SAFETY: it comes from `lend`, so from `Box::into_raw`, and comes back once.
         drop(unsafe { Box::from_raw(chunk.as_ptr()) });

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use cupola_core::{Budget, FixedSlots, Layout, Release, SlotPool, Slots, tag};
+use cupola_core::{Budget, FixedSlots, InCell, Layout, Release, SlotPool, Slots, tag};
 
 use super::boxes::Boxes;
 
@@ -23,7 +23,7 @@ impl Drop for Value<'_> {
 /// Without it groups of 64 slots, which the models do not have, would go untested by more
 /// than one thread. Threads insert, pass half of the handles on through a shared store,
 /// look at each other's values, and release.
-fn churn<'c, L: Layout<Value = Value<'c>> + Sync>(
+fn churn<'c, L: Layout<Cell = InCell<Value<'c>>> + Sync>(
     store: &Slots<L, tag::Slot>,
     drops: &'c AtomicUsize,
 ) {

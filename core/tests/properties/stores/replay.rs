@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use cupola_core::{Handle, HandleError, Held, InsertError, Layout, Lease, Release, Slots, tag};
+use cupola_core::{
+    Handle, HandleError, Held, InCell, InsertError, Layout, Lease, Release, Slots, tag,
+};
 
 /// One step; the numbers pick among what is there at the time.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +97,7 @@ impl Oracle {
 
 /// Takes the steps on an empty store with room for `room` values, and on its oracle; panics
 /// where they differ.
-pub(crate) fn replay<L: Layout<Value = u32>>(
+pub(crate) fn replay<L: Layout<Cell = InCell<u32>>>(
     store: &Slots<L, tag::Slot>,
     room: usize,
     steps: Vec<Step>,
@@ -121,7 +123,7 @@ pub(crate) fn replay<L: Layout<Value = u32>>(
     assert_eq!(live, expected);
 }
 
-fn take<'s, L: Layout<Value = u32>>(
+fn take<'s, L: Layout<Cell = InCell<u32>>>(
     store: &'s Slots<L, tag::Slot>,
     oracle: &mut Oracle,
     leases: &mut Vec<Lease<'s, u32, tag::Slot>>,

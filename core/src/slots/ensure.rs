@@ -1,0 +1,286 @@
+//! `ensure_alive`: makes the value of a reserved slot once, however many threads ask.
+//!
+//! One thread turns the slot from reserved to initialising and makes the value. Those that
+//! come meanwhile count themselves in and wait. When the value is there, their count is the
+//! number of leases: each of them already holds one, so that no release can come between
+//! the value and those who waited for it. When it failed, each takes a copy of the error,
+//! and the last one makes the slot reserved again.
+
+use core::convert::Infallible;
+use core::mem::ManuallyDrop;
+
+use super::error::{EnsureError, HandleError};
+use super::group::Place;
+use super::lease::Lease;
+use super::payload::InCell;
+use super::payload::sealed::Keep as _;
+use super::policy::{Park, Policy};
+use super::slot::Slot;
+use super::state::State;
+use super::word::{Phase, Word};
+use super::{Layout, Slots};
+use crate::handle::{Handle, Tag};
+use crate::sync::Ordering;
+
+/// What a thread that wants a value has to do.
+enum Role {
+    /// Nothing: it has a lease.
+    Leased,
+    /// Make the value.
+    Maker,
+    /// Wait for the maker, counted in.
+    Waiter,
+    /// Wait until those who waited for a failed attempt have been told.
+    Latecomer,
+}
+
+impl<L, G, P, T> Slots<L, G, P>
+where
+    L: Layout<Cell = InCell<T, P::Error>>,
+    G: Tag,
+    P: Policy,
+{
+    /// Leases the value that `handle` names, and makes it with `init` first if the slot is
+    /// only [reserved](Self::reserve). However many threads ask at once, one of them runs
+    /// its `init`, once; the others wait, as the policy's [`Park`] has them wait, and get
+    /// leases on what it made.
+    ///
+    /// When `init` fails, it and every thread that waited for this attempt get the error;
+    /// the slot is reserved as before, and the next call tries again. When `init` panics,
+    /// one of those that waited tries its own.
+    ///
+    /// `init` must not ask for the same handle: it would wait for itself.
+    ///
+    /// # Errors
+    /// [`EnsureError`]: the handle was refused as by [`get`](Self::get), `init` failed, or
+    /// the store was closed while it ran.
+    pub fn ensure_alive(
+        &self,
+        handle: Handle<G>,
+        init: impl FnOnce() -> Result<T, P::Error>,
+    ) -> Result<Lease<'_, T, G>, EnsureError<T, P::Error>> {
+        let place = self.place(handle.index()).ok_or(HandleError::Stale)?;
+        let slot = place.slot;
+        loop {
+            match slot.state.ask(handle.generation())? {
+                // SAFETY: `ask` has pinned the value for this handle.
+                Role::Leased => return Ok(unsafe { Lease::new(place.into(), handle) }),
+                Role::Maker => {
+                    let attempt = Attempt::<T, P> { slot };
+                    attempt.run(init)?;
+                    // SAFETY: the attempt has made the value and kept a lease on it.
+                    return Ok(unsafe { Lease::new(place.into(), handle) });
+                }
+                Role::Waiter => {
+                    let phase = wait::<T, P>(place, Phase::Initialising);
+                    if phase != Phase::Failed {
+                        // SAFETY: the maker has turned our count into a lease.
+                        return Ok(unsafe { Lease::new(place.into(), handle) });
+                    }
+                    if let Some(error) = told::<T, P>(slot) {
+                        return Err(EnsureError::Init(error));
+                    }
+                }
+                Role::Latecomer => {
+                    wait::<T, P>(place, Phase::Failed);
+                }
+            }
+        }
+    }
+}
+
+impl State {
+    /// Finds out what to do about the life `generation`, and counts the caller in.
+    fn ask(&self, generation: u64) -> Result<Role, HandleError> {
+        // Acquire: sees the value, or all that earlier attempts did to the cell.
+        let mut role = Role::Latecomer;
+        let asked = self.update(Ordering::Acquire, |word| {
+            if word.generation() != generation {
+                return Err(Some(HandleError::Stale));
+            }
+            let phase = word.phase();
+            if word.is_closed() && word.is_occupied() && phase != Phase::Retiring {
+                return Err(Some(HandleError::Closed));
+            }
+            match phase {
+                Phase::Alive | Phase::Initialising => {
+                    role = match phase {
+                        Phase::Alive => Role::Leased,
+                        _ => Role::Waiter,
+                    };
+                    word.leases_left().map_err(Some)?;
+                    Ok(word.leased())
+                }
+                Phase::Reserved => {
+                    role = Role::Maker;
+                    if cfg!(mutant = "slots_two_makers") {
+                        return Ok(word);
+                    }
+                    Ok(word.with_phase(Phase::Initialising))
+                }
+                Phase::Failed => Err(None),
+                Phase::Filling => Err(Some(HandleError::NotReady)),
+                Phase::Vacant | Phase::Retiring => Err(Some(HandleError::Stale)),
+            }
+        });
+        match asked {
+            Ok(_) => Ok(role),
+            Err(None) => Ok(Role::Latecomer),
+            Err(Some(refusal)) => Err(refusal),
+        }
+    }
+}
+
+/// Waits until the slot has left `phase`; returns the phase that it is in then.
+fn wait<T, P: Policy>(place: Place<'_, InCell<T, P::Error>>, phase: Phase) -> Phase {
+    // Acquire in `word`: whoever left the phase did so with Release, and what it left in the
+    // cell is seen.
+    let state = &place.slot.state;
+    let mut now = state.word().phase();
+    if now == phase {
+        P::Park::wait(key(state), &mut || {
+            now = state.word().phase();
+            now != phase
+        });
+    }
+    now
+}
+
+/// What those who wait for this slot wait under.
+fn key(state: &State) -> usize {
+    core::ptr::from_ref(state).addr()
+}
+
+/// Takes a copy of why the attempt failed that the caller was counted in for, and counts it
+/// out. `None` when the maker gave up without an error.
+fn told<T, P: Policy>(slot: &Slot<InCell<T, P::Error>>) -> Option<P::Error> {
+    // Counted out even if the copy panics.
+    let counted = Counted::<T, P> { slot };
+    let error = slot.cell.failure.with(|failure| {
+        // SAFETY: the slot is in phase `Failed` and this thread counted in: the failure is
+        // there and stays until this thread has counted out.
+        unsafe { (*failure).assume_init_ref().clone() }
+    });
+    drop(counted);
+    error
+}
+
+/// A thread that has yet to be told of a failed attempt.
+struct Counted<'s, T, P: Policy> {
+    slot: &'s Slot<InCell<T, P::Error>>,
+}
+
+impl<T, P: Policy> Drop for Counted<'_, T, P> {
+    fn drop(&mut self) {
+        let state = &self.slot.state;
+        // Release: our look at the failure comes before its end. Acquire: so do the others'.
+        let left = state.update(Ordering::AcqRel, |word| match word.leases() {
+            // Nobody counts in any more, so the failure is ours to end.
+            1 => Err(()),
+            _ => Ok(word.unleased()),
+        });
+        if left.is_ok() {
+            return;
+        }
+        // Acquire: the looks of those who counted out before come before the failure's end.
+        state.word();
+        let failure = self.slot.cell.failure.with_mut(|failure| {
+            // SAFETY: the slot is `Failed` and we are the last one counted in: the failure
+            // is there and nobody else looks at it.
+            unsafe { (*failure).assume_init_read() }
+        });
+        // Release: the next attempt comes after this. Only `closed` can have changed.
+        let _ = state.update(Ordering::Release, |word| {
+            Ok::<_, Infallible>(word.unleased().with_phase(Phase::Reserved))
+        });
+        P::Park::wake(key(state));
+        drop(failure);
+    }
+}
+
+/// The right to make a slot's value: the slot is `Initialising` and its cell ours. Dropped
+/// without an outcome, as by a panic, it gives up.
+struct Attempt<'s, T, P: Policy> {
+    slot: &'s Slot<InCell<T, P::Error>>,
+}
+
+impl<T, P: Policy> Attempt<'_, T, P> {
+    /// Makes the value and keeps a lease on it.
+    fn run(
+        self,
+        init: impl FnOnce() -> Result<T, P::Error>,
+    ) -> Result<(), EnsureError<T, P::Error>> {
+        match init() {
+            Ok(value) => self.succeed(value),
+            Err(error) => {
+                // Before anything else: when the copy panics, the attempt gives up.
+                let copy = error.clone();
+                ManuallyDrop::new(self).end(Some(copy));
+                Err(EnsureError::Init(error))
+            }
+        }
+    }
+
+    fn succeed(self, value: T) -> Result<(), EnsureError<T, P::Error>> {
+        // SAFETY: we own the cell, which holds no value.
+        unsafe { self.slot.cell.write(value) };
+        // Release: who leases the value sees it.
+        let published = self.slot.state.update(Ordering::Release, |word| {
+            if word.is_closed() {
+                return Err(HandleError::Closed);
+            }
+            word.leases_left()?;
+            Ok(word.leased().with_phase(Phase::Alive))
+        });
+        match published {
+            Ok(before) => {
+                self.wake(before);
+                let _ = ManuallyDrop::new(self);
+                Ok(())
+            }
+            Err(refusal) => {
+                // SAFETY: nothing was published, so the cell is still ours and holds the
+                // value just written. Giving up follows, when `self` is dropped.
+                let value = unsafe { self.slot.cell.take() };
+                Err(EnsureError::Withheld { value, refusal })
+            }
+        }
+    }
+
+    /// Ends the attempt without a value: the slot is reserved again, at once when nobody
+    /// waits, else by the last of those who do.
+    fn end(&self, error: Option<P::Error>) {
+        // Release: the next attempt comes after this one.
+        let alone = self.slot.state.update(Ordering::Release, |word| {
+            if word.leases() == 0 {
+                Ok(word.with_phase(Phase::Reserved))
+            } else {
+                Err(())
+            }
+        });
+        if alone.is_ok() {
+            return;
+        }
+        self.slot.cell.failure.with_mut(|failure| {
+            // SAFETY: the slot is `Initialising` and the cell ours; it holds no failure.
+            unsafe { (*failure).write(error) };
+        });
+        // Release: those who wait see the failure. Their count is theirs to take down.
+        let before = self.slot.state.update(Ordering::Release, |word| {
+            Ok::<_, Infallible>(word.with_phase(Phase::Failed))
+        });
+        before.map_or_else(|never| match never {}, |before| self.wake(before));
+    }
+
+    fn wake(&self, before: Word) {
+        if before.leases() > 0 {
+            P::Park::wake(key(&self.slot.state));
+        }
+    }
+}
+
+impl<T, P: Policy> Drop for Attempt<'_, T, P> {
+    fn drop(&mut self) {
+        self.end(None);
+    }
+}

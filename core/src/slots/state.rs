@@ -1,0 +1,190 @@
+//! A slot's state word with every change of it that there is.
+//!
+//! A slot has an owner at three times: whoever set its bit in the group's `taken` word owns
+//! it until it publishes; whoever made it `Initialising` owns its cell until the value is
+//! there or the attempt has failed; and whoever ended its life owns it until it clears the
+//! bit. Only `closed`, and the count of those who wait, may change under an owner's hands;
+//! hence compare-exchange everywhere and a plain store nowhere.
+
+use super::error::HandleError;
+use super::word::{MAX_LEASES, Phase, Word};
+use crate::sync::{AtomicU64, Ordering, const_fn};
+
+/// The state of one slot.
+pub(crate) struct State(AtomicU64);
+
+/// How a life ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// At once: the caller owns the slot. It holds its value, unless it was only reserved.
+    Now { held: bool, reusable: bool },
+    /// Leases are out; the last of them ends the life.
+    Later,
+}
+
+impl State {
+    const_fn! {
+        /// Vacant.
+        pub(crate) fn new() -> Self {
+            Self(AtomicU64::new(0))
+        }
+    }
+
+    /// The state now.
+    pub(crate) fn word(&self) -> Word {
+        Word(self.0.load(Ordering::Acquire))
+    }
+
+    /// As `word`, for looking and then exchanging.
+    pub(crate) fn glance(&self) -> Word {
+        Word(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Changes `from` to `to`. Failure is Relaxed: what is found is only compared and tried
+    /// again.
+    pub(crate) fn exchange(&self, from: Word, to: Word, success: Ordering) -> Result<(), Word> {
+        match self
+            .0
+            .compare_exchange(from.0, to.0, success, Ordering::Relaxed)
+        {
+            Ok(_) => Ok(()),
+            Err(found) => Err(Word(found)),
+        }
+    }
+
+    /// As `exchange` of whatever is there, again and again until it succeeds or `change`
+    /// gives up. Returns the word before.
+    pub(crate) fn update<R>(
+        &self,
+        success: Ordering,
+        mut change: impl FnMut(Word) -> Result<Word, R>,
+    ) -> Result<Word, R> {
+        let mut word = self.glance();
+        loop {
+            match self.exchange(word, change(word)?, success) {
+                Ok(()) => return Ok(word),
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Starts a life without a value, in `phase`, and returns its generation; `None` when
+    /// the slot is closed.
+    ///
+    /// # Safety
+    /// The caller owns this slot, which is vacant and not used up.
+    pub(crate) unsafe fn begin(&self, phase: Phase) -> Option<u64> {
+        let word = self.glance();
+        let next = word.occupied(phase);
+        // Release: whoever makes the value of a reserved slot comes after its last life.
+        (!word.is_closed() && self.exchange(word, next, Ordering::Release).is_ok())
+            .then(|| next.generation())
+    }
+
+    /// Takes a lease on the life `generation`.
+    pub(crate) fn pin(&self, generation: u64) -> Result<(), HandleError> {
+        let order = if cfg!(mutant = "slots_relaxed_pin") {
+            Ordering::Relaxed
+        } else {
+            // Acquire: pairs with the Release in `publish`, so the lease sees the value.
+            Ordering::Acquire
+        };
+        self.update(order, |word| {
+            word.check(generation)?;
+            if word.is_closed() && !cfg!(mutant = "slots_lease_after_close") {
+                return Err(HandleError::Closed);
+            }
+            word.leases_left().map(|()| word.leased())
+        })
+        .map(drop)
+    }
+
+    /// Gives a lease back. True when it was the last lease of a retiring slot: the caller
+    /// is then the slot's owner and must take the value or pass the ownership on.
+    ///
+    /// # Safety
+    /// The caller holds a lease from `pin` and does not use it afterwards.
+    pub(crate) unsafe fn unpin(&self) -> bool {
+        let order = if cfg!(mutant = "slots_relaxed_unpin") {
+            Ordering::Relaxed
+        } else {
+            // Release: what was read under this lease was read before the value is moved.
+            Ordering::Release
+        };
+        let before = Word(self.0.fetch_sub(1, order));
+        let last = before.phase() == Phase::Retiring && before.leases() == 1;
+        if last && !cfg!(mutant = "slots_last_lease_without_acquire") {
+            // Acquire: the other leases' reads and the work of whoever released the slot
+            // come before what the new owner does. A load and not a fence, which the
+            // thread sanitizer does not understand.
+            self.0.load(Ordering::Acquire);
+        }
+        last
+    }
+
+    /// Ends the life `generation`, now or with its last lease.
+    pub(crate) fn end(&self, generation: u64) -> Result<Ended, HandleError> {
+        // Acquire: all reads under earlier leases come before the value is moved.
+        // Release: the caller's work so far comes before the last lease moves it.
+        let before = self.update(Ordering::AcqRel, |word| {
+            let reserved = word.generation() == generation && word.phase() == Phase::Reserved;
+            if !reserved {
+                word.check(generation)?;
+            }
+            Ok(match word.leases() {
+                0 => word.vacated(),
+                _ if cfg!(mutant = "slots_early_destroy") => word.vacated(),
+                _ => word.with_phase(Phase::Retiring),
+            })
+        })?;
+        if before.leases() != 0 && !cfg!(mutant = "slots_early_destroy") {
+            return Ok(Ended::Later);
+        }
+        Ok(Ended::Now {
+            held: before.phase() == Phase::Alive,
+            reusable: !before.is_last() || cfg!(mutant = "slots_generation_wraps"),
+        })
+    }
+
+    /// Ends a life that holds no value (any more). True when the slot can be used again.
+    ///
+    /// # Safety
+    /// The caller owns this slot; its value is moved out or was never there.
+    pub(crate) unsafe fn vacate(&self) -> bool {
+        let mut word = self.glance();
+        // Relaxed: the next owner takes the slot over through its bit, not this word.
+        while let Err(now) = self.exchange(word, word.vacated(), Ordering::Relaxed) {
+            word = now;
+        }
+        !word.is_last()
+    }
+
+    /// Marks the slot closed; returns the state before.
+    pub(crate) fn close(&self) -> Word {
+        Word(self.0.fetch_or(Word(0).closed().0, Ordering::AcqRel))
+    }
+
+    /// The state of a slot that nobody else can see.
+    pub(crate) fn set(&mut self, word: Word) {
+        self.0.store(word.0, Ordering::Relaxed);
+    }
+
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn set_generation(&self, generation: u64) {
+        let word = self.word();
+        assert_eq!(word.phase(), Phase::Vacant);
+        let next = Word::new(generation, Phase::Vacant, word.is_closed(), 0);
+        self.0.store(next.0, Ordering::Relaxed);
+    }
+}
+
+impl Word {
+    /// Refuses when no further lease can be counted.
+    pub(crate) fn leases_left(self) -> Result<(), HandleError> {
+        if self.leases() == MAX_LEASES {
+            Err(HandleError::Saturated)
+        } else {
+            Ok(())
+        }
+    }
+}
