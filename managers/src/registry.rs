@@ -8,7 +8,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use cupola_core::{Chunk, ChunkSource, Handle, Release, SlotPool, Tag};
+use cupola_core::{Chunk, ChunkSource, Handle, Payload, Release, SlotPool, Tag};
 
 use crate::error::{Error, Result};
 
@@ -16,12 +16,12 @@ use crate::error::{Error, Result};
 struct Heap;
 
 // SAFETY: a boxed chunk stays where it is, and `into_raw` leaves it to the pool alone.
-unsafe impl<T> ChunkSource<T> for Heap {
-    fn lend(&self) -> Option<NonNull<Chunk<T>>> {
+unsafe impl<C: Payload> ChunkSource<C> for Heap {
+    fn lend(&self) -> Option<NonNull<Chunk<C>>> {
         NonNull::new(Box::into_raw(Box::new(Chunk::new())))
     }
 
-    unsafe fn take_back(&self, chunk: NonNull<Chunk<T>>) {
+    unsafe fn take_back(&self, chunk: NonNull<Chunk<C>>) {
         // SAFETY: it comes from `lend`, so from `Box::into_raw`, and comes back once.
         drop(unsafe { Box::from_raw(chunk.as_ptr()) });
     }
@@ -74,7 +74,7 @@ impl<T, G: Tag> Registry<T, G> {
             .map_err(|e| Error::handle(e, G::NAME, handle.to_bits()))?;
         Ok(match released {
             Release::Now(value) => Arc::into_inner(value),
-            Release::Deferred => None,
+            Release::Deferred | Release::Empty => None,
         })
     }
 

@@ -102,6 +102,9 @@ pub struct Slots<L, G = tag::Slot, P = With> {
     types: PhantomData<fn() -> (G, P)>,
 }
 
+/// A life without a value (yet): its slot, which is the caller's, and its handle.
+struct Begun<'p, C: Payload, G>(Place<'p, C>, Handle<G>);
+
 /// What became of a released value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[must_use = "the value of a released slot is the caller's to destroy"]
@@ -186,7 +189,7 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     /// # Errors
     /// [`InsertError`] when no slot is free or the store is closed.
     pub fn vacancy(&self) -> Result<Vacancy<'_, L::Cell, G>, InsertError<()>> {
-        let (place, handle) = self.begin(Phase::Filling)?;
+        let Begun(place, handle) = self.begin(Phase::Filling)?;
         // SAFETY: we own the slot and have just begun this life.
         Ok(unsafe { Vacancy::new(place, handle) })
     }
@@ -198,7 +201,7 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     /// # Errors
     /// As [`vacancy`](Self::vacancy).
     pub fn reserve(&self) -> Result<Handle<G>, InsertError<()>> {
-        self.begin(Phase::Reserved).map(|(_, handle)| handle)
+        self.begin(Phase::Reserved).map(|Begun(_, handle)| handle)
     }
 
     /// Ends the life of the value that `handle` names. From now on the handle is stale.
@@ -310,11 +313,11 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     }
 
     /// Begins a life without a value, in `phase`.
-    fn begin(&self, phase: Phase) -> Result<(Place<'_, L::Cell>, Handle<G>), InsertError<()>> {
+    fn begin(&self, phase: Phase) -> Result<Begun<'_, L::Cell, G>, InsertError<()>> {
         let (index, place) = self.claim(0)?;
         // SAFETY: as in `insert_near`.
         match unsafe { place.slot.state.begin(phase) } {
-            Some(generation) => Ok((place, Handle::new(index, generation))),
+            Some(generation) => Ok(Begun(place, Handle::new(index, generation))),
             None => {
                 place.free();
                 Err(InsertError::Closed(()))

@@ -59,7 +59,6 @@ impl<T, E> Keep for InCell<T, E> {
     type Value = T;
 
     #[cfg(not(loom))]
-    #[expect(clippy::declare_interior_mutable_const, reason = "an initial value")]
     const EMPTY: Self = Self {
         value: UnsafeCell::new(MaybeUninit::uninit()),
         failure: UnsafeCell::new(MaybeUninit::uninit()),
@@ -107,7 +106,6 @@ impl<W: Bits> Keep for InWord<W> {
     type Value = W;
 
     #[cfg(not(loom))]
-    #[expect(clippy::declare_interior_mutable_const, reason = "an initial value")]
     const EMPTY: Self = Self {
         bits: AtomicU64::new(0),
         value: PhantomData,

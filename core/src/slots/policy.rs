@@ -29,6 +29,7 @@ pub trait Policy: 'static {
 /// assert_ne!(EVENTS.insert(2).unwrap().index(), first.index());
 /// ```
 #[derive(Debug)]
+#[expect(clippy::type_complexity, reason = "a name made of three")]
 pub struct With<R = Hot, E = Infallible, W = Spin>(PhantomData<fn() -> (R, E, W)>);
 
 impl<R, E, W> Policy for With<R, E, W>
