@@ -14,7 +14,7 @@ use super::group::{Bitmap, Place};
 use super::payload::{InCell, ValueCell};
 use super::state::State;
 use crate::handle::{Handle, Tag};
-use crate::sync::GROUP;
+use crate::sync::{GROUP, Ordering};
 
 /// The parts of a slot that its leases need, whatever its errors are.
 pub(crate) struct Leased<'p, T> {
@@ -168,7 +168,12 @@ impl<'p, T, G> WeakLease<'p, T, G> {
     /// # Errors
     /// As [`Slots::get`](crate::Slots::get).
     pub fn promote(&self) -> Result<Lease<'p, T, G>, HandleError> {
-        self.slot.state.pin(self.handle.generation())?;
+        self.promote_with(Ordering::Acquire)
+    }
+
+    /// As `promote`; with AcqRel, whoever sees the lease sees what the caller did before.
+    pub(crate) fn promote_with(&self, order: Ordering) -> Result<Lease<'p, T, G>, HandleError> {
+        self.slot.state.pin_with(self.handle.generation(), order)?;
         // SAFETY: just pinned, for this handle.
         Ok(unsafe { Lease::new(self.slot, self.handle) })
     }

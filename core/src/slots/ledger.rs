@@ -92,7 +92,12 @@ impl<H: Copy + Send + Sync, const N: usize> Ledger<H, N> {
             ledger: self,
             entry: entry.ok(),
         };
-        let lease = weak.promote()?;
+        let order = if cfg!(mutant = "ledger_relaxed_record") {
+            Ordering::Acquire
+        } else {
+            Ordering::AcqRel
+        };
+        let lease = weak.promote_with(order)?;
         if record.entry.is_none() {
             self.missed.fetch_add(1, Ordering::Relaxed);
         }

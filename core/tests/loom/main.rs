@@ -17,11 +17,15 @@
 
 mod bounded;
 mod budget;
+mod cache;
+mod ensure;
+mod ledger;
 mod mpsc;
 mod pool;
 mod pressure;
 mod rotation;
 mod slots;
+mod words;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};

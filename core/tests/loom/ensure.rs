@@ -1,0 +1,217 @@
+//! Values that are made on demand: `ensure_alive` and weak leases.
+
+use cupola_core::{EnsureError, FixedSlots, Handle, HandleError, Hot, Release, Spin, With, tag};
+use loom::sync::Arc;
+use loom::thread;
+
+use super::{Ended, Seen, Value, model};
+
+type Store = FixedSlots<Value, 1, tag::Slot, With<Hot, u32, Spin>>;
+
+/// A store with one reserved slot.
+fn reserved() -> (Arc<Store>, Handle<tag::Slot>) {
+    let store = Arc::new(Store::new());
+    let handle = store.reserve().unwrap();
+    (store, handle)
+}
+
+/// Would break if two threads could both become the maker, or if one that waited looked at
+/// the value before it was there.
+#[test]
+fn of_two_that_ask_one_makes_the_value() {
+    model(&["mine", "the other's"], |seen| {
+        let ended = Ended::default();
+        let (store, handle) = reserved();
+        let ask = {
+            let (store, ended) = (Arc::clone(&store), ended.clone());
+            move |number| {
+                let mut made = false;
+                let lease = store.ensure_alive(handle, || {
+                    made = true;
+                    Ok(Value::new(number, &ended))
+                });
+                let number = lease.unwrap().read();
+                (made, number)
+            }
+        };
+        let other = thread::spawn({
+            let ask = ask.clone();
+            move || ask(1)
+        });
+        let (mine, number) = ask(2);
+        let (others, same) = other.join().unwrap();
+        assert!(mine ^ others);
+        assert_eq!(number, same);
+        assert_eq!(number, if mine { 2 } else { 1 });
+        seen.note(if mine { "mine" } else { "the other's" });
+        assert_eq!(store.held().leases, 0);
+    });
+}
+
+/// Would break if a failure were lost, told twice, or left the slot unusable, or if the copy
+/// of an error could be read after its end.
+#[test]
+fn a_failure_reaches_those_who_waited_and_the_slot_stays_usable() {
+    let outcomes = [
+        "waited for the failure",
+        "made it afterwards",
+        "made it before",
+    ];
+    model(&outcomes, |seen| {
+        let ended = Ended::default();
+        let (store, handle) = reserved();
+        let other = {
+            let store = Arc::clone(&store);
+            thread::spawn(move || {
+                let lease = store.ensure_alive(handle, || Err(7));
+                lease.map(|lease| lease.read())
+            })
+        };
+        let mut made = false;
+        let mine = store.ensure_alive(handle, || {
+            made = true;
+            Ok(Value::new(1, &ended))
+        });
+        let mine = mine.map(|lease| lease.read());
+        let others = other.join().unwrap();
+        match (mine, others) {
+            (Err(EnsureError::Init(7)), Err(EnsureError::Init(7))) => {
+                assert!(!made);
+                seen.note("waited for the failure");
+            }
+            (Ok(1), Err(EnsureError::Init(7))) => {
+                assert!(made);
+                seen.note("made it afterwards");
+            }
+            (Ok(1), Ok(1)) => {
+                assert!(made);
+                seen.note("made it before");
+            }
+            (mine, others) => panic!("{mine:?} and {others:?}"),
+        }
+        // Either way the slot is usable, and its value is there or can be made.
+        let again = store.ensure_alive(handle, || Ok(Value::new(1, &ended)));
+        assert_eq!(again.unwrap().read(), 1);
+    });
+}
+
+/// Would break if a release could come between the value and those who waited for it.
+#[test]
+fn who_waited_for_a_value_gets_it_even_if_it_is_released_at_once() {
+    let outcomes = ["ended by release", "ended by a lease", "stale"];
+    model(&outcomes, |seen| {
+        let ended = Ended::default();
+        let (store, handle) = reserved();
+        let other = {
+            let (store, ended, seen) = (Arc::clone(&store), ended.clone(), seen.clone());
+            thread::spawn(move || {
+                let lease = store.ensure_alive(handle, || Ok(Value::new(1, &ended)));
+                if let Some(value) = lease.unwrap().release() {
+                    value.end();
+                }
+                match store.release(handle) {
+                    Ok(Release::Now(value)) => {
+                        seen.note("ended by release");
+                        value.end();
+                    }
+                    Ok(_) | Err(_) => {}
+                }
+            })
+        };
+        match store.ensure_alive(handle, || Ok(Value::new(1, &ended))) {
+            Ok(lease) => {
+                assert_eq!(lease.read(), 1);
+                if let Some(value) = lease.release() {
+                    seen.note("ended by a lease");
+                    value.end();
+                }
+            }
+            Err(refusal) => {
+                assert!(matches!(refusal, EnsureError::Refused(HandleError::Stale)));
+                seen.note("stale");
+            }
+        }
+        other.join().unwrap();
+        assert_eq!(ended.count(), 1);
+        assert!(store.held().is_empty());
+    });
+}
+
+/// Would break if a value could appear in a closed store, or if one that waits could be left
+/// waiting by a maker who is refused.
+#[test]
+fn after_close_no_value_is_made_known() {
+    let outcomes = ["made", "withheld", "refused"];
+    model(&outcomes, |seen| {
+        let ended = Ended::default();
+        let (store, handle) = reserved();
+        let other = {
+            let (store, ended, seen) = (Arc::clone(&store), ended.clone(), seen.clone());
+            thread::spawn(
+                move || match store.ensure_alive(handle, || Ok(Value::new(1, &ended))) {
+                    Ok(lease) => {
+                        seen.note("made");
+                        if let Some(value) = lease.release() {
+                            value.end();
+                        }
+                    }
+                    Err(EnsureError::Withheld { value, refusal }) => {
+                        assert_eq!(refusal, HandleError::Closed);
+                        seen.note("withheld");
+                        value.end();
+                    }
+                    Err(EnsureError::Refused(refusal)) => {
+                        assert!(matches!(refusal, HandleError::Closed | HandleError::Stale));
+                        seen.note("refused");
+                    }
+                    Err(EnsureError::Init(_) | _) => unreachable!(),
+                },
+            )
+        };
+        store.close();
+        store.drain(|_, value| value.end());
+        other.join().unwrap();
+        assert!(store.drain(|_, value| value.end()).is_empty());
+        assert!(ended.count() <= 1);
+    });
+}
+
+/// Would break if a weak lease could be promoted after the last strong one ended the value,
+/// or if the promoted one did not keep it.
+#[test]
+fn a_weak_lease_is_promoted_before_the_end_or_not_at_all() {
+    fn end(value: Option<Value>, seen: &Seen, by: &'static str) {
+        if let Some(value) = value {
+            seen.note(by);
+            value.end();
+        }
+    }
+    let outcomes = ["ended by the strong", "ended by the promoted", "stale"];
+    model(&outcomes, |seen| {
+        let ended = Ended::default();
+        let store = Arc::new(FixedSlots::<Value, 1>::new());
+        let handle = store.insert(Value::new(1, &ended)).unwrap();
+        let other = {
+            let (store, seen) = (Arc::clone(&store), seen.clone());
+            thread::spawn(move || {
+                let weak = store.weak(handle).unwrap();
+                match weak.promote() {
+                    Ok(lease) => {
+                        assert_eq!(lease.read(), 1);
+                        end(lease.release(), &seen, "ended by the promoted");
+                    }
+                    Err(refusal) => {
+                        assert_eq!(refusal, HandleError::Stale);
+                        seen.note("stale");
+                    }
+                }
+            })
+        };
+        let strong = store.get(handle).unwrap();
+        assert!(matches!(store.release(handle), Ok(Release::Deferred)));
+        end(strong.release(), seen, "ended by the strong");
+        other.join().unwrap();
+        assert_eq!(ended.count(), 1);
+        assert!(store.held().is_empty());
+    });
+}
