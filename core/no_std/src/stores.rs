@@ -4,7 +4,7 @@ use core::ptr::{NonNull, from_ref};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use cupola_core::{
-    Chunk, ChunkSource, FixedSlots, Grown, Handle, HandleError, Held, InPlace, InsertError, Layout,
+    Chunk, ChunkSource, FixedSlots, Grown, Handle, HandleError, Held, InCell, InPlace, InsertError, Layout,
     Lease, Release, SlotPool, Slots, Tag, Vacancy, tag,
 };
 
@@ -28,25 +28,25 @@ static POOL: SlotPool<Value, Lent, tag::Event, 4> = SlotPool::new(Lent);
 /// Lends the chunks of a static array, each once.
 struct Lent;
 
-static CHUNKS: [Chunk<Value>; 4] = [const { Chunk::new() }; 4];
+static CHUNKS: [Chunk<InCell<Value>>; 4] = [const { Chunk::new() }; 4];
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: each chunk of the array is lent once and never again; nobody else uses it, and
 // all that is written to is inside of cells.
-unsafe impl ChunkSource<Value> for Lent {
-    fn lend(&self) -> Option<NonNull<Chunk<Value>>> {
+unsafe impl ChunkSource<InCell<Value>> for Lent {
+    fn lend(&self) -> Option<NonNull<Chunk<InCell<Value>>>> {
         let chunk = CHUNKS.get(NEXT.fetch_add(1, Ordering::Relaxed))?;
         NonNull::new(from_ref(chunk).cast_mut())
     }
 
-    unsafe fn take_back(&self, _: NonNull<Chunk<Value>>) {}
+    unsafe fn take_back(&self, _: NonNull<Chunk<InCell<Value>>>) {}
 }
 
-fn put<L: Layout<Value = Value>, G: Tag>(
+fn put<L: Layout<Cell = InCell<Value>>, G: Tag>(
     store: &Slots<L, G>,
     number: u64,
 ) -> Result<Handle<G>, InsertError<Value>> {
-    let vacancy: Vacancy<'_, Value, G> = match store.vacancy() {
+    let vacancy: X = match store.vacancy() {
         Ok(vacancy) => vacancy,
         Err(_) => return store.insert_near(number as usize, Value(number)),
     };
@@ -55,7 +55,7 @@ fn put<L: Layout<Value = Value>, G: Tag>(
 }
 
 /// Everything that a store can do; the sum keeps it all alive.
-fn live<L: Layout<Value = Value>, G: Tag>(store: &Slots<L, G>, number: u64) -> u64 {
+fn live<L: Layout<Cell = InCell<Value>>, G: Tag>(store: &Slots<L, G>, number: u64) -> u64 {
     let handle = match put(store, number) {
         Ok(handle) => handle,
         Err(refusal) => {
@@ -80,7 +80,7 @@ fn live<L: Layout<Value = Value>, G: Tag>(store: &Slots<L, G>, number: u64) -> u
     sum + length(format_args!("{store:?} {held:?}")) as u64
 }
 
-fn end<L: Layout<Value = Value>, G: Tag>(store: &Slots<L, G>) -> u64 {
+fn end<L: Layout<Cell = InCell<Value>>, G: Tag>(store: &Slots<L, G>) -> u64 {
     store.close();
     let mut sum = store.live() as u64 + store.capacity() as u64;
     let held = store.drain(|handle, value| sum += handle.to_bits() + value.0);
@@ -96,7 +96,7 @@ pub extern "C" fn cupola_stores(number: u64) -> u64 {
 /// Closes both stores, and drops two of their kind.
 #[unsafe(no_mangle)]
 pub extern "C" fn cupola_end_stores(number: u64) -> u64 {
-    let fixed: Slots<InPlace<Value, 3>> = FixedSlots::new();
-    let grown: Slots<Grown<Value, Lent, 1>> = SlotPool::new(Lent);
+    let fixed: Slots<InPlace<InCell<Value>, 3>> = FixedSlots::new();
+    let grown: Slots<Grown<InCell<Value>, Lent, 1>> = SlotPool::new(Lent);
     live(&fixed, number) + live(&grown, number) + end(&FIXED) + end(&POOL)
 }

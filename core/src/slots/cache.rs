@@ -134,9 +134,16 @@ impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
             None => None,
         };
         let slot = slot.ok_or(HandleError::Stale)?;
-        let (outcome, free) = Release::of(slot.end(handle.generation())?);
-        if free {
-            self.back.mask |= 1 << at;
+        let (outcome, reusable) = Release::of(slot.end(handle.generation())?);
+        if reusable {
+            if P::Reuse::ROUND
+                && let Some(group) = self.back.group
+            {
+                // It rests with the others.
+                group.bitmap.leave(at);
+            } else {
+                self.back.mask |= 1 << at;
+            }
         }
         Ok(outcome)
     }
@@ -176,9 +183,7 @@ impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
     #[cold]
     fn refill(&mut self) -> Result<(), InsertError<()>> {
         if P::Reuse::ROUND {
-            // What was released here waits for its turn with the others.
-            self.back.flush();
-            self.near = self.store.cursor.load(Ordering::Relaxed) / GROUP;
+            self.near = self.store.cursor.load(Ordering::Relaxed);
         } else if self.back.mask != 0 {
             core::mem::swap(&mut self.free, &mut self.back);
             return Ok(());
@@ -199,9 +204,7 @@ impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
                         mask,
                     };
                     if P::Reuse::ROUND {
-                        self.store
-                            .cursor
-                            .store((index + 1) * GROUP, Ordering::Relaxed);
+                        self.store.cursor.store(index, Ordering::Relaxed);
                     }
                     return Ok(());
                 }

@@ -53,10 +53,10 @@ pub type FixedWords<W, const N: usize, G = tag::Slot, P = With> =
 /// The layout of [`FixedSlots`] and [`FixedWords`].
 pub struct InPlace<C: Payload, const N: usize> {
     slots: [Slot<C>; N],
-    /// At the index of a group's first slot its `taken` word, at the next its `retired`
+    /// At the index of a group's first slot its `taken` word, at the next its `left`
     /// word.
     words: [AtomicU64; N],
-    /// The words of a last group of one slot, whose `retired` word has no place in `words`.
+    /// The words of a last group of one slot, whose `left` word has no place in `words`.
     last: Bitmap,
 }
 

@@ -8,6 +8,7 @@ use core::fmt;
 
 use super::payload::Payload;
 use super::slot::Slot;
+use super::word::Phase;
 use crate::sync::{AtomicU64, GROUP, Ordering, const_fn};
 
 /// The bitmap words of one group.
@@ -15,22 +16,21 @@ use crate::sync::{AtomicU64, GROUP, Ordering, const_fn};
 pub(crate) struct Bitmap {
     /// Bit set: the slot has an owner or a value, or is used up.
     taken: AtomicU64,
-    /// Bit set: the slot is retiring without leases, and waits for `reap`. Whoever clears
-    /// the bit owns the slot.
-    retired: AtomicU64,
+    /// Bit set: the slot's owner has left it as it is: retiring without leases, for `reap`,
+    /// or vacant, to rest until no other slot is free. Whoever clears the bit owns the slot.
+    left: AtomicU64,
 }
 
 impl Bitmap {
     const_fn! {
         pub(crate) fn new() -> Self {
-            Self { taken: AtomicU64::new(0), retired: AtomicU64::new(0) }
+            Self { taken: AtomicU64::new(0), left: AtomicU64::new(0) }
         }
     }
 
-    /// Makes the caller owner of a free slot among `all`, the lowest from `from` on: its
-    /// place in the group.
-    pub(crate) fn claim(&self, all: u64, from: usize) -> Option<usize> {
-        let all = all & (u64::MAX << from);
+    /// Makes the caller owner of a free slot among `all`, the lowest: its place in the
+    /// group.
+    pub(crate) fn claim(&self, all: u64) -> Option<usize> {
         let mut taken = self.taken.load(Ordering::Relaxed);
         loop {
             let free = !taken & all;
@@ -84,30 +84,49 @@ impl Bitmap {
         debug_assert!(before & mask == mask, "a slot was freed twice");
     }
 
-    /// Leaves an owned, retiring slot to `reap`.
-    pub(crate) fn retire(&self, at: usize) {
-        // Release: passes on everything that came before the last lease ended.
-        let before = self.retired.fetch_or(1 << at, Ordering::Release);
-        debug_assert!(before & (1 << at) == 0, "a slot was retired twice");
+    /// Leaves an owned slot to others: a retiring one to `reap`, a vacant one to rest.
+    pub(crate) fn leave(&self, at: usize) {
+        let order = if cfg!(mutant = "slots_relaxed_leave") {
+            Ordering::Relaxed
+        } else {
+            // Release: passes on everything that came before the last lease ended, and the
+            // moving out of the value.
+            Ordering::Release
+        };
+        let before = self.left.fetch_or(1 << at, order);
+        debug_assert!(before & (1 << at) == 0, "a slot was left twice");
     }
 
-    /// Makes the caller owner of a slot that waits for `reap`: its place in the group.
-    pub(crate) fn claim_retired(&self) -> Option<usize> {
-        let mut retired = self.retired.load(Ordering::Relaxed);
-        while retired != 0 {
-            let at = retired.trailing_zeros() as usize;
-            // Acquire: pairs with the Release in `retire`.
-            match self.retired.compare_exchange_weak(
-                retired,
-                retired & !(1 << at),
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return Some(at),
-                Err(now) => retired = now,
+    /// Makes the caller owner of a slot that was left in `phase`: its place in the group.
+    pub(crate) fn claim_left<C: Payload>(&self, slots: &[Slot<C>], phase: Phase) -> Option<usize> {
+        let is = |at: usize| {
+            slots
+                .get(at)
+                .is_some_and(|slot| slot.state.word().phase() == phase)
+        };
+        let mut passed = 0;
+        loop {
+            let left = self.left.load(Ordering::Relaxed) & !passed;
+            if left == 0 {
+                return None;
             }
+            let at = left.trailing_zeros() as usize;
+            passed |= 1 << at;
+            // Looks before it takes; a slot that is taken has one owner until it is left.
+            if !is(at) {
+                continue;
+            }
+            // Acquire: pairs with the Release in `leave`.
+            let before = self.left.fetch_and(!(1 << at), Ordering::Acquire);
+            if before & (1 << at) == 0 {
+                continue;
+            }
+            if is(at) {
+                return Some(at);
+            }
+            // It was another life's: left again as it was.
+            self.leave(at);
         }
-        None
     }
 
     /// Places of the slots whose bit is set.
@@ -175,16 +194,8 @@ impl<C: Payload> Place<'_, C> {
         self.bitmap.free(1 << self.at);
     }
 
-    /// Moves the value of an owned, retiring slot out and frees the slot.
-    ///
-    /// # Safety
-    /// The caller owns the slot, which is retiring and has no lease.
-    pub(crate) unsafe fn take(self) -> C::Value {
-        // SAFETY: the same conditions.
-        let (value, reusable) = unsafe { self.slot.take() };
-        if reusable {
-            self.free();
-        }
-        value
+    /// Gives an owned, vacant slot to those who come when no other is free.
+    pub(crate) fn rest(self) {
+        self.bitmap.leave(self.at);
     }
 }

@@ -97,7 +97,7 @@ impl<'p, T, G> Lease<'p, T, G> {
         let value = value.with_mut(|cell| unsafe { (*cell).assume_init_read() });
         // SAFETY: the slot is ours and its value has been moved out.
         if unsafe { state.vacate() } {
-            bitmap.free(1 << lease.at());
+            bitmap.leave(lease.at());
         }
         Some(value)
     }
@@ -124,7 +124,7 @@ impl<T, G> Drop for Lease<'_, T, G> {
     fn drop(&mut self) {
         // SAFETY: this lease was made by `pin` and ends here.
         if unsafe { self.slot.state.unpin() } {
-            self.slot.bitmap.retire(self.at());
+            self.slot.bitmap.leave(self.at());
         }
     }
 }

@@ -97,7 +97,7 @@ pub type ValueOf<L> = <<L as sealed::Groups>::Cell as Keep>::Value;
 /// A handle does not say which store it is from: tell stores apart by their tag `G`.
 pub struct Slots<L, G = tag::Slot, P = With> {
     layout: L,
-    /// Where the next search for a free slot begins; of use to [`Late`] only.
+    /// The group at which the next search for a free slot begins; of use to [`Late`] only.
     cursor: AtomicUsize,
     types: PhantomData<fn() -> (G, P)>,
 }
@@ -212,9 +212,9 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     /// succeeds. [`HandleError::NotReady`] while its value is being made.
     pub fn release(&self, handle: Handle<G>) -> Result<Release<ValueOf<L>>, HandleError> {
         let place = self.place(handle.index()).ok_or(HandleError::Stale)?;
-        let (outcome, free) = Release::of(place.slot.end(handle.generation())?);
-        if free {
-            place.free();
+        let (outcome, reusable) = Release::of(place.slot.end(handle.generation())?);
+        if reusable {
+            Self::reuse(place);
         }
         Ok(outcome)
     }
@@ -223,11 +223,15 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     /// dropped. Call it until `None` where such values may be destroyed.
     pub fn reap(&self) -> Option<(Handle<G>, ValueOf<L>)> {
         for (base, group) in self.groups() {
-            let retired = group.bitmap.claim_retired();
-            if let Some(place) = retired.and_then(|at| group.place(at)) {
+            let left = group.bitmap.claim_left(group.slots, Phase::Retiring);
+            if let Some(place) = left.and_then(|at| group.place(at)) {
                 let handle = Handle::new(base + place.at, place.slot.state.word().generation());
                 // SAFETY: the claim made us owner of a retiring slot without leases.
-                return Some((handle, unsafe { place.take() }));
+                let (value, reusable) = unsafe { place.slot.take() };
+                if reusable {
+                    Self::reuse(place);
+                }
+                return Some((handle, value));
             }
         }
         None
@@ -261,14 +265,14 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
         loop {
             // Groups that are added meanwhile are found by growing.
             let count = self.layout.count();
-            let found = if P::Reuse::ROUND {
-                self.claim_from(self.cursor.load(Ordering::Relaxed), count)
+            let first = if P::Reuse::ROUND {
+                self.cursor.load(Ordering::Relaxed)
             } else {
-                self.claim_from(hint.wrapping_mul(GROUP), count)
+                hint
             };
-            if let Some((index, place)) = found {
-                if P::Reuse::ROUND {
-                    self.cursor.store(index + 1, Ordering::Relaxed);
+            if let Some((index, place)) = self.claim_from(first, count) {
+                if P::Reuse::ROUND && index / GROUP != first {
+                    self.cursor.store(index / GROUP, Ordering::Relaxed);
                 }
                 return Ok((index, place));
             }
@@ -276,25 +280,56 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
         }
     }
 
-    /// As `claim` among the first `count` groups, round from the slot at `start`.
-    fn claim_from(&self, start: usize, count: usize) -> Option<(usize, Place<'_, L::Cell>)> {
-        let (first, from) = (start / GROUP % count.max(1), start % GROUP);
-        let claim = |index: usize, from: usize| {
+    /// As `claim` among the first `count` groups, beginning with group `first`.
+    fn claim_from(&self, first: usize, count: usize) -> Option<(usize, Place<'_, L::Cell>)> {
+        let claim = |index: usize| {
             let group = self.layout.group(index)?;
-            let place = group.place(group.bitmap.claim(group.all(), from)?)?;
+            let place = group.place(group.bitmap.claim(group.all())?)?;
             Some((index * GROUP + place.at, place))
         };
-        claim(first, from)
-            .or_else(|| (first + 1..count).find_map(|index| claim(index, 0)))
-            .or_else(|| (0..first).find_map(|index| claim(index, 0)))
-            // What was left out of the first group.
-            .or_else(|| (from > 0).then(|| claim(first, 0)).flatten())
+        let first = if first < count {
+            first
+        } else {
+            first % count.max(1)
+        };
+        claim(first)
+            .or_else(|| (first + 1..count).find_map(claim))
+            .or_else(|| (0..first).find_map(claim))
     }
 
-    /// Adds a group, or finds one with a free slot. An error when there is neither.
+    /// Passes an owned, vacant slot on as the policy says.
+    fn reuse(place: Place<'_, L::Cell>) {
+        if P::Reuse::ROUND {
+            place.rest();
+        } else {
+            place.free();
+        }
+    }
+
+    /// Frees the slots that rest, if there are any.
+    fn wake(&self) -> bool {
+        let mut any = false;
+        for (_, group) in self.groups() {
+            let mut woken = 0;
+            while let Some(at) = group.bitmap.claim_left(group.slots, Phase::Vacant) {
+                woken |= 1 << at;
+            }
+            if woken != 0 {
+                group.bitmap.free(woken);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Makes room when no slot is free: has the resting slots used, adds a group, or finds
+    /// one with a free slot. An error when there is none of these.
     fn grow(&self) -> Result<(), InsertError<()>> {
         if self.is_closed() {
             return Err(InsertError::Closed(()));
+        }
+        if self.wake() {
+            return Ok(());
         }
         // From the beginning: the number of groups and the groups themselves may be seen
         // late in any order.

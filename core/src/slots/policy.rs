@@ -22,7 +22,7 @@ pub trait Policy: 'static {
 /// ```
 /// use cupola_core::{FixedSlots, Late, With, tag};
 ///
-/// // A released slot is used again only after every other free slot.
+/// // A released slot is used again only when no other is free.
 /// static EVENTS: FixedSlots<u64, 256, tag::Event, With<Late>> = FixedSlots::new();
 /// let first = EVENTS.insert(1).unwrap();
 /// assert_eq!(EVENTS.release(first).unwrap().now(), Some(1));
@@ -48,22 +48,21 @@ pub trait Reuse: sealed::Reuse + 'static {}
 
 pub(crate) mod sealed {
     pub trait Reuse {
-        /// Slots go round, instead of the lowest free one going first.
+        /// A released slot rests until no other is free.
         const ROUND: bool;
     }
 }
 
 /// The lowest free slot of a group goes first, as with a last-in-first-out list: few cache
-/// lines are in use, and they stay hot.
+/// lines are in use, and they stay hot. A slot whose life ends with its last lease waits
+/// until no other is free.
 #[derive(Debug)]
 pub enum Hot {}
 
-/// Slots go round, as with a first-in-first-out list: a released slot is used again only
-/// after every other slot that was free has been. Generations are used up evenly, and a
-/// stray use of what a slot named before has the longest time to be noticed.
-///
-/// Exact while one thread inserts; threads that insert at the same time share the place
-/// where the next search begins, which costs them speed.
+/// A released slot rests, as at the end of a first-in-first-out list: slots that rest are
+/// used again, all together, when no other slot is free and before the store grows.
+/// Generations are used up evenly, and a stray use of what a slot named before has long to
+/// be noticed.
 #[derive(Debug)]
 pub enum Late {}
 

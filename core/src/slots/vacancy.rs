@@ -49,7 +49,7 @@ impl<C: Payload, G> Drop for Vacancy<'_, C, G> {
     fn drop(&mut self) {
         // SAFETY: a vacancy owns its slot, which was never given a value.
         if unsafe { self.place.slot.state.vacate() } {
-            self.place.free();
+            self.place.rest();
         }
     }
 }

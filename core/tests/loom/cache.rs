@@ -1,6 +1,6 @@
 //! Caches of free slots.
 
-use cupola_core::{FixedSlots, InsertError, Release};
+use cupola_core::{FixedSlots, InsertError, Release, With, tag};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -106,5 +106,71 @@ fn after_close_a_cache_fills_nothing() {
         let drained = ended.count();
         assert_eq!(drained, other.join().unwrap());
         seen.note(if drained == 1 { "stored" } else { "refused" });
+    });
+}
+
+type Late = FixedSlots<Value, 1, tag::Slot, With<cupola_core::Late>>;
+
+/// Stores a value and takes it out again, if there is room.
+fn turn(store: &Late, number: u64, ended: &Ended) -> bool {
+    match store.insert(Value::new(number, ended)) {
+        Ok(handle) => {
+            assert_eq!(store.get(handle).unwrap().read(), number);
+            store.release(handle).unwrap().now().unwrap().end();
+            true
+        }
+        Err(refusal) => {
+            assert!(matches!(refusal, InsertError::Full(_)));
+            false
+        }
+    }
+}
+
+/// Would break if a slot that rests could be woken twice, or before its value was moved out.
+#[test]
+fn a_resting_slot_is_woken_once_and_whole() {
+    model(&["both", "mine", "the other's"], |seen| {
+        let ended = Ended::default();
+        let store = Arc::new(Late::new());
+        let other = thread::spawn({
+            let (store, ended) = (Arc::clone(&store), ended.clone());
+            move || turn(&store, 1, &ended)
+        });
+        let mine = turn(&store, 2, &ended);
+        let others = other.join().unwrap();
+        assert_eq!(ended.count(), usize::from(mine) + usize::from(others));
+        seen.note(match (mine, others) {
+            (true, true) => "both",
+            (true, false) => "mine",
+            (false, true) => "the other's",
+            (false, false) => "neither",
+        });
+        assert!(turn(&store, 3, &ended));
+    });
+}
+
+/// Would break if a slot that waits for `reap` were taken for one that rests, or the other
+/// way round.
+#[test]
+fn a_slot_to_reap_is_not_one_that_rests() {
+    model(&["stored", "full"], |seen| {
+        let ended = Ended::default();
+        let store = Arc::new(Late::new());
+        let handle = store.insert(Value::new(1, &ended)).unwrap();
+        let lease = store.get(handle).unwrap();
+        assert!(matches!(store.release(handle), Ok(Release::Deferred)));
+        drop(lease);
+        let other = thread::spawn({
+            let (store, ended) = (Arc::clone(&store), ended.clone());
+            move || turn(&store, 2, &ended)
+        });
+        let (reaped, value) = store.reap().unwrap();
+        assert_eq!((reaped, value.read()), (handle, 1));
+        value.end();
+        assert!(store.reap().is_none());
+        let stored = other.join().unwrap();
+        seen.note(if stored { "stored" } else { "full" });
+        assert_eq!(ended.count(), 1 + usize::from(stored));
+        assert!(turn(&store, 3, &ended));
     });
 }

@@ -7,6 +7,7 @@ mod boxes;
 mod budget;
 mod handle;
 mod queues;
+mod reuse;
 mod rotation;
 mod stores;
 mod threads;

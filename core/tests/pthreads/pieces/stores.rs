@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use cupola_core::{FixedSlots, Handle, Layout, Release, SlotPool, Slots, tag};
+use cupola_core::{FixedSlots, Handle, InCell, Layout, Release, SlotPool, Slots, tag};
 
 use super::boxes::Boxes;
 use super::{Plain, ROUNDS, THREADS, together, wait};
@@ -51,7 +51,11 @@ impl Board {
 }
 
 /// One thread's part: inserts, looks at others' values, releases what they have inserted.
-fn work<L: Layout<Value = Value>>(store: &Slots<L, tag::Slot>, board: &Board, number: usize) {
+fn work<L: Layout<Cell = InCell<Value>>>(
+    store: &Slots<L, tag::Slot>,
+    board: &Board,
+    number: usize,
+) {
     for round in 0..ROUNDS {
         let value = (number * ROUNDS + round) as u64;
         match store.insert_near(number % 2, Value::new(value)) {
@@ -96,7 +100,7 @@ fn work<L: Layout<Value = Value>>(store: &Slots<L, tag::Slot>, board: &Board, nu
     }
 }
 
-fn churn<L: Layout<Value = Value> + Sync>(store: &Slots<L, tag::Slot>) {
+fn churn<L: Layout<Cell = InCell<Value>> + Sync>(store: &Slots<L, tag::Slot>) {
     let board = Board::new();
     together(THREADS, &|number| work(store, &board, number));
     store.close();
