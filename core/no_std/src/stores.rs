@@ -46,7 +46,7 @@ fn put<L: Layout<Cell = InCell<Value>>, G: Tag>(
     store: &Slots<L, G>,
     number: u64,
 ) -> Result<Handle<G>, InsertError<Value>> {
-    let vacancy: X = match store.vacancy() {
+    let vacancy: Vacancy<'_, InCell<Value>, G> = match store.vacancy() {
         Ok(vacancy) => vacancy,
         Err(_) => return store.insert_near(number as usize, Value(number)),
     };
@@ -66,7 +66,7 @@ fn live<L: Layout<Cell = InCell<Value>>, G: Tag>(store: &Slots<L, G>, number: u6
     let lease: Result<Lease<'_, Value, G>, HandleError> = store.get(handle);
     match (store.release(handle), lease) {
         (Ok(Release::Now(value)), _) => sum += value.0,
-        (Ok(released @ Release::Deferred), Ok(lease)) => {
+        (Ok(released @ (Release::Deferred | Release::Empty)), Ok(lease)) => {
             sum += length(format_args!("{released:?} {lease:?} {:?}", lease.handle())) as u64;
             sum += lease.0;
             sum += lease.release().map_or(0, |value| value.0);
