@@ -3,6 +3,7 @@
 #[path = "../../properties/boxes.rs"]
 mod boxes;
 mod budget;
+mod leases;
 mod planted;
 mod queue;
 mod rotation;
@@ -25,6 +26,7 @@ pub(crate) fn run() {
     }
     let pieces: &[(&str, fn())] = &[
         ("budget", budget::bytes_pass_from_thread_to_thread),
+        ("leases", leases::the_last_lease_comes_last),
         ("pressure", budget::each_crossing_is_told_to_one),
         ("queue: bounded", queue::bounded),
         ("queue: mpsc", queue::mpsc),
