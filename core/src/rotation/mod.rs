@@ -274,17 +274,21 @@ impl<const N: usize> Rotation<N> {
 
     /// The newest fresh buffer being read, the other fresh ones free; and its number.
     fn to_newest(&self, state: State) -> Option<(State, usize)> {
-        let newest = state
-            .fresh_buffers()
-            .max_by_key(|&buffer| self.generation(buffer))?;
+        let newer = |a, b| self.generation(a) > self.generation(b);
+        let newest = Self::first_fresh(state, newer)?;
         let next = state.without_fresh().with(newest, BufferState::Reading);
         Some((next, newest))
     }
 
     fn oldest_fresh(&self, state: State) -> Option<usize> {
-        state
-            .fresh_buffers()
-            .min_by_key(|&buffer| self.generation(buffer))
+        Self::first_fresh(state, |a, b| self.generation(a) < self.generation(b))
+    }
+
+    /// The fresh buffer that comes before the others. One alone, the usual case, need not
+    /// be compared.
+    fn first_fresh(state: State, before: impl Fn(usize, usize) -> bool) -> Option<usize> {
+        let choose = |first, next| if before(next, first) { next } else { first };
+        state.fresh_buffers().reduce(choose)
     }
 
     fn generation(&self, buffer: usize) -> u64 {
