@@ -159,7 +159,9 @@ pub(crate) fn fuzz(seconds: u64) -> Result<()> {
         return Ok(());
     };
     let corpus = root().join("fuzz/corpus");
-    for target in ["loader", "ptx", "decode", "kernels", "programs", "stores"] {
+    for target in [
+        "loader", "ptx", "decode", "kernels", "programs", "stores", "rotation", "budget",
+    ] {
         // New inputs go to a folder of the build, the committed corpus stays as it is.
         let found = self::target().join("fuzz-corpus").join(target);
         std::fs::create_dir_all(&found)?;
