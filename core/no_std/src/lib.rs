@@ -9,9 +9,12 @@
 mod allocate;
 mod budget;
 mod handles;
+mod made;
 mod queues;
+mod rotation;
 mod stores;
 mod turns;
+mod words;
 
 use core::fmt;
 use core::panic::PanicInfo;

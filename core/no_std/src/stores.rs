@@ -4,8 +4,8 @@ use core::ptr::{NonNull, from_ref};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use cupola_core::{
-    Chunk, ChunkSource, FixedSlots, Grown, Handle, HandleError, Held, InCell, InPlace, InsertError, Layout,
-    Lease, Release, SlotPool, Slots, Tag, Vacancy, tag,
+    Chunk, ChunkSource, FixedSlots, Grown, Handle, HandleError, Held, InCell, InPlace, InsertError,
+    Layout, Lease, Release, SlotPool, Slots, Tag, Vacancy, tag,
 };
 
 use crate::{length, message};
