@@ -215,3 +215,42 @@ fn a_weak_lease_is_promoted_before_the_end_or_not_at_all() {
         assert!(store.held().is_empty());
     });
 }
+
+/// Would break if the count of those who wait for a failed attempt were lost: two wait at
+/// once, and the last of them ends the failure.
+#[test]
+fn of_two_that_wait_for_a_failure_each_is_told() {
+    let outcomes = ["both told", "one told", "none told"];
+    model(&outcomes, |seen| {
+        let (store, handle) = reserved();
+        let ask = {
+            let store = Arc::clone(&store);
+            move |error| {
+                let mut tried = false;
+                let told = store.ensure_alive(handle, || {
+                    tried = true;
+                    Err(error)
+                });
+                match told {
+                    Err(EnsureError::Init(told)) => {
+                        assert!(!tried || told == error);
+                        usize::from(!tried)
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        };
+        let others = [1, 2].map(|error| {
+            let ask = ask.clone();
+            thread::spawn(move || ask(error))
+        });
+        let told = ask(3)
+            + others
+                .map(|other| other.join().unwrap())
+                .iter()
+                .sum::<usize>();
+        seen.note(["none told", "one told", "both told"][told]);
+        assert_eq!(store.held().leases, 0);
+        assert!(matches!(store.release(handle), Ok(Release::Empty)));
+    });
+}

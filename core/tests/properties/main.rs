@@ -5,6 +5,7 @@
 
 mod boxes;
 mod budget;
+mod ensure;
 mod handle;
 mod queues;
 mod reuse;

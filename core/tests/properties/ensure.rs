@@ -1,0 +1,198 @@
+//! Values made on demand, and who holds what.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, Condvar, Mutex, PoisonError};
+use std::thread;
+
+use cupola_core::{
+    EnsureError, FixedSlots, HandleError, Hot, InsertError, Ledger, Park, Release, With, tag,
+};
+
+static LOCK: Mutex<()> = Mutex::new(());
+static CHANGED: Condvar = Condvar::new();
+
+/// Threads sleep until something changes.
+#[derive(Debug)]
+enum Sleep {}
+
+impl Park for Sleep {
+    fn wait(_: usize, ready: &mut dyn FnMut() -> bool) {
+        let mut guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        while !ready() {
+            guard = CHANGED.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn wake(_: usize) {
+        drop(LOCK.lock().unwrap_or_else(PoisonError::into_inner));
+        CHANGED.notify_all();
+    }
+}
+
+type Store<T, const N: usize = 4> = FixedSlots<T, N, tag::Device, With<Hot, String, Sleep>>;
+
+/// Without it threads that ask at once could make a value twice, or sleep for ever.
+#[test]
+fn however_many_ask_one_makes_the_value() {
+    for _ in 0..200 {
+        let store = Store::<usize>::new();
+        let handle = store.reserve().unwrap();
+        let (made, start) = (AtomicUsize::new(0), Barrier::new(8));
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    start.wait();
+                    let lease = store.ensure_alive(handle, || {
+                        thread::yield_now();
+                        Ok(made.fetch_add(1, Ordering::Relaxed) + 41)
+                    });
+                    assert_eq!(*lease.unwrap(), 41);
+                });
+            }
+        });
+        assert_eq!(made.load(Ordering::Relaxed), 1);
+        assert_eq!(store.release(handle), Ok(Release::Now(41)));
+        let late = store.ensure_alive(handle, || Ok(1));
+        assert_eq!(late.unwrap_err(), HandleError::Stale.into());
+    }
+}
+
+/// Without it an attempt that fails could leave its slot unusable, keep its error for ever,
+/// or tell some of those who waited nothing.
+#[test]
+fn failures_are_told_and_the_next_attempt_works() {
+    for _ in 0..200 {
+        let store = Store::<Box<u32>>::new();
+        let handle = store.reserve().unwrap();
+        let (tries, told, start) = (AtomicUsize::new(0), AtomicUsize::new(0), Barrier::new(6));
+        thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    start.wait();
+                    let outcome = store.ensure_alive(handle, || {
+                        thread::yield_now();
+                        match tries.fetch_add(1, Ordering::Relaxed) {
+                            0 => Err(String::from("no device")),
+                            _ => Ok(Box::new(7)),
+                        }
+                    });
+                    match outcome {
+                        Ok(lease) => assert_eq!(**lease, 7),
+                        Err(EnsureError::Init(error)) => {
+                            assert_eq!(error, "no device");
+                            told.fetch_add(1, Ordering::Relaxed);
+                        }
+                        Err(other) => panic!("{other:?}"),
+                    }
+                });
+            }
+        });
+        assert!(told.into_inner() >= 1);
+        assert_eq!(**store.ensure_alive(handle, || Ok(Box::new(7))).unwrap(), 7);
+    }
+}
+
+/// Without it a panic while a value is made would leave those who wait asleep, and the slot
+/// unusable.
+#[test]
+fn a_panic_lets_the_next_one_try() {
+    let store = Store::<u32>::new();
+    let handle = store.reserve().unwrap();
+    let begun = Barrier::new(2);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                let _ = store.ensure_alive(handle, || {
+                    begun.wait();
+                    // Time for the other to wait; it need not.
+                    thread::sleep(std::time::Duration::from_millis(5));
+                    panic!("as a test");
+                });
+            }));
+            assert!(outcome.is_err());
+        });
+        begun.wait();
+        assert_eq!(*store.ensure_alive(handle, || Ok(7)).unwrap(), 7);
+    });
+    assert_eq!(store.live(), 1);
+}
+
+/// Without it a reserved slot could not be given back, or would be taken for one with a
+/// value.
+#[test]
+fn a_reserved_slot_has_a_handle_and_no_value() {
+    let store = Store::<u32, 1>::new();
+    let handle = store.reserve().unwrap();
+    assert_eq!(store.get(handle).unwrap_err(), HandleError::NotReady);
+    assert_eq!((store.live(), store.held().slots), (0, 1));
+    assert_eq!(store.reserve(), Err(InsertError::Full(())));
+    assert_eq!(store.release(handle), Ok(Release::Empty));
+    assert_eq!(store.release(handle), Err(HandleError::Stale));
+    let again = store.reserve().unwrap();
+    assert!(store.held().slots == 1 && again != handle);
+    let inside = store.ensure_alive(again, || {
+        assert_eq!(store.release(again), Err(HandleError::NotReady));
+        store.close();
+        Ok(5)
+    });
+    match inside {
+        Err(EnsureError::Withheld { value, refusal }) => {
+            assert_eq!((value, refusal), (5, HandleError::Closed));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(store.drain(|_, _| panic!("there is no value")).is_empty());
+    assert_eq!(store.reserve(), Err(InsertError::Closed(())));
+}
+
+/// Without it a weak lease could reach a value after its end, or the slot's next one.
+#[test]
+fn a_weak_lease_reaches_its_own_value_only() {
+    let store = FixedSlots::<u32, 1>::new();
+    let handle = store.insert(1).unwrap();
+    let weak = store.get(handle).unwrap().downgrade();
+    let strong = weak.promote().unwrap();
+    assert_eq!((*strong, store.held().leases), (1, 1));
+    assert_eq!(store.release(handle), Ok(Release::Deferred));
+    assert_eq!(weak.promote().unwrap_err(), HandleError::Stale);
+    assert_eq!(strong.release(), Some(1));
+    let next = store.insert(2).unwrap();
+    assert_eq!(weak.promote().unwrap_err(), HandleError::Stale);
+    assert_eq!(*store.weak(next).unwrap().promote().unwrap(), 2);
+}
+
+/// Without it a ledger could miss a lease, keep one that has ended, or stand in the way when
+/// it is full.
+#[test]
+fn a_ledger_knows_who_holds_what() {
+    let store = FixedSlots::<u32, 8>::new();
+    let ledger = Ledger::<&str, 2>::new();
+    let (one, two) = (store.insert(1).unwrap(), store.insert(2).unwrap());
+    let upload = ledger.get(&store, one, "upload").unwrap();
+    let launch = ledger.get(&store, one, "launch").unwrap();
+    let missed = ledger.get(&store, two, "download").unwrap();
+    assert_eq!((*upload, *missed, ledger.missed()), (1, 2, 1));
+    let holders = |handle| {
+        let mut holders: Vec<_> = ledger.holders(handle).collect();
+        holders.sort_unstable();
+        holders
+    };
+    assert_eq!(
+        (holders(one), holders(two)),
+        (vec!["launch", "upload"], vec![])
+    );
+    drop(upload);
+    assert_eq!(holders(one), ["launch"]);
+    store.close();
+    assert_eq!(
+        ledger.get(&store, one, "late").unwrap_err(),
+        HandleError::Closed
+    );
+    let held = store.drain(|_, _| ());
+    assert_eq!((held.slots, held.leases), (2, 2));
+    let slots: Vec<_> = store.still_held().collect();
+    assert!(slots.iter().all(|slot| slot.released && slot.leases == 1));
+    assert_eq!((launch.release(), missed.release()), (Some(1), Some(2)));
+    assert!(holders(one).is_empty() && store.held().is_empty());
+}
