@@ -9,6 +9,16 @@ pub(super) const FLOOR: &str = "FLOOR, CAS + fetch_add on one word";
 // Ours.
 pub(super) const FIXED: &str = "FixedSlots, insert + release";
 pub(super) const POOL: &str = "SlotPool, insert + release";
+pub(super) const LATE: &str = "FixedSlots with late reuse, insert + release";
+pub(super) const WORDS: &str = "FixedWords, insert + release";
+pub(super) const WORD_POOL: &str = "WordPool, insert + release";
+pub(super) const FIXED_CACHE: &str = "FixedSlots, insert + release by a cache";
+pub(super) const POOL_CACHE: &str = "SlotPool, insert + release by a cache";
+pub(super) const LATE_CACHE: &str = "FixedSlots with late reuse, insert + release by a cache";
+pub(super) const WORDS_CACHE: &str = "FixedWords, insert + release by a cache";
+pub(super) const WORD_POOL_CACHE: &str = "WordPool, insert + release by a cache";
+pub(super) const FIXED_PEEK: &str = "FixedWords, peek";
+pub(super) const POOL_PEEK: &str = "WordPool, peek";
 pub(super) const FIXED_GET: &str = "FixedSlots, get + drop";
 pub(super) const POOL_GET: &str = "SlotPool, get + drop";
 pub(super) const BOUNDED: &str = "Bounded";
@@ -30,6 +40,7 @@ pub(super) const HEAPLESS: &str = "heapless object pool";
 pub(super) const OPOOL: &str = "opool";
 pub(super) const LINEAR: &str = "lockfree-object-pool, linear";
 pub(super) const OBJECT_POOL: &str = "object-pool";
+pub(super) const SLOTMAP_GET: &str = "slotmap get(&)";
 pub(super) const TRIPLE_BUFFER: &str = "triple_buffer, write + read";
 
 /// What the stores are to be faster than on one thread.
@@ -53,22 +64,16 @@ const MORE_PEERS: &[&str] = &[
     OBJECT_POOL,
 ];
 
-/// A store of ours, and the bar of its pair on one thread, in floors.
-struct Ours {
-    name: &'static str,
-    floors: f64,
-}
+/// The stores of words with a cache for each thread. Their pair on one thread is to cost no
+/// more than the floor.
+const WORDS_CACHED: &[&str] = &[WORDS_CACHE, WORD_POOL_CACHE];
 
-const OURS: &[Ours] = &[
-    Ours {
-        name: FIXED,
-        floors: 1.3,
-    },
-    Ours {
-        name: POOL,
-        floors: 1.3,
-    },
-];
+/// The stores of values with a cache for each thread.
+const CACHED: &[&str] = &[FIXED_CACHE, POOL_CACHE];
+
+/// The stores of whatever value, with leases; in floors, what their pair is to cost.
+const GENERAL: &[&str] = &[FIXED_CACHE, POOL_CACHE, FIXED, POOL];
+const GENERAL_FLOORS: f64 = 1.3;
 
 /// The most nanoseconds that a lookup under a lease is to take alone.
 const PINNED: f64 = 10.0;
@@ -81,16 +86,26 @@ const SCALING: f64 = 0.9;
 
 /// Puts the bars on the rows that were measured.
 pub(super) fn put(figures: &mut Figures, threads: usize) {
-    for ours in OURS {
-        let row = |group: &str| format!("{group}: {}", ours.name);
-        let one = row(ONE);
-        figures.want(&one, ours.floors, &[&format!("{ONE}: {FLOOR}")]);
-        want(figures, &one, 1.0, ONE, PEERS);
-        let all = [PEERS, MORE_PEERS].concat();
-        let group = many(threads);
+    let floor = format!("{ONE}: {FLOOR}");
+    let cached = [WORDS_CACHED, CACHED].concat();
+    for name in WORDS_CACHED {
+        figures.want(&format!("{ONE}: {name}"), 1.0, &[&floor]);
+    }
+    for name in GENERAL {
+        figures.want(&format!("{ONE}: {name}"), GENERAL_FLOORS, &[&floor]);
+    }
+    let all = [PEERS, MORE_PEERS].concat();
+    let group = many(threads);
+    for name in cached {
+        let row = |group: &str| format!("{group}: {name}");
+        want(figures, &row(ONE), 1.0, ONE, PEERS);
         want(figures, &row(&group), 1.0 / THROUGHPUT, &group, &all);
-        figures.want(&row(&group), 1.0 / SCALING, &[&one]);
+        figures.want(&row(&group), 1.0 / SCALING, &[&row(ONE)]);
         want(figures, &row(HAND_OVER), 1.0, HAND_OVER, &all);
+    }
+    for name in [FIXED_PEEK, POOL_PEEK] {
+        let ours = format!("{}: {name}", lookup::ONE);
+        want(figures, &ours, 1.0, lookup::ONE, &[SLOTMAP_GET]);
     }
     for group in [ONE, HAND_OVER] {
         let row = |name: &str| format!("{group}: newest value, {name}");

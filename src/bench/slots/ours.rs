@@ -4,9 +4,15 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cupola_core::{Budget, Chunk, ChunkSource, FixedSlots, Handle, SlotPool, tag};
+use cupola_core::{
+    Budget, Chunk, ChunkSource, FixedSlots, FixedWords, Grown, Handle, InCell, InPlace, InWord,
+    Late, Payload, SlotCache, Slots, With, tag,
+};
 
-use super::bars::{FIXED, FLOOR, POOL};
+use super::bars::{
+    FIXED, FIXED_CACHE, FLOOR, LATE, LATE_CACHE, POOL, POOL_CACHE, WORD_POOL, WORD_POOL_CACHE,
+    WORDS, WORDS_CACHE,
+};
 use super::pairs::{CAPACITY, Groups, Store};
 use super::ring::Line;
 
@@ -15,8 +21,16 @@ pub(super) fn pairs(groups: &mut Groups) {
     groups.shared(FLOOR, Floor::default);
     groups.shared("FLOOR', on two lines", TwoLines::default);
     groups.handed_over("the ring alone", || RingAlone);
+    groups.all(WORDS_CACHE, WordsCached::new);
+    groups.all(WORDS, Words::new);
+    groups.all(WORD_POOL_CACHE, WordPoolCached::new);
+    groups.all(WORD_POOL, WordPool::new);
+    groups.all(FIXED_CACHE, FixedCached::new);
     groups.all(FIXED, Fixed::new);
+    groups.all(POOL_CACHE, PoolCached::new);
     groups.all(POOL, Pool::new);
+    groups.all(LATE_CACHE, LateCached::new);
+    groups.all(LATE, LateFixed::new);
     groups.shared("Budget, reserve + commit + release", || {
         Budget::new(1 << 40)
     });
@@ -97,76 +111,107 @@ impl Store for RingAlone {
     }
 }
 
-/// Slots in place; the thread's number is the hint.
-pub(super) struct Fixed(Box<FixedSlots<u64, CAPACITY>>);
-
-impl Fixed {
-    pub(super) fn new() -> Self {
-        Self(Box::default())
-    }
-}
-
-impl Store for Fixed {
-    type Local<'s> = usize;
-    type Token<'s> = Handle<tag::Slot>;
-
-    fn local(&self, thread: usize) -> usize {
-        thread
-    }
-
-    fn acquire(&self, hint: &mut usize, value: u64) -> Option<Handle<tag::Slot>> {
-        self.0.insert_near(*hint, value).ok()
-    }
-
-    fn release(&self, _: &mut usize, token: Handle<tag::Slot>, _: u64) -> Option<u64> {
-        self.0.release(token).ok()?.now()
-    }
-}
-
 /// Chunks on the heap.
 pub(super) struct Heap;
 
 // SAFETY: a boxed chunk stays where it is, and `into_raw` leaves it to the pool alone.
-unsafe impl<T> ChunkSource<T> for Heap {
-    fn lend(&self) -> Option<NonNull<Chunk<T>>> {
+unsafe impl<C: Payload> ChunkSource<C> for Heap {
+    fn lend(&self) -> Option<NonNull<Chunk<C>>> {
         NonNull::new(Box::into_raw(Box::new(Chunk::new())))
     }
 
-    unsafe fn take_back(&self, chunk: NonNull<Chunk<T>>) {
+    unsafe fn take_back(&self, chunk: NonNull<Chunk<C>>) {
         // SAFETY: it comes from `lend`, so from `Box::into_raw`, and comes back once.
         drop(unsafe { Box::from_raw(chunk.as_ptr()) });
     }
 }
 
-/// Slots in chunks, all of them grown; the thread's number is the hint.
-pub(super) struct Pool(SlotPool<u64, Heap>);
-
-impl Pool {
-    pub(super) fn new() -> Self {
-        let pool = SlotPool::new(Heap);
+/// A pool that has grown as far as it can.
+macro_rules! grown {
+    ($pool:ident) => {{
+        let pool = cupola_core::$pool::new(Heap);
         let all: Vec<_> = (0..CAPACITY).map_while(|_| pool.insert(0).ok()).collect();
         for handle in all {
             let _ = pool.release(handle);
         }
-        Self(pool)
-    }
+        pool
+    }};
 }
 
-impl Store for Pool {
-    type Local<'s> = usize;
-    type Token<'s> = Handle<tag::Slot>;
+/// Chunks of a pool.
+const CHUNKS: usize = CAPACITY / 64;
 
-    fn local(&self, thread: usize) -> usize {
-        thread
-    }
+/// The store itself, the thread's number as the hint, and the store with a cache for each
+/// thread.
+macro_rules! stores {
+    ($($near:ident $cached:ident $layout:ty, $policy:ty, $make:expr;)*) => {$(
+        struct $near(Box<Slots<$layout, tag::Slot, $policy>>);
+        struct $cached(Box<Slots<$layout, tag::Slot, $policy>>);
 
-    fn acquire(&self, hint: &mut usize, value: u64) -> Option<Handle<tag::Slot>> {
-        self.0.insert_near(*hint, value).ok()
-    }
+        impl $near {
+            fn new() -> Self {
+                Self(Box::new($make))
+            }
+        }
 
-    fn release(&self, _: &mut usize, token: Handle<tag::Slot>, _: u64) -> Option<u64> {
-        self.0.release(token).ok()?.now()
-    }
+        impl $cached {
+            fn new() -> Self {
+                Self(Box::new($make))
+            }
+        }
+
+        impl Store for $near {
+            type Local<'s> = usize;
+            type Token<'s> = Handle<tag::Slot>;
+
+            fn local(&self, thread: usize) -> usize {
+                thread
+            }
+
+            fn acquire(&self, hint: &mut usize, value: u64) -> Option<Handle<tag::Slot>> {
+                self.0.insert_near(*hint, value).ok()
+            }
+
+            fn release(&self, _: &mut usize, slot: Handle<tag::Slot>, _: u64) -> Option<u64> {
+                self.0.release(slot).ok()?.now()
+            }
+        }
+
+        impl Store for $cached {
+            type Local<'s> = SlotCache<'s, $layout, tag::Slot, $policy>;
+            type Token<'s> = Handle<tag::Slot>;
+
+            fn local(&self, thread: usize) -> Self::Local<'_> {
+                self.0.cache(thread)
+            }
+
+            fn acquire<'s>(
+                &'s self,
+                cache: &mut Self::Local<'s>,
+                value: u64,
+            ) -> Option<Handle<tag::Slot>> {
+                cache.insert(value).ok()
+            }
+
+            fn release<'s>(
+                &'s self,
+                cache: &mut Self::Local<'s>,
+                slot: Handle<tag::Slot>,
+                _: u64,
+            ) -> Option<u64> {
+                cache.release(slot).ok()?.now()
+            }
+        }
+    )*};
+}
+
+stores! {
+    Fixed FixedCached InPlace<InCell<u64>, CAPACITY>, With, FixedSlots::<u64, CAPACITY>::new();
+    Words WordsCached InPlace<InWord<u64>, CAPACITY>, With, FixedWords::<u64, CAPACITY>::new();
+    Pool PoolCached Grown<InCell<u64>, Heap, CHUNKS>, With, grown!(SlotPool);
+    WordPool WordPoolCached Grown<InWord<u64>, Heap, CHUNKS>, With, grown!(WordPool);
+    LateFixed LateCached InPlace<InCell<u64>, CAPACITY>, With<Late>,
+        FixedSlots::<u64, CAPACITY, tag::Slot, With<Late>>::new();
 }
 
 /// Bytes are charged and given back; the limit is far away.

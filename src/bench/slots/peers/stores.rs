@@ -7,6 +7,7 @@ use thunderdome::Arena;
 
 use crate::bench::slots::bars::{
     MUTEX_SLAB, MUTEX_SLOTMAP, MUTEX_THUNDERDOME, PARKING_SLAB, SHARDED, SHARDED_REMOVE,
+    SLOTMAP_GET,
 };
 use crate::bench::slots::lookup::{Chain, Lookups};
 use crate::bench::slots::ours::lock;
@@ -33,7 +34,7 @@ pub(super) fn pairs(groups: &mut Groups) {
 }
 
 pub(super) fn lookups(lookups: &mut Lookups) {
-    lookups.add::<SlotMap<DefaultKey, DefaultKey>>("slotmap get(&)");
+    lookups.add::<SlotMap<DefaultKey, DefaultKey>>(SLOTMAP_GET);
     lookups.add::<slab::Slab<usize>>("slab get(&), no generation");
     lookups.add::<Arena<thunderdome::Index>>("thunderdome get(&)");
     lookups.add::<sharded_slab::Slab<usize>>("sharded-slab, get + drop");
