@@ -7,7 +7,7 @@ use cupola_core::{FixedSlots, Handle, tag};
 use super::{Plain, THREADS, together, wait};
 
 /// Values, one after the other.
-const VALUES: u64 = 500;
+const VALUES: u64 = 250;
 
 /// A value that is freed while somebody still looks at it is reported.
 struct Value(Box<Plain>);

@@ -4,11 +4,13 @@
 mod boxes;
 mod budget;
 mod leases;
+mod made;
 mod planted;
 mod queue;
 mod rotation;
 mod stores;
 mod together;
+mod words;
 
 use together::{Plain, together, wait};
 
@@ -27,6 +29,7 @@ pub(crate) fn run() {
     let pieces: &[(&str, fn())] = &[
         ("budget", budget::bytes_pass_from_thread_to_thread),
         ("leases", leases::the_last_lease_comes_last),
+        ("made on demand", made::one_makes_what_all_ask_for),
         ("pressure", budget::each_crossing_is_told_to_one),
         ("queue: bounded", queue::bounded),
         ("queue: mpsc", queue::mpsc),
@@ -34,6 +37,7 @@ pub(crate) fn run() {
         ("stores: fixed", stores::fixed_slots),
         ("stores: pool", stores::a_slot_pool),
         ("stores: close", stores::closing_meanwhile),
+        ("words", words::words_of_caches),
     ];
     for (name, piece) in pieces {
         piece();
