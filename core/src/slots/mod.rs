@@ -4,15 +4,18 @@
 //! that each claim is proved once.
 
 mod cache;
+mod claim;
 mod ensure;
 mod error;
 mod fixed;
 mod group;
 mod lease;
 mod ledger;
+mod look;
 mod payload;
 mod policy;
 mod pool;
+mod release;
 mod shutdown;
 mod slot;
 mod state;
@@ -25,6 +28,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 pub use cache::SlotCache;
+use claim::Begun;
 pub use error::{EnsureError, HandleError, InsertError};
 pub use fixed::{FixedSlots, FixedWords, InPlace};
 use group::{Group, Place};
@@ -32,16 +36,16 @@ pub use lease::{Lease, WeakLease};
 pub use ledger::{Ledger, LedgerLease};
 use payload::sealed::Keep;
 pub use payload::{Bits, InCell, InWord, Payload};
-use policy::sealed::Reuse as _;
 pub use policy::{Hot, Late, Park, Policy, Reuse, Spin, With};
 pub use pool::{Chunk, ChunkSource, Grown, SlotPool, WordPool};
+pub use release::Release;
 pub use shutdown::{Held, HeldSlot};
-use slot::{Released, Slot};
+use slot::Slot;
 pub use vacancy::Vacancy;
-use word::{Phase, Word};
+use word::Phase;
 
 use crate::handle::{Handle, Tag, tag};
-use crate::sync::{AtomicUsize, GROUP, Ordering};
+use crate::sync::{AtomicUsize, GROUP};
 
 /// Where a store keeps its slots. Sealed: implemented by this crate's layouts only.
 pub trait Layout: sealed::Groups {}
@@ -100,53 +104,6 @@ pub struct Slots<L, G = tag::Slot, P = With> {
     /// The group at which the next search for a free slot begins; of use to [`Late`] only.
     cursor: AtomicUsize,
     types: PhantomData<fn() -> (G, P)>,
-}
-
-/// A life without a value (yet): its slot, which is the caller's, and its handle.
-struct Begun<'p, C: Payload, G>(Place<'p, C>, Handle<G>);
-
-/// What became of a released value.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[must_use = "the value of a released slot is the caller's to destroy"]
-pub enum Release<T> {
-    /// No lease was out: here is the value.
-    Now(T),
-    /// Leases are out: the last one returns the value, or leaves it for `reap`.
-    Deferred,
-    /// The slot was reserved and never got a value.
-    Empty,
-}
-
-impl<T> Release<T> {
-    /// The value, if it came out at once.
-    pub fn now(self) -> Option<T> {
-        match self {
-            Self::Now(value) => Some(value),
-            Self::Deferred | Self::Empty => None,
-        }
-    }
-}
-
-// Without the value, as for `Lease`.
-impl<T> fmt::Debug for Release<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Now(_) => "Now(..)",
-            Self::Deferred => "Deferred",
-            Self::Empty => "Empty",
-        })
-    }
-}
-
-impl<T> Release<T> {
-    /// What to tell of an end, and whether the slot goes back to the free ones.
-    fn of(released: Released<T>) -> (Self, bool) {
-        match released {
-            Released::Now(Some(value), reusable) => (Self::Now(value), reusable),
-            Released::Now(None, reusable) => (Self::Empty, reusable),
-            Released::Later => (Self::Deferred, false),
-        }
-    }
 }
 
 impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
@@ -260,106 +217,6 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
         self.layout.capacity()
     }
 
-    /// Makes the caller owner of a free slot: its index and place.
-    fn claim(&self, hint: usize) -> Result<(usize, Place<'_, L::Cell>), InsertError<()>> {
-        loop {
-            // Groups that are added meanwhile are found by growing.
-            let count = self.layout.count();
-            let first = if P::Reuse::ROUND {
-                self.cursor.load(Ordering::Relaxed)
-            } else {
-                hint
-            };
-            if let Some((index, place)) = self.claim_from(first, count) {
-                if P::Reuse::ROUND && index / GROUP != first {
-                    self.cursor.store(index / GROUP, Ordering::Relaxed);
-                }
-                return Ok((index, place));
-            }
-            self.grow()?;
-        }
-    }
-
-    /// As `claim` among the first `count` groups, beginning with group `first`.
-    fn claim_from(&self, first: usize, count: usize) -> Option<(usize, Place<'_, L::Cell>)> {
-        let claim = |index: usize| {
-            let group = self.layout.group(index)?;
-            let place = group.place(group.bitmap.claim(group.all())?)?;
-            Some((index * GROUP + place.at, place))
-        };
-        let first = if first < count {
-            first
-        } else {
-            first % count.max(1)
-        };
-        claim(first)
-            .or_else(|| (first + 1..count).find_map(claim))
-            .or_else(|| (0..first).find_map(claim))
-    }
-
-    /// Passes an owned, vacant slot on as the policy says.
-    fn reuse(place: Place<'_, L::Cell>) {
-        if P::Reuse::ROUND {
-            place.rest();
-        } else {
-            place.free();
-        }
-    }
-
-    /// Frees the slots that rest, if there are any.
-    fn wake(&self) -> bool {
-        let mut any = false;
-        for (_, group) in self.groups() {
-            let mut woken = 0;
-            while let Some(at) = group.bitmap.claim_left(group.slots, Phase::Vacant) {
-                woken |= 1 << at;
-            }
-            if woken != 0 {
-                group.bitmap.free(woken);
-                any = true;
-            }
-        }
-        any
-    }
-
-    /// Makes room when no slot is free: has the resting slots used, adds a group, or finds
-    /// one with a free slot. An error when there is none of these.
-    fn grow(&self) -> Result<(), InsertError<()>> {
-        if self.is_closed() {
-            return Err(InsertError::Closed(()));
-        }
-        if self.wake() {
-            return Ok(());
-        }
-        // From the beginning: the number of groups and the groups themselves may be seen
-        // late in any order.
-        let mut end = 0;
-        while let Some(group) = self.layout.group(end) {
-            if group.bitmap.has_free(group.all()) {
-                return Ok(());
-            }
-            end += 1;
-        }
-        if self.layout.grow(end) {
-            Ok(())
-        } else {
-            Err(InsertError::Full(()))
-        }
-    }
-
-    /// Begins a life without a value, in `phase`.
-    fn begin(&self, phase: Phase) -> Result<Begun<'_, L::Cell, G>, InsertError<()>> {
-        let (index, place) = self.claim(0)?;
-        // SAFETY: as in `insert_near`.
-        match unsafe { place.slot.state.begin(phase) } {
-            Some(generation) => Ok(Begun(place, Handle::new(index, generation))),
-            None => {
-                place.free();
-                Err(InsertError::Closed(()))
-            }
-        }
-    }
-
     /// The groups that are there now, each with the index of its first slot.
     fn groups(&self) -> impl Iterator<Item = (usize, Group<'_, L::Cell>)> {
         (0..).map_while(|index| Some((index * GROUP, self.layout.group(index)?)))
@@ -367,64 +224,6 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
 
     fn place(&self, index: usize) -> Option<Place<'_, L::Cell>> {
         self.layout.group(index / GROUP)?.place(index % GROUP)
-    }
-}
-
-impl<L, G, P, T> Slots<L, G, P>
-where
-    L: Layout<Cell = InCell<T, P::Error>>,
-    G: Tag,
-    P: Policy,
-{
-    /// Leases the value that `handle` names.
-    ///
-    /// # Errors
-    /// [`HandleError`]: the handle is stale or not ready, the store is closed, or 2^20 - 1
-    /// leases are out on this slot.
-    pub fn get(&self, handle: Handle<G>) -> Result<Lease<'_, T, G>, HandleError> {
-        let place = self.place(handle.index()).ok_or(HandleError::Stale)?;
-        place.slot.state.pin(handle.generation())?;
-        // SAFETY: just pinned, for this handle.
-        Ok(unsafe { Lease::new(place.into(), handle) })
-    }
-
-    /// A weak lease of what `handle` names, whether it is there or not; `None` when this
-    /// store has no such slot.
-    #[must_use]
-    pub fn weak(&self, handle: Handle<G>) -> Option<WeakLease<'_, T, G>> {
-        let place = self.place(handle.index())?;
-        Some(WeakLease::new(place.into(), handle))
-    }
-}
-
-impl<L, G, P, W> Slots<L, G, P>
-where
-    L: Layout<Cell = InWord<W>>,
-    G: Tag,
-    P: Policy,
-    W: Bits,
-{
-    /// The value that `handle` names, without a lease: three loads and no write, however
-    /// many threads look. The value may be released as soon as this returns.
-    ///
-    /// # Errors
-    /// [`HandleError`]: the handle is stale or not ready, or the store is closed.
-    pub fn peek(&self, handle: Handle<G>) -> Result<W, HandleError> {
-        let slot = self.layout.slot(handle.index()).ok_or(HandleError::Stale)?;
-        let alive = Word::new(handle.generation(), Phase::Alive, false, 0);
-        // Acquire: pairs with the Release in `publish`, so the value is at least as new.
-        let mut word = slot.state.word();
-        if word == alive {
-            // Acquire: when this is the value of a later life, the next load sees that this
-            // life is over.
-            let bits = slot.cell.bits.load(Ordering::Acquire);
-            word = slot.state.glance();
-            if word == alive || cfg!(mutant = "slots_peek_looks_once") {
-                return Ok(W::from_bits(bits));
-            }
-        }
-        word.check(handle.generation())?;
-        Err(HandleError::Closed)
     }
 }
 
