@@ -5,7 +5,9 @@
 extern crate std;
 
 mod budget;
+mod counter;
 mod handle;
+mod lru;
 mod padded;
 mod pressure;
 pub mod queue;
@@ -15,7 +17,9 @@ mod sync;
 mod turns;
 
 pub use budget::{Budget, OverBudget, OverRelease, Reservation};
+pub use counter::ShardedCounter;
 pub use handle::{Handle, Tag, tag};
+pub use lru::{Lru, LruError, LruNode, Touch};
 pub use pressure::{Crossing, Pressure, PressureGauge, Thresholds};
 pub use rotation::{
     BufferState, Buffered, ReadBuffer, Reading, Rotation, RotationCounts, WriteBuffer, Writing,

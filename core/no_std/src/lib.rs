@@ -9,6 +9,7 @@
 mod allocate;
 mod budget;
 mod handles;
+mod lru;
 mod made;
 mod queues;
 mod rotation;

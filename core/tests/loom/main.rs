@@ -18,8 +18,10 @@
 mod bounded;
 mod budget;
 mod cache;
+mod counter;
 mod ensure;
 mod ledger;
+mod lru;
 mod mpsc;
 mod pool;
 mod pressure;

@@ -5,8 +5,10 @@
 
 mod boxes;
 mod budget;
+mod counter;
 mod ensure;
 mod handle;
+mod lru;
 mod queues;
 mod reuse;
 mod rotation;
