@@ -288,7 +288,7 @@ impl<const N: usize> Rotation<N> {
     /// be compared.
     fn first_fresh(state: State, before: impl Fn(usize, usize) -> bool) -> Option<usize> {
         let choose = |first, next| if before(next, first) { next } else { first };
-        state.fresh_buffers().reduce(choose)
+        state.fresh_buffers(N).reduce(choose)
     }
 
     fn generation(&self, buffer: usize) -> u64 {

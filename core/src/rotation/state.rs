@@ -73,12 +73,17 @@ impl State {
         Self(cleared | state.weight(buffer))
     }
 
-    /// The first free one of `n` buffers.
+    /// The first free one of `n` buffers. A branch for each: the processor foresees them,
+    /// and goes on with the exchange before the word is there.
     pub(super) const fn first_free(self, n: usize) -> Option<usize> {
-        let in_use = (self.0 | (self.0 >> 1)) & LOW;
-        // Buffers from n on do not exist; one bit beyond the last ends the search.
-        let buffer = (!in_use & LOW).trailing_zeros() as usize / 2;
-        if buffer < n { Some(buffer) } else { None }
+        let mut buffer = 0;
+        while buffer < n {
+            if self.0 & BufferState::Reading.weight(buffer) == 0 {
+                return Some(buffer);
+            }
+            buffer += 1;
+        }
+        None
     }
 
     /// The low bit of every fresh buffer.
@@ -91,14 +96,9 @@ impl State {
         self.fresh_bits().count_ones() as usize
     }
 
-    /// The fresh buffers, by number.
-    pub(super) fn fresh_buffers(self) -> impl Iterator<Item = usize> {
-        let mut left = self.fresh_bits();
-        core::iter::from_fn(move || {
-            let buffer = (left != 0).then(|| left.trailing_zeros() as usize / 2)?;
-            left &= left - 1;
-            Some(buffer)
-        })
+    /// The fresh ones of `n` buffers, by number.
+    pub(super) fn fresh_buffers(self, n: usize) -> impl Iterator<Item = usize> {
+        (0..n).filter(move |&buffer| self.fresh_bits() & (1 << (2 * buffer)) != 0)
     }
 
     /// Frees every fresh buffer.
