@@ -2,7 +2,9 @@
 
 mod replay;
 
-use cupola_core::{FixedSlots, Handle, HandleError, InsertError, Release, SlotPool, tag};
+use cupola_core::{
+    FixedSlots, Handle, HandleError, Hot, InsertError, Late, Release, Reuse, SlotPool, With, tag,
+};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use replay::{Step, replay};
 
@@ -14,35 +16,39 @@ impl Arbitrary for Step {
     }
 }
 
+/// A store whose values can fail to be made; `R` says which slot is used next.
+type Fixed<const N: usize, R> = FixedSlots<u32, N, tag::Slot, With<R, u8>>;
+
 /// Without these a store could lose a value, hand one out twice, accept a stale handle, or
 /// refuse while it has room. Sizes: one slot, less than a group, exactly one, and a last
 /// group of one slot.
 #[test]
 fn fixed_slots_behave_like_a_map() {
-    fn property<const N: usize>(steps: Vec<Step>) {
-        replay(&FixedSlots::<u32, N>::new(), N, steps);
+    fn hot<const N: usize>(steps: Vec<Step>) {
+        replay(&Fixed::<N, Hot>::new(), N, steps);
+    }
+    fn late<const N: usize>(steps: Vec<Step>) {
+        replay(&Fixed::<N, Late>::new(), N, steps);
     }
     let size = || QuickCheck::new().rng(Gen::new(600)).tests(100);
-    size().quickcheck(property::<1> as fn(Vec<Step>));
-    size().quickcheck(property::<7> as fn(Vec<Step>));
-    size().quickcheck(property::<64> as fn(Vec<Step>));
-    size().quickcheck(property::<65> as fn(Vec<Step>));
+    size().quickcheck(hot::<1> as fn(Vec<Step>));
+    size().quickcheck(hot::<7> as fn(Vec<Step>));
+    size().quickcheck(hot::<64> as fn(Vec<Step>));
+    size().quickcheck(hot::<65> as fn(Vec<Step>));
+    size().quickcheck(late::<7> as fn(Vec<Step>));
+    size().quickcheck(late::<65> as fn(Vec<Step>));
 }
 
 /// As above, with growth.
 #[test]
 fn a_slot_pool_behaves_like_a_map() {
-    fn property(steps: Vec<Step>) {
-        replay(
-            &SlotPool::<u32, Boxes, tag::Slot, 2>::new(Boxes::new(2)),
-            128,
-            steps,
-        );
+    fn property<R: Reuse>(steps: Vec<Step>) {
+        let pool = SlotPool::<u32, Boxes, tag::Slot, 2, With<R, u8>>::new(Boxes::new(2));
+        replay(&pool, 128, steps);
     }
-    QuickCheck::new()
-        .rng(Gen::new(1200))
-        .tests(100)
-        .quickcheck(property as fn(Vec<Step>));
+    let size = || QuickCheck::new().rng(Gen::new(1200)).tests(100);
+    size().quickcheck(property::<Hot> as fn(Vec<Step>));
+    size().quickcheck(property::<Late> as fn(Vec<Step>));
 }
 
 /// Without it a pool could report more room than its source has, or fail to use what it
