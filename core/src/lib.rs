@@ -14,6 +14,7 @@ pub mod queue;
 mod rotation;
 mod slots;
 mod sync;
+pub mod tlsf;
 mod turns;
 
 pub use budget::{Budget, OverBudget, OverRelease, Reservation};
@@ -30,4 +31,5 @@ pub use slots::{
     Park, Payload, Policy, Release, Reuse, SlotCache, SlotPool, Slots, Spin, Vacancy, ValueOf,
     WeakLease, With, WordPool,
 };
+pub use tlsf::Tlsf;
 pub use turns::{Stage, Turn, Turns, TurnsError};

@@ -14,4 +14,5 @@ mod reuse;
 mod rotation;
 mod stores;
 mod threads;
+mod tlsf;
 mod turns;

@@ -1,0 +1,75 @@
+//! Why a heap refuses. Nothing has changed when it does.
+
+use core::fmt;
+
+/// Why nothing was allocated. The heap is as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocateError {
+    /// A block of no bytes was asked for.
+    Empty,
+    /// The alignment is no power of two, or the given offset is not on a granule.
+    Misaligned,
+    /// No free block holds the request, or none that the hooks allow. With
+    /// [`allocate_at`](super::Tlsf::allocate_at): the place is not free.
+    NoFit,
+    /// There is a place, and splitting its block needs more nodes than are vacant: lend
+    /// this many.
+    NoNodes(u32),
+}
+
+impl fmt::Display for AllocateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("a block must have a byte"),
+            Self::Misaligned => f.write_str("the alignment is not possible"),
+            Self::NoFit => f.write_str("no free block holds the request"),
+            Self::NoNodes(missing) => write!(f, "{missing} more nodes are needed"),
+        }
+    }
+}
+
+impl core::error::Error for AllocateError {}
+
+/// Why a range was not added, extended or cut off. The heap is as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RangeError {
+    /// The range has no bytes.
+    Empty,
+    /// Begin, length or end is not on a granule.
+    Misaligned,
+    /// The range would end beyond 2^64 - 1.
+    TooLarge,
+    /// Part of the range is managed already.
+    Overlap,
+    /// Part of what is to be cut off is allocated.
+    InUse,
+    /// There is no vacant node for the new free block: lend one.
+    NoNodes,
+}
+
+impl fmt::Display for RangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "a range must have a byte",
+            Self::Misaligned => "the range is not on granules",
+            Self::TooLarge => "the range ends beyond 64 bits",
+            Self::Overlap => "part of the range is managed already",
+            Self::InUse => "part of the range is allocated",
+            Self::NoNodes => "one more node is needed",
+        })
+    }
+}
+
+impl core::error::Error for RangeError {}
+
+/// The name is of no block that lives: it was freed or has changed, or is another heap's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stale;
+
+impl fmt::Display for Stale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the block is no longer there")
+    }
+}
+
+impl core::error::Error for Stale {}

@@ -1,0 +1,58 @@
+//! What the caller decides about free blocks.
+
+use super::Piece;
+
+/// The caller's say in how free blocks are merged, split and chosen. `()` has none: every
+/// merge is allowed and every block as good as another.
+///
+/// The methods see the heap's blocks, not the heap, and must answer by what they are given
+/// and what the caller has set in `self`. No answer can damage the heap.
+pub trait Hooks {
+    /// What the caller keeps with each block, used or free: say, a stream and a ticket.
+    type Data: Copy;
+
+    /// How many blocks of the request's own class a search compares. More fit better and
+    /// cost more. The same number again is tried where alignment makes other classes
+    /// uncertain.
+    const CANDIDATES: usize = 2;
+
+    /// How many blocks are compared in a class whose blocks are all large enough. They
+    /// differ by less than a 64th, so one will do where the ranks do not matter.
+    const CANDIDATES_ABOVE: usize = 1;
+
+    /// Whether two free neighbours may become one block.
+    #[inline]
+    fn may_merge(&self, left: &Piece<Self::Data>, right: &Piece<Self::Data>) -> bool {
+        let _ = (left, right);
+        true
+    }
+
+    /// The data of the block that two neighbours become: the left one's if not said
+    /// otherwise.
+    #[inline]
+    fn merge(&self, left: &Piece<Self::Data>, right: &Piece<Self::Data>) -> Self::Data {
+        let _ = right;
+        left.data
+    }
+
+    /// The data of what is left over of `whole` at `offset` after `size` bytes are cut off:
+    /// the data of `whole` if not said otherwise.
+    #[inline]
+    fn split(&self, whole: &Piece<Self::Data>, offset: u64, size: u64) -> Self::Data {
+        let _ = (offset, size);
+        whole.data
+    }
+
+    /// How dear it would be to use the place at `offset` of `size` bytes, which is in a free
+    /// block of `data`: say, its pages that are not mapped. The lowest rank in a class
+    /// wins; `None` forbids the place for this request.
+    #[inline]
+    fn rank(&self, offset: u64, size: u64, data: &Self::Data) -> Option<u64> {
+        let _ = (offset, size, data);
+        Some(0)
+    }
+}
+
+impl Hooks for () {
+    type Data = ();
+}

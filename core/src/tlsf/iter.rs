@@ -1,0 +1,79 @@
+//! All blocks of a heap in the order of their addresses.
+
+use core::iter::FusedIterator;
+
+use super::{Block, Entry, FreeBlock, Hooks, Node, Tlsf};
+
+/// The blocks of a heap, from either end: see [`Tlsf::blocks`].
+#[derive(Clone, Debug)]
+pub struct Blocks<'a, D> {
+    nodes: &'a [Node<D>],
+    first: u32,
+    last: u32,
+    left: usize,
+}
+
+impl<'a, D: Copy> Blocks<'a, D> {
+    fn entry(&mut self, at: u32) -> Option<(&'a Node<D>, Entry<D>)> {
+        self.left = self.left.checked_sub(1)?;
+        let node = self.nodes.get(at as usize)?;
+        let entry = if node.is_free() {
+            let name = FreeBlock {
+                serial: node.serial,
+                node: at,
+            };
+            Entry::Free(name, node.piece())
+        } else {
+            let block = Block {
+                offset: node.offset,
+                size: node.size,
+                serial: node.serial,
+                node: at,
+            };
+            Entry::Used(block, node.data)
+        };
+        Some((node, entry))
+    }
+}
+
+impl<D: Copy> Iterator for Blocks<'_, D> {
+    type Item = Entry<D>;
+
+    fn next(&mut self) -> Option<Entry<D>> {
+        let (node, entry) = self.entry(self.first)?;
+        self.first = node.after;
+        Some(entry)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<D: Copy> DoubleEndedIterator for Blocks<'_, D> {
+    fn next_back(&mut self) -> Option<Entry<D>> {
+        let (node, entry) = self.entry(self.last)?;
+        self.last = node.before;
+        Some(entry)
+    }
+}
+
+impl<D: Copy> ExactSizeIterator for Blocks<'_, D> {}
+
+impl<D: Copy> FusedIterator for Blocks<'_, D> {}
+
+impl<S, H, const GRANULE: u64> Tlsf<S, H, GRANULE>
+where
+    S: AsRef<[Node<H::Data>]> + AsMut<[Node<H::Data>]>,
+    H: Hooks,
+{
+    /// All blocks, used and free, from the lowest address to the highest.
+    pub fn blocks(&self) -> Blocks<'_, H::Data> {
+        Blocks {
+            nodes: self.chain.nodes(),
+            first: self.chain.first,
+            last: self.chain.last,
+            left: self.used_blocks as usize + self.free_blocks as usize,
+        }
+    }
+}

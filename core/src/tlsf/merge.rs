@@ -1,0 +1,184 @@
+//! Free blocks: how they merge, and how they enter and leave the classes.
+
+use super::node::NONE;
+use super::{FreeBlock, Hooks, Node, Piece, Stale, Tlsf};
+
+/// What a free stretch is together with those neighbours that it may merge with.
+#[derive(Clone, Copy)]
+pub(super) struct Merged<D> {
+    pub(super) piece: Piece<D>,
+    /// The neighbours that become part of it; `NONE` for neither.
+    pub(super) left: u32,
+    pub(super) right: u32,
+}
+
+impl<S, H, const GRANULE: u64> Tlsf<S, H, GRANULE>
+where
+    S: AsRef<[Node<H::Data>]> + AsMut<[Node<H::Data>]>,
+    H: Hooks,
+{
+    /// What is free at a name; `None` once the name is stale.
+    pub fn piece(&self, name: FreeBlock) -> Option<Piece<H::Data>> {
+        self.chain.named(name.node, name.serial).map(Node::piece)
+    }
+
+    /// Changes the data of a free block.
+    ///
+    /// # Errors
+    /// [`Stale`]
+    pub fn set_piece_data(&mut self, name: FreeBlock, data: H::Data) -> Result<(), Stale> {
+        self.piece(name).ok_or(Stale)?;
+        self.chain.node_mut(name.node).data = data;
+        Ok(())
+    }
+
+    /// Tries again to merge a free block with its neighbours, as far as the hooks allow it
+    /// now, and names the block that it is part of then. The time is linear in the merges.
+    ///
+    /// # Errors
+    /// [`Stale`]
+    pub fn coalesce(&mut self, name: FreeBlock) -> Result<FreeBlock, Stale> {
+        self.piece(name).ok_or(Stale)?;
+        let mut at = name.node;
+        loop {
+            let node = self.chain.node(at);
+            let merged = self.merged(node.piece(), node.before, node.after);
+            if (merged.left, merged.right) == (NONE, NONE) {
+                return Ok(self.name(at));
+            }
+            if merged.left == NONE {
+                self.absorb(at, merged);
+            } else {
+                self.unlink(at);
+                at = self.settle(at, merged).node;
+            }
+        }
+    }
+
+    /// Tries again to merge all free neighbours, from the lowest address up, and says how
+    /// many merges there were. The time is linear in the number of blocks.
+    pub fn coalesce_all(&mut self) -> u32 {
+        let before = self.free_blocks;
+        let mut at = self.chain.first;
+        while at != NONE {
+            let node = self.chain.node(at);
+            let after = node.after;
+            if !node.is_free() {
+                at = after;
+                continue;
+            }
+            let merged = self.merged(node.piece(), NONE, after);
+            if merged.right == NONE {
+                at = after;
+            } else {
+                self.absorb(at, merged);
+            }
+        }
+        before - self.free_blocks
+    }
+
+    /// What `piece` becomes between the blocks `before` and `after`: first it merges with
+    /// the left one, then the whole with the right one.
+    #[inline(always)]
+    pub(super) fn merged(&self, piece: Piece<H::Data>, before: u32, after: u32) -> Merged<H::Data> {
+        let mut merged = Merged {
+            piece,
+            left: NONE,
+            right: NONE,
+        };
+        let free = |at: u32| {
+            let node = (at != NONE).then(|| self.chain.node(at))?;
+            node.is_free().then(|| node.piece())
+        };
+        if let Some(left) = free(before)
+            && self.may_merge(&left, &merged.piece)
+        {
+            merged.left = before;
+            merged.piece = self.union(&left, &merged.piece);
+        }
+        if let Some(right) = free(after)
+            && self.may_merge(&merged.piece, &right)
+        {
+            merged.right = after;
+            merged.piece = self.union(&merged.piece, &right);
+        }
+        merged
+    }
+
+    fn may_merge(&self, left: &Piece<H::Data>, right: &Piece<H::Data>) -> bool {
+        let allowed = cfg!(mutant = "tlsf_merge_hook_ignored") || self.hooks.may_merge(left, right);
+        // Between two ranges there may be a gap.
+        left.end() == right.offset && allowed
+    }
+
+    fn union(&self, left: &Piece<H::Data>, right: &Piece<H::Data>) -> Piece<H::Data> {
+        Piece {
+            offset: left.offset,
+            size: left.size + right.size,
+            data: self.hooks.merge(left, right),
+        }
+    }
+
+    /// Makes `at`, a block that is in no class, and the neighbours in `merged` one free
+    /// block, which keeps the left one's name if there is one.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, at: u32, merged: Merged<H::Data>) -> FreeBlock {
+        if merged.right != NONE {
+            self.unlink(merged.right);
+            self.chain.remove(merged.right);
+        }
+        if merged.left != NONE {
+            self.resize(merged.left, merged.piece);
+            self.chain.remove(at);
+            return self.name(merged.left);
+        }
+        self.link_new(at, merged.piece);
+        self.name(at)
+    }
+
+    /// Adds its right neighbour to a free block, which keeps its name.
+    fn absorb(&mut self, at: u32, merged: Merged<H::Data>) {
+        self.unlink(merged.right);
+        self.chain.remove(merged.right);
+        self.resize(at, merged.piece);
+    }
+
+    pub(super) fn name(&self, at: u32) -> FreeBlock {
+        FreeBlock {
+            serial: self.chain.node(at).serial,
+            node: at,
+        }
+    }
+
+    /// Changes what is free at a node, and moves it to the class of its new size.
+    #[inline(always)]
+    pub(super) fn resize(&mut self, at: u32, piece: Piece<H::Data>) {
+        let node = self.chain.node_mut(at);
+        let (old, new) = (Self::class(node.size), Self::class(piece.size));
+        (node.offset, node.size, node.data) = (piece.offset, piece.size, piece.data);
+        if old != new {
+            self.index.unlink(self.chain.nodes_mut(), at, old);
+            self.index.link(self.chain.nodes_mut(), at, new);
+        }
+    }
+
+    /// Makes a node that is in no class a free block with a name of its own.
+    #[inline(always)]
+    pub(super) fn link_new(&mut self, at: u32, piece: Piece<H::Data>) {
+        let serial = self.next_serial(false);
+        let node = self.chain.node_mut(at);
+        (node.offset, node.size, node.data) = (piece.offset, piece.size, piece.data);
+        node.serial = serial;
+        self.free_blocks += 1;
+        let class = Self::class(piece.size);
+        self.index.link(self.chain.nodes_mut(), at, class);
+    }
+
+    /// Takes a free block out of its class.
+    #[inline(always)]
+    pub(super) fn unlink(&mut self, at: u32) {
+        self.free_blocks -= 1;
+        let class = Self::class(self.chain.node(at).size);
+        self.index.unlink(self.chain.nodes_mut(), at, class);
+    }
+}

@@ -1,0 +1,288 @@
+//! `Tlsf`: a heap over offsets, by two-level segregated fit (Masmano, Ripoll, Crespo and
+//! Real, "TLSF: a new dynamic memory allocator for real-time systems", ECRTS 2004).
+//!
+//! Two things differ from the paper. Nothing is written to the memory that is managed: the
+//! nodes are the caller's. And the class of the request itself is looked through before
+//! the next one that surely fits, so that blocks which fit within their class are not
+//! passed over.
+
+mod chain;
+mod check;
+mod class;
+mod error;
+mod hooks;
+mod index;
+mod iter;
+mod merge;
+mod node;
+mod range;
+mod search;
+mod usage;
+
+use chain::Chain;
+pub use check::Damage;
+use class::Class;
+pub use error::{AllocateError, RangeError, Stale};
+pub use hooks::Hooks;
+use index::Index;
+pub use iter::Blocks;
+use node::NONE;
+pub use node::{Block, Entry, FreeBlock, Node, Piece};
+pub use usage::HeapUsage;
+
+/// A heap over 64-bit offsets, which never touches what it manages: device memory, a file,
+/// a range of addresses.
+///
+/// `S` holds the nodes, one for each used or free block: an array, a slice or a vector of
+/// [`Node`]. `H` are the caller's [`Hooks`]. Sizes are rounded up to `GRANULE` bytes, a
+/// power of two, and every block begins on one. Offsets, sizes and alignments are in bytes.
+///
+/// Allocating and freeing take constant time with one exception: before a request is
+/// refused, every block that could hold it is looked at.
+///
+/// The choice among the blocks that fit is deterministic: of the lowest size class with a
+/// fit, among its first [`Hooks::CANDIDATES`] blocks, the lowest rank, then the smallest
+/// size, then the lowest offset. The request lies as low in the block as its alignment
+/// lets it.
+///
+/// ```
+/// use cupola_core::Tlsf;
+/// use cupola_core::tlsf::{AllocateError, Node, Stale};
+///
+/// let mut heap = Tlsf::<_, (), 256>::new([Node::new(()); 16], ());
+/// heap.add_range(0, 1 << 20, ()).unwrap();
+///
+/// let small = heap.allocate(1000, 1, ()).unwrap();
+/// assert_eq!((small.offset(), small.size()), (0, 1024));
+/// let page = heap.allocate(4096, 4096, ()).unwrap();
+/// assert_eq!(page.offset(), 4096);
+/// assert_eq!(heap.allocate(1 << 20, 1, ()), Err(AllocateError::NoFit));
+///
+/// heap.free(small, ()).unwrap();
+/// assert_eq!(heap.free(small, ()), Err(Stale));
+/// heap.free(page, ()).unwrap();
+/// assert_eq!(heap.usage().largest_free, 1 << 20);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tlsf<S, H: Hooks = (), const GRANULE: u64 = 1> {
+    chain: Chain<S, H::Data>,
+    hooks: H,
+    index: Index,
+    /// Counts the lives of blocks, in steps of two.
+    lives: u64,
+    used_bytes: u64,
+    free_bytes: u64,
+    used_blocks: u32,
+    free_blocks: u32,
+}
+
+impl<S, H: Hooks, const GRANULE: u64> Tlsf<S, H, GRANULE> {
+    /// A heap that manages nothing yet. What is in the nodes does not matter.
+    #[must_use]
+    pub const fn new(storage: S, hooks: H) -> Self {
+        const { assert!(GRANULE.is_power_of_two(), "a granule is a power of two") };
+        Self {
+            chain: Chain::new(storage),
+            hooks,
+            index: Index::new(),
+            lives: 0,
+            used_bytes: 0,
+            free_bytes: 0,
+            used_blocks: 0,
+            free_blocks: 0,
+        }
+    }
+
+    /// The hooks.
+    pub const fn hooks(&self) -> &H {
+        &self.hooks
+    }
+
+    /// The hooks, to be told what has changed: say, which tickets are complete.
+    pub const fn hooks_mut(&mut self) -> &mut H {
+        &mut self.hooks
+    }
+
+    /// The nodes and the hooks, for another heap. The blocks are forgotten.
+    pub fn into_parts(self) -> (S, H) {
+        (self.chain.storage, self.hooks)
+    }
+
+    /// A number for a block's life that no other has: odd for a used block, even for a free
+    /// one. They last for centuries.
+    const fn next_serial(&mut self, used: bool) -> u64 {
+        self.lives += 2;
+        self.lives + used as u64
+    }
+
+    /// The class of a size in bytes.
+    const fn class(size: u64) -> Class {
+        Class::of(size / GRANULE)
+    }
+}
+
+impl<S, H, const GRANULE: u64> Tlsf<S, H, GRANULE>
+where
+    S: AsRef<[Node<H::Data>]> + AsMut<[Node<H::Data>]>,
+    H: Hooks,
+{
+    /// Allocates `size` bytes, rounded up to the granule, at a multiple of `align`, and
+    /// keeps `data` with the block.
+    ///
+    /// # Errors
+    /// [`AllocateError`]. [`NoFit`](AllocateError::NoFit) is only said when no free block
+    /// that the hooks allow holds the request.
+    pub fn allocate(
+        &mut self,
+        size: u64,
+        align: u64,
+        data: H::Data,
+    ) -> Result<Block, AllocateError> {
+        if !align.is_power_of_two() {
+            return Err(AllocateError::Misaligned);
+        }
+        let size = Self::whole_granules(size)?;
+        let (at, start) = self.find(size, align).ok_or(AllocateError::NoFit)?;
+        self.carve(at, start, size, data)
+    }
+
+    /// Allocates the `size` bytes at `offset`, rounded up to the granule. The block there is
+    /// looked for by address: the time is linear in the number of blocks.
+    ///
+    /// # Errors
+    /// [`AllocateError`]
+    pub fn allocate_at(
+        &mut self,
+        offset: u64,
+        size: u64,
+        data: H::Data,
+    ) -> Result<Block, AllocateError> {
+        if !offset.is_multiple_of(GRANULE) {
+            return Err(AllocateError::Misaligned);
+        }
+        let size = Self::whole_granules(size)?;
+        let end = offset.checked_add(size).ok_or(AllocateError::NoFit)?;
+        let mut at = self.chain.first;
+        while at != NONE && self.chain.node(at).end() <= offset {
+            at = self.chain.node(at).after;
+        }
+        let holds = |node: &Node<_>| node.is_free() && node.offset <= offset && end <= node.end();
+        if at == NONE || !holds(self.chain.node(at)) {
+            return Err(AllocateError::NoFit);
+        }
+        self.carve(at, offset, size, data)
+    }
+
+    fn whole_granules(size: u64) -> Result<u64, AllocateError> {
+        match size.checked_next_multiple_of(GRANULE) {
+            Some(0) => Err(AllocateError::Empty),
+            Some(size) => Ok(size),
+            None => Err(AllocateError::NoFit),
+        }
+    }
+
+    /// Makes part of a free block a used one. What is left over on its right, or else on
+    /// its left, keeps the node, and its place in the list if its class is the same.
+    fn carve(
+        &mut self,
+        at: u32,
+        start: u64,
+        size: u64,
+        data: H::Data,
+    ) -> Result<Block, AllocateError> {
+        let &Node { before, after, .. } = self.chain.node(at);
+        let whole = self.chain.node(at).piece();
+        let (left, right) = (start - whole.offset, whole.end() - (start + size));
+        let (spare, needed) = (
+            self.chain.spare(),
+            u32::from(left > 0) + u32::from(right > 0),
+        );
+        if needed > spare {
+            return Err(AllocateError::NoNodes(needed - spare));
+        }
+        // The hooks are asked before anything changes: they may panic.
+        let rest = |offset, size| Piece {
+            offset,
+            size,
+            data: self.hooks.split(&whole, offset, size),
+        };
+        let used = if right > 0 {
+            let right = rest(start + size, right);
+            if left > 0 {
+                let left = rest(whole.offset, left);
+                self.resize(at, right);
+                let on_left = self.chain.insert(before, at);
+                self.link_new(on_left, left);
+                self.chain.insert(on_left, at)
+            } else {
+                self.resize(at, right);
+                self.chain.insert(before, at)
+            }
+        } else if left > 0 {
+            let left = rest(whole.offset, left);
+            self.resize(at, left);
+            self.chain.insert(at, after)
+        } else {
+            self.unlink(at);
+            at
+        };
+        self.used_blocks += 1;
+        self.used_bytes += size;
+        self.free_bytes -= size;
+        let serial = self.next_serial(true);
+        let node = self.chain.node_mut(used);
+        (node.offset, node.size) = (start, size);
+        (node.serial, node.data) = (serial, data);
+        Ok(Block {
+            offset: start,
+            size,
+            serial,
+            node: used,
+        })
+    }
+
+    /// Frees a block, merges it with its free neighbours where the hooks allow it, and
+    /// names the free block that it is now part of. `data` is kept with the freed bytes.
+    /// Needs no node and never fails for a block that lives.
+    ///
+    /// # Errors
+    /// [`Stale`] when the block is not allocated: a second `free` changes nothing.
+    pub fn free(&mut self, block: Block, data: H::Data) -> Result<FreeBlock, Stale> {
+        let node = self.used(block)?;
+        let (before, after) = (node.before, node.after);
+        let piece = Piece {
+            data,
+            ..node.piece()
+        };
+        let merged = self.merged(piece, before, after);
+        self.used_blocks -= 1;
+        self.used_bytes -= piece.size;
+        self.free_bytes += piece.size;
+        Ok(self.settle(block.node, merged))
+    }
+
+    /// The data of an allocated block.
+    ///
+    /// # Errors
+    /// [`Stale`]
+    pub fn data(&self, block: Block) -> Result<H::Data, Stale> {
+        self.used(block).map(|node| node.data)
+    }
+
+    /// Changes the data of an allocated block.
+    ///
+    /// # Errors
+    /// [`Stale`]
+    pub fn set_data(&mut self, block: Block, data: H::Data) -> Result<(), Stale> {
+        self.used(block)?;
+        self.chain.node_mut(block.node).data = data;
+        Ok(())
+    }
+
+    fn used(&self, block: Block) -> Result<&Node<H::Data>, Stale> {
+        let node = self.chain.named(block.node, block.serial).ok_or(Stale)?;
+        // The same serial at another place is another heap's.
+        let same = (node.offset, node.size) == (block.offset, block.size);
+        if same { Ok(node) } else { Err(Stale) }
+    }
+}
