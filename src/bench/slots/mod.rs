@@ -6,6 +6,7 @@
 
 mod bars;
 mod clock;
+mod counters;
 mod lookup;
 mod ours;
 mod pairs;
@@ -86,6 +87,7 @@ pub fn run(options: &Options) -> Result<Figures, Error> {
     let mut cases: Vec<_> = groups.into_cases().collect();
     cases.extend(lookup::cases(options.threads));
     cases.extend(queues::cases(options.threads));
+    cases.extend(counters::cases(options.threads));
     cases.extend(rotation::cases(options.threads));
     if let Some(only) = &options.only {
         cases.retain(|case| case.name().contains(only.as_str()));
