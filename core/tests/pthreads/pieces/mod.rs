@@ -3,6 +3,7 @@
 #[path = "../../properties/boxes.rs"]
 mod boxes;
 mod budget;
+mod counter;
 mod leases;
 mod made;
 mod planted;
@@ -28,6 +29,7 @@ pub(crate) fn run() {
     }
     let pieces: &[(&str, fn())] = &[
         ("budget", budget::bytes_pass_from_thread_to_thread),
+        ("counter", counter::a_counter_goes_up_and_down),
         ("leases", leases::the_last_lease_comes_last),
         ("made on demand", made::one_makes_what_all_ask_for),
         ("pressure", budget::each_crossing_is_told_to_one),
