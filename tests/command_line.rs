@@ -257,6 +257,20 @@ fn the_stores_are_measured_in_every_way() {
             wanted.push((group, "slotmap get(&)"));
         }
     }
+    let heaps: &[_] = if cfg!(feature = "peers") {
+        &["Tlsf", "offset-allocator"]
+    } else {
+        &["Tlsf"]
+    };
+    let heaps: Vec<_> = ["highest address", "an operation"]
+        .iter()
+        .flat_map(|what| {
+            heaps
+                .iter()
+                .map(move |heap| format!("{heap}, {what}, trace embed13"))
+        })
+        .collect();
+    wanted.extend(heaps.iter().map(|name| ("heap", &**name)));
     for (group, name) in wanted {
         let name = format!("{group}: {name}");
         assert!(names.contains(&name.as_str()), "{name} is not in {names:?}");

@@ -151,6 +151,11 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) only: Option<String>,
 
+    /// `slots`: an allocation trace for the heaps to replay besides the bundled one; may be
+    /// given several times
+    #[arg(long)]
+    pub(crate) trace: Vec<PathBuf>,
+
     /// `slots`: one short sample of each row, to see that everything works; the figures mean
     /// nothing
     #[arg(long)]

@@ -36,6 +36,7 @@ fn slots(args: &BenchArgs) -> bench::slots::Options {
     let options = bench::slots::Options {
         threads: args.threads.unwrap_or(default.threads).max(1),
         only: args.only.clone(),
+        traces: args.trace.clone(),
         ..default
     };
     let options = if args.quick { options.quick() } else { options };

@@ -25,6 +25,7 @@ pub(super) const BOUNDED: &str = "Bounded";
 pub(super) const MPSC: &str = "Mpsc";
 pub(super) const TURN_OVER: &str = "Buffered<3>, turn_over + refresh";
 pub(super) const BEGIN_LATEST: &str = "Buffered<3>, begin_over + latest";
+pub(super) const TLSF: &str = "Tlsf";
 
 // The peers' that bars come from. Those that hand out indices store no value.
 pub(super) const SHARDED: &str = "sharded-slab, insert + take";
@@ -41,7 +42,11 @@ pub(super) const OPOOL: &str = "opool";
 pub(super) const LINEAR: &str = "lockfree-object-pool, linear";
 pub(super) const OBJECT_POOL: &str = "object-pool";
 pub(super) const SLOTMAP_GET: &str = "slotmap get(&)";
+pub(super) const OFFSET_ALLOCATOR: &str = "offset-allocator";
 pub(super) const TRIPLE_BUFFER: &str = "triple_buffer, write + read";
+
+/// The prefix of the rows of heaps.
+pub(super) const HEAP: &str = "heap";
 
 /// What the stores are to be faster than on one thread.
 const PEERS: &[&str] = &[
@@ -78,6 +83,12 @@ const GENERAL_FLOORS: f64 = 1.3;
 /// The most nanoseconds that a lookup under a lease is to take alone.
 const PINNED: f64 = 10.0;
 
+/// The most nanoseconds that freeing a block and allocating another one are to take.
+const HEAP_PAIR: f64 = 60.0;
+
+/// How much slower than its peer a heap may be.
+const HEAP_FACTOR: f64 = 1.25;
+
 /// How much more than the best peer several threads are to get done on one store.
 const THROUGHPUT: f64 = 1.5;
 
@@ -111,11 +122,33 @@ pub(super) fn put(figures: &mut Figures, threads: usize) {
         let row = |name: &str| format!("{group}: newest value, {name}");
         figures.want(&row(TURN_OVER), 1.0, &[&row(TRIPLE_BUFFER)]);
     }
-    for name in [FIXED_GET, POOL_GET] {
-        let name = format!("{}: {name}", lookup::ONE);
-        if let Some(row) = figures.rows.iter_mut().find(|row| row.name == name) {
-            row.want(PINNED);
+    let ours = format!("{HEAP}: {TLSF}, ");
+    let heaps = figures
+        .rows
+        .iter()
+        .filter_map(|row| row.name.strip_prefix(&ours));
+    let heaps: Vec<_> = heaps.map(str::to_owned).collect();
+    for what in heaps {
+        let (ours, theirs) = (
+            format!("{ours}{what}"),
+            format!("{HEAP}: {OFFSET_ALLOCATOR}, {what}"),
+        );
+        let fit = what.starts_with("highest");
+        let factor = if fit { 1.0 } else { HEAP_FACTOR };
+        if what.starts_with("free") {
+            at_most(figures, &ours, HEAP_PAIR);
         }
+        figures.want(&ours, factor, &[&theirs]);
+    }
+    for name in [FIXED_GET, POOL_GET] {
+        at_most(figures, &format!("{}: {name}", lookup::ONE), PINNED);
+    }
+}
+
+/// Wants a row to be at most so much.
+fn at_most(figures: &mut Figures, name: &str, most: f64) {
+    if let Some(row) = figures.rows.iter_mut().find(|row| row.name == name) {
+        row.want(most);
     }
 }
 

@@ -16,10 +16,13 @@ mod queues;
 mod ring;
 mod rotation;
 mod rounds;
+mod tlsf;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Figures;
+use crate::trace::TraceError;
 use pairs::Groups;
 
 /// Rounds, unless told.
@@ -35,6 +38,9 @@ pub enum Error {
     /// A store gave back something else than was put in, or ran out of slots.
     #[error("{0}: a result is wrong")]
     Wrong(String),
+    /// A trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
 }
 
 /// What to measure, and how.
@@ -48,6 +54,8 @@ pub struct Options {
     pub sample: Duration,
     /// Only rows whose names contain this.
     pub only: Option<String>,
+    /// Files with allocation traces that the heaps replay besides the bundled one.
+    pub traces: Vec<PathBuf>,
 }
 
 impl Default for Options {
@@ -57,6 +65,7 @@ impl Default for Options {
             rounds: ROUNDS,
             sample: SAMPLE,
             only: None,
+            traces: Vec::new(),
         }
     }
 }
@@ -70,6 +79,11 @@ impl Options {
             sample: Duration::from_millis(1),
             ..self
         }
+    }
+
+    fn wants(&self, row: &str) -> bool {
+        let only = self.only.as_ref();
+        only.is_none_or(|only| row.contains(only.as_str()))
     }
 }
 
@@ -89,9 +103,8 @@ pub fn run(options: &Options) -> Result<Figures, Error> {
     cases.extend(queues::cases(options.threads));
     cases.extend(counters::cases(options.threads));
     cases.extend(rotation::cases(options.threads));
-    if let Some(only) = &options.only {
-        cases.retain(|case| case.name().contains(only.as_str()));
-    }
+    cases.extend(tlsf::cases(&mut figures, options)?);
+    cases.retain(|case| options.wants(case.name()));
     rounds::measure(&mut figures, cases, options)?;
     bars::put(&mut figures, options.threads);
     Ok(figures)
