@@ -2,7 +2,7 @@
 //! that fits, no stale name is accepted, every count is exact.
 #![no_main]
 
-#[path = "../../core/tests/properties/tlsf/oracle.rs"]
+#[path = "../../core/tests/properties/tlsf/oracle/mod.rs"]
 mod oracle;
 
 use libfuzzer_sys::fuzz_target;

@@ -60,29 +60,39 @@ where
         Some((fit.node, fit.offset + padding(fit.offset, align)))
     }
 
+    /// Tries a bounded number of blocks, first of the request's own class.
     #[inline(always)]
     fn try_few(&self, own: Class, sure: Class, size: u64, align: u64) -> Option<Fit> {
         let mut class = self.index.first_from(own)?;
-        let mut left = H::CANDIDATES.saturating_mul(2);
-        while class < sure {
-            let count = left.min(H::CANDIDATES);
-            if count == 0 {
-                class = self.index.first_from(sure)?;
-                break;
+        if class < sure {
+            let (best, _) = self.best(class, H::CANDIDATES, size, align);
+            if best.is_some() {
+                return best;
             }
-            let (best, seen) = self.best(class, count, size, align);
+            class = self.index.first_from(class.next())?;
+            if class < sure {
+                return self.try_aligned(class, sure, size, align);
+            }
+        } else if class == own {
+            return self.best(class, H::CANDIDATES.max(1), size, align).0;
+        }
+        self.best(class, H::CANDIDATES_ABOVE.max(1), size, align).0
+    }
+
+    /// The rest of `try_few` for alignments that leave more than one class uncertain.
+    #[inline(never)]
+    fn try_aligned(&self, mut class: Class, sure: Class, size: u64, align: u64) -> Option<Fit> {
+        let mut left = H::CANDIDATES;
+        while class < sure && left > 0 {
+            let (best, seen) = self.best(class, left, size, align);
             if best.is_some() {
                 return best;
             }
             left -= seen;
             class = self.index.first_from(class.next())?;
         }
-        let count = if class == own {
-            H::CANDIDATES
-        } else {
-            H::CANDIDATES_ABOVE
-        };
-        self.best(class, count.max(1), size, align).0
+        let class = self.index.first_from(class.max(sure))?;
+        self.best(class, H::CANDIDATES_ABOVE.max(1), size, align).0
     }
 
     /// The best fit in the first class that has any.

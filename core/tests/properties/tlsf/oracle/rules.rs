@@ -1,0 +1,39 @@
+//! The hooks: what may merge, what it becomes, and what is preferred.
+
+use cupola_core::tlsf::{Hooks, Piece};
+
+use super::op::TAGS;
+
+/// Blocks of different tags merge when both tags are complete; one tag no request may use.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules<const CANDIDATES: usize> {
+    pub(super) complete: u8,
+    pub(super) forbidden: u8,
+}
+
+impl<const CANDIDATES: usize> Hooks for Rules<CANDIDATES> {
+    type Data = u8;
+    const CANDIDATES: usize = CANDIDATES;
+    const CANDIDATES_ABOVE: usize = CANDIDATES;
+
+    fn may_merge(&self, left: &Piece<u8>, right: &Piece<u8>) -> bool {
+        let complete = |tag: u8| self.complete >> tag & 1 == 1;
+        left.data == right.data || complete(left.data) && complete(right.data)
+    }
+
+    fn merge(&self, left: &Piece<u8>, right: &Piece<u8>) -> u8 {
+        left.data.min(right.data)
+    }
+
+    fn split(&self, whole: &Piece<u8>, offset: u64, size: u64) -> u8 {
+        // Another tag now and then, so that a piece with the data of the other is noticed.
+        match (offset ^ size) % 7 {
+            0 => (whole.data + 1) % TAGS,
+            _ => whole.data,
+        }
+    }
+
+    fn rank(&self, offset: u64, size: u64, data: &u8) -> Option<u64> {
+        (*data != self.forbidden).then_some((offset / 64 + size) % 3)
+    }
+}

@@ -1,0 +1,232 @@
+//! The steps, each taken by the heap and by the intervals.
+
+use cupola_core::tlsf::{AllocateError, Block, Hooks, RangeError};
+
+use super::{Interval, World, pick};
+
+impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
+    pub(super) fn allocate(&mut self, size: u64, align: u64, tag: u8) {
+        let outcome = self.heap.allocate(size, align, tag);
+        if !align.is_power_of_two() {
+            return assert_eq!(outcome, Err(AllocateError::Misaligned));
+        }
+        if size == 0 {
+            return assert_eq!(outcome, Err(AllocateError::Empty));
+        }
+        let Some(size) = size.checked_next_multiple_of(GRANULE) else {
+            return assert_eq!(outcome, Err(AllocateError::NoFit));
+        };
+        let start = |free: &Interval| free.offset.checked_next_multiple_of(align);
+        // What the heap is to choose: class, rank, size, offset.
+        let key = |free: &Interval| {
+            let start = start(free)?;
+            let fits = free.used.is_none() && free.end().checked_sub(start)? >= size;
+            let rank = fits.then(|| self.heap.hooks().rank(start, size, &free.tag))??;
+            Some((class(free.size / GRANULE), rank, free.size, free.offset))
+        };
+        let Some(best) = self.intervals.iter().filter_map(key).min() else {
+            return assert_eq!(outcome, Err(AllocateError::NoFit));
+        };
+        match outcome {
+            Ok(block) => {
+                let at = self.interval_at(block.offset());
+                let chosen = self.intervals[at];
+                assert_eq!(Some(block.offset()), start(&chosen));
+                assert_eq!(block.size(), size);
+                let key = key(&chosen).expect("the heap gave a place that does not fit");
+                if CANDIDATES == usize::MAX {
+                    assert_eq!(key, best);
+                }
+                self.carve(at, block, tag);
+            }
+            Err(AllocateError::NoNodes(missing)) => {
+                assert!(missing > 0 && missing + self.heap.spare_nodes() <= 2);
+            }
+            Err(error) => panic!("{error} while {best:?} fits"),
+        }
+    }
+
+    pub(super) fn allocate_at(&mut self, offset: u64, size: u64, tag: u8) {
+        let outcome = self.heap.allocate_at(offset, size, tag);
+        if !offset.is_multiple_of(GRANULE) {
+            return assert_eq!(outcome, Err(AllocateError::Misaligned));
+        }
+        let Some(end) = size
+            .checked_next_multiple_of(GRANULE)
+            .and_then(|size| offset.checked_add(size))
+        else {
+            return assert_eq!(outcome, Err(AllocateError::NoFit));
+        };
+        let holds =
+            |free: &Interval| free.used.is_none() && free.offset <= offset && end <= free.end();
+        match (self.intervals.iter().position(holds), outcome) {
+            (None, outcome) => assert_eq!(outcome, Err(AllocateError::NoFit)),
+            (Some(at), Ok(block)) => {
+                assert_eq!((block.offset(), block.size()), (offset, end - offset));
+                self.carve(at, block, tag);
+            }
+            (Some(at), Err(error)) => {
+                let free = self.intervals[at];
+                let needed = u32::from(free.offset < offset) + u32::from(end < free.end());
+                let missing = needed.saturating_sub(self.heap.spare_nodes());
+                assert!(missing > 0);
+                assert_eq!(error, AllocateError::NoNodes(missing));
+            }
+        }
+    }
+
+    pub(super) fn carve(&mut self, at: usize, block: Block, tag: u8) {
+        let whole = self.intervals.remove(at);
+        let rest = |offset: u64, end: u64| Interval {
+            offset,
+            size: end - offset,
+            tag: self
+                .heap
+                .hooks()
+                .split(&whole.piece(), offset, end - offset),
+            used: None,
+        };
+        let end = block.offset() + block.size();
+        let used = Interval {
+            offset: block.offset(),
+            size: block.size(),
+            tag,
+            used: Some(block),
+        };
+        let parts = [
+            rest(whole.offset, block.offset()),
+            used,
+            rest(end, whole.end()),
+        ];
+        let parts = parts.into_iter().filter(|part| part.size > 0);
+        self.intervals.splice(at..at, parts);
+    }
+
+    pub(super) fn free(&mut self, which: usize, tag: u8) {
+        let Some(block) = pick(&self.used(), which) else {
+            return;
+        };
+        let at = self.interval_at(block.offset());
+        self.intervals[at].used = None;
+        self.intervals[at].tag = tag;
+        let at = self.merge_around(at).unwrap_or(at);
+        let name = self.heap.free(block, tag).unwrap();
+        assert_eq!(self.heap.piece(name), Some(self.intervals[at].piece()));
+        self.freed.push(block);
+        self.names.push(name);
+    }
+
+    /// Merges the interval with its left and then with its right neighbour, if it may, and
+    /// says where it is then; `None` if neither merged.
+    pub(super) fn merge_around(&mut self, at: usize) -> Option<usize> {
+        let left = at > 0 && self.merge_with_next(at - 1);
+        let at = at - usize::from(left);
+        let right = self.merge_with_next(at);
+        (left || right).then_some(at)
+    }
+
+    pub(super) fn merge_with_next(&mut self, at: usize) -> bool {
+        let (Some(left), Some(right)) = (self.intervals.get(at), self.intervals.get(at + 1)) else {
+            return false;
+        };
+        let free = left.used.is_none() && right.used.is_none() && left.end() == right.offset;
+        let (on_left, on_right) = (left.piece(), right.piece());
+        let hooks = self.heap.hooks();
+        if !free || !hooks.may_merge(&on_left, &on_right) {
+            return false;
+        }
+        let tag = hooks.merge(&on_left, &on_right);
+        let gone = self.intervals.remove(at + 1);
+        self.intervals[at].size += gone.size;
+        self.intervals[at].tag = tag;
+        true
+    }
+
+    pub(super) fn coalesce_all(&mut self) {
+        let (mut merges, mut at) = (0, 0);
+        while at < self.intervals.len() {
+            if self.merge_with_next(at) {
+                merges += 1;
+            } else {
+                at += 1;
+            }
+        }
+        assert_eq!(self.heap.coalesce_all(), merges);
+    }
+
+    pub(super) fn add_range(&mut self, start: u64, size: u64, tag: u8, at_the_end: bool) {
+        let spare = self.heap.spare_nodes();
+        let outcome = if at_the_end {
+            self.heap.extend(size, tag)
+        } else {
+            self.heap.add_range(start, size, tag)
+        };
+        let refused = if size == 0 {
+            Some(RangeError::Empty)
+        } else if !start.is_multiple_of(GRANULE) || !size.is_multiple_of(GRANULE) {
+            Some(RangeError::Misaligned)
+        } else if start.checked_add(size).is_none() {
+            Some(RangeError::TooLarge)
+        } else if self
+            .intervals
+            .iter()
+            .any(|other| other.offset < start + size && start < other.end())
+        {
+            Some(RangeError::Overlap)
+        } else {
+            None
+        };
+        if let Some(refused) = refused {
+            return assert_eq!(outcome, Err(refused));
+        }
+        let at = self.intervals.partition_point(|other| other.offset < start);
+        let before = self.intervals.clone();
+        let new = Interval {
+            offset: start,
+            size,
+            tag,
+            used: None,
+        };
+        self.intervals.insert(at, new);
+        let merged = self.merge_around(at);
+        if merged.is_none() && spare == 0 {
+            self.intervals = before;
+            return assert_eq!(outcome, Err(RangeError::NoNodes));
+        }
+        let name = outcome.unwrap();
+        let at = merged.unwrap_or(at);
+        assert_eq!(self.heap.piece(name), Some(self.intervals[at].piece()));
+        self.names.push(name);
+    }
+
+    pub(super) fn truncate(&mut self, end: u64) {
+        let outcome = self.heap.truncate(end);
+        if !end.is_multiple_of(GRANULE) {
+            return assert_eq!(outcome, Err(RangeError::Misaligned));
+        }
+        if self
+            .intervals
+            .iter()
+            .any(|other| other.used.is_some() && other.end() > end)
+        {
+            return assert_eq!(outcome, Err(RangeError::InUse));
+        }
+        let bytes = |intervals: &[Interval]| intervals.iter().map(|it| it.size).sum::<u64>();
+        let before = bytes(&self.intervals);
+        self.intervals.retain(|it| it.offset < end);
+        if let Some(last) = self.intervals.last_mut() {
+            last.size = last.size.min(end - last.offset);
+        }
+        assert_eq!(outcome, Ok(before - bytes(&self.intervals)));
+    }
+}
+
+/// A size's class, computed the long way: its power of two, and the 64th within it.
+fn class(granules: u64) -> (u32, u64) {
+    let power = granules.ilog2();
+    match power {
+        // Below 64 granules every size has a class of its own.
+        0..6 => (5, granules),
+        _ => (power, ((u128::from(granules) * 64) >> power) as u64 - 64),
+    }
+}
