@@ -14,6 +14,7 @@ mod made;
 mod queues;
 mod rotation;
 mod stores;
+mod tlsf;
 mod turns;
 mod words;
 

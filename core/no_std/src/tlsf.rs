@@ -1,0 +1,81 @@
+//! A heap of offsets, with nodes in place and hooks that have a say.
+
+use cupola_core::Tlsf;
+use cupola_core::tlsf::{
+    AllocateError, Block, Blocks, Damage, Entry, FreeBlock, HeapUsage, Hooks, Node, Piece,
+    RangeError, Stale,
+};
+
+use crate::{length, message};
+
+/// Merges what the same stream freed.
+struct Streams;
+
+impl Hooks for Streams {
+    type Data = u32;
+
+    const CANDIDATES: usize = 4;
+
+    fn may_merge(&self, left: &Piece<u32>, right: &Piece<u32>) -> bool {
+        left.data == right.data
+    }
+
+    fn rank(&self, offset: u64, size: u64, data: &u32) -> Option<u64> {
+        (*data < 9).then_some(offset ^ size)
+    }
+}
+
+type Heap = Tlsf<[Node<u32>; 16], Streams, 256>;
+
+fn use_heap(heap: &mut Heap, size: u64) -> Result<u64, AllocateError> {
+    let one: Block = heap.allocate(size, 512, 1)?;
+    let two = heap.allocate_at(1 << 19, size, 2)?;
+    let mut sum = one.offset() + two.size() + u64::from(heap.spare_nodes());
+    let again: Result<(), Stale> = heap.set_data(two, 3);
+    let freed: Result<FreeBlock, Stale> = heap.free(one, 3).and(heap.free(two, 3));
+    sum += freed.map_or_else(
+        |stale| message(&stale) as u64,
+        |free| {
+            let piece: Option<Piece<u32>> = heap.piece(free);
+            let changed = heap
+                .set_piece_data(free, 4)
+                .and_then(|()| heap.coalesce(free));
+            length(format_args!("{free:?} {piece:?} {changed:?}")) as u64
+        },
+    );
+    Ok(sum + u64::from(again.is_ok()) + heap.data(one).unwrap_or(0) as u64)
+}
+
+/// Uses a heap with hooks.
+#[unsafe(no_mangle)]
+pub extern "C" fn cupola_tlsf(size: u64) -> u64 {
+    let mut heap = Heap::new([Node::new(0); 16], Streams);
+    let added: Result<FreeBlock, RangeError> = heap.add_range(0, 1 << 20, 0);
+    let mut sum = added.map_or_else(|refusal| message(&refusal) as u64, |_| 0);
+    sum += use_heap(&mut heap, size).unwrap_or_else(|refusal| message(&refusal) as u64);
+    let blocks: Blocks<'_, u32> = heap.blocks();
+    for entry in blocks.rev() {
+        sum += match entry {
+            Entry::Used(block, data) => block.offset() + u64::from(data),
+            Entry::Free(_, piece) => piece.size,
+        };
+    }
+    let whole: Result<(), Damage> = heap.check();
+    sum += whole.map_or_else(|damage| message(&damage) as u64, |()| 0);
+    sum += u64::from(heap.coalesce_all()) + heap.end();
+    let usage: HeapUsage = heap.usage();
+    let fragmented = usage.fragmentation() > 0.5;
+    let text = length(format_args!("{usage:?} {fragmented}"));
+    let longer = heap.replace_nodes([Node::new(7); 16]).is_ok();
+    sum + text as u64 + u64::from(longer) + heap.truncate(0).unwrap_or(1)
+}
+
+/// Uses a heap without hooks.
+#[unsafe(no_mangle)]
+pub extern "C" fn cupola_plain_tlsf(size: u64, align: u64) -> u64 {
+    let mut heap = Tlsf::<[Node; 8]>::new([Node::new(()); 8], ());
+    let extended = heap.extend(1 << 30, ()).is_ok();
+    let block = heap.allocate(size, align, ());
+    let freed = block.map(|block| heap.free(block, ()).is_ok());
+    length(format_args!("{block:?} {freed:?} {extended}")) as u64 + heap.usage().largest_free
+}
