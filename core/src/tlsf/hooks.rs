@@ -11,14 +11,14 @@ pub trait Hooks {
     /// What the caller keeps with each block, used or free: say, a stream and a ticket.
     type Data: Copy;
 
-    /// How many blocks of the request's own class a search compares. More fit better and
-    /// cost more. The same number again is tried where alignment makes other classes
-    /// uncertain.
+    /// How many blocks a search compares in the class whose smallest size is the request's.
+    /// Below 64 granules all blocks of that class are equally large.
     const CANDIDATES: usize = 2;
 
-    /// How many blocks are compared in a class whose blocks are all large enough. They
-    /// differ by less than a 64th, so one will do where the ranks do not matter.
-    const CANDIDATES_ABOVE: usize = 1;
+    /// How many blocks a search looks at in any other class, and in all further ones that
+    /// alignment makes uncertain. The blocks of a class differ by less than a 64th, so one
+    /// will do where ranks do not matter.
+    const TRIES: usize = 1;
 
     /// Whether two free neighbours may become one block.
     #[inline]

@@ -40,10 +40,10 @@ pub use usage::HeapUsage;
 /// Allocating and freeing take constant time with one exception: before a request is
 /// refused, every block that could hold it is looked at.
 ///
-/// The choice among the blocks that fit is deterministic: of the lowest size class with a
-/// fit, among its first [`Hooks::CANDIDATES`] blocks, the lowest rank, then the smallest
-/// size, then the lowest offset. The request lies as low in the block as its alignment
-/// lets it.
+/// The choice among the blocks that fit is deterministic: of the lowest size class in which
+/// a fit is found, among its first few blocks ([`Hooks::CANDIDATES`] and [`Hooks::TRIES`]),
+/// the lowest rank, then the smallest size, then the lowest offset. The request lies as low
+/// in the block as its alignment lets it.
 ///
 /// ```
 /// use cupola_core::Tlsf;

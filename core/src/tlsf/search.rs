@@ -65,7 +65,7 @@ where
     fn try_few(&self, own: Class, sure: Class, size: u64, align: u64) -> Option<Fit> {
         let mut class = self.index.first_from(own)?;
         if class < sure {
-            let (best, _) = self.best(class, H::CANDIDATES, size, align);
+            let (best, _) = self.best(class, H::TRIES, size, align);
             if best.is_some() {
                 return best;
             }
@@ -76,13 +76,13 @@ where
         } else if class == own {
             return self.best(class, H::CANDIDATES.max(1), size, align).0;
         }
-        self.best(class, H::CANDIDATES_ABOVE.max(1), size, align).0
+        self.best(class, H::TRIES.max(1), size, align).0
     }
 
     /// The rest of `try_few` for alignments that leave more than one class uncertain.
     #[inline(never)]
     fn try_aligned(&self, mut class: Class, sure: Class, size: u64, align: u64) -> Option<Fit> {
-        let mut left = H::CANDIDATES;
+        let mut left = H::TRIES;
         while class < sure && left > 0 {
             let (best, seen) = self.best(class, left, size, align);
             if best.is_some() {
@@ -92,7 +92,7 @@ where
             class = self.index.first_from(class.next())?;
         }
         let class = self.index.first_from(class.max(sure))?;
-        self.best(class, H::CANDIDATES_ABOVE.max(1), size, align).0
+        self.best(class, H::TRIES.max(1), size, align).0
     }
 
     /// The best fit in the first class that has any.

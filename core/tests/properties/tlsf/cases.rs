@@ -214,7 +214,7 @@ struct Streams {
 
 impl Hooks for Streams {
     type Data = u8;
-    const CANDIDATES_ABOVE: usize = 8;
+    const TRIES: usize = 8;
 
     fn may_merge(&self, left: &Piece<u8>, right: &Piece<u8>) -> bool {
         self.complete || left.data == right.data

@@ -14,7 +14,7 @@ pub(crate) struct Rules<const CANDIDATES: usize> {
 impl<const CANDIDATES: usize> Hooks for Rules<CANDIDATES> {
     type Data = u8;
     const CANDIDATES: usize = CANDIDATES;
-    const CANDIDATES_ABOVE: usize = CANDIDATES;
+    const TRIES: usize = CANDIDATES;
 
     fn may_merge(&self, left: &Piece<u8>, right: &Piece<u8>) -> bool {
         let complete = |tag: u8| self.complete >> tag & 1 == 1;
