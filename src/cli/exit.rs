@@ -100,7 +100,7 @@ impl From<cupola::bench::sim::Error> for Failure {
 impl From<cupola::bench::slots::Error> for Failure {
     fn from(error: cupola::bench::slots::Error) -> Self {
         let exit = match error {
-            cupola::bench::slots::Error::Trace(_) => Exit::File,
+            cupola::bench::slots::Error::Trace(..) => Exit::File,
             _ => Exit::Wrong,
         };
         Self {

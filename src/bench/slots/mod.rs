@@ -39,8 +39,8 @@ pub enum Error {
     #[error("{0}: a result is wrong")]
     Wrong(String),
     /// A trace cannot be read.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
+    #[error("{0}: {1}")]
+    Trace(String, TraceError),
 }
 
 /// What to measure, and how.

@@ -1,6 +1,7 @@
 //! Heaps over offsets: how long a block takes, and how high the addresses go.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::sync::Mutex;
 
 use cupola_core::Tlsf;
@@ -10,7 +11,7 @@ use super::bars::{HEAP, TLSF};
 use super::ours::lock;
 use super::rounds::Case;
 use super::{Error, Figures, Options};
-use crate::trace::{Operation, Trace};
+use crate::trace::{EMBED13, Operation, Trace, TraceError};
 
 /// What sizes are rounded up to.
 pub(super) const GRANULE: u64 = 256;
@@ -100,13 +101,17 @@ pub(super) struct Heaps<'t> {
 
 /// The traces to replay, by name: the bundled one, and those that were asked for.
 fn traces(options: &Options) -> Result<Vec<(String, Trace)>, Error> {
-    let mut traces = vec![("embed13".to_owned(), Trace::read(crate::trace::EMBED13)?)];
+    let bundled = "embed13".to_owned();
+    let trace = Trace::read(EMBED13).map_err(|error| Error::Trace(bundled.clone(), error))?;
+    let mut traces = vec![(bundled, trace)];
     for path in &options.traces {
+        let file = File::open(path).map_err(TraceError::from);
+        let trace = file.and_then(Trace::read);
+        let trace = trace.map_err(|error| Error::Trace(path.display().to_string(), error))?;
         let name = path.file_name().unwrap_or(path.as_os_str());
         let name = name.to_string_lossy();
         let name = name.split('.').next().unwrap_or(&name).to_owned();
-        let file = std::fs::File::open(path).map_err(crate::trace::TraceError::from)?;
-        traces.push((name, Trace::read(file)?));
+        traces.push((name, trace));
     }
     Ok(traces)
 }
