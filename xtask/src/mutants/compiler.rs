@@ -25,15 +25,29 @@ pub(super) fn wrap(cargo: &mut Command, mutant: Option<&str>) -> Result<()> {
     Ok(())
 }
 
+/// Copies this program to where `wrapper` takes it from: what cargo builds can be replaced
+/// meanwhile.
+pub(super) fn prepare() -> Result<()> {
+    let copy = original();
+    fs::create_dir_all(folder().join("compilers"))?;
+    let _ = fs::remove_file(&copy);
+    fs::copy(env::current_exe()?, &copy)
+        .with_context(|| format!("copying to {}", copy.display()))?;
+    Ok(())
+}
+
+fn original() -> PathBuf {
+    folder().join(format!("compilers/xtask{}", env::consts::EXE_SUFFIX))
+}
+
 /// This program under a path that only the mutant `name` has.
 fn wrapper(name: &str) -> Result<PathBuf> {
     let folder = folder().join("compilers").join(name);
     fs::create_dir_all(&folder)?;
     let wrapper = folder.join(format!("xtask{}", env::consts::EXE_SUFFIX));
-    let program = env::current_exe()?;
     let _ = fs::remove_file(&wrapper);
-    if fs::hard_link(&program, &wrapper).is_err() {
-        fs::copy(&program, &wrapper)
+    if fs::hard_link(original(), &wrapper).is_err() {
+        fs::copy(original(), &wrapper)
             .with_context(|| format!("copying to {}", wrapper.display()))?;
     }
     Ok(wrapper)

@@ -67,6 +67,7 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         .filter(|mutant| only.is_empty() || only.contains(&mutant.name))
         .cloned()
         .collect();
+    compiler::prepare()?;
     check_unchanged(&chosen)?;
 
     let queue = Mutex::new(chosen.iter());
