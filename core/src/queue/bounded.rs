@@ -7,6 +7,7 @@
 //! is still busy with is reported as such, where others say "empty" or "full", or wait.
 
 use core::fmt;
+use core::hint::spin_loop;
 use core::mem::MaybeUninit;
 
 use crate::padded::Padded;
@@ -87,6 +88,20 @@ pub enum PopError {
     Busy,
 }
 
+/// How often an operation has lost its position to another thread.
+struct Backoff(u32);
+
+impl Backoff {
+    /// Looks at `position` again after a while, 8 to 128 turns, longer from loss to loss:
+    /// whoever lost keeps the line away from those who get on. Nobody is waited for.
+    #[cold]
+    fn reload(&mut self, position: &AtomicU64) -> u64 {
+        (0..8_u32 << self.0).for_each(|_| spin_loop());
+        self.0 = (self.0 + 1).min(4);
+        position.load(Ordering::Relaxed)
+    }
+}
+
 impl<T> Place<T> {
     const_fn! {
         fn new() -> Self {
@@ -132,6 +147,7 @@ impl<T, const N: usize> Bounded<T, N> {
     /// call, [`PushError::Busy`] when the place is not ready yet; both return the value.
     pub fn push(&self, value: T) -> Result<(), PushError<T>> {
         let mut tail = self.tail.load(Ordering::Relaxed);
+        let mut backoff = Backoff(0);
         loop {
             let (place, vacant) = self.place(tail);
             let acquire = if cfg!(mutant = "bounded_relaxed_stamp") {
@@ -164,7 +180,7 @@ impl<T, const N: usize> Bounded<T, N> {
                         place.stamp.store(vacant + 1, release);
                         return Ok(());
                     }
-                    Err(now) => tail = now,
+                    Err(_) => tail = backoff.reload(&self.tail),
                 }
             } else if stamp < vacant {
                 // The value of the last lap is there. The head has not passed it, or it has
@@ -177,7 +193,7 @@ impl<T, const N: usize> Bounded<T, N> {
                 });
             } else {
                 // Another push had this position.
-                tail = self.tail.load(Ordering::Relaxed);
+                tail = backoff.reload(&self.tail);
             }
         }
     }
@@ -189,6 +205,7 @@ impl<T, const N: usize> Bounded<T, N> {
     /// [`PopError::Busy`] when the first value is not ready yet.
     pub fn pop(&self) -> Result<T, PopError> {
         let mut head = self.head.load(Ordering::Relaxed);
+        let mut backoff = Backoff(0);
         loop {
             let (place, vacant) = self.place(head);
             // Acquire: pairs with the Release in `push`, so the value is seen.
@@ -211,7 +228,7 @@ impl<T, const N: usize> Bounded<T, N> {
                         place.stamp.store(vacant + 2, Ordering::Release);
                         return Ok(value);
                     }
-                    Err(now) => head = now,
+                    Err(_) => head = backoff.reload(&self.head),
                 }
             } else if stamp <= vacant {
                 // Nothing is there. The tail has not passed the place, or it has and the
@@ -225,7 +242,7 @@ impl<T, const N: usize> Bounded<T, N> {
                 });
             } else {
                 // Another pop had this position.
-                head = self.head.load(Ordering::Relaxed);
+                head = backoff.reload(&self.head);
             }
         }
     }
