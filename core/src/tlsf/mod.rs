@@ -37,8 +37,9 @@ pub use usage::HeapUsage;
 /// [`Node`]. `H` are the caller's [`Hooks`]. Sizes are rounded up to `GRANULE` bytes, a
 /// power of two, and every block begins on one. Offsets, sizes and alignments are in bytes.
 ///
-/// Allocating and freeing take constant time with one exception: before a request is
-/// refused, every block that could hold it is looked at.
+/// Allocating and freeing take constant time with one exception: when none of the few blocks
+/// that are tried first holds the request, and no larger class has a block, every block that
+/// could hold it is looked at before it is refused.
 ///
 /// The choice among the blocks that fit is deterministic: of the lowest size class in which
 /// a fit is found, among its first few blocks ([`Hooks::CANDIDATES`] and [`Hooks::TRIES`]),
