@@ -11,7 +11,12 @@ use super::group::Group;
 use super::policy::sealed::Reuse as _;
 use super::{Layout, Policy, Release, Slots, ValueOf};
 use crate::handle::{Handle, Tag};
-use crate::sync::{GROUP, Ordering};
+use crate::sync::GROUP;
+
+/// Slots that are used in turn while they are inserted and released one by one. One would
+/// have each exchange of its word wait for the one before; many would spread over lines,
+/// and have the processor fetch those of the next group too, which are another thread's.
+const ROUND: usize = 8;
 
 /// Free slots of one group that belong to the cache.
 struct Batch<'s, L: Layout> {
@@ -44,9 +49,8 @@ impl<L: Layout> Batch<'_, L> {
 /// [`release`](Self::release) as the store does, mostly without touching memory that
 /// another thread writes to. Made by [`Slots::cache`].
 ///
-/// It keeps up to 64 free slots to insert into, and up to 64 that were released through it;
-/// these follow when the first are used up, so that slots, and their generations, are used
-/// in turn. Other threads cannot have the slots that a cache keeps: a store is full, for
+/// It keeps up to 64 free slots to insert into, and up to 64 that were released through it.
+/// Slots are used in turns of eight or more, and their generations with them. Other threads cannot have the slots that a cache keeps: a store is full, for
 /// them, when the rest of it is. [`flush`](Self::flush), and dropping the cache, gives them
 /// back.
 ///
@@ -143,6 +147,10 @@ impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
                 group.bitmap.leave(at);
             } else {
                 self.back.mask |= 1 << at;
+                if at % ROUND == ROUND - 1 && self.back.base == self.free.base {
+                    // Used again soon, while their lines are in this thread's cache.
+                    self.free.mask |= core::mem::take(&mut self.back.mask);
+                }
             }
         }
         Ok(outcome)
@@ -182,9 +190,7 @@ impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
     /// Gets free slots: those released here, else all that the first group with any has.
     #[cold]
     fn refill(&mut self) -> Result<(), InsertError<()>> {
-        if P::Reuse::ROUND {
-            self.near = self.store.cursor.load(Ordering::Relaxed);
-        } else if self.back.mask != 0 {
+        if self.back.mask != 0 {
             core::mem::swap(&mut self.free, &mut self.back);
             return Ok(());
         }
@@ -203,9 +209,6 @@ impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
                         base: index * GROUP,
                         mask,
                     };
-                    if P::Reuse::ROUND {
-                        self.store.cursor.store(index, Ordering::Relaxed);
-                    }
                     return Ok(());
                 }
             }

@@ -21,14 +21,19 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
         loop {
             // Groups that are added meanwhile are found by growing.
             let count = self.layout.count();
-            let first = if P::Reuse::ROUND {
+            // Groups that are used up stay so until the resting slots are woken: the cursor
+            // passes them by.
+            let cursor = if P::Reuse::ROUND {
                 self.cursor.load(Ordering::Relaxed)
             } else {
-                hint
+                0
             };
+            let first = hint.wrapping_add(cursor);
             if let Some((index, place)) = self.claim_from(first, count) {
-                if P::Reuse::ROUND && index / GROUP != first {
-                    self.cursor.store(index / GROUP, Ordering::Relaxed);
+                let group = index / GROUP;
+                if P::Reuse::ROUND && group != first % count.max(1) {
+                    self.cursor
+                        .store(group.wrapping_sub(hint), Ordering::Relaxed);
                 }
                 return Ok((index, place));
             }

@@ -273,7 +273,7 @@ impl<T, P: Policy> Attempt<'_, T, P> {
     }
 
     fn wake(&self, before: Word) {
-        if before.leases() > 0 {
+        if before.leases() > 0 && !cfg!(mutant = "slots_sleepers_stay_asleep") {
             P::Park::wake(key(&self.slot.state));
         }
     }

@@ -101,7 +101,7 @@ pub type ValueOf<L> = <<L as sealed::Groups>::Cell as Keep>::Value;
 /// A handle does not say which store it is from: tell stores apart by their tag `G`.
 pub struct Slots<L, G = tag::Slot, P = With> {
     layout: L,
-    /// The group at which the next search for a free slot begins; of use to [`Late`] only.
+    /// Added to the hints at which searches for a free slot begin; of use to [`Late`] only.
     cursor: AtomicUsize,
     types: PhantomData<fn() -> (G, P)>,
 }

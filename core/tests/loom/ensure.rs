@@ -1,12 +1,34 @@
 //! Values that are made on demand: `ensure_alive` and weak leases.
 
-use cupola_core::{EnsureError, FixedSlots, Handle, HandleError, Hot, Release, Spin, With, tag};
-use loom::sync::Arc;
+use cupola_core::{EnsureError, FixedSlots, Handle, HandleError, Hot, Park, Release, With, tag};
+use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
 use super::{Ended, Seen, Value, model};
 
-type Store = FixedSlots<Value, 1, tag::Slot, With<Hot, u32, Spin>>;
+loom::lazy_static! {
+    static ref LOCK: Mutex<()> = Mutex::new(());
+    static ref CHANGED: Condvar = Condvar::new();
+}
+
+/// Threads sleep, so that one who is not woken is a deadlock that loom reports.
+enum Sleep {}
+
+impl Park for Sleep {
+    fn wait(_: usize, ready: &mut dyn FnMut() -> bool) {
+        let mut guard = LOCK.lock().unwrap();
+        while !ready() {
+            guard = CHANGED.wait(guard).unwrap();
+        }
+    }
+
+    fn wake(_: usize) {
+        drop(LOCK.lock().unwrap());
+        CHANGED.notify_all();
+    }
+}
+
+type Store = FixedSlots<Value, 1, tag::Slot, With<Hot, u32, Sleep>>;
 
 /// A store with one reserved slot.
 fn reserved() -> (Arc<Store>, Handle<tag::Slot>) {

@@ -20,7 +20,7 @@ fn a_crossing_is_reported_once() {
             let shared = Arc::clone(&shared);
             move || {
                 let (budget, gauge) = &*shared;
-                budget.reserve(45).unwrap().commit();
+                let _ = budget.reserve(45).unwrap().commit();
                 reports(gauge, budget)
             }
         };
@@ -42,7 +42,7 @@ fn a_crossing_is_reported_once() {
 fn calm_down(calm: fn(&Budget)) {
     model(&["never rose", "rose and fell"], move |seen| {
         let shared = Arc::new((Budget::new(100), PressureGauge::default()));
-        shared.0.reserve(60).unwrap().commit();
+        let _ = shared.0.reserve(60).unwrap().commit();
         let other = {
             let shared = Arc::clone(&shared);
             thread::spawn(move || reports(&shared.1, &shared.0))
