@@ -7,8 +7,9 @@
 use core::fmt;
 
 use super::error::{HandleError, InsertError};
-use super::group::Group;
+use super::group::{Bitmap, Group};
 use super::policy::sealed::Reuse as _;
+use super::slot::Slot;
 use super::{Layout, Policy, Release, Slots, ValueOf};
 use crate::handle::{Handle, Tag};
 use crate::sync::GROUP;
@@ -20,27 +21,39 @@ const ROUND: usize = 8;
 
 /// Free slots of one group that belong to the cache.
 struct Batch<'s, L: Layout> {
-    group: Option<Group<'s, L::Cell>>,
+    /// The group's slots; none before there is a group.
+    slots: &'s [Slot<L::Cell>],
+    bitmap: Option<&'s Bitmap>,
     /// Index of the group's first slot.
     base: usize,
     /// Bit set: the slot is free, and ours.
     mask: u64,
 }
 
-impl<L: Layout> Batch<'_, L> {
+impl<'s, L: Layout> Batch<'s, L> {
     const NONE: Self = Self {
-        group: None,
-        base: 0,
+        slots: &[],
+        bitmap: None,
+        base: usize::MAX,
         mask: 0,
     };
+
+    fn new(group: Group<'s, L::Cell>, base: usize, mask: u64) -> Self {
+        Self {
+            slots: group.slots,
+            bitmap: Some(group.bitmap),
+            base,
+            mask,
+        }
+    }
 
     /// Gives the slots back to the store.
     fn flush(&mut self) {
         let mask = core::mem::take(&mut self.mask);
-        if let Some(group) = self.group
+        if let Some(bitmap) = self.bitmap
             && mask != 0
         {
-            group.bitmap.free(mask);
+            bitmap.free(mask);
         }
     }
 }
@@ -99,11 +112,7 @@ impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
     pub fn insert(&mut self, value: ValueOf<L>) -> Result<Handle<G>, InsertError<ValueOf<L>>> {
         loop {
             let at = self.free.mask.trailing_zeros() as usize;
-            let slot = match self.free.group {
-                Some(group) => group.slots.get(at),
-                None => None,
-            };
-            let Some(slot) = slot else {
+            let Some(slot) = self.free.slots.get(at) else {
                 // No bit is set.
                 match self.refill() {
                     Ok(()) => continue,
@@ -112,7 +121,7 @@ impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
             };
             // SAFETY: the bit says that the slot is ours; such slots are vacant and not
             // used up.
-            return match unsafe { slot.publish(value) } {
+            return match unsafe { slot.publish_vacant(value) } {
                 Ok(generation) => {
                     self.free.mask &= self.free.mask - 1;
                     Ok(Handle::new(self.free.base + at, generation))
@@ -130,21 +139,17 @@ impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
     pub fn release(&mut self, handle: Handle<G>) -> Result<Release<ValueOf<L>>, HandleError> {
         let at = handle.index() % GROUP;
         let base = handle.index() - at;
-        if self.back.group.is_none() || self.back.base != base {
+        if self.back.base != base {
             self.turn_to(base).ok_or(HandleError::Stale)?;
         }
-        let slot = match self.back.group {
-            Some(group) => group.slots.get(at),
-            None => None,
-        };
-        let slot = slot.ok_or(HandleError::Stale)?;
+        let slot = self.back.slots.get(at).ok_or(HandleError::Stale)?;
         let (outcome, reusable) = Release::of(slot.end(handle.generation())?);
         if reusable {
             if P::Reuse::ROUND
-                && let Some(group) = self.back.group
+                && let Some(bitmap) = self.back.bitmap
             {
                 // It rests with the others.
-                group.bitmap.leave(at);
+                bitmap.leave(at);
             } else {
                 self.back.mask |= 1 << at;
                 if at % ROUND == ROUND - 1 && self.back.base == self.free.base {
@@ -179,11 +184,7 @@ impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
     fn turn_to(&mut self, base: usize) -> Option<()> {
         let group = self.store.layout.group(base / GROUP)?;
         self.back.flush();
-        self.back = Batch {
-            group: Some(group),
-            base,
-            mask: 0,
-        };
+        self.back = Batch::new(group, base, 0);
         Some(())
     }
 
@@ -204,11 +205,7 @@ impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
                 let mask = group.bitmap.claim_all(group.all());
                 if mask != 0 {
                     self.near = index;
-                    self.free = Batch {
-                        group: Some(group),
-                        base: index * GROUP,
-                        mask,
-                    };
+                    self.free = Batch::new(group, index * GROUP, mask);
                     return Ok(());
                 }
             }

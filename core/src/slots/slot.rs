@@ -5,7 +5,7 @@ use core::fmt;
 use super::error::HandleError;
 use super::payload::Payload;
 use super::state::{Ended, State};
-use super::word::Phase;
+use super::word::{Phase, Word};
 use crate::sync::Ordering;
 
 /// A place for one value.
@@ -45,13 +45,39 @@ impl<C: Payload> Slot<C> {
     /// The caller owns this slot, which is filling, or vacant and not used up.
     pub(crate) unsafe fn publish(&self, value: C::Value) -> Result<u64, C::Value> {
         let word = self.state.glance();
-        if word.is_closed() {
-            return Err(value);
-        }
         let next = match word.phase() {
             Phase::Filling => word.with_phase(Phase::Alive),
             _ => word.occupied(Phase::Alive),
         };
+        // SAFETY: the same conditions.
+        unsafe { self.publish_from(word, next, value) }
+    }
+
+    /// As `publish`.
+    ///
+    /// # Safety
+    /// The caller owns this slot, which is vacant and not used up.
+    #[inline]
+    pub(crate) unsafe fn publish_vacant(&self, value: C::Value) -> Result<u64, C::Value> {
+        let word = self.state.glance();
+        // SAFETY: the same conditions.
+        unsafe { self.publish_from(word, word.occupied(Phase::Alive), value) }
+    }
+
+    /// Publishes `value` by changing `word` to `next`.
+    ///
+    /// # Safety
+    /// The caller owns this slot, which holds no value; `next` is alive.
+    #[inline]
+    unsafe fn publish_from(
+        &self,
+        word: Word,
+        next: Word,
+        value: C::Value,
+    ) -> Result<u64, C::Value> {
+        if word.is_closed() {
+            return Err(value);
+        }
         // SAFETY: the caller owns the slot, which holds no value.
         unsafe { self.cell.write(value) };
         let order = if cfg!(mutant = "slots_relaxed_publish") {

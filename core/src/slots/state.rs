@@ -58,20 +58,9 @@ impl State {
     pub(crate) fn update<R>(
         &self,
         success: Ordering,
-        change: impl FnMut(Word) -> Result<Word, R>,
-    ) -> Result<Word, R> {
-        self.update_from(self.glance(), success, change)
-    }
-
-    /// As `update`, with a guess at what is there instead of a load.
-    #[inline]
-    fn update_from<R>(
-        &self,
-        guess: Word,
-        success: Ordering,
         mut change: impl FnMut(Word) -> Result<Word, R>,
     ) -> Result<Word, R> {
-        let mut word = guess;
+        let mut word = self.glance();
         loop {
             match self.exchange(word, change(word)?, success) {
                 Ok(()) => return Ok(word),
@@ -140,13 +129,26 @@ impl State {
     }
 
     /// Ends the life `generation`, now or with its last lease.
+    #[inline]
     pub(crate) fn end(&self, generation: u64) -> Result<Ended, HandleError> {
         // Most often the value is there and nobody leases it. Guessing so saves a load, which
         // would wait for what was stored here last: a third of the whole release.
         let guess = Word::new(generation, Phase::Alive, false, 0);
+        // The orders are those of the slow way.
+        match self.exchange(guess, guess.vacated(), Ordering::AcqRel) {
+            Ok(()) => Ok(Ended::Now {
+                held: true,
+                reusable: !guess.is_last() || cfg!(mutant = "slots_generation_wraps"),
+            }),
+            Err(_) => self.end_slowly(generation),
+        }
+    }
+
+    #[cold]
+    fn end_slowly(&self, generation: u64) -> Result<Ended, HandleError> {
         // Acquire: all reads under earlier leases come before the value is moved.
         // Release: the caller's work so far comes before the last lease moves it.
-        let before = self.update_from(guess, Ordering::AcqRel, |word| {
+        let before = self.update(Ordering::AcqRel, |word| {
             let reserved = word.generation() == generation && word.phase() == Phase::Reserved;
             if !reserved {
                 word.check(generation)?;

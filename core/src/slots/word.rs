@@ -95,7 +95,8 @@ impl Word {
 
     /// The next life of a vacant slot, in `phase`.
     pub(crate) const fn occupied(self, phase: Phase) -> Self {
-        Self::new(self.generation() + 1, phase, self.is_closed(), 0)
+        debug_assert!(matches!(self.phase(), Phase::Vacant) && self.leases() == 0);
+        Self(self.0 + (1 << GENERATION_SHIFT) + ((phase as u64) << PHASE_SHIFT))
     }
 
     /// The same life in another phase.
