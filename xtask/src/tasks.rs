@@ -233,7 +233,7 @@ pub(crate) fn ci() -> Result<()> {
     loom()?;
     mutants::run(&[])?;
     sanitize::run()?;
-    fuzz(env::var("CUPOLA_FUZZ_SECONDS").map_or(Ok(45), |text| text.parse())?)?;
+    fuzz(env::var("CUPOLA_FUZZ_SECONDS").map_or(Ok(25), |text| text.parse())?)?;
     run(
         "the main job",
         &mut cargo(["run", "--release", "--", "run", "--device", "sim"]),
