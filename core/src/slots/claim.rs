@@ -71,10 +71,7 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     fn wake(&self) -> bool {
         let mut any = false;
         for (_, group) in self.groups() {
-            let mut woken = 0;
-            while let Some(at) = group.bitmap.claim_left(group.slots, Phase::Vacant) {
-                woken |= 1 << at;
-            }
+            let woken = group.bitmap.claim_left(group.slots, Phase::Vacant, GROUP);
             if woken != 0 {
                 group.bitmap.free(woken);
                 any = true;

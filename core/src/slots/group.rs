@@ -97,36 +97,36 @@ impl Bitmap {
         debug_assert!(before & (1 << at) == 0, "a slot was left twice");
     }
 
-    /// Makes the caller owner of a slot that was left in `phase`: its place in the group.
-    pub(crate) fn claim_left<C: Payload>(&self, slots: &[Slot<C>], phase: Phase) -> Option<usize> {
-        let is = |at: usize| {
+    /// Makes the caller owner of slots that were left in `phase`, of at most `most` of them:
+    /// a bit for each.
+    pub(crate) fn claim_left<C: Payload>(
+        &self,
+        slots: &[Slot<C>],
+        phase: Phase,
+        most: usize,
+    ) -> u64 {
+        let is = |at: u32| {
             slots
-                .get(at)
+                .get(at as usize)
                 .is_some_and(|slot| slot.state.word().phase() == phase)
         };
-        let mut passed = 0;
-        loop {
-            let left = self.left.load(Ordering::Relaxed) & !passed;
-            if left == 0 {
-                return None;
-            }
-            let at = left.trailing_zeros() as usize;
-            passed |= 1 << at;
-            // Looks before it takes; a slot that is taken has one owner until it is left.
-            if !is(at) {
-                continue;
-            }
-            // Acquire: pairs with the Release in `leave`.
-            let before = self.left.fetch_and(!(1 << at), Ordering::Acquire);
-            if before & (1 << at) == 0 {
-                continue;
-            }
-            if is(at) {
-                return Some(at);
-            }
-            // It was another life's: left again as it was.
-            self.leave(at);
+        // Looks before it takes.
+        let mut want = bits(self.left.load(Ordering::Relaxed), is);
+        while want.count_ones() as usize > most {
+            want &= want - 1;
         }
+        if want == 0 {
+            return 0;
+        }
+        // Acquire: pairs with the Release in `leave`.
+        let got = self.left.fetch_and(!want, Ordering::Acquire) & want;
+        // What is ours now does not change any more. Some may be of later lives: they are
+        // left again as they were.
+        let right = bits(got, is);
+        if right != got {
+            self.left.fetch_or(got & !right, Ordering::Release);
+        }
+        right
     }
 
     /// Places of the slots whose bit is set.
@@ -134,6 +134,17 @@ impl Bitmap {
         let taken = self.taken.load(Ordering::Relaxed);
         (0..GROUP).filter(move |at| taken & (1 << at) != 0)
     }
+}
+
+/// The bits of `mask` that `keep` keeps.
+fn bits(mask: u64, mut keep: impl FnMut(u32) -> bool) -> u64 {
+    let (mut rest, mut kept) = (mask, 0);
+    while rest != 0 {
+        let at = rest.trailing_zeros();
+        rest &= rest - 1;
+        kept |= u64::from(keep(at)) << at;
+    }
+    kept
 }
 
 /// A borrowed group, wherever the store keeps its parts.

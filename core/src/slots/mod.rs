@@ -180,8 +180,9 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     /// dropped. Call it until `None` where such values may be destroyed.
     pub fn reap(&self) -> Option<(Handle<G>, ValueOf<L>)> {
         for (base, group) in self.groups() {
-            let left = group.bitmap.claim_left(group.slots, Phase::Retiring);
-            if let Some(place) = left.and_then(|at| group.place(at)) {
+            let left = group.bitmap.claim_left(group.slots, Phase::Retiring, 1);
+            // No bit: no place either.
+            if let Some(place) = group.place(left.trailing_zeros() as usize) {
                 let handle = Handle::new(base + place.at, place.slot.state.word().generation());
                 // SAFETY: the claim made us owner of a retiring slot without leases.
                 let (value, reusable) = unsafe { place.slot.take() };
