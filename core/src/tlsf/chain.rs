@@ -109,6 +109,11 @@ where
         self.join(before, after);
     }
 
+    /// Forgets which nodes were in use. None is.
+    pub(super) const fn reset(&mut self) {
+        (self.vacant, self.vacant_count, self.fresh) = (NONE, 0, 0);
+    }
+
     /// Makes two nodes neighbours; `NONE` is either end.
     #[inline(always)]
     fn join(&mut self, left: u32, right: u32) {

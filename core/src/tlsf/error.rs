@@ -10,10 +10,10 @@ pub enum AllocateError {
     /// The alignment is no power of two, or the given offset is not on a granule.
     Misaligned,
     /// No free block holds the request, or none that the hooks allow. With
-    /// [`allocate_at`](super::Tlsf::allocate_at): the place is not free.
+    /// [`allocate_at`](super::Tlsf::allocate_at): the place is not free or is forbidden.
     NoFit,
-    /// There is a place, and splitting its block needs more nodes than are vacant: lend
-    /// this many.
+    /// There is a place, and splitting the block that was chosen needs more nodes than are
+    /// vacant: lend this many.
     NoNodes(u32),
 }
 

@@ -15,12 +15,12 @@ pub trait Hooks {
     /// Below 64 granules all blocks of that class are equally large.
     const CANDIDATES: usize = 2;
 
-    /// How many blocks a search looks at in any other class, and in all further ones that
-    /// alignment makes uncertain. The blocks of a class differ by less than a 64th, so one
+    /// How many blocks a search looks at in any other class, and together in all further ones
+    /// that alignment makes uncertain. The blocks of a class differ by less than a 64th, so one
     /// will do where ranks do not matter.
     const TRIES: usize = 1;
 
-    /// Whether two free neighbours may become one block.
+    /// Whether two free blocks that touch may become one.
     #[inline]
     fn may_merge(&self, left: &Piece<Self::Data>, right: &Piece<Self::Data>) -> bool {
         let _ = (left, right);
@@ -35,8 +35,9 @@ pub trait Hooks {
         left.data
     }
 
-    /// The data of what is left over of `whole` at `offset` after `size` bytes are cut off:
-    /// the data of `whole` if not said otherwise.
+    /// The data of a part that is left over of `whole`, the `size` bytes at `offset`, when the
+    /// rest is allocated or cut off: the data of `whole` if not said otherwise. Where parts
+    /// are left over on both sides, each is asked for.
     #[inline]
     fn split(&self, whole: &Piece<Self::Data>, offset: u64, size: u64) -> Self::Data {
         let _ = (offset, size);
@@ -44,8 +45,8 @@ pub trait Hooks {
     }
 
     /// How dear it would be to use the place at `offset` of `size` bytes, which is in a free
-    /// block of `data`: say, its pages that are not mapped. The lowest rank in a class
-    /// wins; `None` forbids the place for this request.
+    /// block of `data`: say, its pages that are not mapped. Of the blocks of a class that
+    /// are looked at, the lowest rank wins; `None` forbids the place for this request.
     #[inline]
     fn rank(&self, offset: u64, size: u64, data: &Self::Data) -> Option<u64> {
         let _ = (offset, size, data);

@@ -55,8 +55,9 @@ where
         }
     }
 
-    /// Tries again to merge all free neighbours, from the lowest address up, and says how
-    /// many merges there were. The time is linear in the number of blocks.
+    /// Tries again to merge all free neighbours, from the lowest address up and until no two
+    /// may merge any more, and says how many merges there were. The time is linear in the
+    /// number of blocks.
     pub fn coalesce_all(&mut self) -> u32 {
         let before = self.free_blocks;
         let mut at = self.chain.first;
@@ -72,6 +73,12 @@ where
                 at = after;
             } else {
                 self.absorb(at, merged);
+                // The one on the left may merge with what this one has become.
+                match self.chain.node(at).before {
+                    NONE => {}
+                    _ if cfg!(mutant = "tlsf_coalesces_in_one_pass") => {}
+                    left => at = left,
+                }
             }
         }
         before - self.free_blocks
@@ -106,9 +113,9 @@ where
     }
 
     fn may_merge(&self, left: &Piece<H::Data>, right: &Piece<H::Data>) -> bool {
-        let allowed = cfg!(mutant = "tlsf_merge_hook_ignored") || self.hooks.may_merge(left, right);
-        // Between two ranges there may be a gap.
-        left.end() == right.offset && allowed
+        // Between two ranges there may be a gap, about which the hooks have nothing to say.
+        left.end() == right.offset
+            && (cfg!(mutant = "tlsf_merge_hook_ignored") || self.hooks.may_merge(left, right))
     }
 
     fn union(&self, left: &Piece<H::Data>, right: &Piece<H::Data>) -> Piece<H::Data> {

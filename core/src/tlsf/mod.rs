@@ -37,13 +37,20 @@ pub use usage::HeapUsage;
 /// [`Node`]. `H` are the caller's [`Hooks`]. Sizes are rounded up to `GRANULE` bytes, a
 /// power of two, and every block begins on one. Offsets, sizes and alignments are in bytes.
 ///
-/// Allocating and freeing take constant time with one exception: when none of the few blocks
-/// that are tried first holds the request, and no larger class has a block, every block that
-/// could hold it is looked at before it is refused.
+/// Freeing takes constant time, and so does allocating as long as one of the few blocks that
+/// are tried holds the request and is not forbidden by [`Hooks::rank`]. Those are some of the
+/// request's own class, of those that alignment makes uncertain and of the next one whose
+/// blocks surely hold it; and if the hooks forbid what was tried, some of each of the next
+/// eight such classes. Otherwise every block that could hold the request is looked at, in
+/// time linear in their number. That often finds a place: say, when no larger class has a
+/// block, or when the hooks forbid most of what is free.
 ///
-/// The choice among the blocks that fit is deterministic: of the lowest size class in which
-/// a fit is found, among its first few blocks ([`Hooks::CANDIDATES`] and [`Hooks::TRIES`]),
-/// the lowest rank, then the smallest size, then the lowest offset. The request lies as low
+/// A storage whose `AsRef` and `AsMut` do not give the same nodes each time makes the heap
+/// panic, answer wrongly or search without end, and is never unsound: there is no unsafe code.
+///
+/// The choice among the blocks that fit is deterministic: of the first size class in which
+/// a fit is found, among those looked at ([`Hooks::CANDIDATES`] and [`Hooks::TRIES`]), the
+/// lowest rank, then the smallest size, then the lowest offset. The request lies as low
 /// in the block as its alignment lets it.
 ///
 /// ```
@@ -71,6 +78,8 @@ pub struct Tlsf<S, H: Hooks = (), const GRANULE: u64 = 1> {
     index: Index,
     /// Counts the lives of blocks, in steps of two.
     lives: u64,
+    /// The end of the highest range, or where it was cut off.
+    end: u64,
     used_bytes: u64,
     free_bytes: u64,
     used_blocks: u32,
@@ -87,6 +96,7 @@ impl<S, H: Hooks, const GRANULE: u64> Tlsf<S, H, GRANULE> {
             hooks,
             index: Index::new(),
             lives: 0,
+            end: 0,
             used_bytes: 0,
             free_bytes: 0,
             used_blocks: 0,
@@ -151,7 +161,8 @@ where
     /// looked for by address: the time is linear in the number of blocks.
     ///
     /// # Errors
-    /// [`AllocateError`]
+    /// [`AllocateError`]. [`NoFit`](AllocateError::NoFit) when the place is not free, or
+    /// [`Hooks::rank`] forbids it.
     pub fn allocate_at(
         &mut self,
         offset: u64,
@@ -167,7 +178,10 @@ where
         while at != NONE && self.chain.node(at).end() <= offset {
             at = self.chain.node(at).after;
         }
-        let holds = |node: &Node<_>| node.is_free() && node.offset <= offset && end <= node.end();
+        let holds = |node: &Node<H::Data>| {
+            let inside = node.offset <= offset && end <= node.end();
+            inside && node.is_free() && self.hooks.rank(offset, size, &node.data).is_some()
+        };
         if at == NONE || !holds(self.chain.node(at)) {
             return Err(AllocateError::NoFit);
         }

@@ -75,7 +75,7 @@ pub struct Piece<D> {
     pub offset: u64,
     /// Its length in bytes, never 0.
     pub size: u64,
-    /// What the caller gave with `free`, or what the hooks made of it.
+    /// What the caller gave for the bytes, or what the hooks made of it.
     pub data: D,
 }
 
@@ -113,9 +113,9 @@ impl Block {
 
 /// The name of a free block.
 ///
-/// A block that grows by what is merged to its right keeps its name, and so does what a
-/// split leaves over at its right end, or else at its left end. Any other change ends the
-/// name for good. So it says no more than where to look for a stretch freed earlier: ask
+/// A block keeps its name when its data is changed, when it grows by what is merged to its
+/// right and when `truncate` shortens it; and so does what a split leaves over at its right
+/// end, or else at its left end. Any other change ends the name for good. So it says no more than where to look for a stretch freed earlier: ask
 /// [`Tlsf::piece`](super::Tlsf::piece) what is there now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FreeBlock {

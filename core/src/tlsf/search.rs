@@ -6,6 +6,10 @@ use super::class::{Class, END};
 use super::node::NONE;
 use super::{Hooks, Node, Tlsf};
 
+/// How many classes that surely fit are tried before the complete scan, where hooks forbid
+/// what was tried.
+const SURE_CLASSES: usize = 8;
+
 /// A free block that holds the request. The best one is the least.
 #[derive(Clone, Copy)]
 struct Fit {
@@ -40,7 +44,7 @@ where
     ///
     /// A block holds the request for sure from the class on that covers the size and the
     /// most that alignment can cost. Below that, blocks have to be tried: a bounded number
-    /// first, and all that could hold the request only when nothing else does.
+    /// first, and all that could hold the request only when no block that was tried does.
     #[inline(always)]
     pub(super) fn find(&self, size: u64, align: u64) -> Option<(u32, u64)> {
         let own = if cfg!(mutant = "tlsf_own_class_skipped") {
@@ -55,7 +59,7 @@ where
         };
         let fit = match self.try_few(own, sure, size, align) {
             Some(fit) => fit,
-            None => self.try_all(own, size, align)?,
+            None => self.try_more(own, sure, size, align)?,
         };
         Some((fit.node, fit.offset + padding(fit.offset, align)))
     }
@@ -95,8 +99,30 @@ where
         self.best(class, H::TRIES.max(1), size, align).0
     }
 
-    /// The best fit in the first class that has any.
+    /// A bounded number of blocks of the next classes that surely fit, where only the hooks
+    /// can have forbidden what was tried before; and then everything.
     #[cold]
+    fn try_more(&self, own: Class, sure: Class, size: u64, align: u64) -> Option<Fit> {
+        let mut from = sure;
+        let classes = if cfg!(mutant = "tlsf_larger_classes_not_tried") {
+            0
+        } else {
+            SURE_CLASSES
+        };
+        for _ in 0..classes {
+            let Some(class) = self.index.first_from(from) else {
+                break;
+            };
+            let (best, _) = self.best(class, H::TRIES.max(1), size, align);
+            if best.is_some() {
+                return best;
+            }
+            from = class.next();
+        }
+        self.try_all(own, size, align)
+    }
+
+    /// The best fit in the first class that has any.
     fn try_all(&self, own: Class, size: u64, align: u64) -> Option<Fit> {
         if cfg!(mutant = "tlsf_no_complete_scan") {
             return None;

@@ -14,7 +14,8 @@ pub struct HeapUsage {
     pub used_blocks: u32,
     /// Free blocks. Two that touch and may not be merged are two.
     pub free_blocks: u32,
-    /// The largest free block: the largest request without alignment that fits.
+    /// The largest free block: the largest request without alignment that fits, if the hooks
+    /// do not forbid the place. It is used up whole, so no node is needed.
     pub largest_free: u64,
 }
 
@@ -35,8 +36,8 @@ where
     S: AsRef<[Node<H::Data>]> + AsMut<[Node<H::Data>]>,
     H: Hooks,
 {
-    /// The account. Everything is kept up to date but the largest free block, for which
-    /// the blocks of the highest class are looked at.
+    /// The account. Everything is kept up to date but the largest free block, for which all
+    /// blocks of the highest class are looked at: the time is linear in their number.
     pub fn usage(&self) -> HeapUsage {
         let mut largest_free = 0;
         if let Some(class) = self.index.last() {

@@ -61,6 +61,10 @@ impl Interval {
 pub(crate) struct World<const GRANULE: u64, const CANDIDATES: usize> {
     heap: Tlsf<Vec<Node<u8>>, Rules<CANDIDATES>, GRANULE>,
     nodes: usize,
+    /// The most nodes in use at one time since nothing was managed.
+    most: usize,
+    /// Where the highest range ends, or was cut off.
+    end: u64,
     intervals: Vec<Interval>,
     freed: Vec<Block>,
     names: Vec<FreeBlock>,
@@ -75,6 +79,8 @@ impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
         Self {
             heap: Tlsf::new(vec![Node::default(); nodes], rules),
             nodes,
+            most: 0,
+            end: 0,
             intervals: Vec::new(),
             freed: Vec::new(),
             names: Vec::new(),
@@ -132,8 +138,7 @@ impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
             }
             Op::AddRange { start, size, tag } => self.add_range(start, size, tag, false),
             Op::Extend { size, tag } => {
-                let end = self.intervals.last().map_or(0, Interval::end);
-                self.add_range(end, size, tag, true);
+                self.add_range(self.end, size, tag, true);
             }
             Op::Truncate { end } => self.truncate(end),
             Op::Lend { nodes } => {
@@ -145,12 +150,17 @@ impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
                 match self.heap.replace_nodes(longer) {
                     Ok(old) => {
                         assert_eq!(old.len(), self.nodes);
+                        assert!(nodes >= self.most);
                         self.nodes = nodes;
                     }
-                    Err(refused) => assert!(refused.len() == nodes && nodes < self.nodes),
+                    Err(refused) => assert!(refused.len() == nodes && nodes < self.most),
                 }
             }
         }
+        self.most = match self.intervals.len() {
+            0 => 0,
+            blocks => self.most.max(blocks),
+        };
         self.compare();
     }
 
@@ -240,10 +250,7 @@ impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
             of(false).map(|it| it.size).max().unwrap_or(0)
         );
         assert!((0.0..1.0).contains(&usage.fragmentation()));
-        assert_eq!(
-            self.heap.end(),
-            self.intervals.last().map_or(0, Interval::end)
-        );
+        assert_eq!(self.heap.end(), self.end);
         assert_eq!(
             self.heap.spare_nodes() as usize,
             self.nodes - self.intervals.len()

@@ -17,6 +17,8 @@ impl<const CANDIDATES: usize> Hooks for Rules<CANDIDATES> {
     const TRIES: usize = CANDIDATES;
 
     fn may_merge(&self, left: &Piece<u8>, right: &Piece<u8>) -> bool {
+        let touch = left.offset + left.size == right.offset;
+        assert!(touch, "asked about blocks that do not touch");
         let complete = |tag: u8| self.complete >> tag & 1 == 1;
         left.data == right.data || complete(left.data) && complete(right.data)
     }

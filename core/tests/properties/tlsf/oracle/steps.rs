@@ -57,8 +57,11 @@ impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
         else {
             return assert_eq!(outcome, Err(AllocateError::NoFit));
         };
-        let holds =
-            |free: &Interval| free.used.is_none() && free.offset <= offset && end <= free.end();
+        let holds = |free: &Interval| {
+            let inside = free.offset <= offset && end <= free.end();
+            let rank = |tag| self.heap.hooks().rank(offset, end - offset, tag);
+            free.used.is_none() && inside && rank(&free.tag).is_some()
+        };
         match (self.intervals.iter().position(holds), outcome) {
             (None, outcome) => assert_eq!(outcome, Err(AllocateError::NoFit)),
             (Some(at), Ok(block)) => {
@@ -147,11 +150,13 @@ impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
         while at < self.intervals.len() {
             if self.merge_with_next(at) {
                 merges += 1;
+                at = at.saturating_sub(1);
             } else {
                 at += 1;
             }
         }
         assert_eq!(self.heap.coalesce_all(), merges);
+        assert_eq!(self.heap.coalesce_all(), 0);
     }
 
     pub(super) fn add_range(&mut self, start: u64, size: u64, tag: u8, at_the_end: bool) {
@@ -193,6 +198,7 @@ impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
             self.intervals = before;
             return assert_eq!(outcome, Err(RangeError::NoNodes));
         }
+        self.end = self.end.max(start + size);
         let name = outcome.unwrap();
         let at = merged.unwrap_or(at);
         assert_eq!(self.heap.piece(name), Some(self.intervals[at].piece()));
@@ -214,9 +220,14 @@ impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
         let bytes = |intervals: &[Interval]| intervals.iter().map(|it| it.size).sum::<u64>();
         let before = bytes(&self.intervals);
         self.intervals.retain(|it| it.offset < end);
-        if let Some(last) = self.intervals.last_mut() {
-            last.size = last.size.min(end - last.offset);
+        if let Some(last) = self.intervals.last_mut()
+            && last.end() > end
+        {
+            let (whole, size) = (last.piece(), end - last.offset);
+            last.tag = self.heap.hooks().split(&whole, whole.offset, size);
+            last.size = size;
         }
+        self.end = self.end.min(end);
         assert_eq!(outcome, Ok(before - bytes(&self.intervals)));
     }
 }
