@@ -62,7 +62,8 @@ impl fmt::Display for RangeError {
 
 impl core::error::Error for RangeError {}
 
-/// The name is of no block that lives: it was freed or has changed, or is another heap's.
+/// The name is of no block that lives: it was freed or has changed, or is another heap's (as
+/// far as that [is noticed](super::Tlsf::numbered)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stale;
 

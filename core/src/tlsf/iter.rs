@@ -8,6 +8,7 @@ use super::{Block, Entry, FreeBlock, Hooks, Node, Tlsf};
 #[derive(Clone, Debug)]
 pub struct Blocks<'a, D> {
     nodes: &'a [Node<D>],
+    heap: u32,
     first: u32,
     last: u32,
     left: usize,
@@ -21,6 +22,7 @@ impl<'a, D: Copy> Blocks<'a, D> {
             let name = FreeBlock {
                 serial: node.serial,
                 node: at,
+                heap: self.heap,
             };
             Entry::Free(name, node.piece())
         } else {
@@ -29,6 +31,7 @@ impl<'a, D: Copy> Blocks<'a, D> {
                 size: node.size,
                 serial: node.serial,
                 node: at,
+                heap: self.heap,
             };
             Entry::Used(block, node.data)
         };
@@ -67,10 +70,20 @@ where
     S: AsRef<[Node<H::Data>]> + AsMut<[Node<H::Data>]>,
     H: Hooks,
 {
+    /// The allocated block that begins at `offset`, for a caller who has kept no name. The
+    /// blocks are gone through by address: the time is linear in their number.
+    pub fn block_at(&self, offset: u64) -> Option<Block> {
+        self.blocks().find_map(|entry| match entry {
+            Entry::Used(block, _) if block.offset == offset => Some(block),
+            _ => None,
+        })
+    }
+
     /// All blocks, used and free, from the lowest address to the highest.
     pub fn blocks(&self) -> Blocks<'_, H::Data> {
         Blocks {
             nodes: self.chain.nodes(),
+            heap: self.number,
             first: self.chain.first,
             last: self.chain.last,
             left: self.used_blocks as usize + self.free_blocks as usize,

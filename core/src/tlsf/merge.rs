@@ -19,7 +19,19 @@ where
 {
     /// What is free at a name; `None` once the name is stale.
     pub fn piece(&self, name: FreeBlock) -> Option<Piece<H::Data>> {
-        self.chain.named(name.node, name.serial).map(Node::piece)
+        self.named(name.heap, name.node, name.serial)
+            .map(Node::piece)
+    }
+
+    /// The node of a name of this heap, unless the name is stale.
+    #[inline(always)]
+    pub(super) fn named(&self, heap: u32, node: u32, serial: u64) -> Option<&Node<H::Data>> {
+        let own = heap == self.number || cfg!(mutant = "tlsf_foreign_name_accepted");
+        if own {
+            self.chain.named(node, serial)
+        } else {
+            None
+        }
     }
 
     /// Changes the data of a free block.
@@ -154,6 +166,7 @@ where
         FreeBlock {
             serial: self.chain.node(at).serial,
             node: at,
+            heap: self.number,
         }
     }
 

@@ -76,6 +76,8 @@ pub struct Tlsf<S, H: Hooks = (), const GRANULE: u64 = 1> {
     chain: Chain<S, H::Data>,
     hooks: H,
     index: Index,
+    /// What tells its names from those of other heaps.
+    number: u32,
     /// Counts the lives of blocks, in steps of two.
     lives: u64,
     /// The end of the highest range, or where it was cut off.
@@ -87,14 +89,35 @@ pub struct Tlsf<S, H: Hooks = (), const GRANULE: u64 = 1> {
 }
 
 impl<S, H: Hooks, const GRANULE: u64> Tlsf<S, H, GRANULE> {
-    /// A heap that manages nothing yet. What is in the nodes does not matter.
+    /// A heap that manages nothing yet, with the number 0. What is in the nodes does not
+    /// matter.
     #[must_use]
     pub const fn new(storage: S, hooks: H) -> Self {
+        Self::numbered(storage, hooks, 0)
+    }
+
+    /// As [`new`](Self::new), for one heap of several: heaps of different numbers never take
+    /// each other's [`Block`] or [`FreeBlock`] for their own. With the same number they can.
+    ///
+    /// ```
+    /// use cupola_core::Tlsf;
+    /// use cupola_core::tlsf::{Node, Stale};
+    ///
+    /// let heap = |device| Tlsf::<[Node; 4]>::numbered([Node::new(()); 4], (), device);
+    /// let (mut one, mut two) = (heap(0), heap(1));
+    /// one.add_range(0, 100, ()).unwrap();
+    /// two.add_range(0, 100, ()).unwrap();
+    /// let (block, _same_place) = (one.allocate(10, 1, ()), two.allocate(10, 1, ()));
+    /// assert_eq!(two.free(block.unwrap(), ()), Err(Stale));
+    /// ```
+    #[must_use]
+    pub const fn numbered(storage: S, hooks: H, number: u32) -> Self {
         const { assert!(GRANULE.is_power_of_two(), "a granule is a power of two") };
         Self {
             chain: Chain::new(storage),
             hooks,
             index: Index::new(),
+            number,
             lives: 0,
             end: 0,
             used_bytes: 0,
@@ -114,7 +137,8 @@ impl<S, H: Hooks, const GRANULE: u64> Tlsf<S, H, GRANULE> {
         &mut self.hooks
     }
 
-    /// The nodes and the hooks, for another heap. The blocks are forgotten.
+    /// The nodes and the hooks, for another heap. The blocks are forgotten; that their names
+    /// are stale is only sure to be noticed in a heap of another [number](Self::numbered).
     pub fn into_parts(self) -> (S, H) {
         (self.chain.storage, self.hooks)
     }
@@ -253,6 +277,7 @@ where
             size,
             serial,
             node: used,
+            heap: self.number,
         })
     }
 
@@ -295,8 +320,9 @@ where
     }
 
     fn used(&self, block: Block) -> Result<&Node<H::Data>, Stale> {
-        let node = self.chain.named(block.node, block.serial).ok_or(Stale)?;
-        // The same serial at another place is another heap's.
+        let node = self.named(block.heap, block.node, block.serial);
+        let node = node.ok_or(Stale)?;
+        // The same serial at another place is that of another heap with the same number.
         let same = (node.offset, node.size) == (block.offset, block.size);
         if same { Ok(node) } else { Err(Stale) }
     }

@@ -88,13 +88,17 @@ impl<D> Piece<D> {
 /// The name of an allocated block, good until the block is freed and never again.
 ///
 /// It is told from any other block of the same heap, past or future, by a number that is
-/// not used twice. A name from another heap is not always noticed.
+/// not used twice, and from the blocks of other heaps by their numbers, if these differ: see
+/// [`Tlsf::numbered`](super::Tlsf::numbered). A name from another heap of the same number is
+/// not always noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Block {
     pub(super) offset: u64,
     pub(super) size: u64,
     pub(super) serial: u64,
     pub(super) node: u32,
+    /// The number of the heap.
+    pub(super) heap: u32,
 }
 
 impl Block {
@@ -117,10 +121,14 @@ impl Block {
 /// right and when `truncate` shortens it; and so does what a split leaves over at its right
 /// end, or else at its left end. Any other change ends the name for good. So it says no more than where to look for a stretch freed earlier: ask
 /// [`Tlsf::piece`](super::Tlsf::piece) what is there now.
+///
+/// As with a [`Block`], only heaps of different numbers are sure to refuse each other's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FreeBlock {
     pub(super) serial: u64,
     pub(super) node: u32,
+    /// The number of the heap.
+    pub(super) heap: u32,
 }
 
 /// One block of a heap, as [`Tlsf::blocks`](super::Tlsf::blocks) meets it.

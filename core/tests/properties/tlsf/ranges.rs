@@ -1,7 +1,8 @@
-//! What a heap manages: where it goes on after it was cut off, and what its storage needs.
+//! What a heap manages: where it goes on after it was cut off, what its storage needs, and
+//! whose names it takes.
 
 use cupola_core::Tlsf;
-use cupola_core::tlsf::{Node, RangeError};
+use cupola_core::tlsf::{Node, RangeError, Stale};
 
 fn heap() -> Tlsf<Vec<Node>> {
     Tlsf::new(vec![Node::default(); 100], ())
@@ -77,4 +78,37 @@ fn an_empty_heap_moves_to_a_small_storage() {
     heap.extend(100, ()).unwrap();
     heap.allocate(10, 1, ()).unwrap();
     assert_eq!((heap.spare_nodes(), heap.check()), (0, Ok(())));
+}
+
+/// Without it the name of a block in one heap could free another one's in its twin, where
+/// offset, size, node and serial are the same; or one from before a heap was made anew.
+#[test]
+fn heaps_of_different_numbers_refuse_each_others_names() {
+    let nodes = || vec![Node::default(); 10];
+    let twin = |nodes: Vec<Node>, number| {
+        let mut heap = Tlsf::<_>::numbered(nodes, (), number);
+        let whole = heap.add_range(0, 100, ()).unwrap();
+        let block = heap.allocate(10, 1, ()).unwrap();
+        (heap, whole, block)
+    };
+    let (mut one, one_rest, one_block) = twin(nodes(), 1);
+    let (two, two_rest, two_block) = twin(nodes(), 2);
+    assert_eq!(one_block.offset(), two_block.offset());
+    assert_eq!(one.free(two_block, ()), Err(Stale));
+    assert_eq!(one.data(two_block), Err(Stale));
+    assert_eq!(one.set_data(two_block, ()), Err(Stale));
+    assert_eq!(one.piece(two_rest), None);
+    assert_eq!(one.set_piece_data(two_rest, ()), Err(Stale));
+    assert_eq!(one.coalesce(two_rest), Err(Stale));
+    assert_eq!(one.piece(one_rest), two.piece(two_rest));
+
+    // The second's nodes in a third heap, and the names from before.
+    let (mut three, _, block) = twin(two.into_parts().0, 3);
+    assert_eq!(three.free(two_block, ()), Err(Stale));
+    assert_eq!(three.piece(two_rest), None);
+    // Every way to a name gives the heap's own.
+    assert_eq!(three.block_at(0), Some(block));
+    let name = three.free(block, ()).unwrap();
+    assert_eq!(three.piece(name).map(|piece| piece.size), Some(100));
+    assert_eq!(one.free(one_block, ()).map(|_| ()), Ok(()));
 }

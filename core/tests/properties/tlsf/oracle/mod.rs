@@ -77,7 +77,7 @@ impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
             forbidden: TAGS,
         };
         Self {
-            heap: Tlsf::new(vec![Node::default(); nodes], rules),
+            heap: Tlsf::numbered(vec![Node::default(); nodes], rules, 7),
             nodes,
             most: 0,
             end: 0,
@@ -234,6 +234,10 @@ impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
         backwards.reverse();
         assert_eq!(backwards, self.intervals);
         assert_eq!(self.heap.blocks().len(), self.intervals.len());
+
+        for interval in &self.intervals {
+            assert_eq!(self.heap.block_at(interval.offset), interval.used);
+        }
 
         let usage = self.heap.usage();
         let of = |used: bool| {
