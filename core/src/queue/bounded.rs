@@ -88,6 +88,20 @@ pub enum PopError {
     Busy,
 }
 
+/// How a position is looked at, and how it is passed on. The value needs neither, it goes by
+/// the stamp, but `Full` and `Empty` do: whoever sees a position sees the other one at least
+/// as it was when this one came about, and so never judges by two that no instant had.
+const LOOK: Ordering = if cfg!(mutant = "bounded_relaxed_look") {
+    Ordering::Relaxed
+} else {
+    Ordering::Acquire
+};
+const PASS: Ordering = if cfg!(mutant = "bounded_relaxed_pass") {
+    Ordering::Relaxed
+} else {
+    Ordering::Release
+};
+
 /// How often an operation has lost its position to another thread.
 struct Backoff(u32);
 
@@ -98,7 +112,7 @@ impl Backoff {
     fn reload(&mut self, position: &AtomicU64) -> u64 {
         (0..8_u32 << self.0).for_each(|_| spin_loop());
         self.0 = (self.0 + 1).min(4);
-        position.load(Ordering::Relaxed)
+        position.load(LOOK)
     }
 }
 
@@ -146,7 +160,7 @@ impl<T, const N: usize> Bounded<T, N> {
     /// [`PushError::Full`] when `N` values were in the queue at one instant during the
     /// call, [`PushError::Busy`] when the place is not ready yet; both return the value.
     pub fn push(&self, value: T) -> Result<(), PushError<T>> {
-        let mut tail = self.tail.load(Ordering::Relaxed);
+        let mut tail = self.tail.load(LOOK);
         let mut backoff = Backoff(0);
         loop {
             let (place, vacant) = self.place(tail);
@@ -158,13 +172,10 @@ impl<T, const N: usize> Bounded<T, N> {
             };
             let stamp = place.stamp.load(acquire);
             if stamp == vacant {
-                // Relaxed: the value is passed on by the stamp, not by the position.
-                match self.tail.compare_exchange_weak(
-                    tail,
-                    tail + 1,
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
-                ) {
+                let exchange =
+                    self.tail
+                        .compare_exchange_weak(tail, tail + 1, PASS, Ordering::Relaxed);
+                match exchange {
                     Ok(_) => {
                         place.value.with_mut(|cell| {
                             // SAFETY: the stamp said that this push may have the place, and
@@ -184,7 +195,8 @@ impl<T, const N: usize> Bounded<T, N> {
                 }
             } else if stamp < vacant {
                 // The value of the last lap is there. The head has not passed it, or it has
-                // and the pop is under way.
+                // and the pop is under way. Relaxed: the pops that the pushes up to `tail`
+                // had to wait for come before, so only a head before their end is old.
                 let head = self.head.load(Ordering::Relaxed);
                 return Err(if tail - head.min(tail) >= N as u64 {
                     PushError::Full(value)
@@ -204,20 +216,17 @@ impl<T, const N: usize> Bounded<T, N> {
     /// [`PopError::Empty`] when no value was in the queue at one instant during the call,
     /// [`PopError::Busy`] when the first value is not ready yet.
     pub fn pop(&self) -> Result<T, PopError> {
-        let mut head = self.head.load(Ordering::Relaxed);
+        let mut head = self.head.load(LOOK);
         let mut backoff = Backoff(0);
         loop {
             let (place, vacant) = self.place(head);
             // Acquire: pairs with the Release in `push`, so the value is seen.
             let stamp = place.stamp.load(Ordering::Acquire);
             if stamp == vacant + 1 {
-                // Relaxed: the place is passed on by the stamp, not by the position.
-                match self.head.compare_exchange_weak(
-                    head,
-                    head + 1,
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
-                ) {
+                let exchange =
+                    self.head
+                        .compare_exchange_weak(head, head + 1, PASS, Ordering::Relaxed);
+                match exchange {
                     Ok(_) => {
                         let value = place.value.with(|cell| {
                             // SAFETY: the stamp said that the value is there, and the
@@ -232,7 +241,7 @@ impl<T, const N: usize> Bounded<T, N> {
                 }
             } else if stamp <= vacant {
                 // Nothing is there. The tail has not passed the place, or it has and the
-                // push is under way.
+                // push is under way. Relaxed: as in `push`.
                 let tail = self.tail.load(Ordering::Relaxed);
                 let empty = cfg!(mutant = "bounded_busy_is_empty") || tail <= head;
                 return Err(if empty {

@@ -1,8 +1,9 @@
 //! An unbounded queue whose nodes are the caller's and whose consumer takes all at once.
 //!
 //! One word: the newest node, each node linking to the one before it. The consumer never
-//! takes a single node, it exchanges the whole list for nothing, so there is no ABA
-//! problem and no tag. A push is a compare-exchange loop and not the wait-free `swap`
+//! takes a single node, it exchanges the whole list for nothing. So a push may take a node
+//! for another at the same address (ABA): either way what it links to is the newest node,
+//! for links are addresses, and there is no tag. A push is a compare-exchange loop and not the wait-free `swap`
 //! followed by a store of the link: with the latter the consumer can find a list whose
 //! links are not all there yet, and has to wait for a producer that may be suspended.
 
@@ -90,7 +91,7 @@ impl<P: Linked> Mpsc<P> {
     /// Everything before this in the calling thread comes before everything after the
     /// [`pop_all`](Self::pop_all) that returns the node.
     pub fn push(&self, node: P) -> bool {
-        let link = node.into_link();
+        let link = Link::enlist(node);
         // SAFETY: the pointer was ours and is now the queue's, so the chain of one is too.
         unsafe { self.add(link, link) }
     }
@@ -108,7 +109,7 @@ impl<P: Linked> Mpsc<P> {
     /// Adds a chain.
     ///
     /// # Safety
-    /// The links come from `into_link`, lead from `newest` to `oldest`, and belong to the
+    /// The links come from `enlist`, lead from `newest` to `oldest`, and belong to the
     /// caller, who passes them on.
     unsafe fn add(&self, newest: NonNull<Link>, oldest: NonNull<Link>) -> bool {
         let release = if cfg!(mutant = "mpsc_relaxed_push") {
@@ -120,6 +121,8 @@ impl<P: Linked> Mpsc<P> {
         let mut before = self.newest.load(Ordering::Relaxed);
         let at_first = before;
         loop {
+            // The node of `before` may be gone already; then the exchange finds another at
+            // its address, to which the link leads as well, or fails.
             // SAFETY: the node is still ours.
             unsafe { Link::set_next(oldest, before) };
             match self.newest.compare_exchange_weak(
@@ -289,7 +292,7 @@ impl<P: Linked> Chain<P> {
 
     /// Adds a node, which becomes the newest.
     pub fn push(&mut self, node: P) {
-        let link = node.into_link();
+        let link = Link::enlist(node);
         // SAFETY: the node has just become ours.
         unsafe { Link::set_next(link, self.list.newest) };
         if self.list.is_empty() {

@@ -6,13 +6,14 @@ use core::ptr::{self, NonNull};
 
 use crate::sync::{UnsafeCell, const_fn};
 
-/// The part of a node that a queue uses: a pointer to the next node's link. Whoever owns
-/// the node owns this.
-pub struct Link(UnsafeCell<*mut Link>);
+/// The part of a node that a queue uses: where the next node's link is. Whoever owns the
+/// node owns this.
+///
+/// An address, or 0: by the time that a push succeeds, the node that it has found newest
+/// can have been taken and freed, and another lie at the same address. A pointer to the first
+/// must not be used for the second; the address of the one is that of the other.
+pub struct Link(UnsafeCell<usize>);
 
-// SAFETY: what the pointer leads to is reached only by the node's owner; the link itself
-// is a number that moves with the node.
-unsafe impl Send for Link {}
 // SAFETY: outside this module a `&Link` gives access to nothing.
 unsafe impl Sync for Link {}
 
@@ -21,24 +22,33 @@ impl Link {
         /// A link that leads nowhere.
         #[must_use]
         pub fn new() -> Self {
-            Self(UnsafeCell::new(ptr::null_mut()))
+            Self(UnsafeCell::new(0))
         }
     }
 
-    /// Where `link` leads.
+    /// The link of a node that will be in a list, where others lead to it by its address.
+    pub(super) fn enlist<P: Linked>(node: P) -> NonNull<Self> {
+        let link = node.into_link();
+        link.as_ptr().expose_provenance();
+        link
+    }
+
+    /// Where `link` leads: a pointer as good as the one that `enlist` returned for the node
+    /// which is there now.
     ///
     /// # Safety
     /// The caller owns the node, from `into_link` on.
     pub(super) unsafe fn next(link: NonNull<Self>) -> *mut Self {
         // SAFETY: `Linked` promises that the link is there until its owner gives it back.
         let link = unsafe { link.as_ref() };
-        link.0.with(|next| {
+        let address = link.0.with(|next| {
             // SAFETY: the caller owns the node, so nobody writes the cell meanwhile.
             unsafe { *next }
-        })
+        });
+        ptr::with_exposed_provenance_mut(address)
     }
 
-    /// Changes where `link` leads.
+    /// Changes where `link` leads: null, or to the address of a link from `enlist`.
     ///
     /// # Safety
     /// The caller owns the node, from `into_link` on.
@@ -47,7 +57,7 @@ impl Link {
         let link = unsafe { link.as_ref() };
         link.0.with_mut(|next| {
             // SAFETY: the caller owns the node, so nobody else uses the cell meanwhile.
-            unsafe { *next = to };
+            unsafe { *next = to.addr() };
         });
     }
 }
@@ -102,6 +112,13 @@ impl fmt::Debug for Link {
 /// From `into_link` until `from_link` gets the same link, the link is valid for reads and
 /// writes from any thread that may own `Self`, it stays where it is, and nobody else
 /// touches it: `into_link` does not return it again before. Neither function unwinds.
+///
+/// Passing `Self` to a function must not promise that the node lasts until the function
+/// returns. While a `push` is still returning, another thread can have popped the node and
+/// be done with it. Boxes and raw pointers promise nothing of the kind; a bare `&mut` does.
+/// So a type that is or holds a reference must have its memory outlive the reference's
+/// lifetime, which the borrow checker sees to, and whoever pops such a node must not free
+/// it (by `Box::from_raw` of a leaked box, for one): to free nodes, queue what owns them.
 pub unsafe trait Linked: Sized {
     /// Gives the node away as its link.
     fn into_link(self) -> NonNull<Link>;

@@ -9,7 +9,7 @@ use super::{Ended, Value, model};
 /// Would break if two pushes could have one place, or two pops one value.
 #[test]
 fn a_value_comes_out_once() {
-    model(&["mine", "both"], |seen| {
+    model(&["here first", "there first"], |seen| {
         let queue = Arc::new(Bounded::<u64, 2>::new());
         queue.push(1).unwrap();
         let other = {
@@ -26,9 +26,10 @@ fn a_value_comes_out_once() {
         all.sort_unstable();
         assert_eq!(all, [1, 2]);
         seen.note(match (mine, theirs) {
-            (Some(_), Some(_)) => "both",
-            (Some(_), None) => "mine",
-            (None, _) => "lost",
+            (Some(1), Some(2)) => "here first",
+            (Some(2), Some(1)) => "there first",
+            // There is always one left for the other.
+            _ => "lost",
         });
     });
 }
@@ -163,6 +164,50 @@ fn a_queue_with_a_value_is_not_empty() {
             outcome => panic!("{outcome:?}"),
         }
         other.join().unwrap();
+    });
+}
+
+/// Would break if a push could judge by a tail of now and a head of long ago: of the values
+/// 1, 2 and 9 there are never two in the queue unless the 9 is one of them.
+#[test]
+fn a_queue_with_room_is_not_full() {
+    model(&["before the 2", "after the 2"], |seen| {
+        let queue = Arc::new(Bounded::<u64, 2>::new());
+        let other = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.push(9))
+        };
+        queue.push(1).unwrap();
+        let first = queue.pop();
+        let second = queue.push(2);
+        assert_eq!(other.join().unwrap(), Ok(()));
+        if (first, second) == (Ok(1), Ok(())) && queue.pop() == Ok(2) {
+            seen.note("after the 2");
+        } else {
+            seen.note("before the 2");
+        }
+    });
+}
+
+/// Would break if a pop could judge by a head of now and a tail of long ago: the values are
+/// 1 and 2, then 2, then 2 and 3, then 3.
+#[test]
+fn a_queue_that_was_never_empty_is_not_empty() {
+    model(&["the 1", "the 2", "the 3"], |seen| {
+        let queue = Arc::new(Bounded::<u64, 2>::new());
+        queue.push(1).unwrap();
+        queue.push(2).unwrap();
+        let other = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.pop())
+        };
+        let _ = queue.pop();
+        // Refused when the other pop is still under way.
+        if queue.push(3).is_ok() {
+            let _ = queue.pop();
+            let theirs = other.join().unwrap();
+            seen.note(["the 1", "the 2", "the 3"][theirs.unwrap() as usize - 1]);
+        }
     });
 }
 

@@ -1,23 +1,46 @@
 //! The intrusive queue: each node once, in order, with what came before its push; nobody
 //! sleeps while there is something to take.
 
-use cupola_core::queue::{Chain, Mpsc, Node};
+use std::ptr::NonNull;
+
+use cupola_core::queue::{Chain, Link, Linked, Mpsc};
 use loom::sync::Arc;
 use loom::thread;
 
 use super::{Ended, Value, model};
 
-type Queue<T> = Mpsc<&'static mut Node<T>>;
+type Queue<T> = Mpsc<Owned<T>>;
 
-/// A node that a queue can own for as long as it likes; [`free`] ends it.
-fn node<T>(value: T) -> &'static mut Node<T> {
-    Box::leak(Box::new(Node::new(value)))
+/// A node on the heap, which goes with its owner.
+struct Owned<T>(Box<Boxed<T>>);
+
+#[repr(C)]
+struct Boxed<T> {
+    link: Link,
+    value: T,
 }
 
-/// The value of a node from [`node`].
-fn free<T>(node: &'static mut Node<T>) -> T {
-    // SAFETY: every node of these models is a leaked box, and this is its only owner.
-    unsafe { Box::from_raw(std::ptr::from_mut(node)) }.into_inner()
+// SAFETY: a box owns what it points to, `into_raw` gives all of that away, and the link is
+// the first field. A box that is passed on does not promise to last.
+unsafe impl<T> Linked for Owned<T> {
+    fn into_link(self) -> NonNull<Link> {
+        NonNull::from(Box::leak(self.0)).cast()
+    }
+
+    unsafe fn from_link(link: NonNull<Link>) -> Self {
+        // SAFETY: it comes from `into_link`, so from a box, and comes back once.
+        Self(unsafe { Box::from_raw(link.cast::<Boxed<T>>().as_ptr()) })
+    }
+}
+
+fn node<T>(value: T) -> Owned<T> {
+    let link = Link::new();
+    Owned(Box::new(Boxed { link, value }))
+}
+
+/// The value of a node, which is freed.
+fn free<T>(node: Owned<T>) -> T {
+    node.0.value
 }
 
 /// Takes all, newest first.
