@@ -45,7 +45,7 @@ fn hold(handle: Handle<tag::Graph>) -> Result<u64, HandleError> {
     let lease: LedgerLease<'_, _, _, u32, 4> = LEDGER.promote(weak, 1)?;
     let other = LEDGER.get(&MADE, handle, 2)?;
     let text = length(format_args!("{weak:?} {lease:?} {LEDGER:?} {:?}", other[0]));
-    let holders: u32 = LEDGER.holders(handle).sum();
+    let holders: u32 = LEDGER.holders(&MADE, handle).sum();
     let held: u64 = MADE
         .still_held()
         .map(|slot: HeldSlot<tag::Graph>| slot.leases + length(format_args!("{slot:?}")) as u64)

@@ -17,7 +17,7 @@ use crate::sync::GROUP;
 /// Slots that are used in turn while they are inserted and released one by one. One would
 /// have each exchange of its word wait for the one before; many would spread over lines,
 /// and have the processor fetch those of the next group too, which are another thread's.
-const ROUND: usize = 8;
+const ROUND: u32 = 8;
 
 /// Free slots of one group that belong to the cache.
 struct Batch<'s, L: Layout> {
@@ -65,7 +65,7 @@ impl<'s, L: Layout> Batch<'s, L> {
 /// It keeps up to 64 free slots to insert into, and up to 64 that were released through it.
 /// Slots are used in turns of eight or more, and their generations with them. Other threads cannot have the slots that a cache keeps: a store is full, for
 /// them, when the rest of it is. [`flush`](Self::flush), and dropping the cache, gives them
-/// back.
+/// back; a cache that is forgotten keeps them for ever.
 ///
 /// Any handle of the store can be released through any cache, whoever inserted it.
 ///
@@ -87,6 +87,8 @@ pub struct SlotCache<'s, L: Layout, G: Tag, P: Policy> {
     free: Batch<'s, L>,
     /// Released through this cache.
     back: Batch<'s, L>,
+    /// Slots released since the last of them were put with the free ones.
+    turn: u32,
 }
 
 impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
@@ -98,11 +100,12 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
             near: hint,
             free: Batch::NONE,
             back: Batch::NONE,
+            turn: 0,
         }
     }
 }
 
-impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
+impl<'s, L: Layout, G: Tag, P: Policy> SlotCache<'s, L, G, P> {
     /// As [`Slots::insert`].
     ///
     /// # Errors
@@ -152,9 +155,11 @@ impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
                 bitmap.leave(at);
             } else {
                 self.back.mask |= 1 << at;
-                if at % ROUND == ROUND - 1 && self.back.base == self.free.base {
+                self.turn += 1;
+                if self.turn >= ROUND && self.back.base == self.free.base {
                     // Used again soon, while their lines are in this thread's cache.
                     self.free.mask |= core::mem::take(&mut self.back.mask);
+                    self.turn = 0;
                 }
             }
         }
@@ -195,22 +200,31 @@ impl<L: Layout, G: Tag, P: Policy> SlotCache<'_, L, G, P> {
             core::mem::swap(&mut self.free, &mut self.back);
             return Ok(());
         }
+        let mut known = 0;
         loop {
-            let count = self.store.layout.count();
+            let count = self.store.layout.count().max(known);
             let first = self.near % count.max(1);
             for index in (first..count).chain(0..first) {
-                let Some(group) = self.store.layout.group(index) else {
-                    continue;
-                };
-                let mask = group.bitmap.claim_all(group.all());
-                if mask != 0 {
-                    self.near = index;
-                    self.free = Batch::new(group, index * GROUP, mask);
-                    return Ok(());
+                if let Some(group) = self.store.layout.group(index) {
+                    let mask = group.bitmap.claim_all(group.all());
+                    if mask != 0 {
+                        self.take(index, group, mask);
+                        return Ok(());
+                    }
                 }
             }
-            self.store.grow()?;
+            if let Some((index, group, mask)) = self.store.wake(first, count) {
+                self.take(index, group, mask);
+                return Ok(());
+            }
+            known = self.store.grow(count)?;
         }
+    }
+
+    /// Inserts into the slots `mask` of group `index` from now on.
+    fn take(&mut self, index: usize, group: Group<'s, L::Cell>, mask: u64) {
+        self.near = index;
+        self.free = Batch::new(group, index * GROUP, mask);
     }
 }
 

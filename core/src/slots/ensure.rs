@@ -9,7 +9,8 @@
 use core::convert::Infallible;
 use core::mem::ManuallyDrop;
 
-use super::error::{EnsureError, HandleError};
+use super::claim::Begun;
+use super::error::{EnsureError, HandleError, InsertError};
 use super::group::Place;
 use super::lease::Lease;
 use super::payload::InCell;
@@ -17,7 +18,7 @@ use super::payload::sealed::Keep as _;
 use super::policy::{Park, Policy};
 use super::slot::Slot;
 use super::state::State;
-use super::word::{Phase, Word};
+use super::word::Phase;
 use super::{Layout, Slots};
 use crate::handle::{Handle, Tag};
 use crate::sync::Ordering;
@@ -40,6 +41,25 @@ where
     G: Tag,
     P: Policy,
 {
+    /// Reserves a slot for a value that [`ensure_alive`](Self::ensure_alive) makes when it is
+    /// first needed. Until then the handle is refused with `NotReady`, and
+    /// [`release`](Self::release) gives the slot back.
+    ///
+    /// # Errors
+    /// [`InsertError`] when no slot is free or the store is closed.
+    pub fn reserve(&self) -> Result<Handle<G>, InsertError<()>> {
+        self.reserve_near(0)
+    }
+
+    /// As [`reserve`](Self::reserve), with a hint as for [`insert_near`](Self::insert_near).
+    ///
+    /// # Errors
+    /// As `reserve`.
+    pub fn reserve_near(&self, hint: usize) -> Result<Handle<G>, InsertError<()>> {
+        self.begin(hint, Phase::Reserved)
+            .map(|Begun(_, handle)| handle)
+    }
+
     /// Leases the value that `handle` names, and makes it with `init` first if the slot is
     /// only [reserved](Self::reserve). However many threads ask at once, one of them runs
     /// its `init`, once; the others wait, as the policy's [`Park`] has them wait, and get
@@ -49,7 +69,8 @@ where
     /// the slot is reserved as before, and the next call tries again. When `init` panics,
     /// one of those that waited tries its own.
     ///
-    /// `init` must not ask for the same handle: it would wait for itself.
+    /// Neither `init` nor the cloning of its error may ask for the same handle: they would
+    /// wait for themselves.
     ///
     /// # Errors
     /// [`EnsureError`]: the handle was refused as by [`get`](Self::get), `init` failed, or
@@ -67,12 +88,18 @@ where
                 Role::Leased => return Ok(unsafe { Lease::new(place.into(), handle) }),
                 Role::Maker => {
                     let attempt = Attempt::<T, P> { slot };
-                    attempt.run(init)?;
+                    let waiting = attempt.run(init)?;
                     // SAFETY: the attempt has made the value and kept a lease on it.
-                    return Ok(unsafe { Lease::new(place.into(), handle) });
+                    let lease = unsafe { Lease::new(place.into(), handle) };
+                    if waiting && !cfg!(mutant = "slots_sleepers_stay_asleep") {
+                        P::Park::wake(key(&slot.state));
+                    }
+                    return Ok(lease);
                 }
                 Role::Waiter => {
+                    let counted = Waiting::<T, G, P> { place, handle };
                     let phase = wait::<T, P>(place, Phase::Initialising);
+                    let _ = ManuallyDrop::new(counted);
                     if phase != Phase::Failed {
                         // SAFETY: the maker has turned our count into a lease.
                         return Ok(unsafe { Lease::new(place.into(), handle) });
@@ -137,13 +164,36 @@ fn wait<T, P: Policy>(place: Place<'_, InCell<T, P::Error>>, phase: Phase) -> Ph
     // cell is seen.
     let state = &place.slot.state;
     let mut now = state.word().phase();
-    if now == phase {
-        P::Park::wait(key(state), &mut || {
-            now = state.word().phase();
-            now != phase
-        });
+    // However early `Park` returns, nobody passes before the phase is over.
+    while now == phase {
+        P::Park::wait(key(state), &mut || state.word().phase() != phase);
+        now = state.word().phase();
     }
     now
+}
+
+/// A thread that has counted itself in and waits; counts it out if waiting panics.
+struct Waiting<'p, T, G, P: Policy> {
+    place: Place<'p, InCell<T, P::Error>>,
+    handle: Handle<G>,
+}
+
+impl<T, G, P: Policy> Drop for Waiting<'_, T, G, P> {
+    fn drop(&mut self) {
+        let slot = self.place.slot;
+        let left = slot
+            .state
+            .update(Ordering::Release, |word| match word.phase() {
+                Phase::Initialising => Ok(word.unleased()),
+                phase => Err(phase),
+            });
+        match left {
+            Ok(_) => {}
+            Err(Phase::Failed) => drop(Counted::<T, P> { slot }),
+            // SAFETY: the maker has turned our count into a lease.
+            Err(_) => drop(unsafe { Lease::<T, G>::new(self.place.into(), self.handle) }),
+        }
+    }
 }
 
 /// What those who wait for this slot wait under.
@@ -205,11 +255,11 @@ struct Attempt<'s, T, P: Policy> {
 }
 
 impl<T, P: Policy> Attempt<'_, T, P> {
-    /// Makes the value and keeps a lease on it.
+    /// Makes the value and keeps a lease on it. Says whether anybody waits for it.
     fn run(
         self,
         init: impl FnOnce() -> Result<T, P::Error>,
-    ) -> Result<(), EnsureError<T, P::Error>> {
+    ) -> Result<bool, EnsureError<T, P::Error>> {
         match init() {
             Ok(value) => self.succeed(value),
             Err(error) => {
@@ -221,7 +271,7 @@ impl<T, P: Policy> Attempt<'_, T, P> {
         }
     }
 
-    fn succeed(self, value: T) -> Result<(), EnsureError<T, P::Error>> {
+    fn succeed(self, value: T) -> Result<bool, EnsureError<T, P::Error>> {
         // SAFETY: we own the cell, which holds no value.
         unsafe { self.slot.cell.write(value) };
         // Release: who leases the value sees it.
@@ -234,9 +284,8 @@ impl<T, P: Policy> Attempt<'_, T, P> {
         });
         match published {
             Ok(before) => {
-                self.wake(before);
                 let _ = ManuallyDrop::new(self);
-                Ok(())
+                Ok(before.leases() > 0)
             }
             Err(refusal) => {
                 // SAFETY: nothing was published, so the cell is still ours and holds the
@@ -269,13 +318,8 @@ impl<T, P: Policy> Attempt<'_, T, P> {
         let before = self.slot.state.update(Ordering::Release, |word| {
             Ok::<_, Infallible>(word.with_phase(Phase::Failed))
         });
-        before.map_or_else(|never| match never {}, |before| self.wake(before));
-    }
-
-    fn wake(&self, before: Word) {
-        if before.leases() > 0 && !cfg!(mutant = "slots_sleepers_stay_asleep") {
-            P::Park::wake(key(&self.slot.state));
-        }
+        let Ok(_) = before;
+        P::Park::wake(key(&self.slot.state));
     }
 }
 

@@ -37,8 +37,8 @@ pub enum EnsureError<T, E> {
     Refused(HandleError),
     /// Making the value failed, in this thread or in the one that it waited for.
     Init(E),
-    /// The value was made and could not be stored, as the store was closed meanwhile: here
-    /// it is, to be destroyed.
+    /// The value was made and could not be stored, as the store was closed meanwhile or too
+    /// many threads waited: here it is, to be destroyed.
     Withheld {
         /// What was made.
         value: T,

@@ -2,7 +2,7 @@
 //!
 //! A type cannot have `N / 64` words on stable Rust, so the words are an array of `N` of
 //! which the first two of every 64 are used. That costs 8 bytes a slot, and keeps the used
-//! words 512 bytes apart, so that threads working in different groups share no cache line.
+//! words 512 bytes apart, so that threads working in different groups do not meet there.
 
 use core::fmt;
 use core::marker::PhantomData;

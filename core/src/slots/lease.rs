@@ -163,6 +163,11 @@ impl<'p, T, G> WeakLease<'p, T, G> {
         self.handle
     }
 
+    /// Where the slot is: no other slot of any store that is there is at the same place.
+    pub(crate) fn slot_address(&self) -> usize {
+        core::ptr::from_ref(self.slot.state).addr()
+    }
+
     /// A strong lease, if the value has not been released.
     ///
     /// # Errors

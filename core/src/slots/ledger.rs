@@ -12,7 +12,8 @@ use crate::handle::{Handle, Tag, tag};
 use crate::sync::{AtomicU64, Ordering, const_fn};
 
 /// Leases on record, at most `N` at a time, each with the `H` (a name, a number) of its
-/// holder. A lease beyond them is granted and counted as [`missed`](Self::missed).
+/// holder. A lease beyond them is granted and counted as [`missed`](Self::missed). One ledger
+/// serves any number of stores.
 ///
 /// ```
 /// use cupola_core::{FixedSlots, Ledger, tag};
@@ -27,7 +28,7 @@ use crate::sync::{AtomicU64, Ordering, const_fn};
 /// let held = STREAMS.drain(|_, stream| println!("destroyed {stream}"));
 /// assert_eq!((held.slots, held.leases), (1, 1));
 /// for slot in STREAMS.still_held() {
-///     let holders: Vec<_> = LEDGER.holders(slot.handle).collect();
+///     let holders: Vec<_> = LEDGER.holders(&STREAMS, slot.handle).collect();
 ///     assert_eq!(holders, ["download of frame 12"]);
 /// }
 /// assert_eq!(lease.release(), Some(7));
@@ -40,8 +41,8 @@ pub struct Ledger<H, const N: usize> {
 struct Entry<H> {
     /// The handle that is leased.
     handle: u64,
-    /// The kind of what is leased: handles of different stores can be equal.
-    kind: &'static str,
+    /// The address of its slot: handles of different stores can be equal.
+    slot: usize,
     holder: H,
 }
 
@@ -85,7 +86,7 @@ impl<H: Copy + Send + Sync, const N: usize> Ledger<H, N> {
         // First the record, then the lease: no lease is without one, not for an instant.
         let entry = self.entries.insert(Entry {
             handle: weak.handle().to_bits(),
-            kind: G::NAME,
+            slot: weak.slot_address(),
             holder,
         });
         let record = Record {
@@ -104,12 +105,22 @@ impl<H: Copy + Send + Sync, const N: usize> Ledger<H, N> {
         Ok(LedgerLease { lease, record })
     }
 
-    /// Those who hold leases on `handle`, in no order. While leases come and go, one that is
-    /// about to be granted or has just ended may be among them.
-    pub fn holders<G: Tag>(&self, handle: Handle<G>) -> impl Iterator<Item = H> + '_ {
+    /// Those who hold leases on what `handle` names in `store`, in no order. While leases come
+    /// and go, one that is about to be granted or has just ended may be among them.
+    pub fn holders<'s, L, G, P, T>(
+        &'s self,
+        store: &Slots<L, G, P>,
+        handle: Handle<G>,
+    ) -> impl Iterator<Item = H> + use<'s, L, G, P, T, H, N>
+    where
+        L: Layout<Cell = InCell<T, P::Error>>,
+        G: Tag,
+        P: Policy,
+    {
+        let slot = store.weak(handle).map(|weak| weak.slot_address());
         self.entries.iter().filter_map(move |entry| {
             let entry = self.entries.get(entry).ok()?;
-            let ours = entry.handle == handle.to_bits() && entry.kind == G::NAME;
+            let ours = entry.handle == handle.to_bits() && Some(entry.slot) == slot;
             let holder = ours.then_some(entry.holder);
             // Not dropped: an entry that was taken out meanwhile goes with this look at it.
             drop(entry.release());

@@ -42,8 +42,8 @@ where
     P: Policy,
     W: Bits,
 {
-    /// The value that `handle` names, without a lease: three loads and no write, however
-    /// many threads look. The value may be released as soon as this returns.
+    /// The value that `handle` names, without a lease: loads (three, and one more to find a
+    /// pool's chunk) and no write, however many threads look. The value may be released as soon as this returns.
     ///
     /// # Errors
     /// [`HandleError`]: the handle is stale or not ready, or the store is closed.

@@ -146,19 +146,17 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     /// # Errors
     /// [`InsertError`] when no slot is free or the store is closed.
     pub fn vacancy(&self) -> Result<Vacancy<'_, L::Cell, G>, InsertError<()>> {
-        let Begun(place, handle) = self.begin(Phase::Filling)?;
-        // SAFETY: we own the slot and have just begun this life.
-        Ok(unsafe { Vacancy::new(place, handle) })
+        self.vacancy_near(0)
     }
 
-    /// Reserves a slot for a value that [`ensure_alive`](Self::ensure_alive) makes when it is
-    /// first needed. Until then the handle is refused with `NotReady`, and
-    /// [`release`](Self::release) gives the slot back.
+    /// As [`vacancy`](Self::vacancy), with a hint as for [`insert_near`](Self::insert_near).
     ///
     /// # Errors
-    /// As [`vacancy`](Self::vacancy).
-    pub fn reserve(&self) -> Result<Handle<G>, InsertError<()>> {
-        self.begin(Phase::Reserved).map(|Begun(_, handle)| handle)
+    /// As `vacancy`.
+    pub fn vacancy_near(&self, hint: usize) -> Result<Vacancy<'_, L::Cell, G>, InsertError<()>> {
+        let Begun(place, handle) = self.begin(hint, Phase::Filling)?;
+        // SAFETY: we own the slot and have just begun this life.
+        Ok(unsafe { Vacancy::new(place, handle) })
     }
 
     /// Ends the life of the value that `handle` names. From now on the handle is stale.
@@ -166,7 +164,8 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     ///
     /// # Errors
     /// [`HandleError::Stale`] when the handle was released before: of several callers one
-    /// succeeds. [`HandleError::NotReady`] while its value is being made.
+    /// succeeds. [`HandleError::NotReady`] while its value is being made, and while those who
+    /// waited for an attempt that failed have not all been told.
     pub fn release(&self, handle: Handle<G>) -> Result<Release<ValueOf<L>>, HandleError> {
         let place = self.place(handle.index()).ok_or(HandleError::Stale)?;
         let (outcome, reusable) = Release::of(place.slot.end(handle.generation())?);
@@ -177,7 +176,9 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     }
 
     /// Hands out a value that was released while leased and whose last lease has been
-    /// dropped. Call it until `None` where such values may be destroyed.
+    /// dropped. Call it until `None` where such values may be destroyed. A value in a group
+    /// in which another thread is just looking for a slot can be missed; it is found the next
+    /// time.
     pub fn reap(&self) -> Option<(Handle<G>, ValueOf<L>)> {
         for (base, group) in self.groups() {
             let left = group.bitmap.claim_left(group.slots, Phase::Retiring, 1);
@@ -193,6 +194,14 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
             }
         }
         None
+    }
+
+    /// `handle` names a value that is there now. It may be released at any time: to use it,
+    /// lease it.
+    #[must_use]
+    pub fn contains(&self, handle: Handle<G>) -> bool {
+        let slot = self.layout.slot(handle.index());
+        slot.is_some_and(|slot| slot.state.word().check(handle.generation()).is_ok())
     }
 
     /// Handles of the values that are there now. Values that come or go meanwhile may be

@@ -141,7 +141,8 @@ impl<W> fmt::Debug for InWord<W> {
 }
 
 /// A value that fits a word and needs no destructor, such as the number or the address by
-/// which a driver names an object.
+/// which a driver names an object. (A raw pointer is not `Send`: wrap it in a type that is.)
+/// The conversions must not panic: the slot would be lost.
 pub trait Bits: Copy + Send + Sync {
     /// The value as a word.
     fn to_bits(self) -> u64;
@@ -163,6 +164,21 @@ macro_rules! bits {
     )*};
 }
 bits!(u8 u16 u32 u64);
+
+macro_rules! signed_bits {
+    ($($type:ty)*) => {$(
+        impl Bits for $type {
+            fn to_bits(self) -> u64 {
+                self as u64
+            }
+            fn from_bits(bits: u64) -> Self {
+                // As above: what was extended is cut off again.
+                bits as $type
+            }
+        }
+    )*};
+}
+signed_bits!(i8 i16 i32 i64 isize);
 
 impl Bits for usize {
     fn to_bits(self) -> u64 {

@@ -60,7 +60,8 @@ pub(crate) mod sealed {
 pub enum Hot {}
 
 /// A released slot rests, as at the end of a first-in-first-out list: slots that rest are
-/// used again, all together, when no other slot is free and before the store grows.
+/// used again when no other slot is free, those of a group of 64 together, and before the
+/// store grows.
 /// Generations are used up evenly, and a stray use of what a slot named before has long to
 /// be noticed.
 #[derive(Debug)]
@@ -103,12 +104,14 @@ impl Reuse for Late {}
 /// }
 /// ```
 pub trait Park: 'static {
-    /// Returns once `ready` has returned true. `ready` becomes true before `wake` is called
-    /// with the same `key`, so a thread that looks, sleeps, and looks again at every wake-up
-    /// misses nothing. `ready` is cheap, takes no lock and does not panic.
+    /// Returns once `ready` has returned true; if it returns earlier, it is called again.
+    /// `ready` becomes true before `wake` is called with the same `key`, so a thread that
+    /// looks, sleeps, and looks again at every wake-up misses nothing. `ready` is cheap, takes
+    /// no lock and does not panic.
     fn wait(key: usize, ready: &mut dyn FnMut() -> bool);
 
-    /// Has every thread that waits under `key` look again.
+    /// Has every thread that waits under `key` look again. Must not panic: those who wait
+    /// might never be woken.
     fn wake(key: usize);
 }
 

@@ -71,7 +71,8 @@ impl<C: Payload> fmt::Debug for Chunk<C> {
 /// nobody else touches it, even when the source itself is moved.
 pub unsafe trait ChunkSource<C: Payload> {
     /// A fresh chunk, or `None` when there are no more. May be called by several threads
-    /// at a time; a thread that loses the race to add its chunk gives it back at once.
+    /// at a time; a thread that loses the race to add its chunk gives it back at once. A
+    /// chunk that has come back has to be made anew before it is lent again.
     fn lend(&self) -> Option<NonNull<Chunk<C>>>;
 
     /// Takes back a chunk that the pool does not need, or needs no longer. Its slots hold

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use super::word::{MAX_GENERATION, MAX_LEASES};
-use super::{FixedSlots, HandleError, InCell, InsertError, Layout, Payload, Release, Slots};
-use crate::handle::Tag;
+use super::{
+    FixedSlots, HandleError, InCell, InsertError, Late, Layout, Payload, Release, Slots, With,
+};
+use crate::handle::{Tag, tag};
 
 fn set_generation<L: Layout, G: Tag>(store: &Slots<L, G>, index: usize, generation: u64) {
     store
@@ -64,6 +66,46 @@ fn a_slot_is_used_up_by_every_end_of_its_last_life() {
     drop(store.vacancy().unwrap());
     assert_eq!(store.insert(3), Err(InsertError::Full(3)));
     assert!(store.held().is_empty());
+
+    let store = FixedSlots::<u32, 4>::new();
+    (0..4).for_each(|index| set_generation(&store, index, MAX_GENERATION - 1));
+    let reserved = store.reserve().unwrap();
+    assert_eq!(store.release(reserved), Ok(Release::Empty));
+    let mut cache = store.cache(0);
+    let cached = cache.insert(1).unwrap();
+    assert_eq!(cache.release(cached), Ok(Release::Now(1)));
+    let made = cache.insert(2).unwrap();
+    assert_eq!(store.release(made), Ok(Release::Now(2)));
+    cache.flush();
+    let left = store.insert(3).unwrap();
+    assert_eq!(store.insert(4), Err(InsertError::Full(4)));
+    assert!(cache.insert(4).is_err() && cache.is_empty());
+    let mut drained = Vec::new();
+    assert!(
+        store
+            .drain(|handle, value| drained.push((handle, value)))
+            .is_empty()
+    );
+    assert_eq!(drained, [(left, 3)]);
+    assert_eq!(store.insert(4), Err(InsertError::Full(4)));
+}
+
+/// As above where released slots rest first.
+#[test]
+fn a_used_up_slot_of_a_late_store_does_not_rest() {
+    let store = FixedSlots::<u32, 2, tag::Slot, With<Late>>::new();
+    (0..2).for_each(|index| {
+        let slot = store.place(index).unwrap().slot;
+        slot.state.set_generation(MAX_GENERATION - 1);
+    });
+    let first = store.insert(1).unwrap();
+    assert_eq!(store.release(first), Ok(Release::Now(1)));
+    let mut cache = store.cache(0);
+    let second = cache.insert(2).unwrap();
+    assert_eq!(cache.release(second), Ok(Release::Now(2)));
+    assert_eq!(cache.insert(3), Err(InsertError::Full(3)));
+    assert_eq!(store.insert(3), Err(InsertError::Full(3)));
+    assert_eq!(store.reap(), None);
 }
 
 /// Without it the lease count could spill into the closed bit.
@@ -106,8 +148,16 @@ fn stores_cross_threads_only_with_values_that_may() {
     assert_impl_all!(FixedSlots<Cell<u32>, 2>: Send);
     assert_not_impl_any!(FixedSlots<Cell<u32>, 2>: Sync);
     assert_not_impl_any!(FixedSlots<*const u32, 2>: Send, Sync);
-    assert_not_impl_any!(super::Lease<'static, Cell<u32>, crate::tag::Slot>: Send, Sync);
-    assert_not_impl_any!(super::Vacancy<'static, InCell<*const u32>, crate::tag::Slot>: Send);
+    assert_not_impl_any!(super::Lease<'static, Cell<u32>, tag::Slot>: Send, Sync);
+    assert_not_impl_any!(super::Vacancy<'static, InCell<*const u32>, tag::Slot>: Send);
+    assert_impl_all!(super::Lease<'static, u32, tag::Slot>: Send, Sync);
+    assert_impl_all!(super::WeakLease<'static, u32, tag::Slot>: Send, Sync);
+    assert_not_impl_any!(super::WeakLease<'static, Cell<u32>, tag::Slot>: Send, Sync);
+    assert_not_impl_any!(super::Ledger<Cell<u32>, 2>: Sync);
+    assert_not_impl_any!(super::LedgerLease<'static, Cell<u32>, tag::Slot, u8, 2>: Send, Sync);
+    type Cache<T> = super::SlotCache<'static, super::InPlace<InCell<T>, 2>, tag::Slot, With>;
+    assert_impl_all!(Cache<u32>: Send);
+    assert_not_impl_any!(Cache<Cell<u32>>: Send);
 
     struct Nothing;
     // SAFETY: it lends nothing.

@@ -11,7 +11,8 @@ use crate::handle::{Handle, Tag};
 /// A reserved slot: it has its handle and waits for its value.
 ///
 /// Until [`fill`](Self::fill) the handle is refused with `NotReady`. Dropped unfilled, it
-/// gives the slot back and the handle is stale for ever.
+/// gives the slot back and the handle is stale for ever. Forgotten, it keeps its slot, which
+/// then counts as held.
 #[must_use = "an unfilled vacancy gives its slot back"]
 pub struct Vacancy<'p, C: Payload, G> {
     place: Place<'p, C>,

@@ -276,3 +276,45 @@ fn of_two_that_wait_for_a_failure_each_is_told() {
         assert!(matches!(store.release(handle), Ok(Release::Empty)));
     });
 }
+
+/// Would break if one who waits could be left waiting by a maker whose value is refused, or
+/// be told of a value that nobody stored.
+#[test]
+fn who_waits_for_a_refused_value_is_refused() {
+    let outcomes = ["waited or came late, refused", "both have it"];
+    model(&outcomes, |seen| {
+        let ended = Ended::default();
+        let (store, handle) = reserved();
+        let ask = {
+            let (store, ended) = (Arc::clone(&store), ended.clone());
+            move || match store.ensure_alive(handle, || Ok(Value::new(1, &ended))) {
+                Ok(lease) => {
+                    assert_eq!(lease.read(), 1);
+                    true
+                }
+                Err(EnsureError::Withheld { value, refusal }) => {
+                    assert_eq!(refusal, HandleError::Closed);
+                    value.end();
+                    false
+                }
+                Err(EnsureError::Refused(refusal)) => {
+                    assert_eq!(refusal, HandleError::Closed);
+                    false
+                }
+                Err(other) => panic!("{other:?}"),
+            }
+        };
+        let others = [ask.clone(), ask].map(thread::spawn);
+        store.close();
+        let had = others.map(|other| other.join().unwrap());
+        if had == [false, false] {
+            seen.note("waited or came late, refused");
+            assert!(store.drain(|_, _| panic!("nothing was stored")).is_empty());
+        } else {
+            // Whoever came before the close has it; one who came after it does not.
+            seen.note("both have it");
+            store.drain(|_, value| value.end());
+            assert_eq!(ended.count(), 1);
+        }
+    });
+}

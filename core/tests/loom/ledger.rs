@@ -23,7 +23,7 @@ fn no_lease_is_without_its_record() {
         };
         match store.release(handle) {
             Ok(Release::Deferred) => {
-                assert_eq!(ledger.holders(handle).collect::<Vec<_>>(), [7]);
+                assert_eq!(ledger.holders(&store, handle).collect::<Vec<_>>(), [7]);
                 seen.note("leased");
             }
             Ok(outcome) => {
@@ -33,7 +33,7 @@ fn no_lease_is_without_its_record() {
             Err(refusal) => panic!("{refusal}"),
         }
         let leased = other.join().unwrap();
-        assert_eq!(ledger.holders(handle).count(), usize::from(leased));
+        assert_eq!(ledger.holders(&store, handle).count(), usize::from(leased));
     });
 }
 
@@ -47,17 +47,18 @@ fn a_record_goes_with_its_lease() {
         let handle = store.insert(Value::new(1, &ended)).unwrap();
         let other = {
             let (ledger, seen) = (Arc::clone(&ledger), seen.clone());
-            thread::spawn(move || match ledger.holders(handle).count() {
+            let store = Arc::clone(&store);
+            thread::spawn(move || match ledger.holders(&store, handle).count() {
                 0 => seen.note("not seen"),
                 _ => seen.note("seen"),
             })
         };
         drop(ledger.get(&store, handle, 7).unwrap());
         other.join().unwrap();
-        assert_eq!(ledger.holders(handle).count(), 0);
+        assert_eq!(ledger.holders(&store, handle).count(), 0);
         // There is room for the next record.
         let lease = ledger.get(&store, handle, 8).unwrap();
-        assert_eq!(ledger.holders(handle).collect::<Vec<_>>(), [8]);
+        assert_eq!(ledger.holders(&store, handle).collect::<Vec<_>>(), [8]);
         assert_eq!((ledger.missed(), lease.read()), (0, 1));
     });
 }

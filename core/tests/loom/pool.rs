@@ -171,3 +171,65 @@ fn grow_against_close(before: usize) {
         assert_eq!(lent.load(Ordering::Relaxed), 0);
     });
 }
+
+/// Would break if a thread could not go on while the one that added a chunk is kept from
+/// saying how many there are now.
+#[test]
+fn who_finds_a_new_chunk_need_not_wait_for_who_added_it() {
+    model(&["mine first", "mine second"], |seen| {
+        let ended = Ended::default();
+        let (pool, lent) = pool::<2>();
+        // The first chunk is full.
+        for number in 0..2 {
+            pool.insert(Value::new(number, &ended)).unwrap();
+        }
+        let put = {
+            let (pool, ended) = (Arc::clone(&pool), ended.clone());
+            move |number| {
+                let handle = pool.insert(Value::new(number, &ended)).unwrap();
+                assert_eq!(pool.get(handle).unwrap().read(), number);
+                handle.index()
+            }
+        };
+        let other = thread::spawn({
+            let put = put.clone();
+            move || put(2)
+        });
+        let mine = put(3);
+        assert_eq!(mine + other.join().unwrap(), 2 + 3);
+        assert_eq!(lent.load(Ordering::Relaxed), 2);
+        seen.note(if mine == 2 {
+            "mine first"
+        } else {
+            "mine second"
+        });
+    });
+}
+
+/// As above for the first chunk and two caches.
+#[test]
+fn two_caches_that_grow_share_no_slot() {
+    model(&["one has all", "the store grew twice"], |seen| {
+        let ended = Ended::default();
+        let (pool, lent) = pool::<2>();
+        let put = {
+            let (pool, ended) = (Arc::clone(&pool), ended.clone());
+            move |number| {
+                let mut cache = pool.cache(0);
+                let handle = cache.insert(Value::new(number, &ended)).unwrap();
+                assert_eq!(pool.get(handle).unwrap().read(), number);
+                handle.index()
+            }
+        };
+        let other = thread::spawn({
+            let put = put.clone();
+            move || put(2)
+        });
+        let mine = put(3);
+        assert_ne!(mine, other.join().unwrap());
+        seen.note(match lent.load(Ordering::Relaxed) {
+            1 => "one has all",
+            _ => "the store grew twice",
+        });
+    });
+}

@@ -174,7 +174,7 @@ fn a_ledger_knows_who_holds_what() {
     let missed = ledger.get(&store, two, "download").unwrap();
     assert_eq!((*upload, *missed, ledger.missed()), (1, 2, 1));
     let holders = |handle| {
-        let mut holders: Vec<_> = ledger.holders(handle).collect();
+        let mut holders: Vec<_> = ledger.holders(&store, handle).collect();
         holders.sort_unstable();
         holders
     };
@@ -195,4 +195,70 @@ fn a_ledger_knows_who_holds_what() {
     assert!(slots.iter().all(|slot| slot.released && slot.leases == 1));
     assert_eq!((launch.release(), missed.release()), (Some(1), Some(2)));
     assert!(holders(one).is_empty() && store.held().is_empty());
+}
+
+/// Without it a `Park` that returns too early would hand out a lease on a value that is not
+/// there.
+#[test]
+fn who_is_not_kept_waiting_waits_nevertheless() {
+    #[derive(Debug)]
+    enum Restless {}
+    impl Park for Restless {
+        fn wait(_: usize, _: &mut dyn FnMut() -> bool) {}
+        fn wake(_: usize) {}
+    }
+    let store = FixedSlots::<String, 1, tag::Slot, With<Hot, u8, Restless>>::new();
+    let handle = store.reserve().unwrap();
+    let begun = Barrier::new(2);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let made = store.ensure_alive(handle, || {
+                begun.wait();
+                thread::sleep(std::time::Duration::from_millis(20));
+                Ok(String::from("made"))
+            });
+            assert_eq!(*made.unwrap(), "made");
+        });
+        begun.wait();
+        let waited = store.ensure_alive(handle, || Ok(String::from("made twice")));
+        assert_eq!(*waited.unwrap(), "made");
+    });
+    assert_eq!(store.held().leases, 0);
+}
+
+/// Without it a panic while a thread waits would leave a lease behind that nobody has, and
+/// the value could never be taken out.
+#[test]
+fn a_panic_while_waiting_leaves_no_lease_behind() {
+    #[derive(Debug)]
+    enum Fragile {}
+    impl Park for Fragile {
+        fn wait(_: usize, _: &mut dyn FnMut() -> bool) {
+            panic!("as a test");
+        }
+        fn wake(_: usize) {}
+    }
+    let store = FixedSlots::<u32, 1, tag::Slot, With<Hot, u8, Fragile>>::new();
+    for outcome in [Ok(7), Err(3)] {
+        let handle = store.reserve().unwrap();
+        let (begun, gone) = (Barrier::new(2), Barrier::new(2));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let made = store.ensure_alive(handle, || {
+                    begun.wait();
+                    gone.wait();
+                    outcome
+                });
+                assert_eq!(made.is_ok(), outcome.is_ok());
+            });
+            begun.wait();
+            let waited = catch_unwind(AssertUnwindSafe(|| {
+                let _ = store.ensure_alive(handle, || Ok(1));
+            }));
+            assert!(waited.is_err());
+            gone.wait();
+        });
+        assert_eq!(store.held().leases, 0);
+        assert_eq!(store.release(handle).unwrap().now(), outcome.ok());
+    }
 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use cupola_core::{
-    FixedSlots, FixedWords, Handle, Hot, InsertError, Late, Release, SlotPool, With, tag,
+    FixedSlots, FixedWords, Handle, Hot, InCell, InsertError, Late, Layout, Policy, Release,
+    SlotPool, Slots, With, tag,
 };
 use quickcheck::{Gen, QuickCheck};
 
@@ -22,15 +23,17 @@ fn a_late_store_uses_every_other_free_slot_first() {
         let mut rest = BTreeSet::new();
         for (insert, which) in steps {
             if insert || handles.is_empty() {
-                if free.is_empty() {
-                    std::mem::swap(&mut free, &mut rest);
-                }
                 match store.insert(0) {
                     Ok(handle) => {
+                        if free.is_empty() {
+                            // Those of its group are woken together.
+                            let group = handle.index() / 64;
+                            (free, rest) = rest.iter().partition(|&index| index / 64 == group);
+                        }
                         assert!(free.remove(&handle.index()), "{handle:?} should rest");
                         handles.push(handle);
                     }
-                    Err(_) => assert!(free.is_empty()),
+                    Err(_) => assert!(free.is_empty() && rest.is_empty()),
                 }
             } else {
                 let handle = handles.swap_remove(usize::from(which) % handles.len());
@@ -83,65 +86,76 @@ fn a_hot_store_uses_the_lowest_free_slot() {
     assert_eq!(next, [7, 13, 40]);
 }
 
+/// Two caches and the store itself, against a map.
+fn with_caches<L, P>(store: &Slots<L, tag::Slot, P>, steps: Vec<(u8, u16)>)
+where
+    L: Layout<Cell = InCell<u32, P::Error>>,
+    P: Policy,
+{
+    let room = store.capacity();
+    let mut caches = [store.cache(0), store.cache(1)];
+    let mut live: HashMap<Handle<tag::Slot>, u32> = HashMap::new();
+    let mut order: Vec<Handle<tag::Slot>> = Vec::new();
+    for (number, (what, which)) in (0..).zip(steps) {
+        let through = usize::from(what / 16) % 3;
+        match what % 16 {
+            0..=8 => {
+                let inserted = match through {
+                    2 => store.insert(number),
+                    cache => caches[cache].insert(number),
+                };
+                match inserted {
+                    Ok(handle) => {
+                        assert!(live.insert(handle, number).is_none());
+                        assert_eq!(*store.get(handle).unwrap(), number);
+                        order.push(handle);
+                    }
+                    Err(InsertError::Full(back)) => {
+                        assert_eq!(back, number);
+                        // Full: all that is left is in the other caches.
+                        let others = (0..2).filter(|&cache| cache != through);
+                        let kept: usize = others.map(|cache| caches[cache].len()).sum();
+                        assert_eq!(live.len() + kept, room);
+                    }
+                    Err(refusal) => panic!("{refusal:?}"),
+                }
+            }
+            9..=14 if !order.is_empty() => {
+                let handle = order.swap_remove(usize::from(which) % order.len());
+                let released = match through {
+                    2 => store.release(handle),
+                    cache => caches[cache].release(handle),
+                };
+                assert_eq!(released.unwrap().now(), live.remove(&handle));
+                assert!(caches[0].release(handle).is_err());
+            }
+            _ if through < 2 => {
+                caches[through].flush();
+                assert!(caches[through].is_empty());
+            }
+            _ => {}
+        }
+        assert_eq!(store.live(), live.len());
+    }
+    drop(caches);
+    for number in live.len()..room {
+        assert!(store.insert(number as u32).is_ok());
+    }
+    assert!(store.insert(0).is_err());
+}
+
 /// Without it a cache could lose slots, hand one out twice, or keep slots that it says it
-/// has given back. Two caches and the store itself, against a map.
+/// has given back.
 #[test]
 fn caches_behave_like_the_store() {
-    fn property(steps: Vec<(u8, u16)>) {
-        const N: usize = 130;
-        let store = FixedSlots::<u32, N>::new();
-        let mut caches = [store.cache(0), store.cache(1)];
-        let mut live: HashMap<Handle<tag::Slot>, u32> = HashMap::new();
-        let mut order: Vec<Handle<tag::Slot>> = Vec::new();
-        for (number, (what, which)) in (0..).zip(steps) {
-            let through = usize::from(what / 16) % 3;
-            match what % 16 {
-                0..=7 => {
-                    let inserted = match through {
-                        2 => store.insert(number),
-                        cache => caches[cache].insert(number),
-                    };
-                    match inserted {
-                        Ok(handle) => {
-                            assert!(live.insert(handle, number).is_none());
-                            assert_eq!(*store.get(handle).unwrap(), number);
-                            order.push(handle);
-                        }
-                        Err(InsertError::Full(back)) => {
-                            assert_eq!(back, number);
-                            // Full: all that is left is in the other caches.
-                            let kept: usize = (0..2)
-                                .filter(|&cache| cache != through)
-                                .map(|cache| caches[cache].len())
-                                .sum();
-                            assert_eq!(live.len() + kept, N);
-                        }
-                        Err(refusal) => panic!("{refusal:?}"),
-                    }
-                }
-                8..=14 if !order.is_empty() => {
-                    let handle = order.swap_remove(usize::from(which) % order.len());
-                    let released = match through {
-                        2 => store.release(handle),
-                        cache => caches[cache].release(handle),
-                    };
-                    assert_eq!(released.unwrap().now(), live.remove(&handle));
-                    assert!(caches[0].release(handle).is_err());
-                }
-                _ if through < 2 => {
-                    caches[through].flush();
-                    assert!(caches[through].is_empty());
-                }
-                _ => {}
-            }
-            assert_eq!(store.live(), live.len());
-        }
-        drop(caches);
-        let room = N - live.len();
-        (0..room).for_each(|n| assert!(store.insert(n as u32).is_ok()));
-        assert!(store.insert(0).is_err());
-    }
-    QuickCheck::new().quickcheck(property as fn(Vec<(u8, u16)>));
+    type Steps = Vec<(u8, u16)>;
+    type Fixed<P> = FixedSlots<u32, 130, tag::Slot, P>;
+    type Pool<P> = SlotPool<u32, Boxes, tag::Slot, 2, P>;
+    let check = |property: fn(Steps)| QuickCheck::new().rng(Gen::new(400)).quickcheck(property);
+    check(|steps| with_caches(&Fixed::<With<Hot>>::new(), steps));
+    check(|steps| with_caches(&Fixed::<With<Late>>::new(), steps));
+    check(|steps| with_caches(&Pool::<With<Hot>>::new(Boxes::new(2)), steps));
+    check(|steps| with_caches(&Pool::<With<Late>>::new(Boxes::new(2)), steps));
 }
 
 /// Without it a cache would reuse one slot again and again, and use its generations up, or
@@ -160,6 +174,18 @@ fn a_cache_uses_its_slots_in_turn_and_all_of_them() {
     // Eight in turn: no slot twice in a row, and no more lines than that.
     assert_eq!(uses[..8], [40; 8]);
     assert!(uses[8..].iter().all(|&uses| uses == 0));
+    // The same where most of the first eight are held for long.
+    let held: Vec<_> = (0..7).map(|n| cache.insert(n).unwrap()).collect();
+    let mut last = held[6];
+    for number in 0..64 {
+        let handle = cache.insert(number).unwrap();
+        assert_ne!(handle.index(), last.index());
+        assert_eq!(cache.release(handle), Ok(Release::Now(number)));
+        last = handle;
+    }
+    for handle in held {
+        assert!(cache.release(handle).is_ok());
+    }
     assert_eq!(cache.len(), 64);
     assert_eq!(store.insert(1), Err(InsertError::Full(1)));
     let all: Vec<_> = (0..64).map(|n| cache.insert(n).unwrap()).collect();
@@ -173,5 +199,5 @@ fn a_cache_uses_its_slots_in_turn_and_all_of_them() {
     assert!(other.release(elsewhere).is_err());
     assert_eq!(store.insert(1), Err(InsertError::Full(1)));
     other.flush();
-    assert_eq!(store.insert(1).unwrap().index(), 5);
+    assert_eq!(store.insert(1).unwrap().index(), all[5].index());
 }
