@@ -152,7 +152,7 @@ impl<S: AsRef<[LruNode]> + AsMut<[LruNode]>> Lru<S> {
     }
 
     /// Takes the least recent of those that `may` go off the list; the others keep their
-    /// places. Looks at each once at most.
+    /// places. Asks about each once at most.
     ///
     /// What is passed over is looked at again in every search. If much is pinned for long,
     /// take it off the list instead and insert it when it is unpinned.
@@ -173,7 +173,12 @@ impl<S: AsRef<[LruNode]> + AsMut<[LruNode]>> Lru<S> {
         mut touched: impl FnMut(usize) -> bool,
         mut may: impl FnMut(usize) -> bool,
     ) -> Option<usize> {
+        let mut chances = 0;
         for chance in [true, false] {
+            // A second round only for those that the first has spared.
+            if !chance && chances == 0 && !cfg!(mutant = "lru_asks_twice") {
+                break;
+            }
             let mut at = self.first;
             // As many as are listed now: those that are given a chance go to the end, and
             // their turn comes in the second round.
@@ -185,6 +190,7 @@ impl<S: AsRef<[LruNode]> + AsMut<[LruNode]>> Lru<S> {
                     if !spared {
                         return Some(at as usize);
                     }
+                    chances += 1;
                     self.append(at);
                 }
                 at = node.next;
@@ -322,10 +328,11 @@ impl Touch {
         }
     }
 
-    /// Whether it was touched since the last call.
+    /// Whether it was touched since the last call. A touch that is not ordered before this
+    /// call can be missed and count at the next one.
     pub fn take(&self) -> bool {
         // A swap only when there is something to take; of two touches at one time one may
-        // fall to the next call, and none is lost.
+        // fall to the next call, and none that comes before this one is lost.
         self.0.load(Ordering::Relaxed)
             && if cfg!(mutant = "lru_touch_stays") {
                 true

@@ -103,8 +103,17 @@ impl Budget {
         let mut state = self.state.load(Ordering::Acquire);
         loop {
             let used = state & BYTES;
-            let limit = self.limit.load(Ordering::Relaxed);
+            // Acquire: what came before this limit was set is seen when `state` is looked at
+            // once more.
+            let limit = self.limit.load(Ordering::Acquire);
             let Some(room) = limit.checked_sub(used).filter(|&room| least <= room) else {
+                // The limit may be newer than the bytes in use, and the request have fitted
+                // all the time: into the old limit with the old bytes, and into the new.
+                let now = self.state.load(Ordering::Acquire);
+                if now != state && !cfg!(mutant = "budget_torn_refusal") {
+                    state = now;
+                    continue;
+                }
                 return Err(OverBudget {
                     requested: least,
                     used,
@@ -119,10 +128,7 @@ impl Budget {
                 Ordering::Acquire,
                 Ordering::Acquire,
             ) {
-                Ok(_) => {
-                    self.raise_peak(used + bytes);
-                    return Ok(bytes);
-                }
+                Ok(_) => return Ok(bytes),
                 Err(now) => state = now,
             }
         }
@@ -142,6 +148,10 @@ impl Budget {
                     used,
                 });
             }
+            // Before the exchange: whoever sees less in use sees how much it was.
+            if !cfg!(mutant = "budget_late_peak") {
+                self.raise_peak(used);
+            }
             // Release: what freed the memory comes before the reservation that reuses its
             // bytes. Acquire: see `settle`.
             match self.state.compare_exchange_weak(
@@ -150,7 +160,12 @@ impl Budget {
                 Ordering::AcqRel,
                 Ordering::Relaxed,
             ) {
-                Ok(_) => return Ok(()),
+                Ok(_) => {
+                    if cfg!(mutant = "budget_late_peak") {
+                        self.raise_peak(used);
+                    }
+                    return Ok(());
+                }
                 Err(now) => state = now,
             }
         }
@@ -161,7 +176,8 @@ impl Budget {
     /// to a request that had already begun. What is in use stays in use: when that is more
     /// than the limit, the difference is the caller's to free.
     pub fn set_limit(&self, limit: u64) -> u64 {
-        self.limit.store(clamp(limit), Ordering::Relaxed);
+        // Release: pairs with the Acquire of those who look at the limit.
+        self.limit.store(clamp(limit), Ordering::Release);
         // A new epoch: exchanges that looked at an older limit fail. It wraps, which is
         // harmless: a charge would have to sleep through exactly 65 536 changes.
         let step = if cfg!(mutant = "budget_no_epoch") {
@@ -185,30 +201,43 @@ impl Budget {
         self.state.load(Ordering::Relaxed) & BYTES
     }
 
-    /// The most bytes that were ever in use at a time.
+    /// The most bytes that were ever in use at a time. It never falls.
     #[must_use]
     pub fn peak(&self) -> u64 {
-        // A charge raises `used` before the peak: what it has done so far counts.
-        self.used().max(self.peak.load(Ordering::Relaxed))
+        // What is in use is less than it was only after a release, which has raised the peak
+        // before. Acquire: so that this is seen, of all releases up to this state.
+        let used = self.state.load(Ordering::Acquire) & BYTES;
+        used.max(self.peak.load(Ordering::Relaxed))
     }
 
     /// Bytes that would still fit.
     #[must_use]
     pub fn available(&self) -> u64 {
-        self.limit().saturating_sub(self.used())
+        let (used, limit) = self.look();
+        limit.saturating_sub(used)
     }
 
     /// How full the budget is.
     #[must_use]
     pub fn pressure(&self) -> Pressure {
-        Pressure::of(self.used(), self.limit())
+        let (used, limit) = self.look();
+        Pressure::of(used, limit)
     }
 
-    /// Bytes in use and the limit that they are counted against.
+    /// Bytes in use and the limit that they are counted against, at one instant. Starts
+    /// again when others have changed the budget meanwhile.
     pub(crate) fn look(&self) -> (u64, u64) {
-        // Acquire: the limit is at least as new as the epoch.
-        let used = self.state.load(Ordering::Acquire) & BYTES;
-        (used, self.limit())
+        // Acquire: the limit is at least as new as the epoch, and what came before the limit
+        // was set shows in the second look at the word.
+        let mut state = self.state.load(Ordering::Acquire);
+        loop {
+            let limit = self.limit.load(Ordering::Acquire);
+            let now = self.state.load(Ordering::Acquire);
+            if now == state || cfg!(mutant = "budget_torn_look") {
+                return (state & BYTES, limit);
+            }
+            state = now;
+        }
     }
 
     /// Takes a place among the changes of this budget without changing it: each change
@@ -218,6 +247,9 @@ impl Budget {
         self.state.fetch_add(0, Ordering::AcqRel);
     }
 
+    /// `used` bytes were in use, and soon will not be. Charges need not raise the peak: what
+    /// they have charged is in use.
+    ///
     /// Looks before it writes: in a steady state the peak does not move, and a word that
     /// nobody writes is not fought over.
     fn raise_peak(&self, used: u64) {

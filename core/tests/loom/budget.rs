@@ -177,3 +177,73 @@ fn a_higher_limit_counts_once_it_is_set() {
         assert_eq!(budget.used(), 0);
     });
 }
+
+/// Would break if a refusal could come of bytes and a limit of different instants: the 10
+/// bytes fit beside the 90 of 100, and alone into the 50.
+#[test]
+fn what_fits_at_every_instant_is_granted() {
+    model(&["before the new limit", "after it"], |seen| {
+        let budget = Arc::new(Budget::new(100));
+        let _ = budget.reserve(90).unwrap().commit();
+        let other = {
+            let budget = Arc::clone(&budget);
+            thread::spawn(move || budget.reserve(10).map(Reservation::commit))
+        };
+        budget.release(90).unwrap();
+        let used = budget.set_limit(50);
+        assert_eq!(other.join().unwrap(), Ok(10));
+        seen.note(if used == 10 {
+            "before the new limit"
+        } else {
+            "after it"
+        });
+    });
+}
+
+/// Would break if a release could lower what is in use before the peak is raised.
+#[test]
+fn the_peak_outlives_what_made_it() {
+    model(&["before the release", "after it"], |seen| {
+        let budget = Arc::new(Budget::new(100));
+        let bytes = budget.reserve(60).unwrap().commit();
+        let other = {
+            let budget = Arc::clone(&budget);
+            thread::spawn(move || (budget.used(), budget.peak()))
+        };
+        budget.release(bytes).unwrap();
+        let (used, peak) = other.join().unwrap();
+        assert_eq!(peak, 60);
+        seen.note(if used == 60 {
+            "before the release"
+        } else {
+            "after it"
+        });
+    });
+}
+
+/// Would break if the peak that one thread is told did not bind the others, or itself: a
+/// charge of another thread counts from when it is in use.
+#[test]
+fn the_peak_does_not_fall() {
+    model(&["60, 60", "60, 100", "100, 100"], |seen| {
+        let budget = Arc::new(Budget::new(100));
+        let bytes = budget.reserve(60).unwrap().commit();
+        let other = {
+            let budget = Arc::clone(&budget);
+            thread::spawn(move || {
+                let first = budget.peak();
+                budget.release(bytes).unwrap();
+                (first, budget.peak())
+            })
+        };
+        let _ = budget.reserve(40).unwrap().commit();
+        let peaks = other.join().unwrap();
+        seen.note(match peaks {
+            (60, 60) => "60, 60",
+            (60, 100) => "60, 100",
+            (100, 100) => "100, 100",
+            _ => "fell",
+        });
+        assert_eq!(budget.peak(), peaks.1);
+    });
+}

@@ -8,6 +8,10 @@
 //! slots. Values hold a loom cell, so that a read which is not ordered before the value's
 //! destruction fails the model even when it happens to see the right bits.
 //!
+//! loom does not try everything that the memory model allows. A load never sees a store that
+//! comes later in the same run, a weak exchange fails only if the value differs, and accesses
+//! with `SeqCst` count as acquire and release.
+//!
 //! Every model also lists the outcomes that it must come to see. loom skips orders that it
 //! takes for equivalent, and it remembers only the last access to each atomic: a load in
 //! one thread and a load with a compare-exchange in the next can hide from it that the

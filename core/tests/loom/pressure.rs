@@ -79,3 +79,29 @@ fn the_last_report_is_of_the_last_limit() {
         budget.set_limit(1000);
     });
 }
+
+/// Would break if a gauge could judge by bytes and a limit of different instants: 90 bytes
+/// of 1000 are little, and so are none of 50.
+#[test]
+fn what_never_was_is_not_reported() {
+    model(&["before the new limit", "after it"], |seen| {
+        let shared = Arc::new((Budget::new(1000), PressureGauge::default()));
+        let _ = shared.0.reserve(90).unwrap().commit();
+        let other = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                let limit = shared.0.limit();
+                (limit, shared.1.observe(&shared.0))
+            })
+        };
+        shared.0.release(90).unwrap();
+        shared.0.set_limit(50);
+        let (limit, crossing) = other.join().unwrap();
+        assert_eq!(crossing, None);
+        seen.note(if limit == 1000 {
+            "before the new limit"
+        } else {
+            "after it"
+        });
+    });
+}
