@@ -33,7 +33,8 @@ const ATTEMPTS: usize = if cfg!(loom) { 3 } else { 16 };
 /// - One exception: when subtractions overtake a reader sixteen times in a row, it returns
 ///   the last result, too high by at most what was subtracted while it took that one.
 ///
-/// All arithmetic is modulo 2^64: the totals may wrap, the difference stays right. To
+/// All arithmetic is modulo 2^64: the totals may wrap, the difference stays right. A reader
+/// that is overtaken by subtractions of a multiple of 2^64 in all does not notice. To
 /// subtract more than has been added is the caller's mistake, and shows as a number near
 /// 2^64.
 ///

@@ -66,7 +66,8 @@ impl<T, const N: usize> Buffered<T, N> {
     }
 
     /// The rotation, to ask it. A buffer that is taken from it directly is kept from
-    /// everybody else, and its value cannot be reached.
+    /// everybody else, and its value cannot be reached. If it is taken for writing it can
+    /// still be published: readers then get the value as its last holder left it.
     #[must_use]
     pub fn rotation(&self) -> &Rotation<N> {
         &self.rotation
