@@ -15,15 +15,14 @@ use super::policy::{Policy, With};
 use super::slot::{Slot, vacant};
 use super::{Layout, Slots, sealed};
 use crate::handle::{Handle, Tag, tag};
+use crate::padded::Padded;
 use crate::sync::{AtomicPtr, AtomicUsize, GROUP, Ordering, const_fn, repeat};
-
-/// A cache line of its own, so that threads in different chunks do not meet.
-#[repr(align(64))]
-struct Line<T>(T);
 
 /// 64 slots: what a [`SlotPool`] or a [`WordPool`] grows by.
 pub struct Chunk<C: Payload> {
-    bitmap: Line<Bitmap>,
+    /// Apart from the slots, and from the chunk before: threads in different chunks do not
+    /// meet.
+    bitmap: Padded<Bitmap>,
     slots: [Slot<C>; GROUP],
 }
 
@@ -36,7 +35,7 @@ impl<C: Payload> Chunk<C> {
         #[must_use]
         pub fn new() -> Self {
             Self {
-                bitmap: Line(Bitmap::new()),
+                bitmap: Padded(Bitmap::new()),
                 slots: repeat![vacant!(); GROUP],
             }
         }

@@ -4,7 +4,7 @@ use cupola_core::{FixedSlots, InsertError, Release, With, tag};
 use loom::sync::Arc;
 use loom::thread;
 
-use super::{Ended, Value, model};
+use super::{Ended, Value, model, who};
 
 type Store<const N: usize> = FixedSlots<Value, N>;
 
@@ -42,12 +42,7 @@ fn a_cache_and_the_store_never_share_a_slot() {
         };
         let others = other.join().unwrap();
         assert_eq!(ended.count(), usize::from(mine) + usize::from(others));
-        seen.note(match (mine, others) {
-            (true, true) => "both",
-            (true, false) => "mine",
-            (false, true) => "the other's",
-            (false, false) => "neither",
-        });
+        seen.note(who(mine, others));
     });
 }
 
@@ -139,12 +134,7 @@ fn a_resting_slot_is_woken_once_and_whole() {
         let mine = turn(&store, 2, &ended);
         let others = other.join().unwrap();
         assert_eq!(ended.count(), usize::from(mine) + usize::from(others));
-        seen.note(match (mine, others) {
-            (true, true) => "both",
-            (true, false) => "mine",
-            (false, true) => "the other's",
-            (false, false) => "neither",
-        });
+        seen.note(who(mine, others));
         assert!(turn(&store, 3, &ended));
     });
 }

@@ -57,6 +57,16 @@ pub(crate) fn model(outcomes: &[&'static str], run: impl Fn(&Seen) + Send + Sync
     assert_eq!(*seen.0.lock().unwrap(), outcomes.iter().copied().collect());
 }
 
+/// Which of two threads succeeded, as an outcome.
+pub(crate) fn who(mine: bool, others: bool) -> &'static str {
+    match (mine, others) {
+        (true, true) => "both",
+        (true, false) => "mine",
+        (false, true) => "the other's",
+        (false, false) => "neither",
+    }
+}
+
 /// A value whose reads and whose end loom checks against each other.
 pub(crate) struct Value {
     number: u64,

@@ -4,7 +4,7 @@ use cupola_core::{FixedSlots, Handle, HandleError, InsertError, Lease, Release, 
 use loom::sync::Arc;
 use loom::thread;
 
-use super::{Ended, Seen, Value, model};
+use super::{Ended, Seen, Value, model, who};
 
 type Store<const N: usize> = FixedSlots<Value, N>;
 
@@ -253,12 +253,7 @@ fn a_slot_passes_from_owner_to_owner() {
             let mine = turn(2);
             let others = other.join().unwrap();
             assert_eq!(ended.count(), usize::from(mine) + usize::from(others));
-            seen.note(match (mine, others) {
-                (true, true) => "both",
-                (true, false) => "mine",
-                (false, true) => "the other's",
-                (false, false) => "neither",
-            });
+            seen.note(who(mine, others));
         },
     );
 }

@@ -38,6 +38,9 @@ pub enum Error {
     /// A store gave back something else than was put in, or ran out of slots.
     #[error("{0}: a result is wrong")]
     Wrong(String),
+    /// No row's name contains what was asked for.
+    #[error("no row is called {0:?}, nor has that in its name (names are case-sensitive)")]
+    NoRow(String),
     /// A trace cannot be read.
     #[error("{0}: {1}")]
     Trace(String, TraceError),
@@ -90,7 +93,7 @@ impl Options {
 /// Measures the stores.
 ///
 /// # Errors
-/// A result was wrong: then there are no figures.
+/// A result was wrong, a trace cannot be read, or no row is wanted: then there are no figures.
 pub fn run(options: &Options) -> Result<Figures, Error> {
     let mut figures = Figures::new("slots", machine());
     figures.notes = notes(options);
@@ -105,6 +108,12 @@ pub fn run(options: &Options) -> Result<Figures, Error> {
     cases.extend(rotation::cases(options.threads));
     cases.extend(tlsf::cases(&mut figures, options)?);
     cases.retain(|case| options.wants(case.name()));
+    if let Some(only) = &options.only
+        && cases.is_empty()
+        && figures.rows.is_empty()
+    {
+        return Err(Error::NoRow(only.clone()));
+    }
     rounds::measure(&mut figures, cases, options)?;
     bars::put(&mut figures, options.threads);
     Ok(figures)
@@ -140,4 +149,21 @@ fn machine() -> String {
         name.trim_start_matches([' ', '\t', ':'])
     });
     format!("{name}, {} processors", clock::parallelism())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it a mistyped name would be answered with no rows, as if all were well.
+    #[test]
+    fn a_name_that_no_row_has_is_refused() {
+        let options = Options {
+            threads: 1,
+            only: Some("no such row".into()),
+            ..Options::default()
+        };
+        let refusal = run(&options.quick());
+        assert!(matches!(refusal, Err(Error::NoRow(name)) if name == "no such row"));
+    }
 }
