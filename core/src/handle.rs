@@ -64,6 +64,7 @@ pub mod tag {
 /// let handle = Handle::<tag::Stream>::from_bits((7 << 24) | 3).unwrap();
 /// assert_eq!(format!("{handle:?}"), "Stream#3@7");
 /// assert_eq!(Handle::from_bits(handle.to_bits()), Some(handle));
+/// assert_eq!(Handle::from_parts(3, 7), handle);
 /// ```
 #[repr(transparent)]
 pub struct Handle<G> {
@@ -93,6 +94,23 @@ impl<G> Handle<G> {
         const LOWEST: NonZeroU64 = NonZeroU64::new(1 << 24).unwrap();
         Self {
             bits: LOWEST | (generation << Self::INDEX_BITS) | index as u64,
+            tag: PhantomData,
+        }
+    }
+
+    /// The handle of a life of a slot, for stores outside of this crate: the lower 24 bits of
+    /// `index`, and the lower 40 bits of `generation` with the lowest one set.
+    #[must_use]
+    pub const fn from_parts(index: u32, generation: u64) -> Self {
+        const LOWEST: NonZeroU64 = NonZeroU64::new(1 << 24).unwrap();
+        let index = (index as u64) & (Self::MAX_SLOTS as u64 - 1);
+        // What is above 40 bits of the generation is shifted out.
+        let bits = (generation << Self::INDEX_BITS) | index | LOWEST.get();
+        Self {
+            bits: match NonZeroU64::new(bits) {
+                Some(bits) => bits,
+                None => LOWEST,
+            },
             tag: PhantomData,
         }
     }

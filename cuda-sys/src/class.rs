@@ -35,7 +35,43 @@ pub enum ErrorClass {
     Unknown,
 }
 
+/// What a caller can do about a code, in the few words that most programs tell apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum ErrorGroup {
+    /// No error.
+    Success,
+    /// Try again.
+    Transient,
+    /// Free something, then try again.
+    Resource,
+    /// Correct the program: the call, what it was given, or its order.
+    Programmer,
+    /// Correct the installation, or do without: this machine cannot do it.
+    Platform,
+    /// Start again: the context is lost, and with most codes the process.
+    Fatal,
+    /// The code does not tell.
+    Unknown,
+}
+
 impl ErrorClass {
+    /// The class among fewer.
+    #[must_use]
+    pub const fn group(self) -> ErrorGroup {
+        match self {
+            Self::Success => ErrorGroup::Success,
+            Self::Transient => ErrorGroup::Transient,
+            Self::Resource => ErrorGroup::Resource,
+            Self::Programmer | Self::Program | Self::Capture => ErrorGroup::Programmer,
+            Self::Unsupported | Self::Environment => ErrorGroup::Platform,
+            Self::StickyContext | Self::StickyProcess | Self::Hardware | Self::Shutdown => {
+                ErrorGroup::Fatal
+            }
+            Self::Unknown => ErrorGroup::Unknown,
+        }
+    }
+
     /// Whether every later call in the context fails as well.
     #[must_use]
     pub const fn is_sticky(self) -> bool {

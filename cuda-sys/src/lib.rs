@@ -41,7 +41,7 @@ pub mod nvrtc;
 #[cfg(feature = "std")]
 pub use call::Outcome;
 pub use call::{CallError, Status};
-pub use class::ErrorClass;
+pub use class::{ErrorClass, ErrorGroup};
 #[cfg(feature = "std")]
 pub use dynamic::{Attempt, LoadError};
 pub use symbol::{Symbol, SymbolId, Version};
