@@ -6,11 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use cupola_sys::Version;
 use cupola_sys::driver::{CUresult, CUstream, scope};
 
 use super::args::Reply;
 use super::context::Context;
 use super::current;
+use super::green::Green;
 use super::machine::{Inner, OwnedStream};
 use super::op::in_host_function;
 use super::sync::read;
@@ -88,12 +90,33 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The current context, which may have faulted.
+    /// The current context, which may have faulted. Of a green context it is the primary
+    /// context, whose memory, modules and events it shares.
     pub(super) fn any_context(&self) -> Reply<Arc<Context>> {
         let top = current::top(self.machine)?.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
-        self.machine
-            .context(top)
+        if let Some(context) = self.machine.context(top) {
+            return Ok(context);
+        }
+        let green = self.machine.green(top)?;
+        green
+            .map(|green| Arc::clone(&green.primary))
             .ok_or(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)
+    }
+
+    /// The current green context, if it is one.
+    pub(super) fn green(&self) -> Reply<Option<Arc<Green>>> {
+        match current::top(self.machine)? {
+            Some(top) => self.machine.green(top),
+            None => Ok(None),
+        }
+    }
+
+    /// A green context by handle; null is the current one.
+    pub(super) fn green_or_current(&self, handle: u64) -> Reply<Option<Arc<Green>>> {
+        match handle {
+            0 => self.green(),
+            handle => self.machine.green(handle),
+        }
     }
 
     /// The current context.
@@ -111,10 +134,7 @@ impl Call<'_> {
         if handle == 0 {
             return self.context();
         }
-        let context = self
-            .machine
-            .context(handle)
-            .ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+        let context = self.machine.context_or_primary(handle)?;
         context.health.check()?;
         Ok(context)
     }
@@ -123,7 +143,7 @@ impl Call<'_> {
     /// default streams are.
     ///
     /// # Errors
-    /// There is no such stream, or the fault of its context.
+    /// There is no such stream, its green context was destroyed, or the fault of its context.
     pub(super) fn stream(&self, stream: CUstream) -> Reply<OwnedStream> {
         let stream = match (stream.addr(), self.default) {
             (0, DefaultStream::Legacy) | (1, _) => None,
@@ -131,20 +151,39 @@ impl Call<'_> {
             (handle, _) => Some(handle as u64),
         };
         match stream {
-            None => self
-                .context()
-                .map(|context| (Arc::clone(&context), context.legacy())),
+            None => {
+                let context = self.context()?;
+                let legacy = match self.green()? {
+                    Some(green) => Arc::clone(&green.legacy),
+                    None => context.legacy(),
+                };
+                Ok((context, legacy))
+            }
             Some(0) => {
                 let context = self.context()?;
-                let stream = context.per_thread(|| self.machine.new_ids())?;
+                let green = self.green()?;
+                let part = green.map(|green| Arc::clone(&green.part));
+                let stream = context.per_thread(part, || self.machine.new_ids())?;
                 Ok((context, stream))
             }
             Some(handle) => {
                 let found = read(&self.machine.streams).get(&handle).cloned();
                 let (context, stream) = found.ok_or(CUresult::CUDA_ERROR_INVALID_HANDLE)?;
+                if stream.part.as_ref().is_some_and(|part| part.is_closed()) {
+                    return Err(self.detached());
+                }
                 context.health.check()?;
                 Ok((context, stream))
             }
+        }
+    }
+
+    /// What is said of a stream whose green context was destroyed. Drivers up to 13.0 have no
+    /// code of its own for that.
+    pub(super) fn detached(&self) -> CUresult {
+        match self.machine.version >= Version(13_010) {
+            true => CUresult::CUDA_ERROR_STREAM_DETACHED,
+            false => CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED,
         }
     }
 

@@ -13,6 +13,7 @@ use cupola_sys::driver::{CUlimit, CUresult};
 
 use super::args::Reply;
 use super::event::Event;
+use super::green::{Green, Part};
 use super::health::Health;
 use super::machine::Device;
 use super::memory::{Heap, make_heap};
@@ -29,7 +30,12 @@ const HEAP_STEP: usize = 64 << 10;
 #[derive(Debug, Default)]
 struct Streams {
     created: HashMap<u64, Arc<Stream>>,
-    per_thread: HashMap<ThreadId, Arc<Stream>>,
+    /// By thread and group.
+    per_thread: HashMap<(ThreadId, u64), Arc<Stream>>,
+    /// The default streams of green contexts, by the handles of these.
+    parts: HashMap<u64, Arc<Stream>>,
+    /// Where green contexts' events are recorded and waited for, likewise.
+    hidden: HashMap<u64, [Arc<Stream>; 2]>,
     /// Destroyed while they had work.
     retiring: Vec<Arc<Stream>>,
     /// The context is being destroyed: there are no new streams.
@@ -41,7 +47,13 @@ impl Streams {
         self.created
             .values()
             .chain(self.per_thread.values())
+            .chain(self.parts.values())
             .chain(&self.retiring)
+    }
+
+    /// With those that no call waits for.
+    fn every(&self) -> impl Iterator<Item = &Arc<Stream>> {
+        self.all().chain(self.hidden.values().flatten())
     }
 
     /// Lets go of destroyed streams that have finished.
@@ -88,6 +100,7 @@ impl Context {
             (stream, stream_id),
             Arc::clone(&health),
             Arc::clone(device),
+            None,
             (Kind::Legacy, 0, 0),
         );
         Arc::new(Self {
@@ -112,25 +125,31 @@ impl Context {
 
     /// The calling thread's default stream; `ids` gives a new one its handle and id. It
     /// lives as long as the context, not the thread.
-    pub(super) fn per_thread(&self, ids: impl FnOnce() -> (u64, u64)) -> Reply<Arc<Stream>> {
+    pub(super) fn per_thread(
+        &self,
+        part: Option<Arc<Part>>,
+        ids: impl FnOnce() -> (u64, u64),
+    ) -> Reply<Arc<Stream>> {
         let mut streams = self.open_streams()?;
-        let stream = streams.per_thread.entry(std::thread::current().id());
-        let stream = stream.or_insert_with(|| self.new_stream(ids(), (Kind::Blocking, 0, 0)));
+        let group = part.as_ref().map_or(0, |part| part.handle);
+        let here = (std::thread::current().id(), group);
+        let stream = streams.per_thread.entry(here);
+        let stream = stream.or_insert_with(|| self.new_stream(ids(), part, (Kind::Blocking, 0, 0)));
         Ok(Arc::clone(stream))
     }
 
     pub(super) fn create_stream(
         &self,
         ids: (u64, u64),
-        flags: u32,
-        priority: i32,
+        part: Option<Arc<Part>>,
+        (flags, priority): (u32, i32),
     ) -> Reply<Arc<Stream>> {
         let kind = if flags & 1 == 0 {
             Kind::Blocking
         } else {
             Kind::NonBlocking
         };
-        let stream = self.new_stream(ids, (kind, flags, priority));
+        let stream = self.new_stream(ids, part, (kind, flags, priority));
         self.open_streams()?
             .created
             .insert(stream.handle, Arc::clone(&stream));
@@ -146,11 +165,17 @@ impl Context {
         }
     }
 
-    fn new_stream(&self, ids: (u64, u64), shape: (Kind, u32, i32)) -> Arc<Stream> {
+    fn new_stream(
+        &self,
+        ids: (u64, u64),
+        part: Option<Arc<Part>>,
+        shape: (Kind, u32, i32),
+    ) -> Arc<Stream> {
         Stream::new(
             ids,
             Arc::clone(&self.health),
             Arc::clone(&self.device),
+            part,
             shape,
         )
     }
@@ -169,6 +194,62 @@ impl Context {
         Ok(())
     }
 
+    /// Makes the streams of a green context: its default stream, the one where events are
+    /// recorded, and the one where they are waited for.
+    pub(super) fn add_part(
+        &self,
+        part: &Arc<Part>,
+        ids: [(u64, u64); 3],
+    ) -> Reply<[Arc<Stream>; 3]> {
+        let new = |ids, kind| self.new_stream(ids, Some(Arc::clone(part)), (kind, 0, 0));
+        let legacy = new(ids[0], Kind::Legacy);
+        let marker = new(ids[1], Kind::Marker);
+        let gate = new(ids[2], Kind::NonBlocking);
+        let mut streams = self.open_streams()?;
+        streams.parts.insert(part.handle, Arc::clone(&legacy));
+        let hidden = [Arc::clone(&marker), Arc::clone(&gate)];
+        streams.hidden.insert(part.handle, hidden);
+        Ok([legacy, marker, gate])
+    }
+
+    /// Closes the streams of a green context. Those that the program has made wait for it to
+    /// destroy their handles.
+    pub(super) fn remove_part(&self, part: u64) {
+        let mut streams = lock(&self.streams);
+        let created = streams.created.values();
+        created
+            .filter(|stream| stream.group() == part)
+            .for_each(|stream| stream.close());
+        let gone = streams.parts.remove(&part).into_iter();
+        let hidden = streams.hidden.remove(&part).into_iter().flatten();
+        let threads = streams
+            .per_thread
+            .extract_if(|(_, group), _| *group == part);
+        let threads: Vec<_> = threads.map(|(_, stream)| stream).collect();
+        let gone: Vec<_> = gone.chain(hidden).chain(threads).collect();
+        for stream in gone {
+            stream.close();
+            self.device.strict.stream_closed(stream.id);
+            streams.retiring.push(stream);
+        }
+        streams.reap();
+    }
+
+    /// Queues what a stream of a green context has to wait for first.
+    fn pass_gate(&self, stream: &Arc<Stream>, findings: &mut Vec<Finding>) -> Reply {
+        let Some(part) = &stream.part else {
+            return Ok(());
+        };
+        // Locked over the wait: another thread's work in the stream comes after it too.
+        let mut seen = lock(&stream.gate_seen);
+        if let Some((changes, record)) = part.gate_after(*seen) {
+            let wait = Op::Wait(record);
+            self.place(stream, wait, Mode::Async, findings)?.go();
+            *seen = changes;
+        }
+        Ok(())
+    }
+
     /// Submits an operation in its place between the streams.
     fn order(&self, stream: &Arc<Stream>, op: Op, mode: Mode) -> Reply<Submitted> {
         let mut findings = Vec::new();
@@ -178,6 +259,17 @@ impl Context {
     }
 
     fn submit_in_order(
+        &self,
+        stream: &Arc<Stream>,
+        op: Op,
+        mode: Mode,
+        findings: &mut Vec<Finding>,
+    ) -> Reply<Submitted> {
+        self.pass_gate(stream, findings)?;
+        self.place(stream, op, mode, findings)
+    }
+
+    fn place(
         &self,
         stream: &Arc<Stream>,
         op: Op,
@@ -197,11 +289,21 @@ impl Context {
         }
         let streams = lock(&self.streams);
         let trace = trace(&op, findings);
-        let after = if stream.kind == Kind::Legacy {
-            let blocking = streams.all().filter(|stream| stream.kind == Kind::Blocking);
-            blocking.filter_map(Stream::pending).collect()
-        } else {
-            self.legacy.pending().into_iter().collect()
+        let group = stream.group();
+        let after = match stream.kind {
+            Kind::Legacy => {
+                let blocking = streams.all().filter(|stream| is_blocking(stream, group));
+                blocking.filter_map(Stream::pending).collect()
+            }
+            Kind::Marker => {
+                let part = streams.all().filter(|stream| stream.group() == group);
+                part.filter_map(Stream::pending).collect()
+            }
+            Kind::Blocking | Kind::NonBlocking => {
+                let legacies = streams.parts.values().chain([&self.legacy]);
+                let seen = legacies.filter(|legacy| in_sight(group, legacy.group()));
+                seen.filter_map(Stream::pending).collect()
+            }
         };
         stream.submit(op, trace, after, mode)
     }
@@ -245,8 +347,8 @@ impl Context {
     fn before(&self, stream: &Arc<Stream>) -> Vec<Until> {
         let mut pending: Vec<_> = stream.pending().into_iter().collect();
         if stream.kind == Kind::Legacy {
-            let streams = lock(&self.streams);
-            let blocking = streams.all().filter(|stream| stream.kind == Kind::Blocking);
+            let (streams, group) = (lock(&self.streams), stream.group());
+            let blocking = streams.all().filter(|stream| is_blocking(stream, group));
             pending.extend(blocking.filter_map(Stream::pending));
         }
         pending
@@ -269,8 +371,8 @@ impl Context {
         };
         schedule.observe(stream.ready_at());
         if stream.kind == Kind::Legacy {
-            let streams = lock(&self.streams);
-            let blocking = streams.all().filter(|stream| stream.kind == Kind::Blocking);
+            let (streams, group) = (lock(&self.streams), stream.group());
+            let blocking = streams.all().filter(|stream| is_blocking(stream, group));
             blocking.for_each(|stream| schedule.observe(stream.ready_at()));
         }
     }
@@ -294,10 +396,11 @@ impl Context {
         }
     }
 
-    /// Waits for all work of the context.
-    pub(super) fn synchronize(&self) -> Reply {
-        let seen = self.device.strict.seen_all(self.handle);
-        self.idle(Until::help);
+    /// Waits for all work of the context, green contexts' included, or of one of them.
+    pub(super) fn synchronize(&self, green: Option<&Green>) -> Reply {
+        let part = green.map(|green| green.part.handle);
+        let seen = self.device.strict.seen_all(self.handle, part);
+        self.idle(part, Until::help);
         self.device.strict.learn(seen.as_ref());
         self.device.account.synchronized();
         self.health.check()
@@ -305,23 +408,25 @@ impl Context {
 
     /// Waits for all work of the context, whatever became of it.
     pub(super) fn wait_idle(&self) {
-        self.idle(Until::wait);
+        self.idle(None, Until::wait);
     }
 
-    fn idle(&self, wait: impl Fn(&Until)) {
+    fn idle(&self, part: Option<u64>, wait: impl Fn(&Until)) {
+        let here = |stream: &&Arc<Stream>| part.is_none_or(|part| stream.group() == part);
         let pending: Vec<_> = {
             let mut streams = lock(&self.streams);
             streams.reap();
             streams
                 .all()
                 .chain([&self.legacy])
+                .filter(here)
                 .filter_map(Stream::pending)
                 .collect()
         };
         pending.iter().for_each(wait);
         if let Some(schedule) = &self.device.schedule {
             let streams = lock(&self.streams);
-            let all = streams.all().chain([&self.legacy]);
+            let all = streams.all().chain([&self.legacy]).filter(here);
             all.for_each(|stream| schedule.observe(stream.ready_at()));
         }
     }
@@ -334,7 +439,7 @@ impl Context {
             ..Streams::default()
         };
         let streams = std::mem::replace(&mut *lock(&self.streams), closed);
-        for stream in streams.all().chain([&self.legacy]) {
+        for stream in streams.every().chain([&self.legacy]) {
             stream.close();
             stream.join();
         }
@@ -344,7 +449,7 @@ impl Context {
     pub(super) fn close(&self) {
         let mut streams = lock(&self.streams);
         streams.closed = true;
-        let all = streams.all().chain([&self.legacy]);
+        let all = streams.every().chain([&self.legacy]);
         all.for_each(|stream| stream.close());
     }
 
@@ -411,6 +516,17 @@ impl Context {
     pub(super) fn flags(&self) -> u32 {
         self.flags.load(Ordering::Relaxed)
     }
+}
+
+/// Whether the stream is a blocking one that a default stream of the group comes after.
+fn is_blocking(stream: &Stream, group: u64) -> bool {
+    stream.kind == Kind::Blocking && in_sight(group, stream.group())
+}
+
+/// Whether blocking streams and default streams of a group come after those of another: a
+/// green context sees its own, the context around it sees all (as on an H200).
+pub(super) fn in_sight(group: u64, other: u64) -> bool {
+    group == 0 || group == other
 }
 
 /// The limits that the device keeps; it enforces the size of the heap alone.

@@ -31,6 +31,8 @@ pub(super) struct Launch {
     pub(super) priority: Option<i32>,
     /// Where the kernel's `malloc` takes from, if its module calls it.
     pub(super) heap: Option<Arc<Heap>>,
+    /// The multiprocessors of its stream's green context, by number.
+    pub(super) places: Option<Arc<[u32]>>,
 }
 
 impl Launch {
@@ -81,7 +83,7 @@ impl Launch {
     }
 
     fn options<'a>(
-        &self,
+        &'a self,
         device: &'a Device,
         health: &'a Health,
         watcher: Option<&'a Watcher<'a>>,
@@ -92,6 +94,7 @@ impl Launch {
             cooperative: self.cooperative,
             time_limit: device.config.kernel_time_limit,
             multiprocessors: device.config.multiprocessors,
+            places: self.places.as_deref(),
             max_shared: SHARED_MOST,
             host: &device.output,
             watch: watcher.map(|watcher| watcher as &dyn exec::Watch),

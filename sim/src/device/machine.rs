@@ -17,10 +17,12 @@ use super::config::{DeviceConfig, Exports, MachineBuilder};
 use super::context::Context;
 use super::engine::Engines;
 use super::event::Event;
+use super::green::Green;
 use super::library::Libraries;
 use super::link::Links;
 use super::memory::{Account, PoolLimits, Space};
 use super::module::Modules;
+use super::multiprocessors::Resource;
 use super::notes::{Notes, Output};
 use super::op::{MachineId, in_host_function};
 use super::schedule::{Schedule, Trace};
@@ -191,6 +193,8 @@ impl MachineBuilder {
                 handles,
                 ids: AtomicU64::new(1),
                 contexts: RwLock::default(),
+                greens: RwLock::default(),
+                descriptors: RwLock::default(),
                 streams: RwLock::default(),
                 events: RwLock::default(),
                 modules: Modules::default(),
@@ -239,6 +243,8 @@ pub(super) struct Device {
     /// How often the primary context is retained. Changes under the slot's lock; apart
     /// from it so that [`Usage`] can be asked while the slot waits for a stream's work.
     pub(super) retained: AtomicU32,
+    /// How many green contexts hold the primary context, likewise.
+    pub(super) greens: AtomicU32,
     /// Handle of the pool that cannot be destroyed.
     pub(super) default_pool: u64,
     /// Handle of the pool that `cuMemAllocAsync` takes.
@@ -279,6 +285,7 @@ impl Device {
             primary_handle: primary,
             primary: Mutex::default(),
             retained: AtomicU32::new(0),
+            greens: AtomicU32::new(0),
             default_pool: pool,
             current_pool: AtomicU64::new(pool),
         }
@@ -304,6 +311,12 @@ pub(super) struct Inner {
     handles: AtomicU64,
     ids: AtomicU64,
     pub(super) contexts: RwLock<HashMap<u64, Arc<Context>>>,
+    /// Green contexts; nothing for those that were destroyed, which are told apart from what
+    /// never was one.
+    pub(super) greens: RwLock<HashMap<u64, Option<Arc<Green>>>>,
+    /// What descriptors of resources name: a device, and some of its multiprocessors. No call
+    /// destroys one.
+    pub(super) descriptors: RwLock<HashMap<u64, Arc<Resource>>>,
     /// Created streams, each with its context.
     pub(super) streams: RwLock<HashMap<u64, OwnedStream>>,
     pub(super) events: RwLock<HashMap<u64, Arc<Event>>>,
@@ -363,6 +376,31 @@ impl Inner {
 
     pub(super) fn context(&self, handle: u64) -> Option<Arc<Context>> {
         get(&self.contexts, &handle)
+    }
+
+    /// A context by handle, or the primary context of a green one.
+    ///
+    /// # Errors
+    /// There is none, or the green context was destroyed.
+    pub(super) fn context_or_primary(&self, handle: u64) -> Reply<Arc<Context>> {
+        if let Some(context) = self.context(handle) {
+            return Ok(context);
+        }
+        let green = self.green(handle)?;
+        let primary = green.map(|green| Arc::clone(&green.primary));
+        primary.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)
+    }
+
+    /// A green context by handle; `None` if the handle never was one's.
+    ///
+    /// # Errors
+    /// It was destroyed.
+    pub(super) fn green(&self, handle: u64) -> Reply<Option<Arc<Green>>> {
+        match read(&self.greens).get(&handle) {
+            Some(Some(green)) => Ok(Some(Arc::clone(green))),
+            Some(None) => Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED),
+            None => Ok(None),
+        }
     }
 
     /// Whether a handle may be made current: a primary context's always may, also while

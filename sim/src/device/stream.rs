@@ -17,6 +17,7 @@ use cupola_sys::driver::CUresult;
 
 use super::api::Attributes;
 use super::args::Reply;
+use super::green::Part;
 use super::health::{Fault, Health};
 use super::machine::Device;
 use super::op::Op;
@@ -36,6 +37,8 @@ pub(super) enum Kind {
     /// They wait for each other.
     Blocking,
     NonBlocking,
+    /// Of a green context: what is queued in it comes after all work of that context.
+    Marker,
 }
 
 /// All operations of a stream up to one.
@@ -139,6 +142,10 @@ pub(super) struct Stream {
     pub(super) health: Arc<Health>,
     pub(super) made: Origin,
     pub(super) device: Arc<Device>,
+    /// Of the green context that it was made in.
+    pub(super) part: Option<Arc<Part>>,
+    /// How many changes of its part's gate it has waited for.
+    pub(super) gate_seen: Mutex<u64>,
     queue: Mutex<Queue>,
     work: Condvar,
     done: Condvar,
@@ -172,6 +179,7 @@ impl Stream {
         (handle, id): (u64, u64),
         health: Arc<Health>,
         device: Arc<Device>,
+        part: Option<Arc<Part>>,
         (kind, flags, priority): (Kind, u32, i32),
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -184,6 +192,8 @@ impl Stream {
             health,
             made: device.strict.origin(),
             device,
+            part,
+            gate_seen: Mutex::default(),
             queue: Mutex::default(),
             work: Condvar::new(),
             done: Condvar::new(),
@@ -257,6 +267,12 @@ impl Stream {
             stream: Arc::clone(self),
             number,
         }))
+    }
+
+    /// The streams that it takes its order from are those with the same: 0, or the handle of
+    /// a green context.
+    pub(super) fn group(&self) -> u64 {
+        self.part.as_ref().map_or(0, |part| part.handle)
     }
 
     /// Lower is higher.

@@ -10,7 +10,7 @@ use super::sync::read;
 /// with zeros everywhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Contexts: created ones, and primary ones that are retained.
+    /// Contexts: created ones, green ones, and primary ones that are retained.
     pub contexts: usize,
     /// Created streams.
     pub streams: usize,
@@ -54,6 +54,7 @@ impl Usage {
             usage.contexts += usize::from(!context.primary);
             usage.streams += context.stream_count();
         }
+        usage.contexts += read(&machine.greens).values().flatten().count();
         for device in &machine.devices {
             usage.contexts += usize::from(device.retained.load(Ordering::Relaxed) > 0);
         }

@@ -61,6 +61,8 @@ pub struct LaunchOptions<'m> {
     pub cooperative: bool,
     /// `%nsmid`.
     pub multiprocessors: u32,
+    /// The multiprocessors that blocks run on, by number; all, if it does not say.
+    pub places: Option<&'m [u32]>,
     /// Most shared memory of a block, static and dynamic, in bytes.
     pub max_shared: u32,
     /// Receives what kernels print.
@@ -79,9 +81,20 @@ impl Default for LaunchOptions<'_> {
             time_limit: None,
             cooperative: false,
             multiprocessors: 1,
+            places: None,
             max_shared: MAX_SHARED,
             host: &Silent,
             watch: None,
+        }
+    }
+}
+
+impl LaunchOptions<'_> {
+    /// The multiprocessor of the worker or block with that number: they take turns.
+    pub(crate) fn place(&self, index: u64) -> u32 {
+        match self.places.filter(|places| !places.is_empty()) {
+            Some(places) => places[(index % places.len() as u64) as usize],
+            None => (index % u64::from(self.multiprocessors.max(1))) as u32,
         }
     }
 }
@@ -283,7 +296,7 @@ impl<'m> Grid<'m> {
     fn work_then(&self, long: &mut dyn FnMut()) {
         let mut started = 0;
         let smid = self.workers.fetch_add(1, Relaxed) as u32;
-        let mut cx = Ctx::new(&self.env, smid % self.options.multiprocessors.max(1));
+        let mut cx = Ctx::new(&self.env, self.options.place(u64::from(smid)));
         let mut rng = Rng::of(self.options.seed, smid);
         let mut tally = Tally {
             grid: self,

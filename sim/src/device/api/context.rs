@@ -73,6 +73,8 @@ fn create_v4(
 
 fn destroy(call: &Call<'_>, context: CUcontext) -> Reply {
     let handle = context.addr() as u64;
+    // A green context has a call of its own.
+    call.machine.green(handle)?;
     let context = call
         .machine
         .context(handle)
@@ -87,7 +89,7 @@ fn destroy(call: &Call<'_>, context: CUcontext) -> Reply {
 }
 
 fn check_context(call: &Call<'_>, handle: u64) -> Reply {
-    let exists = call.machine.is_context(handle);
+    let exists = call.machine.is_context(handle) || call.machine.green(handle)?.is_some();
     if exists {
         Ok(())
     } else {
@@ -128,10 +130,7 @@ fn device(call: &Call<'_>, device: Out<CUdevice>) -> Reply {
 fn device_v2(call: &Call<'_>, device: Out<CUdevice>, context: CUcontext) -> Reply {
     let context = match context.addr() as u64 {
         0 => call.any_context()?,
-        handle => {
-            let context = call.machine.context(handle);
-            context.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?
-        }
+        handle => call.machine.context_or_primary(handle)?,
     };
     device.set(context.device.ordinal as CUdevice)
 }
@@ -147,7 +146,10 @@ fn set_flags(call: &Call<'_>, flags: c_uint) -> Reply {
 }
 
 fn id(call: &Call<'_>, context: CUcontext, id: Out<c_ulonglong>) -> Reply {
-    id.set(call.context_or_current(context.addr() as u64)?.id)
+    let handle = context.addr() as u64;
+    let context = call.context_or_current(handle)?;
+    let green = call.green_or_current(handle)?;
+    id.set(green.map_or(context.id, |green| green.id))
 }
 
 fn api_version(call: &Call<'_>, context: CUcontext, version: Out<c_uint>) -> Reply {
@@ -156,12 +158,14 @@ fn api_version(call: &Call<'_>, context: CUcontext, version: Out<c_uint>) -> Rep
 }
 
 fn synchronize(call: &Call<'_>) -> Reply {
-    call.context()?.synchronize()
+    let context = call.context()?;
+    context.synchronize(call.green()?.as_deref())
 }
 
 fn synchronize_v2(call: &Call<'_>, context: CUcontext) -> Reply {
-    call.context_or_current(context.addr() as u64)?
-        .synchronize()
+    let handle = context.addr() as u64;
+    let context = call.context_or_current(handle)?;
+    context.synchronize(call.green_or_current(handle)?.as_deref())
 }
 
 /// The scheduler of an ordered machine heeds priorities; streams' threads do not.
@@ -213,13 +217,16 @@ fn reset_persisting(call: &Call<'_>) -> Reply {
     call.context().map(drop)
 }
 
-/// Every context may use all multiprocessors.
+/// A context may use all multiprocessors, unless it is green: then this call does not apply.
 fn affinity(
     call: &Call<'_>,
     affinity: Out<CUexecAffinityParam>,
     kind: CUexecAffinityType,
 ) -> Reply {
     let context = call.context()?;
+    if call.green()?.is_some() {
+        return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
+    }
     if kind != CUexecAffinityType::CU_EXEC_AFFINITY_TYPE_SM_COUNT {
         return Err(CUresult::CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
     }

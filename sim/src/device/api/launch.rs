@@ -1,12 +1,12 @@
 //! Launches of kernels.
 
 use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
 
 use cupola_sys::driver::*;
 
 use super::super::args::{In, Reply, Slots};
 use super::super::call::Call;
-use super::super::context::Context;
 use super::super::launch::{Launch, gather};
 use super::super::module::Function;
 use super::super::op::Op;
@@ -74,7 +74,12 @@ fn submit(
             .refused(kernel, "its shape or its arguments are invalid");
         code
     };
-    check_shape(&context, &function, shape).map_err(refused)?;
+    let places = stream.part.as_ref().map(|part| Arc::clone(&part.numbers));
+    let multiprocessors = match &places {
+        Some(places) => places.len() as u64,
+        None => u64::from(context.device.config.multiprocessors),
+    };
+    check_shape(multiprocessors, &function, shape).map_err(refused)?;
     // Before anything is queued: a call that fails has launched nothing.
     for event in &shape.after {
         super::event::of_context(call, *event, &context)?;
@@ -96,6 +101,7 @@ fn submit(
         params,
         cooperative: shape.cooperative,
         priority: shape.priority,
+        places,
     };
     launch.check().map_err(|(code, text)| {
         call.machine
@@ -112,7 +118,7 @@ fn submit(
         .try_for_each(|event| super::event::record(call, *event, shape.stream))
 }
 
-fn check_shape(context: &Context, function: &Function, shape: &Shape) -> Reply {
+fn check_shape(multiprocessors: u64, function: &Function, shape: &Shape) -> Reply {
     let dynamic = u64::from(shape.config.dynamic_shared);
     let LaunchConfig { grid, block, .. } = shape.config;
     let within = |sizes: [u32; 3], most: [u32; 3]| {
@@ -130,8 +136,7 @@ fn check_shape(context: &Context, function: &Function, shape: &Shape) -> Reply {
     }
     if shape.cooperative {
         let resident = blocks_per_multiprocessor(function, threads, dynamic);
-        let most = resident * u64::from(context.device.config.multiprocessors);
-        if count(grid) > most {
+        if count(grid) > resident * multiprocessors {
             return Err(CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
         }
     }

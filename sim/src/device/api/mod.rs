@@ -16,6 +16,7 @@ mod end;
 mod event;
 mod fill;
 mod function;
+mod green;
 mod host;
 mod ipc;
 mod jit;
@@ -85,6 +86,7 @@ pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<
         occupancy::TABLE,
         launch::TABLE,
         function::TABLE,
+        green::TABLE,
         module::TABLE,
         library::TABLE,
         kernel::TABLE,

@@ -141,7 +141,10 @@ fn max_potential_with_flags(
             best = (resident, blocks, threads);
         }
     }
-    let multiprocessors = u64::from(context.device.config.multiprocessors);
+    let multiprocessors = match call.green()? {
+        Some(green) => green.part.numbers.len() as u64,
+        None => u64::from(context.device.config.multiprocessors),
+    };
     grid.set(c_int::try_from(best.1 * multiprocessors).unwrap_or(c_int::MAX))?;
     block.set(best.2.cast_signed())
 }

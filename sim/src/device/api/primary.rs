@@ -9,7 +9,7 @@ use cupola_sys::driver::*;
 use super::super::args::{Out, Reply};
 use super::super::call::Call;
 use super::super::context::Context;
-use super::super::machine::Device;
+use super::super::machine::{Device, Primary};
 use super::super::sync::lock;
 use super::context::{check_flags, pointer};
 use super::functions;
@@ -19,15 +19,19 @@ fn retain(call: &Call<'_>, context: Out<CUcontext>, device: CUdevice) -> Reply {
     let device = call.machine.device(device)?;
     let handle = device.primary_handle;
     let mut primary = lock(&device.primary);
-    if primary.context.is_none() {
-        let flags = primary.flags;
-        primary.context = Some(call.machine.create_context(handle, device, flags, true));
-    }
+    get_or_create(call, device, &mut primary);
     let retained = device.retained.load(Ordering::Relaxed);
     device
         .retained
         .store(retained.saturating_add(1), Ordering::Relaxed);
     context.set(pointer(handle))
+}
+
+/// The context in the slot, which is made if there is none.
+fn get_or_create(call: &Call<'_>, device: &Arc<Device>, primary: &mut Primary) -> Arc<Context> {
+    let (handle, flags) = (device.primary_handle, primary.flags);
+    let create = || call.machine.create_context(handle, device, flags, true);
+    Arc::clone(primary.context.get_or_insert_with(create))
 }
 
 /// Ends the context, unless it has another end by then or `keep` says that it is wanted again.
@@ -54,19 +58,53 @@ fn release(call: &Call<'_>, device: CUdevice) -> Reply {
     let device = call.machine.device(device)?;
     let primary = lock(&device.primary);
     let retained = device.retained.load(Ordering::Relaxed).checked_sub(1);
-    let retained = retained.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
+    // As on an H200: what only green contexts hold is not the program's to release.
+    let held = device.greens.load(Ordering::Relaxed) > 0;
+    let retained = retained.ok_or(match held {
+        true => CUresult::CUDA_ERROR_NOT_PERMITTED,
+        false => CUresult::CUDA_ERROR_INVALID_CONTEXT,
+    })?;
     device.retained.store(retained, Ordering::Relaxed);
     drop(primary);
-    if retained > 0 {
+    if is_held(device) {
         return Ok(());
     }
-    end(call, device, || device.retained.load(Ordering::Relaxed) > 0)
+    end(call, device, || is_held(device))
+}
+
+/// Whether the program or a green context holds the primary context.
+fn is_held(device: &Device) -> bool {
+    device.retained.load(Ordering::Relaxed) > 0 || device.greens.load(Ordering::Relaxed) > 0
+}
+
+/// The primary context for a green context, which holds it until [`release_green`].
+pub(super) fn retain_green(call: &Call<'_>, device: &Arc<Device>) -> Arc<Context> {
+    let mut primary = lock(&device.primary);
+    let context = get_or_create(call, device, &mut primary);
+    device.greens.fetch_add(1, Ordering::Relaxed);
+    context
+}
+
+/// A green context lets go of the primary context.
+pub(super) fn release_green(call: &Call<'_>, device: &Device) -> Reply {
+    let primary = lock(&device.primary);
+    device.greens.fetch_sub(1, Ordering::Relaxed);
+    drop(primary);
+    match is_held(device) {
+        true => Ok(()),
+        false => end(call, device, || is_held(device)),
+    }
 }
 
 /// Ends the context whoever retains it. The count stays: each retain still wants its
 /// release. The context comes back with the next retain.
 fn reset(call: &Call<'_>, device: CUdevice) -> Reply {
-    end(call, call.machine.device(device)?, || false)
+    let device = call.machine.device(device)?;
+    // As on an H200.
+    if device.greens.load(Ordering::Relaxed) > 0 {
+        return Err(CUresult::CUDA_ERROR_NOT_PERMITTED);
+    }
+    end(call, device, || device.greens.load(Ordering::Relaxed) > 0)
 }
 
 fn state(call: &Call<'_>, device: CUdevice, flags: Out<c_uint>, active: Out<c_int>) -> Reply {

@@ -7,8 +7,10 @@ use cupola_sys::driver::*;
 
 use super::super::args::{Out, Reply};
 use super::super::call::Call;
+use super::super::context::Context;
+use super::super::green::Green;
 use super::super::op::{Op, UserData};
-use super::super::sync::write;
+use super::super::sync::{read, write};
 use super::attributes::clamp;
 use super::context::{LEAST_PRIORITY, pointer};
 use super::functions;
@@ -27,22 +29,51 @@ fn create_with_priority(
     if flags & !CUstream_flags::CU_STREAM_NON_BLOCKING.0 != 0 {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    let priority = clamp(priority);
     let context = call.context()?;
-    let created = context.create_stream(call.machine.new_ids(), flags, priority)?;
+    let green = call.green()?;
+    let created = add(call, (&context, green.as_deref()), flags, priority)?;
+    stream.set(created)
+}
+
+/// A new stream of a context, or of a green context in it.
+pub(super) fn add(
+    call: &Call<'_>,
+    (context, green): (&Arc<Context>, Option<&Green>),
+    flags: c_uint,
+    priority: c_int,
+) -> Reply<CUstream> {
+    let part = green.map(|green| Arc::clone(&green.part));
+    let closed = || part.as_ref().is_some_and(|part| part.is_closed());
+    let shape = (flags, clamp(priority));
+    let created = context.create_stream(call.machine.new_ids(), part.clone(), shape)?;
     let handle = created.handle;
-    write(&call.machine.streams).insert(handle, (Arc::clone(&context), created));
+    write(&call.machine.streams).insert(handle, (Arc::clone(context), created));
     // The context took along only the streams that were there when it was destroyed.
-    if context.is_closed() {
+    if context.is_closed() || closed() {
         write(&call.machine.streams).remove(&handle);
+        // A green context's stream is the primary context's too, which goes on.
+        let _ = context.destroy_stream(handle);
         return Err(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED);
     }
-    stream.set(pointer(handle))
+    Ok(pointer(handle))
 }
 
 fn destroy(call: &Call<'_>, stream: CUstream) -> Reply {
     if stream.addr() <= 2 {
         return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
+    }
+    let handle = stream.addr() as u64;
+    let found = read(&call.machine.streams).get(&handle).cloned();
+    if let Some((context, detached)) = found
+        && detached.part.as_ref().is_some_and(|part| part.is_closed())
+    {
+        write(&call.machine.streams).remove(&handle);
+        context.destroy_stream(handle)?;
+        // Documented to succeed; up to 13.0 it does not (seen on an H200).
+        return match call.detached() {
+            CUresult::CUDA_ERROR_STREAM_DETACHED => Ok(()),
+            code => Err(code),
+        };
     }
     let (context, stream) = call.stream(stream)?;
     call.machine.strict.destroys_stream(&stream);
@@ -93,20 +124,32 @@ fn id(call: &Call<'_>, stream: CUstream, id: Out<c_ulonglong>) -> Reply {
     id.set(call.stream(stream)?.1.id)
 }
 
+/// The context that the stream was made in, which may be a green one.
 fn context(call: &Call<'_>, stream: CUstream, context: Out<CUcontext>) -> Reply {
-    context.set(pointer(call.stream(stream)?.0.handle))
+    let (owner, stream) = call.stream(stream)?;
+    let green = stream.part.as_ref().map(|part| part.handle);
+    context.set(pointer(green.unwrap_or(owner.handle)))
 }
 
-/// There are no green contexts.
+/// The context whose memory the stream works on, and the green context that it was made in.
 fn context_v2(
     call: &Call<'_>,
     stream: CUstream,
     place: Out<CUcontext>,
     green: Out<CUgreenCtx>,
 ) -> Reply {
-    context(call, stream, place)?;
-    green.set_if(std::ptr::null_mut());
+    let (owner, stream) = call.stream(stream)?;
+    // As on an H200: either may be left out, both may not.
+    if green.is_null() {
+        place.check()?;
+    }
+    place.set_if(pointer(owner.handle));
+    green.set_if(pointer(stream.group()));
     Ok(())
+}
+
+fn green_context(call: &Call<'_>, stream: CUstream, green: Out<CUgreenCtx>) -> Reply {
+    green.set(pointer(call.stream(stream)?.1.group()))
 }
 
 fn device(call: &Call<'_>, stream: CUstream, device: Out<CUdevice>) -> Reply {
@@ -160,6 +203,7 @@ functions! {
         cuStreamGetCtx, cuStreamGetCtx_ptsz: (stream: CUstream, context: *mut CUcontext) = context;
         cuStreamGetCtx_v2, cuStreamGetCtx_v2_ptsz: (stream: CUstream, context: *mut CUcontext,
             green: *mut CUgreenCtx) = context_v2;
+        cuStreamGetGreenCtx: (stream: CUstream, green: *mut CUgreenCtx) = green_context;
         cuStreamGetDevice, cuStreamGetDevice_ptsz: (stream: CUstream, device: *mut CUdevice)
             = device;
         cuLaunchHostFunc, cuLaunchHostFunc_ptsz: (stream: CUstream, function: CUhostFn,

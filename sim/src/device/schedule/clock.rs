@@ -111,11 +111,13 @@ impl Parts {
         end
     }
 
-    /// Gives a block that has ended to the multiprocessor that is free first, not before
-    /// `start`, and says when it ends there.
-    pub(super) fn block(&mut self, start: Time, instructions: u64) -> Time {
+    /// Gives a block that has ended to the multiprocessor that is free first, of those that
+    /// `places` names if it does, not before `start`, and says when it ends there.
+    pub(super) fn block(&mut self, start: Time, instructions: u64, places: Option<&[u32]>) -> Time {
         let span = span(instructions, self.rate);
-        let Some(free) = self.multiprocessors.iter_mut().min() else {
+        let all = self.multiprocessors.iter_mut().zip(0..);
+        let here = all.filter(|(_, number)| places.is_none_or(|places| places.contains(number)));
+        let Some((free, _)) = here.min() else {
             return start;
         };
         *free = start.max(*free).plus_picos(span);
@@ -123,8 +125,15 @@ impl Parts {
     }
 
     /// How far a kernel is that has executed so many instructions since `start`.
-    pub(super) fn position(&self, start: Time, blocks: u64, instructions: u64) -> Time {
-        let used = blocks.clamp(1, self.multiprocessors.len().max(1) as u64);
+    pub(super) fn position(
+        &self,
+        start: Time,
+        blocks: u64,
+        instructions: u64,
+        places: Option<&[u32]>,
+    ) -> Time {
+        let most = places.map_or(self.multiprocessors.len(), <[u32]>::len);
+        let used = blocks.clamp(1, most.max(1) as u64);
         start.plus_picos(span(instructions, self.rate.saturating_mul(used)))
     }
 }

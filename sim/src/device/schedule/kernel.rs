@@ -93,11 +93,12 @@ impl Kernel {
     /// Has the clock follow a slice. Whether the kernel has ended.
     pub(super) fn account(&mut self, slice: Slice, device: &Device, parts: &mut Parts) -> bool {
         self.instructions += slice.instructions;
-        let position = parts.position(self.start, self.blocks, self.instructions);
+        let places = self.launch.places.as_deref();
+        let position = parts.position(self.start, self.blocks, self.instructions, places);
         self.at = self.at.max(position);
         self.reached = self.at;
         if slice.block_ended {
-            self.last = self.last.max(parts.block(self.start, slice.total));
+            self.last = self.last.max(parts.block(self.start, slice.total, places));
         }
         if slice.grid_ended {
             self.at = self.last.max(self.start.plus(device.engines.pace.launch));

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::super::context::Context;
+use super::super::green::Green;
 use super::super::machine::Inner;
 use super::super::sync::read;
 use super::finding::{CallSite, Finding, FindingKind};
@@ -50,7 +51,9 @@ pub(in crate::device) fn of_context(machine: &Inner, context: &Context) -> Vec<F
         })
         .collect();
     for (owner, stream) in read(&machine.streams).values() {
-        if owner.handle == handle {
+        // Those of a destroyed green context were told at its end.
+        let told = stream.part.as_ref().is_some_and(|part| part.is_closed());
+        if owner.handle == handle && !told {
             leaks.push(leak("a stream was not destroyed", stream.made.site()));
         }
     }
@@ -84,6 +87,26 @@ pub(in crate::device) fn context_ends(machine: &Inner, context: &Context) {
     }
 }
 
+/// A green context ends: its streams can do nothing more, and the program was to destroy them
+/// first.
+pub(in crate::device) fn green_ends(machine: &Inner, green: &Green) {
+    if !machine.strict.wants(Strict::LEAKS) || green.primary.health.check().is_err() {
+        return;
+    }
+    let mut left: Vec<_> = read(&machine.streams)
+        .values()
+        .filter(|(_, stream)| stream.group() == green.part.handle)
+        .map(|(_, stream)| stream.made.site())
+        .collect();
+    left.sort_by_key(|made| made.number);
+    for made in left {
+        let what = format!("a stream was not destroyed before its green context, made by {made}");
+        let mut found = leak(&what, made);
+        found.call = Some(Here::now().site());
+        machine.strict.report(found);
+    }
+}
+
 /// The machine ends, or a process without ending it.
 pub(in crate::device) fn report_leaks(machine: &Inner) {
     if machine.strict.wants(Strict::LEAKS) {
@@ -112,6 +135,14 @@ pub(in crate::device) fn of_machine(machine: &Inner) -> Vec<Finding> {
         };
         let made = context.made.site();
         leaks.push(leak(&format!("{what}, made by {made}"), made));
+    }
+    let greens: Vec<_> = read(&machine.greens).values().flatten().cloned().collect();
+    for green in greens {
+        if green.primary.health.check().is_ok() {
+            let made = green.made.site();
+            let what = format!("a green context was not destroyed, made by {made}");
+            leaks.push(leak(&what, made));
+        }
     }
     if !faulted {
         leaks.extend(of_no_context(machine));

@@ -32,7 +32,7 @@ use order::Order;
 pub(in crate::device) use clock::Clock;
 pub use finding::{Allocation, CallSite, Finding, FindingKind, KernelSite, Memory};
 pub(in crate::device) use frees::Frees;
-pub(in crate::device) use leaks::{context_ends, of_machine, report_leaks};
+pub(in crate::device) use leaks::{context_ends, green_ends, of_machine, report_leaks};
 pub(in crate::device) use locate::Miss;
 pub use options::Strict;
 pub(in crate::device) use order::Trace;

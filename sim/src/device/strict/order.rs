@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use super::super::context::in_sight;
 use super::super::event::Event;
 use super::super::memory::Space;
 use super::super::op::Op;
@@ -39,6 +40,8 @@ pub(in crate::device) enum Thing {
 struct Line {
     kind: Kind,
     context: u64,
+    /// The stream's group in the context.
+    group: u64,
     /// What the last operation comes after, itself included.
     clock: Clock,
     number: u64,
@@ -75,11 +78,14 @@ impl Order {
     fn advance(&mut self, context: u64, stream: &Stream) -> Stamp {
         let mut before = self.host.clone();
         before.join(&self.told);
-        for line in self.lines.values().filter(|line| line.context == context) {
+        let group = stream.group();
+        let here = |line: &&Line| line.context == context && in_sight(group, line.group);
+        for line in self.lines.values().filter(here) {
             let counts = match stream.kind {
                 Kind::Legacy => line.kind == Kind::Blocking,
                 Kind::Blocking => line.kind == Kind::Legacy,
                 Kind::NonBlocking => false,
+                Kind::Marker => true,
             };
             if counts {
                 before.join(&line.clock);
@@ -88,6 +94,7 @@ impl Order {
         let line = self.lines.entry(stream.id).or_insert_with(|| Line {
             kind: stream.kind,
             context,
+            group,
             clock: Clock::default(),
             number: 0,
         });
@@ -232,7 +239,8 @@ impl Order {
         let mut clock = Clock::default();
         for (id, line) in &self.lines {
             let legacy = stream.kind == Kind::Legacy && line.kind == Kind::Blocking;
-            if *id == stream.id || legacy && line.context == context {
+            let here = line.context == context && in_sight(stream.group(), line.group);
+            if *id == stream.id || legacy && here {
                 clock.join(&line.clock);
             }
         }
@@ -388,12 +396,16 @@ impl Monitor {
         self.orders().then(order)
     }
 
-    /// What the program knows once it has waited for the context.
-    pub(in crate::device) fn seen_all(&self, context: u64) -> Option<Clock> {
+    /// What the program knows once it has waited for the context, or for one group of its
+    /// streams.
+    pub(in crate::device) fn seen_all(&self, context: u64, group: Option<u64>) -> Option<Clock> {
         self.orders().then(|| {
             let mut clock = Clock::default();
             let order = lock(&self.order);
-            let here = order.lines.values().filter(|line| line.context == context);
+            let here = |line: &&Line| {
+                line.context == context && group.is_none_or(|group| line.group == group)
+            };
+            let here = order.lines.values().filter(here);
             here.for_each(|line| clock.join(&line.clock));
             clock
         })

@@ -87,8 +87,7 @@ impl Grid<'_> {
                 grid_ended: true,
             });
         };
-        let multiprocessor = resident.index % u64::from(self.options.multiprocessors.max(1));
-        let mut cx = Ctx::new(&self.env, multiprocessor as u32);
+        let mut cx = Ctx::new(&self.env, self.options.place(resident.index));
         cx.clock.set(Some(turn.clock.max(stepper.clock)));
         resident.block.go_first(turn.warp);
         let mut steps = 0;
