@@ -25,6 +25,7 @@
 //! | [`managers`] | devices, contexts, streams, events, buffers, pool, pipeline |
 //! | [`kernels`] | device code and its typed launches |
 //! | [`sim`] | the software CUDA device (feature `sim`, on by default) |
+//! | `testing` | tests without a GPU, for crates above (feature `test-utils`) |
 
 /// The README's example, compiled and run as a documentation test.
 #[cfg(doctest)]
@@ -41,11 +42,15 @@ pub use cupola_managers as managers;
 #[cfg(feature = "sim")]
 pub use cupola_sim as sim;
 pub use cupola_sys as sys;
+#[cfg(feature = "test-utils")]
+pub use cupola_testing as testing;
 
+pub use cupola_managers::backend::{BackendRegistry, Requirements};
 pub use cupola_managers::buffer::{Buffer, PinnedBuffer};
 pub use cupola_managers::event::{Event, EventConfig};
 pub use cupola_managers::memory::{MemoryPool, PoolConfig};
 pub use cupola_managers::pipeline::{Pipeline, PipelineConfig};
 pub use cupola_managers::stream::{Stream, StreamConfig};
+pub use cupola_managers::worker;
 pub use cupola_managers::{Context, Device, DeviceInfo, Error, ExecutionManager};
-pub use open::{Backend, Cupola, OpenError, Select};
+pub use open::{Backend, Cupola, OpenError, SOFTWARE, Select};

@@ -1,10 +1,14 @@
 //! Opening a device: a GPU, or the software device.
 
 use std::fmt;
+use std::sync::Arc;
 
+use cupola_managers::backend::{
+    BackendKind, BackendRegistry, GPU, NoMatch, OpenError as BackendError, Requirements,
+    Unavailable,
+};
 use cupola_managers::{Device, Error, ExecutionManager};
-use cupola_sys::LoadError;
-use cupola_sys::driver::Driver;
+use cupola_sys::driver::{Driver, LIBRARY_VARIABLE};
 
 /// Which device to open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +20,9 @@ pub enum Select {
     Gpu,
     /// The software device.
     Software,
+    /// The device that meets these requirements best, a GPU before the software device.
+    /// [`Cupola::selected`] is that device.
+    Best(Requirements),
 }
 
 /// What was opened.
@@ -40,10 +47,11 @@ impl fmt::Display for Backend {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// No driver library could be loaded.
+    /// No driver library could be loaded, or its driver would not start or shows no device.
+    /// [`Unavailable::advice`] says what to do.
     #[error("no GPU: {0}")]
-    NoDriver(#[from] LoadError),
-    /// The driver was loaded and would not start, or shows no device.
+    NoGpu(Unavailable),
+    /// An injected driver would not start.
     #[error("no GPU: the driver was loaded from {library}, but {error}")]
     NoDevice {
         /// Where the driver came from.
@@ -51,29 +59,44 @@ pub enum OpenError {
         /// What it said.
         error: Error,
     },
+    /// No device meets the requirements.
+    #[error(transparent)]
+    NoMatch(#[from] NoMatch),
+    /// There is no such backend in the registry, or it cannot be opened.
+    #[error(transparent)]
+    Backend(BackendError),
     /// This build has no software device (feature `sim`).
     #[error("this build has no software device: enable the feature `sim`")]
     NoSoftwareDevice,
 }
 
+/// The name of the software device in [`Cupola::backends`].
+pub const SOFTWARE: &str = "software";
+
 /// An open driver with its devices: the start of everything.
 #[derive(Debug)]
 pub struct Cupola {
     // Dropped before the machine that it runs on.
-    execution: ExecutionManager,
+    execution: Arc<ExecutionManager>,
     backend: Backend,
+    /// Ordinal of the device that was selected.
+    selected: u32,
     why_not_gpu: Option<OpenError>,
     #[cfg(feature = "sim")]
     machine: Option<cupola_sim::Machine>,
 }
 
 impl Cupola {
-    /// Opens a device. Fails at once where there is none: nothing is waited for.
+    /// Opens a device. Fails at once where there is none: nothing is waited for, and the
+    /// error names the first thing that is missing.
+    ///
+    /// Each call opens the driver anew, and has a software device of its own.
     ///
     /// # Errors
     /// Why there is no GPU. With [`Select::Auto`] only if the software device cannot stand
     /// in, or if the variable `CUPOLA_CUDA_LIBRARY` names a library that will not do: who
-    /// names one does not want another.
+    /// names one does not want another. With [`Select::Best`], what each device lacks.
+    #[track_caller]
     pub fn open(select: Select) -> Result<Self, OpenError> {
         let opened = match select {
             Select::Gpu => Self::gpu(),
@@ -86,6 +109,7 @@ impl Cupola {
                     Self::software(Some(error))
                 }
             },
+            Select::Best(requirements) => Self::best(&requirements),
         };
         opened.inspect(|cupola| tracing::debug!(backend = %cupola.backend, driver = ?cupola.driver(), "opened"))
     }
@@ -93,25 +117,62 @@ impl Cupola {
     /// Opens the devices of a driver from elsewhere: an injected one, a fault table.
     ///
     /// # Errors
-    /// The driver would not start or shows no device.
+    /// The driver would not start.
+    #[track_caller]
     pub fn with_driver(driver: Driver) -> Result<Self, OpenError> {
         let library = driver.describe();
         let execution = ExecutionManager::new(driver)
             .map_err(|error| OpenError::NoDevice { library, error })?;
-        Ok(Self {
+        Ok(Self::over(Arc::new(execution), BackendKind::Real))
+    }
+
+    /// Opens a backend of a registry of your own, which it shares with whoever opens it
+    /// there.
+    ///
+    /// # Errors
+    /// [`OpenError::Backend`]: there is none of that name, or it cannot be opened.
+    #[track_caller]
+    pub fn with_backend(registry: &BackendRegistry, name: &str) -> Result<Self, OpenError> {
+        let execution = registry.open(name).map_err(OpenError::Backend)?;
+        let kind = registry.kind(name).unwrap_or(BackendKind::Real);
+        Ok(Self::over(execution, kind))
+    }
+
+    /// The backends that this build has, as a registry to look at, to add to and to open
+    /// from: the GPU and, with the feature `sim`, a software device. Nothing is loaded before
+    /// it is needed.
+    #[must_use]
+    pub fn backends() -> BackendRegistry {
+        let registry = BackendRegistry::with_gpu();
+        #[cfg(feature = "sim")]
+        LazyMachine::default().register(&registry);
+        registry
+    }
+
+    fn over(execution: Arc<ExecutionManager>, kind: BackendKind) -> Self {
+        Self {
             execution,
-            backend: Backend::Gpu,
+            backend: match kind {
+                BackendKind::Real => Backend::Gpu,
+                BackendKind::Software => Backend::Software,
+            },
+            selected: 0,
             why_not_gpu: None,
             #[cfg(feature = "sim")]
             machine: None,
+        }
+    }
+
+    #[track_caller]
+    fn gpu() -> Result<Self, OpenError> {
+        Self::with_backend(&BackendRegistry::with_gpu(), GPU).map_err(|error| match error {
+            OpenError::Backend(BackendError::Unavailable { why, .. }) => OpenError::NoGpu(why),
+            other => other,
         })
     }
 
-    fn gpu() -> Result<Self, OpenError> {
-        Self::with_driver(Driver::load()?)
-    }
-
     #[cfg(feature = "sim")]
+    #[track_caller]
     fn software(why_not_gpu: Option<OpenError>) -> Result<Self, OpenError> {
         let machine = cupola_sim::Machine::builder().build();
         let opened = Self::with_driver(machine.driver())?;
@@ -128,12 +189,38 @@ impl Cupola {
         Err(why_not_gpu.unwrap_or(OpenError::NoSoftwareDevice))
     }
 
+    #[track_caller]
+    fn best(requirements: &Requirements) -> Result<Self, OpenError> {
+        let registry = BackendRegistry::with_gpu();
+        #[cfg(feature = "sim")]
+        let machine = LazyMachine::default();
+        #[cfg(feature = "sim")]
+        machine.clone().register(&registry);
+        let chosen = registry.best(requirements)?;
+        Ok(Self {
+            selected: chosen.device.ordinal(),
+            #[cfg(feature = "sim")]
+            machine: machine.0.get().cloned(),
+            ..Self::over(chosen.execution, chosen.kind)
+        })
+    }
+
     /// The device with this ordinal, from 0.
     ///
     /// # Errors
     /// There is no such device.
+    #[track_caller]
     pub fn device(&self, ordinal: u32) -> Result<Device, Error> {
         self.execution.devices().get(ordinal)
+    }
+
+    /// The device that was selected: the best one with [`Select::Best`], else the first.
+    ///
+    /// # Errors
+    /// There is no device.
+    #[track_caller]
+    pub fn selected(&self) -> Result<Device, Error> {
+        self.device(self.selected)
     }
 
     /// The top of the managers.
@@ -169,5 +256,24 @@ impl Cupola {
 }
 
 fn library_is_named() -> bool {
-    std::env::var_os("CUPOLA_CUDA_LIBRARY").is_some_and(|path| !path.is_empty())
+    std::env::var_os(LIBRARY_VARIABLE).is_some_and(|path| !path.is_empty())
+}
+
+/// A software machine that is made when it is first needed.
+#[cfg(feature = "sim")]
+#[derive(Clone, Default)]
+struct LazyMachine(Arc<std::sync::OnceLock<cupola_sim::Machine>>);
+
+#[cfg(feature = "sim")]
+impl LazyMachine {
+    fn register(self, registry: &BackendRegistry) {
+        let driver = move || {
+            let made = self
+                .0
+                .get_or_init(|| cupola_sim::Machine::builder().build());
+            Ok(made.driver())
+        };
+        // Refused only if the name were taken.
+        let _ = registry.register(SOFTWARE, BackendKind::Software, driver);
+    }
 }

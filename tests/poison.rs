@@ -4,11 +4,13 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
-use cupola_managers::{Context, Error, ExecutionManager, Stream};
+use cupola_managers::{Blame, Cause, Context, Error, ExecutionManager, Stream};
 use cupola_sim::Machine;
-use cupola_sys::driver::{CUresult, DriverError};
+use cupola_sys::driver::CUresult;
 
 /// Launches a kernel that writes where there is no memory.
 fn write_nowhere(context: &Context, stream: &Stream) -> Result<(), Error> {
@@ -21,7 +23,7 @@ fn write_nowhere(context: &Context, stream: &Stream) -> Result<(), Error> {
     unsafe { ops::launch(&scale, LaunchConfig::linear(1, 32), arguments, stream) }
 }
 
-fn first_cause(context: &Context) -> DriverError {
+fn first_cause(context: &Context) -> Arc<Cause> {
     match context.poison() {
         Some(Error::Poisoned { first, .. }) => first,
         other => panic!("not lost: {other:?}"),
@@ -52,7 +54,13 @@ fn the_first_cause_is_what_every_later_call_returns() {
     assert_eq!(first.status(), Some(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
     assert!(first.is_sticky() && !first.is_retryable(), "{first}");
     let cause = first_cause(&context);
-    assert_eq!(Some(cause), first.call());
+    assert_eq!(Some(&*cause), first.cause());
+    let Some(Blame::OneOf(suspects)) = cause.blame.as_deref() else {
+        panic!("{cause}");
+    };
+    assert_eq!(suspects.len(), 1, "all else was waited for: {cause}");
+    assert_eq!(suspects[0].kernel, "cupola_scale");
+    assert_eq!(suspects[0].site.stream, Some(stream.handle()));
 
     let later = [
         ops::fill(&mut buffer, 1, &stream).unwrap_err(),
@@ -77,7 +85,7 @@ fn the_first_cause_is_what_every_later_call_returns() {
         assert_eq!(
             error,
             Error::Poisoned {
-                first: cause,
+                first: Arc::clone(&cause),
                 device: 0
             }
         );
@@ -99,6 +107,29 @@ fn the_first_cause_is_what_every_later_call_returns() {
         "only what the driver refused to take back is left: {live:?}"
     );
     assert_eq!(machine.leaks(), None, "the context took everything with it");
+}
+
+// Without it the latch could name the call at which the error came out, and nothing more.
+#[test]
+fn checked_mode_names_the_kernel() {
+    let machine = Machine::builder().build();
+    let execution = ExecutionManager::new(machine.driver()).unwrap();
+    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    let stream = context.streams().create(Default::default()).unwrap();
+    context.set_checked(true);
+    let error = write_nowhere(&context, &stream).unwrap_err();
+    let cause = first_cause(&context);
+    assert_eq!(error.cause(), Some(&*cause));
+    let Some(Blame::Launch(launch)) = cause.blame.as_deref() else {
+        panic!("{cause}");
+    };
+    assert_eq!(launch.kernel, "cupola_scale");
+    assert_eq!(launch.site.location.file(), file!());
+    let later = ops::synchronize(&stream).unwrap_err().to_string();
+    assert!(
+        later.contains("caused by kernel cupola_scale launched at"),
+        "{later}"
+    );
 }
 
 // Without it one lost context could take down those of other devices, or of this one.
@@ -153,7 +184,7 @@ fn a_fault_in_a_pipeline_ends_its_run() {
         .unwrap_err();
     assert!(error.is_sticky(), "{error}");
     assert!(seen <= 10);
-    assert_eq!(error.call(), Some(first_cause(&context)));
+    assert_eq!(error.call(), Some(first_cause(&context).call));
     drop((pipeline, pool, context, execution));
     assert_eq!(machine.leaks(), None);
 }

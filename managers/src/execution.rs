@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use cupola_sys::driver::Driver;
 
-use crate::context::{Ledger, Live};
-use crate::device::DeviceManager;
-use crate::error::{Error, Result};
+use crate::context::{ContextsConfig, Ledger, Live, note_driver_library};
+use crate::device::{DeviceManager, DevicesConfig};
+use crate::error::{Cause, Error, PoisonPolicy, Result, Site};
+use crate::lifecycle::{ShutdownReport, State};
 
 /// Owns a driver and, through its [`DeviceManager`], everything made with it.
 ///
@@ -20,21 +21,126 @@ pub struct ExecutionManager {
     ledger: Arc<Ledger>,
 }
 
+/// How an [`ExecutionManager`] and everything below it is set up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExecutionConfig {
+    /// The devices.
+    pub devices: DevicesConfig,
+    /// The contexts of each device, and the managers in each.
+    pub contexts: ContextsConfig,
+    /// Whether contexts start in [checked mode](crate::Context::set_checked); those of
+    /// [`contexts.checked`](ContextsConfig::checked) do anyway.
+    pub checked: bool,
+}
+
+impl ExecutionConfig {
+    fn contexts(self) -> Result<ContextsConfig> {
+        let contexts = self.contexts.check()?;
+        Ok(ContextsConfig {
+            checked: contexts.checked || self.checked,
+            ..contexts
+        })
+    }
+}
+
 impl ExecutionManager {
-    /// Initialises the driver (`cuInit`) and counts its devices. Creates nothing.
+    /// As [`with_config`](Self::with_config), with the defaults.
     ///
     /// # Errors
     /// What the driver returned: `CUDA_ERROR_NO_DEVICE` when it shows none.
+    #[track_caller]
     pub fn new(driver: Driver) -> Result<Self> {
+        Self::new_at(driver, ExecutionConfig::default(), Site::here())
+    }
+
+    /// Initialises the driver (`cuInit`) and counts its devices. Creates nothing.
+    ///
+    /// # Errors
+    /// What the driver returned: `CUDA_ERROR_NO_DEVICE` when it shows none;
+    /// [`Error::Invalid`] naming the field of the configuration that cannot be.
+    #[track_caller]
+    pub fn with_config(driver: Driver, config: ExecutionConfig) -> Result<Self> {
+        Self::new_at(driver, config, Site::here())
+    }
+
+    /// As [`with_config`](Self::with_config), asked for at `site`.
+    pub(crate) fn new_at(driver: Driver, config: ExecutionConfig, site: Site) -> Result<Self> {
+        let contexts = config.contexts()?;
         // SAFETY: `cuInit` takes no pointers.
-        unsafe { driver.cuInit(0) }.map_err(Error::of_call)?;
+        unsafe { driver.cuInit(0) }.map_err(|call| Error::of_cause(Cause::new(call, site)))?;
+        if driver.library_path().is_some() {
+            note_driver_library();
+        }
         let ledger = Arc::new(Ledger::new());
-        let devices = DeviceManager::new(driver.clone(), Arc::clone(&ledger))?;
+        let setup = (config.devices, contexts);
+        let devices = DeviceManager::new(driver.clone(), Arc::clone(&ledger), setup, site)?;
         Ok(Self {
             driver,
             devices,
             ledger,
         })
+    }
+
+    /// Sets all levels up, after a [`shutdown`](Self::shutdown) again. Contexts made from now
+    /// on have managers set up like this; those that are there stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the field, and nothing is changed then.
+    pub fn configure(&self, config: ExecutionConfig) -> Result<()> {
+        let contexts = config.contexts()?;
+        self.devices.check(config.devices)?;
+        self.devices.configure_contexts(contexts)?;
+        self.devices.configure(config.devices)
+    }
+
+    /// How devices and contexts are set up from now on.
+    #[must_use]
+    pub fn config(&self) -> ExecutionConfig {
+        let (devices, contexts) = self.devices.config();
+        ExecutionConfig {
+            devices,
+            contexts,
+            checked: contexts.checked,
+        }
+    }
+
+    /// Whether devices, and everything below them, can be had.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.devices.state()
+    }
+
+    /// Shuts everything down, in two phases: first all levels refuse and every handle is
+    /// stale, then everything that nobody leases is destroyed, from the bottom up. Leases
+    /// stay good: what they are of ends with the last one. Nothing is handed out until
+    /// [`configure`](Self::configure).
+    ///
+    /// Operations that take an event of their own (those that order streams, or copy from or
+    /// to pinned memory) work on. Modules are unloaded after all work in their context
+    /// (`cuCtxSynchronize`).
+    #[track_caller]
+    pub fn shutdown(&self) -> ShutdownReport {
+        let mut report = self.devices.shutdown();
+        report.alive = Some(self.live());
+        report
+    }
+
+    /// Makes the managers below it small, and slots wear out soon, for a test: the contexts of
+    /// each device, and the streams and events of each context.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the field, or when a device was made alive already. Nothing
+    /// is changed then.
+    #[cfg(feature = "test-utils")]
+    pub fn configure_for_test(&self, config: crate::testing::TestConfig) -> Result<()> {
+        self.devices.configure_for_test(config)
+    }
+
+    /// Whether it was configured for a test.
+    #[cfg(feature = "test-utils")]
+    #[must_use]
+    pub fn is_configured_for_test(&self) -> bool {
+        self.devices.is_configured_for_test()
     }
 
     /// The driver.
@@ -47,6 +153,18 @@ impl ExecutionManager {
     #[must_use]
     pub fn devices(&self) -> &DeviceManager {
         &self.devices
+    }
+
+    /// Whether this process is a fork of the one that initialised the driver.
+    pub(crate) fn is_forked(&self) -> bool {
+        self.ledger.is_forked()
+    }
+
+    /// Says what happens, once for each context of this manager, when it is lost. Contexts
+    /// may have a [policy of their own](crate::Context::set_poison_policy); a primary context
+    /// and its green ones are lost together, once.
+    pub fn set_poison_policy(&self, policy: PoisonPolicy) {
+        self.ledger.set_poison_policy(policy);
     }
 
     /// What is alive under this manager.

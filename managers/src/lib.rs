@@ -5,13 +5,15 @@
 //! [events](event), [buffers](buffer) and [modules](module). Managers create, own and hand
 //! out leases; [`ops`] puts work on streams, [`pipeline`] overlaps uploads, kernels and
 //! downloads. Arrows run one way: pipeline to ops to managers to memory and context.
+//! Several drivers side by side are [backends](backend); a [runtime context](runtime) is what
+//! a thread works in.
 //!
 //! * Nothing is created before it is asked for, no thread is started, and no driver call is
 //!   made that the caller did not ask for.
 //! * A handle names one life of one object. After its release it is refused for ever.
 //! * Leases may be dropped in any order. `Drop` is silent and never panics.
 //! * The first error after which a context is lost is remembered: every later operation in
-//!   the context returns it.
+//!   the context returns it. A [`worker`] is a process that may be lost to such an error.
 //!
 //! ```no_run
 //! use cupola_managers::{ExecutionManager, ops};
@@ -32,28 +34,47 @@
 //! # Ok(()) }
 //! ```
 
+pub mod backend;
 pub mod buffer;
 pub mod context;
 pub mod device;
 mod error;
 pub mod event;
 mod execution;
+mod gate;
+mod lifecycle;
 pub mod memory;
+#[cfg(all(test, loom))]
+mod models;
 pub mod module;
 pub mod ops;
+mod park;
 pub mod pipeline;
+mod recycle;
 mod registry;
+pub mod retry;
+pub mod runtime;
 pub mod stream;
 mod submit;
+mod sync;
+#[cfg(feature = "test-utils")]
+pub mod testing;
+pub mod worker;
 
-pub use buffer::{Buffer, DeviceCopy, PinnedBuffer};
-pub use context::{Context, ContextManager, Live};
+pub use backend::BackendRegistry;
+pub use buffer::{Buffer, BuffersConfig, DeviceCopy, PinnedBuffer};
+pub use context::{Context, ContextKind, ContextManager, ContextsConfig, GreenConfig, Live};
 pub use cupola_core::Pressure;
-pub use device::{Device, DeviceInfo, DeviceManager};
-pub use error::{Account, ArgumentMismatch, Error, ErrorClass, Result};
-pub use event::{Event, EventConfig};
-pub use execution::{ExecutionManager, LiveWatch};
+pub use device::{Device, DeviceInfo, DeviceManager, DevicesConfig};
+pub use error::{
+    Account, ArgumentMismatch, Blame, Cause, Error, ErrorClass, ErrorGroup, LaunchSite,
+    PoisonPolicy, Result, Site,
+};
+pub use event::{Event, EventConfig, EventsConfig};
+pub use execution::{ExecutionConfig, ExecutionManager, LiveWatch};
+pub use lifecycle::{LeasedObject, ManagerStats, RecycleStats, ShutdownReport, State};
 pub use memory::{MemoryPool, PoolConfig};
-pub use module::{Function, Module};
+pub use module::{Function, FunctionManager, Module, ModulesConfig};
 pub use pipeline::{Pipeline, PipelineConfig};
-pub use stream::{Stream, StreamConfig};
+pub use runtime::RuntimeContext;
+pub use stream::{Purpose, Stream, StreamConfig, StreamsConfig};

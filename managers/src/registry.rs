@@ -1,19 +1,31 @@
-//! `Registry`: a growing store of shared objects, named by handles.
+//! `Registry`: a store of shared objects, named by handles, that can be shut down.
 //!
 //! An object is leased by cloning its `Arc`, so a lease borrows nothing and may outlive
 //! the manager. Releasing the handle makes it stale at once; the object goes with its last
-//! lease.
+//! lease. Objects that are leased without a name are remembered weakly, for the report of a
+//! shutdown.
+
+mod seat;
 
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use cupola_core::{Chunk, ChunkSource, Handle, Payload, Release, SlotPool, Tag};
+use cupola_core::{
+    Chunk, ChunkSource, EnsureError, FixedSlots, Grown, Handle, HandleError, Hot, InCell, InPlace,
+    Layout, Payload, Release, SlotPool, Slots, Tag, With,
+};
 
-use crate::error::{Error, Result};
+pub(crate) use seat::Seat;
+use seat::Seats;
+
+use crate::error::{Error, Quiet, Result};
+use crate::gate::{Gate, Pass};
+use crate::lifecycle::ManagerStats;
+use crate::park::Sleep;
 
 /// Chunks of slots on the heap.
-struct Heap;
+pub(crate) struct Heap;
 
 // SAFETY: a boxed chunk stays where it is, and `into_raw` leaves it to the pool alone.
 unsafe impl<C: Payload> ChunkSource<C> for Heap {
@@ -27,55 +39,235 @@ unsafe impl<C: Payload> ChunkSource<C> for Heap {
     }
 }
 
-/// 64 slots a chunk: 65 536 objects of a kind in a context.
+/// 64 slots a chunk: 65 536 objects of a kind.
 const CHUNKS: usize = 1024;
 
-pub(crate) struct Registry<T, G: Tag> {
-    slots: Box<SlotPool<Arc<T>, Heap, G, CHUNKS>>,
+/// One is made at a time, the others sleep, and an error goes to all of them.
+type Ways = With<Hot, Error, Sleep>;
+type Cell<T> = InCell<Arc<T>, Error>;
+/// Slots that grow.
+pub(crate) type Growing<T> = Grown<Cell<T>, Heap, CHUNKS>;
+/// A number of slots, in place.
+pub(crate) type Fixed<T, const N: usize> = InPlace<Cell<T>, N>;
+
+pub(crate) struct Registry<T, G: Tag, L: Layout<Cell = Cell<T>> = Growing<T>> {
+    slots: Box<Slots<L, G, Ways>>,
+    gate: Gate,
+    seats: Arc<Seats>,
+    /// What was released while it was leased.
+    nameless: Mutex<Vec<(Handle<G>, Weak<T>)>>,
 }
 
 impl<T, G: Tag> Registry<T, G> {
-    pub(crate) fn new() -> Self {
+    /// `capacity` is the most objects that may exist at a time.
+    pub(crate) fn new(capacity: usize) -> Self {
+        let slots: SlotPool<Arc<T>, Heap, G, CHUNKS, Ways> = SlotPool::new(Heap);
+        Self::over(slots, capacity)
+    }
+}
+
+impl<T, G: Tag, const N: usize> Registry<T, G, Fixed<T, N>> {
+    /// As `new`, with `N` slots in place.
+    pub(crate) fn fixed() -> Self {
+        let slots: FixedSlots<Arc<T>, N, G, Ways> = FixedSlots::new();
+        Self::over(slots, N)
+    }
+}
+
+impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
+    fn over(slots: Slots<L, G, Ways>, capacity: usize) -> Self {
         Self {
-            slots: Box::new(SlotPool::new(Heap)),
+            slots: Box::new(slots),
+            gate: Gate::new(),
+            seats: Arc::new(Seats::new(capacity)),
+            nameless: Mutex::new(Vec::new()),
         }
     }
 
-    /// Reserves a handle, makes the object for it, and keeps the object.
-    pub(crate) fn insert_with(&self, make: impl FnOnce(Handle<G>) -> Result<T>) -> Result<Arc<T>> {
+    fn pass(&self) -> Result<Pass> {
+        self.gate.pass().ok_or(Error::ShutDown { kind: G::NAME })
+    }
+
+    fn refused(refusal: HandleError, handle: Handle<G>) -> Error {
+        Error::handle(refusal, G::NAME, handle.to_bits())
+    }
+
+    /// Room for one more object.
+    fn seat(&self) -> Result<Seat> {
+        Seats::take(&self.seats).ok_or(Error::Full { kind: G::NAME })
+    }
+
+    /// Reserves a handle, makes the object for it, and keeps the object, which keeps its
+    /// seat.
+    pub(crate) fn insert_with(
+        &self,
+        make: impl FnOnce(Handle<G>, Seat) -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let pass = self.pass()?;
+        let seat = self.seat()?;
         let vacancy = self
             .slots
             .vacancy()
             .map_err(|e| Error::insert(&e, G::NAME))?;
-        let value = Arc::new(make(vacancy.handle())?);
-        vacancy
+        let value = Arc::new(make(vacancy.handle(), seat)?);
+        self.seats.note_created();
+        let handle = vacancy
             .fill(Arc::clone(&value))
             .map_err(|e| Error::insert(&e, G::NAME))?;
+        self.settle(pass, handle)?;
         Ok(value)
+    }
+
+    /// Reserves a handle for an object that is made when it is first needed.
+    pub(crate) fn reserve(&self) -> Result<Handle<G>> {
+        let pass = self.pass()?;
+        let handle = self
+            .slots
+            .reserve()
+            .map_err(|e| Error::insert(&e, G::NAME))?;
+        self.settle(pass, handle)?;
+        Ok(handle)
+    }
+
+    /// The object that `handle` names, made now if its handle is only reserved: by one
+    /// thread, whose error goes to all that wait for it.
+    pub(crate) fn ensure_alive(
+        &self,
+        handle: Handle<G>,
+        make: impl FnOnce(Seat) -> Result<T>,
+    ) -> Result<Arc<T>> {
+        // Others wait for the initialiser.
+        let _quiet = Quiet::new();
+        let pass = self.pass()?;
+        let init = || {
+            let value = make(self.seat()?)?;
+            self.seats.note_created();
+            Ok(Arc::new(value))
+        };
+        let lease = self
+            .slots
+            .ensure_alive(handle, init)
+            .map_err(|refused| match refused {
+                EnsureError::Init(error) => error,
+                EnsureError::Refused(refusal) | EnsureError::Withheld { refusal, .. } => {
+                    Self::refused(refusal, handle)
+                }
+                _ => Error::Full { kind: G::NAME },
+            })?;
+        let value = Arc::clone(&lease);
+        drop(lease.release());
+        self.settle(pass, handle)?;
+        Ok(value)
+    }
+
+    /// Takes a handle back that a shutdown may not have seen.
+    fn settle(&self, pass: Pass, handle: Handle<G>) -> Result<()> {
+        if self.gate.holds(pass) || cfg!(mutant = "registry_does_not_look_back") {
+            return Ok(());
+        }
+        drop(self.slots.release(handle));
+        Err(Error::ShutDown { kind: G::NAME })
     }
 
     /// The object that `handle` names.
     pub(crate) fn lease(&self, handle: Handle<G>) -> Result<Arc<T>> {
+        let stale = || Error::stale(G::NAME, handle.to_bits());
+        let pass = self.gate.pass().ok_or_else(stale)?;
+        let value = self.look(handle)?;
+        if self.gate.holds(pass) {
+            Ok(value)
+        } else {
+            Err(stale())
+        }
+    }
+
+    fn look(&self, handle: Handle<G>) -> Result<Arc<T>> {
         let lease = self
             .slots
             .get(handle)
-            .map_err(|e| Error::handle(e, G::NAME, handle.to_bits()))?;
+            .map_err(|e| Self::refused(e, handle))?;
         let value = Arc::clone(&lease);
         // When the handle was released meanwhile, the slot's own `Arc` comes out here.
         drop(lease.release());
         Ok(value)
     }
 
-    /// Ends the handle. The object, when nobody leases it any more.
-    pub(crate) fn release(&self, handle: Handle<G>) -> Result<Option<T>> {
+    /// Ends the handle. Its object, or `None` if it was only reserved.
+    pub(crate) fn take(&self, handle: Handle<G>) -> Result<Option<Arc<T>>> {
+        let known = self.look(handle);
         let released = self
             .slots
             .release(handle)
-            .map_err(|e| Error::handle(e, G::NAME, handle.to_bits()))?;
+            .map_err(|e| Self::refused(e, handle))?;
         Ok(match released {
-            Release::Now(value) => Arc::into_inner(value),
-            Release::Deferred | Release::Empty => None,
+            Release::Now(value) => Some(value),
+            Release::Deferred if cfg!(mutant = "registry_loses_what_is_leased") => None,
+            // Somebody is just leasing it, and leaves it to us.
+            Release::Deferred => known.ok(),
+            Release::Empty => None,
         })
+    }
+
+    /// Ends the handle. The object, when nobody leases it any more.
+    pub(crate) fn release(&self, handle: Handle<G>) -> Result<Option<T>> {
+        Ok(self
+            .take(handle)?
+            .and_then(|value| self.part(handle, value).ok()))
+    }
+
+    /// The object itself if that was its last `Arc`, else how many leases it has.
+    pub(crate) fn part(&self, handle: Handle<G>, value: Arc<T>) -> Result<T, u64> {
+        let weak = Arc::downgrade(&value);
+        let leases = (Arc::strong_count(&value) as u64 - 1).max(1);
+        Arc::into_inner(value).ok_or_else(|| {
+            let mut nameless = self.nameless();
+            nameless.retain(|(_, object)| object.strong_count() > 0);
+            nameless.push((handle, weak));
+            leases
+        })
+    }
+
+    fn nameless(&self) -> MutexGuard<'_, Vec<(Handle<G>, Weak<T>)>> {
+        self.nameless.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands out nothing from now on, ends every handle, and returns all objects: those that
+    /// had a handle, and those that are leased without one.
+    pub(crate) fn shut(&self) -> Vec<(Handle<G>, Arc<T>)> {
+        self.gate.shut();
+        let mut objects: Vec<_> = self
+            .nameless()
+            .drain(..)
+            .filter_map(|(handle, object)| Some((handle, object.upgrade()?)))
+            .collect();
+        for held in self.slots.still_held() {
+            // What is being made is taken back by its maker, who finds the gate shut.
+            if let Ok(Some(value)) = self.take(held.handle) {
+                objects.push((held.handle, value));
+            }
+        }
+        objects
+    }
+
+    pub(crate) fn is_shut(&self) -> bool {
+        self.gate.is_shut()
+    }
+
+    /// The most objects that may exist at a time.
+    #[cfg(feature = "test-utils")]
+    pub(crate) fn set_capacity(&self, capacity: usize) {
+        self.seats.set_capacity(capacity);
+    }
+
+    /// Ends a shutdown.
+    pub(crate) fn open(&self, capacity: usize) {
+        self.seats.set_capacity(capacity);
+        self.gate.open();
+    }
+
+    /// Whether `handle` names an object that is there.
+    pub(crate) fn is_alive(&self, handle: Handle<G>) -> bool {
+        self.slots.contains(handle)
     }
 
     pub(crate) fn handles(&self) -> impl Iterator<Item = Handle<G>> + '_ {
@@ -85,54 +277,17 @@ impl<T, G: Tag> Registry<T, G> {
     pub(crate) fn live(&self) -> usize {
         self.slots.live()
     }
+
+    pub(crate) fn stats(&self) -> ManagerStats {
+        self.seats.stats(self.live())
+    }
 }
 
-impl<T, G: Tag> fmt::Debug for Registry<T, G> {
+impl<T, G: Tag, L: Layout<Cell = Cell<T>>> fmt::Debug for Registry<T, G, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.handles()).finish()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cupola_core::tag;
-
-    // Without it a released handle could reach the slot's next object, or an object go
-    // while it is leased.
-    #[test]
-    fn stale_handles_stay_stale_and_leases_outlive_them() {
-        let registry: Registry<u32, tag::Stream> = Registry::new();
-        let mut handle = None;
-        registry
-            .insert_with(|h| {
-                handle = Some(h);
-                Ok(7)
-            })
-            .unwrap();
-        let handle = handle.unwrap();
-        let lease = registry.lease(handle).unwrap();
-        assert_eq!(registry.release(handle), Ok(None));
-        assert_eq!(*lease, 7);
-        registry.insert_with(|_| Ok(8)).unwrap();
-        assert!(matches!(
-            registry.lease(handle),
-            Err(Error::StaleHandle { kind: "Stream", .. })
-        ));
-        assert!(matches!(
-            registry.release(handle),
-            Err(Error::StaleHandle { .. })
-        ));
-    }
-
-    // Without it a failed creation would use up a slot for ever.
-    #[test]
-    fn a_failed_creation_gives_its_slot_back() {
-        let registry: Registry<u32, tag::Event> = Registry::new();
-        for _ in 0..200_000 {
-            assert!(registry.insert_with(|_| Err(Error::Forked)).is_err());
-        }
-        assert_eq!(registry.live(), 0);
-        assert!(registry.insert_with(|_| Ok(1)).is_ok());
-    }
-}
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,42 +1,205 @@
 //! The few driver calls that managers themselves need to put work in order: a block is
 //! freed after its last use, host memory after the last copy. `ops` is built on them too.
 
+use core::panic::Location;
 use std::sync::Arc;
 
-use cupola_sys::driver::CUevent;
+use cupola_sys::SymbolId;
+use cupola_sys::driver::{CUstream, CUstreamCaptureStatus, Driver, DriverError, SYMBOLS, id};
 
 use crate::context::ContextCore;
-use crate::error::{Error, ErrorClass, Result};
-use crate::event::{EventConfig, RawEvent};
+use crate::error::{Cause, Error, ErrorClass, Result, Site};
+use crate::event::{self, EventConfig, RawEvent};
 use crate::stream::Stream;
 
-/// `cuEventRecord`.
-pub(crate) fn record(event: CUevent, stream: &Stream) -> Result<()> {
-    let core = stream.core();
-    let driver = core.enter()?;
+/// `cuEventRecord`; the event is of the stream's context.
+#[track_caller]
+pub(crate) fn record(event: &RawEvent, stream: &Stream) -> Result<()> {
+    event.note_recorded();
     // SAFETY: both are alive and of this context, which is current.
-    core.check(unsafe { driver.cuEventRecord(event, stream.as_raw()) })
+    stream.submit(id::cuEventRecord, |driver, raw| unsafe {
+        driver.cuEventRecord(event.as_raw(), raw)
+    })
 }
 
-/// `cuStreamWaitEvent`; the event was made under the stream's execution manager.
-pub(crate) fn wait(stream: &Stream, event: CUevent) -> Result<()> {
-    let core = stream.core();
-    let driver = core.enter()?;
+/// `cuStreamWaitEvent`; the event was made under the stream's execution manager. One that
+/// was not recorded is not waited for.
+#[track_caller]
+pub(crate) fn wait(stream: &Stream, event: &RawEvent) -> Result<()> {
+    if !event.is_recorded() {
+        return stream.core().healthy();
+    }
     // SAFETY: both are alive and of one driver; the stream's context is current.
-    core.check(unsafe { driver.cuStreamWaitEvent(stream.as_raw(), event, 0) })
+    stream.submit(id::cuStreamWaitEvent, |driver, raw| unsafe {
+        driver.cuStreamWaitEvent(raw, event.as_raw(), 0)
+    })
 }
 
 /// Puts what is on `first` now before whatever comes on `then`.
+#[track_caller]
 pub(crate) fn order(first: &Stream, then: &Stream) -> Result<()> {
     if !first.core().shares_driver(then.core()) {
         return Err(Error::WrongContext {
             what: "the first stream",
         });
     }
-    let event = RawEvent::create(first.core(), EventConfig::default())?;
-    record(event.as_raw(), first)?;
-    // The event may be destroyed at once: the wait is on the stream by then.
-    wait(then, event.as_raw())
+    let event = event::acquire(first.core(), first.events(), EventConfig::default(), false)?;
+    record(&event, first)?;
+    // The event may have its next life at once: the wait is on the stream by then.
+    wait(then, &event)
+}
+
+impl Stream {
+    /// Puts work on the stream: the context is healthy and current, and in checked mode the
+    /// work is waited for, so that its error is this call's.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn submit(
+        &self,
+        call: SymbolId,
+        put: impl FnOnce(&Driver, CUstream) -> Result<(), DriverError>,
+    ) -> Result<()> {
+        let core = self.core();
+        let driver = core.enter()?;
+        match put(driver, self.raw()) {
+            Ok(()) if core.is_checked() => self.verify(call, false),
+            Ok(()) => Ok(()),
+            Err(call) => Err(self.failed(call)),
+        }
+    }
+
+    /// As [`submit`](Self::submit), for the launch of a kernel whose name has this number:
+    /// remembers it for as long as it may run.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn submit_launch(
+        &self,
+        kernel: u32,
+        put: impl FnOnce(&Driver, CUstream) -> Result<(), DriverError>,
+    ) -> Result<()> {
+        let core = self.core();
+        let driver = core.enter()?;
+        // Before the call: another thread may be told of the error before this one is back.
+        let mut launch = None;
+        if core.is_tracked() {
+            let stream = self.handle().to_bits();
+            launch = Some(self.launches().begin(kernel, Location::caller(), stream));
+        } else {
+            core.launches().note_unknown();
+        }
+        if let Err(call) = put(driver, self.raw()) {
+            if let Some(launch) = launch {
+                self.launches().refused(launch);
+            }
+            return Err(self.failed(call));
+        }
+        if let Some(launch) = launch {
+            self.launches().put(launch);
+        }
+        if core.is_checked() {
+            return self.verify(id::cuLaunchKernel, true);
+        }
+        Ok(())
+    }
+
+    /// In checked mode, waits behind `call`, which has put work here.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn verify_after(&self, call: SymbolId) -> Result<()> {
+        if self.core().is_checked() {
+            return self.verify(call, false);
+        }
+        Ok(())
+    }
+
+    /// An error of a call for this stream.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn failed(&self, call: DriverError) -> Error {
+        self.core().failed_as(Cause::new(call, self.site()))
+    }
+
+    /// Ends a call for this stream.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn check<T>(&self, result: Result<T, DriverError>) -> Result<T> {
+        match result {
+            Ok(value) => Ok(value),
+            Err(call) => Err(self.failed(call)),
+        }
+    }
+
+    /// The caller's place in the program, on this stream.
+    #[track_caller]
+    pub(crate) fn site(&self) -> Site {
+        self.on_stream(Site::here())
+    }
+
+    /// A place in the program, on this stream.
+    pub(crate) fn on_stream(&self, site: Site) -> Site {
+        Site {
+            stream: Some(self.handle()),
+            ..self.core().on_device(site)
+        }
+    }
+
+    /// Whether a capture is open on the stream (`cuStreamIsCapturing`).
+    #[track_caller]
+    pub(crate) fn is_capturing(&self) -> Result<bool> {
+        let driver = self.core().enter()?;
+        self.check(is_capturing(driver, self.raw()))
+    }
+
+    /// Waits for the work that `call` put here, and takes what the context is lost to for its
+    /// error.
+    #[cold]
+    #[track_caller]
+    fn verify(&self, call: SymbolId, launched: bool) -> Result<()> {
+        let core = self.core();
+        let unverified = |error| match error {
+            Error::Driver(cause) if !cause.call.class().is_sticky() => Error::Unverified {
+                operation: SYMBOLS[usize::from(call.0)].as_str(),
+                cause: Box::new(cause),
+            },
+            other => other,
+        };
+        let driver = core.enter().map_err(unverified)?;
+        let mark = self.launches().mark();
+        let done = match is_capturing(driver, self.raw()) {
+            // The work is in a graph, and waiting for the stream would break the capture.
+            Ok(true) => return Ok(()),
+            // SAFETY: the stream is alive, and its context is current.
+            Ok(false) => unsafe { driver.cuStreamSynchronize(self.raw()) },
+            Err(call) => Err(call),
+        };
+        match done {
+            Ok(()) => {
+                self.launches().complete(mark);
+                Ok(())
+            }
+            Err(DriverError::Failed { code, .. }) if code.is_sticky() => {
+                let mut cause = Cause::new(DriverError::Failed { symbol: call, code }, self.site());
+                cause.blame = core.launches().blame(&cause.site, launched);
+                Err(core.failed_as(cause))
+            }
+            // Not an error of the work: of the wait, or of asking whether one is allowed.
+            Err(wait) => Err(unverified(self.failed(wait))),
+        }
+    }
+}
+
+/// `cuStreamIsCapturing`: whether the stream must not be waited for. The legacy stream must
+/// not either while another stream is captured that waits for it.
+fn is_capturing(driver: &Driver, stream: CUstream) -> Result<bool, DriverError> {
+    let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+    // SAFETY: the stream is alive, its context is current, and `status` outlives the call.
+    match unsafe { driver.cuStreamIsCapturing(stream, &raw mut status) } {
+        Ok(()) => Ok(status != CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE),
+        // A driver without captures.
+        Err(DriverError::Missing { .. }) => Ok(false),
+        Err(call) if call.class() == ErrorClass::Capture => Ok(true),
+        Err(call) => Err(call),
+    }
 }
 
 /// Waits until nothing on the stream can touch memory any more, in a lost context too.
@@ -44,25 +207,35 @@ pub(crate) fn order(first: &Stream, then: &Stream) -> Result<()> {
 ///
 /// A wait that fails although the context is healthy is tried again, because what depends
 /// on it is memory safety.
-pub(crate) fn settle(stream: &Stream) -> bool {
+pub(crate) fn settle(stream: &Stream, site: Site) -> bool {
     let core = stream.core();
-    settled(core, || {
+    let site = stream.on_stream(site);
+    let mark = stream.launches().mark();
+    let settled = settled(core, || {
         // SAFETY: the stream is alive.
-        core.last_call(|driver| unsafe { driver.cuStreamSynchronize(stream.as_raw()) })
-    })
+        core.last_call(site, |driver| unsafe {
+            driver.cuStreamSynchronize(stream.raw())
+        })
+    });
+    if settled {
+        stream.launches().complete(mark);
+    }
+    settled
 }
 
 /// As [`settle`], for one event.
-pub(crate) fn settle_event(core: &Arc<ContextCore>, event: &RawEvent) -> bool {
+pub(crate) fn settle_event(core: &Arc<ContextCore>, event: &RawEvent, site: Site) -> bool {
     settled(core, || {
         // SAFETY: the event is alive.
-        core.last_call(|driver| unsafe { driver.cuEventSynchronize(event.as_raw()) })
+        core.last_call(site, |driver| unsafe {
+            driver.cuEventSynchronize(event.as_raw())
+        })
     })
 }
 
 /// As [`settle`], for all work in the context.
-pub(crate) fn settle_context(core: &ContextCore) -> bool {
-    settled(core, || core.synchronize())
+pub(crate) fn settle_context(core: &ContextCore, site: Site) -> bool {
+    settled(core, || core.synchronize(site))
 }
 
 fn settled(core: &ContextCore, wait: impl Fn() -> Result<()>) -> bool {

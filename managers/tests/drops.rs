@@ -1,15 +1,18 @@
 //! Whatever the order in which things are dropped, nothing is freed too early and nothing
 //! is left: random orders, on the software device, which is strict about both.
 
+use std::any::Any;
+
 use cupola_managers::ops;
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
-use cupola_managers::{ExecutionManager, PoolConfig};
+use cupola_managers::{Context, Device, ExecutionManager, LiveWatch, PoolConfig};
 use cupola_sim::Machine;
 use quickcheck::quickcheck;
 
+type Things = Vec<Box<dyn Any>>;
+
 /// One of everything, each in a box that hides what it is.
-fn everything(machine: &Machine) -> (Vec<Box<dyn std::any::Any>>, cupola_managers::LiveWatch) {
-    let execution = ExecutionManager::new(machine.driver()).unwrap();
+fn everything(execution: ExecutionManager) -> (Things, LiveWatch) {
     let watch = execution.watch();
     let device = execution.devices().get(0).unwrap();
     let context = device.primary().unwrap();
@@ -34,7 +37,7 @@ fn everything(machine: &Machine) -> (Vec<Box<dyn std::any::Any>>, cupola_manager
     ops::copy(&x, &mut y, &other).unwrap();
     ops::record(&event, &other).unwrap();
     ops::copy_to_host(&y, &mut pinned, &stream).unwrap();
-    let things: Vec<Box<dyn std::any::Any>> = vec![
+    let things: Things = vec![
         Box::new(execution),
         Box::new(device),
         Box::new(context),
@@ -59,7 +62,8 @@ fn everything(machine: &Machine) -> (Vec<Box<dyn std::any::Any>>, cupola_manager
 fn any_order_of_drops_leaves_nothing() {
     fn property(order: Vec<u8>) -> bool {
         let machine = Machine::builder().worker_threads(1).build();
-        let (mut things, watch) = everything(&machine);
+        let execution = ExecutionManager::new(machine.driver()).unwrap();
+        let (mut things, watch) = everything(execution);
         for pick in order.into_iter().chain(std::iter::repeat(0)) {
             if things.is_empty() {
                 break;
@@ -70,6 +74,55 @@ fn any_order_of_drops_leaves_nothing() {
         watch.live().is_empty() && machine.leaks().is_none()
     }
     quickcheck(property as fn(Vec<u8>) -> bool);
+}
+
+/// Shuts a level down that can still be reached from what is left.
+fn shut_down(things: &Things, level: u8) {
+    let find = |level: u8| {
+        let execution = things
+            .iter()
+            .find_map(|t| t.downcast_ref::<ExecutionManager>());
+        let device = things.iter().find_map(|t| t.downcast_ref::<Device>());
+        let mut contexts = things.iter().filter_map(|t| t.downcast_ref::<Context>());
+        let mut context = || contexts.next();
+        Some(match level {
+            0 => execution?.shutdown(),
+            1 => execution?.devices().shutdown(),
+            2 => device?.contexts().shutdown(),
+            3 => context()?.shutdown(),
+            4 => context()?.modules().shutdown(),
+            5 => context()?.buffers().shutdown(),
+            6 => context()?.events().shutdown(),
+            _ => context()?.streams().shutdown(),
+        })
+    };
+    if let Some(report) = find(level % 8) {
+        assert!(report.errors.is_empty(), "{report}");
+        assert!(report.to_string().contains("still leased"));
+    }
+}
+
+// Without it a shutdown between drops could destroy what is leased, destroy something twice,
+// or leave what is given back after it.
+#[test]
+fn any_order_of_drops_and_shutdowns_leaves_nothing() {
+    fn property(steps: Vec<(u8, Option<u8>)>) -> bool {
+        let machine = Machine::builder().worker_threads(1).build();
+        let execution = ExecutionManager::new(machine.driver()).unwrap();
+        let (mut things, watch) = everything(execution);
+        for (pick, level) in steps.into_iter().chain(std::iter::repeat((0, None))) {
+            if things.is_empty() {
+                break;
+            }
+            if let Some(level) = level {
+                shut_down(&things, level);
+            }
+            let index = usize::from(pick) % things.len();
+            drop(things.swap_remove(index));
+        }
+        watch.live().is_empty() && machine.leaks().is_none()
+    }
+    quickcheck(property as fn(Vec<(u8, Option<u8>)>) -> bool);
 }
 
 // Without it things could be bound to the thread that made them.

@@ -3,9 +3,11 @@
 
 use core::ffi::c_int;
 
-use cupola_managers::{Error, ExecutionManager, PoolConfig, ops};
+use cupola_managers::backend::{BackendKind, BackendRegistry, Cause, OpenError};
+use cupola_managers::{Error, ExecutionManager, PoolConfig, Purpose, RuntimeContext, ops};
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
+use cupola_sys::driver::id;
 
 unsafe extern "C" {
     fn fork() -> c_int;
@@ -51,4 +53,136 @@ fn a_child_makes_no_driver_call() {
     );
     ops::fill(&mut buffer, 1, &stream).unwrap();
     ops::synchronize(&stream).unwrap();
+}
+
+/// What a child of this process makes of `code`, which ends it.
+fn in_a_child(code: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: the child runs this thread's code alone: it takes no lock that another thread
+    // may hold, and leaves without running anything else.
+    let child = unsafe { fork() };
+    if child == 0 {
+        let code = code();
+        // SAFETY: ends the child at once.
+        unsafe { _exit(code) };
+    }
+    let mut status = -1;
+    // SAFETY: `status` outlives the call.
+    let waited = unsafe { waitpid(child, &raw mut status, 0) };
+    assert_eq!(waited, child);
+    status
+}
+
+// Without it a child could ask the driver about a device, or sleep until a thread of its
+// parent has made one.
+#[test]
+fn a_child_gets_no_device() {
+    let machine = Machine::builder().worker_threads(1).build();
+    let table = FaultTable::new(machine.driver());
+    let execution = ExecutionManager::new(table.driver()).unwrap();
+    let devices = execution.devices();
+    let known = devices.get(0).unwrap();
+    devices.release(known.handle()).unwrap();
+    let handle = devices.handle(0).unwrap();
+    // Long enough that it is under way when the process is forked.
+    table.delay(id::cuDeviceGet, 2, std::time::Duration::from_millis(300));
+    std::thread::scope(|scope| {
+        let maker = scope.spawn(|| devices.ensure_alive(handle).map(drop));
+        while table.count(id::cuDeviceGet) < 2 {
+            std::thread::yield_now();
+        }
+        let status = in_a_child(|| {
+            let refused = [
+                devices.get(0).map(drop),
+                devices.ensure_alive(handle).map(drop),
+                known.info().map(drop),
+                known.primary().map(drop),
+            ];
+            c_int::from(refused.iter().any(|result| *result != Err(Error::Forked)))
+        });
+        assert_eq!(status, 0, "256: something was not refused");
+        maker.join().unwrap().unwrap();
+    });
+    devices.get(0).unwrap().info().unwrap();
+}
+
+// Without it a child could wait for a lock that a thread held when the process was forked: of
+// the list of contexts, of a shared stream that is being made.
+#[test]
+fn a_child_waits_for_no_lock_of_a_context() {
+    let machine = Machine::builder().worker_threads(1).build();
+    let table = FaultTable::new(machine.driver());
+    let execution = ExecutionManager::new(table.driver()).unwrap();
+    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    let function = id::cuStreamCreateWithPriority;
+    table.delay(function, 1, std::time::Duration::from_millis(300));
+    std::thread::scope(|scope| {
+        let maker = scope.spawn(|| context.streams().shared(Purpose::Compute).map(drop));
+        while table.count(function) < 1 {
+            std::thread::yield_now();
+        }
+        let status = in_a_child(|| {
+            let shared = context.streams().shared(Purpose::Compute);
+            c_int::from(shared.map(drop) != Err(Error::Forked))
+        });
+        assert_eq!(status, 0, "256: it was not refused");
+        maker.join().unwrap().unwrap();
+    });
+}
+
+// Without it a child could be handed its parent's driver, or wait for a thread that opens a
+// backend in its parent.
+#[test]
+fn a_child_gets_no_backend_of_its_parent() {
+    let machine = Machine::builder().worker_threads(1).build();
+    let registry = BackendRegistry::new();
+    let source = machine.clone();
+    let open = move || Ok(source.driver());
+    registry.register("open", BackendKind::Real, open).unwrap();
+    let (arrived, arrives) = std::sync::mpsc::channel::<()>();
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let ended = std::sync::Mutex::new(ended);
+    let parent = std::process::id();
+    registry
+        .register("opening", BackendKind::Real, move || {
+            if std::process::id() == parent {
+                arrived.send(())?;
+                ended.lock().map_err(|_| "poisoned")?.recv()?;
+            }
+            Err("no driver".into())
+        })
+        .unwrap();
+    let execution = registry.open("open").unwrap();
+    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    let runtime = RuntimeContext::builder(&context).pool_limit(1 << 20);
+    let runtime = runtime.build().unwrap();
+    let _guard = runtime.enter();
+    std::thread::scope(|scope| {
+        scope.spawn(|| registry.open("opening").unwrap_err());
+        arrives.recv().unwrap();
+        // SAFETY: the child runs this thread's code alone; the other thread waits in a channel
+        // and holds no lock that is taken here.
+        let child = unsafe { fork() };
+        if child == 0 {
+            let cause = |name: &str| match registry.open(name) {
+                Err(OpenError::Unavailable { why, .. }) => why,
+                _ => {
+                    // SAFETY: ends the child at once.
+                    unsafe { _exit(1) }
+                }
+            };
+            let forked = matches!(cause("open").cause(), Cause::Forked);
+            let own = matches!(cause("opening").cause(), Cause::Source { .. });
+            let scratch = cupola_managers::runtime::scratch::<u8>(8);
+            let refused = matches!(scratch, Err(Error::Forked));
+            let code = c_int::from(!forked) * 2 + c_int::from(!own) * 4 + c_int::from(!refused) * 8;
+            // SAFETY: as above.
+            unsafe { _exit(code) };
+        }
+        let mut status = -1;
+        // SAFETY: `status` outlives the call.
+        let waited = unsafe { waitpid(child, &raw mut status, 0) };
+        end.send(()).unwrap();
+        assert_eq!((waited, status), (child, 0));
+    });
+    registry.open("open").unwrap();
 }

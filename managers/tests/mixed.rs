@@ -1,6 +1,7 @@
 //! Two drivers in one process: what belongs to one never reaches a call of the other, and
 //! the thread's current context is right for both.
 
+use cupola_managers::context::context_switches;
 use cupola_managers::event::EventConfig;
 use cupola_managers::module::Function;
 use cupola_managers::ops::{KernelArg, LaunchArgs, LaunchConfig};
@@ -129,6 +130,30 @@ fn a_guard_does_not_confuse_the_current_contexts_of_two_drivers() {
     assert_eq!(two.current(), two.context.as_raw());
     ops::synchronize(&one.stream).unwrap();
     assert_eq!(one.current(), one.context.as_raw());
+}
+
+// Without it foreign code behind a guard could go on in the context of some operation that ran
+// while the guard was held, because the guard's own was current before.
+#[test]
+fn a_guard_of_the_current_context_restores_it_too() {
+    let side = Side::open();
+    let device = side.execution.devices().get(0).unwrap();
+    let own = device.contexts().create(Default::default()).unwrap();
+    let inside = own.streams().create(Default::default()).unwrap();
+    ops::synchronize(&side.stream).unwrap();
+    let guard = side.context.enter().unwrap();
+    ops::synchronize(&inside).unwrap();
+    assert_eq!(side.current(), own.as_raw());
+    drop(guard);
+    assert_eq!(side.current(), side.context.as_raw());
+    // Nothing is to be restored here: no call says so.
+    let before = context_switches();
+    drop(side.context.enter().unwrap());
+    let guard = own.enter().unwrap();
+    ops::synchronize(&side.stream).unwrap();
+    drop(guard);
+    assert_eq!(context_switches() - before, 2);
+    assert_eq!(side.current(), side.context.as_raw());
 }
 
 // Without it a guard could restore a context that was destroyed while it was held.

@@ -3,6 +3,7 @@
 //! Ratios within a run are the result; absolute times depend on the machine.
 
 mod figures;
+pub mod lifecycle;
 pub mod loader;
 pub mod pipeline;
 #[cfg(feature = "sim")]

@@ -109,6 +109,9 @@ pub(crate) struct DoctorArgs {
 pub(crate) enum Suite {
     /// A driver call through the table against a raw function pointer
     Loader,
+    /// Streams, events, the current context and opening a device against the driver's own
+    /// calls and cudarc (build with `--features peers`)
+    Lifecycle,
     /// The three-stream pipeline against the same work on one stream
     Pipeline,
     /// The software device's engine against plain Rust loops, and its launches
@@ -138,11 +141,11 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) workers: Option<usize>,
 
-    /// `slots`: threads for the rows with several; 2 if not given
+    /// `slots`, `lifecycle`: threads for the rows with several; 2 if not given
     #[arg(long)]
     pub(crate) threads: Option<usize>,
 
-    /// `sim`: how often each kernel is timed; `slots`: samples of each row
+    /// `sim`: how often each kernel is timed; `slots`, `lifecycle`: samples of each row
     #[arg(long)]
     pub(crate) runs: Option<usize>,
 
@@ -156,10 +159,14 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) trace: Vec<PathBuf>,
 
-    /// `slots`: one short sample of each row, to see that everything works; the figures mean
-    /// nothing
+    /// `slots`, `lifecycle`: one short sample of each row, to see that everything works; the
+    /// figures mean nothing
     #[arg(long)]
     pub(crate) quick: bool,
+
+    /// `lifecycle`: opens the device once, this way, and says how long it took
+    #[arg(long, hide = true)]
+    pub(crate) opening: Option<String>,
 }
 
 /// A number of bytes with an optional unit: `512`, `64Ki`, `8G`.

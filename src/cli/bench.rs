@@ -21,7 +21,8 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
             })?
         }
         Suite::Slots => bench::slots::run(&slots(args))?,
-        Suite::Loader | Suite::Pipeline => on_device(args)?,
+        Suite::Lifecycle if args.opening.is_some() => return opening(args),
+        Suite::Loader | Suite::Pipeline | Suite::Lifecycle => on_device(args)?,
     };
     say(&figures.table());
     if let Some(path) = &args.json {
@@ -46,14 +47,39 @@ fn slots(args: &BenchArgs) -> bench::slots::Options {
     }
 }
 
+fn lifecycle(args: &BenchArgs) -> bench::lifecycle::Options {
+    let default = bench::lifecycle::Options::default();
+    bench::lifecycle::Options {
+        rounds: match args.runs {
+            Some(runs) => runs.max(1),
+            None if args.quick => 1,
+            None => default.rounds,
+        },
+        threads: args.threads.unwrap_or(default.threads).max(1),
+        program: std::env::current_exe().ok(),
+        quick: args.quick,
+    }
+}
+
+/// One of the processes that `lifecycle` starts.
+fn opening(args: &BenchArgs) -> Result<Exit, Failure> {
+    use bench::lifecycle::{Way, open_once};
+    let word = args.opening.as_deref().unwrap_or_default();
+    let way = Way::ALL.into_iter().find(|way| way.word() == word);
+    let way = way.ok_or_else(|| Failure::new(Exit::Device, format!("no way {word:?}")))?;
+    let time = open_once(way).map_err(|error| Failure::new(Exit::Device, error.to_string()))?;
+    say(&format!("{time}\n"));
+    Ok(Exit::Done)
+}
+
 /// The suites that measure whatever device there is.
 fn on_device(args: &BenchArgs) -> Result<Figures, Failure> {
     let cupola = Cupola::open(args.device.into())?;
     let device = cupola.device(0)?;
     let name = format!("{} ({})", device.info()?.name, cupola.backend());
-    Ok(if args.suite == Suite::Loader {
-        bench::loader::run(cupola.driver(), name)?
-    } else {
-        bench::pipeline::run(&device, name)?
+    Ok(match args.suite {
+        Suite::Loader => bench::loader::run(cupola.driver(), name)?,
+        Suite::Lifecycle => bench::lifecycle::run(&device, name, &lifecycle(args))?,
+        _ => bench::pipeline::run(&device, name)?,
     })
 }

@@ -36,7 +36,6 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    #[cfg(all(feature = "libcuda", unix))]
     pub(crate) fn new(exit: Exit, message: String) -> Self {
         Self { exit, message }
     }
@@ -62,6 +61,12 @@ impl From<OpenError> for Failure {
             exit: Exit::NoDevice,
             message: error.to_string(),
         }
+    }
+}
+
+impl From<cupola::bench::lifecycle::Error> for Failure {
+    fn from(error: cupola::bench::lifecycle::Error) -> Self {
+        Self::new(Exit::Device, error.to_string())
     }
 }
 

@@ -1,7 +1,8 @@
 //! Devices, contexts, and which context is current.
 
 use cupola_managers::context::{ContextKind, Waiting, context_switches};
-use cupola_managers::{Error, ops};
+use cupola_managers::device::Features;
+use cupola_managers::{Error, GreenConfig, ops};
 
 use crate::common::{Bench, assert_nothing_left, on_gpu};
 
@@ -21,7 +22,12 @@ fn a_device_says_what_it_is() {
         info.max_threads_per_block >= 1024 && info.max_grid[0] > 65_535,
         "{info:?}"
     );
-    assert!(info.unified_addressing && info.uuid != [0; 16], "{info:?}");
+    assert!(info.supports(Features::UNIFIED_ADDRESSING), "{info:?}");
+    assert!(info.uuid != [0; 16], "{info:?}");
+    // A device that lacks the features of its generation could not be told from one whose
+    // features were never asked for.
+    assert!(info.supports(Features::COOPERATIVE_LAUNCH | Features::CONCURRENT_KERNELS));
+    assert!(info.architecture().name().is_some(), "{info:?}");
     assert_eq!(info.name == "cupola software device", !on_gpu());
     let memory = bench.context.memory_info().unwrap();
     assert!(
@@ -72,6 +78,55 @@ fn there_is_one_primary_context_and_any_number_of_others() {
     // The lease still works.
     own.streams().create(Default::default()).unwrap();
     drop(own);
+    assert_eq!(bench.execution.live().contexts, 1);
+    bench.finish();
+}
+
+// Without it parts of a device could not share work, or have less of it than they say.
+#[test]
+fn parts_of_a_device_work_on_the_same_memory() {
+    let bench = Bench::open();
+    let contexts = bench.device.contexts();
+    let parts = match contexts.green_split(2, GreenConfig::at_least(1)) {
+        // A driver before CUDA 12.4 has no green contexts.
+        Err(Error::Unsupported { .. }) => return bench.finish(),
+        parts => parts.unwrap(),
+    };
+    let all = bench.device.info().unwrap().multiprocessors;
+    let given: Vec<_> = parts
+        .iter()
+        .map(|part| part.multiprocessors().unwrap())
+        .collect();
+    assert!(
+        given[0] > 0 && given[0] == given[1] && given[0] * 2 <= all,
+        "{given:?} of {all}"
+    );
+    let mut buffer = bench.pool.allocate::<u32>(1000, &bench.stream).unwrap();
+    let streams = [&parts[0], &parts[1]].map(|part| {
+        assert_eq!(part.kind(), ContextKind::Green);
+        part.streams().acquire(Default::default()).unwrap()
+    });
+    ops::fill(&mut buffer, 7, &streams[0]).unwrap();
+    ops::order(&streams[0], &streams[1]).unwrap();
+    let mut back = [0; 1000];
+    ops::read(&buffer, &mut back, &streams[1]).unwrap();
+    assert_eq!(back, [7; 1000]);
+    // Pinned memory and a blocking stream of one part, and an event of the other.
+    let mut pinned = parts[0].buffers().pinned::<u32>(1000).unwrap();
+    let blocking = cupola_managers::StreamConfig {
+        blocking: true,
+        ..Default::default()
+    };
+    let blocking = parts[0].streams().acquire(blocking).unwrap();
+    ops::copy_to_host(&buffer, &mut pinned, &blocking).unwrap();
+    let event = parts[1].events().acquire(Default::default()).unwrap();
+    ops::record(&event, &blocking).unwrap();
+    ops::synchronize_event(&event).unwrap();
+    assert_eq!(pinned.as_slice().unwrap(), [7; 1000]);
+    for part in &parts {
+        contexts.release(part.handle()).unwrap();
+    }
+    drop((parts, buffer, streams, pinned, blocking, event));
     assert_eq!(bench.execution.live().contexts, 1);
     bench.finish();
 }

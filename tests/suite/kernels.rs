@@ -209,8 +209,8 @@ fn modules_that_do_not_load_say_why() {
     let modules = bench.context.modules();
     let broken = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry f( {\n";
     match modules.load_ptx(broken) {
-        Err(Error::Load { call, log, .. }) => {
-            assert_eq!(call.status(), Some(CUresult::CUDA_ERROR_INVALID_PTX));
+        Err(Error::Load { cause, log }) => {
+            assert_eq!(cause.call.status(), Some(CUresult::CUDA_ERROR_INVALID_PTX));
             assert!(!log.is_empty());
         }
         other => panic!("{other:?}"),

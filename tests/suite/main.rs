@@ -4,9 +4,13 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod child;
 mod copies;
 mod devices;
+mod faults;
 mod kernels;
 mod memory;
 mod pipeline;
+mod process;
+mod recycle;
 mod streams;

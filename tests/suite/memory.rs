@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cupola_managers::device::Features;
 use cupola_managers::memory::{Backing, PoolConfig};
 use cupola_managers::{Error, Pressure, ops};
 
@@ -160,7 +161,8 @@ fn a_freed_buffer_has_no_handle() {
 #[test]
 fn a_pool_says_what_it_stands_on() {
     let bench = Bench::open();
-    let pools = bench.device.info().unwrap().memory_pools;
+    let info = bench.device.info().unwrap();
+    let pools = info.supports(Features::MEMORY_POOLS);
     let expected = if pools {
         Backing::StreamOrdered
     } else {

@@ -6,6 +6,7 @@ mod raw;
 
 mod concurrency;
 mod copies;
+mod green;
 mod heap;
 mod ipc;
 mod libraries;

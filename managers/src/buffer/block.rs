@@ -8,11 +8,11 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cupola_sys::driver::CUdeviceptr;
+use cupola_sys::driver::{CUdeviceptr, id};
 
-use super::BufferHandle;
+use super::{BufferEntry, BufferHandle};
 use crate::context::Kind;
-use crate::error::{Error, Result};
+use crate::error::{Error, Quiet, Result};
 use crate::memory::PoolInner;
 use crate::stream::Stream;
 use crate::submit;
@@ -22,7 +22,7 @@ pub(crate) struct Block {
     bytes: u64,
     /// Freed, or given up because the driver refused: there is nothing left to do.
     gone: bool,
-    handle: BufferHandle,
+    entry: Arc<BufferEntry>,
     home: Stream,
     /// Streams other than `home` that work with the block was put on.
     uses: Mutex<Vec<Stream>>,
@@ -30,18 +30,20 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    #[track_caller]
     pub(crate) fn new(pool: &Arc<PoolInner>, bytes: u64, home: &Stream) -> Result<Self> {
         if !home.is_in(pool.core()) {
             return Err(Error::WrongContext { what: "the pool" });
         }
+        pool.table().check_open()?;
         let address = pool.allocate(bytes, home)?;
         let info = super::BufferInfo {
             address,
             bytes,
             stream: home.handle(),
         };
-        let handle = match pool.table().insert(info) {
-            Ok(handle) => handle,
+        let entry = match pool.table().insert(info) {
+            Ok(entry) => entry,
             Err(full) => {
                 // Nobody has seen the memory yet.
                 let _ = pool.free(address, bytes, home);
@@ -55,7 +57,7 @@ impl Block {
             address,
             bytes,
             gone: false,
-            handle,
+            entry,
             home: home.clone(),
             uses: Mutex::new(Vec::new()),
             pool: Arc::clone(pool),
@@ -67,7 +69,7 @@ impl Block {
     }
 
     pub(crate) fn handle(&self) -> BufferHandle {
-        self.handle
+        self.entry.handle
     }
 
     pub(crate) fn home(&self) -> &Stream {
@@ -76,6 +78,7 @@ impl Block {
 
     /// Prepares a use on `stream`: after this, work put there finds the memory allocated,
     /// and the free waits for it.
+    #[track_caller]
     pub(crate) fn join(&self, stream: &Stream) -> Result<()> {
         if stream.is(&self.home) || self.bytes == 0 {
             return Ok(());
@@ -83,9 +86,16 @@ impl Block {
         if !stream.is_in(self.pool.core()) {
             return Err(Error::WrongContext { what: "the buffer" });
         }
+        // In a fork another thread may have left the lock taken.
+        self.pool.core().healthy()?;
+        let _quiet = Quiet::new();
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         if !uses.iter().any(|used| used.is(stream)) {
             submit::order(&self.home, stream)?;
+            // Streams that nobody else leases any more go back for their next life, or a
+            // block that lives long would keep every stream that it was ever used on: its own
+            // stream waits for them now and not when it is freed.
+            uses.retain(|used| !used.is_last_lease() || submit::order(used, &self.home).is_err());
             uses.push(stream.clone());
         }
         Ok(())
@@ -95,19 +105,22 @@ impl Block {
     ///
     /// The one attempt: after an error the driver may still have freed it, and the address
     /// may be somebody else's by now.
+    #[track_caller]
     pub(crate) fn free(mut self) -> Result<()> {
         let freed = self.pool.free(self.address, self.bytes, &self.home);
         match freed {
             Ok(()) => self.forget(),
             Err(_) => self.give_up(),
         }
-        freed
+        freed?;
+        self.home.verify_after(id::cuMemFreeAsync)
     }
 
     /// Makes the block's stream wait for every other stream that used it.
     ///
     /// # Errors
     /// What the driver returned; the block is as good as before, and this may be tried again.
+    #[track_caller]
     pub(crate) fn join_uses(&mut self) -> Result<()> {
         let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
         while let Some(stream) = uses.last() {
@@ -126,7 +139,7 @@ impl Block {
         let ledger = self.pool.core().ledger();
         ledger.remove(Kind::Buffer, 1);
         ledger.remove(Kind::BufferBytes, self.bytes);
-        self.pool.table().remove(self.handle);
+        self.pool.table().remove(self.entry.handle);
     }
 
     /// Leaves the memory alone for ever. It stays charged to the pool: it is still in use as
@@ -146,7 +159,8 @@ impl Drop for Block {
         if joined.is_err() {
             // Events cannot be had: wait on the host instead.
             let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
-            if uses.iter().all(submit::settle) {
+            let site = self.pool.core().site();
+            if uses.iter().all(|used| submit::settle(used, site)) {
                 joined = Ok(());
             }
         }
@@ -161,7 +175,7 @@ impl Drop for Block {
 impl fmt::Debug for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Block")
-            .field("handle", &self.handle)
+            .field("handle", &self.entry.handle)
             .field("address", &format_args!("{:#x}", self.address))
             .field("bytes", &self.bytes)
             .finish_non_exhaustive()

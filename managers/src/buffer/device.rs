@@ -90,6 +90,7 @@ impl<T: DeviceCopy> Buffer<T> {
     ///
     /// # Errors
     /// [`Error::Invalid`] when the range does not lie in the buffer.
+    #[track_caller]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<DeviceSlice<'_, T>> {
         self.view().slice(range)
     }
@@ -98,6 +99,7 @@ impl<T: DeviceCopy> Buffer<T> {
     ///
     /// # Errors
     /// [`Error::Invalid`] when the range does not lie in the buffer.
+    #[track_caller]
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<DeviceSliceMut<'_, T>> {
         self.view_mut().slice(range)
     }
@@ -118,6 +120,7 @@ impl<T: DeviceCopy> Buffer<T> {
     ///
     /// # Errors
     /// [`Error::WrongContext`], or what the driver returned.
+    #[track_caller]
     pub fn used_on(&self, stream: &Stream) -> Result<()> {
         self.block.join(stream)
     }
@@ -129,11 +132,13 @@ impl<T: DeviceCopy> Buffer<T> {
     /// its stream could not be made to wait for other streams: then this may be called again.
     /// Without it when the free itself was refused: it may have happened all the same, so
     /// nothing more is done with the memory. It counts as
-    /// [`abandoned`](crate::Live::abandoned) and stays charged to the pool.
+    /// [`abandoned`](crate::Live::abandoned) and stays charged to the pool. In checked mode
+    /// also without it when the memory was freed and the wait behind that failed.
     #[expect(
         clippy::result_large_err,
         reason = "the buffer goes back to the caller"
     )]
+    #[track_caller]
     pub fn free(mut self) -> Result<(), (Option<Self>, Error)> {
         match self.block.join_uses() {
             Ok(()) => self.block.free().map_err(|error| (None, error)),
@@ -152,6 +157,7 @@ impl<T: DeviceCopy> fmt::Debug for Buffer<T> {
 }
 
 /// The elements of `range` among `len`, as start and length.
+#[track_caller]
 fn resolve(range: &impl RangeBounds<usize>, len: usize) -> Result<(usize, usize)> {
     let start = match range.start_bound() {
         Bound::Included(&start) => Some(start),
@@ -226,6 +232,7 @@ macro_rules! views {
             ///
             /// # Errors
             /// [`Error::Invalid`] when the range does not lie in the view.
+            #[track_caller]
             pub fn slice(self, range: impl RangeBounds<usize>) -> Result<Self> {
                 let (start, len) = resolve(&range, self.len)?;
                 let address = self.address + (start * size_of::<T>()) as u64;
@@ -237,6 +244,7 @@ macro_rules! views {
             /// # Errors
             /// [`Error::Invalid`] when the bytes are not a whole number of them, or the
             /// address is not aligned for them.
+            #[track_caller]
             pub fn cast<U: DeviceCopy>(self) -> Result<$name<'b, U>> {
                 let (bytes, size) = (self.len * size_of::<T>(), size_of::<U>());
                 if size == 0 || bytes % size != 0 {
@@ -251,8 +259,12 @@ macro_rules! views {
             }
 
             /// Prepares a use on `stream`.
+            #[track_caller]
             pub(crate) fn join(&self, stream: &Stream) -> Result<()> {
-                self.block.map_or(Ok(()), |block| block.join(stream))
+                match self.block {
+                    Some(block) => block.join(stream),
+                    None => Ok(()),
+                }
             }
         }
 
@@ -317,7 +329,7 @@ impl<'b, T: DeviceCopy> From<&'b mut Buffer<T>> for DeviceSliceMut<'b, T> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -17,8 +17,10 @@ pub use pinned::PinnedBuffer;
 
 use crate::context::ContextCore;
 use crate::error::{Error, Result};
-use crate::registry::Registry;
-use crate::stream::StreamHandle;
+use crate::event::EventPool;
+use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
+use crate::registry::{Registry, Seat};
+use crate::stream::{StreamHandle, StreamsConfig, check_capacity};
 
 /// Names a device buffer of a [`BufferManager`].
 pub type BufferHandle = Handle<tag::Buffer>;
@@ -38,55 +40,143 @@ pub struct BufferInfo {
 ///
 /// Device buffers come from a [`MemoryPool`](crate::memory::MemoryPool), which enters them
 /// here; a [`Buffer`] owns its memory, so a handle keeps nothing alive.
-#[derive(Debug)]
 pub struct BufferManager {
     table: Arc<BufferTable>,
+    events: Arc<EventPool>,
     core: Arc<ContextCore>,
+}
+
+/// How a [`BufferManager`] is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuffersConfig {
+    /// The most device buffers that may exist at a time.
+    pub capacity: usize,
+}
+
+impl Default for BuffersConfig {
+    fn default() -> Self {
+        Self {
+            capacity: StreamsConfig::MOST,
+        }
+    }
 }
 
 /// The handles of the buffers that are alive.
 #[derive(Debug)]
-pub(crate) struct BufferTable(Registry<BufferInfo, tag::Buffer>);
+pub(crate) struct BufferTable(Registry<BufferEntry, tag::Buffer>);
+
+/// A buffer's place in the table, which the buffer holds.
+#[derive(Debug)]
+pub(crate) struct BufferEntry {
+    pub(super) handle: BufferHandle,
+    info: BufferInfo,
+    _seat: Seat,
+}
 
 impl BufferTable {
-    pub(crate) fn insert(&self, info: BufferInfo) -> Result<BufferHandle> {
-        let mut name = None;
-        self.0.insert_with(|handle| {
-            name = Some(handle);
-            Ok(info)
-        })?;
-        name.ok_or(Error::Full { kind: "Buffer" })
+    /// Refuses before anything is allocated.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.0.is_shut() {
+            return Err(Error::ShutDown { kind: "Buffer" });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn insert(&self, info: BufferInfo) -> Result<Arc<BufferEntry>> {
+        self.0.insert_with(|handle, seat| {
+            Ok(BufferEntry {
+                handle,
+                info,
+                _seat: seat,
+            })
+        })
     }
 
     pub(crate) fn remove(&self, handle: BufferHandle) {
-        // Stale only if removed before: there is nothing left to do then.
-        let _ = self.0.release(handle);
+        // Stale only if its name ended before: there is nothing left to do then.
+        let _ = self.0.take(handle);
     }
 }
 
 impl BufferManager {
-    pub(crate) fn new(core: &Arc<ContextCore>) -> Self {
+    pub(crate) fn new(
+        core: &Arc<ContextCore>,
+        events: &Arc<EventPool>,
+        config: BuffersConfig,
+    ) -> Self {
         Self {
-            table: Arc::new(BufferTable(Registry::new())),
+            table: Arc::new(BufferTable(Registry::new(config.capacity))),
+            events: Arc::clone(events),
             core: Arc::clone(core),
         }
+    }
+
+    /// Figures of the device buffers so far.
+    #[must_use]
+    pub fn stats(&self) -> ManagerStats {
+        self.table.0.stats()
+    }
+
+    /// Whether buffers can be had.
+    #[must_use]
+    pub fn state(&self) -> State {
+        State::of(self.table.0.is_shut())
+    }
+
+    /// Ends every handle, and refuses device and pinned memory until
+    /// [`configure`](Self::configure). A buffer is its owner's, and stays good: the report
+    /// lists the device buffers that are alive, each with one lease.
+    pub fn shutdown(&self) -> ShutdownReport {
+        let mut report = ShutdownReport {
+            leased: self.close(),
+            ..ShutdownReport::default()
+        };
+        report.locate(&self.core);
+        report
+    }
+
+    /// Sets the manager up, after a [`shutdown`](Self::shutdown) again.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the field.
+    pub fn configure(&self, config: BuffersConfig) -> Result<()> {
+        check_capacity("buffers.capacity", config.capacity)?;
+        self.table.0.open(config.capacity);
+        Ok(())
+    }
+
+    pub(crate) fn close(&self) -> Vec<LeasedObject> {
+        let buffers = self.table.0.shut().into_iter();
+        buffers
+            .filter_map(|(handle, entry)| {
+                let leases = self.table.0.part(handle, entry).err()?;
+                Some(LeasedObject::new(handle, leases))
+            })
+            .collect()
     }
 
     /// Pinned host memory of `len` elements, all zero (`cuMemHostAlloc`). Slow: make it once
     /// and use it again.
     ///
     /// # Errors
-    /// What the driver returned.
+    /// What the driver returned; [`Error::ShutDown`].
+    #[track_caller]
     pub fn pinned<T: DeviceCopy>(&self, len: usize) -> Result<PinnedBuffer<T>> {
-        PinnedBuffer::new(&self.core, len)
+        if self.table.0.is_shut() {
+            return Err(Error::ShutDown {
+                kind: "PinnedBuffer",
+            });
+        }
+        PinnedBuffer::new(&self.core, &self.events, len)
     }
 
     /// The buffer that `handle` names.
     ///
     /// # Errors
-    /// [`Error::StaleHandle`] after the buffer was freed.
+    /// [`Error::StaleHandle`] after the buffer was freed, or the manager shut down.
+    #[track_caller]
     pub fn info(&self, handle: BufferHandle) -> Result<BufferInfo> {
-        self.table.0.lease(handle).map(|info| *info)
+        self.table.0.lease(handle).map(|entry| entry.info)
     }
 
     /// Handles of the buffers that are alive now.
@@ -106,6 +196,7 @@ impl BufferManager {
 }
 
 /// Size of `len` elements in bytes.
+#[track_caller]
 pub(crate) fn byte_len<T>(len: usize) -> Result<usize> {
     len.checked_mul(size_of::<T>())
         .filter(|&bytes| isize::try_from(bytes).is_ok())
@@ -115,4 +206,10 @@ pub(crate) fn byte_len<T>(len: usize) -> Result<usize> {
                 format!("{len} elements are more bytes than there are addresses"),
             )
         })
+}
+
+impl std::fmt::Debug for BufferManager {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(&self.table, f)
+    }
 }

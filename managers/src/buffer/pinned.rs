@@ -6,13 +6,13 @@
 
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::DeviceCopy;
 use crate::context::{ContextCore, Kind};
-use crate::error::{Error, Result};
-use crate::event::{EventConfig, RawEvent};
-use crate::stream::Stream;
+use crate::error::{Error, Quiet, Result, Site};
+use crate::event::{self, EventConfig, EventPool, LeasedEvent};
+use crate::stream::{Stream, StreamHandle};
 use crate::submit;
 
 /// `CU_MEMHOSTALLOC_PORTABLE`: pinned for every context of the driver, for calls that this
@@ -26,14 +26,15 @@ pub struct PinnedBuffer<T: DeviceCopy> {
     start: NonNull<T>,
     len: usize,
     copies: Mutex<Copies>,
+    events: Arc<EventPool>,
     core: Arc<ContextCore>,
 }
 
 /// The copies that may still run.
-struct Copies {
+pub(crate) struct Copies {
     state: State,
     /// Made at the first copy; shared with whoever waits for it without the lock.
-    event: Option<Arc<RawEvent>>,
+    event: Option<LeasedEvent>,
     /// Copies ordered so far.
     count: u64,
 }
@@ -42,7 +43,7 @@ enum State {
     /// None.
     Idle,
     /// Those up to the event, the last one on this stream.
-    Until(Stream),
+    Until(StreamHandle),
     /// Not known: waiting for them failed. The memory is never touched again.
     Unknown,
 }
@@ -54,7 +55,12 @@ unsafe impl<T: DeviceCopy> Sync for PinnedBuffer<T> {}
 
 impl<T: DeviceCopy> PinnedBuffer<T> {
     /// `cuMemHostAlloc`, then zeros.
-    pub(crate) fn new(core: &Arc<ContextCore>, len: usize) -> Result<Self> {
+    #[track_caller]
+    pub(crate) fn new(
+        core: &Arc<ContextCore>,
+        events: &Arc<EventPool>,
+        len: usize,
+    ) -> Result<Self> {
         let bytes = super::byte_len::<T>(len)?;
         let mut start = NonNull::<T>::dangling();
         if bytes > 0 {
@@ -77,6 +83,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
                 event: None,
                 count: 0,
             }),
+            events: Arc::clone(events),
             core: Arc::clone(core),
         })
     }
@@ -97,6 +104,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     ///
     /// # Errors
     /// What the driver returned: the contents are unspecified then.
+    #[track_caller]
     pub fn as_slice(&self) -> Result<&[T]> {
         self.wait()?;
         // SAFETY: `len` initialised elements; no copy runs, and ordering one that writes
@@ -108,6 +116,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     ///
     /// # Errors
     /// What the driver returned: the contents are unspecified then.
+    #[track_caller]
     pub fn as_mut_slice(&mut self) -> Result<&mut [T]> {
         self.wait()?;
         // SAFETY: as above, and `self` is borrowed mutably.
@@ -121,18 +130,17 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         self.start.as_ptr()
     }
 
-    /// Orders a copy from or to this buffer on `stream`: after the copies before it, and
-    /// remembered, so that nobody touches the memory until it has completed.
-    pub(crate) fn copy(
-        &self,
-        stream: &Stream,
-        submit_copy: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
+    /// Begins to order a copy from or to this buffer on `stream`: after the copies before
+    /// it, and remembered, so that nobody touches the memory until it has completed.
+    #[track_caller]
+    pub(crate) fn begin_copy<'p>(&'p self, stream: &'p Stream) -> Result<Copying<'p>> {
         if !stream.is_in(&self.core) {
             return Err(Error::WrongContext {
                 what: "the pinned buffer",
             });
         }
+        self.core.not_forked()?;
+        let quiet = Quiet::new();
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
         let Copies {
             state,
@@ -141,36 +149,36 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         } = &mut *copies;
         let event = match event {
             Some(event) => event,
-            None => {
-                let new = RawEvent::create(&self.core, EventConfig::default())?;
-                event.insert(Arc::new(new))
-            }
+            None => event.insert(event::acquire(
+                &self.core,
+                &self.events,
+                EventConfig::default(),
+                false,
+            )?),
         };
         match state {
-            State::Until(last) if !last.is(stream) => submit::wait(stream, event.as_raw())?,
+            State::Until(last) if *last != stream.handle() => submit::wait(stream, event)?,
             State::Unknown => return Err(Self::lost()),
             _ => {}
         }
         *count += 1;
-        *state = State::Until(stream.clone());
-        let ordered = submit_copy().and_then(|()| submit::record(event.as_raw(), stream));
-        ordered.inspect_err(|_| {
-            // The copy is on its way, or may be in spite of its error, and there is no mark
-            // behind it: wait here, which waits for the copies before it too.
-            *state = if submit::settle(stream) {
-                State::Idle
-            } else {
-                State::Unknown
-            };
+        *state = State::Until(stream.handle());
+        Ok(Copying {
+            copies,
+            stream,
+            ended: false,
+            _quiet: quiet,
         })
     }
 
     /// Waits for the copies that were ordered before. Those that other threads order
     /// meanwhile only read the memory: one that writes it takes `&mut self`.
+    #[track_caller]
     fn wait(&self) -> Result<()> {
+        self.core.not_forked()?;
         let copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
         let (event, count) = match (&copies.state, &copies.event) {
-            (State::Until(_), Some(event)) => (Arc::clone(event), copies.count),
+            (State::Until(_), Some(event)) => (event.clone(), copies.count),
             (State::Unknown, _) => return Err(Self::lost()),
             _ => return Ok(()),
         };
@@ -210,9 +218,57 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
         match (&copies.state, &copies.event) {
-            (State::Until(_), Some(event)) => submit::settle_event(&self.core, event),
+            (State::Until(_), Some(event)) => {
+                submit::settle_event(&self.core, event, self.core.site())
+            }
             (State::Unknown, _) => false,
             _ => true,
+        }
+    }
+}
+
+/// A copy that is being ordered; no other one is meanwhile.
+#[must_use = "the mark behind the copy is set when it ends"]
+pub(crate) struct Copying<'p> {
+    copies: MutexGuard<'p, Copies>,
+    stream: &'p Stream,
+    /// The mark is set, or what came instead of it is known.
+    ended: bool,
+    /// Behind the lock, so that it is dropped after it.
+    _quiet: Quiet,
+}
+
+impl Copying<'_> {
+    /// Sets the mark behind the copy, which was put on the stream with this result.
+    #[track_caller]
+    pub(crate) fn end(mut self, copied: Result<()>) -> Result<()> {
+        let ordered = match (&copied, &self.copies.event) {
+            (Ok(()), Some(event)) => submit::record(event, self.stream),
+            _ => copied,
+        };
+        if ordered.is_err() {
+            self.settle(Site::here());
+        }
+        self.ended = true;
+        ordered
+    }
+
+    /// The copy is on its way, or may be in spite of its error, and there is no mark behind
+    /// it: waits here, which waits for the copies before it too.
+    fn settle(&mut self, site: Site) {
+        // Until it is known.
+        self.copies.state = State::Unknown;
+        if submit::settle(self.stream, site) {
+            self.copies.state = State::Idle;
+        }
+    }
+}
+
+impl Drop for Copying<'_> {
+    /// Whoever was to order the copy has panicked: it may be on its way.
+    fn drop(&mut self) {
+        if !self.ended {
+            self.settle(self.stream.core().site());
         }
     }
 }
@@ -242,5 +298,39 @@ impl<T: DeviceCopy> fmt::Debug for PinnedBuffer<T> {
         f.debug_struct("PinnedBuffer")
             .field("len", &self.len)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::ExecutionManager;
+    use cupola_sim::Machine;
+    use cupola_sim::fault::FaultTable;
+    use cupola_sys::driver::{CUresult, id};
+
+    // Without it the memory could be looked at while a copy runs that nobody set a mark behind.
+    #[test]
+    fn a_copy_that_a_panic_cuts_short_is_waited_for() {
+        let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());
+        let execution = ExecutionManager::new(table.driver()).unwrap();
+        let context = execution.devices().get(0).unwrap().primary().unwrap();
+        let stream = context.streams().create(Default::default()).unwrap();
+        let buffer = context.buffers().pinned::<u32>(8).unwrap();
+        drop(buffer.begin_copy(&stream).unwrap());
+        assert_eq!(table.count(id::cuStreamSynchronize), 1);
+        assert_eq!(buffer.as_slice(), Ok(&[0; 8][..]));
+        table.reset();
+        let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
+        for wait in [id::cuStreamSynchronize, id::cuCtxSynchronize] {
+            table.fail_from(wait, 1, code);
+        }
+        drop(buffer.begin_copy(&stream).unwrap());
+        table.reset();
+        let refused = buffer.as_slice().map(drop);
+        assert_eq!(refused, Err(PinnedBuffer::<u32>::lost()));
+        drop(buffer);
+        assert_eq!(table.count(id::cuMemFreeHost), 0, "a copy may still run");
+        assert_eq!(execution.live().abandoned, 1);
     }
 }

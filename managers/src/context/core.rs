@@ -5,31 +5,38 @@
 //! and there is no cycle.
 
 use std::fmt;
-use std::sync::Arc;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cupola_sys::driver::{CUcontext, CUdevice, CUresult, Driver, DriverError};
 
+use super::ContextHandle;
 use super::current::{self, CurrentGuard, Identity};
+use super::hold::{ContextKind, Hold};
 use super::ledger::{Kind, Ledger};
-use crate::error::{Error, Latch, Result};
-
-/// Where a context came from, which says how it ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContextKind {
-    /// The device's primary context, shared with every other user in the process.
-    Primary,
-    /// A context of our own.
-    Created,
-}
+use crate::error::{self, Cause, Error, ErrorClass, Latch, Launches, PoisonPolicy, Result, Site};
+use crate::registry::Seat;
 
 pub(crate) struct ContextCore {
     driver: Driver,
     raw: CUcontext,
     identity: Identity,
-    kind: ContextKind,
+    hold: Hold,
     device: CUdevice,
     ordinal: u32,
-    latch: Latch,
+    /// The newest handle that it has had, and its share of the most contexts that there may
+    /// be; there once it is in a manager.
+    name: Mutex<Option<(ContextHandle, Seat)>>,
+    /// Destroyed, or left to the parent of a fork.
+    ended: bool,
+    /// Shared by a primary context and its green ones.
+    latch: Arc<Latch>,
+    checked: AtomicBool,
+    tracked: AtomicBool,
+    launches: Launches,
+    /// `None`: as the execution manager says.
+    policy: Mutex<Option<PoisonPolicy>>,
     ledger: Arc<Ledger>,
 }
 
@@ -40,32 +47,61 @@ unsafe impl Sync for ContextCore {}
 
 impl ContextCore {
     /// # Safety
-    /// `raw` is a live context of `device`, retained or created for this value alone, which
-    /// ends it as `kind` says.
+    /// `raw` is a live context of `device`, which this value alone ends as `hold` says.
     pub(crate) unsafe fn new(
         driver: Driver,
         raw: CUcontext,
-        kind: ContextKind,
+        hold: Hold,
         (device, ordinal): (CUdevice, u32),
         ledger: Arc<Ledger>,
     ) -> Arc<Self> {
         ledger.add(Kind::Context, 1);
+        let latch = match hold.part() {
+            Some(part) => Arc::clone(&part.parent.latch),
+            None => Arc::default(),
+        };
         let core = Arc::new(Self {
             driver,
             raw,
-            identity: Identity::next(),
-            kind,
+            identity: Identity::of(raw),
+            hold,
             device,
             ordinal,
-            latch: Latch::default(),
+            name: Mutex::new(None),
+            ended: false,
+            latch,
+            checked: AtomicBool::new(false),
+            tracked: AtomicBool::new(true),
+            launches: Launches::default(),
+            policy: Mutex::new(None),
             ledger,
         });
+        if !core.hold.is_ours() {
+            core.launches().note_unknown();
+        }
         core.ledger.enter_context(&core);
         core
     }
 
     pub(crate) fn kind(&self) -> ContextKind {
-        self.kind
+        self.hold.kind()
+    }
+
+    /// How many multiprocessors a green context was given.
+    pub(crate) fn multiprocessors(&self) -> Option<u32> {
+        self.hold.part().map(|part| part.multiprocessors)
+    }
+
+    /// The context whose memory, modules and events this one's are.
+    fn root(&self) -> &Self {
+        self.hold.part().map_or(self, |part| &part.parent)
+    }
+
+    /// Whether objects of one may be used on streams of the other: they are one context, or
+    /// parts of one primary context.
+    #[inline]
+    pub(crate) fn shares_objects(&self, other: &Self) -> bool {
+        ptr::eq(self, other) || ptr::eq(self.root(), other.root())
     }
 
     pub(crate) fn raw(&self) -> CUcontext {
@@ -78,6 +114,19 @@ impl ContextCore {
 
     pub(crate) fn ordinal(&self) -> u32 {
         self.ordinal
+    }
+
+    /// The newest handle that it has had, which may be stale by now.
+    pub(crate) fn handle(&self) -> Option<ContextHandle> {
+        let name = self.name.lock().unwrap_or_else(PoisonError::into_inner);
+        name.as_ref().map(|(handle, _)| *handle)
+    }
+
+    /// Enters a manager under this handle, and gives up the seat that it had under one of
+    /// before. Whether this is the first time.
+    pub(super) fn enter_manager(&self, handle: ContextHandle, seat: Seat) -> bool {
+        let mut name = self.name.lock().unwrap_or_else(PoisonError::into_inner);
+        name.replace((handle, seat)).is_none()
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {
@@ -101,51 +150,208 @@ impl ContextCore {
 
     /// The error that made the context unusable.
     pub(crate) fn poison(&self) -> Option<Error> {
-        self.latch.get().map(|first| Error::Poisoned {
-            first,
-            device: self.ordinal,
-        })
+        self.latch.get().map(|first| self.lost_to(first))
     }
 
     /// Begins an operation: the context is healthy and current on this thread.
     #[inline]
+    #[track_caller]
     pub(crate) fn enter(&self) -> Result<&Driver> {
-        if let Some(poison) = self.poison() {
-            return Err(poison);
-        }
-        if self.ledger.is_forked() {
-            return Err(Error::Forked);
-        }
+        self.healthy()?;
         if !current::is(self.identity) {
             self.check(current::set(&self.driver, self.identity, self.raw))?;
         }
         Ok(&self.driver)
     }
 
+    /// As [`enter`](Self::enter), for closures, which do not know their caller's caller.
+    #[inline]
+    pub(crate) fn enter_at(&self, site: Site) -> Result<&Driver> {
+        self.healthy()?;
+        if !current::is(self.identity) {
+            self.check_at(current::set(&self.driver, self.identity, self.raw), site)?;
+        }
+        Ok(&self.driver)
+    }
+
+    /// This is the context's process. Asked before a lock is taken that another thread may
+    /// have held when the process was forked.
+    #[inline]
+    pub(crate) fn not_forked(&self) -> Result<()> {
+        if self.ledger.is_forked() {
+            return Err(Error::Forked);
+        }
+        Ok(())
+    }
+
+    /// The context is not lost, and this is its process.
+    #[inline]
+    pub(crate) fn healthy(&self) -> Result<()> {
+        if let Some(first) = self.latch.get() {
+            return Err(self.lost_to(first));
+        }
+        if self.ledger.is_forked() {
+            return Err(Error::Forked);
+        }
+        Ok(())
+    }
+
+    /// As [`healthy`](Self::healthy).
+    #[inline]
+    pub(crate) fn is_healthy(&self) -> bool {
+        self.latch.get().is_none() && !self.ledger.is_forked()
+    }
+
     /// Makes the context current, and what was current before again with the guard's drop.
+    #[track_caller]
     pub(crate) fn guard(&self) -> Result<CurrentGuard<'_>> {
         if self.ledger.is_forked() {
             return Err(Error::Forked);
         }
-        self.check(CurrentGuard::enter(self))
+        let site = self.site();
+        self.check_at(CurrentGuard::enter(self, site), site)
     }
 
     /// Ends an operation: an error after which the context is lost sets the latch, and any
     /// error after that one is reported as that one.
     #[inline]
+    #[track_caller]
     pub(crate) fn check<T>(&self, result: Result<T, DriverError>) -> Result<T> {
-        result.map_err(|call| self.failed(call))
+        match result {
+            Ok(value) => Ok(value),
+            Err(call) => Err(self.failed(call)),
+        }
+    }
+
+    /// As [`check`](Self::check), for closures, which do not know their caller's caller.
+    #[inline]
+    pub(crate) fn check_at<T>(&self, result: Result<T, DriverError>, site: Site) -> Result<T> {
+        result.map_err(|call| self.failed_as(Cause::new(call, self.on_device(site))))
     }
 
     #[cold]
+    #[track_caller]
     pub(crate) fn failed(&self, call: DriverError) -> Error {
-        match self.latch.note(call) {
-            Some(first) => Error::Poisoned {
-                first,
-                device: self.ordinal,
-            },
-            None => Error::on(call, Some(self.ordinal)),
+        self.failed_as(Cause::new(call, self.site()))
+    }
+
+    /// A call failed whose error is reported to nobody: the context may be lost all the same.
+    #[cold]
+    pub(crate) fn note(&self, call: DriverError, site: Site) {
+        if call.class().is_sticky() {
+            let _told_by_the_next = self.failed_as(Cause::new(call, self.on_device(site)));
         }
+    }
+
+    /// The caller's place in the program, on this device.
+    #[track_caller]
+    pub(crate) fn site(&self) -> Site {
+        self.on_device(Site::here())
+    }
+
+    /// A place in the program, on this device.
+    pub(crate) fn on_device(&self, site: Site) -> Site {
+        Site {
+            device: Some(self.ordinal),
+            ..site
+        }
+    }
+
+    /// As [`failed`](Self::failed), with all that is known of the cause.
+    #[cold]
+    pub(crate) fn failed_as(&self, mut cause: Cause) -> Error {
+        let class = cause.call.class();
+        let sticky = class.is_sticky();
+        if sticky && self.latch.get().is_none() {
+            if class != ErrorClass::StickyContext
+                && let Some(first) = self.ledger.lost()
+            {
+                // Of another context, or it would be in the latch: one loss of the process is
+                // reported by each of its contexts, and no launch of this one is to blame.
+                if self.latch.share(first) {
+                    self.announce();
+                }
+                return self.lost_to(self.latch.get().unwrap_or(first));
+            }
+            if cause.blame.is_none() {
+                cause.blame = self.launches().blame(&cause.site, false);
+            }
+        }
+        match self.latch.note(cause) {
+            Ok(cause) => {
+                if sticky {
+                    if class != ErrorClass::StickyContext
+                        && let Some(first) = self.latch.get()
+                    {
+                        self.ledger.lose(first);
+                    }
+                    self.announce();
+                }
+                Error::of_cause(cause)
+            }
+            Err(first) => {
+                let lost = self.lost_to(first);
+                if cfg!(mutant = "policy_by_everybody") {
+                    self.announce();
+                }
+                lost
+            }
+        }
+    }
+
+    /// The latch was set just now: carries out what is to happen then.
+    #[cold]
+    fn announce(&self) {
+        let own = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        let policy = own.clone();
+        drop(own);
+        let policy = policy.unwrap_or_else(|| self.ledger.poison_policy());
+        if let Some(poison) = self.poison() {
+            error::carry_out(policy, poison);
+        }
+    }
+
+    pub(crate) fn set_poison_policy(&self, policy: PoisonPolicy) {
+        let mut own = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = own.replace(policy);
+        // What was there is dropped after the lock: it may be somebody's closure.
+        drop(own);
+        drop(before);
+    }
+
+    /// The kernels that may still run.
+    #[inline]
+    pub(crate) fn launches(&self) -> &Launches {
+        // The device of a lost context says so in every part of it.
+        &self.root().launches
+    }
+
+    #[cold]
+    fn lost_to(&self, first: &Arc<Cause>) -> Error {
+        Error::Poisoned {
+            first: Arc::clone(first),
+            device: self.ordinal,
+        }
+    }
+
+    /// Whether every operation waits for its work, so that its error is its own.
+    #[inline]
+    pub(crate) fn is_checked(&self) -> bool {
+        self.checked.load(Ordering::Relaxed)
+    }
+
+    /// Whether launches are remembered.
+    #[inline]
+    pub(crate) fn is_tracked(&self) -> bool {
+        self.tracked.load(Ordering::Relaxed) || self.is_checked()
+    }
+
+    pub(crate) fn set_tracked(&self, tracked: bool) {
+        self.tracked.store(tracked, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_checked(&self, checked: bool) {
+        self.checked.store(checked, Ordering::Relaxed);
     }
 
     /// Destroys a driver object; for `Drop` and explicit release alike. The call is made in
@@ -155,13 +361,14 @@ impl ContextCore {
     ///
     /// # Errors
     /// What the call returned; `Forked` when it was not made.
+    #[track_caller]
     pub(crate) fn dispose(
         &self,
         kind: Kind,
         destroy: impl FnOnce(&Driver) -> Result<(), DriverError>,
     ) -> Result<()> {
         self.ledger.remove(kind, 1);
-        let result = self.give_back(destroy);
+        let result = self.give_back(Site::here(), destroy);
         if result.is_err() {
             self.ledger.add(Kind::Abandoned, 1);
         }
@@ -171,27 +378,36 @@ impl ContextCore {
     /// A call that gives something back; a driver that has shut down has taken it back.
     pub(crate) fn give_back(
         &self,
+        site: Site,
         call: impl FnOnce(&Driver) -> Result<(), DriverError>,
     ) -> Result<()> {
-        self.last_call(|driver| forgive_shutdown(call(driver)))
+        self.last_call(site, |driver| forgive_shutdown(call(driver)))
     }
 
-    /// Waits on the host for all work in the context (`cuCtxSynchronize`), in a lost context
-    /// too.
-    pub(crate) fn synchronize(&self) -> Result<()> {
+    /// Waits on the host for all work that may use the context's objects
+    /// (`cuCtxSynchronize`), in a lost context too. For a green context that is the work of
+    /// the primary context, which includes that of every green one.
+    pub(crate) fn synchronize(&self, site: Site) -> Result<()> {
         if self.ledger.is_forked() {
             return Err(Error::Forked);
         }
         // Unlike a destroying call, this one means the current context, whichever that is.
-        self.check(current::set(&self.driver, self.identity, self.raw))?;
+        let root = self.root();
+        self.check_at(current::set(&self.driver, root.identity, root.raw), site)?;
+        let marks = self.launches().mark();
         // SAFETY: the call takes no pointers.
-        self.check(unsafe { self.driver.cuCtxSynchronize() })
+        self.check_at(unsafe { self.driver.cuCtxSynchronize() }, site)?;
+        for (ring, mark) in marks {
+            ring.complete(mark);
+        }
+        Ok(())
     }
 
     /// One call of cleanup: in the parent process only, and with the context current if that
     /// can be had.
     pub(crate) fn last_call(
         &self,
+        site: Site,
         call: impl FnOnce(&Driver) -> Result<(), DriverError>,
     ) -> Result<()> {
         if self.ledger.is_forked() {
@@ -199,9 +415,13 @@ impl ContextCore {
         }
         // Most objects can be destroyed from any context, so the call is made even if the
         // context cannot be made current at the second attempt.
-        let set = || current::set(&self.driver, self.identity, self.raw);
-        let _ = set().or_else(|_| set());
-        self.check(call(&self.driver))
+        for _ in 0..2 {
+            match current::set(&self.driver, self.identity, self.raw) {
+                Ok(()) => break,
+                Err(call) => self.note(call, site),
+            }
+        }
+        self.check_at(call(&self.driver), site)
     }
 }
 
@@ -213,25 +433,51 @@ pub(crate) fn forgive_shutdown(result: Result<(), DriverError>) -> Result<(), Dr
     }
 }
 
-impl Drop for ContextCore {
-    fn drop(&mut self) {
-        self.ledger.remove(Kind::Context, 1);
-        self.ledger.forget_contexts();
-        if self.ledger.is_forked() {
-            return;
+impl ContextCore {
+    /// Gives the driver's context back.
+    ///
+    /// # Errors
+    /// What the driver returned.
+    #[track_caller]
+    pub(crate) fn end(mut self) -> Result<()> {
+        let site = Site::here();
+        self.finish(site)
+            .map_err(|call| Error::at(call, Some(self.ordinal), site))
+    }
+
+    fn finish(&mut self, site: Site) -> Result<(), DriverError> {
+        if std::mem::replace(&mut self.ended, true) {
+            return Ok(());
         }
-        current::leave(&self.driver, self.identity);
-        let result = match self.kind {
-            // SAFETY: retained once for this value, which ends here.
-            ContextKind::Primary => unsafe {
-                self.driver.cuDevicePrimaryCtxRelease_v2(self.device)
-            },
-            // SAFETY: created for this value, which ends here with everything made in it.
-            ContextKind::Created => unsafe { self.driver.cuCtxDestroy_v2(self.raw) },
-        };
-        if forgive_shutdown(result).is_err() {
+        self.ledger.remove(Kind::Context, 1);
+        if self.ledger.is_forked() {
+            // The list stays as it is: another thread may have held its lock at the fork.
+            self.hold.leave();
+            return Ok(());
+        }
+        self.ledger.forget_contexts();
+        // What other code made stays current where it is: that code may count on it.
+        if self.hold.is_ours()
+            && let Err(call) = current::leave(&self.driver, self.identity)
+        {
+            self.note(call, site);
+        }
+        // SAFETY: everything made in the context held this value, which ends here.
+        let result = unsafe { self.hold.end(&self.driver, self.device, self.raw) };
+        let result = forgive_shutdown(result);
+        if let Err(call) = result {
+            // A green context's loss is that of its primary context, which goes on.
+            self.note(call, site);
             self.ledger.add(Kind::Abandoned, 1);
         }
+        result
+    }
+}
+
+impl Drop for ContextCore {
+    fn drop(&mut self) {
+        // What went wrong is counted as abandoned.
+        let _ = self.finish(Site::here());
     }
 }
 
@@ -239,7 +485,7 @@ impl fmt::Debug for ContextCore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context")
             .field("device", &self.ordinal)
-            .field("kind", &self.kind)
+            .field("kind", &self.kind())
             .field("poisoned", &self.latch.get())
             .finish_non_exhaustive()
     }

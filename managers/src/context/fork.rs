@@ -39,6 +39,21 @@ impl Origin {
     }
 }
 
+/// The process that initialised a driver library last, by its id; 0 if none has.
+static INITIALISED_IN: AtomicU32 = AtomicU32::new(0);
+
+/// Notes that this process has initialised a driver library.
+pub(crate) fn note_driver_library() {
+    INITIALISED_IN.store(std::process::id(), Ordering::Relaxed);
+}
+
+/// Whether a driver library was initialised in a process that this one was forked from, and
+/// not in this one: it does not work here. Drivers in Rust are not meant.
+pub(crate) fn driver_was_left_to_the_parent() -> bool {
+    let process = INITIALISED_IN.load(Ordering::Relaxed);
+    process != 0 && process != std::process::id()
+}
+
 /// Has every fork counted; false when that cannot be had.
 #[cfg(unix)]
 fn count_forks() -> bool {
@@ -64,4 +79,34 @@ fn count_forks() -> bool {
 #[cfg(not(unix))]
 fn count_forks() -> bool {
     true
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use core::ffi::c_int;
+
+    unsafe extern "C" {
+        fn fork() -> c_int;
+        fn waitpid(process: c_int, status: *mut c_int, options: c_int) -> c_int;
+        fn _exit(status: c_int) -> !;
+    }
+
+    // Without it a child could be told that it has a GPU, and hang in its first call.
+    #[test]
+    fn a_child_knows_that_its_parent_has_the_driver() {
+        note_driver_library();
+        assert!(!driver_was_left_to_the_parent());
+        // SAFETY: the child looks at one counter and leaves.
+        let child = unsafe { fork() };
+        if child == 0 {
+            let known = driver_was_left_to_the_parent();
+            // SAFETY: ends the child at once.
+            unsafe { _exit(c_int::from(!known)) };
+        }
+        let mut status = -1;
+        // SAFETY: `status` outlives the call.
+        let waited = unsafe { waitpid(child, &raw mut status, 0) };
+        assert_eq!((waited, status), (child, 0));
+    }
 }

@@ -2,12 +2,14 @@
 //! process that it was made in.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 
-use cupola_sys::driver::CUcontext;
+use cupola_sys::driver::{CUcontext, CUdevice};
 
-use super::ContextCore;
 use super::fork::Origin;
+use super::{ContextCore, ContextKind};
+use crate::error::{Cause, PoisonPolicy};
+use crate::sync::{Mutex, MutexGuard, OnceLock};
 
 /// What is counted.
 #[derive(Clone, Copy, Debug)]
@@ -27,12 +29,24 @@ pub(crate) enum Kind {
 
 const KINDS: usize = Kind::Abandoned as usize + 1;
 
+/// A context, its address, and the device that it is the primary context of, if it is one.
+#[derive(Debug)]
+struct Known {
+    at: usize,
+    primary_of: Option<CUdevice>,
+    core: Weak<ContextCore>,
+}
+
 /// Counts of driver objects that are alive.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     counts: [AtomicU64; KINDS],
-    /// The contexts that are alive.
-    contexts: Mutex<Vec<Weak<ContextCore>>>,
+    /// The contexts that are alive, by the address of the driver's.
+    contexts: Mutex<Vec<Known>>,
+    /// What happens when one of them is lost, unless it has a policy of its own.
+    policy: Mutex<PoisonPolicy>,
+    /// The first error after which the driver can do no more work in this process.
+    lost: OnceLock<Arc<Cause>>,
     /// The process that initialised CUDA: in a fork of it no call may be made.
     origin: Origin,
 }
@@ -42,7 +56,7 @@ pub(crate) struct Ledger {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Live {
-    /// Contexts, primary and created.
+    /// Contexts of every kind.
     pub contexts: u64,
     /// Streams.
     pub streams: u64,
@@ -78,6 +92,8 @@ impl Ledger {
         Self {
             counts: [const { AtomicU64::new(0) }; KINDS],
             contexts: Mutex::new(Vec::new()),
+            policy: Mutex::new(PoisonPolicy::Keep),
+            lost: OnceLock::default(),
             origin: Origin::here(),
         }
     }
@@ -96,25 +112,67 @@ impl Ledger {
         self.origin.is_elsewhere()
     }
 
-    fn contexts(&self) -> MutexGuard<'_, Vec<Weak<ContextCore>>> {
+    fn contexts(&self) -> MutexGuard<'_, Vec<Known>> {
         self.contexts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn enter_context(&self, core: &Arc<ContextCore>) {
-        self.contexts().push(Arc::downgrade(core));
+        let known = Known {
+            at: core.raw().addr(),
+            primary_of: (core.kind() == ContextKind::Primary).then(|| core.device()),
+            core: Arc::downgrade(core),
+        };
+        self.contexts().push(known);
     }
 
     /// Takes contexts that are gone, or going, off the list.
     pub(crate) fn forget_contexts(&self) {
-        self.contexts().retain(|context| context.strong_count() > 0);
+        self.contexts()
+            .retain(|known| known.core.strong_count() > 0);
     }
 
     /// The context of this address, if it is one of ours.
     pub(crate) fn context(&self, raw: CUcontext) -> Option<Arc<ContextCore>> {
-        // What does not match is dropped only after the lock: it may be the last of its kind,
-        // and its end takes the lock.
-        let alive: Vec<_> = self.contexts().iter().filter_map(Weak::upgrade).collect();
-        alive.into_iter().find(|context| context.raw() == raw)
+        self.find(|known| known.at == raw.addr())
+    }
+
+    /// The primary context of this device, if something still holds it.
+    pub(crate) fn primary(&self, device: CUdevice) -> Option<Arc<ContextCore>> {
+        self.find(|known| known.primary_of == Some(device))
+    }
+
+    fn find(&self, meant: impl Fn(&Known) -> bool) -> Option<Arc<ContextCore>> {
+        // No other is upgraded: it could be the last of its kind by the time it is let go, and
+        // its end takes the lock and runs code of others.
+        let contexts = self.contexts();
+        let mut meant = contexts.iter().filter(|known| meant(known));
+        meant.find_map(|known| known.core.upgrade())
+    }
+
+    /// The error of one context that others have too, if there was one.
+    pub(crate) fn lost(&self) -> Option<&Arc<Cause>> {
+        self.lost.get()
+    }
+
+    /// A context was lost to an error of the process or the hardware. The first one counts.
+    #[cold]
+    pub(crate) fn lose(&self, first: &Arc<Cause>) {
+        let _ = self.lost.set(Arc::clone(first));
+    }
+
+    pub(crate) fn poison_policy(&self) -> PoisonPolicy {
+        self.policy
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn set_poison_policy(&self, policy: PoisonPolicy) {
+        let mut place = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *place, policy);
+        // What was there is dropped after the lock: it may be somebody's closure.
+        drop(place);
+        drop(before);
     }
 
     pub(crate) fn live(&self) -> Live {

@@ -1,33 +1,47 @@
-//! Contexts: the primary one of a device, shared, and ones of our own.
+//! Contexts: the primary one of a device, shared; parts of it (green contexts); ones of our
+//! own; and ones that other code made.
 //!
 //! A [`Context`] is a lease. The manager holds the context until its handle is released;
 //! the driver's context ends with the last lease and the last thing made in it.
 
+mod borrow;
+mod config;
 mod core;
 mod current;
 mod fork;
+mod green;
+mod hold;
 mod ledger;
+mod shutdown;
+#[cfg(feature = "test-utils")]
+mod test_hooks;
+mod thread;
 
 use std::fmt;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cupola_core::{Handle, tag};
-use cupola_sys::driver::{CUcontext, CUdevice, Driver};
+use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
 
+pub use self::config::ContextsConfig;
 pub(crate) use self::core::ContextCore;
-pub use self::core::ContextKind;
 pub(crate) use current::Identity;
 pub use current::{CurrentGuard, context_switches, forget_current};
+pub(crate) use fork::{Origin, driver_was_left_to_the_parent, note_driver_library};
+pub use green::GreenConfig;
+pub use hold::ContextKind;
+pub(crate) use hold::Hold;
 pub use ledger::Live;
 pub(crate) use ledger::{Kind, Ledger};
+pub(crate) use shutdown::ClosedContext;
 
 use crate::buffer::BufferManager;
-use crate::error::{Error, Result};
+use crate::error::{Error, PoisonPolicy, Result, Site};
 use crate::event::EventManager;
 use crate::memory::{MemoryPool, PoolConfig};
 use crate::module::ModuleManager;
-use crate::registry::Registry;
+use crate::registry::{Registry, Seat};
 use crate::stream::StreamManager;
 
 /// Names a context of a [`ContextManager`].
@@ -65,8 +79,16 @@ pub struct ContextManager {
     ordinal: u32,
     ledger: Arc<Ledger>,
     contexts: Registry<ContextInner, tag::Context>,
-    /// Handle of the primary context, once it was asked for.
+    /// How contexts are set up from now on.
+    config: Mutex<ContextsConfig>,
+    /// The handle of the primary context, once it was asked for. Never locked across a
+    /// driver call. Its lock also keeps a shutdown and a start from running side by side.
     primary: Mutex<Option<ContextHandle>>,
+    /// How the managers in contexts are set up for a test, if for one.
+    #[cfg(feature = "test-utils")]
+    test: Mutex<Option<crate::testing::TestConfig>>,
+    /// Held while a context of other code is looked for and taken in.
+    borrowing: Mutex<()>,
 }
 
 pub(crate) struct ContextInner {
@@ -84,39 +106,116 @@ impl ContextManager {
         driver: Driver,
         (device, ordinal): (CUdevice, u32),
         ledger: Arc<Ledger>,
+        config: ContextsConfig,
     ) -> Self {
         Self {
             driver,
             device,
             ordinal,
             ledger,
-            contexts: Registry::new(),
+            contexts: Registry::new(config.capacity),
+            config: Mutex::new(config),
             primary: Mutex::new(None),
+            #[cfg(feature = "test-utils")]
+            test: Mutex::new(None),
+            borrowing: Mutex::new(()),
         }
     }
 
     /// The device's primary context, retained at the first call
-    /// (`cuDevicePrimaryCtxRetain`) until its handle is released.
+    /// (`cuDevicePrimaryCtxRetain`) until its handle is released. One of several threads that
+    /// ask at once makes the call; the others sleep, and get what came of it.
+    ///
+    /// If something of before a release or a shutdown still holds the primary context, this is
+    /// that one, under a new handle and with new managers: nothing is retained again, what was
+    /// made in it before may be used with what is made now, and an error that lost it has lost
+    /// it.
     ///
     /// # Errors
-    /// What the driver returned.
+    /// What the driver returned: the next call tries again.
+    #[track_caller]
     pub fn primary(&self) -> Result<Context> {
         self.not_forked()?;
-        let mut primary = self.primary.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(context) = primary.and_then(|handle| self.lease(handle).ok()) {
-            return Ok(context);
+        loop {
+            let handle = self.primary_handle()?;
+            match self.ensure_alive(handle) {
+                // Released meanwhile: it has another handle now.
+                Err(Error::StaleHandle { .. }) if !self.contexts.is_shut() => {
+                    self.forget_primary(handle);
+                }
+                outcome => return outcome,
+            }
         }
-        let context = self.insert(ContextKind::Primary, || {
-            let mut raw: CUcontext = ptr::null_mut();
-            // SAFETY: `raw` outlives the call.
-            unsafe {
-                self.driver
-                    .cuDevicePrimaryCtxRetain(&raw mut raw, self.device)
-            }?;
-            Ok(raw)
-        })?;
-        *primary = Some(context.handle());
-        Ok(context)
+    }
+
+    /// The handle of the primary context, which may not be made yet. It is good until it is
+    /// released; then the primary context gets another.
+    ///
+    /// # Errors
+    /// [`Error::ShutDown`].
+    pub fn primary_handle(&self) -> Result<ContextHandle> {
+        let mut primary = self.primary_name();
+        if let Some(handle) = *primary {
+            return Ok(handle);
+        }
+        let handle = self.contexts.reserve()?;
+        *primary = Some(handle);
+        Ok(handle)
+    }
+
+    /// The primary context gets another handle if this was it.
+    fn forget_primary(&self, handle: ContextHandle) {
+        let mut primary = self.primary_name();
+        if *primary == Some(handle) {
+            *primary = None;
+        }
+    }
+
+    fn primary_name(&self) -> MutexGuard<'_, Option<ContextHandle>> {
+        self.primary.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leases the context that `handle` names, and makes it first if it is the primary one
+    /// and not made yet.
+    ///
+    /// # Errors
+    /// [`Error::StaleHandle`], [`Error::ShutDown`], or as [`primary`](Self::primary).
+    #[track_caller]
+    pub fn ensure_alive(&self, handle: ContextHandle) -> Result<Context> {
+        self.not_forked()?;
+        let site = Site {
+            device: Some(self.ordinal),
+            ..Site::here()
+        };
+        let make = |seat| {
+            let core = match self.ledger.primary(self.device) {
+                // Held under a handle of before. A second core for the one context would not
+                // know that it is lost, nor which of its kernels may still run.
+                Some(core) => core,
+                None => self.retain(site)?,
+            };
+            self.enter(handle, seat, core)
+        };
+        self.contexts.ensure_alive(handle, make).map(Context)
+    }
+
+    fn retain(&self, site: Site) -> Result<Arc<ContextCore>> {
+        let mut raw: CUcontext = ptr::null_mut();
+        // SAFETY: `raw` outlives the call.
+        unsafe {
+            self.driver
+                .cuDevicePrimaryCtxRetain(&raw mut raw, self.device)
+        }
+        .map_err(|call| self.failed(call, site))?;
+        // SAFETY: retained just now, for this value.
+        Ok(unsafe { self.core(raw, Hold::Primary) })
+    }
+
+    /// Whether `handle` names a context that is there: not one that is to be made, nor one
+    /// that was released.
+    #[must_use]
+    pub fn is_alive(&self, handle: ContextHandle) -> bool {
+        self.contexts.is_alive(handle)
     }
 
     /// A new context (`cuCtxCreate_v2`). The calling thread's current context stays what it
@@ -127,53 +226,86 @@ impl ContextManager {
     ///
     /// # Errors
     /// What the driver returned.
+    #[track_caller]
     pub fn create(&self, waiting: Waiting) -> Result<Context> {
         self.not_forked()?;
-        self.insert(ContextKind::Created, || {
+        let site = Site::here();
+        self.insert(|| {
             let mut raw: CUcontext = ptr::null_mut();
             // SAFETY: `raw` outlives the call.
             unsafe {
                 self.driver
                     .cuCtxCreate_v2(&raw mut raw, waiting.flags(), self.device)
-            }?;
+            }
+            .map_err(|call| self.failed(call, site))?;
             // Creating pushed the context; take it off again, leaving what was below. If
             // that fails the thread's current context is no longer known.
             let mut popped: CUcontext = ptr::null_mut();
             // SAFETY: `popped` outlives the call.
-            if unsafe { self.driver.cuCtxPopCurrent_v2(&raw mut popped) }.is_err() {
+            let taken_off = unsafe { self.driver.cuCtxPopCurrent_v2(&raw mut popped) };
+            // SAFETY: made just now, and known to nobody else.
+            let core = unsafe { self.core(raw, Hold::Created) };
+            if let Err(call) = taken_off {
                 forget_current();
+                core.note(call, site);
             }
-            Ok(raw)
+            Ok(core)
         })
     }
 
-    fn insert(
-        &self,
-        kind: ContextKind,
-        make: impl FnOnce() -> Result<CUcontext, cupola_sys::driver::DriverError>,
-    ) -> Result<Context> {
-        let inner = self.contexts.insert_with(|handle| {
-            let raw = make().map_err(|call| Error::on(call, Some(self.ordinal)))?;
-            let device = (self.device, self.ordinal);
-            let ledger = Arc::clone(&self.ledger);
-            // SAFETY: made just now, of this device, and known to nobody else.
-            let core = unsafe { ContextCore::new(self.driver.clone(), raw, kind, device, ledger) };
-            Ok(ContextInner {
-                handle,
-                streams: StreamManager::new(&core),
-                events: EventManager::new(&core),
-                buffers: BufferManager::new(&core),
-                modules: ModuleManager::new(&core),
-                core,
-            })
-        })?;
+    #[track_caller]
+    fn insert(&self, make: impl FnOnce() -> Result<Arc<ContextCore>>) -> Result<Context> {
+        let inner = self
+            .contexts
+            .insert_with(|handle, seat| self.enter(handle, seat, make()?))?;
         Ok(Context(inner))
+    }
+
+    /// Takes a context in: one that was made just now, or one that is known and has no handle
+    /// any more, which stays as it was set up.
+    fn enter(
+        &self,
+        handle: ContextHandle,
+        seat: Seat,
+        core: Arc<ContextCore>,
+    ) -> Result<ContextInner> {
+        let config = self.config();
+        if core.enter_manager(handle, seat) {
+            core.set_checked(config.checked);
+        }
+        let events = EventManager::new(&core, config.events);
+        let streams = StreamManager::new(&core, events.pool(), config.streams);
+        #[cfg(feature = "test-utils")]
+        self.hand_down_for_test(&streams, &events)?;
+        Ok(ContextInner {
+            handle,
+            streams,
+            buffers: BufferManager::new(&core, events.pool(), config.buffers),
+            events,
+            modules: ModuleManager::new(&core, config.modules),
+            core,
+        })
+    }
+
+    /// # Safety
+    /// `raw` is a live context of this device, which `hold` alone ends, if it does.
+    unsafe fn core(&self, raw: CUcontext, hold: Hold) -> Arc<ContextCore> {
+        let device = (self.device, self.ordinal);
+        let ledger = Arc::clone(&self.ledger);
+        // SAFETY: the caller's promise.
+        unsafe { ContextCore::new(self.driver.clone(), raw, hold, device, ledger) }
+    }
+
+    /// The error of a call for the device.
+    fn failed(&self, call: DriverError, site: Site) -> Error {
+        Error::at(call, Some(self.ordinal), site)
     }
 
     /// Leases the context that `handle` names.
     ///
     /// # Errors
     /// [`Error::StaleHandle`].
+    #[track_caller]
     pub fn lease(&self, handle: ContextHandle) -> Result<Context> {
         self.contexts.lease(handle).map(Context)
     }
@@ -182,9 +314,15 @@ impl ContextManager {
     /// when the last lease and everything made in it are gone.
     ///
     /// # Errors
-    /// [`Error::StaleHandle`].
+    /// [`Error::StaleHandle`]; what the driver returned if it was destroyed here.
+    #[track_caller]
     pub fn release(&self, handle: ContextHandle) -> Result<()> {
-        self.contexts.release(handle).map(drop)
+        let released = self.contexts.release(handle)?;
+        self.forget_primary(handle);
+        match released {
+            Some(context) => context.end().map(drop),
+            None => Ok(()),
+        }
     }
 
     /// Handles of the contexts that are held now.
@@ -192,7 +330,12 @@ impl ContextManager {
         self.contexts.handles()
     }
 
-    fn not_forked(&self) -> Result<()> {
+    /// Whether these are the contexts of the device that `core` is a context of.
+    pub(crate) fn is_of(&self, core: &ContextCore) -> bool {
+        ptr::eq(&raw const *self.ledger, core.ledger()) && self.device == core.device()
+    }
+
+    pub(crate) fn not_forked(&self) -> Result<()> {
         if self.ledger.is_forked() {
             return Err(Error::Forked);
         }
@@ -220,7 +363,7 @@ impl Context {
         self.0.handle
     }
 
-    /// Whether it is the primary context or one of our own.
+    /// Where it came from.
     #[must_use]
     pub fn kind(&self) -> ContextKind {
         self.0.core.kind()
@@ -266,6 +409,7 @@ impl Context {
     ///
     /// # Errors
     /// What the driver returned.
+    #[track_caller]
     pub fn memory_pool(&self, config: PoolConfig) -> Result<MemoryPool> {
         MemoryPool::new(self, config)
     }
@@ -274,6 +418,7 @@ impl Context {
     ///
     /// # Errors
     /// What the driver returned.
+    #[track_caller]
     pub fn memory_info(&self) -> Result<MemoryInfo> {
         let (mut free, mut total) = (0, 0);
         let driver = self.0.core.enter()?;
@@ -295,8 +440,21 @@ impl Context {
     ///
     /// # Errors
     /// What the driver returned.
+    #[track_caller]
     pub fn enter(&self) -> Result<CurrentGuard<'_>> {
         self.0.core.guard()
+    }
+
+    /// Makes the context current on this thread and leaves it so (`cuCtxSetCurrent`), for
+    /// calls that this crate does not make. No driver call when this thread knows it to be
+    /// current.
+    ///
+    /// # Errors
+    /// What the driver returned, or the error that the context was lost to.
+    #[inline]
+    #[track_caller]
+    pub fn make_current(&self) -> Result<()> {
+        self.0.core.enter().map(drop)
     }
 
     /// The error that made the context unusable, if one did. It never goes away.
@@ -305,10 +463,60 @@ impl Context {
         self.0.core.poison()
     }
 
+    /// Whether every operation waits for its work on the device.
+    #[must_use]
+    pub fn is_checked(&self) -> bool {
+        self.0.core.is_checked()
+    }
+
+    /// Turns checked mode on or off: every operation then waits on the host for the work
+    /// that it put on its stream, so that an error is returned by the operation that caused
+    /// it, and the latch names that one. Slow; for finding a fault, not for production.
+    ///
+    /// A launch that fails is named alone ([`Blame::Launch`](crate::Blame::Launch)) when
+    /// no other launch of this crate may have run in this context at that time: not one from
+    /// before checked mode that nobody has waited for, not one of another thread, and not one
+    /// that is not remembered any more. Else those that are known are named too
+    /// ([`Blame::OneOf`](crate::Blame::OneOf)), as they are once there was a launch without
+    /// [tracking](Self::set_tracking), other code was given a raw handle (`as_raw` of the
+    /// context, a stream, a module or a function), or the context or a stream is of other code.
+    /// Other contexts of the process, and other code that shares a primary context, are not seen.
+    ///
+    /// When the wait itself fails, which says nothing about the work, the operation returns
+    /// [`Error::Unverified`]: its work is on the stream.
+    ///
+    /// A stream that is being captured is not waited for, which would break the capture: its
+    /// work runs when the graph does. Memory that is freed by dropping is not waited for
+    /// either.
+    pub fn set_checked(&self, checked: bool) {
+        self.0.core.set_checked(checked);
+    }
+
+    /// Turns the memory of recent launches off, or on again, as it is at first. It costs a
+    /// launch some nanoseconds, and is what an error's [`Cause::blame`](crate::Cause::blame)
+    /// is made from: launches that were not remembered are not suspected. Checked mode
+    /// remembers its own in any case.
+    pub fn set_tracking(&self, tracking: bool) {
+        self.0.core.set_tracked(tracking);
+    }
+
+    /// Says what happens, once, when this context is lost, in the place of what its
+    /// [execution manager](crate::ExecutionManager::set_poison_policy) says. Nothing happens
+    /// for a context that is lost already: ask [`poison`](Self::poison) after setting this.
+    ///
+    /// A primary context and its [green](ContextManager::green) ones are lost together, which
+    /// is one loss: what happens is what the one says whose operation met the error. Set the
+    /// policy of each of them, if not the execution manager's.
+    pub fn set_poison_policy(&self, policy: PoisonPolicy) {
+        self.0.core.set_poison_policy(policy);
+    }
+
     /// The driver's context, for calls that this crate does not make. It is alive as long
-    /// as this lease.
+    /// as this lease. From now on no error is put down to one launch of the context for
+    /// certain ([`Blame`](crate::Blame)): work of other code is not seen.
     #[must_use]
     pub fn as_raw(&self) -> CUcontext {
+        self.0.core.launches().note_unknown();
         self.0.core.raw()
     }
 

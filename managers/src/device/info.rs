@@ -9,6 +9,9 @@ use cupola_sys::driver::{
     CUdevice, CUdevice_attribute as Attribute, CUresult, CUuuid, Driver, DriverError,
 };
 
+use super::architecture::Architecture;
+use super::features::{self, Features};
+
 /// A device's place on the PCI bus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PciAddress {
@@ -30,7 +33,31 @@ impl core::fmt::Display for PciAddress {
     }
 }
 
-/// What a device is and can do.
+/// Who may use a device, as its administrator has set it (`CU_COMPUTEMODE_*`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ComputeMode(pub u32);
+
+impl ComputeMode {
+    /// Any number of processes.
+    pub const DEFAULT: Self = Self(0);
+    /// Nobody: no context can be made.
+    pub const PROHIBITED: Self = Self(2);
+    /// One process at a time.
+    pub const EXCLUSIVE_PROCESS: Self = Self(3);
+}
+
+impl core::fmt::Display for ComputeMode {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match *self {
+            Self::DEFAULT => f.write_str("default"),
+            Self::PROHIBITED => f.write_str("prohibited"),
+            Self::EXCLUSIVE_PROCESS => f.write_str("exclusive process"),
+            Self(other) => write!(f, "mode {other}"),
+        }
+    }
+}
+
+/// What a device is and can do. Every figure comes from the driver.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
@@ -72,37 +99,54 @@ pub struct DeviceInfo {
     pub shared_per_block: u64,
     /// Shared memory that a block may use if its kernel asks, in bytes.
     pub shared_per_block_optin: u64,
+    /// Shared memory of a multiprocessor in bytes.
+    pub shared_per_multiprocessor: u64,
     /// 32-bit registers of a block.
     pub registers_per_block: u32,
-    /// Kernels of different streams can run side by side.
-    pub concurrent_kernels: bool,
-    /// Host and device share one address space.
-    pub unified_addressing: bool,
-    /// Managed memory is there.
-    pub managed_memory: bool,
-    /// Stream-ordered memory pools are there.
-    pub memory_pools: bool,
-    /// Virtual memory management (reserve, create, map) is there.
-    pub virtual_memory: bool,
+    /// What it can do.
+    pub features: Features,
+    /// Who may use it.
+    pub compute_mode: ComputeMode,
     /// Device memory is the host's.
     pub integrated: bool,
     /// ECC is on.
     pub ecc: bool,
+    /// Kernels are ended after some time, as a device with a display does.
+    pub kernel_time_limit: bool,
+    /// The process is a client of the Multi-Process Service.
+    pub mps: bool,
+    /// It is a part of a device that is divided (MIG): its UUID is the part's own. False
+    /// also where the driver is too old to tell (CUDA 11.4).
+    pub mig: bool,
     /// NUMA node of the host nearest to the device, where the driver says.
     pub host_numa: Option<u32>,
 }
 
 impl DeviceInfo {
+    /// The generation of GPUs that it belongs to.
+    #[must_use]
+    pub fn architecture(&self) -> Architecture {
+        let (major, minor) = self.compute_capability;
+        Architecture::new(major, minor)
+    }
+
+    /// Whether it has all of `features`.
+    #[must_use]
+    pub fn supports(&self, features: Features) -> bool {
+        self.features.contains(features)
+    }
+
     pub(crate) fn read(
         driver: &Driver,
         device: CUdevice,
         ordinal: u32,
     ) -> Result<Self, DriverError> {
         let ask = Ask { driver, device };
+        let (uuid, mig) = ask.uuid()?;
         Ok(Self {
             ordinal,
             name: ask.name()?,
-            uuid: ask.uuid()?,
+            uuid,
             pci: PciAddress {
                 domain: ask.or_zero(Attribute::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)?,
                 bus: ask.or_zero(Attribute::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)?,
@@ -142,16 +186,18 @@ impl DeviceInfo {
             shared_per_block_optin: ask
                 .or_zero(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
                 .into(),
+            shared_per_multiprocessor: ask
+                .or_zero(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?
+                .into(),
             registers_per_block: ask
                 .or_zero(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK)?,
-            concurrent_kernels: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS)?,
-            unified_addressing: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING)?,
-            managed_memory: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)?,
-            memory_pools: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)?,
-            virtual_memory: ask
-                .flag(Attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)?,
+            features: ask.features()?,
+            compute_mode: ComputeMode(ask.or_zero(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE)?),
             integrated: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED)?,
             ecc: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_ECC_ENABLED)?,
+            kernel_time_limit: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT)?,
+            mps: ask.flag(Attribute::CU_DEVICE_ATTRIBUTE_MPS_ENABLED)?,
+            mig,
             host_numa: ask
                 .optional(Attribute::CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID)?
                 .and_then(|node| u32::try_from(node).ok()),
@@ -215,19 +261,32 @@ impl Ask<'_> {
         Ok(String::from_utf8_lossy(&name[..end]).into_owned())
     }
 
-    fn uuid(&self) -> Result<[u8; 16], DriverError> {
-        let mut uuid = CUuuid { bytes: [0; 16] };
-        // SAFETY: `uuid` outlives the call. The newer form names a MIG instance; without
-        // it the older one names the device.
-        let newer = unsafe { self.driver.cuDeviceGetUuid_v2(&raw mut uuid, self.device) };
-        if let Err(DriverError::Missing { .. }) = newer {
-            // SAFETY: as above.
-            unsafe { self.driver.cuDeviceGetUuid(&raw mut uuid, self.device) }?;
-        } else {
-            newer?;
+    fn features(&self) -> Result<Features, DriverError> {
+        let mut features = Features::of_driver(self.driver);
+        for (feature, attribute) in features::ATTRIBUTES {
+            features.set(feature, self.flag(attribute)?);
         }
+        Ok(features)
+    }
+
+    /// The identity, and whether it is that of a part of a divided device: the newer form
+    /// then names the part and the older one the whole.
+    fn uuid(&self) -> Result<([u8; 16], bool), DriverError> {
         // The header says char; these are bytes.
-        Ok(uuid.bytes.map(|byte| byte as u8))
+        let bytes = |uuid: CUuuid| uuid.bytes.map(|byte| byte as u8);
+        let mut whole = CUuuid { bytes: [0; 16] };
+        // SAFETY: `whole` outlives the call.
+        let older = unsafe { self.driver.cuDeviceGetUuid(&raw mut whole, self.device) };
+        let mut part = CUuuid { bytes: [0; 16] };
+        // SAFETY: `part` outlives the call.
+        let newer = unsafe { self.driver.cuDeviceGetUuid_v2(&raw mut part, self.device) };
+        match (newer, older) {
+            (Ok(()), Ok(())) => Ok((bytes(part), bytes(part) != bytes(whole))),
+            // Each driver has at least one of the two.
+            (Ok(()), Err(DriverError::Missing { .. })) => Ok((bytes(part), false)),
+            (Err(DriverError::Missing { .. }), older) => older.map(|()| (bytes(whole), false)),
+            (Err(error), _) | (Ok(()), Err(error)) => Err(error),
+        }
     }
 
     fn total_memory(&self) -> Result<u64, DriverError> {

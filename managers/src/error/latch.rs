@@ -1,72 +1,71 @@
 //! `Latch`: remembers the first error after which a context is lost.
 //!
-//! One word and one way: a context that was lost never comes back, so nothing resets it.
+//! One way: a context that was lost never comes back, so nothing resets it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
-use cupola_sys::SymbolId;
-use cupola_sys::driver::{CUresult, DriverError};
+use super::Cause;
+use crate::sync::OnceLock;
 
-/// Set in every word that holds an error.
-const SET: u64 = 1 << 63;
-
-/// Empty, or the first sticky error: its function in bits 32 to 47, its code below.
+/// Empty, or the first sticky error.
 #[derive(Debug, Default)]
-pub(crate) struct Latch(AtomicU64);
+pub(crate) struct Latch(OnceLock<Arc<Cause>>);
 
 impl Latch {
     /// The error that the latch holds.
     #[inline]
-    pub(crate) fn get(&self) -> Option<DriverError> {
-        // Relaxed: the word is all there is to see.
-        let word = self.0.load(Ordering::Relaxed);
-        (word & SET != 0).then_some(DriverError::Failed {
-            symbol: SymbolId(((word >> 32) & 0xffff) as u16),
-            code: CUresult((word & 0xffff_ffff) as u32),
-        })
+    pub(crate) fn get(&self) -> Option<&Arc<Cause>> {
+        self.0.get()
     }
 
-    /// Sets the latch if `call` is sticky and nothing was there before. Returns the first
-    /// error when `call` came after it.
-    pub(crate) fn note(&self, call: DriverError) -> Option<DriverError> {
-        let DriverError::Failed { symbol, code } = call else {
-            return self.get();
-        };
-        if call.class().is_sticky() {
-            let word = SET | (u64::from(symbol.0) << 32) | u64::from(code.0);
-            let first = self
-                .0
-                .compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
-            if first.is_ok() {
-                return None;
-            }
+    /// Sets the latch to the error that another context was lost to, unless it is set. Whether
+    /// it did.
+    pub(crate) fn share(&self, first: &Arc<Cause>) -> bool {
+        self.0.set(Arc::clone(first)).is_ok()
+    }
+
+    /// Sets the latch if `cause` is sticky and nothing was there before. Returns the first
+    /// error when `cause` came after it, and gives `cause` back otherwise.
+    pub(crate) fn note(&self, cause: Cause) -> Result<Cause, &Arc<Cause>> {
+        if let Some(first) = self.get() {
+            return Err(first);
         }
-        self.get()
+        let is_sticky = cause.call.class().is_sticky() || cfg!(mutant = "latch_of_any_error");
+        if is_sticky && self.0.set(Arc::new(cause.clone())).is_err() {
+            if cfg!(mutant = "latch_second_is_first") {
+                return Ok(cause);
+            }
+            return self.get().map_or(Ok(cause), Err);
+        }
+        Ok(cause)
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
+    use super::super::Site;
     use super::*;
-    use cupola_sys::driver::id;
+    use cupola_sys::driver::{CUresult, DriverError, id};
 
     // Without it a later error could replace the cause, or an ordinary one set the latch.
     #[test]
     fn keeps_the_first_sticky_error() {
         let latch = Latch::default();
-        let fail = |symbol, code| DriverError::Failed { symbol, code };
+        let fail = |symbol, code| Cause::new(DriverError::Failed { symbol, code }, Site::here());
         let oom = fail(id::cuMemAlloc_v2, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
-        assert_eq!((latch.note(oom), latch.get()), (None, None));
+        assert_eq!(
+            (latch.note(oom.clone()), latch.get()),
+            (Ok(oom.clone()), None)
+        );
         let first = fail(
             id::cuStreamSynchronize,
             CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
         );
-        assert_eq!((latch.note(first), latch.get()), (None, Some(first)));
+        assert_eq!(latch.note(first.clone()), Ok(first.clone()));
         let second = fail(id::cuEventQuery, CUresult::CUDA_ERROR_LAUNCH_FAILED);
-        assert_eq!(
-            (latch.note(second), latch.note(oom)),
-            (Some(first), Some(first))
-        );
-        assert_eq!(latch.get(), Some(first));
+        let kept = Arc::new(first);
+        assert_eq!(latch.note(second), Err(&kept));
+        assert_eq!(latch.note(oom), Err(&kept));
+        assert_eq!(latch.get(), Some(&kept));
     }
 }

@@ -4,34 +4,60 @@
 //! looked up when somebody prints it, so an error costs nothing until then.
 
 mod account;
+mod cause;
 mod latch;
+mod launches;
+mod policy;
+mod text;
+
+use core::panic::Location;
+use std::sync::Arc;
 
 use cupola_core::{HandleError, InsertError};
 use cupola_sys::Version;
 use cupola_sys::driver::{CUresult, DriverError};
 
 pub use account::Account;
+pub use cause::{Blame, Cause, LaunchSite, Site};
 pub(crate) use latch::Latch;
+pub(crate) use launches::{Launches, Ring};
+pub use policy::PoisonPolicy;
+pub(crate) use policy::{Quiet, carry_out};
 
-pub use cupola_sys::ErrorClass;
+pub use cupola_sys::{ErrorClass, ErrorGroup};
 
 /// A result of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 /// Why something was not done.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+///
+/// Its text has all that is known, that of its [`source`](std::error::Error::source)
+/// included: the [`Cause`], which [`cause`](Self::cause) returns too. Errors of
+/// what the driver returned name the call, the code with its meaning and remedy, the device,
+/// the stream if it was for one, and the line that called this crate:
+///
+/// ```text
+/// device 0: cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700): ...; possibly caused
+/// by kernel scale launched at src/main.rs:41:14 on Stream#0@1 (called at src/main.rs:52:5, Stream#0@1)
+/// ```
+///
+/// # Errors of kernels
+///
+/// A kernel runs after its launch, so its error is returned by a later call: whichever comes
+/// next, in the whole context. CUDA does not say whose error it is. With the first error
+/// after which a context is lost, [`Cause::blame`] names the launches that were not known to
+/// be complete, newest first: one is likely the culprit, but work that other code puts on the
+/// device is not seen. A launch is known to be complete when a wait for its stream
+/// ([`synchronize`](crate::ops::synchronize), [`query`](crate::ops::query)) has succeeded;
+/// waits for events do not tell. [Checked mode](crate::Context::set_checked) narrows it down to
+/// one, where that can be known of the launches of this crate in this context: work of other
+/// contexts of the process and of other code is never seen.
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
     /// A driver function returned a code other than success.
-    #[error("{}{call}", on_device(*.device))]
-    Driver {
-        /// The call and its code.
-        call: DriverError,
-        /// Ordinal of the device, where the call was for one.
-        device: Option<u32>,
-    },
+    Driver(Cause),
     /// The driver lacks a function that this needs.
-    #[error("the driver, of CUDA {have}, lacks {symbol}, which came with CUDA {needs}")]
     Unsupported {
         /// The function.
         symbol: &'static str,
@@ -41,57 +67,66 @@ pub enum Error {
         have: Version,
     },
     /// A handle names nothing that is alive: it was released, or is another manager's.
-    #[error("{kind} handle {bits:#x} is stale: it was released, or belongs to another manager")]
     StaleHandle {
         /// What it is a handle of.
         kind: &'static str,
         /// The handle as a number.
         bits: u64,
     },
-    /// A manager has as many objects as it can name.
-    #[error("there is no room for another {kind}: release some")]
+    /// A handle names something that is not there yet: it is made when it is first asked
+    /// for with `ensure_alive`, or another thread is just making it.
+    NotAlive {
+        /// What it is a handle of.
+        kind: &'static str,
+        /// The handle as a number.
+        bits: u64,
+    },
+    /// The manager was shut down.
+    ShutDown {
+        /// What was asked for.
+        kind: &'static str,
+    },
+    /// A manager has as many objects as it may have.
     Full {
         /// What the object is.
         kind: &'static str,
     },
     /// The request does not fit the pool's limit. Nothing was created.
-    #[error("over the limit: {0}; free buffers or raise the limit")]
     OverLimit(Account),
     /// The request fits the pool's limit, but the device has too little left, even after
     /// unused memory was given back.
-    #[error("{}out of memory: {account}; {call}", on_device(Some(*.device)))]
     OutOfMemory {
         /// The call that failed last.
-        call: DriverError,
+        cause: Box<Cause>,
         /// The pool's account.
         account: Account,
-        /// Ordinal of the device.
-        device: u32,
     },
     /// An earlier error made the context unusable; this is that error. Start a new process,
     /// or at least drop the context and everything in it.
-    #[error("{}the context was lost to an earlier error: {first}", on_device(Some(*.device)))]
     Poisoned {
         /// The first error after which the context was lost.
-        first: DriverError,
+        first: Arc<Cause>,
         /// Ordinal of the device.
         device: u32,
     },
     /// The process was forked after CUDA was initialised; CUDA works in the parent only.
-    #[error("this process was forked after CUDA was initialised; start workers with exec instead")]
     Forked,
     /// PTX or a binary could not be loaded.
-    #[error("{}{call}{}", on_device(Some(*.device)), log_lines(.log))]
     Load {
-        /// The call and its code.
-        call: DriverError,
+        /// The call that failed.
+        cause: Box<Cause>,
         /// What the driver's compiler said; empty if it said nothing.
         log: String,
-        /// Ordinal of the device.
-        device: u32,
+    },
+    /// In [checked mode](crate::Context::set_checked) the work was put on its stream, and then
+    /// could not be waited for. Whether it is well is not known. Do not put it again.
+    Unverified {
+        /// The driver function that put the work.
+        operation: &'static str,
+        /// The call that failed.
+        cause: Box<Cause>,
     },
     /// The arguments of a launch are not those that the kernel declares.
-    #[error("{function}: {mismatch}")]
     Arguments {
         /// The kernel.
         function: String,
@@ -99,7 +134,6 @@ pub enum Error {
         mismatch: ArgumentMismatch,
     },
     /// An argument is outside of what the operation takes.
-    #[error("{field}: {problem}")]
     Invalid {
         /// The argument or field.
         field: &'static str,
@@ -108,11 +142,13 @@ pub enum Error {
     },
     /// Two things of one operation belong to different contexts, or to execution managers
     /// whose drivers may be different ones.
-    #[error("{what} belongs to another context than the rest of the operation")]
     WrongContext {
         /// The thing.
         what: &'static str,
     },
+    /// An operation that works in the current [runtime context](crate::runtime) was called
+    /// on a thread that has none.
+    NoRuntime,
 }
 
 /// How the arguments of a launch differ from what the kernel declares.
@@ -139,20 +175,21 @@ pub enum ArgumentMismatch {
 }
 
 impl Error {
-    /// The error of a call that was for no device.
-    pub(crate) fn of_call(call: DriverError) -> Self {
-        Self::on(call, None)
+    /// The error of a call that was made at `site`, for a device.
+    pub(crate) fn at(call: DriverError, device: Option<u32>, site: Site) -> Self {
+        Self::of_cause(Cause::new(call, Site { device, ..site }))
     }
 
-    /// The error of a call for a device.
-    pub(crate) fn on(call: DriverError, device: Option<u32>) -> Self {
+    /// The error of a call that failed; a function that the driver lacks is unsupported.
+    pub(crate) fn of_cause(cause: Cause) -> Self {
+        let call = cause.call;
         match call {
             DriverError::Missing { have, .. } => Self::Unsupported {
                 symbol: call.symbol().as_str(),
                 needs: call.symbol().introduced,
                 have,
             },
-            DriverError::Failed { .. } => Self::Driver { call, device },
+            DriverError::Failed { .. } => Self::Driver(cause),
         }
     }
 
@@ -163,10 +200,15 @@ impl Error {
         }
     }
 
+    pub(crate) fn stale(kind: &'static str, bits: u64) -> Self {
+        Self::StaleHandle { kind, bits }
+    }
+
     /// Why a store refused a handle.
     pub(crate) fn handle(refusal: HandleError, kind: &'static str, bits: u64) -> Self {
         match refusal {
             HandleError::Saturated => Self::Full { kind },
+            HandleError::NotReady => Self::NotAlive { kind, bits },
             _ => Self::StaleHandle { kind, bits },
         }
     }
@@ -179,13 +221,50 @@ impl Error {
     /// The driver call behind the error, if there is one.
     #[must_use]
     pub fn call(&self) -> Option<DriverError> {
+        Some(self.cause()?.call)
+    }
+
+    /// The failed call with its place, for the errors that have one.
+    #[must_use]
+    pub fn cause(&self) -> Option<&Cause> {
         match self {
-            Self::Driver { call, .. }
-            | Self::OutOfMemory { call, .. }
-            | Self::Load { call, .. } => Some(*call),
-            Self::Poisoned { first, .. } => Some(*first),
+            Self::Driver(cause) => Some(cause),
+            Self::OutOfMemory { cause, .. }
+            | Self::Load { cause, .. }
+            | Self::Unverified { cause, .. } => Some(cause),
+            Self::Poisoned { first, .. } => Some(first),
             _ => None,
         }
+    }
+
+    /// Where in the program the failed call was made: the line that called this crate.
+    #[must_use]
+    pub fn location(&self) -> Option<&'static Location<'static>> {
+        Some(self.cause()?.site.location)
+    }
+
+    /// What to do about it; `None` for codes that this crate does not know. The text of the
+    /// error has it too.
+    #[must_use]
+    pub fn advice(&self) -> Option<&'static str> {
+        use cupola_sys::Status as _;
+        Some(match self {
+            Self::Driver(_) | Self::Load { .. } => return self.status()?.advice(),
+            Self::Unsupported { .. } => "update the driver, or do without the feature",
+            Self::StaleHandle { .. } => "lease before release; ask the manager that made it",
+            Self::ShutDown { .. } => "configure the manager again",
+            Self::Full { .. } => "release some, or configure a larger capacity",
+            Self::OverLimit(_) => "free buffers or raise the limit",
+            Self::OutOfMemory { .. } => "free memory on the device, then try again",
+            Self::Poisoned { .. } => "start a new process",
+            Self::Unverified { .. } => "do not put the work again; wait for its stream",
+            Self::Forked => "start workers with exec instead",
+            Self::Arguments { .. } => "pass what the kernel declares",
+            Self::Invalid { .. } => "correct the argument that is named",
+            Self::WrongContext { .. } => "use things of one context in one operation",
+            Self::NotAlive { .. } => "make it first: `ensure_alive`",
+            Self::NoRuntime => "enter a runtime context on this thread first",
+        })
     }
 
     /// The code that the driver returned, if it is behind the error.
@@ -203,6 +282,8 @@ impl Error {
                 ErrorClass::Resource
             }
             Self::Forked => ErrorClass::StickyProcess,
+            // The code is about the wait, and says nothing about the work.
+            Self::Unverified { .. } => ErrorClass::Unknown,
             _ => self
                 .call()
                 .map_or(ErrorClass::Programmer, |call| call.class()),
@@ -222,20 +303,16 @@ impl Error {
     }
 }
 
-/// "device 0: ", or nothing.
-fn on_device(device: Option<u32>) -> String {
-    device.map_or_else(String::new, |ordinal| format!("device {ordinal}: "))
-}
+/// An error is what every operation returns: it goes through a few registers or a cache line.
+const _: () = assert!(size_of::<Error>() <= 64);
 
-fn log_lines(log: &str) -> String {
-    if log.is_empty() {
-        String::new()
-    } else {
-        format!("\n{log}")
-    }
-}
+/// An error can be sent to another thread and put in a box.
+const _: fn() = || {
+    fn is<T: std::error::Error + Send + Sync + 'static>() {}
+    is::<Error>();
+};
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use cupola_sys::driver::id;
@@ -251,7 +328,7 @@ mod tests {
     #[test]
     fn messages_name_the_device_the_call_and_what_to_do() {
         let call = failed(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
-        let text = Error::on(call, Some(3)).to_string();
+        let text = Error::at(call, Some(3), Site::here()).to_string();
         assert!(
             text.starts_with("device 3: cuStreamCreateWithPriority failed"),
             "{text}"
@@ -264,7 +341,7 @@ mod tests {
             symbol: id::cuFuncGetParamInfo,
             have: Version::new(12, 2),
         };
-        let text = Error::of_call(missing).to_string();
+        let text = Error::at(missing, None, Site::here()).to_string();
         assert!(
             text.contains("cuFuncGetParamInfo") && text.contains("12.4") && text.contains("12.2"),
             "{text}"
@@ -278,12 +355,12 @@ mod tests {
         for code in [
             226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911,
         ] {
-            let error = Error::of_call(failed(CUresult(code)));
+            let error = Error::at(failed(CUresult(code)), None, Site::here());
             assert!(error.is_sticky() && !error.is_retryable(), "{code}");
         }
         for code in [1, 2, 201, 400, 600, 999] {
             assert!(
-                !Error::of_call(failed(CUresult(code))).is_sticky(),
+                !Error::at(failed(CUresult(code)), None, Site::here()).is_sticky(),
                 "{code}"
             );
         }
@@ -297,5 +374,48 @@ mod tests {
         assert!(Error::OverLimit(account).is_retryable());
         assert!(Error::Forked.is_sticky());
         assert!(Error::invalid("grid", "is empty").call().is_none());
+    }
+
+    // Without it a code from a newer driver could end the program that prints it.
+    #[test]
+    fn every_code_has_a_text() {
+        fn property(code: u32, symbol: u16, version: u32, device: Option<u32>) -> bool {
+            use cupola_sys::SymbolId;
+            let calls = [
+                DriverError::Failed {
+                    symbol: SymbolId(symbol),
+                    code: CUresult(code % 1200),
+                },
+                DriverError::Failed {
+                    symbol: SymbolId(symbol % 600),
+                    code: CUresult(code),
+                },
+                DriverError::Missing {
+                    symbol: SymbolId(symbol % 700),
+                    have: Version(version),
+                },
+            ];
+            calls.into_iter().all(|call| {
+                let error = Error::at(call, device, Site::here());
+                let known = call
+                    .status()
+                    .is_some_and(|code| CUresult::KNOWN.contains(&code));
+                let told = error.to_string();
+                let advised = error.advice();
+                !told.is_empty()
+                    && !format!("{error:?}").is_empty()
+                    && (!known || advised.is_some_and(|advice| told.contains(advice)))
+            })
+        }
+        quickcheck::QuickCheck::new()
+            .tests(2000)
+            .quickcheck(property as fn(u32, u16, u32, Option<u32>) -> bool);
+        for &code in CUresult::KNOWN {
+            assert!(
+                Error::at(failed(code), None, Site::here())
+                    .advice()
+                    .is_some()
+            );
+        }
     }
 }

@@ -1,17 +1,22 @@
-//! Events: marks in a stream that others wait for.
+//! Events: marks in a stream that others wait for. As streams, they are used again.
+
+mod raw;
 
 use std::fmt;
-use std::ptr;
 use std::sync::Arc;
 
 use cupola_core::{Handle, tag};
-use cupola_sys::driver::{CUevent, CUevent_flags};
+use cupola_sys::driver::CUevent;
 
-use crate::context::{ContextCore, Kind};
-use crate::error::Result;
-use crate::registry::Registry;
+pub(crate) use raw::{EventPool, RawEvent};
 
-/// Names an event of an [`EventManager`].
+use crate::context::ContextCore;
+use crate::error::{Result, Site};
+use crate::lifecycle::{RecycleStats, ShutdownReport, State};
+use crate::recycle::Leased;
+use crate::stream::check_capacity;
+
+/// Names one life of an event of an [`EventManager`].
 pub type EventHandle = Handle<tag::Event>;
 
 /// How an event is created.
@@ -33,98 +38,83 @@ impl EventConfig {
             blocking_sync: false,
         }
     }
+
+    /// The recycler's class.
+    #[inline]
+    fn class(self) -> usize {
+        usize::from(self.timing) | usize::from(self.blocking_sync) << 1
+    }
+}
+
+/// How an [`EventManager`] is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventsConfig {
+    /// The most events that may exist at a time, waiting ones included.
+    pub capacity: usize,
+}
+
+impl EventsConfig {
+    pub(crate) fn check(self) -> Result<Self> {
+        check_capacity("events.capacity", self.capacity)?;
+        Ok(self)
+    }
+}
+
+impl Default for EventsConfig {
+    fn default() -> Self {
+        Self {
+            capacity: crate::stream::StreamsConfig::MOST,
+        }
+    }
 }
 
 /// The events of one context.
-#[derive(Debug)]
 pub struct EventManager {
-    events: Registry<EventInner, tag::Event>,
+    events: EventPool,
+    /// Events that the crate itself needs to order streams, and copies and frees behind them:
+    /// theirs must not depend on what the user does with the manager.
+    own: Arc<EventPool>,
     core: Arc<ContextCore>,
-}
-
-pub(crate) struct EventInner {
-    handle: EventHandle,
-    config: EventConfig,
-    raw: RawEvent,
-}
-
-/// A driver event; destroyed with this value.
-pub(crate) struct RawEvent {
-    /// Null once destroyed.
-    raw: CUevent,
-    core: Arc<ContextCore>,
-}
-
-// SAFETY: a CUevent may be used from any thread; the rest is Send and Sync.
-unsafe impl Send for RawEvent {}
-// SAFETY: as above; the driver does its own locking.
-unsafe impl Sync for RawEvent {}
-
-impl RawEvent {
-    /// `cuEventCreate`.
-    pub(crate) fn create(core: &Arc<ContextCore>, config: EventConfig) -> Result<Self> {
-        let mut flags = CUevent_flags::CU_EVENT_DEFAULT.0;
-        if !config.timing {
-            flags |= CUevent_flags::CU_EVENT_DISABLE_TIMING.0;
-        }
-        if config.blocking_sync {
-            flags |= CUevent_flags::CU_EVENT_BLOCKING_SYNC.0;
-        }
-        let driver = core.enter()?;
-        let mut raw: CUevent = ptr::null_mut();
-        // SAFETY: `raw` outlives the call, and the context is current.
-        core.check(unsafe { driver.cuEventCreate(&raw mut raw, flags) })?;
-        core.ledger().add(Kind::Event, 1);
-        Ok(Self {
-            raw,
-            core: Arc::clone(core),
-        })
-    }
-
-    pub(crate) fn as_raw(&self) -> CUevent {
-        self.raw
-    }
-
-    fn destroy(&mut self) -> Result<()> {
-        let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
-        if raw.is_null() {
-            return Ok(());
-        }
-        // SAFETY: created by `create`, and this was the only copy.
-        self.core.dispose(Kind::Event, |driver| unsafe {
-            driver.cuEventDestroy_v2(raw)
-        })
-    }
-}
-
-impl Drop for RawEvent {
-    fn drop(&mut self) {
-        let _ = self.destroy();
-    }
 }
 
 impl EventManager {
-    pub(crate) fn new(core: &Arc<ContextCore>) -> Self {
+    pub(crate) fn new(core: &Arc<ContextCore>, config: EventsConfig) -> Self {
         Self {
-            events: Registry::new(),
+            events: EventPool::new(config.capacity),
+            own: Arc::new(EventPool::new(EventsConfig::default().capacity)),
             core: Arc::clone(core),
         }
     }
 
-    /// Creates an event (`cuEventCreate`) and leases it. It counts as reached until it is
-    /// recorded.
+    /// Where the crate's own events come from: a pool that is never shut down.
+    pub(crate) fn pool(&self) -> &Arc<EventPool> {
+        &self.own
+    }
+
+    /// Leases an event of this configuration: one that waits for its next life, else a new
+    /// one (`cuEventCreate`). With the last lease it waits again. Its handle is good as long
+    /// as there is a lease.
+    ///
+    /// It counts as reached until it is recorded, whatever it was recorded for in an earlier
+    /// life.
     ///
     /// # Errors
-    /// What the driver returned, or the error that the context was lost to.
+    /// What the driver returned, or the error that the context was lost to;
+    /// [`Error::Full`](crate::Error::Full), [`Error::ShutDown`](crate::Error::ShutDown).
+    #[inline]
+    #[track_caller]
+    pub fn acquire(&self, config: EventConfig) -> Result<Event> {
+        acquire(&self.core, &self.events, config, false).map(Event)
+    }
+
+    /// As [`acquire`](Self::acquire), and the manager keeps the event until
+    /// [`release`](Self::release): the handle stays good without leases.
+    ///
+    /// # Errors
+    /// As [`acquire`](Self::acquire).
+    #[track_caller]
     pub fn create(&self, config: EventConfig) -> Result<Event> {
-        let inner = self.events.insert_with(|handle| {
-            Ok(EventInner {
-                handle,
-                config,
-                raw: RawEvent::create(&self.core, config)?,
-            })
-        })?;
-        Ok(Event(inner))
+        acquire(&self.core, &self.events, config, true).map(Event)
     }
 
     /// Leases the event that `handle` names.
@@ -135,17 +125,31 @@ impl EventManager {
         self.events.lease(handle).map(Event)
     }
 
-    /// Gives the event up: the handle is stale from now on. The driver's event is
-    /// destroyed with the last lease.
+    /// Ends the handle, and the manager's hold on an event that was
+    /// [created](Self::create). The event waits for its next life from its last lease on.
     ///
     /// # Errors
-    /// [`Error::StaleHandle`](crate::Error::StaleHandle), or what the driver returned if it
-    /// was destroyed here.
+    /// [`Error::StaleHandle`](crate::Error::StaleHandle).
+    #[track_caller]
     pub fn release(&self, handle: EventHandle) -> Result<()> {
-        match self.events.release(handle)? {
-            Some(mut event) => event.raw.destroy(),
-            None => Ok(()),
-        }
+        self.events.release(handle)
+    }
+
+    /// Destroys events that wait, but for the `keep` used last of each configuration
+    /// (`cuEventDestroy`).
+    ///
+    /// # Errors
+    /// The first that the driver returned; the others are destroyed all the same.
+    #[track_caller]
+    pub fn trim(&self, keep: usize) -> Result<()> {
+        self.events.trim(keep).and(self.own.trim(keep))
+    }
+
+    /// Whether `handle` names a life of an event now: it is leased or held, and was not
+    /// released.
+    #[must_use]
+    pub fn is_alive(&self, handle: EventHandle) -> bool {
+        self.events.is_alive(handle)
     }
 
     /// Handles of the events that are held now.
@@ -153,46 +157,154 @@ impl EventManager {
         self.events.handles()
     }
 
-    /// Number of events that are held now.
+    /// Number of events that are leased, or held by the manager, now.
     #[must_use]
     pub fn live(&self) -> usize {
         self.events.live()
     }
+
+    /// Figures so far.
+    #[must_use]
+    pub fn stats(&self) -> RecycleStats {
+        self.events.stats()
+    }
+
+    /// Whether events can be had.
+    #[must_use]
+    pub fn state(&self) -> State {
+        State::of(self.events.is_shut())
+    }
+
+    /// Ends every handle and destroys every event that nobody leases; the others go with
+    /// their last lease. Nothing is handed out until [`configure`](Self::configure).
+    #[track_caller]
+    pub fn shutdown(&self) -> ShutdownReport {
+        let mut report = ShutdownReport::default();
+        self.close(&mut report);
+        self.drain(&mut report);
+        report.locate(&self.core);
+        report
+    }
+
+    #[track_caller]
+    pub(crate) fn close(&self, report: &mut ShutdownReport) {
+        self.events.close(report);
+    }
+
+    #[track_caller]
+    pub(crate) fn drain(&self, report: &mut ShutdownReport) {
+        self.events.drain(report);
+        // What is leased may still need events of the crate's own: those that wait go now,
+        // others with the context.
+        report.note(self.own.trim(0));
+    }
+
+    /// Sets the manager up, after a [`shutdown`](Self::shutdown) again.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) naming the field.
+    pub fn configure(&self, config: EventsConfig) -> Result<()> {
+        let config = config.check()?;
+        self.events.set_capacity(config.capacity);
+        self.events.open();
+        Ok(())
+    }
+
+    /// Makes the manager small, and its slots wear out soon, for a test.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) naming the field, or when the manager has
+    /// made an event already. Nothing is changed then.
+    #[cfg(feature = "test-utils")]
+    pub fn configure_for_test(&self, config: crate::testing::TestConfig) -> Result<()> {
+        config.apply(&self.events)
+    }
+
+    /// Whether it was configured for a test.
+    #[cfg(feature = "test-utils")]
+    #[must_use]
+    pub fn is_configured_for_test(&self) -> bool {
+        self.events.is_limited_for_test()
+    }
+
+    /// What its slots look like.
+    #[cfg(feature = "test-utils")]
+    #[must_use]
+    pub fn slot_counts(&self) -> crate::testing::SlotCounts {
+        crate::testing::SlotCounts::of(&self.events)
+    }
 }
+
+impl fmt::Debug for EventManager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.handles()).finish()
+    }
+}
+
+/// An event of the pool.
+#[inline]
+#[track_caller]
+pub(crate) fn acquire(
+    core: &Arc<ContextCore>,
+    pool: &EventPool,
+    config: EventConfig,
+    held: bool,
+) -> Result<LeasedEvent> {
+    core.healthy()?;
+    let site = Site::here();
+    let create = || RawEvent::create(core, config, site);
+    pool.acquire(config.class(), held, create)
+}
+
+/// A lease of an event, for the crate itself.
+pub(crate) type LeasedEvent = Leased<RawEvent, tag::Event>;
 
 /// A leased event. Clones are the same event.
 ///
 /// Recording, waiting and timing are in [`ops`](crate::ops).
 #[derive(Clone)]
-pub struct Event(Arc<EventInner>);
+pub struct Event(LeasedEvent);
 
 impl Event {
-    /// The event's handle in its manager.
+    /// The handle of this life of the event in its manager.
     #[must_use]
     pub fn handle(&self) -> EventHandle {
-        self.0.handle
+        self.0.handle()
     }
 
     /// How it was created.
     #[must_use]
     pub fn config(&self) -> EventConfig {
-        self.0.config
+        self.0.config()
+    }
+
+    /// How many lives the event's place has had, this one included.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.0.lives()
     }
 
     /// The driver's event, for calls that this crate does not make. It is alive as long
-    /// as this lease.
+    /// as this lease. From now on it counts as recorded: the calls are not seen.
     #[must_use]
     pub fn as_raw(&self) -> CUevent {
-        self.0.raw.as_raw()
+        self.0.note_recorded();
+        self.0.as_raw()
     }
 
+    #[inline]
+    pub(crate) fn raw(&self) -> &RawEvent {
+        &self.0
+    }
+
+    #[inline]
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
-        &self.0.raw.core
+        self.0.core()
     }
 }
 
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0.handle, f)
+        fmt::Debug::fmt(&self.0, f)
     }
 }

@@ -13,7 +13,7 @@ use cupola_sys::driver::{
 
 use crate::context::{ContextCore, Kind};
 use crate::device::has_memory_pools;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Site};
 use crate::stream::Stream;
 use crate::submit;
 
@@ -50,6 +50,7 @@ unsafe impl Send for Source {}
 unsafe impl Sync for Source {}
 
 impl Source {
+    #[track_caller]
     pub(super) fn new(core: &Arc<ContextCore>) -> Result<Self> {
         let driver = core.enter()?;
         let there = driver.has(id::cuMemPoolCreate)
@@ -99,6 +100,7 @@ impl Source {
         }
     }
 
+    #[track_caller]
     pub(super) fn allocate(
         &self,
         core: &Arc<ContextCore>,
@@ -110,15 +112,16 @@ impl Source {
         let result = match self.backing() {
             // SAFETY: pool and stream are alive and of this context, which is current.
             Backing::StreamOrdered => unsafe {
-                driver.cuMemAllocFromPoolAsync(&raw mut address, bytes, self.pool, stream.as_raw())
+                driver.cuMemAllocFromPoolAsync(&raw mut address, bytes, self.pool, stream.raw())
             },
             // SAFETY: `address` outlives the call, and the context is current.
             Backing::Direct => unsafe { driver.cuMemAlloc_v2(&raw mut address, bytes) },
         };
-        core.check(result)?;
+        stream.check(result)?;
         Ok(address)
     }
 
+    #[track_caller]
     pub(super) fn free(
         &self,
         core: &Arc<ContextCore>,
@@ -126,14 +129,16 @@ impl Source {
         stream: &Stream,
     ) -> Result<()> {
         match self.backing() {
-            Backing::StreamOrdered => core.give_back(|driver| {
+            Backing::StreamOrdered => core.give_back(stream.site(), |driver| {
                 // SAFETY: allocated from the pool and not freed before; the stream has
                 // waited for every use.
-                unsafe { driver.cuMemFreeAsync(address, stream.as_raw()) }
+                unsafe { driver.cuMemFreeAsync(address, stream.raw()) }
             }),
-            Backing::Direct if submit::settle(stream) => {
+            Backing::Direct if submit::settle(stream, Site::here()) => {
                 // SAFETY: allocated by `allocate` and not freed before; no use runs.
-                core.give_back(|driver| unsafe { driver.cuMemFree_v2(address) })
+                core.give_back(stream.site(), |driver| unsafe {
+                    driver.cuMemFree_v2(address)
+                })
             }
             Backing::Direct => Err(Error::invalid(
                 "buffer",
@@ -143,6 +148,7 @@ impl Source {
     }
 
     /// Bytes that the driver holds for the pool.
+    #[track_caller]
     pub(super) fn reserved(&self, core: &Arc<ContextCore>) -> Result<Option<u64>> {
         if self.pool.is_null() {
             return Ok(None);
@@ -161,6 +167,7 @@ impl Source {
         Ok(Some(bytes))
     }
 
+    #[track_caller]
     pub(super) fn trim(&self, core: &Arc<ContextCore>) -> Result<()> {
         if self.pool.is_null() {
             return Ok(());
@@ -171,6 +178,7 @@ impl Source {
         })
     }
 
+    #[track_caller]
     fn attribute_call(
         &self,
         core: &Arc<ContextCore>,

@@ -68,6 +68,7 @@ fn count(counter: &AtomicU64) {
 }
 
 impl MemoryPool {
+    #[track_caller]
     pub(crate) fn new(context: &Context, config: PoolConfig) -> Result<Self> {
         let core = context.core();
         Ok(Self(Arc::new(PoolInner {
@@ -86,9 +87,15 @@ impl MemoryPool {
     /// # Errors
     /// [`Error::OverLimit`] when it does not fit the limit, [`Error::OutOfMemory`] when the
     /// device has too little left, each with the pool's account.
+    #[track_caller]
     pub fn allocate<T: DeviceCopy>(&self, len: usize, stream: &Stream) -> Result<Buffer<T>> {
         let bytes = byte_len::<T>(len)? as u64;
         Ok(Buffer::new(Block::new(&self.0, bytes, stream)?, len))
+    }
+
+    /// Whether the pool is of this context.
+    pub(crate) fn is_in(&self, core: &Arc<ContextCore>) -> bool {
+        self.0.core.shares_objects(core)
     }
 
     /// What the memory comes from.
@@ -124,6 +131,7 @@ impl MemoryPool {
     ///
     /// # Errors
     /// What the driver returned.
+    #[track_caller]
     pub fn trim(&self) -> Result<()> {
         self.0.trim()
     }
@@ -132,6 +140,7 @@ impl MemoryPool {
     ///
     /// # Errors
     /// What the driver returned when it was asked for what it reserves.
+    #[track_caller]
     pub fn usage(&self) -> Result<Usage> {
         let pool = &*self.0;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -161,6 +170,7 @@ impl PoolInner {
     }
 
     /// `bytes` bytes, charged; address 0 for none.
+    #[track_caller]
     pub(crate) fn allocate(&self, bytes: u64, stream: &Stream) -> Result<CUdeviceptr> {
         if bytes == 0 {
             return Ok(0);
@@ -191,10 +201,9 @@ impl PoolInner {
                 charged.cancel();
                 count(&self.counters.exhausted);
                 Err(match error {
-                    Error::Driver { call, .. } => Error::OutOfMemory {
-                        call,
+                    Error::Driver(cause) => Error::OutOfMemory {
+                        cause: Box::new(cause),
                         account: self.account(bytes),
-                        device: self.core.ordinal(),
                     },
                     other => other,
                 })
@@ -204,6 +213,7 @@ impl PoolInner {
     }
 
     /// Frees a block of [`allocate`](Self::allocate), after what is on `stream` now.
+    #[track_caller]
     pub(crate) fn free(&self, address: CUdeviceptr, bytes: u64, stream: &Stream) -> Result<()> {
         if bytes == 0 {
             return Ok(());
@@ -216,6 +226,7 @@ impl PoolInner {
         Ok(())
     }
 
+    #[track_caller]
     fn trim(&self) -> Result<()> {
         count(&self.counters.trims);
         self.source.trim(&self.core)

@@ -9,9 +9,10 @@ use cupola_sys::driver::{
     CUfunction, CUfunction_attribute as Attribute, CUresult, Driver, DriverError, id,
 };
 
-use super::RawModule;
+use super::{FunctionHandle, Module, RawModule};
 use crate::context::ContextCore;
-use crate::error::Result;
+use crate::error::{Cause, Result, Site};
+use crate::registry::Seat;
 
 /// One parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +44,15 @@ pub struct FunctionAttributes {
 }
 
 pub(crate) struct FunctionInner {
+    handle: FunctionHandle,
     name: CString,
     raw: CUfunction,
+    /// The number of its name in what its context knows of launches.
+    number: u32,
     attributes: FunctionAttributes,
     /// `None` when the driver cannot tell (before CUDA 12.4).
     parameters: Option<Box<[Parameter]>>,
-    /// Keeps the code loaded.
-    module: Arc<RawModule>,
+    _seat: Seat,
 }
 
 // SAFETY: a CUfunction may be used from any thread; the rest is Send and Sync.
@@ -58,19 +61,33 @@ unsafe impl Send for FunctionInner {}
 unsafe impl Sync for FunctionInner {}
 
 impl FunctionInner {
-    pub(super) fn get(module: &Arc<RawModule>, name: &CStr) -> Result<Self> {
+    /// The module is leased as long as anybody uses what this returns.
+    pub(super) fn get(
+        module: &RawModule,
+        (handle, seat): (FunctionHandle, Seat),
+        name: &CStr,
+        site: Site,
+    ) -> Result<Self> {
         let core = module.core();
-        let driver = core.enter()?;
+        let driver = core.enter_at(site)?;
+        let failed = |call| core.failed_as(Cause::new(call, core.on_device(site)));
         let mut raw: CUfunction = ptr::null_mut();
         // SAFETY: the module is loaded, the name ends with a NUL, `raw` outlives the call.
-        core.check(unsafe { driver.cuModuleGetFunction(&raw mut raw, module.raw, name.as_ptr()) })?;
+        unsafe { driver.cuModuleGetFunction(&raw mut raw, module.raw, name.as_ptr()) }
+            .map_err(failed)?;
         Ok(Self {
+            handle,
             name: name.to_owned(),
             raw,
-            attributes: core.check(read_attributes(driver, raw))?,
-            parameters: core.check(read_parameters(driver, raw))?,
-            module: Arc::clone(module),
+            number: core.launches().name(name),
+            attributes: read_attributes(driver, raw).map_err(failed)?,
+            parameters: read_parameters(driver, raw).map_err(failed)?,
+            _seat: seat,
         })
+    }
+
+    pub(super) fn name(&self) -> &CStr {
+        &self.name
     }
 }
 
@@ -121,48 +138,77 @@ fn read_parameters(
 /// A kernel of a loaded module. Clones are the same kernel, and keep its module loaded.
 /// Dropping the last thing that does waits for the context, see [`Module`](super::Module).
 #[derive(Clone)]
-pub struct Function(Arc<FunctionInner>);
+pub struct Function {
+    inner: Arc<FunctionInner>,
+    /// Keeps the code loaded.
+    module: Module,
+}
 
 impl Function {
-    pub(super) fn new(inner: Arc<FunctionInner>) -> Self {
-        Self(inner)
+    pub(super) fn new(inner: Arc<FunctionInner>, module: Module) -> Self {
+        Self { inner, module }
+    }
+
+    /// The function's handle in its [`FunctionManager`](super::FunctionManager).
+    #[must_use]
+    pub fn handle(&self) -> FunctionHandle {
+        self.inner.handle
+    }
+
+    /// The module that it is of.
+    #[must_use]
+    pub fn module(&self) -> &Module {
+        &self.module
     }
 
     /// The kernel's name in its module.
     #[must_use]
     pub fn name(&self) -> &CStr {
-        &self.0.name
+        &self.inner.name
     }
 
     /// What it needs.
     #[must_use]
     pub fn attributes(&self) -> FunctionAttributes {
-        self.0.attributes
+        self.inner.attributes
     }
 
     /// The parameters it declares; `None` when the driver cannot tell (before CUDA 12.4).
     #[must_use]
     pub fn parameters(&self) -> Option<&[Parameter]> {
-        self.0.parameters.as_deref()
+        self.inner.parameters.as_deref()
     }
 
     /// The driver's function, for calls that this crate does not make. It is loaded as
-    /// long as this value.
+    /// long as this value. From now on no error is put down to one launch of the context for
+    /// certain ([`Blame`](crate::Blame)): work of other code is not seen.
     #[must_use]
     pub fn as_raw(&self) -> CUfunction {
-        self.0.raw
+        self.core().launches().note_unknown();
+        self.raw()
+    }
+
+    /// For calls of this crate, which remember what they launch.
+    #[inline]
+    pub(crate) fn raw(&self) -> CUfunction {
+        self.inner.raw
+    }
+
+    #[inline]
+    pub(crate) fn number(&self) -> u32 {
+        self.inner.number
     }
 
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
-        self.0.module.core()
+        self.module.core()
     }
 }
 
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Function")
-            .field("name", &self.0.name)
-            .field("parameters", &self.0.parameters)
+            .field("name", &self.inner.name)
+            .field("parameters", &self.inner.parameters)
             .finish_non_exhaustive()
     }
 }

@@ -1,46 +1,74 @@
 //! Modules: loaded device code, and the functions in it.
 
 mod function;
+mod functions;
 mod jit;
+mod shutdown;
 
-use std::collections::HashMap;
 use std::ffi::CString;
 use std::fmt;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use cupola_core::{Handle, tag};
-use cupola_sys::driver::{CUmodule, DriverError};
+use cupola_sys::driver::CUmodule;
 
 pub use function::{Function, FunctionAttributes, Parameter};
 
 use crate::context::{ContextCore, Kind};
-use crate::error::{Error, Result};
-use crate::registry::Registry;
+use crate::error::{Cause, Error, Result, Site};
+use crate::registry::{Registry, Seat};
+use crate::stream::StreamsConfig;
 use crate::submit;
-use function::FunctionInner;
+use functions::FunctionStore;
+pub use functions::{FunctionHandle, FunctionManager};
+pub(crate) use shutdown::ClosedModules;
 
 /// Names a module of a [`ModuleManager`].
 pub type ModuleHandle = Handle<tag::Module>;
+
+/// How a [`ModuleManager`] is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModulesConfig {
+    /// The most modules that may exist at a time.
+    pub capacity: usize,
+    /// The most functions of one module that may be known at a time.
+    pub functions: usize,
+}
+
+impl Default for ModulesConfig {
+    fn default() -> Self {
+        Self {
+            capacity: StreamsConfig::MOST,
+            functions: StreamsConfig::MOST,
+        }
+    }
+}
 
 /// The modules of one context.
 #[derive(Debug)]
 pub struct ModuleManager {
     modules: Registry<ModuleInner, tag::Module>,
+    /// The most functions of modules that are loaded from now on.
+    functions: AtomicUsize,
+    /// Held while the manager is shut or opened: one of the two at a time.
+    door: Mutex<()>,
     core: Arc<ContextCore>,
 }
 
 pub(crate) struct ModuleInner {
     handle: ModuleHandle,
-    /// The functions that were asked for, by name.
-    functions: Mutex<HashMap<CString, Arc<FunctionInner>>>,
-    raw: Arc<RawModule>,
+    functions: FunctionStore,
+    raw: RawModule,
 }
 
 /// A driver module; unloaded with this value.
 pub(crate) struct RawModule {
     /// Null once unloaded.
     raw: CUmodule,
+    /// Its share of the most modules that there may be.
+    _seat: Seat,
     core: Arc<ContextCore>,
 }
 
@@ -54,13 +82,14 @@ impl RawModule {
         &self.core
     }
 
+    #[track_caller]
     fn unload(&mut self) -> Result<()> {
         let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
         if raw.is_null() {
             return Ok(());
         }
         // A kernel that still runs needs its code, and which streams it runs on is not known.
-        if !submit::settle_context(&self.core) {
+        if !submit::settle_context(&self.core, Site::here()) {
             let ledger = self.core.ledger();
             ledger.remove(Kind::Module, 1);
             ledger.add(Kind::Abandoned, 1);
@@ -83,9 +112,11 @@ impl Drop for RawModule {
 }
 
 impl ModuleManager {
-    pub(crate) fn new(core: &Arc<ContextCore>) -> Self {
+    pub(crate) fn new(core: &Arc<ContextCore>, config: ModulesConfig) -> Self {
         Self {
-            modules: Registry::new(),
+            modules: Registry::new(config.capacity),
+            functions: AtomicUsize::new(config.functions),
+            door: Mutex::new(()),
             core: Arc::clone(core),
         }
     }
@@ -95,6 +126,7 @@ impl ModuleManager {
     /// # Errors
     /// [`Error::Load`] with what the driver's compiler said; [`Error::Invalid`] when the
     /// text has a NUL inside.
+    #[track_caller]
     pub fn load_ptx(&self, ptx: &str) -> Result<Module> {
         let text = CString::new(ptx.trim_end_matches('\0')).map_err(|nul| {
             Error::invalid("ptx", format!("a NUL at byte {}", nul.nul_position()))
@@ -110,6 +142,7 @@ impl ModuleManager {
     ///
     /// # Safety
     /// `image` is a whole cubin or fat binary: the driver reads as far as its headers say.
+    #[track_caller]
     pub unsafe fn load_binary(&self, image: &[u8]) -> Result<Module> {
         // SAFETY: the caller's promise.
         unsafe { self.load(image) }
@@ -117,9 +150,11 @@ impl ModuleManager {
 
     /// # Safety
     /// `image` is text with a NUL at its end, or a whole binary.
+    #[track_caller]
     unsafe fn load(&self, image: &[u8]) -> Result<Module> {
         let driver = self.core.enter()?;
-        let inner = self.modules.insert_with(|handle| {
+        let site = self.core.site();
+        let inner = self.modules.insert_with(|handle, seat| {
             let mut raw: CUmodule = ptr::null_mut();
             let mut logs = jit::Logs::new();
             let (options, values) = logs.options();
@@ -135,26 +170,26 @@ impl ModuleManager {
                     values.as_mut_ptr(),
                 )
             };
-            loaded.map_err(|call| self.refused(call, &logs))?;
+            loaded.map_err(|call| self.refused(Cause::new(call, site), &logs))?;
             self.core.ledger().add(Kind::Module, 1);
             Ok(ModuleInner {
                 handle,
-                functions: Mutex::new(HashMap::new()),
-                raw: Arc::new(RawModule {
+                functions: FunctionStore::new(self.functions.load(Ordering::Relaxed)),
+                raw: RawModule {
                     raw,
+                    _seat: seat,
                     core: Arc::clone(&self.core),
-                }),
+                },
             })
         })?;
         Ok(Module(inner))
     }
 
-    fn refused(&self, call: DriverError, logs: &jit::Logs) -> Error {
-        match self.core.failed(call) {
-            Error::Driver { call, .. } if !call.class().is_sticky() => Error::Load {
-                call,
+    fn refused(&self, cause: Cause, logs: &jit::Logs) -> Error {
+        match self.core.failed_as(cause) {
+            Error::Driver(cause) if !cause.call.class().is_sticky() => Error::Load {
+                cause: Box::new(cause),
                 log: logs.errors(),
-                device: self.core.ordinal(),
             },
             other => other,
         }
@@ -164,6 +199,7 @@ impl ModuleManager {
     ///
     /// # Errors
     /// [`Error::StaleHandle`].
+    #[track_caller]
     pub fn lease(&self, handle: ModuleHandle) -> Result<Module> {
         self.modules.lease(handle).map(Module)
     }
@@ -172,6 +208,7 @@ impl ModuleManager {
     ///
     /// # Errors
     /// [`Error::StaleHandle`], or as [`Module::function`].
+    #[track_caller]
     pub fn function(&self, handle: ModuleHandle, name: &str) -> Result<Function> {
         self.lease(handle)?.function(name)
     }
@@ -182,13 +219,12 @@ impl ModuleManager {
     /// # Errors
     /// [`Error::StaleHandle`]; [`Error::Invalid`] when waiting failed, so that it stays
     /// loaded for ever; what the driver returned if it was unloaded here.
+    #[track_caller]
     pub fn release(&self, handle: ModuleHandle) -> Result<()> {
-        let Some(module) = self.modules.release(handle)? else {
-            return Ok(());
-        };
-        // The functions refer to the raw module: they go first.
-        drop(module.functions);
-        Arc::into_inner(module.raw).map_or(Ok(()), |mut raw| raw.unload())
+        match self.modules.release(handle)? {
+            Some(mut module) => module.raw.unload(),
+            None => Ok(()),
+        }
     }
 
     /// Handles of the modules that are held now.
@@ -224,27 +260,29 @@ impl Module {
     ///
     /// # Errors
     /// What the driver returned: `CUDA_ERROR_NOT_FOUND` when the module has no such kernel.
+    /// [`Error::Full`], [`Error::ShutDown`].
+    #[track_caller]
     pub fn function(&self, name: &str) -> Result<Function> {
-        let name = CString::new(name)
-            .map_err(|_| Error::invalid("function name", "it has a NUL inside"))?;
-        let mut known = self
-            .0
-            .functions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = known.get(&name) {
-            return Ok(Function::new(Arc::clone(function)));
-        }
-        let function = Arc::new(FunctionInner::get(&self.0.raw, &name)?);
-        known.insert(name, Arc::clone(&function));
-        Ok(Function::new(function))
+        self.functions().get(name)
+    }
+
+    /// The functions of this module that were asked for, by name and by handle.
+    #[must_use]
+    pub fn functions(&self) -> FunctionManager<'_> {
+        FunctionManager::new(self)
     }
 
     /// The driver's module, for calls that this crate does not make. It is loaded as long
-    /// as this lease.
+    /// as this lease. From now on no error is put down to one launch of the context for
+    /// certain ([`Blame`](crate::Blame)): work of other code is not seen.
     #[must_use]
     pub fn as_raw(&self) -> CUmodule {
+        self.core().launches().note_unknown();
         self.0.raw.raw
+    }
+
+    fn core(&self) -> &Arc<ContextCore> {
+        self.0.raw.core()
     }
 }
 

@@ -32,7 +32,7 @@ struct StreamId(Identity, usize);
 
 impl StreamId {
     fn of(stream: &Stream) -> Self {
-        Self(stream.core().identity(), stream.as_raw().addr())
+        Self(stream.core().identity(), stream.raw().addr())
     }
 }
 
@@ -153,6 +153,7 @@ pub trait KernelArg {
     /// As [`LaunchArgs::push`]. For device memory also [`Error::WrongContext`],
     /// [`Error::Invalid`] when memory was added for another stream before, and what the
     /// driver returned when the stream was made to wait for it.
+    #[track_caller]
     fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()>;
 }
 
@@ -200,6 +201,7 @@ pub trait KernelArgs {
     ///
     /// # Errors
     /// [`Error::Invalid`] for [`LaunchArgs`] made for another stream; as [`KernelArg::push`].
+    #[track_caller]
     fn collect(self, stream: &Stream) -> Result<LaunchArgs>;
 }
 
@@ -242,7 +244,7 @@ tuples! {
     A B C D E F G H I J K L;
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

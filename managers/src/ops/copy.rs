@@ -1,13 +1,14 @@
 //! Copies. Those between device and pinned memory overlap with everything; those from and
 //! to ordinary slices wait, because nothing else would keep the slice safe.
 
-use cupola_sys::driver::CUdeviceptr;
+use cupola_sys::driver::{CUdeviceptr, id};
 
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedBuffer};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Site};
 use crate::stream::Stream;
 use crate::submit;
 
+#[track_caller]
 fn same_len(from: usize, to: usize) -> Result<()> {
     if from == to {
         return Ok(());
@@ -22,6 +23,7 @@ fn same_len(from: usize, to: usize) -> Result<()> {
 ///
 /// # Safety
 /// `from` is `bytes` readable bytes, and `to` as many of the device, until the copy is done.
+#[track_caller]
 pub(crate) unsafe fn upload_raw(
     from: *const u8,
     to: CUdeviceptr,
@@ -31,10 +33,10 @@ pub(crate) unsafe fn upload_raw(
     if bytes == 0 {
         return Ok(());
     }
-    let core = stream.core();
-    let driver = core.enter()?;
     // SAFETY: the caller's promise; the stream is alive and its context current.
-    core.check(unsafe { driver.cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, stream.as_raw()) })
+    stream.submit(id::cuMemcpyHtoDAsync_v2, |driver, raw| unsafe {
+        driver.cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, raw)
+    })
 }
 
 /// `cuMemcpyDtoHAsync`.
@@ -42,6 +44,7 @@ pub(crate) unsafe fn upload_raw(
 /// # Safety
 /// `from` is `bytes` bytes of the device, and `to` as many writable ones that nobody else
 /// touches, until the copy is done.
+#[track_caller]
 pub(crate) unsafe fn download_raw(
     from: CUdeviceptr,
     to: *mut u8,
@@ -51,16 +54,17 @@ pub(crate) unsafe fn download_raw(
     if bytes == 0 {
         return Ok(());
     }
-    let core = stream.core();
-    let driver = core.enter()?;
     // SAFETY: the caller's promise; the stream is alive and its context current.
-    core.check(unsafe { driver.cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, stream.as_raw()) })
+    stream.submit(id::cuMemcpyDtoHAsync_v2, |driver, raw| unsafe {
+        driver.cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, raw)
+    })
 }
 
 /// Copies pinned memory to the device (`cuMemcpyHtoDAsync`). The lengths are equal.
 ///
 /// # Errors
 /// [`Error::Invalid`] when the lengths differ; what the driver returned.
+#[track_caller]
 pub fn copy_to_device<'d, T: DeviceCopy>(
     from: &PinnedBuffer<T>,
     to: impl Into<DeviceSliceMut<'d, T>>,
@@ -69,12 +73,11 @@ pub fn copy_to_device<'d, T: DeviceCopy>(
     let to = to.into();
     same_len(from.len(), to.len())?;
     to.join(stream)?;
-    from.copy(stream, || {
-        let bytes = from.len() * size_of::<T>();
-        // SAFETY: the pinned buffer remembers the copy and waits for it before anybody
-        // writes or frees it; the device memory is freed after what is on the stream.
-        unsafe { upload_raw(from.as_ptr().cast(), to.as_raw(), bytes, stream) }
-    })
+    let bytes = from.len() * size_of::<T>();
+    let copying = from.begin_copy(stream)?;
+    // SAFETY: the pinned buffer remembers the copy and waits for it before anybody
+    // writes or frees it; the device memory is freed after what is on the stream.
+    copying.end(unsafe { upload_raw(from.as_ptr().cast(), to.as_raw(), bytes, stream) })
 }
 
 /// Copies from the device to pinned memory (`cuMemcpyDtoHAsync`). The lengths are equal.
@@ -82,6 +85,7 @@ pub fn copy_to_device<'d, T: DeviceCopy>(
 ///
 /// # Errors
 /// [`Error::Invalid`] when the lengths differ; what the driver returned.
+#[track_caller]
 pub fn copy_to_host<'d, T: DeviceCopy>(
     from: impl Into<DeviceSlice<'d, T>>,
     to: &mut PinnedBuffer<T>,
@@ -90,18 +94,18 @@ pub fn copy_to_host<'d, T: DeviceCopy>(
     let from = from.into();
     same_len(from.len(), to.len())?;
     from.join(stream)?;
-    to.copy(stream, || {
-        let bytes = to.len() * size_of::<T>();
-        // SAFETY: the pinned buffer remembers the copy and waits for it before anybody
-        // looks at it or frees it; the device memory is freed after what is on the stream.
-        unsafe { download_raw(from.as_raw(), to.as_ptr().cast(), bytes, stream) }
-    })
+    let bytes = to.len() * size_of::<T>();
+    let copying = to.begin_copy(stream)?;
+    // SAFETY: the pinned buffer remembers the copy and waits for it before anybody
+    // looks at it or frees it; the device memory is freed after what is on the stream.
+    copying.end(unsafe { download_raw(from.as_raw(), to.as_ptr().cast(), bytes, stream) })
 }
 
 /// Copies within the device (`cuMemcpyDtoDAsync`). The lengths are equal.
 ///
 /// # Errors
 /// [`Error::Invalid`] when the lengths differ; what the driver returned.
+#[track_caller]
 pub fn copy<'s, 'd, T: DeviceCopy>(
     from: impl Into<DeviceSlice<'s, T>>,
     to: impl Into<DeviceSliceMut<'d, T>>,
@@ -115,11 +119,9 @@ pub fn copy<'s, 'd, T: DeviceCopy>(
     if bytes == 0 {
         return Ok(());
     }
-    let core = stream.core();
-    let driver = core.enter()?;
     // SAFETY: both are `bytes` bytes, freed after what is on the stream.
-    core.check(unsafe {
-        driver.cuMemcpyDtoDAsync_v2(to.as_raw(), from.as_raw(), bytes, stream.as_raw())
+    stream.submit(id::cuMemcpyDtoDAsync_v2, |driver, raw| unsafe {
+        driver.cuMemcpyDtoDAsync_v2(to.as_raw(), from.as_raw(), bytes, raw)
     })
 }
 
@@ -133,6 +135,7 @@ pub fn copy<'s, 'd, T: DeviceCopy>(
 /// When the driver refuses to wait for the copy three times over although the context is not
 /// lost: the slice would no longer be safe to use. A stream that is being captured, by calls
 /// that this crate does not make, is such a case.
+#[track_caller]
 pub fn write<'d, T: DeviceCopy>(
     to: impl Into<DeviceSliceMut<'d, T>>,
     from: &[T],
@@ -161,6 +164,7 @@ pub fn write<'d, T: DeviceCopy>(
 /// When the driver refuses to wait for the copy three times over although the context is not
 /// lost: the slice would no longer be safe to use. A stream that is being captured, by calls
 /// that this crate does not make, is such a case.
+#[track_caller]
 pub fn read<'d, T: DeviceCopy>(
     from: impl Into<DeviceSlice<'d, T>>,
     to: &mut [T],
@@ -178,12 +182,19 @@ pub fn read<'d, T: DeviceCopy>(
 /// Waits for a copy from or to memory that is only borrowed. Returning while the copy may
 /// still run would be unsound, so a wait that failed for a reason other than the end of the
 /// context is repeated, and the last resort is to end the process.
+#[track_caller]
 fn finish(copied: Result<()>, bytes: usize, stream: &Stream) -> Result<()> {
     if bytes == 0 {
         return copied;
     }
-    let waited = copied.and_then(|()| super::synchronize(stream));
-    if waited.is_err() && !submit::settle(stream) && !stream.core().ledger().is_forked() {
+    let waited = match copied {
+        Ok(()) => super::synchronize(stream),
+        refused => refused,
+    };
+    if waited.is_err()
+        && !submit::settle(stream, Site::here())
+        && !stream.core().ledger().is_forked()
+    {
         tracing::error!("cannot wait for a copy to borrowed memory; aborting");
         std::process::abort();
     }

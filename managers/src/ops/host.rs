@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use core::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use cupola_sys::driver::{CUresult, DriverError};
+use cupola_sys::driver::{CUresult, DriverError, id};
 
 use crate::error::Result;
 use crate::stream::Stream;
@@ -23,20 +23,21 @@ use crate::stream::Stream;
 /// What the driver returned. The function is dropped if the code says that the driver did
 /// not take it; after any other error it may still be called, and is never dropped if it is
 /// not.
+#[track_caller]
 pub fn host_function<F>(stream: &Stream, function: F) -> Result<()>
 where
     F: FnOnce() + Send + 'static,
 {
-    let core = stream.core();
-    let driver = core.enter()?;
+    let driver = stream.core().enter()?;
     let boxed = Box::into_raw(Box::new(function));
     // SAFETY: `call::<F>` takes the box back, once; the stream is alive.
-    let put = unsafe { driver.cuLaunchHostFunc(stream.as_raw(), Some(call::<F>), boxed.cast()) };
+    let put = unsafe { driver.cuLaunchHostFunc(stream.raw(), Some(call::<F>), boxed.cast()) };
     if put.is_err_and(was_refused) {
         // SAFETY: from `into_raw` above, and the driver did not take it.
         drop(unsafe { Box::from_raw(boxed) });
     }
-    core.check(put)
+    stream.check(put)?;
+    stream.verify_after(id::cuLaunchHostFunc)
 }
 
 /// Whether the error says that the call did nothing. Other codes may be those of earlier

@@ -38,6 +38,7 @@ impl LaunchConfig {
     }
 
     /// What can be said to be wrong without asking the driver.
+    #[track_caller]
     fn check(&self, function: &Function) -> Result<()> {
         if self.grid.contains(&0) {
             return Err(Error::invalid(
@@ -95,6 +96,7 @@ impl LaunchConfig {
 /// # Safety
 /// The arguments are of the types that the kernel declares, and with them and this many
 /// threads it reads and writes only device memory that it may: nothing checks that.
+#[track_caller]
 pub unsafe fn launch(
     function: &Function,
     config: LaunchConfig,
@@ -126,6 +128,7 @@ pub unsafe fn launch(
 /// # Safety
 /// As [`launch`], and each pointer leads to as many readable bytes. Buffers among the
 /// arguments have been declared with [`Buffer::used_on`](crate::buffer::Buffer::used_on).
+#[track_caller]
 pub unsafe fn launch_raw(
     function: &Function,
     config: LaunchConfig,
@@ -133,7 +136,6 @@ pub unsafe fn launch_raw(
     pointers: &mut [*mut c_void],
     stream: &Stream,
 ) -> Result<()> {
-    let core = stream.core();
     if !stream.is_in(function.core()) {
         return Err(Error::WrongContext { what: "the kernel" });
     }
@@ -149,12 +151,11 @@ pub unsafe fn launch_raw(
         })?;
     }
     let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
-    let driver = core.enter()?;
     // SAFETY: function and stream are alive and of this context, which is current; the
     // driver copies the arguments before it returns; the rest is the caller's promise.
-    core.check(unsafe {
+    stream.submit_launch(function.number(), |driver, raw| unsafe {
         driver.cuLaunchKernel(
-            function.as_raw(),
+            function.raw(),
             gx,
             gy,
             gz,
@@ -162,14 +163,14 @@ pub unsafe fn launch_raw(
             by,
             bz,
             config.shared_bytes,
-            stream.as_raw(),
+            raw,
             pointers.as_mut_ptr(),
             ptr::null_mut(),
         )
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

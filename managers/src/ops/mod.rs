@@ -11,6 +11,7 @@
 
 mod args;
 mod copy;
+mod health;
 mod host;
 mod launch;
 mod order;
@@ -18,6 +19,7 @@ mod set;
 
 pub use args::{KernelArg, KernelArgs, LaunchArgs, MAX_ARGUMENTS};
 pub use copy::{copy, copy_to_device, copy_to_host, read, write};
+pub use health::{StreamHealth, health};
 pub use host::host_function;
 pub use launch::{LaunchConfig, launch, launch_raw};
 pub use order::{elapsed, order, query, query_event, record, synchronize, synchronize_event, wait};

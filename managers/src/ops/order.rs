@@ -1,14 +1,13 @@
 //! Marks and waits.
 
-use std::sync::Arc;
-
-use cupola_sys::driver::CUresult;
+use cupola_sys::driver::{CUresult, DriverError};
 
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::stream::Stream;
 use crate::submit;
 
+#[track_caller]
 fn same_context(event: &Event, stream: &Stream) -> Result<()> {
     if stream.is_in(event.core()) {
         return Ok(());
@@ -21,9 +20,10 @@ fn same_context(event: &Event, stream: &Stream) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::WrongContext`] when the event is another context's; what the driver returned.
+#[track_caller]
 pub fn record(event: &Event, stream: &Stream) -> Result<()> {
     same_context(event, stream)?;
-    submit::record(event.as_raw(), stream)
+    submit::record(event.raw(), stream)
 }
 
 /// Makes what comes on `stream` wait for `event`, on the device (`cuStreamWaitEvent`). The
@@ -33,11 +33,12 @@ pub fn record(event: &Event, stream: &Stream) -> Result<()> {
 /// # Errors
 /// [`Error::WrongContext`] when the event is another execution manager's, whose driver may
 /// be another one; what the driver returned.
+#[track_caller]
 pub fn wait(stream: &Stream, event: &Event) -> Result<()> {
     if !stream.core().shares_driver(event.core()) {
         return Err(Error::WrongContext { what: "the event" });
     }
-    submit::wait(stream, event.as_raw())
+    submit::wait(stream, event.raw())
 }
 
 /// Makes what comes on `then` wait for what is on `first` now, on the device. They may be
@@ -45,6 +46,7 @@ pub fn wait(stream: &Stream, event: &Event) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::WrongContext`] when they are of two execution managers; what the driver returned.
+#[track_caller]
 pub fn order(first: &Stream, then: &Stream) -> Result<()> {
     submit::order(first, then)
 }
@@ -53,51 +55,73 @@ pub fn order(first: &Stream, then: &Stream) -> Result<()> {
 ///
 /// # Errors
 /// What the driver returned: the error of failed work among it.
+#[track_caller]
 pub fn synchronize(stream: &Stream) -> Result<()> {
-    let core = stream.core();
-    let driver = core.enter()?;
+    let driver = stream.core().enter()?;
+    let mark = stream.launches().mark();
     // SAFETY: the stream is alive, and its context is current.
-    core.check(unsafe { driver.cuStreamSynchronize(stream.as_raw()) })
+    let done = unsafe { driver.cuStreamSynchronize(stream.raw()) };
+    stream.check(done)?;
+    stream.launches().complete(mark);
+    Ok(())
 }
 
 /// Waits on the host until `event` is reached (`cuEventSynchronize`).
 ///
 /// # Errors
 /// What the driver returned.
+#[track_caller]
 pub fn synchronize_event(event: &Event) -> Result<()> {
     let core = event.core();
+    if !event.raw().is_recorded() {
+        return core.healthy();
+    }
     let driver = core.enter()?;
     // SAFETY: the event is alive, and its context is current.
-    core.check(unsafe { driver.cuEventSynchronize(event.as_raw()) })
+    core.check(unsafe { driver.cuEventSynchronize(event.raw().as_raw()) })
 }
 
 /// Whether all work on `stream` has completed (`cuStreamQuery`).
 ///
 /// # Errors
 /// What the driver returned.
+#[track_caller]
 pub fn query(stream: &Stream) -> Result<bool> {
-    let core = stream.core();
-    let driver = core.enter()?;
+    let driver = stream.core().enter()?;
+    let mark = stream.launches().mark();
     // SAFETY: the stream is alive, and its context is current.
-    ready(core.check(unsafe { driver.cuStreamQuery(stream.as_raw()) }))
+    let asked = unsafe { driver.cuStreamQuery(stream.raw()) };
+    match ready(asked) {
+        Ok(ready) => {
+            if ready {
+                stream.launches().complete(mark);
+            }
+            Ok(ready)
+        }
+        Err(call) => Err(stream.failed(call)),
+    }
 }
 
 /// Whether `event` is reached (`cuEventQuery`).
 ///
 /// # Errors
 /// What the driver returned.
+#[track_caller]
 pub fn query_event(event: &Event) -> Result<bool> {
     let core = event.core();
+    if !event.raw().is_recorded() {
+        return core.healthy().map(|()| true);
+    }
     let driver = core.enter()?;
     // SAFETY: the event is alive, and its context is current.
-    ready(core.check(unsafe { driver.cuEventQuery(event.as_raw()) }))
+    core.check(ready(unsafe { driver.cuEventQuery(event.raw().as_raw()) }))
 }
 
-fn ready(result: Result<()>) -> Result<bool> {
-    match result {
+fn ready(asked: Result<(), DriverError>) -> Result<bool, DriverError> {
+    match asked {
         Ok(()) => Ok(true),
-        Err(e) if e.status() == Some(CUresult::CUDA_ERROR_NOT_READY) => Ok(false),
-        Err(e) => Err(e),
+        Err(call) if call.status() == Some(CUresult::CUDA_ERROR_NOT_READY) => Ok(false),
+        Err(call) => Err(call),
     }
 }
 
@@ -105,21 +129,31 @@ fn ready(result: Result<()>) -> Result<bool> {
 /// of one context and created with timing. Steps of about half a microsecond.
 ///
 /// # Errors
-/// [`Error::WrongContext`] when they are of two contexts. What the driver returned: `CUDA_ERROR_NOT_READY` when one is not reached yet,
-/// `CUDA_ERROR_INVALID_HANDLE` when one takes no time or was never recorded.
+/// [`Error::WrongContext`] when they are of two contexts, [`Error::Invalid`] when one was not
+/// recorded. What the driver returned: `CUDA_ERROR_NOT_READY` when one is not reached yet,
+/// `CUDA_ERROR_INVALID_HANDLE` when one takes no time.
+#[track_caller]
 pub fn elapsed(start: &Event, end: &Event) -> Result<f32> {
     let core = start.core();
-    if !Arc::ptr_eq(core, end.core()) {
+    if !core.shares_objects(end.core()) {
         return Err(Error::WrongContext {
             what: "the end event",
         });
+    }
+    if !(start.raw().is_recorded() && end.raw().is_recorded()) {
+        return Err(Error::invalid("event", "it was not recorded"));
     }
     let driver = core.enter()?;
     let mut milliseconds = 0.0;
     // SAFETY: both are alive and of this context, which is current; `milliseconds` outlives
     // the call.
-    let read =
-        unsafe { driver.cuEventElapsedTime(&raw mut milliseconds, start.as_raw(), end.as_raw()) };
+    let read = unsafe {
+        driver.cuEventElapsedTime(
+            &raw mut milliseconds,
+            start.raw().as_raw(),
+            end.raw().as_raw(),
+        )
+    };
     core.check(read)?;
     Ok(milliseconds)
 }

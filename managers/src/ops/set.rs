@@ -1,5 +1,7 @@
 //! Fills.
 
+use cupola_sys::driver::id;
+
 use crate::buffer::{DeviceCopy, DeviceSliceMut};
 use crate::error::Result;
 use crate::stream::Stream;
@@ -8,6 +10,7 @@ use crate::stream::Stream;
 ///
 /// # Errors
 /// What the driver returned.
+#[track_caller]
 pub fn set_bytes<'d, T: DeviceCopy>(
     to: impl Into<DeviceSliceMut<'d, T>>,
     byte: u8,
@@ -19,16 +22,17 @@ pub fn set_bytes<'d, T: DeviceCopy>(
     if bytes == 0 {
         return Ok(());
     }
-    let core = stream.core();
-    let driver = core.enter()?;
     // SAFETY: `bytes` bytes of the device, freed after what is on the stream.
-    core.check(unsafe { driver.cuMemsetD8Async(to.as_raw(), byte, bytes, stream.as_raw()) })
+    stream.submit(id::cuMemsetD8Async, |driver, raw| unsafe {
+        driver.cuMemsetD8Async(to.as_raw(), byte, bytes, raw)
+    })
 }
 
 /// Sets every byte to zero.
 ///
 /// # Errors
 /// What the driver returned.
+#[track_caller]
 pub fn zero<'d, T: DeviceCopy>(
     to: impl Into<DeviceSliceMut<'d, T>>,
     stream: &Stream,
@@ -40,14 +44,15 @@ pub fn zero<'d, T: DeviceCopy>(
 ///
 /// # Errors
 /// What the driver returned.
+#[track_caller]
 pub fn fill<'d>(to: impl Into<DeviceSliceMut<'d, u32>>, value: u32, stream: &Stream) -> Result<()> {
     let to = to.into();
     to.join(stream)?;
     if to.is_empty() {
         return Ok(());
     }
-    let core = stream.core();
-    let driver = core.enter()?;
     // SAFETY: `len` words of the device, freed after what is on the stream.
-    core.check(unsafe { driver.cuMemsetD32Async(to.as_raw(), value, to.len(), stream.as_raw()) })
+    stream.submit(id::cuMemsetD32Async, |driver, raw| unsafe {
+        driver.cuMemsetD32Async(to.as_raw(), value, to.len(), raw)
+    })
 }

@@ -6,26 +6,26 @@
 use std::sync::Arc;
 
 use super::report::{OverlapReport, StageTimes};
-use crate::context::ContextCore;
+use crate::context::{Context, ContextCore};
 use crate::error::Result;
-use crate::event::{EventConfig, RawEvent};
+use crate::event::{self, EventConfig, LeasedEvent, RawEvent};
 use crate::stream::Stream;
 use crate::submit;
 
 /// Start and end of each stage of a slot's item.
 pub(super) struct Marks {
-    pub(super) upload: (RawEvent, RawEvent),
-    pub(super) compute: (RawEvent, RawEvent),
-    pub(super) download: (RawEvent, RawEvent),
+    pub(super) upload: (LeasedEvent, LeasedEvent),
+    pub(super) compute: (LeasedEvent, LeasedEvent),
+    pub(super) download: (LeasedEvent, LeasedEvent),
 }
 
 impl Marks {
-    pub(super) fn new(core: &Arc<ContextCore>) -> Result<Self> {
-        let event = || RawEvent::create(core, EventConfig::timing());
+    #[track_caller]
+    pub(super) fn new(context: &Context) -> Result<Self> {
         Ok(Self {
-            upload: (event()?, event()?),
-            compute: (event()?, event()?),
-            download: (event()?, event()?),
+            upload: (timing(context)?, timing(context)?),
+            compute: (timing(context)?, timing(context)?),
+            download: (timing(context)?, timing(context)?),
         })
     }
 }
@@ -33,42 +33,49 @@ impl Marks {
 /// The times of one run's items.
 pub(super) struct Clock {
     /// Reached when the run begins; times count from here.
-    zero: RawEvent,
+    zero: LeasedEvent,
     times: Vec<StageTimes>,
     core: Arc<ContextCore>,
 }
 
 impl Clock {
-    pub(super) fn new(core: &Arc<ContextCore>) -> Result<Self> {
+    #[track_caller]
+    pub(super) fn new(context: &Context) -> Result<Self> {
         Ok(Self {
-            zero: RawEvent::create(core, EventConfig::timing())?,
+            zero: timing(context)?,
             times: Vec::new(),
-            core: Arc::clone(core),
+            core: Arc::clone(context.core()),
         })
     }
 
     /// Begins a run, in which `stream` is the first to work.
+    #[track_caller]
     pub(super) fn start(&mut self, stream: &Stream) -> Result<()> {
         self.times.clear();
-        submit::record(self.zero.as_raw(), stream)
+        submit::record(&self.zero, stream)
     }
 
     /// Notes the times of an item that has been downloaded.
+    #[track_caller]
     pub(super) fn take(&mut self, marks: Option<&Marks>) -> Result<()> {
         let Some(marks) = marks else {
             return Ok(());
         };
-        let times =
-            |(start, end): &(RawEvent, RawEvent)| Ok((self.since(start)?, self.since(end)?));
         let times = StageTimes {
-            upload: times(&marks.upload)?,
-            compute: times(&marks.compute)?,
-            download: times(&marks.download)?,
+            upload: self.between(&marks.upload)?,
+            compute: self.between(&marks.compute)?,
+            download: self.between(&marks.download)?,
         };
         self.times.push(times);
         Ok(())
     }
 
+    #[track_caller]
+    fn between(&self, (start, end): &(LeasedEvent, LeasedEvent)) -> Result<(f32, f32)> {
+        Ok((self.since(start)?, self.since(end)?))
+    }
+
+    #[track_caller]
     fn since(&self, event: &RawEvent) -> Result<f32> {
         let driver = self.core.enter()?;
         let mut milliseconds = 0.0;
@@ -83,4 +90,11 @@ impl Clock {
     pub(super) fn finish(&mut self) -> Option<OverlapReport> {
         OverlapReport::of(&self.times)
     }
+}
+
+/// An event that takes the time.
+#[track_caller]
+fn timing(context: &Context) -> Result<LeasedEvent> {
+    let pool = context.events().pool();
+    event::acquire(context.core(), pool, EventConfig::timing(), false)
 }

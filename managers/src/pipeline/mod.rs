@@ -11,7 +11,6 @@ mod report;
 mod slot;
 
 use std::fmt;
-use std::ops::Deref;
 
 use cupola_core::{Stage, Turns};
 
@@ -19,7 +18,7 @@ pub use report::{OverlapReport, Report, StageTimes};
 
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Site};
 use crate::memory::MemoryPool;
 use crate::ops;
 use crate::stream::{Stream, StreamConfig};
@@ -89,24 +88,20 @@ pub struct Pipeline<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize = 3> {
 
 /// The three streams.
 struct Lanes {
-    upload: Lane,
-    compute: Lane,
-    download: Lane,
-    context: Context,
-}
-
-/// A stream of the pipeline's own, given up when dropped.
-struct Lane {
-    stream: Stream,
+    upload: Stream,
+    compute: Stream,
+    download: Stream,
     context: Context,
 }
 
 impl Lanes {
+    #[track_caller]
     fn new(context: &Context) -> Result<Self> {
+        let streams = context.streams();
         Ok(Self {
-            upload: Lane::new(context)?,
-            compute: Lane::new(context)?,
-            download: Lane::new(context)?,
+            upload: streams.acquire(StreamConfig::default())?,
+            compute: streams.acquire(StreamConfig::default())?,
+            download: streams.acquire(StreamConfig::default())?,
             context: context.clone(),
         })
     }
@@ -116,35 +111,12 @@ impl Lanes {
     }
 }
 
-impl Lane {
-    fn new(context: &Context) -> Result<Self> {
-        Ok(Self {
-            stream: context.streams().create(StreamConfig::default())?,
-            context: context.clone(),
-        })
-    }
-}
-
-impl Deref for Lane {
-    type Target = Stream;
-
-    fn deref(&self) -> &Stream {
-        &self.stream
-    }
-}
-
-impl Drop for Lane {
-    fn drop(&mut self) {
-        // Stale only if somebody else released the stream by its handle.
-        let _ = self.context.streams().release(self.stream.handle());
-    }
-}
-
 impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
     /// A pipeline of three slots; everything it needs is made here.
     ///
     /// # Errors
     /// [`Error::OverLimit`] when the slots do not fit the pool; what the driver returned.
+    #[track_caller]
     pub fn new(context: &Context, pool: &MemoryPool, config: PipelineConfig) -> Result<Self> {
         Self::with_slots(context, pool, config)
     }
@@ -155,6 +127,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     ///
     /// # Errors
     /// As [`new`](Pipeline::new).
+    #[track_caller]
     pub fn with_slots(
         context: &Context,
         pool: &MemoryPool,
@@ -166,7 +139,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
             slots.push(Slot::new(context, pool, config, &lanes)?);
         }
         let clock = if config.measured {
-            Some(Clock::new(context.core())?)
+            Some(Clock::new(context)?)
         } else {
             None
         };
@@ -190,6 +163,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     /// The first error of the device or of a closure. Everything in flight is waited for
     /// then, and no more outputs are delivered; the pipeline can be used again, unless the
     /// context is lost.
+    #[track_caller]
     pub fn run<E: From<Error>>(
         &mut self,
         mut fill: impl FnMut(&mut [I]) -> Result<Option<usize>, E>,
@@ -205,6 +179,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
         Ok(report)
     }
 
+    #[track_caller]
     fn run_items<E: From<Error>>(
         &mut self,
         fill: &mut impl FnMut(&mut [I]) -> Result<Option<usize>, E>,
@@ -241,6 +216,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     }
 
     /// Waits for the oldest item and gives it to `sink`.
+    #[track_caller]
     fn deliver<E: From<Error>>(
         &mut self,
         sink: &mut impl FnMut(u64, &[O]) -> Result<(), E>,
@@ -260,13 +236,15 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     }
 
     /// Waits until nothing is in flight, and frees all slots.
+    #[track_caller]
     fn drain(&mut self) -> Result<()> {
         if self.turns.in_flight() > 0 {
             // All three are waited for, even if one fails.
+            let site = Site::here();
             self.lost |= !self
                 .lanes
                 .all()
-                .map(submit::settle)
+                .map(|stream| submit::settle(stream, site))
                 .iter()
                 .all(|&settled| settled);
             self.turns.reset();
@@ -286,8 +264,12 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     ///
     /// # Errors
     /// What the driver returned.
+    #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
-        self.lanes.all().into_iter().try_for_each(ops::synchronize)
+        for stream in self.lanes.all() {
+            ops::synchronize(stream)?;
+        }
+        Ok(())
     }
 }
 

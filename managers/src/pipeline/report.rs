@@ -110,7 +110,7 @@ impl OverlapReport {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -7,7 +7,7 @@ use super::{Lanes, PipelineConfig, Step};
 use crate::buffer::{Buffer, DeviceCopy, PinnedBuffer};
 use crate::context::{Context, ContextCore};
 use crate::error::{Error, Result};
-use crate::event::{EventConfig, RawEvent};
+use crate::event::{self, EventConfig, LeasedEvent};
 use crate::memory::MemoryPool;
 use crate::ops;
 use crate::submit;
@@ -17,9 +17,9 @@ pub(super) struct Slot<I: DeviceCopy, O: DeviceCopy> {
     host_output: PinnedBuffer<O>,
     input: Buffer<I>,
     output: Buffer<O>,
-    uploaded: RawEvent,
-    computed: RawEvent,
-    downloaded: RawEvent,
+    uploaded: LeasedEvent,
+    computed: LeasedEvent,
+    downloaded: LeasedEvent,
     marks: Option<Marks>,
     core: Arc<ContextCore>,
     /// Number of the item.
@@ -29,6 +29,7 @@ pub(super) struct Slot<I: DeviceCopy, O: DeviceCopy> {
 }
 
 impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
+    #[track_caller]
     pub(super) fn new(
         context: &Context,
         pool: &MemoryPool,
@@ -36,7 +37,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         lanes: &Lanes,
     ) -> Result<Self> {
         let core = context.core();
-        let event = || RawEvent::create(core, EventConfig::default());
+        let events = context.events().pool();
+        let untimed = EventConfig::default();
         let input = pool.allocate(config.input_len, &lanes.compute)?;
         let output = pool.allocate(config.output_len, &lanes.compute)?;
         // The memory is the compute stream's; the other two wait for it once, here.
@@ -47,11 +49,11 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
             host_output: context.buffers().pinned(config.output_len)?,
             input,
             output,
-            uploaded: event()?,
-            computed: event()?,
-            downloaded: event()?,
+            uploaded: event::acquire(core, events, untimed, false)?,
+            computed: event::acquire(core, events, untimed, false)?,
+            downloaded: event::acquire(core, events, untimed, false)?,
             marks: if config.measured {
-                Some(Marks::new(core)?)
+                Some(Marks::new(context)?)
             } else {
                 None
             },
@@ -84,6 +86,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     }
 
     /// Puts the upload of `len` elements on its stream.
+    #[track_caller]
     pub(super) fn upload(&mut self, index: u64, len: usize, lanes: &Lanes) -> Result<()> {
         if len > self.host_input.len() {
             let problem = format!(
@@ -99,12 +102,13 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         // it lets anybody touch or free them.
         unsafe { ops::upload_raw(from, self.input.as_raw(), bytes, &lanes.upload) }?;
         self.mark(|marks| &marks.upload.1, &lanes.upload)?;
-        submit::record(self.uploaded.as_raw(), &lanes.upload)
+        submit::record(&self.uploaded, &lanes.upload)
     }
 
     /// Makes the compute stream wait for the upload, and says what to compute.
+    #[track_caller]
     pub(super) fn begin_step<'s>(&'s mut self, lanes: &'s Lanes) -> Result<Step<'s, I, O>> {
-        submit::wait(&lanes.compute, self.uploaded.as_raw())?;
+        submit::wait(&lanes.compute, &self.uploaded)?;
         self.mark(|marks| &marks.compute.0, &lanes.compute)?;
         Ok(Step {
             index: self.index,
@@ -115,20 +119,22 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     }
 
     /// Puts the download on its stream, behind the computation.
+    #[track_caller]
     pub(super) fn download(&mut self, lanes: &Lanes) -> Result<()> {
         self.mark(|marks| &marks.compute.1, &lanes.compute)?;
-        submit::record(self.computed.as_raw(), &lanes.compute)?;
-        submit::wait(&lanes.download, self.computed.as_raw())?;
+        submit::record(&self.computed, &lanes.compute)?;
+        submit::wait(&lanes.download, &self.computed)?;
         let to = self.host_output.as_ptr().cast();
         let bytes = self.host_output.len() * size_of::<O>();
         self.mark(|marks| &marks.download.0, &lanes.download)?;
         // SAFETY: as in `upload`.
         unsafe { ops::download_raw(self.output.as_raw(), to, bytes, &lanes.download) }?;
         self.mark(|marks| &marks.download.1, &lanes.download)?;
-        submit::record(self.downloaded.as_raw(), &lanes.download)
+        submit::record(&self.downloaded, &lanes.download)
     }
 
     /// Waits on the host for the download.
+    #[track_caller]
     pub(super) fn wait(&self) -> Result<()> {
         let driver = self.core.enter()?;
         // SAFETY: the event is alive, and its context is current.
@@ -142,14 +148,15 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         self.host_output.abandon();
     }
 
+    #[track_caller]
     fn mark(
         &self,
-        which: impl FnOnce(&Marks) -> &RawEvent,
+        which: impl FnOnce(&Marks) -> &LeasedEvent,
         stream: &crate::stream::Stream,
     ) -> Result<()> {
         let Some(marks) = &self.marks else {
             return Ok(());
         };
-        submit::record(which(marks).as_raw(), stream)
+        submit::record(which(marks), stream)
     }
 }

@@ -1,85 +1,146 @@
-//! Streams: owned by their context's manager, leased to whoever orders work on them.
+//! Streams: created when they are needed, leased to whoever orders work on them, and used
+//! again.
+//!
+//! A driver's stream costs microseconds to create and to destroy. So a stream whose last
+//! lease has ended waits for its next life, under a new handle. What tells streams apart is
+//! the handle, never the driver's pointer, which comes again with another stream.
+
+mod config;
+mod raw;
 
 use std::fmt;
-use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cupola_core::{Handle, tag};
-use cupola_sys::driver::{CUstream, CUstream_flags};
+use cupola_sys::driver::CUstream;
 
-use crate::context::{ContextCore, Kind};
-use crate::error::Result;
-use crate::registry::Registry;
+pub(crate) use config::check_capacity;
+use config::{Classes, UNCLASSED};
+pub use config::{Purpose, StreamConfig, StreamsConfig};
+use raw::RawStream;
 
-/// Names a stream of a [`StreamManager`].
+use crate::context::ContextCore;
+use crate::error::{Quiet, Result, Ring, Site};
+use crate::event::EventPool;
+use crate::lifecycle::{RecycleStats, ShutdownReport, State};
+use crate::recycle::{Leased, Recycler};
+
+/// Names one life of a stream of a [`StreamManager`].
 pub type StreamHandle = Handle<tag::Stream>;
 
-/// How a stream is created.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StreamConfig {
-    /// Whether it waits for, and is waited for by, the legacy default stream. Off by
-    /// default: such a stream overlaps with nothing that somebody puts there.
-    pub blocking: bool,
-    /// Lower numbers run first; 0 is the default. Clamped by the driver to
-    /// [`StreamManager::priorities`].
-    pub priority: i32,
-}
-
 /// The streams of one context.
-#[derive(Debug)]
 pub struct StreamManager {
-    streams: Registry<StreamInner, tag::Stream>,
+    streams: Recycler<RawStream, tag::Stream>,
+    classes: Classes,
+    /// The shared stream of each purpose, once it was asked for.
+    purposes: Mutex<[Option<StreamHandle>; Purpose::ALL.len()]>,
+    priorities: OnceLock<(i32, i32)>,
+    events: Arc<EventPool>,
     core: Arc<ContextCore>,
 }
-
-pub(crate) struct StreamInner {
-    handle: StreamHandle,
-    /// Null once destroyed.
-    raw: CUstream,
-    config: StreamConfig,
-    core: Arc<ContextCore>,
-}
-
-// SAFETY: a CUstream may be used from any thread; the rest is Send and Sync.
-unsafe impl Send for StreamInner {}
-// SAFETY: as above; the driver does its own locking.
-unsafe impl Sync for StreamInner {}
 
 impl StreamManager {
-    pub(crate) fn new(core: &Arc<ContextCore>) -> Self {
+    pub(crate) fn new(
+        core: &Arc<ContextCore>,
+        events: &Arc<EventPool>,
+        config: StreamsConfig,
+    ) -> Self {
         Self {
-            streams: Registry::new(),
+            streams: Recycler::new(config.capacity),
+            classes: Classes::default(),
+            purposes: Mutex::new([None; Purpose::ALL.len()]),
+            priorities: OnceLock::new(),
+            events: Arc::clone(events),
             core: Arc::clone(core),
         }
     }
 
-    /// Creates a stream (`cuStreamCreateWithPriority`) and leases it.
+    /// Leases a stream of this configuration: one that waits for its next life, else a new
+    /// one (`cuStreamCreateWithPriority`). With the last lease it waits again. Its handle is
+    /// good as long as there is a lease.
+    ///
+    /// Work that its last user left on it is not waited for: what the next one puts there
+    /// runs after that. Give a stream back without a capture open on it.
     ///
     /// # Errors
-    /// What the driver returned, or the error that the context was lost to.
+    /// What the driver returned, or the error that the context was lost to;
+    /// [`Error::Full`](crate::Error::Full), [`Error::ShutDown`](crate::Error::ShutDown).
+    #[inline]
+    #[track_caller]
+    pub fn acquire(&self, config: StreamConfig) -> Result<Stream> {
+        self.obtain(config, false)
+    }
+
+    /// As [`acquire`](Self::acquire), and the manager keeps the stream until
+    /// [`release`](Self::release): the handle stays good without leases.
+    ///
+    /// # Errors
+    /// As [`acquire`](Self::acquire).
+    #[track_caller]
     pub fn create(&self, config: StreamConfig) -> Result<Stream> {
-        let driver = self.core.enter()?;
-        let flags = if config.blocking {
-            CUstream_flags::CU_STREAM_DEFAULT
-        } else {
-            CUstream_flags::CU_STREAM_NON_BLOCKING
-        };
-        let inner = self.streams.insert_with(|handle| {
-            let mut raw: CUstream = ptr::null_mut();
-            // SAFETY: `raw` outlives the call, and the context is current.
-            let created = unsafe {
-                driver.cuStreamCreateWithPriority(&raw mut raw, flags.0, config.priority)
-            };
-            self.core.check(created)?;
-            self.core.ledger().add(Kind::Stream, 1);
-            Ok(StreamInner {
-                handle,
-                raw,
-                config,
-                core: Arc::clone(&self.core),
+        self.obtain(config, true)
+    }
+
+    #[inline]
+    #[track_caller]
+    fn obtain(&self, config: StreamConfig, held: bool) -> Result<Stream> {
+        self.core.healthy()?;
+        let site = Site::here();
+        let class = self.classes.of(config);
+        self.streams
+            .acquire(class, held, || {
+                RawStream::create(&self.core, &self.events, config, site)
             })
-        })?;
-        Ok(Stream(inner))
+            .map(Stream)
+    }
+
+    /// The context's shared stream for a purpose: non-blocking, made at the first call, kept
+    /// until it is [released](Self::release).
+    ///
+    /// # Errors
+    /// As [`acquire`](Self::acquire).
+    #[track_caller]
+    pub fn shared(&self, purpose: Purpose) -> Result<Stream> {
+        self.core.not_forked()?;
+        let _quiet = Quiet::new();
+        let mut purposes = self.purposes.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = &mut purposes[purpose.index()];
+        if let Some(stream) = place.and_then(|handle| self.lease(handle).ok()) {
+            return Ok(stream);
+        }
+        let stream = self.create(StreamConfig::default())?;
+        *place = Some(stream.handle());
+        Ok(stream)
+    }
+
+    /// The context's legacy default stream (`CU_STREAM_LEGACY`): it and blocking streams wait
+    /// for each other.
+    ///
+    /// # Errors
+    /// The error that the context was lost to; [`Error::Full`](crate::Error::Full).
+    #[track_caller]
+    pub fn legacy_default(&self) -> Result<Stream> {
+        // SAFETY: the driver's constant, good in every context and for ever.
+        unsafe { self.borrow_raw(raw::LEGACY) }
+    }
+
+    /// Leases a stream that other code made, to order work of this crate on it. It is not
+    /// destroyed.
+    ///
+    /// # Errors
+    /// The error that the context was lost to; [`Error::Full`](crate::Error::Full).
+    ///
+    /// # Safety
+    /// - `stream` is of this context, and alive until the last lease has ended and everything
+    ///   that was ever given a lease (a buffer that was allocated or used on it among them) is
+    ///   gone.
+    /// - It is not `CU_STREAM_PER_THREAD`, which means another stream on each thread.
+    #[track_caller]
+    pub unsafe fn borrow_raw(&self, stream: CUstream) -> Result<Stream> {
+        self.core.healthy()?;
+        self.core.launches().note_unknown();
+        let borrow = || Ok(RawStream::borrowed(&self.core, &self.events, stream));
+        self.streams.acquire(UNCLASSED, false, borrow).map(Stream)
     }
 
     /// Leases the stream that `handle` names.
@@ -90,32 +151,50 @@ impl StreamManager {
         self.streams.lease(handle).map(Stream)
     }
 
-    /// Gives the stream up: the handle is stale from now on. The driver's stream is
-    /// destroyed with the last lease, without waiting: work on it is completed first.
+    /// Ends the handle, and the manager's hold on a stream that was
+    /// [created](Self::create). The stream waits for its next life from its last lease on.
     ///
     /// # Errors
-    /// [`Error::StaleHandle`](crate::Error::StaleHandle), or what the driver returned if it
-    /// was destroyed here.
+    /// [`Error::StaleHandle`](crate::Error::StaleHandle).
+    #[track_caller]
     pub fn release(&self, handle: StreamHandle) -> Result<()> {
-        match self.streams.release(handle)? {
-            Some(mut stream) => stream.destroy(),
-            None => Ok(()),
-        }
+        self.streams.release(handle)
+    }
+
+    /// Destroys streams that wait, but for the `keep` used last of each configuration
+    /// (`cuStreamDestroy`; work that is still on them is completed).
+    ///
+    /// # Errors
+    /// The first that the driver returned; the others are destroyed all the same.
+    #[track_caller]
+    pub fn trim(&self, keep: usize) -> Result<()> {
+        self.streams.trim(keep)
     }
 
     /// The least and the greatest priority that the device tells apart
-    /// (`cuCtxGetStreamPriorityRange`). Both are 0 when it has one only.
+    /// (`cuCtxGetStreamPriorityRange`), asked once. Both are 0 when it has one only.
     ///
     /// # Errors
     /// What the driver returned.
+    #[track_caller]
     pub fn priorities(&self) -> Result<(i32, i32)> {
+        if let Some(&range) = self.priorities.get() {
+            return Ok(range);
+        }
         let (mut least, mut greatest) = (0, 0);
         let driver = self.core.enter()?;
         // SAFETY: both outlive the call, and the context is current.
         let range =
             unsafe { driver.cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest) };
         self.core.check(range)?;
-        Ok((least, greatest))
+        Ok(*self.priorities.get_or_init(|| (least, greatest)))
+    }
+
+    /// Whether `handle` names a life of a stream now: it is leased or held, and was not
+    /// released.
+    #[must_use]
+    pub fn is_alive(&self, handle: StreamHandle) -> bool {
+        self.streams.is_alive(handle)
     }
 
     /// Handles of the streams that are held now.
@@ -123,29 +202,83 @@ impl StreamManager {
         self.streams.handles()
     }
 
-    /// Number of streams that are held now.
+    /// Number of streams that are leased, or held by the manager, now.
     #[must_use]
     pub fn live(&self) -> usize {
         self.streams.live()
     }
-}
 
-impl StreamInner {
-    fn destroy(&mut self) -> Result<()> {
-        let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
-        if raw.is_null() {
-            return Ok(());
-        }
-        // SAFETY: created by the manager, and this was the only copy.
-        self.core.dispose(Kind::Stream, |driver| unsafe {
-            driver.cuStreamDestroy_v2(raw)
-        })
+    /// Figures so far.
+    #[must_use]
+    pub fn stats(&self) -> RecycleStats {
+        self.streams.stats()
+    }
+
+    /// Whether streams can be had.
+    #[must_use]
+    pub fn state(&self) -> State {
+        State::of(self.streams.is_shut())
+    }
+
+    /// Ends every handle and destroys every stream that nobody leases; the others go with
+    /// their last lease. Nothing is handed out until [`configure`](Self::configure).
+    #[track_caller]
+    pub fn shutdown(&self) -> ShutdownReport {
+        let mut report = ShutdownReport::default();
+        self.streams.shut(&mut report);
+        report.locate(&self.core);
+        report
+    }
+
+    #[track_caller]
+    pub(crate) fn close(&self, report: &mut ShutdownReport) {
+        self.streams.close(report);
+    }
+
+    #[track_caller]
+    pub(crate) fn drain(&self, report: &mut ShutdownReport) {
+        self.streams.drain(report);
+    }
+
+    /// Sets the manager up, after a [`shutdown`](Self::shutdown) again.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) naming the field.
+    pub fn configure(&self, config: StreamsConfig) -> Result<()> {
+        let config = config.check()?;
+        self.streams.set_capacity(config.capacity);
+        self.streams.open();
+        Ok(())
+    }
+
+    /// Makes the manager small, and its slots wear out soon, for a test.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) naming the field, or when the manager has
+    /// made a stream already. Nothing is changed then.
+    #[cfg(feature = "test-utils")]
+    pub fn configure_for_test(&self, config: crate::testing::TestConfig) -> Result<()> {
+        config.apply(&self.streams)
+    }
+
+    /// Whether it was configured for a test.
+    #[cfg(feature = "test-utils")]
+    #[must_use]
+    pub fn is_configured_for_test(&self) -> bool {
+        self.streams.is_limited_for_test()
+    }
+
+    /// What its slots look like.
+    #[cfg(feature = "test-utils")]
+    #[must_use]
+    pub fn slot_counts(&self) -> crate::testing::SlotCounts {
+        crate::testing::SlotCounts::of(&self.streams)
     }
 }
 
-impl Drop for StreamInner {
-    fn drop(&mut self) {
-        let _ = self.destroy();
+impl fmt::Debug for StreamManager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.handles()).finish()
     }
 }
 
@@ -153,45 +286,87 @@ impl Drop for StreamInner {
 ///
 /// What orders work on it is in [`ops`](crate::ops).
 #[derive(Clone)]
-pub struct Stream(Arc<StreamInner>);
+pub struct Stream(Leased<RawStream, tag::Stream>);
 
 impl Stream {
-    /// The stream's handle in its manager.
+    /// The handle of this life of the stream in its manager.
     #[must_use]
     pub fn handle(&self) -> StreamHandle {
-        self.0.handle
+        self.0.handle()
     }
 
-    /// How it was created.
+    /// How it was created; of a stream that other code made, the default.
     #[must_use]
     pub fn config(&self) -> StreamConfig {
-        self.0.config
+        self.0.config()
+    }
+
+    /// A number that no other stream of the process has: it tells driver streams apart that
+    /// came after one another at the same address.
+    #[must_use]
+    pub fn serial(&self) -> u64 {
+        self.0.serial()
+    }
+
+    /// How many lives the stream's place has had, this one included.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.0.lives()
     }
 
     /// The driver's stream, for calls that this crate does not make. It is alive as long
-    /// as this lease.
+    /// as this lease. Never use it as an identity: the driver gives it again to another
+    /// stream. From now on no error is put down to one launch of the context for certain
+    /// ([`Blame`](crate::Blame)): work of other code is not seen.
     #[must_use]
+    #[inline]
     pub fn as_raw(&self) -> CUstream {
-        self.0.raw
+        self.core().launches().note_unknown();
+        self.raw()
     }
 
+    /// For calls of this crate, which remember what they launch.
+    #[inline]
+    pub(crate) fn raw(&self) -> CUstream {
+        self.0.as_raw()
+    }
+
+    #[inline]
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
-        &self.0.core
+        self.0.core()
+    }
+
+    /// Its newest launches.
+    #[inline]
+    pub(crate) fn launches(&self) -> &Ring {
+        self.0.launches()
+    }
+
+    /// Where events for this stream come from.
+    pub(crate) fn events(&self) -> &Arc<EventPool> {
+        self.0.events()
+    }
+
+    /// Whether nobody else leases the stream: what others put on it is there by now.
+    pub(crate) fn is_last_lease(&self) -> bool {
+        self.0.is_last()
     }
 
     /// Whether both leases are of one stream.
+    #[inline]
     pub(crate) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        self.0.is(&other.0)
     }
 
-    /// Whether the stream is of this context.
+    /// Whether what was made in this context may be used on the stream.
+    #[inline]
     pub(crate) fn is_in(&self, core: &Arc<ContextCore>) -> bool {
-        Arc::ptr_eq(&self.0.core, core)
+        self.core().shares_objects(core)
     }
 }
 
 impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0.handle, f)
+        fmt::Debug::fmt(&self.0, f)
     }
 }

@@ -7,7 +7,9 @@ mod libraries;
 mod symbols;
 mod text;
 
-use cupola::sys::driver::{Driver, LIBRARY_VARIABLE};
+use std::time::Duration;
+
+use cupola::managers::backend::{self, availability};
 use cupola::{Cupola, DeviceInfo, Select};
 use serde::Serialize;
 
@@ -42,6 +44,14 @@ struct DriverReport {
     missing: Vec<Missing>,
     /// The rows of the symbol table against the library's exports.
     symbols: Option<SymbolCheck>,
+    /// How long it took to look for it, in microseconds; without initialising it.
+    found_in_us: u64,
+    /// How long `cuInit` and counting the devices took, in microseconds.
+    started_in_us: Option<u64>,
+    /// Its part in the system's kernel, as far as files tell.
+    kernel_module: String,
+    /// The files by which devices are reached.
+    device_nodes: Vec<String>,
     /// Why it cannot be used.
     problem: Option<String>,
     /// What to do about it.
@@ -69,11 +79,12 @@ pub(super) struct DeviceReport {
     memory_bytes: u64,
     free_bytes: Option<u64>,
     copy_engines: u32,
-    memory_pools: bool,
-    virtual_memory: bool,
-    unified_addressing: bool,
-    managed_memory: bool,
+    architecture: String,
+    features: Vec<String>,
     ecc: bool,
+    mig: bool,
+    mps: bool,
+    compute_mode: String,
 }
 
 impl DeviceReport {
@@ -101,11 +112,12 @@ impl DeviceReport {
             memory_bytes: info.total_memory,
             free_bytes,
             copy_engines: info.async_engines,
-            memory_pools: info.memory_pools,
-            virtual_memory: info.virtual_memory,
-            unified_addressing: info.unified_addressing,
-            managed_memory: info.managed_memory,
+            architecture: info.architecture().to_string(),
+            features: info.features.iter().map(|one| one.to_string()).collect(),
             ecc: info.ecc,
+            mig: info.mig,
+            mps: info.mps,
+            compute_mode: info.compute_mode.to_string(),
         }
     }
 }
@@ -136,20 +148,20 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
 }
 
 fn examine_driver(symbols: bool) -> (DriverReport, Vec<DeviceReport>) {
-    let mut report = DriverReport::default();
-    let driver = match Driver::load() {
-        Ok(driver) => driver,
-        Err(error) => {
-            report.problem = Some(error.to_string());
-            let named = std::env::var_os(LIBRARY_VARIABLE).is_some_and(|path| !path.is_empty());
-            report.advice = Some(if named {
-                "CUPOLA_CUDA_LIBRARY names this library: correct it, or unset it to use the system's"
-            } else {
-                "install NVIDIA's driver, or set CUPOLA_CUDA_LIBRARY if it lies elsewhere; \
-                 until then everything runs on the software device"
-            });
-            return (report, Vec::new());
-        }
+    let found = availability();
+    let mut report = DriverReport {
+        found_in_us: micros(found.took),
+        kernel_module: found.kernel_module.to_string(),
+        device_nodes: found
+            .device_nodes
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect(),
+        ..DriverReport::default()
+    };
+    let Some(driver) = found.driver().cloned() else {
+        report.miss(found.missing.as_ref());
+        return (report, Vec::new());
     };
     let path = driver.library_path();
     report.library = Some(
@@ -171,14 +183,32 @@ fn examine_driver(symbols: bool) -> (DriverReport, Vec<DeviceReport>) {
             Err(error) => report.problem = Some(format!("the exports cannot be read: {error}")),
         }
     }
+    let (found, started) = found.full();
+    report.started_in_us = started.map(|started| micros(started.took));
+    report.miss(found.missing.as_ref());
+    if found.missing.is_some() {
+        return (report, Vec::new());
+    }
     match Cupola::with_driver(driver) {
         Ok(cupola) => (report, devices_of(&cupola)),
         Err(error) => {
             report.problem = Some(error.to_string());
-            report.advice = Some("see `nvidia-smi`; in a container, pass the devices in");
             (report, Vec::new())
         }
     }
+}
+
+impl DriverReport {
+    fn miss(&mut self, missing: Option<&backend::Missing>) {
+        if let Some(missing) = missing {
+            self.problem = Some(missing.to_string());
+            self.advice = Some(missing.advice());
+        }
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// The devices, with their free memory where a context can be had.

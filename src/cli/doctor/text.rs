@@ -64,6 +64,16 @@ fn driver(out: &mut String, report: &Report, symbols: bool) {
             let _ = writeln!(out, "driver     not found");
         }
     }
+    let _ = write!(
+        out,
+        "           kernel module: {}; looked for in {:.1} ms",
+        driver.kernel_module,
+        driver.found_in_us as f64 / 1e3
+    );
+    let _ = match driver.started_in_us {
+        Some(time) => writeln!(out, ", started in {:.1} ms", time as f64 / 1e3),
+        None => writeln!(out),
+    };
     if symbols {
         for missing in &driver.missing {
             let _ = writeln!(
@@ -97,9 +107,10 @@ fn driver(out: &mut String, report: &Report, symbols: bool) {
 fn device(out: &mut String, device: &DeviceReport) {
     let _ = writeln!(
         out,
-        "device {}   {}, compute capability {}, {} multiprocessors at {} MHz",
+        "device {}   {}, {}, compute capability {}, {} multiprocessors at {} MHz",
         device.ordinal,
         device.name,
+        device.architecture,
         device.compute_capability,
         device.multiprocessors,
         device.clock_mhz
@@ -115,17 +126,18 @@ fn device(out: &mut String, device: &DeviceReport) {
         device.pci,
         device.uuid
     );
-    let features: Vec<_> = [
-        ("memory pools", device.memory_pools),
-        ("virtual memory", device.virtual_memory),
-        ("unified addressing", device.unified_addressing),
-        ("managed memory", device.managed_memory),
+    let marks = [
         ("ECC", device.ecc),
-    ]
-    .iter()
-    .filter(|(_, has)| *has)
-    .map(|(name, _)| *name)
-    .collect();
+        ("a part of a divided device (MIG)", device.mig),
+        ("under MPS", device.mps),
+    ];
+    let marks = marks.iter().filter(|(_, is)| *is).map(|(name, _)| *name);
+    let features: Vec<_> = device
+        .features
+        .iter()
+        .map(String::as_str)
+        .chain(marks)
+        .collect();
     let _ = writeln!(
         out,
         "           {}",
@@ -135,4 +147,7 @@ fn device(out: &mut String, device: &DeviceReport) {
             features.join(", ")
         }
     );
+    if device.compute_mode != "default" {
+        let _ = writeln!(out, "           compute mode: {}", device.compute_mode);
+    }
 }

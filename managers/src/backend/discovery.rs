@@ -1,0 +1,110 @@
+//! `Discovery`: what was found of a backend.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cupola_sys::Version;
+
+use super::BackendKind;
+use super::source::Backend;
+use super::unavailable::{Unavailable, guarded};
+use crate::device::{DeviceInfo, Features};
+use crate::error::{Result, Site};
+use crate::execution::ExecutionManager;
+
+/// A backend, and what was found of it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Discovery {
+    /// Its name.
+    pub name: String,
+    /// What its devices are.
+    pub kind: BackendKind,
+    /// What it offers, or why it does not.
+    pub status: Status,
+    /// How long it took to find out.
+    pub took: Duration,
+}
+
+/// Whether a backend can be used.
+#[derive(Clone, Debug)]
+pub enum Status {
+    /// It can.
+    Available(Capabilities),
+    /// It cannot.
+    Unavailable(Unavailable),
+}
+
+impl Discovery {
+    /// What the backend offers, if it can be used.
+    #[must_use]
+    pub fn capabilities(&self) -> Option<&Capabilities> {
+        match &self.status {
+            Status::Available(capabilities) => Some(capabilities),
+            Status::Unavailable(_) => None,
+        }
+    }
+}
+
+/// What a backend offers.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// The newest CUDA version that its driver supports.
+    pub version: Version,
+    /// What the driver comes from, for people.
+    pub description: String,
+    /// Its devices, in the order of their ordinals; at least one.
+    pub devices: Vec<FoundDevice>,
+}
+
+impl Capabilities {
+    /// What each of the devices can do that say what they are.
+    #[must_use]
+    pub fn common_features(&self) -> Features {
+        let known = self.devices.iter().filter_map(|one| one.info.as_ref().ok());
+        known
+            .map(|info| info.features)
+            .reduce(|common, more| common & more)
+            .unwrap_or_default()
+    }
+}
+
+/// A device of a backend.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FoundDevice {
+    /// Its position in the driver's order.
+    pub ordinal: u32,
+    /// What it is, or why it does not say.
+    pub info: Result<DeviceInfo>,
+}
+
+pub(super) fn examine(backend: &Backend, site: Site) -> Discovery {
+    let begin = Instant::now();
+    let found = backend.open(site).and_then(|execution| {
+        guarded(|| Capabilities {
+            version: execution.driver().driver_version(),
+            description: execution.driver().describe(),
+            devices: devices(&execution),
+        })
+    });
+    Discovery {
+        name: backend.name().to_owned(),
+        kind: backend.kind(),
+        status: found.map_or_else(Status::Unavailable, Status::Available),
+        took: begin.elapsed(),
+    }
+}
+
+fn devices(execution: &Arc<ExecutionManager>) -> Vec<FoundDevice> {
+    let devices = execution.devices();
+    (0..devices.count())
+        .map(|ordinal| FoundDevice {
+            ordinal,
+            info: devices
+                .get(ordinal)
+                .and_then(|device| device.info().cloned()),
+        })
+        .collect()
+}

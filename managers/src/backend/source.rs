@@ -1,0 +1,148 @@
+//! `Backend`: a name, a source, and the execution manager that came of it.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::ThreadId;
+
+use cupola_sys::driver::Driver;
+
+use super::unavailable::{Cause, Unavailable, guarded};
+use super::{BackendKind, SourceError};
+use crate::context::Origin;
+use crate::error::Site;
+use crate::execution::ExecutionManager;
+use crate::lifecycle;
+
+type Source = Box<dyn Fn() -> Result<Driver, SourceError> + Send + Sync>;
+
+type Outcome = Result<Arc<ExecutionManager>, Unavailable>;
+
+pub(super) struct Backend {
+    name: String,
+    kind: BackendKind,
+    source: Source,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Closed,
+    /// A thread is at it.
+    Opening(Arc<Attempt>),
+    Open(Arc<ExecutionManager>),
+}
+
+/// One call of the source, and those who wait for what comes of it.
+struct Attempt {
+    by: ThreadId,
+    process: Origin,
+    outcome: OnceLock<Outcome>,
+}
+
+impl Backend {
+    pub(super) fn new(name: String, kind: BackendKind, source: Source) -> Self {
+        Self {
+            name,
+            kind,
+            source,
+            state: Mutex::default(),
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn kind(&self) -> BackendKind {
+        self.kind
+    }
+
+    /// The execution manager: the one that there is, or a new one, asked for at `site`.
+    pub(super) fn open(&self, site: Site) -> Outcome {
+        let attempt = {
+            let mut state = self.state();
+            match &*state {
+                State::Open(execution) if execution.is_forked() => {
+                    return Err(Unavailable::new(Cause::Forked));
+                }
+                // Whoever shut it down meant it, and can be asked.
+                State::Open(execution) if execution.state() == lifecycle::State::ShutDown => {
+                    return Err(Unavailable::new(Cause::ShutDown));
+                }
+                State::Open(execution) => return Ok(Arc::clone(execution)),
+                // In a fork nobody is at it any more.
+                State::Opening(attempt) if !attempt.process.is_elsewhere() => {
+                    let attempt = Arc::clone(attempt);
+                    drop(state);
+                    if attempt.by == std::thread::current().id() {
+                        return Err(Unavailable::new(Cause::OpensItself));
+                    }
+                    return attempt.outcome.wait().clone();
+                }
+                State::Opening(_) | State::Closed => {
+                    let attempt = Arc::new(Attempt {
+                        by: std::thread::current().id(),
+                        process: Origin::here(),
+                        outcome: OnceLock::new(),
+                    });
+                    *state = State::Opening(Arc::clone(&attempt));
+                    attempt
+                }
+            }
+        };
+        let outcome = self.attempt(site);
+        // The state first: whoever comes after those who wait finds it.
+        *self.state() = match &outcome {
+            Ok(execution) => State::Open(Arc::clone(execution)),
+            Err(_) => State::Closed,
+        };
+        // Set by this thread alone, and once.
+        let _ = attempt.outcome.set(outcome.clone());
+        outcome
+    }
+
+    /// Forgets the execution manager; whether there was one. An attempt that runs goes on.
+    pub(super) fn close(&self) -> bool {
+        let mut state = self.state();
+        if !matches!(*state, State::Open(_)) {
+            return false;
+        }
+        let before = std::mem::take(&mut *state);
+        drop(state);
+        // Outside of the lock: it may be the last holder.
+        drop(before);
+        true
+    }
+
+    /// Never panics: nobody would ever end the wait for this attempt.
+    fn attempt(&self, site: Site) -> Outcome {
+        guarded(|| self.make(site)).and_then(|made| made)
+    }
+
+    fn make(&self, site: Site) -> Outcome {
+        let driver = (self.source)().map_err(Cause::source)?;
+        let library = driver.describe();
+        let execution = ExecutionManager::new_at(driver.clone(), Default::default(), site)
+            .map_err(|error| Cause::start(&driver, error).from(&library))?;
+        if execution.devices().count() == 0 {
+            return Err(Unavailable::new(Cause::NoDevices).from(&library));
+        }
+        Ok(Arc::new(execution))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match &*self.state() {
+            State::Closed => "closed",
+            State::Opening(_) => "opening",
+            State::Open(_) => "open",
+        };
+        write!(f, "{} ({}, {state})", self.name, self.kind)
+    }
+}

@@ -1,0 +1,135 @@
+//! Contexts that other code made.
+
+use std::any::Any;
+use std::ptr;
+use std::sync::{Arc, PoisonError};
+
+use cupola_sys::driver::{CUcontext, CUdevice, DriverError};
+
+use super::hold::Hold;
+use super::{Context, ContextCore, ContextManager, forget_current};
+use crate::error::{Error, Quiet, Result, Site};
+
+/// What was looked at under the lock, and may end with whoever looked.
+#[derive(Default)]
+struct Seen {
+    contexts: Vec<Context>,
+    core: Option<Arc<ContextCore>>,
+}
+
+impl ContextManager {
+    /// A context that other code made (another crate, a C library), to work in with this
+    /// crate's objects. It is never destroyed here. `token` is dropped when nothing of this
+    /// crate refers to the context any more, on the thread where that happens; not in a fork.
+    ///
+    /// The driver is asked which device the context is of (`cuCtxPushCurrent_v2`,
+    /// `cuCtxGetDevice`, `cuCtxPopCurrent_v2`).
+    ///
+    /// A context that this execution manager has, because it was borrowed before or made
+    /// here, is not taken in twice: another lease of that one is returned, with its own
+    /// kind, and `token` is dropped at once. Take the primary context with
+    /// [`primary`](Self::primary), which shares it with other code anyway: borrowed *and*
+    /// retained it would be two contexts here, whose objects do not meet.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for null or a context of another device; what the driver returned.
+    ///
+    /// # Safety
+    /// - `raw` is a live context of this manager's driver, and lives as long as `token`.
+    /// - What other code does with it meanwhile leaves objects of this crate alone, and a
+    ///   thread on which other code changes the current context calls
+    ///   [`forget_current`] before it uses this crate again.
+    #[track_caller]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the caller gives its own share away, so that no other is needed"
+    )]
+    pub unsafe fn borrow(
+        &self,
+        raw: CUcontext,
+        token: Arc<dyn Any + Send + Sync>,
+    ) -> Result<Context> {
+        self.not_forked()?;
+        if raw.is_null() {
+            return Err(Error::invalid("raw", "it is null, which is no context"));
+        }
+        // Dropped without the lock, as `token` is: what ends with them is other code's.
+        let mut seen = Seen::default();
+        // A policy that a failing call sets off waits for the lock to be given back.
+        let quiet = Quiet::new();
+        let one = self.borrowing.lock();
+        let one = one.unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the caller's promise.
+        let taken = unsafe { self.take_in(raw, &token, &mut seen) };
+        drop(one);
+        drop(quiet);
+        taken
+    }
+
+    /// Of threads that borrow one context at once, one takes it in.
+    ///
+    /// # Safety
+    /// As [`borrow`](Self::borrow).
+    #[track_caller]
+    unsafe fn take_in(
+        &self,
+        raw: CUcontext,
+        token: &Arc<dyn Any + Send + Sync>,
+        seen: &mut Seen,
+    ) -> Result<Context> {
+        if let Some(core) = self.ledger.context(raw) {
+            // Whoever else holds it may let it go meanwhile.
+            seen.core = Some(Arc::clone(&core));
+            return self.known(core, seen);
+        }
+        let site = Site::here();
+        // SAFETY: the caller says that it is live.
+        let device = unsafe { self.device_of(raw) }.map_err(|call| self.failed(call, site))?;
+        if device != self.device {
+            let problem = format!("it is of device {device}, not of {}", self.device);
+            return Err(Error::invalid("raw", problem));
+        }
+        // SAFETY: live, of this device, and not ended by this hold.
+        self.insert(|| Ok(unsafe { self.core(raw, Hold::Borrowed(Arc::clone(token))) }))
+    }
+
+    /// Another lease of a context that the execution manager has.
+    #[track_caller]
+    fn known(&self, core: Arc<ContextCore>, seen: &mut Seen) -> Result<Context> {
+        if !self.is_of(&core) {
+            let problem = format!(
+                "it is of device {}, not of {}",
+                core.ordinal(),
+                self.ordinal
+            );
+            return Err(Error::invalid("raw", problem));
+        }
+        let held = self.handles().filter_map(|handle| self.lease(handle).ok());
+        seen.contexts.extend(held);
+        let mut held = seen.contexts.iter();
+        match held.find(|context| Arc::ptr_eq(context.core(), &core)) {
+            Some(context) => Ok(context.clone()),
+            // Its handle was released, and something of it is still there.
+            None => self.insert(|| Ok(core)),
+        }
+    }
+
+    /// # Safety
+    /// `raw` is a live context.
+    unsafe fn device_of(&self, raw: CUcontext) -> Result<CUdevice, DriverError> {
+        let (mut device, mut popped): (CUdevice, CUcontext) = (0, ptr::null_mut());
+        // SAFETY: the caller says that the context is live.
+        unsafe { self.driver.cuCtxPushCurrent_v2(raw) }?;
+        // SAFETY: `device` outlives the call.
+        let asked = unsafe { self.driver.cuCtxGetDevice(&raw mut device) };
+        // SAFETY: `popped` outlives the call.
+        if let Err(call) = unsafe { self.driver.cuCtxPopCurrent_v2(&raw mut popped) } {
+            // What is current is no longer known.
+            forget_current();
+            if call.class().is_sticky() {
+                return Err(call);
+            }
+        }
+        asked.map(|()| device)
+    }
+}

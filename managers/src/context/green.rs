@@ -1,0 +1,208 @@
+//! Green contexts: some of a device's multiprocessors for some of its work.
+
+use std::ptr;
+use std::sync::Arc;
+
+use cupola_sys::driver::{
+    CUcontext, CUdevResource, CUdevResourceDesc, CUdevResourceType,
+    CUdevSmResourceSplitByCount_flags, CUdevice_attribute, CUgreenCtx, CUgreenCtxCreate_flags,
+};
+
+use super::hold::{Hold, Part};
+use super::{Context, ContextCore, ContextManager};
+use crate::error::{Error, Result, Site};
+
+/// What a green context is to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GreenConfig {
+    /// At least so many multiprocessors. The driver rounds up to what the architecture can
+    /// part: on Hopper to multiples of 8, before it to even numbers from 4 on (compute
+    /// capability 8.x) or 2 (7.x).
+    pub multiprocessors: u32,
+    /// Parts the device finer, in twos, and gives up what needs multiprocessors that are
+    /// scheduled together: large clusters of blocks, from Hopper on.
+    pub fine: bool,
+}
+
+impl GreenConfig {
+    /// At least so many multiprocessors, in the architecture's usual portions.
+    #[must_use]
+    pub const fn at_least(multiprocessors: u32) -> Self {
+        Self {
+            multiprocessors,
+            fine: false,
+        }
+    }
+}
+
+impl ContextManager {
+    /// A context whose kernels run on some of the device's multiprocessors only:
+    /// `green_split(1, config)`.
+    ///
+    /// # Errors
+    /// As [`green_split`](Self::green_split).
+    #[track_caller]
+    pub fn green(&self, config: GreenConfig) -> Result<Context> {
+        let mut parts = self.green_split(1, config)?;
+        parts.pop().ok_or_else(|| none(1, config, 0))
+    }
+
+    /// `count` contexts with multiprocessors of their own: no two of them share one, so that
+    /// kernels of one do not wait for room that kernels of another have. Contexts of
+    /// different calls may share. [`Context::multiprocessors`] says what each was given.
+    ///
+    /// They are parts of the device's primary context, which is [retained](Self::primary) for
+    /// them: memory, events and modules of any of these contexts may be used on the streams
+    /// of any other, and an error that loses one loses all. Memory bandwidth and caches are
+    /// shared.
+    ///
+    /// NVIDIA's documentation says that a green context is current to one thread at a time,
+    /// and that nothing in the driver orders calls of several threads in one. So let one
+    /// thread at a time work with the streams of such a context. This crate checks nothing
+    /// here.
+    ///
+    /// (`cuDeviceGetDevResource`, `cuDevSmResourceSplitByCount`, and for each
+    /// `cuDevResourceGenerateDesc`, `cuGreenCtxCreate`, `cuCtxFromGreenCtx`. The driver has no
+    /// call that frees a descriptor before CUDA 13.1.)
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] before CUDA 12.4; [`Error::Invalid`] naming the field when the
+    /// device cannot be parted so; what the driver returned. No green context is left then.
+    #[track_caller]
+    pub fn green_split(&self, count: u32, config: GreenConfig) -> Result<Vec<Context>> {
+        self.not_forked()?;
+        if count == 0 {
+            return Err(Error::invalid("count", "0 contexts are none"));
+        }
+        let site = Site::here();
+        let mut whole = CUdevResource::default();
+        let kind = CUdevResourceType::CU_DEV_RESOURCE_TYPE_SM;
+        // SAFETY: `whole` outlives the call.
+        unsafe {
+            self.driver
+                .cuDeviceGetDevResource(self.device, &raw mut whole, kind)
+        }
+        .map_err(|call| self.failed(call, site))?;
+        let all = multiprocessors_of(&whole);
+        if config.multiprocessors == 0 || config.multiprocessors > all {
+            let asked = config.multiprocessors;
+            let problem = format!("{asked} is not from 1 to the device's {all}");
+            return Err(Error::invalid("multiprocessors", problem));
+        }
+        // More groups than multiprocessors there never are: the array stays small.
+        if count > all {
+            return Err(none(count, config, all));
+        }
+        let primary = self.primary()?;
+        let parent = primary.core();
+        let mut groups = vec![CUdevResource::default(); count as usize];
+        let mut made = count;
+        let flags = match config.fine {
+            true => {
+                CUdevSmResourceSplitByCount_flags::CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING.0
+            }
+            false => 0,
+        };
+        let (first, least) = (groups.as_mut_ptr(), config.multiprocessors);
+        let (rest, input) = (ptr::null_mut(), &raw const whole);
+        // SAFETY: there are `made` places in `groups`; all outlive the call.
+        let split = unsafe {
+            let driver = parent.driver();
+            driver.cuDevSmResourceSplitByCount(first, &raw mut made, input, rest, flags, least)
+        };
+        parent.check(split)?;
+        if made < count {
+            return Err(none(count, config, all));
+        }
+        let mut greens = Vec::with_capacity(groups.len());
+        for group in &mut groups {
+            match self.green_of(parent, group) {
+                Ok(green) => greens.push(green),
+                Err(error) => {
+                    for green in greens {
+                        // Nobody else has the handle: it cannot be stale.
+                        let _ = self.release(green.handle());
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(greens)
+    }
+
+    /// A green context with the multiprocessors of one group.
+    #[track_caller]
+    fn green_of(&self, parent: &Arc<ContextCore>, group: &mut CUdevResource) -> Result<Context> {
+        self.insert(|| {
+            let driver = parent.driver();
+            let mut descriptor: CUdevResourceDesc = ptr::null_mut();
+            // SAFETY: both outlive the call.
+            let described =
+                unsafe { driver.cuDevResourceGenerateDesc(&raw mut descriptor, group, 1) };
+            parent.check(described)?;
+            let mut green: CUgreenCtx = ptr::null_mut();
+            let flags = CUgreenCtxCreate_flags::CU_GREEN_CTX_DEFAULT_STREAM.0;
+            // SAFETY: `green` outlives the call; the descriptor is of this device.
+            let made =
+                unsafe { driver.cuGreenCtxCreate(&raw mut green, descriptor, self.device, flags) };
+            parent.check(made)?;
+            let mut raw: CUcontext = ptr::null_mut();
+            // SAFETY: `raw` outlives the call, and `green` is alive.
+            let converted = unsafe { driver.cuCtxFromGreenCtx(&raw mut raw, green) };
+            if let Err(call) = converted {
+                // SAFETY: made above, and known to nobody else. The first error is the one
+                // to tell.
+                let _ = unsafe { driver.cuGreenCtxDestroy(green) };
+                return Err(parent.failed(call));
+            }
+            let part = Part {
+                raw: green,
+                parent: Arc::clone(parent),
+                multiprocessors: multiprocessors_of(group),
+            };
+            // SAFETY: alive, of this device, and ended by this hold alone.
+            Ok(unsafe { self.core(raw, Hold::Green(part)) })
+        })
+    }
+}
+
+impl Context {
+    /// How many multiprocessors kernels run on: of a green context those that it was given,
+    /// else all of the device (`cuDeviceGetAttribute`).
+    ///
+    /// # Errors
+    /// What the driver returned.
+    #[track_caller]
+    pub fn multiprocessors(&self) -> Result<u32> {
+        let core = self.core();
+        if let Some(count) = core.multiprocessors() {
+            return Ok(count);
+        }
+        let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+        let mut count = 0;
+        core.healthy()?;
+        // SAFETY: `count` outlives the call.
+        let asked = unsafe {
+            core.driver()
+                .cuDeviceGetAttribute(&raw mut count, attribute, core.device())
+        };
+        core.check(asked)?;
+        Ok(u32::try_from(count).unwrap_or(0))
+    }
+}
+
+/// There are not so many groups.
+fn none(count: u32, config: GreenConfig, all: u32) -> Error {
+    let asked = config.multiprocessors;
+    let problem =
+        format!("the device's {all} multiprocessors do not make {count} groups of {asked} or more");
+    Error::invalid("count", problem)
+}
+
+fn multiprocessors_of(resource: &CUdevResource) -> u32 {
+    if resource.type_ != CUdevResourceType::CU_DEV_RESOURCE_TYPE_SM {
+        return 0;
+    }
+    // SAFETY: the type says that this is the field that was written.
+    unsafe { resource.__bindgen_anon_1.sm.smCount }
+}

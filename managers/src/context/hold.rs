@@ -1,0 +1,98 @@
+//! `Hold`: where a context came from, what keeps it, and how it ends.
+
+use std::any::Any;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use cupola_sys::driver::{CUcontext, CUdevice, CUgreenCtx, Driver, DriverError};
+
+use super::ContextCore;
+
+/// Where a context came from, which says how it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ContextKind {
+    /// The device's primary context, shared with every other user in the process.
+    Primary,
+    /// A context of our own.
+    Created,
+    /// A context that other code made, and destroys.
+    Borrowed,
+    /// Some of the device's multiprocessors, in the primary context.
+    Green,
+}
+
+/// What a context lives by.
+pub(crate) enum Hold {
+    /// Retained once.
+    Primary,
+    Created,
+    /// Other code keeps it as long as this is there.
+    Borrowed(Arc<dyn Any + Send + Sync>),
+    Green(Part),
+    /// Left to the process: nothing is ended.
+    Left,
+}
+
+/// A green context.
+pub(crate) struct Part {
+    pub(super) raw: CUgreenCtx,
+    /// The primary context, which it holds and shares all but its streams with.
+    pub(super) parent: Arc<ContextCore>,
+    /// How many it has.
+    pub(super) multiprocessors: u32,
+}
+
+impl Hold {
+    pub(super) fn kind(&self) -> ContextKind {
+        match self {
+            Self::Primary => ContextKind::Primary,
+            Self::Created => ContextKind::Created,
+            Self::Green(_) => ContextKind::Green,
+            Self::Borrowed(_) | Self::Left => ContextKind::Borrowed,
+        }
+    }
+
+    pub(super) fn part(&self) -> Option<&Part> {
+        match self {
+            Self::Green(part) => Some(part),
+            _ => None,
+        }
+    }
+
+    /// Whether ending it makes a call that other code could notice: then it must not be
+    /// current on this thread.
+    pub(super) fn is_ours(&self) -> bool {
+        !matches!(self, Self::Borrowed(_) | Self::Left)
+    }
+
+    /// Ends the context.
+    ///
+    /// # Safety
+    /// `raw` is the context on `device` that this holds; nothing made in it is left, and this
+    /// is called once.
+    pub(super) unsafe fn end(
+        &self,
+        driver: &Driver,
+        device: CUdevice,
+        raw: CUcontext,
+    ) -> Result<(), DriverError> {
+        match self {
+            // SAFETY: retained once for this value, which ends here.
+            Self::Primary => unsafe { driver.cuDevicePrimaryCtxRelease_v2(device) },
+            // SAFETY: created for this value, which ends here with everything made in it.
+            Self::Created => unsafe { driver.cuCtxDestroy_v2(raw) },
+            // SAFETY: as above; the `CUcontext` made of it is the same object.
+            Self::Green(part) => unsafe { driver.cuGreenCtxDestroy(part.raw) },
+            Self::Borrowed(_) | Self::Left => Ok(()),
+        }
+    }
+
+    /// In a fork: what other code gave is the parent's, and dropping it there could call the
+    /// driver.
+    pub(super) fn leave(&mut self) {
+        if let Self::Borrowed(token) = std::mem::replace(self, Self::Left) {
+            let _left = ManuallyDrop::new(token);
+        }
+    }
+}

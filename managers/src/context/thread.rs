@@ -1,0 +1,74 @@
+//! A stream of each thread.
+//!
+//! The driver's own such stream (`CU_STREAM_PER_THREAD`) is one handle that means another stream
+//! on each thread, so memory that was used on it could not be freed safely by another. These
+//! are ordinary streams, which any thread may use and wait for.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
+
+use super::{Context, ContextInner};
+use crate::error::Result;
+use crate::stream::{Stream, StreamConfig, StreamHandle};
+
+/// This thread's stream in one context. The context's manager holds it; this keeps nothing
+/// alive, and gives it back when the thread ends.
+struct OfThread {
+    context: Weak<ContextInner>,
+    handle: StreamHandle,
+}
+
+impl Drop for OfThread {
+    fn drop(&mut self) {
+        if let Some(context) = self.context.upgrade() {
+            // Stale if somebody released it, or shut the manager down.
+            let _ = context.streams.release(self.handle);
+        }
+    }
+}
+
+thread_local! {
+    static STREAMS: RefCell<Vec<OfThread>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Context {
+    /// This thread's own stream in this context: non-blocking, acquired at the first call and
+    /// the same for all later ones, until the thread ends. Then it waits for its next life; a
+    /// lease that another thread has of it stays good.
+    ///
+    /// # Errors
+    /// As [`StreamManager::acquire`](crate::stream::StreamManager::acquire).
+    #[track_caller]
+    pub fn thread_stream(&self) -> Result<Stream> {
+        let of_this =
+            |known: &&OfThread| std::ptr::eq(known.context.as_ptr(), Arc::as_ptr(&self.0));
+        // No borrow is held across a call that may run the user's code.
+        let known = STREAMS.try_with(|streams| {
+            let streams = streams.borrow();
+            streams.iter().find(of_this).map(|known| known.handle)
+        });
+        let Ok(known) = known else {
+            // The thread is past its thread-locals: a stream for this once.
+            return self.streams().acquire(StreamConfig::default());
+        };
+        if let Some(stream) = known.and_then(|handle| self.streams().lease(handle).ok()) {
+            self.0.core.healthy()?;
+            return Ok(stream);
+        }
+        let stream = self.streams().create(StreamConfig::default())?;
+        let mine = OfThread {
+            context: Arc::downgrade(&self.0),
+            handle: stream.handle(),
+        };
+        let before = STREAMS.try_with(|streams| {
+            let mut streams = streams.borrow_mut();
+            let is_over =
+                |known: &mut OfThread| known.context.strong_count() == 0 || of_this(&&*known);
+            let over: Vec<_> = streams.extract_if(.., is_over).collect();
+            streams.push(mine);
+            over
+        });
+        drop(before);
+        Ok(stream)
+    }
+}

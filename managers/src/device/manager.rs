@@ -1,0 +1,389 @@
+//! `DeviceManager`: one payload a device, in slots in place, made when first asked for.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use cupola_core::tag;
+use cupola_sys::driver::{CUdevice, Driver};
+
+use super::{Device, DeviceHandle, DeviceInner, DevicesConfig};
+use crate::context::{ClosedContext, ContextManager, ContextsConfig, Ledger};
+use crate::error::{Cause, Error, Result, Site};
+use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
+use crate::registry::{Fixed, Registry, Seat};
+
+/// More devices than any one driver shows.
+const DEVICES: usize = 256;
+
+/// The devices of one driver.
+///
+/// Every device has a handle from the start, and nothing else: what is kept for a device is
+/// made when it is first asked for, by one of the threads that ask.
+pub struct DeviceManager {
+    driver: Driver,
+    /// Devices that the driver shows.
+    shown: u32,
+    ledger: Arc<Ledger>,
+    devices: Registry<DeviceInner, tag::Device, Fixed<DeviceInner, DEVICES>>,
+    /// Never locked across a driver call.
+    setup: Mutex<Setup>,
+}
+
+struct Setup {
+    /// How many devices are used.
+    count: u32,
+    /// The handle of each of them, by ordinal; none after a shutdown.
+    handles: Vec<DeviceHandle>,
+    /// How contexts of devices that are made from now on are set up.
+    contexts: ContextsConfig,
+    /// How they are set up for a test, if for one.
+    #[cfg(feature = "test-utils")]
+    test: Option<crate::testing::TestConfig>,
+}
+
+/// A device between the two phases of its shutdown.
+pub(crate) struct ClosedDevice {
+    handle: DeviceHandle,
+    device: Arc<DeviceInner>,
+    contexts: Vec<ClosedContext>,
+}
+
+impl DeviceManager {
+    pub(crate) fn new(
+        driver: Driver,
+        ledger: Arc<Ledger>,
+        (config, contexts): (DevicesConfig, ContextsConfig),
+        site: Site,
+    ) -> Result<Self> {
+        let mut count = 0;
+        // SAFETY: `count` outlives the call, and `cuInit` has succeeded.
+        unsafe { driver.cuDeviceGetCount(&raw mut count) }
+            .map_err(|call| Error::of_cause(Cause::new(call, site)))?;
+        let manager = Self {
+            driver,
+            // A driver with more devices than slots shows as many as there are slots.
+            shown: u32::try_from(count).unwrap_or(0).min(DEVICES as u32),
+            ledger,
+            devices: Registry::fixed(),
+            setup: Mutex::new(Setup {
+                count: 0,
+                handles: Vec::new(),
+                contexts,
+                #[cfg(feature = "test-utils")]
+                test: None,
+            }),
+        };
+        manager.configure(config)?;
+        Ok(manager)
+    }
+
+    fn setup(&self) -> MutexGuard<'_, Setup> {
+        self.setup.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Number of devices that are used; ordinals are below it.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.setup().count
+    }
+
+    /// The handle of the device with this ordinal, which need not be alive yet.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when there is no such device; [`Error::ShutDown`].
+    pub fn handle(&self, ordinal: u32) -> Result<DeviceHandle> {
+        let setup = self.setup();
+        if ordinal >= setup.count {
+            let (used, shown) = (setup.count, self.shown);
+            let problem = format!(
+                "there is no device {ordinal}, {used} are used and the driver shows {shown}"
+            );
+            return Err(Error::invalid("device ordinal", problem));
+        }
+        let handle = setup.handles.get(ordinal as usize).copied();
+        handle.ok_or(Error::ShutDown { kind: "Device" })
+    }
+
+    /// Handles of all devices, alive or not, by ordinal; none after a shutdown.
+    #[must_use]
+    pub fn handles(&self) -> Vec<DeviceHandle> {
+        self.setup().handles.clone()
+    }
+
+    /// The device with this ordinal, made alive if it is not.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when there is no such device; [`Error::ShutDown`];
+    /// [`Error::Forked`]; what the driver returned.
+    #[track_caller]
+    pub fn get(&self, ordinal: u32) -> Result<Device> {
+        self.get_at(ordinal, Site::here())
+    }
+
+    fn get_at(&self, ordinal: u32, site: Site) -> Result<Device> {
+        self.not_forked()?;
+        loop {
+            match self.ensure_alive_at(self.handle(ordinal)?, site) {
+                // Released meanwhile: it has another handle now.
+                Err(Error::StaleHandle { .. }) if self.state() == State::Ready => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// The device that `handle` names, made alive if it is not (`cuDeviceGet`). One of
+    /// several threads that ask at once makes it; the others sleep, and get what came of it.
+    ///
+    /// # Errors
+    /// [`Error::StaleHandle`], [`Error::ShutDown`], [`Error::Forked`]; what the driver
+    /// returned: the next call tries again.
+    #[track_caller]
+    pub fn ensure_alive(&self, handle: DeviceHandle) -> Result<Device> {
+        self.ensure_alive_at(handle, Site::here())
+    }
+
+    /// First of all: whoever makes a device alive, or holds a lock, may be a thread that is
+    /// not in the child.
+    fn not_forked(&self) -> Result<()> {
+        if self.ledger.is_forked() {
+            return Err(Error::Forked);
+        }
+        Ok(())
+    }
+
+    fn ensure_alive_at(&self, handle: DeviceHandle, site: Site) -> Result<Device> {
+        self.not_forked()?;
+        let (place, contexts) = {
+            let setup = self.setup();
+            let place = setup.handles.iter().position(|known| *known == handle);
+            (place, setup.contexts)
+        };
+        let make = |seat| {
+            // Whoever has a handle that is not stale finds its ordinal; a stale one is
+            // refused before this.
+            let ordinal = place.and_then(|place| u32::try_from(place).ok());
+            let ordinal = ordinal.ok_or_else(|| Error::stale("Device", handle.to_bits()))?;
+            self.make((handle, seat), ordinal, contexts, site)
+        };
+        self.devices.ensure_alive(handle, make).map(Device)
+    }
+
+    fn make(
+        &self,
+        (handle, seat): (DeviceHandle, Seat),
+        ordinal: u32,
+        contexts: ContextsConfig,
+        site: Site,
+    ) -> Result<DeviceInner> {
+        let site = Site {
+            device: Some(ordinal),
+            ..site
+        };
+        let mut raw: CUdevice = 0;
+        let index = i32::try_from(ordinal).unwrap_or(i32::MAX);
+        // SAFETY: `raw` outlives the call.
+        unsafe { self.driver.cuDeviceGet(&raw mut raw, index) }
+            .map_err(|call| Error::of_cause(Cause::new(call, site)))?;
+        let (driver, ledger) = (self.driver.clone(), Arc::clone(&self.ledger));
+        let contexts = ContextManager::new(driver.clone(), (raw, ordinal), ledger, contexts);
+        #[cfg(feature = "test-utils")]
+        if let Some(test) = self.setup().test {
+            contexts.configure_for_test(test)?;
+        }
+        Ok(DeviceInner {
+            handle,
+            ordinal,
+            raw,
+            contexts,
+            driver,
+            info: OnceLock::new(),
+            _seat: seat,
+        })
+    }
+
+    /// The device that `handle` names, if it is alive.
+    ///
+    /// # Errors
+    /// [`Error::NotAlive`] when nobody has asked for it yet; [`Error::StaleHandle`] when it
+    /// was released or is another manager's.
+    pub fn lease(&self, handle: DeviceHandle) -> Result<Device> {
+        self.devices.lease(handle).map(Device)
+    }
+
+    /// Whether the device is alive: made, and not released since.
+    #[must_use]
+    pub fn is_alive(&self, handle: DeviceHandle) -> bool {
+        self.devices.is_alive(handle)
+    }
+
+    /// Gives up what is kept for the device: its handle and those of its contexts are stale
+    /// from now on, and the device has a new handle, under which it starts anew. Leases stay
+    /// good, of the device and of its contexts, and what they are of goes with the last. But
+    /// a released [`Device`] makes no more contexts ([`Error::ShutDown`]), unless these are
+    /// [configured](ContextManager::configure) again: [`get`](Self::get) gives one that does.
+    ///
+    /// # Errors
+    /// [`Error::StaleHandle`]; [`Error::NotAlive`] while another thread makes it alive.
+    pub fn release(&self, handle: DeviceHandle) -> Result<()> {
+        let released = {
+            let mut setup = self.setup();
+            let released = self.devices.take(handle)?;
+            if let Some(place) = setup.handles.iter().position(|known| *known == handle) {
+                setup.handles[place] = self.devices.reserve()?;
+            }
+            released
+        };
+        if let Some(device) = released {
+            device.contexts.release_all();
+            drop(self.devices.part(handle, device));
+        }
+        Ok(())
+    }
+
+    /// All devices, in the order of their ordinals, each made alive. Errors are those of
+    /// [`get`](Self::get), and name the line that called this.
+    #[track_caller]
+    pub fn iter(&self) -> impl Iterator<Item = Result<Device>> + '_ {
+        let site = Site::here();
+        (0..self.count()).map(move |ordinal| self.get_at(ordinal, site))
+    }
+
+    /// Figures so far: of the devices that were made alive.
+    #[must_use]
+    pub fn stats(&self) -> ManagerStats {
+        ManagerStats {
+            capacity: self.count() as usize,
+            ..self.devices.stats()
+        }
+    }
+
+    /// Whether devices can be had.
+    #[must_use]
+    pub fn state(&self) -> State {
+        State::of(self.devices.is_shut())
+    }
+
+    /// Sets the manager up, after a [`shutdown`](Self::shutdown) again. Devices that are no
+    /// longer used are [released](Self::release).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the field.
+    pub fn configure(&self, config: DevicesConfig) -> Result<()> {
+        let count = self.check(config)?;
+        let surplus = {
+            let mut setup = self.setup();
+            self.devices.open(DEVICES);
+            while setup.handles.len() < count as usize {
+                setup.handles.push(self.devices.reserve()?);
+            }
+            setup.count = count;
+            setup.handles.split_off(count as usize)
+        };
+        for handle in surplus {
+            // Stale if it was released meanwhile.
+            let _ = self.release(handle);
+        }
+        Ok(())
+    }
+
+    /// How many devices this asks for; refuses what the driver does not have.
+    pub(crate) fn check(&self, config: DevicesConfig) -> Result<u32> {
+        let count = config.capacity.unwrap_or(self.shown);
+        if config.capacity == Some(0) || count > self.shown {
+            let shown = self.shown;
+            let problem = format!("{count} is not from 1 to {shown}, as many as the driver shows");
+            return Err(Error::invalid("devices.capacity", problem));
+        }
+        Ok(count)
+    }
+
+    /// How contexts are set up, of devices that are alive and of those to come.
+    pub(crate) fn configure_contexts(&self, config: ContextsConfig) -> Result<()> {
+        self.setup().contexts = config;
+        for handle in self.devices.handles() {
+            if let Ok(device) = self.devices.lease(handle) {
+                device.contexts.configure(config)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How this manager is set up, and how contexts are.
+    pub(crate) fn config(&self) -> (DevicesConfig, ContextsConfig) {
+        let setup = self.setup();
+        let capacity = Some(setup.count);
+        (DevicesConfig { capacity }, setup.contexts)
+    }
+
+    /// For contexts of devices to come; refused when one was made alive already.
+    #[cfg(feature = "test-utils")]
+    pub(crate) fn configure_for_test(&self, config: crate::testing::TestConfig) -> Result<()> {
+        let config = config.check()?;
+        let mut setup = self.setup();
+        if self.devices.stats().created > 0 {
+            return Err(crate::testing::TestConfig::too_late("Device"));
+        }
+        setup.test = Some(config);
+        Ok(())
+    }
+
+    #[cfg(feature = "test-utils")]
+    pub(crate) fn is_configured_for_test(&self) -> bool {
+        self.setup().test.is_some()
+    }
+
+    /// Shuts down every device, its contexts and what is in them, in two phases: first all
+    /// levels refuse and every handle is stale, then everything that nobody leases is
+    /// destroyed, from the bottom up. Nothing is handed out until
+    /// [`configure`](Self::configure).
+    #[track_caller]
+    pub fn shutdown(&self) -> ShutdownReport {
+        let mut report = ShutdownReport::default();
+        let closed = self.close(&mut report);
+        self.drain(closed, &mut report);
+        report
+    }
+
+    /// First phase of a shutdown.
+    #[track_caller]
+    fn close(&self, report: &mut ShutdownReport) -> Vec<ClosedDevice> {
+        let devices = {
+            let mut setup = self.setup();
+            setup.handles.clear();
+            self.devices.shut()
+        };
+        let mut closed = Vec::new();
+        // No closure, which would not know this function's caller.
+        for (handle, device) in devices {
+            closed.push(ClosedDevice {
+                handle,
+                contexts: device.contexts.close(report),
+                device,
+            });
+        }
+        closed
+    }
+
+    /// Second phase.
+    #[track_caller]
+    fn drain(&self, closed: Vec<ClosedDevice>, report: &mut ShutdownReport) {
+        for closed in closed {
+            closed.device.contexts.drain(closed.contexts, report);
+            let ordinal = closed.device.ordinal;
+            if let Err(leases) = self.devices.part(closed.handle, closed.device) {
+                report.leased.push(LeasedObject {
+                    device: Some(ordinal),
+                    ..LeasedObject::new::<tag::Device>(closed.handle, leases)
+                });
+            }
+        }
+    }
+}
+
+impl fmt::Debug for DeviceManager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceManager")
+            .field("count", &self.count())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,119 @@
+//! `Cause`: a driver call that failed, and where in the program and on the device.
+
+use core::fmt;
+use core::panic::Location;
+use std::sync::Arc;
+
+use cupola_core::{Handle, tag};
+use cupola_sys::driver::DriverError;
+
+/// Where something happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Ordinal of the device, where the call was for one.
+    pub device: Option<u32>,
+    /// The stream, where the call was for one that has a name.
+    pub stream: Option<Handle<tag::Stream>>,
+    /// The caller of this crate.
+    pub location: &'static Location<'static>,
+}
+
+impl Site {
+    /// The caller's place in the program; on no device.
+    #[track_caller]
+    #[must_use]
+    pub fn here() -> Self {
+        Self {
+            device: None,
+            stream: None,
+            location: Location::caller(),
+        }
+    }
+}
+
+/// A kernel launch that an error may be of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchSite {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Where it was launched.
+    pub site: Site,
+}
+
+impl fmt::Display for LaunchSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kernel, site } = self;
+        write!(f, "kernel {kernel} launched at {}", site.location)?;
+        match site.stream {
+            Some(stream) => write!(f, " on {stream:?}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The work that an error is of: errors of a kernel are returned by some later call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Blame {
+    /// It was this launch: no other launch of this crate in this context may have run, and
+    /// other code was given no raw handle of it. Other contexts of the process, and other code
+    /// that shares a primary context, are not seen.
+    Launch(LaunchSite),
+    /// It was one of these launches, newest first, or work that is not known.
+    OneOf(Vec<LaunchSite>),
+}
+
+impl fmt::Display for Blame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Launch(launch) => write!(f, "caused by {launch}"),
+            Self::OneOf(launches) => {
+                f.write_str("possibly caused by ")?;
+                for (n, launch) in launches.iter().enumerate() {
+                    write!(f, "{}{launch}", if n == 0 { "" } else { ", or " })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A driver call that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The call and its code.
+    pub call: DriverError,
+    /// Where it was made.
+    pub site: Site,
+    /// The work that the error is of, if that is known and it is not the call itself.
+    pub blame: Option<Arc<Blame>>,
+}
+
+impl Cause {
+    /// A call that failed at `site`.
+    #[must_use]
+    pub const fn new(call: DriverError, site: Site) -> Self {
+        Self {
+            call,
+            site,
+            blame: None,
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(device) = self.site.device {
+            write!(f, "device {device}: ")?;
+        }
+        write!(f, "{}", self.call)?;
+        if let Some(blame) = &self.blame {
+            write!(f, "; {blame}")?;
+        }
+        write!(f, " (called at {}", self.site.location)?;
+        if let Some(stream) = self.site.stream {
+            write!(f, ", {stream:?}")?;
+        }
+        f.write_str(")")
+    }
+}

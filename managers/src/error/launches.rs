@@ -1,0 +1,376 @@
+//! `Launches`: the kernels that may still run, so that an error can be put down to a few.
+//!
+//! CUDA reports the error of a kernel at whatever call comes next, on any stream, and does
+//! not say whose it is. So each stream keeps a short ring of its newest launches. A launch
+//! writes a few words there, which no other stream writes; a wait for the stream that
+//! succeeds says that those before it are complete. What is left when an error comes is
+//! suspect.
+//!
+//! Threads that launch on one stream take an entry each. One that was held up for a whole
+//! round of the ring finds its entry taken, and is not remembered: no entry is ever written
+//! by two.
+
+use core::panic::Location;
+use core::ptr;
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::sync::{Arc, PoisonError};
+
+use cupola_core::{Handle, tag};
+
+use super::{Blame, LaunchSite, Site};
+use crate::sync::{
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering, fence,
+};
+
+/// Launches that a stream remembers. Under loom two, so that entries are soon used again.
+const RING: u64 = if cfg!(loom) { 2 } else { 16 };
+
+/// Suspects that an error names.
+const MOST: usize = 8;
+
+/// Streams that are gone, and still remembered because of what may still run.
+const GONE: usize = 64;
+
+/// The launches of one context.
+#[derive(Debug, Default)]
+pub(crate) struct Launches {
+    names: Mutex<Names>,
+    rings: Mutex<Vec<Arc<Ring>>>,
+    /// Work may run that no ring knows of. Never reset: other code that has a raw handle may
+    /// use it at any time.
+    unknown: AtomicBool,
+}
+
+/// Names of kernels, each once: a launch records a number.
+#[derive(Debug, Default)]
+struct Names {
+    by_number: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, u32>,
+}
+
+/// The newest launches of one stream.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    /// Launches begun so far.
+    next: AtomicU64,
+    /// Those before this one are complete.
+    done: AtomicU64,
+    closed: AtomicBool,
+    /// A launch is not remembered that the driver may not have had yet.
+    lost_one: AtomicBool,
+    entries: [Entry; RING as usize],
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// The launch and its state, see [`word`]. Written first and last, and read before and
+    /// after.
+    turn: AtomicU64,
+    /// The launch, plus one, once the driver has taken it.
+    put: AtomicU64,
+    location: AtomicPtr<Location<'static>>,
+    kernel: AtomicU32,
+    stream: AtomicU64,
+}
+
+/// The launch is being written.
+const WRITING: u64 = 1;
+/// It is on its way to the driver, or there.
+const BEGUN: u64 = 2;
+/// The driver has refused it.
+const REFUSED: u64 = 3;
+
+fn word(launch: u64, state: u64) -> u64 {
+    (launch + 1) << 2 | state
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Record {
+    location: &'static Location<'static>,
+    kernel: u32,
+    stream: u64,
+}
+
+impl Entry {
+    /// Takes the entry for this launch, unless another one is being written there or is newer.
+    /// Says what was there.
+    #[inline]
+    fn claim(&self, launch: u64) -> Option<u64> {
+        let before = self.turn.load(Ordering::Relaxed);
+        let mine = word(launch, WRITING);
+        if cfg!(mutant = "launches_claim_by_store") {
+            self.turn.store(mine, Ordering::Relaxed);
+            return Some(before);
+        }
+        // Acquired: what is written now comes after what is there.
+        let claimed = before < mine
+            && before & 3 != WRITING
+            && self
+                .turn
+                .compare_exchange(before, mine, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok();
+        claimed.then_some(before)
+    }
+}
+
+impl Ring {
+    fn new() -> Self {
+        Self {
+            next: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+            lost_one: AtomicBool::new(false),
+            entries: core::array::from_fn(|_| Entry {
+                turn: AtomicU64::new(0),
+                put: AtomicU64::new(0),
+                location: AtomicPtr::new(ptr::null_mut()),
+                kernel: AtomicU32::new(0),
+                stream: AtomicU64::new(0),
+            }),
+        }
+    }
+
+    fn entry(&self, launch: u64) -> &Entry {
+        &self.entries[(launch % RING) as usize]
+    }
+
+    /// Records a launch that is about to be put on the stream, and gives it a number.
+    #[inline]
+    pub(crate) fn begin(
+        &self,
+        kernel: u32,
+        location: &'static Location<'static>,
+        stream: u64,
+    ) -> u64 {
+        // Streams do not share this word. Threads that launch on one stream do.
+        let launch = self.next.fetch_add(1, Ordering::Relaxed);
+        let entry = self.entry(launch);
+        let Some(before) = entry.claim(launch) else {
+            self.lost_one.store(true, Ordering::Relaxed);
+            return launch;
+        };
+        if before & 3 == BEGUN && entry.put.load(Ordering::Relaxed) != before >> 2 {
+            // It is forgotten while it is on its way: no wait can tell that it is complete.
+            self.lost_one.store(true, Ordering::Relaxed);
+        }
+        if !cfg!(mutant = "launches_write_without_fence") {
+            fence(Ordering::Release);
+        }
+        let location = ptr::from_ref(location).cast_mut();
+        entry.location.store(location, Ordering::Relaxed);
+        entry.kernel.store(kernel, Ordering::Relaxed);
+        entry.stream.store(stream, Ordering::Relaxed);
+        entry.turn.store(word(launch, BEGUN), Ordering::Release);
+        launch
+    }
+
+    /// The driver has taken it.
+    #[inline]
+    pub(crate) fn put(&self, launch: u64) {
+        let entry = self.entry(launch);
+        // Should a newer launch take the entry just now, it may stay suspect for too long.
+        if entry.turn.load(Ordering::Relaxed) == word(launch, BEGUN) {
+            entry.put.store(launch + 1, Ordering::Release);
+        }
+    }
+
+    /// The driver has refused it.
+    #[cold]
+    pub(crate) fn refused(&self, launch: u64) {
+        let turn = &self.entry(launch).turn;
+        let (begun, refused) = (word(launch, BEGUN), word(launch, REFUSED));
+        let _ = turn.compare_exchange(begun, refused, Ordering::Release, Ordering::Relaxed);
+    }
+
+    /// What a wait that begins now covers: launches that the driver has by now.
+    pub(crate) fn mark(&self) -> u64 {
+        let next = self.next.load(Ordering::Acquire);
+        (self.oldest(next)..next)
+            .find(|&launch| {
+                let entry = self.entry(launch);
+                let turn = entry.turn.load(Ordering::Acquire);
+                // A newer launch in its place: then this one is not remembered any more.
+                turn >> 2 <= launch + 1
+                    && turn != word(launch, REFUSED)
+                    && entry.put.load(Ordering::Acquire) != launch + 1
+                    && !cfg!(mutant = "launches_mark_covers_all")
+            })
+            .unwrap_or(next)
+    }
+
+    fn oldest(&self, next: u64) -> u64 {
+        let done = self.done.load(Ordering::Relaxed);
+        done.max(next.saturating_sub(RING))
+    }
+
+    /// A wait that began with this mark has succeeded.
+    pub(crate) fn complete(&self, mark: u64) {
+        if self.done.load(Ordering::Relaxed) < mark {
+            self.done.fetch_max(mark, Ordering::Relaxed);
+        }
+    }
+
+    /// The stream is gone; what was put on it may still run.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether everything that may still run is remembered.
+    fn knows_all(&self) -> bool {
+        let next = self.next.load(Ordering::Acquire);
+        let forgotten = next.saturating_sub(RING);
+        !self.lost_one.load(Ordering::Relaxed) && self.done.load(Ordering::Relaxed) >= forgotten
+    }
+
+    /// What may still run, newest first.
+    fn open(&self) -> Vec<Record> {
+        let next = self.next.load(Ordering::Acquire);
+        let launches = (self.oldest(next)..next).rev();
+        launches.filter_map(|launch| self.read(launch)).collect()
+    }
+
+    fn read(&self, launch: u64) -> Option<Record> {
+        let entry = self.entry(launch);
+        let before = entry.turn.load(Ordering::Acquire);
+        let location = entry.location.load(Ordering::Relaxed);
+        let kernel = entry.kernel.load(Ordering::Relaxed);
+        let stream = entry.stream.load(Ordering::Relaxed);
+        fence(Ordering::Acquire);
+        let after = entry.turn.load(Ordering::Relaxed);
+        let changed = after != before && !cfg!(mutant = "launches_reader_looks_once");
+        if before != word(launch, BEGUN) || changed {
+            return None;
+        }
+        // SAFETY: null, or the address of a `&'static Location` that `begin` stored.
+        let location = unsafe { location.as_ref() }?;
+        Some(Record {
+            location,
+            kernel,
+            stream,
+        })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Launches {
+    /// The number of a kernel's name.
+    pub(crate) fn name(&self, name: &CStr) -> u32 {
+        let name: Arc<str> = name.to_string_lossy().into();
+        let mut names = lock(&self.names);
+        if let Some(&number) = names.numbers.get(&name) {
+            return number;
+        }
+        let number = u32::try_from(names.by_number.len()).unwrap_or(u32::MAX);
+        names.by_number.push(Arc::clone(&name));
+        names.numbers.insert(name, number);
+        number
+    }
+
+    /// A ring for a new stream.
+    pub(crate) fn ring(&self) -> Arc<Ring> {
+        let ring = Arc::new(Ring::new());
+        let mut rings = lock(&self.rings);
+        if rings.len() == rings.capacity() && forget(&mut rings) {
+            self.note_unknown();
+        }
+        rings.push(Arc::clone(&ring));
+        ring
+    }
+
+    /// What a wait for the whole context that begins now covers.
+    pub(crate) fn mark(&self) -> Vec<(Arc<Ring>, u64)> {
+        let rings = lock(&self.rings);
+        let marked = rings.iter().map(|ring| (Arc::clone(ring), ring.mark()));
+        marked.collect()
+    }
+
+    /// Launches that an error may be of: those of the failed call's stream first, then
+    /// by turns those of the others, each newest first and once.
+    fn suspects(&self, site: &Site) -> Vec<LaunchSite> {
+        let mut open: Vec<_> = lock(&self.rings).iter().map(|ring| ring.open()).collect();
+        let stream = site.stream.map(Handle::to_bits);
+        open.sort_by_key(|ring| ring.first().map(|newest| Some(newest.stream) != stream));
+        let longest = open.iter().map(Vec::len).max().unwrap_or(0);
+        let by_turns =
+            (0..longest).flat_map(|age| open.iter().filter_map(move |ring| ring.get(age)));
+        let own = open
+            .iter()
+            .flatten()
+            .filter(|one| Some(one.stream) == stream);
+        let mut found: Vec<Record> = Vec::new();
+        for record in own.chain(by_turns) {
+            if found.len() < MOST && !found.contains(record) {
+                found.push(*record);
+            }
+        }
+        let names = lock(&self.names);
+        let told = found.into_iter().map(|record| LaunchSite {
+            kernel: names
+                .by_number
+                .get(record.kernel as usize)
+                .map_or_else(String::new, |name| name.as_ref().to_owned()),
+            site: Site {
+                device: site.device,
+                stream: Handle::<tag::Stream>::from_bits(record.stream),
+                location: record.location,
+            },
+        });
+        told.collect()
+    }
+
+    /// Work may run from now on that no ring knows of: other code was given a raw handle, or a
+    /// launch is not remembered. Before that work begins.
+    #[inline]
+    pub(crate) fn note_unknown(&self) {
+        if !self.unknown.load(Ordering::Relaxed) {
+            self.unknown.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether everything of this context that may still run is remembered.
+    fn knows_all(&self) -> bool {
+        // The rings first: one that is forgotten sets the other before it goes.
+        let rings = lock(&self.rings).iter().all(|ring| ring.knows_all());
+        rings && !self.unknown.load(Ordering::Relaxed)
+    }
+
+    /// Whose an error at `site` may be; `waited` when that call was a launch and has been
+    /// waited for. It is that one's for certain only if nothing else may have run.
+    pub(crate) fn blame(&self, site: &Site, waited: bool) -> Option<Arc<Blame>> {
+        let suspects = self.suspects(site);
+        let itself =
+            |one: &LaunchSite| one.site.location == site.location && one.site.stream == site.stream;
+        Some(Arc::new(match &suspects[..] {
+            [] => return None,
+            [one] if waited && itself(one) && self.knows_all() => Blame::Launch(one.clone()),
+            _ => Blame::OneOf(suspects),
+        }))
+    }
+}
+
+/// Forgets streams that are gone, but for the newest on which something may still run. Says
+/// whether one was forgotten on which something may run.
+fn forget(rings: &mut Vec<Arc<Ring>>) -> bool {
+    let (mut gone, mut lost) = (0, false);
+    rings.reverse();
+    rings.retain(|ring| {
+        if !ring.closed.load(Ordering::Relaxed) {
+            return true;
+        }
+        let open = !ring.open().is_empty();
+        gone += usize::from(open);
+        let keep = open && gone <= GONE;
+        lost |= !keep && (open || !ring.knows_all());
+        keep
+    });
+    rings.reverse();
+    lost
+}
+
+#[cfg(all(test, not(loom)))]
+#[path = "launches_tests.rs"]
+mod tests;

@@ -1,0 +1,191 @@
+//! What a stream remembers of its launches.
+
+use super::*;
+use std::thread;
+
+fn named(launches: &Launches, site: &Site) -> Vec<String> {
+    let suspects = launches.suspects(site);
+    suspects.into_iter().map(|suspect| suspect.kernel).collect()
+}
+
+fn launch(launches: &Launches, ring: &Ring, kernel: &CStr, stream: u64) -> u64 {
+    let launch = ring.begin(launches.name(kernel), Location::caller(), stream);
+    ring.put(launch);
+    launch
+}
+
+// Without it a kernel that is known to be complete could be accused, or one that may still
+// run be let off.
+#[test]
+fn suspects_are_what_may_still_run_newest_first() {
+    let launches = Launches::default();
+    let ring = launches.ring();
+    let here = Site::here();
+    for kernel in [c"a", c"b"] {
+        launch(&launches, &ring, kernel, 1);
+    }
+    assert_eq!(named(&launches, &here), ["b", "a"]);
+    let mark = ring.mark();
+    launch(&launches, &ring, c"c", 1);
+    ring.complete(mark);
+    assert_eq!(
+        named(&launches, &here),
+        ["c"],
+        "launched after the wait began"
+    );
+    let refused = ring.begin(launches.name(c"d"), Location::caller(), 1);
+    ring.refused(refused);
+    assert_eq!(named(&launches, &here), ["c"]);
+    for (ring, mark) in launches.mark() {
+        ring.complete(mark);
+    }
+    assert!(named(&launches, &here).is_empty());
+    assert_eq!(launches.blame(&here, true), None);
+}
+
+// Without it a wait could let off a launch that the driver did not have yet.
+#[test]
+fn a_wait_does_not_cover_a_launch_that_is_on_its_way() {
+    let launches = Launches::default();
+    let ring = launches.ring();
+    launch(&launches, &ring, c"a", 1);
+    let begun = ring.begin(launches.name(c"b"), Location::caller(), 1);
+    launch(&launches, &ring, c"c", 1);
+    ring.complete(ring.mark());
+    assert_eq!(named(&launches, &Site::here()), ["c", "b"]);
+    ring.put(begun);
+    ring.complete(ring.mark());
+    assert!(named(&launches, &Site::here()).is_empty());
+}
+
+// Without it a loop of one kernel could push all others out of the list, the list be without
+// end, or one launch pass for certain beside another.
+#[test]
+fn each_launch_is_named_once_and_at_most_eight() {
+    let launches = Launches::default();
+    let (ring, other) = (launches.ring(), launches.ring());
+    let here = Site::here();
+    launch(&launches, &ring, c"rare", 1);
+    for _ in 0..10 {
+        launch(&launches, &ring, c"often", 1);
+    }
+    assert_eq!(named(&launches, &here), ["often", "rare"]);
+    let certain = |waited| launches.blame(&here, waited);
+    assert!(matches!(certain(true).as_deref(), Some(Blame::OneOf(list)) if list.len() == 2));
+    for (ring, mark) in launches.mark() {
+        ring.complete(mark);
+    }
+    launch(&launches, &other, c"one", 2);
+    assert!(matches!(certain(false).as_deref(), Some(Blame::OneOf(_))));
+    assert!(
+        matches!(certain(true).as_deref(), Some(Blame::OneOf(_))),
+        "of another call"
+    );
+    let itself = launches.suspects(&here)[0].site;
+    let surely = || launches.blame(&itself, true);
+    assert!(matches!(surely().as_deref(), Some(Blame::Launch(one)) if one.kernel == "one"));
+    launches.note_unknown();
+    assert!(matches!(surely().as_deref(), Some(Blame::OneOf(_))));
+    for number in 0..100u64 {
+        let kernel = std::ffi::CString::new(format!("k{number}")).unwrap();
+        launch(&launches, &ring, &kernel, 1);
+    }
+    let names = named(&launches, &here);
+    assert_eq!((names.len(), &*names[0]), (MOST, "k99"));
+    let on_other = Site {
+        stream: Handle::from_bits(Handle::<tag::Stream>::from_parts(0, 2).to_bits()),
+        ..here
+    };
+    launch(
+        &launches,
+        &other,
+        c"mine",
+        on_other.stream.unwrap().to_bits(),
+    );
+    assert_eq!(
+        named(&launches, &on_other)[0],
+        "mine",
+        "the failed call's stream first"
+    );
+}
+
+// Without it a launch could pass for certain although others are forgotten that may still run.
+#[test]
+fn what_is_forgotten_is_not_let_off() {
+    let sure = |launches: &Launches, ring: &Ring| {
+        ring.complete(ring.mark());
+        launch(launches, ring, c"last", 1);
+        let itself = launches.suspects(&Site::here())[0].site;
+        let blame = launches.blame(&itself, true);
+        matches!(blame.as_deref(), Some(Blame::Launch(_)))
+    };
+    // More than the ring has places for, on a stream that nobody waited for.
+    let launches = Launches::default();
+    let (ring, other) = (launches.ring(), launches.ring());
+    for _ in 0..=RING {
+        launch(&launches, &other, c"other", 2);
+    }
+    assert!(!other.knows_all() && !sure(&launches, &ring));
+    other.complete(other.mark());
+    assert!(sure(&launches, &ring), "all is waited for");
+    // One that was on its way for a whole round.
+    let held_up = other.begin(launches.name(c"held up"), Location::caller(), 2);
+    for _ in 0..RING {
+        launch(&launches, &other, c"other", 2);
+    }
+    other.put(held_up);
+    other.complete(other.mark());
+    assert!(!sure(&launches, &ring));
+    // Streams that are gone.
+    let launches = Launches::default();
+    let ring = launches.ring();
+    assert!(sure(&launches, &ring));
+    for _ in 0..10 * GONE {
+        let gone = launches.ring();
+        launch(&launches, &gone, c"gone", 3);
+        gone.close();
+    }
+    for (ring, mark) in launches.mark() {
+        ring.complete(mark);
+    }
+    assert!(!sure(&launches, &ring));
+}
+
+// Without it streams that come and go could fill memory.
+#[test]
+fn streams_that_are_gone_are_forgotten() {
+    let launches = Launches::default();
+    for _ in 0..10_000 {
+        let ring = launches.ring();
+        launch(&launches, &ring, c"a", 1);
+        ring.close();
+    }
+    assert!(lock(&launches.rings).len() <= 4 * GONE);
+}
+
+// Without it a record that is read while it is written could mix two launches.
+#[test]
+fn a_record_is_of_one_launch_under_threads() {
+    let launches = Launches::default();
+    let ring = launches.ring();
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for base in [1u32, 1000] {
+            let (ring, stop) = (&ring, &stop);
+            scope.spawn(move || {
+                for kernel in base..base + 900 {
+                    for _ in 0..200 {
+                        let launch = ring.begin(kernel, Location::caller(), u64::from(kernel));
+                        ring.put(launch);
+                    }
+                }
+                stop.store(true, Ordering::Relaxed);
+            });
+        }
+        while !stop.load(Ordering::Relaxed) {
+            for record in ring.open() {
+                assert_eq!(u64::from(record.kernel), record.stream);
+            }
+        }
+    });
+}

@@ -1,0 +1,117 @@
+//! `PoisonPolicy`: what happens at the moment when a context is lost.
+//!
+//! A program that goes on with a lost context serves errors until somebody notices. So a
+//! supervisor may ask to be told, or to have the process ended.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::io::Write as _;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::Error;
+use crate::sync::per_thread;
+
+/// What to do, once, when an error makes a context unusable.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum PoisonPolicy {
+    /// Nothing: operations return [`Error::Poisoned`].
+    #[default]
+    Keep,
+    /// Log the error with `tracing`, write it to standard error, and abort the process, so that whoever supervises it
+    /// starts another. Nothing is dropped and nothing flushed.
+    Abort,
+    /// Call this function with the [`Error::Poisoned`] that every operation returns from
+    /// now on.
+    ///
+    /// It runs on the thread whose operation failed, which may be dropping something, when
+    /// the crate holds no lock that the operation took: it may use the crate. A panic ends in
+    /// it.
+    Call(Arc<dyn Fn(&Error) + Send + Sync>),
+}
+
+impl PoisonPolicy {
+    /// Calls `function`, see [`Call`](Self::Call).
+    pub fn call(function: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        Self::Call(Arc::new(function))
+    }
+
+    fn carry_out(&self, error: &Error) {
+        match self {
+            Self::Keep => {}
+            Self::Abort => {
+                tracing::error!("{error}; aborting");
+                // A program without a subscriber would end without a word. Standard error may
+                // be closed, and a panic here could be in a drop.
+                let _ = writeln!(std::io::stderr(), "{error}; aborting");
+                std::process::abort();
+            }
+            Self::Call(function) => {
+                // This may be a drop. Dropping a panic's payload may panic again, so it is
+                // leaked.
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(|| function(error))) {
+                    let _ = ManuallyDrop::new(payload);
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for PoisonPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Keep => "Keep",
+            Self::Abort => "Abort",
+            Self::Call(_) => "Call",
+        })
+    }
+}
+
+per_thread! {
+    /// How many locks this thread holds that a policy must not run under.
+    static HELD: Cell<u32> = Cell::new(0);
+    /// What waits for them to be given back.
+    static WAITING: RefCell<Vec<(PoisonPolicy, Error)>> = RefCell::new(Vec::new());
+}
+
+/// Carries a policy out, as soon as this thread holds no lock.
+#[cold]
+pub(crate) fn carry_out(policy: PoisonPolicy, error: Error) {
+    let held = HELD.try_with(Cell::get).unwrap_or(0);
+    if held == 0 || cfg!(mutant = "policy_under_a_lock") {
+        return policy.carry_out(&error);
+    }
+    // A thread that has a count has a list.
+    let _ = WAITING.try_with(|waiting| waiting.borrow_mut().push((policy, error)));
+}
+
+/// While it is there, policies wait. Made before a lock is taken that driver calls are made
+/// under, and so dropped after it.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Quiet(PhantomData<*const ()>);
+
+impl Quiet {
+    pub(crate) fn new() -> Self {
+        let _ = HELD.try_with(|held| held.set(held.get() + 1));
+        Self(PhantomData)
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        let left = HELD.try_with(|held| {
+            held.set(held.get().saturating_sub(1));
+            held.get()
+        });
+        if matches!(left, Ok(0)) {
+            let waiting = WAITING.try_with(RefCell::take).unwrap_or_default();
+            for (policy, error) in waiting {
+                policy.carry_out(&error);
+            }
+        }
+    }
+}

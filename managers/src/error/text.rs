@@ -1,0 +1,132 @@
+//! What an [`Error`] says, and what it comes of.
+//!
+//! Written out: a derived `source` would be the box around a cause, which nobody can
+//! downcast to the [`Cause`].
+
+use core::fmt;
+
+use super::{Cause, Error};
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Driver(cause) => write!(f, "{cause}"),
+            Self::Unsupported {
+                symbol,
+                needs,
+                have,
+            } => write!(
+                f,
+                "the driver, of CUDA {have}, lacks {symbol}, which came with CUDA {needs}"
+            ),
+            Self::StaleHandle { kind, bits } => write!(
+                f,
+                "{kind} handle {bits:#x} is stale: it was released, or belongs to another manager"
+            ),
+            Self::NotAlive { kind, bits } => write!(
+                f,
+                "{kind} handle {bits:#x} names nothing yet: use `ensure_alive`"
+            ),
+            Self::ShutDown { kind } => {
+                write!(f, "{kind}: its manager was shut down; configure it again")
+            }
+            Self::Full { kind } => write!(
+                f,
+                "there is no room for another {kind}: release some, or configure a larger capacity"
+            ),
+            Self::OverLimit(account) => write!(
+                f,
+                "over the limit: {account}; free buffers or raise the limit"
+            ),
+            Self::OutOfMemory { cause, account } => write!(f, "out of memory: {account}; {cause}"),
+            Self::Poisoned { first, .. } => write!(
+                f,
+                "the context was lost to an earlier error: {first}; start a new process"
+            ),
+            Self::Forked => f.write_str(
+                "this process was forked after CUDA was initialised; start workers with exec instead",
+            ),
+            Self::Load { cause, log } if log.is_empty() => write!(f, "{cause}"),
+            Self::Load { cause, log } => write!(f, "{cause}\n{log}"),
+            Self::Unverified { operation, cause } => write!(
+                f,
+                "the work of {operation} is on its stream, but checked mode could not wait for it: \
+                 {cause}; do not put the work again; wait for its stream"
+            ),
+            Self::Arguments { function, mismatch } => write!(f, "{function}: {mismatch}"),
+            Self::Invalid { field, problem } => write!(f, "{field}: {problem}"),
+            Self::WrongContext { what } => write!(
+                f,
+                "{what} belongs to another context than the rest of the operation"
+            ),
+            Self::NoRuntime => f.write_str(
+                "no runtime context is entered on this thread; call `RuntimeContext::enter` first",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Arguments { mismatch, .. } => Some(mismatch),
+            _ => Some(self.cause()?),
+        }
+    }
+}
+
+impl std::error::Error for Cause {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.call)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::error::Error as _;
+    use std::sync::Arc;
+
+    use cupola_sys::driver::{CUresult, DriverError, id};
+
+    use super::super::{Account, Site};
+    use super::*;
+
+    // Without it code that walks the chain of an error, as reporters do, could not find the
+    // failed call.
+    #[test]
+    fn the_chain_ends_in_the_failed_call() {
+        let call = DriverError::Failed {
+            symbol: id::cuMemAlloc_v2,
+            code: CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+        };
+        let cause = Cause::new(call, Site::here());
+        let account = Account {
+            requested: 8,
+            live: 4,
+            peak: 4,
+            limit: 10,
+            blocks: 1,
+        };
+        for error in [
+            Error::Driver(cause.clone()),
+            Error::OutOfMemory {
+                cause: Box::new(cause.clone()),
+                account,
+            },
+            Error::Poisoned {
+                first: Arc::new(cause.clone()),
+                device: 0,
+            },
+            Error::Load {
+                cause: Box::new(cause.clone()),
+                log: String::new(),
+            },
+        ] {
+            let found = error.source().and_then(|source| source.downcast_ref());
+            assert_eq!(found, Some(&cause), "{error}");
+            let end = error.source().and_then(std::error::Error::source);
+            assert_eq!(end.and_then(|end| end.downcast_ref()), Some(&call));
+        }
+        assert!(Error::Forked.source().is_none());
+    }
+}

@@ -1,0 +1,205 @@
+//! What managers say about themselves: state, figures, and what a shutdown found.
+
+use std::fmt;
+
+use cupola_core::{Handle, Tag, tag};
+
+use crate::context::{ContextCore, ContextHandle, Live};
+use crate::error::{Error, Result};
+
+/// Whether a manager hands things out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It does.
+    Ready,
+    /// It was shut down, and makes nothing until it is configured again.
+    ShutDown,
+}
+
+impl State {
+    pub(crate) fn of(shut: bool) -> Self {
+        if shut { Self::ShutDown } else { Self::Ready }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ready => "ready",
+            Self::ShutDown => "shut down",
+        })
+    }
+}
+
+/// An object that a shutdown could not destroy, because somebody leases it. It is destroyed
+/// with its last lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeasedObject {
+    /// What it is.
+    pub kind: &'static str,
+    /// Its index: that of the handle that named it.
+    pub index: u32,
+    /// The handle that named it, as a number.
+    pub handle: u64,
+    /// Ordinal of the device.
+    pub device: Option<u32>,
+    /// The context that it is in; a context itself is its own.
+    pub context: Option<ContextHandle>,
+    /// How many leases it has. A buffer has one, its owner. A context that nobody leases
+    /// and that lives on has the things made in it.
+    pub leases: u64,
+}
+
+impl LeasedObject {
+    pub(crate) fn new<G: Tag>(handle: Handle<G>, leases: u64) -> Self {
+        Self {
+            kind: G::NAME,
+            index: handle.index() as u32,
+            handle: handle.to_bits(),
+            device: None,
+            context: None,
+            leases,
+        }
+    }
+
+    /// The handle that named it, if it is of this kind.
+    #[must_use]
+    pub fn handle_as<G: Tag>(&self) -> Option<Handle<G>> {
+        Handle::from_bits(self.handle).filter(|_| self.kind == G::NAME)
+    }
+}
+
+impl fmt::Display for LeasedObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            kind,
+            index,
+            handle,
+            leases,
+            ..
+        } = self;
+        write!(
+            f,
+            "{kind}#{index}@{}",
+            handle >> Handle::<tag::Slot>::INDEX_BITS
+        )?;
+        if let Some(context) = self.context.filter(|_| *kind != tag::Context::NAME) {
+            write!(f, " of {context:?}")?;
+        }
+        if let Some(device) = self.device.filter(|_| *kind != tag::Device::NAME) {
+            write!(f, " of device {device}")?;
+        }
+        write!(f, " ({leases} leases)")
+    }
+}
+
+/// What a shutdown found and did.
+///
+/// A shutdown has two phases: first every handle becomes stale and nothing new is made, then
+/// everything that nobody leases is destroyed. What is leased is listed here, stays good,
+/// and is destroyed with its last lease, in whatever order those go.
+#[derive(Clone, Debug, Default)]
+#[must_use = "it says what is still leased, and what the driver refused to destroy"]
+pub struct ShutdownReport {
+    /// What is still leased.
+    pub leased: Vec<LeasedObject>,
+    /// Objects that were destroyed.
+    pub destroyed: usize,
+    /// What the driver refused to destroy.
+    pub errors: Vec<Error>,
+    /// What is alive under the whole execution manager when its shutdown returns, memory
+    /// pools and pinned memory included; `None` in reports of the levels below.
+    pub alive: Option<Live>,
+}
+
+impl ShutdownReport {
+    /// Nothing is left of what the manager made.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.leased.is_empty()
+            && self.errors.is_empty()
+            && self.alive.is_none_or(|alive| alive.is_empty())
+    }
+
+    /// What is leased of one kind: `"Stream"`, `"Context"` and so on.
+    pub fn leased_of(&self, kind: &str) -> impl Iterator<Item = &LeasedObject> {
+        self.leased.iter().filter(move |object| object.kind == kind)
+    }
+
+    /// One object was destroyed, or could not be.
+    pub(crate) fn ended(&mut self, destroyed: Result<()>) {
+        self.destroyed += usize::from(destroyed.is_ok());
+        self.note(destroyed);
+    }
+
+    /// Says of what was listed without a place that it is in this context.
+    pub(crate) fn locate(&mut self, core: &ContextCore) {
+        for object in self.leased.iter_mut().rev() {
+            if object.device.is_some() {
+                break;
+            }
+            object.device = Some(core.ordinal());
+            object.context = core.handle();
+        }
+    }
+
+    pub(crate) fn note(&mut self, destroyed: Result<()>) {
+        if let Err(error) = destroyed {
+            self.errors.push(error);
+        }
+    }
+}
+
+impl fmt::Display for ShutdownReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} destroyed, {} still leased",
+            self.destroyed,
+            self.leased.len()
+        )?;
+        for object in &self.leased {
+            write!(f, "; {object}")?;
+        }
+        for error in &self.errors {
+            write!(f, "; {error}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Figures of a manager that uses its driver objects again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecycleStats {
+    /// Driver objects that were created.
+    pub created: u64,
+    /// Acquisitions that were served with an object that had been used before.
+    pub reused: u64,
+    /// Objects that are leased.
+    pub live: usize,
+    /// Objects that wait to be used again.
+    pub idle: usize,
+    /// The most objects that existed at a time, waiting ones included.
+    pub peak: usize,
+    /// The most objects that may exist at a time.
+    pub capacity: usize,
+}
+
+/// Figures of a manager whose objects are not used again: devices, contexts, modules,
+/// functions, buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ManagerStats {
+    /// Objects that were created.
+    pub created: u64,
+    /// Objects that exist, those without a name that are still leased among them.
+    pub live: usize,
+    /// Objects that have a handle.
+    pub named: usize,
+    /// The most objects that existed at a time.
+    pub peak: usize,
+    /// The most objects that may exist at a time.
+    pub capacity: usize,
+}

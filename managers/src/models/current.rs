@@ -1,0 +1,138 @@
+//! The current context of a thread, while contexts come and go on others.
+
+use std::sync::Arc;
+
+use loom::sync::Mutex;
+use loom::thread;
+
+use super::driver::{self, device};
+use super::model;
+use crate::context::{ContextCore, Ledger, forget_current};
+
+/// An operation in a context, which must be made in that one.
+fn work_in(core: &ContextCore) {
+    let number = driver::number_of(core);
+    let driver = core.enter().unwrap();
+    assert_eq!(driver::current(), Some(number), "in another context");
+    // SAFETY: the call takes no pointers.
+    core.check(unsafe { driver.cuCtxSynchronize() }).unwrap();
+}
+
+/// Where threads find a context that another one replaces.
+type Place = loom::sync::Arc<Mutex<Option<Arc<ContextCore>>>>;
+
+fn place(core: Arc<ContextCore>) -> Place {
+    Place::new(Mutex::new(Some(core)))
+}
+
+fn look(place: &Place) -> Option<Arc<ContextCore>> {
+    place.lock().unwrap().clone()
+}
+
+// Without it an operation could run in a dead context, because a new one has its address.
+#[test]
+fn a_context_at_the_address_of_another_is_not_taken_for_it() {
+    model(
+        &["the first", "one at its address", "one elsewhere", "none"],
+        |seen| {
+            let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
+            let first = driver::context(&driver, &ledger);
+            let address = first.raw();
+            work_in(&first);
+            let place = place(first);
+            let other = thread::spawn({
+                let (place, ledger) = (place.clone(), ledger.clone());
+                move || {
+                    drop(place.lock().unwrap().take());
+                    let next = driver::context(&driver, &ledger);
+                    *place.lock().unwrap() = Some(next);
+                }
+            });
+            match look(&place) {
+                None => seen.note("none"),
+                Some(core) => {
+                    work_in(&core);
+                    seen.note(match driver::number_of(&core) {
+                        1 => "the first",
+                        _ if core.raw() == address => "one at its address",
+                        _ => "one elsewhere",
+                    });
+                }
+            }
+            other.join().unwrap();
+            let last = place.lock().unwrap().take().unwrap();
+            work_in(&last);
+            if last.raw() != address {
+                seen.note("one elsewhere");
+            }
+            drop(last);
+            device().check_empty();
+            assert_eq!(ledger.live(), Default::default());
+        },
+    );
+}
+
+// Without it a thread could take another's current context for its own.
+#[test]
+fn each_thread_has_its_own() {
+    model(&["done"], |seen| {
+        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
+        let one = driver::context(&driver, &ledger);
+        let two = driver::context(&driver, &ledger);
+        let other = thread::spawn({
+            let (one, two) = (one.clone(), two.clone());
+            move || {
+                work_in(&one);
+                work_in(&two);
+            }
+        });
+        work_in(&two);
+        work_in(&one);
+        work_in(&one);
+        other.join().unwrap();
+        work_in(&one);
+        drop((one, two));
+        seen.note("done");
+        device().check_empty();
+    });
+}
+
+// Without it a guard could restore a context that is not there, or be wrong about which one
+// it restored.
+#[test]
+fn a_guard_restores_what_was_there() {
+    model(&["restored", "gone meanwhile"], |seen| {
+        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
+        let inner = driver::context(&driver, &ledger);
+        let outer = driver::context(&driver, &ledger);
+        let number = driver::number_of(&outer);
+        work_in(&outer);
+        let place = place(outer);
+        let other = thread::spawn({
+            let (place, ledger) = (place.clone(), ledger.clone());
+            move || {
+                drop(place.lock().unwrap().take());
+                let next = driver::context(&driver, &ledger);
+                *place.lock().unwrap() = Some(next);
+            }
+        });
+        let guard = inner.guard().unwrap();
+        work_in(&inner);
+        let was_inner = driver::current() == Some(driver::number_of(&inner));
+        assert!(was_inner);
+        drop(guard);
+        seen.note(if driver::current() == Some(number) {
+            "restored"
+        } else {
+            "gone meanwhile"
+        });
+        work_in(&inner);
+        other.join().unwrap();
+        work_in(&look(&place).unwrap());
+        forget_current();
+        work_in(&inner);
+        drop((place.lock().unwrap().take(), inner));
+        device().check_empty();
+        assert_eq!(ledger.live(), Default::default());
+    });
+}

@@ -1,0 +1,77 @@
+//! What is made when it is first asked for, as devices, contexts and functions are: one
+//! thread makes it, and the others sleep.
+
+use std::sync::Arc;
+
+use loom::thread;
+
+use super::model;
+use super::registry::Items;
+use crate::error::Error;
+
+// Without it two threads could both make a device, or one that waited could sleep for ever.
+#[test]
+fn of_those_who_ask_one_makes_it_and_all_have_it() {
+    model(&["mine", "the other's"], |seen| {
+        let items = Items::new();
+        let handle = items.store.reserve().unwrap();
+        let ask = {
+            let items = items.clone();
+            move || {
+                let mut is_maker = false;
+                let item = items.store.ensure_alive(handle, |seat| {
+                    is_maker = true;
+                    items.make(seat)
+                });
+                let item = item.unwrap();
+                item.read();
+                (is_maker, item)
+            }
+        };
+        let other = thread::spawn(ask.clone());
+        let (mine, item) = ask();
+        let (others, same) = other.join().unwrap();
+        assert!(mine ^ others);
+        assert!(Arc::ptr_eq(&item, &same));
+        assert_eq!(items.made(), 1);
+        seen.note(if mine { "mine" } else { "the other's" });
+        drop((ask, item, same, items.store.shut()));
+        items.close();
+    });
+}
+
+// Without it one who waited could be left asleep when the making fails, be told of success, or
+// find the handle dead.
+#[test]
+fn a_failure_goes_to_all_who_wait_and_the_next_may_try() {
+    let outcomes = ["one failure for both", "one each"];
+    model(&outcomes, |seen| {
+        let items = Items::new();
+        let handle = items.store.reserve().unwrap();
+        let failure = Error::Full { kind: "model" };
+        let ask = {
+            let (items, failure) = (items.clone(), failure.clone());
+            move || {
+                let mut tries = 0;
+                let got = items.store.ensure_alive(handle, |_seat| {
+                    tries += 1;
+                    Err(failure.clone())
+                });
+                (tries, got.map(drop))
+            }
+        };
+        let other = thread::spawn(ask.clone());
+        let (mine, got) = ask();
+        let (others, same) = other.join().unwrap();
+        assert_eq!((&got, &same), (&Err(failure.clone()), &Err(failure)));
+        seen.note(match mine + others {
+            1 => "one failure for both",
+            2 => "one each",
+            tries => panic!("{tries} tries"),
+        });
+        let item = items.store.ensure_alive(handle, |seat| items.make(seat));
+        item.unwrap().read();
+        drop((ask, items.store.shut()));
+        items.close();
+    });
+}

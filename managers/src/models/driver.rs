@@ -1,0 +1,215 @@
+//! A driver for the models: contexts, streams and events that are only counted. As CUDA does,
+//! it gives the address of what was destroyed to what is made next.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+use cupola_sys::Symbol;
+use cupola_sys::driver::{CUcontext, CUevent, CUresult, CUstream, Driver, ProcAddress, pfn};
+use loom::sync::{Mutex, MutexGuard};
+
+use crate::context::{ContextCore, Hold, Ledger};
+use crate::sync::per_thread;
+
+#[derive(Default)]
+pub(super) struct Device {
+    /// Address of a context, and a number that no other one has.
+    contexts: Vec<(usize, u64)>,
+    objects: Vec<usize>,
+    /// Contexts so far.
+    pub(super) made: u64,
+    /// Streams and events so far.
+    pub(super) objects_made: usize,
+    /// Calls that no program may make.
+    mistakes: Vec<&'static str>,
+}
+
+loom::lazy_static! {
+    static ref DEVICE: Mutex<Device> = Mutex::new(Device::default());
+}
+
+per_thread! {
+    /// The context that is current on this thread: address and number.
+    static CURRENT: Cell<(usize, u64)> = Cell::new((0, 0));
+}
+
+/// The device of this run of a model.
+pub(super) fn device() -> MutexGuard<'static, Device> {
+    DEVICE.lock().unwrap()
+}
+
+impl Device {
+    fn context_at(&self, address: usize) -> Option<u64> {
+        let found = self.contexts.iter().find(|context| context.0 == address);
+        found.map(|context| context.1)
+    }
+
+    fn make(&mut self) -> usize {
+        let address = free(&self.objects);
+        self.objects.push(address);
+        self.objects_made += 1;
+        address
+    }
+
+    fn destroy(&mut self, address: usize) -> CUresult {
+        match self.objects.iter().position(|&object| object == address) {
+            Some(place) => {
+                self.objects.remove(place);
+                CUresult::CUDA_SUCCESS
+            }
+            None => {
+                self.mistakes
+                    .push("an object was destroyed that is not there");
+                CUresult::CUDA_ERROR_INVALID_HANDLE
+            }
+        }
+    }
+
+    /// Nothing is left, and no call was wrong.
+    pub(super) fn check_empty(&self) {
+        assert_eq!(self.mistakes, [""; 0]);
+        assert_eq!((self.contexts.len(), self.objects.len()), (0, 0));
+    }
+}
+
+/// The lowest address that is not in use.
+fn free(used: &[usize]) -> usize {
+    (1..)
+        .map(|n| n * 0x1000)
+        .find(|address| !used.contains(address))
+        .unwrap()
+}
+
+/// A context of this device, as a context manager makes one.
+pub(super) fn context(driver: &Driver, ledger: &Arc<Ledger>) -> Arc<ContextCore> {
+    let raw = {
+        let mut device = device();
+        let used: Vec<_> = device.contexts.iter().map(|context| context.0).collect();
+        let address = free(&used);
+        device.made += 1;
+        let number = device.made;
+        device.contexts.push((address, number));
+        ptr::without_provenance_mut(address)
+    };
+    let ledger = Arc::clone(ledger);
+    // SAFETY: made just now, for this value alone.
+    unsafe { ContextCore::new(driver.clone(), raw, Hold::Created, (0, 0), ledger) }
+}
+
+/// The number of the context that is current on this thread, if it is alive.
+pub(super) fn current() -> Option<u64> {
+    let (address, number) = CURRENT.with(Cell::get);
+    (device().context_at(address) == Some(number)).then_some(number)
+}
+
+/// The number of a context that is alive.
+pub(super) fn number_of(core: &ContextCore) -> u64 {
+    device().context_at(core.raw().addr()).unwrap()
+}
+
+unsafe extern "C" fn version(version: *mut c_int) -> CUresult {
+    // SAFETY: valid by the function's contract.
+    unsafe { *version = 12_000 };
+    CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn set_current(context: CUcontext) -> CUresult {
+    let address = context.addr();
+    let number = device().context_at(address);
+    match number {
+        None if address != 0 => CUresult::CUDA_ERROR_INVALID_CONTEXT,
+        found => {
+            CURRENT.with(|current| current.set((address, found.unwrap_or(0))));
+            CUresult::CUDA_SUCCESS
+        }
+    }
+}
+
+unsafe extern "C" fn get_current(context: *mut CUcontext) -> CUresult {
+    let (address, _) = CURRENT.with(Cell::get);
+    // SAFETY: valid by the function's contract.
+    unsafe { *context = ptr::without_provenance_mut(address) };
+    CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn synchronize() -> CUresult {
+    match current() {
+        Some(_) => CUresult::CUDA_SUCCESS,
+        None => CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED,
+    }
+}
+
+unsafe extern "C" fn destroy_context(context: CUcontext) -> CUresult {
+    let mut device = device();
+    let before = device.contexts.len();
+    device.contexts.retain(|known| known.0 != context.addr());
+    if device.contexts.len() == before {
+        device
+            .mistakes
+            .push("a context was destroyed that is not there");
+    }
+    if device.contexts.is_empty() && !device.objects.is_empty() {
+        device
+            .mistakes
+            .push("a context went before what was made in it");
+    }
+    CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn create_event(event: *mut CUevent, _: c_uint) -> CUresult {
+    if current().is_none() {
+        return CUresult::CUDA_ERROR_INVALID_CONTEXT;
+    }
+    // SAFETY: valid by the function's contract.
+    unsafe { *event = ptr::without_provenance_mut(device().make()) };
+    CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn destroy_event(event: CUevent) -> CUresult {
+    device().destroy(event.addr())
+}
+
+unsafe extern "C" fn create_stream(stream: *mut CUstream, _: c_uint, _: c_int) -> CUresult {
+    if current().is_none() {
+        return CUresult::CUDA_ERROR_INVALID_CONTEXT;
+    }
+    // SAFETY: valid by the function's contract.
+    unsafe { *stream = ptr::without_provenance_mut(device().make()) };
+    CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn destroy_stream(stream: CUstream) -> CUresult {
+    device().destroy(stream.addr())
+}
+
+struct Source;
+
+// SAFETY: each function has the type of the name that it answers for, and is always there.
+unsafe impl ProcAddress for Source {
+    fn proc_address(&self, symbol: &Symbol) -> *const c_void {
+        match symbol.as_str() {
+            "cuDriverGetVersion" => version as pfn::cuDriverGetVersion as _,
+            "cuCtxSetCurrent" => set_current as pfn::cuCtxSetCurrent as _,
+            "cuCtxGetCurrent" => get_current as pfn::cuCtxGetCurrent as _,
+            "cuCtxSynchronize" => synchronize as pfn::cuCtxSynchronize as _,
+            "cuCtxDestroy_v2" => destroy_context as pfn::cuCtxDestroy_v2 as _,
+            "cuEventCreate" => create_event as pfn::cuEventCreate as _,
+            "cuEventDestroy_v2" => destroy_event as pfn::cuEventDestroy_v2 as _,
+            "cuStreamCreateWithPriority" => create_stream as pfn::cuStreamCreateWithPriority as _,
+            "cuStreamDestroy_v2" => destroy_stream as pfn::cuStreamDestroy_v2 as _,
+            _ => ptr::null(),
+        }
+    }
+
+    fn describe(&self) -> String {
+        "a driver of the models".into()
+    }
+}
+
+/// A driver of this device.
+pub(super) fn driver() -> Driver {
+    // SAFETY: `Source` keeps its contract.
+    unsafe { Driver::from_source(Box::new(Source)) }.unwrap()
+}

@@ -1,0 +1,157 @@
+//! What streams remember of their launches, while several threads launch on one. Under loom
+//! a ring has two entries.
+
+use core::panic::Location;
+use std::sync::Arc;
+
+use cupola_core::{Handle, tag};
+use loom::sync::atomic::{AtomicBool, Ordering};
+use loom::thread;
+
+use super::model;
+use crate::error::{Blame, LaunchSite, Launches, Ring, Site};
+
+/// A launch whose kernel, place and stream go together, and who it is.
+#[derive(Clone, Copy)]
+struct Known {
+    name: &'static str,
+    kernel: u32,
+    location: &'static Location<'static>,
+    stream: Option<Handle<tag::Stream>>,
+}
+
+impl Known {
+    #[track_caller]
+    fn new(launches: &Launches, number: u32, name: &'static std::ffi::CStr) -> Self {
+        Self {
+            name: name.to_str().unwrap(),
+            kernel: launches.name(name),
+            location: Location::caller(),
+            stream: Handle::from_bits(Handle::<tag::Stream>::from_parts(number, 2).to_bits()),
+        }
+    }
+
+    fn begin(&self, ring: &Ring) -> u64 {
+        let stream = self.stream.unwrap().to_bits();
+        ring.begin(self.kernel, self.location, stream)
+    }
+
+    fn launch(&self, ring: &Ring) {
+        ring.put(self.begin(ring));
+    }
+
+    fn is(&self, suspect: &LaunchSite) -> bool {
+        let same = (suspect.site.stream, suspect.site.location) == (self.stream, self.location);
+        let named = suspect.kernel == self.name;
+        assert_eq!(named, same, "torn: {suspect:?}");
+        named
+    }
+}
+
+fn suspects(launches: &Launches) -> Vec<LaunchSite> {
+    match launches.blame(&Site::here(), false).as_deref() {
+        None => Vec::new(),
+        Some(Blame::OneOf(list)) => list.clone(),
+        Some(other) => panic!("{other:?}"),
+    }
+}
+
+// Without it an error could be put down to a kernel with the line of another, or to a launch
+// that never was.
+#[test]
+fn a_suspect_is_one_launch_that_was() {
+    model(&["one", "two"], |seen| {
+        let launches = Arc::new(Launches::default());
+        let ring = launches.ring();
+        let known = [
+            Known::new(&launches, 1, c"a"),
+            Known::new(&launches, 2, c"b"),
+            Known::new(&launches, 3, c"c"),
+        ];
+        known[0].launch(&ring);
+        known[1].launch(&ring);
+        let other = thread::spawn({
+            let ring = Arc::clone(&ring);
+            move || known[2].launch(&ring)
+        });
+        let named = suspects(&launches);
+        for suspect in &named {
+            let of = known.iter().filter(|one| one.is(suspect)).count();
+            assert_eq!(of, 1, "invented: {suspect:?}");
+        }
+        seen.note(["none", "one", "two"][named.len()]);
+        other.join().unwrap();
+        let named = suspects(&launches);
+        assert!(
+            named
+                .iter()
+                .all(|suspect| known.iter().any(|one| one.is(suspect)))
+        );
+    });
+}
+
+// Without it two threads that launch on one stream could write one entry together, when one of
+// them was held up for a round of the ring.
+#[test]
+fn an_entry_is_written_by_one() {
+    model(&["one", "two"], |seen| {
+        let launches = Arc::new(Launches::default());
+        let ring = launches.ring();
+        let known = [
+            Known::new(&launches, 1, c"a"),
+            Known::new(&launches, 2, c"b"),
+            Known::new(&launches, 3, c"c"),
+        ];
+        let other = thread::spawn({
+            let ring = Arc::clone(&ring);
+            move || known[0].launch(&ring)
+        });
+        known[1].launch(&ring);
+        known[2].launch(&ring);
+        known[1].launch(&ring);
+        other.join().unwrap();
+        let named = suspects(&launches);
+        for suspect in &named {
+            let of = known.iter().filter(|one| one.is(suspect)).count();
+            assert_eq!(of, 1, "invented: {suspect:?}");
+        }
+        seen.note(["none", "one", "two"][named.len()]);
+    });
+}
+
+// Without it a kernel that still runs could be let off by a wait that began before the driver
+// had it.
+#[test]
+fn a_wait_lets_off_only_what_it_waited_for() {
+    model(&["waited for", "suspect"], |seen| {
+        let launches = Arc::new(Launches::default());
+        let ring = launches.ring();
+        let known = Known::new(&launches, 1, c"a");
+        // What the device has been given.
+        let is_given = loom::sync::Arc::new(AtomicBool::new(false));
+        let other = thread::spawn({
+            let (ring, is_given) = (Arc::clone(&ring), is_given.clone());
+            move || {
+                let launch = known.begin(&ring);
+                is_given.store(true, Ordering::SeqCst);
+                ring.put(launch);
+            }
+        });
+        let mark = ring.mark();
+        let is_waited_for = is_given.load(Ordering::SeqCst);
+        ring.complete(mark);
+        other.join().unwrap();
+        let named = suspects(&launches);
+        if !is_waited_for {
+            assert!(named.len() == 1 && known.is(&named[0]), "let off");
+        }
+        seen.note(if named.is_empty() {
+            "waited for"
+        } else {
+            "suspect"
+        });
+        // Known to be with the driver now, so a wait covers it.
+        ring.complete(ring.mark());
+        assert!(suspects(&launches).is_empty());
+    });
+}

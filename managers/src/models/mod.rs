@@ -1,0 +1,168 @@
+//! Models of what threads share in this crate, run under loom; each is named for its claim.
+//!
+//! ```text
+//! RUSTFLAGS="--cfg loom -C debug-assertions=on" LOOM_MAX_PREEMPTIONS=2 \
+//!     cargo test --release -p cupola-managers --lib models
+//! ```
+//! What loom leaves out is said in `core/tests/loom/main.rs`, and why every model lists the
+//! outcomes that it must come to see. Here too objects hold a loom cell: a use that is not
+//! ordered behind the object's making and before its destruction fails the model. A node
+//! that is not freed keeps its `Arc` of the depot, and loom refuses to end a run with one.
+
+mod current;
+mod demand;
+mod driver;
+mod latch;
+mod launches;
+mod managers;
+mod names;
+mod policy;
+mod registry;
+mod reuse;
+mod shutdown;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use cupola_core::tag;
+use loom::cell::UnsafeCell;
+
+use crate::error::Result;
+use crate::lifecycle::ShutdownReport;
+use crate::recycle::{Leased, Recycled, Recycler};
+
+/// The outcomes seen so far, over all runs of a model.
+#[derive(Clone, Default)]
+struct Seen(Arc<Mutex<BTreeSet<&'static str>>>);
+
+impl Seen {
+    fn note(&self, outcome: &'static str) {
+        self.0.lock().unwrap().insert(outcome);
+    }
+}
+
+/// Explores `run`, which must come to see each of `outcomes` and no other.
+fn model(outcomes: &[&'static str], run: impl Fn(&Seen) + Send + Sync + 'static) {
+    let seen = Seen::default();
+    let noted = seen.clone();
+    loom::model(move || run(&noted));
+    assert_eq!(*seen.0.lock().unwrap(), outcomes.iter().copied().collect());
+}
+
+/// A recycler of things, its last owner in whatever thread; and the account of its things.
+type Shared = loom::sync::Arc<Recycler<Thing, tag::Event>>;
+type Lease = Leased<Thing, tag::Event>;
+
+/// What came of the things of one run. Not loom's atomics: they are of the model.
+#[derive(Clone, Default)]
+struct Account(Arc<Counts>);
+
+#[derive(Default)]
+struct Counts {
+    made: AtomicUsize,
+    ended: AtomicUsize,
+    /// Things have no second life.
+    once: AtomicBool,
+}
+
+impl Account {
+    fn of_single_lives() -> Self {
+        let account = Self::default();
+        account.0.once.store(true, Ordering::Relaxed);
+        account
+    }
+
+    fn made(&self) -> usize {
+        self.0.made.load(Ordering::Relaxed)
+    }
+
+    fn ended(&self) -> usize {
+        self.0.ended.load(Ordering::Relaxed)
+    }
+
+    /// What `acquire` makes a thing with.
+    fn make(&self) -> Result<Thing> {
+        self.0.made.fetch_add(1, Ordering::Relaxed);
+        Ok(Thing {
+            touched: UnsafeCell::new(()),
+            account: self.clone(),
+        })
+    }
+
+    fn acquire(&self, recycler: &Shared) -> Result<Lease> {
+        recycler.acquire(0, false, || self.make())
+    }
+
+    /// A thing that the recycler keeps by its name.
+    fn hold(&self, recycler: &Shared) -> Lease {
+        recycler.acquire(0, true, || self.make()).unwrap()
+    }
+
+    /// The manager's end, when every lease has ended: nothing is left, and nothing went twice.
+    fn close(&self, recycler: Shared) {
+        let stats = recycler.stats();
+        assert_eq!(stats.live, 0);
+        assert_eq!(stats.created as usize, self.made());
+        assert_eq!(stats.idle, self.made() - self.ended(), "an object is lost");
+        drop(recycler);
+        assert_eq!(self.ended(), self.made());
+    }
+}
+
+fn recycler(capacity: usize) -> Shared {
+    Shared::new(Recycler::new(capacity))
+}
+
+fn shut(recycler: &Shared) -> ShutdownReport {
+    let mut report = ShutdownReport::default();
+    recycler.shut(&mut report);
+    assert!(report.errors.is_empty());
+    report
+}
+
+/// An object that loom watches.
+struct Thing {
+    touched: UnsafeCell<()>,
+    account: Account,
+}
+
+// SAFETY: the cell is only ever marked as read or written and holds nothing; that the
+// marks never meet is what the models check.
+unsafe impl Sync for Thing {}
+// SAFETY: as above.
+unsafe impl Send for Thing {}
+
+impl Thing {
+    /// A use that others of the same life may make too.
+    fn read(&self) {
+        self.touched.with(|_| ());
+    }
+
+    /// The use of somebody who has the life alone.
+    fn write(&self) {
+        self.touched.with_mut(|_| ());
+    }
+}
+
+impl Recycled for Thing {
+    fn is_reusable(&self) -> bool {
+        self.read();
+        !self.account.0.once.load(Ordering::Relaxed)
+    }
+
+    fn renew(&self) {
+        self.write();
+    }
+
+    fn destroy(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Thing {
+    fn drop(&mut self) {
+        self.write();
+        self.account.0.ended.fetch_add(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,122 @@
+//! A handle names one life, and none that comes after it.
+
+use loom::thread;
+
+use super::{Account, model, recycler};
+
+// Without it a handle could lead to an object that has ended, or to its next life.
+#[test]
+fn a_handle_leads_to_its_own_life_or_to_none() {
+    model(&["leased", "stale", "a life later"], |seen| {
+        let (things, account) = (recycler(2), Account::default());
+        let first = account.acquire(&things).unwrap();
+        let handle = first.handle();
+        let next = thread::spawn({
+            let (things, account) = (things.clone(), account.clone());
+            move || {
+                let next = account.acquire(&things).unwrap();
+                assert_ne!(next.handle(), handle);
+                next.write();
+                next
+            }
+        });
+        let by_name = thread::spawn({
+            let things = things.clone();
+            move || {
+                let lease = things.lease(handle).ok()?;
+                assert_eq!(lease.handle(), handle);
+                lease.read();
+                Some(())
+            }
+        });
+        first.read();
+        drop(first);
+        let next = next.join().unwrap();
+        seen.note(match by_name.join().unwrap() {
+            Some(()) => "leased",
+            None if next.lives() == 2 => "a life later",
+            None => "stale",
+        });
+        assert!(things.lease(handle).is_err());
+        // Nobody but us has a lease now: the handle led to none of this life.
+        next.write();
+        drop(next);
+        account.close(things);
+    });
+}
+
+// Without it whoever finds a name could find an object that is not there yet.
+#[test]
+fn what_has_a_name_is_there() {
+    model(&["found", "no name yet", "gone again"], |seen| {
+        let (things, account) = (recycler(1), Account::default());
+        let other = thread::spawn({
+            let things = things.clone();
+            move || {
+                let name = things.handles().next();
+                match name.map(|name| things.lease(name)) {
+                    None => "no name yet",
+                    Some(Err(_)) => "gone again",
+                    Some(Ok(lease)) => {
+                        lease.read();
+                        "found"
+                    }
+                }
+            }
+        });
+        let lease = account.acquire(&things).unwrap();
+        lease.read();
+        drop(lease);
+        seen.note(other.join().unwrap());
+        account.close(things);
+    });
+}
+
+// Without it a name could be ended twice, or a lease be taken by a name that was ended.
+#[test]
+fn a_name_is_ended_once() {
+    model(&["leased", "stale"], |seen| {
+        let (things, account) = (recycler(1), Account::default());
+        let handle = account.hold(&things).handle();
+        let others = [(); 2].map(|()| {
+            let things = things.clone();
+            thread::spawn(move || things.release(handle).is_ok())
+        });
+        let lease = things.lease(handle);
+        seen.note(if lease.is_ok() { "leased" } else { "stale" });
+        if let Ok(lease) = &lease {
+            lease.read();
+        }
+        let ended = others.map(|other| other.join().unwrap());
+        assert!(ended[0] != ended[1]);
+        assert!(things.lease(handle).is_err());
+        assert_eq!(things.live(), usize::from(lease.is_ok()));
+        drop(lease);
+        assert_eq!(things.stats().idle, 1);
+        account.close(things);
+    });
+}
+
+// Without it an object could end twice, or never, when its name and its last lease end at
+// once.
+#[test]
+fn a_release_and_the_last_lease_end_a_life_once() {
+    model(&["waits"], |seen| {
+        let (things, account) = (recycler(1), Account::default());
+        let lease = account.hold(&things);
+        let handle = lease.handle();
+        let other = thread::spawn(move || {
+            lease.read();
+            drop(lease);
+        });
+        things.release(handle).unwrap();
+        other.join().unwrap();
+        assert!(things.release(handle).is_err());
+        let next = account.acquire(&things).unwrap();
+        next.write();
+        assert_eq!((next.lives(), account.made()), (2, 1));
+        seen.note("waits");
+        drop(next);
+        account.close(things);
+    });
+}

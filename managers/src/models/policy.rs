@@ -1,0 +1,84 @@
+//! What happens when a context is lost: once, and under no lock of the operation that failed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cupola_sys::driver::{CUresult, DriverError, id};
+use loom::sync::Mutex;
+use loom::thread;
+
+use super::driver::{self, device};
+use super::model;
+use crate::context::{ContextCore, Ledger};
+use crate::error::{Error, PoisonPolicy, Quiet};
+
+fn fail(core: &ContextCore, code: CUresult) -> Error {
+    let symbol = id::cuStreamSynchronize;
+    core.failed(DriverError::Failed { symbol, code })
+}
+
+// Without it a supervisor could be told twice of one loss, of another error than operations
+// return, or not at all.
+#[test]
+fn one_of_those_who_fail_carries_the_policy_out() {
+    model(&["mine", "the other's"], |seen| {
+        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
+        let core = driver::context(&driver, &ledger);
+        let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+        ledger.set_poison_policy(PoisonPolicy::call({
+            let told = Arc::clone(&told);
+            move |error| told.lock().unwrap().push(error.clone())
+        }));
+        let other = thread::spawn({
+            let core = Arc::clone(&core);
+            move || fail(&core, CUresult::CUDA_ERROR_LAUNCH_FAILED)
+        });
+        let mine = fail(&core, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+        let others = other.join().unwrap();
+        let told = std::mem::take(&mut *told.lock().unwrap());
+        assert_eq!(told, [core.poison().unwrap()]);
+        let is_mine = matches!(mine, Error::Driver(_));
+        assert_ne!(is_mine, matches!(others, Error::Driver(_)));
+        seen.note(if is_mine { "mine" } else { "the other's" });
+        ledger.set_poison_policy(PoisonPolicy::Keep);
+        drop(core);
+        device().check_empty();
+    });
+}
+
+// Without it a policy that uses what the failed operation had locked would wait for ever.
+#[test]
+fn a_policy_runs_when_the_locks_are_given_back() {
+    model(&["told"], |seen| {
+        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
+        let core = driver::context(&driver, &ledger);
+        let locked = loom::sync::Arc::new(Mutex::new(()));
+        let told = Arc::new(AtomicUsize::new(0));
+        core.set_poison_policy(PoisonPolicy::call({
+            let (locked, told) = (locked.clone(), Arc::clone(&told));
+            move |_| {
+                drop(locked.lock().unwrap());
+                told.fetch_add(1, Ordering::Relaxed);
+            }
+        }));
+        let other = thread::spawn({
+            let (core, locked) = (Arc::clone(&core), locked.clone());
+            move || {
+                let _quiet = Quiet::new();
+                let _locked = locked.lock().unwrap();
+                fail(&core, CUresult::CUDA_ERROR_LAUNCH_FAILED)
+            }
+        });
+        {
+            let _quiet = Quiet::new();
+            let _locked = locked.lock().unwrap();
+            fail(&core, CUresult::CUDA_ERROR_LAUNCH_FAILED);
+        }
+        other.join().unwrap();
+        assert_eq!(told.load(Ordering::Relaxed), 1);
+        seen.note("told");
+        core.set_poison_policy(PoisonPolicy::Keep);
+        drop(core);
+        device().check_empty();
+    });
+}

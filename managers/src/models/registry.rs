@@ -1,0 +1,259 @@
+//! The registry's gate: shutdown and opening against what goes in and what is leased.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use cupola_core::{Handle, tag};
+use loom::cell::UnsafeCell;
+use loom::thread;
+
+use super::model;
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+use crate::registry::{Fixed, Registry, Seat};
+
+/// What a registry holds. Its end is not marked: the standard library's `Arc`, which loom does
+/// not see, puts it behind every use.
+pub(super) struct Item {
+    made: UnsafeCell<()>,
+    ended: Arc<AtomicUsize>,
+    _seat: Seat,
+}
+
+// SAFETY: the cell is only ever marked as read or written and holds nothing; that the
+// marks never meet is what the models check.
+unsafe impl Sync for Item {}
+// SAFETY: as above.
+unsafe impl Send for Item {}
+
+impl Item {
+    /// Whoever has it finds all of it.
+    pub(super) fn read(&self) {
+        self.made.with(|_| ());
+    }
+}
+
+impl Drop for Item {
+    fn drop(&mut self) {
+        self.ended.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+type Store = Registry<Item, tag::Device, Fixed<Item, 2>>;
+
+/// A registry, and how many of its items were made and have ended.
+#[derive(Clone)]
+pub(super) struct Items {
+    pub(super) store: loom::sync::Arc<Store>,
+    made: Arc<AtomicUsize>,
+    ended: Arc<AtomicUsize>,
+}
+
+impl Items {
+    pub(super) fn new() -> Self {
+        Self {
+            store: loom::sync::Arc::new(Registry::fixed()),
+            made: Arc::default(),
+            ended: Arc::default(),
+        }
+    }
+
+    pub(super) fn made(&self) -> usize {
+        self.made.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn make(&self, seat: Seat) -> Result<Item> {
+        self.made.fetch_add(1, Ordering::Relaxed);
+        let made = UnsafeCell::new(());
+        made.with_mut(|_| ());
+        Ok(Item {
+            made,
+            ended: Arc::clone(&self.ended),
+            _seat: seat,
+        })
+    }
+
+    fn insert(&self) -> Result<(Handle<tag::Device>, Arc<Item>)> {
+        let mut name = None;
+        let item = self.store.insert_with(|handle, seat| {
+            name = Some(handle);
+            self.make(seat)
+        })?;
+        Ok((name.unwrap(), item))
+    }
+
+    /// Nothing is left, in the registry or elsewhere.
+    pub(super) fn close(self) {
+        assert_eq!(self.store.live(), 0, "left behind");
+        assert_eq!(self.store.stats().live, 0);
+        assert_eq!(self.ended.load(Ordering::Relaxed), self.made());
+    }
+}
+
+/// What came of something that may have been made during a shutdown, which found `found`.
+fn outcome(got: &Result<Arc<Item>>, found: &[(Handle<tag::Device>, Arc<Item>)]) -> &'static str {
+    for (_, item) in found {
+        item.read();
+    }
+    match got {
+        Ok(item) => {
+            item.read();
+            let is_found = found.iter().any(|(_, one)| Arc::ptr_eq(one, item));
+            assert!(is_found, "handed out behind a shutdown");
+            "handed out"
+        }
+        Err(Error::ShutDown { .. }) if found.is_empty() => "refused",
+        // The shutdown has it, and destroys it.
+        Err(Error::ShutDown { .. }) => "refused, and found",
+        Err(other) => panic!("{other}"),
+    }
+}
+
+// Without it something could be made or leased that no shutdown ends or reports.
+#[test]
+fn nothing_goes_in_behind_a_shutdown() {
+    model(&["handed out", "refused", "refused, and found"], |seen| {
+        let items = Items::new();
+        let other = thread::spawn({
+            let items = items.clone();
+            move || items.insert()
+        });
+        let found = items.store.shut();
+        assert!(matches!(items.insert(), Err(Error::ShutDown { .. })));
+        let got = other.join().unwrap().map(|(_, item)| item);
+        seen.note(outcome(&got, &found));
+        assert!(items.store.handles().next().is_none());
+        drop((got, found));
+        items.close();
+    });
+}
+
+// Without it what is made on demand could come to life after the shutdown that ended its
+// handle.
+#[test]
+fn nothing_is_made_on_demand_behind_a_shutdown() {
+    model(
+        &["handed out", "refused", "refused, and found", "stale"],
+        |seen| {
+            let items = Items::new();
+            let handle = items.store.reserve().unwrap();
+            let other = thread::spawn({
+                let items = items.clone();
+                move || items.store.ensure_alive(handle, |seat| items.make(seat))
+            });
+            let found = items.store.shut();
+            let got = other.join().unwrap();
+            seen.note(match got {
+                Err(Error::StaleHandle { .. }) => {
+                    assert!(found.is_empty() && items.made() == 0);
+                    "stale"
+                }
+                ref got => outcome(got, &found),
+            });
+            assert!(!items.store.is_alive(handle));
+            drop((got, found));
+            items.close();
+        },
+    );
+}
+
+// Without it a shutdown could miss an object that somebody is just leasing, or report it as
+// free while it is leased.
+#[test]
+fn a_shutdown_has_what_is_leased_meanwhile() {
+    model(&["leased", "stale"], |seen| {
+        let items = Items::new();
+        let (handle, item) = items.insert().unwrap();
+        drop(item);
+        let other = thread::spawn({
+            let items = items.clone();
+            move || items.store.lease(handle)
+        });
+        let mut found = items.store.shut();
+        assert!(items.store.lease(handle).is_err());
+        let got = other.join().unwrap();
+        let (name, item) = found.pop().expect("an object is lost");
+        assert!(name == handle && found.is_empty());
+        match (items.store.part(handle, item), got) {
+            (Err(leases), Ok(lease)) => {
+                lease.read();
+                assert_eq!(leases, 1);
+                let again = items.store.shut();
+                assert_eq!(
+                    again.len(),
+                    1,
+                    "a lease that a later shutdown does not know of"
+                );
+                seen.note("leased");
+            }
+            (Ok(item), Err(Error::StaleHandle { .. })) => {
+                item.read();
+                seen.note("stale");
+            }
+            (_, got) => panic!("{:?}", got.map(drop)),
+        }
+        items.close();
+    });
+}
+
+// Without it what was begun before a shutdown could be handed out after a later start, made
+// as the manager was set up before.
+#[test]
+fn what_was_begun_before_a_shutdown_is_not_handed_out_after_an_opening() {
+    let outcomes = ["before", "refused", "after"];
+    model(&outcomes, |seen| {
+        let items = Items::new();
+        let is_late = Arc::new(AtomicBool::new(false));
+        let other = thread::spawn({
+            let (items, is_late) = (items.clone(), Arc::clone(&is_late));
+            move || {
+                let mut late = false;
+                let got = items.store.insert_with(|_, seat| {
+                    late = is_late.load(Ordering::SeqCst);
+                    items.make(seat)
+                });
+                (late, got)
+            }
+        });
+        // Loom may let the other go first here, and so before the flag too.
+        assert!(!items.store.is_shut());
+        is_late.store(true, Ordering::SeqCst);
+        let found = items.store.shut();
+        items.store.open(2);
+        let (late, got) = other.join().unwrap();
+        seen.note(match &got {
+            Ok(item) if found.iter().any(|(_, one)| Arc::ptr_eq(one, item)) => "before",
+            Ok(_) => {
+                assert!(late, "begun before the shutdown");
+                assert_eq!(items.store.live(), 1);
+                "after"
+            }
+            Err(_) => {
+                assert_eq!(items.store.live(), 0);
+                "refused"
+            }
+        });
+        drop((got, found, items.store.shut()));
+        items.close();
+    });
+}
+
+// Without it a pass of before a shutdown would be good again after the next opening.
+#[test]
+fn a_pass_ends_with_a_shutdown() {
+    model(&["held", "ended"], |seen| {
+        let gate = loom::sync::Arc::new(Gate::new());
+        let pass = gate.pass().unwrap();
+        let other = thread::spawn({
+            let gate = gate.clone();
+            move || {
+                gate.shut();
+                gate.open();
+            }
+        });
+        seen.note(if gate.holds(pass) { "held" } else { "ended" });
+        other.join().unwrap();
+        assert!(!gate.holds(pass), "good again");
+        assert!(gate.holds(gate.pass().unwrap()));
+    });
+}

@@ -1,0 +1,210 @@
+//! Shutdown, opening and the manager's end against use.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use loom::thread;
+
+use super::{Account, model, recycler, shut};
+use crate::error::Error;
+
+// Without it something could be handed out after a shutdown, or behind its report.
+#[test]
+fn nothing_is_handed_out_after_a_shutdown() {
+    for waiting in [0, 1] {
+        model(&["handed out", "refused"], move |seen| {
+            let (things, account) = (recycler(2), Account::default());
+            for _ in 0..waiting {
+                drop(account.acquire(&things).unwrap());
+            }
+            let is_shut = Arc::new(AtomicBool::new(false));
+            let other = thread::spawn({
+                let (things, account) = (things.clone(), account.clone());
+                let is_shut = is_shut.clone();
+                move || {
+                    let late = is_shut.load(Ordering::SeqCst);
+                    let got = account.acquire(&things);
+                    assert!(!late || got.is_err());
+                    got
+                }
+            });
+            let report = shut(&things);
+            is_shut.store(true, Ordering::SeqCst);
+            assert!(account.acquire(&things).is_err());
+            let got = other.join().unwrap();
+            match got {
+                Ok(lease) => {
+                    lease.write();
+                    assert_eq!(report.leased.len(), 1, "a lease behind the report");
+                    assert!(things.lease(lease.handle()).is_err());
+                    seen.note("handed out");
+                }
+                Err(Error::ShutDown { .. }) => {
+                    // What was in the other's hands at that moment is listed.
+                    assert!(report.leased.len() <= 1);
+                    seen.note("refused");
+                }
+                Err(other) => panic!("{other}"),
+            }
+            assert_eq!(account.ended(), account.made(), "nothing waits");
+            account.close(things);
+        });
+    }
+}
+
+// Without it an object that is given back during a shutdown could wait for ever, or be
+// destroyed twice.
+#[test]
+fn what_is_given_back_during_a_shutdown_is_destroyed() {
+    model(&["by its user", "by the shutdown"], |seen| {
+        let (things, account) = (recycler(1), Account::default());
+        let lease = account.acquire(&things).unwrap();
+        let other = thread::spawn(move || {
+            lease.write();
+            drop(lease);
+        });
+        let report = shut(&things);
+        other.join().unwrap();
+        assert_eq!((account.made(), account.ended()), (1, 1));
+        seen.note(if report.leased.is_empty() && report.destroyed == 1 {
+            "by the shutdown"
+        } else {
+            "by its user"
+        });
+        account.close(things);
+    });
+}
+
+// Without it a name could outlast a shutdown.
+#[test]
+fn a_shutdown_ends_every_name() {
+    model(&["leased", "stale"], |seen| {
+        let (things, account) = (recycler(1), Account::default());
+        let handle = account.hold(&things).handle();
+        let other = thread::spawn({
+            let things = things.clone();
+            move || things.lease(handle)
+        });
+        let report = shut(&things);
+        assert!(things.lease(handle).is_err());
+        let lease = other.join().unwrap();
+        assert!(report.leased.len() <= usize::from(lease.is_ok()));
+        seen.note(if lease.is_ok() { "leased" } else { "stale" });
+        if let Ok(lease) = &lease {
+            lease.write();
+        }
+        drop(lease);
+        assert_eq!((account.made(), account.ended()), (1, 1));
+        account.close(things);
+    });
+}
+
+// Without it an object could be neither used again nor destroyed when it is given back
+// while the manager is set up again.
+#[test]
+fn what_is_given_back_while_opening_waits_or_is_destroyed() {
+    model(&["waits", "destroyed"], |seen| {
+        let (things, account) = (recycler(1), Account::default());
+        let lease = account.acquire(&things).unwrap();
+        assert_eq!(shut(&things).leased.len(), 1);
+        let other = thread::spawn(move || drop(lease));
+        things.open();
+        other.join().unwrap();
+        seen.note(match account.ended() {
+            0 => "waits",
+            _ => "destroyed",
+        });
+        let next = account.acquire(&things).unwrap();
+        next.write();
+        assert!(things.lease(next.handle()).is_ok());
+        drop(next);
+        assert_eq!(things.stats().idle, 1);
+        account.close(things);
+    });
+}
+
+// Without it somebody could be refused by a manager that is there, for good.
+#[test]
+fn a_shutdown_and_an_opening_do_not_mix() {
+    model(&["open", "shut"], |seen| {
+        let (things, account) = (recycler(1), Account::default());
+        drop(account.acquire(&things).unwrap());
+        let other = thread::spawn({
+            let things = things.clone();
+            move || drop(shut(&things))
+        });
+        things.open();
+        other.join().unwrap();
+        if things.is_shut() {
+            assert!(account.acquire(&things).is_err());
+            seen.note("shut");
+        } else {
+            drop(account.acquire(&things).unwrap());
+            assert_eq!(things.stats().idle, 1);
+            seen.note("open");
+        }
+        account.close(things);
+    });
+}
+
+// Without it a lease that ends with its manager could leave its object or its node, or
+// destroy them twice.
+#[test]
+fn a_last_lease_ends_with_the_manager() {
+    for once in [false, true] {
+        model(&["destroyed by then", "left to the manager"], move |seen| {
+            let account = if once {
+                Account::of_single_lives()
+            } else {
+                Account::default()
+            };
+            let things = recycler(1);
+            let lease = account.acquire(&things).unwrap();
+            let other = thread::spawn({
+                let (seen, account) = (seen.clone(), account.clone());
+                move || {
+                    lease.write();
+                    drop(lease);
+                    seen.note(match account.ended() {
+                        0 => "left to the manager",
+                        _ => "destroyed by then",
+                    });
+                }
+            });
+            drop(things);
+            if once {
+                // Such a one never waits for anybody.
+                seen.note("left to the manager");
+            }
+            other.join().unwrap();
+            assert_eq!((account.made(), account.ended()), (1, 1));
+        });
+    }
+}
+
+// Without it the manager's own lease, a last lease and a vacant node could be lost between
+// them.
+#[test]
+fn leases_end_in_any_order_with_the_manager() {
+    model(&["ended"], |seen| {
+        let (things, account) = (recycler(2), Account::default());
+        let one = account.hold(&things);
+        let other = account.acquire(&things).unwrap();
+        // A node without an object, for the manager to find.
+        drop(other);
+        things.trim(0).unwrap();
+        let two = one.clone();
+        let users = [one, two].map(|lease| {
+            thread::spawn(move || {
+                lease.read();
+                drop(lease);
+            })
+        });
+        drop(things);
+        for user in users {
+            user.join().unwrap();
+        }
+        assert_eq!((account.made(), account.ended()), (2, 2));
+        seen.note("ended");
+    });
+}

@@ -1,0 +1,94 @@
+//! Shutting modules down, and the functions in them with them.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use cupola_core::tag;
+
+use super::function::FunctionInner;
+use super::{FunctionHandle, ModuleHandle, ModuleInner, ModuleManager, ModulesConfig};
+use crate::error::Result;
+use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
+use crate::stream::check_capacity;
+
+/// A module between the two phases of a shutdown.
+pub(crate) struct ClosedModule {
+    handle: ModuleHandle,
+    module: Arc<ModuleInner>,
+    functions: Vec<(FunctionHandle, Arc<FunctionInner>)>,
+}
+
+pub(crate) type ClosedModules = Vec<ClosedModule>;
+
+impl ModuleManager {
+    /// Figures so far.
+    #[must_use]
+    pub fn stats(&self) -> ManagerStats {
+        self.modules.stats()
+    }
+
+    /// Whether modules can be had.
+    #[must_use]
+    pub fn state(&self) -> State {
+        State::of(self.modules.is_shut())
+    }
+
+    /// Ends every handle, of functions too, and unloads every module that nobody leases,
+    /// after all work in the context (`cuCtxSynchronize`). The others go with the last lease
+    /// of them or their functions. Nothing is handed out until
+    /// [`configure`](Self::configure).
+    #[track_caller]
+    pub fn shutdown(&self) -> ShutdownReport {
+        let mut report = ShutdownReport::default();
+        self.drain(self.close(), &mut report);
+        report.locate(&self.core);
+        report
+    }
+
+    /// Sets the manager up, after a [`shutdown`](Self::shutdown) again.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) naming the field.
+    pub fn configure(&self, config: ModulesConfig) -> Result<()> {
+        check_capacity("modules.capacity", config.capacity)?;
+        check_capacity("modules.functions", config.functions)?;
+        let _alone = self.door();
+        self.functions.store(config.functions, Ordering::Relaxed);
+        self.modules.open(config.capacity);
+        Ok(())
+    }
+
+    fn door(&self) -> MutexGuard<'_, ()> {
+        self.door.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn close(&self) -> ClosedModules {
+        let _alone = self.door();
+        let modules = self.modules.shut().into_iter();
+        modules
+            .map(|(handle, module)| ClosedModule {
+                handle,
+                functions: module.functions.close(),
+                module,
+            })
+            .collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn drain(&self, closed: ClosedModules, report: &mut ShutdownReport) {
+        for closed in closed {
+            for (handle, function) in closed.functions {
+                if let Some(leases) = closed.module.functions.leases(handle, function) {
+                    report.leased.push(LeasedObject::new(handle, leases));
+                }
+            }
+            match self.modules.part(closed.handle, closed.module) {
+                Ok(mut module) => report.ended(module.raw.unload()),
+                Err(leases) => {
+                    let module = LeasedObject::new::<tag::Module>(closed.handle, leases);
+                    report.leased.push(module);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! `Leased`: a share in one life of a node, and what happens when the last one ends.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::ptr::NonNull;
+
+use cupola_core::{Handle, Tag};
+
+use super::Recycled;
+use super::node::{Content, Node};
+use super::stack::{Door, Stack};
+use super::word::{MOST_LEASES, Word};
+use crate::error::Result;
+use crate::sync::Ordering;
+
+/// A lease of an object. Clones share its life.
+pub(crate) struct Leased<T: Recycled, G: Tag> {
+    node: NonNull<Node<T>>,
+    tag: PhantomData<fn() -> G>,
+}
+
+// SAFETY: a lease is a counted share of a `T` that is Send and Sync.
+unsafe impl<T: Recycled, G: Tag> Send for Leased<T, G> {}
+// SAFETY: as above.
+unsafe impl<T: Recycled, G: Tag> Sync for Leased<T, G> {}
+
+impl<T: Recycled, G: Tag> Leased<T, G> {
+    /// # Safety
+    /// The node's word counts this lease.
+    #[inline]
+    pub(super) unsafe fn from_node(node: NonNull<Node<T>>) -> Self {
+        Self {
+            node,
+            tag: PhantomData,
+        }
+    }
+
+    #[inline]
+    fn node(&self) -> &Node<T> {
+        // SAFETY: a node with a lease is alive.
+        let node = unsafe { self.node.as_ref() };
+        node.touch();
+        node
+    }
+
+    /// The name of this life; it is stale if it was released.
+    pub(crate) fn handle(&self) -> Handle<G> {
+        Handle::from_parts(self.node().index, self.node().word().life())
+    }
+
+    /// How many lives the object's place has had, this one included.
+    pub(crate) fn lives(&self) -> u64 {
+        let node = self.node();
+        node.word().lives() - node.depot.first_word().lives()
+    }
+
+    /// Whether it is the only one. What others did with theirs comes before.
+    pub(crate) fn is_last(&self) -> bool {
+        self.node().look().0.leases() == 1
+    }
+
+    /// Whether both leases are of one life.
+    #[inline]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        // A node with a lease is in one life.
+        self.node == other.node
+    }
+}
+
+impl<T: Recycled, G: Tag> Deref for Leased<T, G> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: a node with a lease is full and stays so.
+        unsafe { &self.node().content().value }
+    }
+}
+
+impl<T: Recycled, G: Tag> Clone for Leased<T, G> {
+    #[inline]
+    fn clone(&self) -> Self {
+        // Relaxed: this lease keeps the node as it is meanwhile.
+        let before = Word(self.node().word.fetch_add(1, Ordering::Relaxed));
+        if before.leases() >= MOST_LEASES {
+            // Two million leases were leaked; as with `Arc`, going on would be unsound.
+            std::process::abort();
+        }
+        Self {
+            node: self.node,
+            tag: PhantomData,
+        }
+    }
+}
+
+impl<T: Recycled, G: Tag> Drop for Leased<T, G> {
+    #[inline]
+    fn drop(&mut self) {
+        let node = self.node();
+        let (release, acquire) = if cfg!(mutant = "recycle_relaxed_last_lease") {
+            (Ordering::Relaxed, Ordering::Relaxed)
+        } else {
+            // What was done with the object comes before its end, in all threads.
+            (Ordering::Release, Ordering::Acquire)
+        };
+        let mut word = Word(node.word.load(acquire));
+        while word.leases() > 1 {
+            match node
+                .word
+                .compare_exchange_weak(word.0, word.without_lease().0, release, acquire)
+            {
+                Ok(_) => return,
+                Err(now) => word = Word(now),
+            }
+        }
+        // SAFETY: this is the last lease, and it is counted. What went wrong in a
+        // destruction is counted as abandoned.
+        let _ = unsafe { end_of_life(self.node) };
+    }
+}
+
+/// What becomes of an object whose last lease ends. The lease goes with the node.
+///
+/// # Safety
+/// The caller has the last lease of the node, which is full; it has none after this.
+#[inline]
+#[track_caller]
+pub(super) unsafe fn end_of_life<T: Recycled>(node: NonNull<Node<T>>) -> Result<()> {
+    // SAFETY: the caller's promise.
+    if unsafe { node.as_ref().content() }.value.is_reusable() {
+        // SAFETY: the caller's promise.
+        unsafe { put_by(node) }
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { give_up(node) }.unwrap_or(Ok(()))
+    }
+}
+
+/// Lets the object wait for its next life; destroys it if it has none. Its name is good for
+/// nothing from now on.
+///
+/// No exchange says so: somebody who found the name good before may get a lease after. Then
+/// the life goes on, on the stack, and whoever takes the node there sees it.
+///
+/// # Safety
+/// As [`end_of_life`].
+#[inline]
+#[track_caller]
+pub(super) unsafe fn put_by<T: Recycled>(node: NonNull<Node<T>>) -> Result<()> {
+    let raw = node;
+    // SAFETY: the caller's promise. Until the push has succeeded; after that nothing of it
+    // is looked at.
+    let node = unsafe { raw.as_ref() };
+    // SAFETY: as above.
+    let class = unsafe { node.content() }.class;
+    if !cfg!(mutant = "recycle_last_lease_keeps_the_name") {
+        node.asleep.store(true, Ordering::Relaxed);
+    }
+    match node.depot.idle_here().get(class) {
+        // SAFETY: the caller's promise.
+        Some(stack) if unsafe { push(raw, stack) } == Door::Open => Ok(()),
+        // SAFETY: the caller's promise, and the push was refused.
+        _ => unsafe { give_up(raw) }.unwrap_or(Ok(())),
+    }
+}
+
+/// Gives the caller's lease up, and makes the node the caller's alone if it was the last:
+/// then it has neither name nor lease. False when somebody has another lease: the life goes
+/// on.
+///
+/// # Safety
+/// The caller has a lease of the node: its own, or that of a node taken off an idle stack. It
+/// has none after this.
+pub(super) unsafe fn claim<T>(node: NonNull<Node<T>>) -> bool {
+    // SAFETY: the caller's promise. Until the exchange has succeeded.
+    let node = unsafe { node.as_ref() };
+    let mut word = node.word();
+    loop {
+        let new = word.without_lease();
+        if new.leases() > 0 {
+            // The name leads to it again.
+            node.asleep.store(false, Ordering::Relaxed);
+        }
+        match node
+            .word
+            .compare_exchange_weak(word.0, new.0, Ordering::AcqRel, Ordering::Relaxed)
+        {
+            Ok(_) => return new.leases() == 0,
+            Err(now) => word = Word(now),
+        }
+    }
+}
+
+/// Destroys the object, unless its life goes on: then `None`.
+///
+/// # Safety
+/// As [`claim`], and the node is full.
+#[cold]
+#[track_caller]
+pub(super) unsafe fn give_up<T: Recycled>(node: NonNull<Node<T>>) -> Option<Result<()>> {
+    // SAFETY: the caller's promise.
+    if !unsafe { claim(node) } {
+        return None;
+    }
+    // SAFETY: claimed, so it is the caller's alone.
+    Some(unsafe { retire(node) })
+}
+
+/// Destroys the object, and lets its node wait for another; frees the node if the manager is
+/// gone.
+///
+/// # Safety
+/// The node is full and the caller's alone; it is no longer after this.
+#[cold]
+#[track_caller]
+pub(super) unsafe fn retire<T: Recycled>(raw: NonNull<Node<T>>) -> Result<()> {
+    // SAFETY: the caller's promise. Until the push has succeeded.
+    let node = unsafe { raw.as_ref() };
+    // SAFETY: the caller's promise.
+    let content = unsafe { node.empty() };
+    let destroyed = content.value.destroy();
+    node.depot.existing.fetch_sub(1, Ordering::Relaxed);
+    // SAFETY: it is empty now, and still the caller's alone.
+    unsafe { vacate(raw) };
+    destroyed
+}
+
+/// Lets an empty node wait for another object; frees it if the manager is gone.
+///
+/// # Safety
+/// The node is empty and the caller's alone; it is no longer after this.
+pub(super) unsafe fn vacate<T>(raw: NonNull<Node<T>>) {
+    // SAFETY: the caller's promise. Until the push has succeeded.
+    let node = unsafe { raw.as_ref() };
+    // Whatever its last life left: the next one has no name before it has begun.
+    node.asleep.store(true, Ordering::Relaxed);
+    let stack = if node.word().is_worn() {
+        &node.depot.worn
+    } else {
+        &node.depot.vacant
+    };
+    // SAFETY: the caller's promise.
+    if unsafe { push(raw, stack) } == Door::Gone && !cfg!(mutant = "recycle_node_of_nobody_stays") {
+        // SAFETY: it is empty, the push was refused, and the manager's table is gone.
+        unsafe { Node::free(raw.as_ptr()) };
+    }
+}
+
+/// Takes the object out of a node that has no name left, and puts the node away.
+///
+/// # Safety
+/// As [`retire`], and the manager is there.
+#[cold]
+pub(super) unsafe fn wear_out<T: Recycled>(raw: NonNull<Node<T>>) -> Content<T> {
+    // SAFETY: the caller's promise. Until the push has succeeded.
+    let node = unsafe { raw.as_ref() };
+    // SAFETY: the caller's promise.
+    let content = unsafe { node.empty() };
+    // SAFETY: the caller's promise.
+    let _ = unsafe { push(raw, &node.depot.worn) };
+    content
+}
+
+/// Pushes a node onto a stack of its depot.
+///
+/// # Safety
+/// The node is the caller's, and no longer when this returns `Open`.
+#[inline]
+unsafe fn push<T>(raw: NonNull<Node<T>>, stack: &Stack) -> Door {
+    // SAFETY: the caller's promise.
+    let index = unsafe { raw.as_ref() }.index;
+    stack.push(index, |below| {
+        // By pointer, because the node may be freed before the push returns.
+        // SAFETY: asked only before the push succeeds.
+        unsafe { raw.as_ref() }
+            .below
+            .store(below, Ordering::Relaxed);
+    })
+}
+
+impl<T: Recycled, G: Tag> fmt::Debug for Leased<T, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.handle(), f)
+    }
+}

@@ -1,0 +1,522 @@
+//! `Recycler`: driver objects that are used again instead of destroyed and made anew.
+//!
+//! An object lives in a node, and the node goes from life to life. A life begins when the
+//! object is acquired, under a name (a [`Handle`]) that no other life ever has, and ends with
+//! its last lease. Then the object waits on a stack for its next life. A steady acquisition
+//! and its end are three exchanges (off the stack, into the life, onto the stack), with no
+//! allocation and no driver call.
+//!
+//! A node that waits keeps one lease, which is nobody's: the last lease of its life goes with
+//! it onto the stack, and becomes the first of the next life in the exchange that names that.
+//! So the end of a life takes no exchange of its own: that the name is good for nothing any
+//! more is a plain mark (`asleep`). Who found the name good before may still get a lease
+//! after; then the node on the stack has two, whoever takes it there sees that, leaves it to
+//! the late lease, and takes another.
+//!
+//! A lease owns its share of the node alone, so it may outlive the manager. No count is
+//! raised for that: each node keeps the stacks alive ([`Depot`]), and what becomes of a node
+//! is decided by the one exchange that puts it on a stack. If the stack is shut the object
+//! is destroyed, and if the manager is gone, its node with it.
+
+mod lease;
+mod node;
+mod place;
+mod shard;
+mod shutdown;
+mod stack;
+mod table;
+#[cfg(feature = "test-utils")]
+mod test_hooks;
+#[cfg(all(test, not(loom)))]
+mod tests;
+mod word;
+
+use std::ptr::NonNull;
+
+use cupola_core::{Handle, Tag};
+
+pub(crate) use lease::Leased;
+use node::{Content, Node};
+use place::Place;
+use shard::{SHARDS, Shard};
+use stack::Stack;
+use table::Table;
+use word::{Unborn, Word};
+
+#[cfg(feature = "test-utils")]
+pub(crate) const MOST_LIVES: u64 = word::MOST_LIVES;
+#[cfg(feature = "test-utils")]
+pub(crate) const ROOM: usize = table::ROOM;
+
+use crate::error::{Error, Result};
+use crate::lifecycle::RecycleStats;
+use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering};
+
+/// A driver object that can have several lives. Dropping it destroys it.
+pub(crate) trait Recycled: Send + Sync + 'static {
+    /// Whether it may have another life. One that may not is dropped.
+    fn is_reusable(&self) -> bool;
+
+    /// Forgets its last life: called before anybody can have a lease of the next.
+    #[inline]
+    fn renew(&self) {}
+
+    /// Destroys it, as dropping does, and says what went wrong.
+    #[track_caller]
+    fn destroy(self) -> Result<()>;
+}
+
+/// Kinds of object that do not stand in for each other, in one recycler.
+pub(crate) const CLASSES: usize = if cfg!(loom) { 1 } else { 16 };
+
+/// Driver objects of one kind, in use and waiting.
+pub(crate) struct Recycler<T: Recycled, G: Tag> {
+    table: Table<T>,
+    depot: Arc<Depot>,
+    capacity: AtomicUsize,
+    created: AtomicU64,
+    peak: AtomicUsize,
+    /// Held by who shuts or opens: each takes many steps, which must not mix.
+    door: Mutex<()>,
+    tag: std::marker::PhantomData<fn() -> G>,
+}
+
+/// What a node needs when its last lease ends, whether or not the manager is still there.
+pub(super) struct Depot {
+    /// Nodes with an object that waits. Each thread gives back to one shard and takes from
+    /// it first, so that threads do not meet on one stack.
+    shards: [Shard; SHARDS],
+    /// Nodes without an object.
+    vacant: Stack,
+    /// Nodes that have used up their names.
+    worn: Stack,
+    /// Driver objects that exist.
+    existing: AtomicUsize,
+    /// The word that new nodes start with: in a test it may be a late one.
+    #[cfg(feature = "test-utils")]
+    first: AtomicU64,
+}
+
+impl Depot {
+    /// The word that new nodes start with.
+    #[cfg_attr(
+        not(feature = "test-utils"),
+        expect(clippy::unused_self, reason = "only a test says another word")
+    )]
+    fn first_word(&self) -> Word {
+        #[cfg(feature = "test-utils")]
+        return Word(self.first.load(Ordering::Relaxed));
+        #[cfg(not(feature = "test-utils"))]
+        return Word::NEW;
+    }
+
+    fn new() -> Self {
+        Self {
+            shards: std::array::from_fn(|_| Shard::new()),
+            vacant: Stack::new(),
+            worn: Stack::new(),
+            existing: AtomicUsize::new(0),
+            #[cfg(feature = "test-utils")]
+            first: AtomicU64::new(Word::NEW.0),
+        }
+    }
+
+    /// This thread's shard, by class.
+    #[inline]
+    fn idle_here(&self) -> &[Stack; CLASSES] {
+        &self.shards[shard::of_thread() % SHARDS].0
+    }
+
+    /// Every stack of objects that wait.
+    fn idle(&self) -> impl Iterator<Item = &Stack> {
+        self.shards.iter().flat_map(|shard| &shard.0)
+    }
+}
+
+impl<T: Recycled, G: Tag> Recycler<T, G> {
+    /// `capacity` is the most objects that may exist at a time, waiting ones included.
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self {
+            table: Table::new(),
+            depot: Arc::new(Depot::new()),
+            capacity: AtomicUsize::new(capacity.min(table::ROOM)),
+            created: AtomicU64::new(0),
+            peak: AtomicUsize::new(0),
+            door: Mutex::new(()),
+            tag: std::marker::PhantomData,
+        }
+    }
+
+    /// An object of this class: one that waits, else one that `make` makes. With `held` the
+    /// manager keeps a lease of its own until [`release`](Self::release).
+    ///
+    /// # Errors
+    /// [`Error::Full`], [`Error::ShutDown`], or what `make` returned.
+    #[inline]
+    pub(crate) fn acquire(
+        &self,
+        class: usize,
+        held: bool,
+        make: impl FnOnce() -> Result<T>,
+    ) -> Result<Leased<T, G>> {
+        while let Some(node) = self.pop_idle(class) {
+            // SAFETY: a node from an idle stack is full, and popped, its lease is ours.
+            match unsafe { Self::begin(node, held) } {
+                Ok(lease) => return Ok(lease),
+                Err(unborn) => {
+                    if let Some(done) = self.put_away(node, unborn, held) {
+                        return done;
+                    }
+                }
+            }
+        }
+        self.create(class, held, make)
+    }
+
+    #[cold]
+    fn create(
+        &self,
+        class: usize,
+        held: bool,
+        make: impl FnOnce() -> Result<T>,
+    ) -> Result<Leased<T, G>> {
+        let shut_down = Error::ShutDown { kind: G::NAME };
+        let Some(era) = self.table.era() else {
+            return Err(shut_down);
+        };
+        let place = self.place(class).ok_or(Error::Full { kind: G::NAME })?;
+        let value = make()?;
+        self.created.fetch_add(1, Ordering::Relaxed);
+        self.peak.fetch_max(place.keep(), Ordering::Relaxed);
+        let lease = self.settle(Content { class, value }, held)?;
+        if self.table.era() == Some(era) {
+            return Ok(lease);
+        }
+        // The manager was shut down meanwhile, even if it is there again.
+        let _ = self.release(lease.handle());
+        Err(shut_down)
+    }
+
+    /// Room for one more object of this class; at the capacity, that of one of another class
+    /// that waits.
+    fn place(&self, class: usize) -> Option<Place<'_>> {
+        let capacity = self.capacity.load(Ordering::Relaxed);
+        Place::take(&self.depot, capacity).or_else(|| {
+            let mut others = (0..CLASSES).filter(|&other| other != class);
+            let node = others.find_map(|other| self.pop_idle(other))?;
+            // SAFETY: a node from an idle stack is full, and its lease is ours. What its
+            // destruction returned is no error of this call.
+            let _ = unsafe { lease::give_up(node) };
+            Place::take(&self.depot, capacity)
+        })
+    }
+
+    /// Begins a life for an object that has no node yet.
+    #[cold]
+    fn settle(&self, content: Content<T>, held: bool) -> Result<Leased<T, G>> {
+        let vacant = self.pop(&self.depot.vacant);
+        let found = vacant.map_or_else(|| self.table.add(&self.depot), Ok);
+        let node = match found {
+            Ok(node) => node,
+            Err(refused) => {
+                self.depot.existing.fetch_sub(1, Ordering::Relaxed);
+                return Err(refused.error(G::NAME));
+            }
+        };
+        // SAFETY: a node that is vacant or new is alive, empty and ours alone.
+        let lent = unsafe { node.as_ref() };
+        // SAFETY: as above.
+        unsafe { lent.fill(content) };
+        // As a node that waits, it has a lease that is nobody's.
+        lent.update(Word::with_lease);
+        // SAFETY: it is full now, and still ours.
+        match unsafe { Self::begin(node, held) } {
+            Ok(lease) => Ok(lease),
+            Err(unborn) => self
+                .put_away(node, unborn, held)
+                .unwrap_or(Err(Error::ShutDown { kind: G::NAME })),
+        }
+    }
+
+    /// What becomes of a node, full and with a lease of ours, that has no next life. `None`
+    /// when its last one goes on.
+    #[cold]
+    #[track_caller]
+    fn put_away(
+        &self,
+        node: NonNull<Node<T>>,
+        unborn: Unborn,
+        held: bool,
+    ) -> Option<Result<Leased<T, G>>> {
+        // SAFETY: as above.
+        if !unsafe { lease::claim(node) } {
+            return None;
+        }
+        Some(match unborn {
+            // Shared, and its other lease ended meanwhile: an object the fewer.
+            Unborn::Shared => {
+                // SAFETY: claimed, so it is ours alone.
+                let content = unsafe { node.as_ref().empty() };
+                // SAFETY: it is empty and ours alone.
+                unsafe { lease::vacate(node) };
+                self.settle(content, held)
+            }
+            Unborn::Closed => {
+                // SAFETY: claimed, so it is ours alone. What its destruction returned is no
+                // error of this call.
+                let _ = unsafe { lease::retire(node) };
+                Err(Error::ShutDown { kind: G::NAME })
+            }
+            Unborn::Worn => {
+                // SAFETY: claimed, so it is ours alone.
+                let content = unsafe { lease::wear_out(node) };
+                self.settle(content, held)
+            }
+        })
+    }
+
+    /// Takes an object that waits: from this thread's shard, else from another.
+    #[inline]
+    fn pop_idle(&self, class: usize) -> Option<NonNull<Node<T>>> {
+        let own = self.depot.idle_here().get(class)?;
+        self.pop(own).or_else(|| self.pop_elsewhere(class))
+    }
+
+    #[cold]
+    fn pop_elsewhere(&self, class: usize) -> Option<NonNull<Node<T>>> {
+        let mut stacks = self
+            .depot
+            .shards
+            .iter()
+            .filter_map(|shard| shard.0.get(class));
+        stacks.find_map(|stack| self.pop(stack))
+    }
+
+    #[inline]
+    fn pop(&self, stack: &Stack) -> Option<NonNull<Node<T>>> {
+        let below = |index| {
+            self.node(index)
+                .map_or(0, |node| node.below.load(Ordering::Relaxed))
+        };
+        let index = stack.pop(below)?;
+        NonNull::new(self.table.get(index as usize)?)
+    }
+
+    #[inline]
+    fn node(&self, index: u32) -> Option<&Node<T>> {
+        // SAFETY: nodes are freed only when the manager is gone, see `Drop`.
+        let node = unsafe { &*self.table.get(index as usize)? };
+        node.touch();
+        Some(node)
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = &Node<T>> + '_ {
+        // SAFETY: as above.
+        let nodes = self.table.iter().map(|node| unsafe { &*node });
+        nodes.inspect(|node| node.touch())
+    }
+
+    /// Begins a life.
+    ///
+    /// # Safety
+    /// The node is full, and has a lease of the caller's: it was filled just now, or taken off
+    /// an idle stack. After an error it is as before.
+    #[inline]
+    unsafe fn begin(node: NonNull<Node<T>>, held: bool) -> Result<Leased<T, G>, Unborn> {
+        let raw = node;
+        // SAFETY: the caller's promise.
+        let node = unsafe { raw.as_ref() };
+        let mut now = node.word();
+        loop {
+            let next = now.next_life(held)?;
+            if cfg!(mutant = "recycle_begin_by_store") {
+                node.word.store(next.0, Ordering::Release);
+                break;
+            }
+            // An exchange and not a store: a shutdown marks the word, and a late lease of
+            // the last life counts itself, and what it did comes before this life.
+            match node.word.compare_exchange_weak(
+                now.0,
+                next.0,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => break,
+                Err(changed) => now = Word(changed),
+            }
+        }
+        // SAFETY: the word counts this lease.
+        let lease = unsafe { Leased::from_node(raw) };
+        if !cfg!(mutant = "event_forgets_late") {
+            lease.renew();
+        }
+        // Whoever uses the name finds the object, and finds it renewed.
+        let release = if cfg!(mutant = "recycle_relaxed_begin") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Release
+        };
+        node.asleep.store(false, release);
+        if cfg!(mutant = "event_forgets_late") {
+            lease.renew();
+        }
+        Ok(lease)
+    }
+
+    /// Leases the object whose life `handle` names. A lease that is taken while the last other
+    /// one ends may find the name good for the last time: the life goes on, its name may not.
+    ///
+    /// # Errors
+    /// [`Error::StaleHandle`]; [`Error::Full`] when it has too many leases.
+    pub(crate) fn lease(&self, handle: Handle<G>) -> Result<Leased<T, G>> {
+        let stale = || Error::stale(G::NAME, handle.to_bits());
+        let node = self.node(handle.index() as u32).ok_or_else(stale)?;
+        loop {
+            let (word, awake) = node.look();
+            let is_named = if cfg!(mutant = "recycle_lease_of_any_life") {
+                word.is_named()
+            } else {
+                word.generation() == handle.generation()
+            };
+            // A node that is awake has a lease.
+            if !(is_named && awake) {
+                return Err(stale());
+            }
+            if word.leases() >= word::MOST_LEASES {
+                return Err(Error::Full { kind: G::NAME });
+            }
+            let taken = node.word.compare_exchange_weak(
+                word.0,
+                word.with_lease().0,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            );
+            if taken.is_ok() {
+                // SAFETY: the word counts this lease.
+                return Ok(unsafe { Leased::from_node(NonNull::from(node)) });
+            }
+        }
+    }
+
+    /// Ends the name, and the manager's own lease if it has one. The life ends with the last
+    /// lease.
+    ///
+    /// # Errors
+    /// [`Error::StaleHandle`]; what went wrong when the object was destroyed here, because it
+    /// was not reusable.
+    #[track_caller]
+    pub(crate) fn release(&self, handle: Handle<G>) -> Result<()> {
+        let stale = || Error::stale(G::NAME, handle.to_bits());
+        let node = self.node(handle.index() as u32).ok_or_else(stale)?;
+        if !node.look().1 {
+            return Err(stale());
+        }
+        Self::end_name(node, |word| word.generation() == handle.generation())
+            .unwrap_or_else(|| Err(stale()))
+    }
+
+    /// `None` when the word is not as `only_if` wants it.
+    #[track_caller]
+    fn end_name(node: &Node<T>, only_if: impl Fn(Word) -> bool) -> Option<Result<()>> {
+        let mut word = node.word();
+        loop {
+            if !only_if(word) {
+                return None;
+            }
+            let without = if cfg!(mutant = "recycle_release_keeps_the_lease") {
+                word.unnamed()
+            } else {
+                word.unnamed().let_go()
+            };
+            // The last lease goes with the node.
+            let is_last = without.leases() == 0;
+            let new = if is_last {
+                without.with_lease()
+            } else {
+                without
+            };
+            match node.word.compare_exchange_weak(
+                word.0,
+                new.0,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                // SAFETY: the manager's own was the last lease, and it is still counted.
+                Ok(_) if is_last => return Some(unsafe { lease::end_of_life(node.into()) }),
+                Ok(_) => return Some(Ok(())),
+                Err(now) => word = Word(now),
+            }
+        }
+    }
+
+    /// Whether `handle` names a life now.
+    pub(crate) fn is_alive(&self, handle: Handle<G>) -> bool {
+        self.node(handle.index() as u32).is_some_and(|node| {
+            let (word, awake) = node.look();
+            awake && word.generation() == handle.generation()
+        })
+    }
+
+    /// Names of the lives that have one now.
+    pub(crate) fn handles(&self) -> impl Iterator<Item = Handle<G>> + '_ {
+        self.nodes().filter_map(|node| {
+            let (word, awake) = node.look();
+            (awake && word.is_named()).then(|| Handle::from_parts(node.index, word.generation()))
+        })
+    }
+
+    /// Number of lives that have a lease now.
+    pub(crate) fn live(&self) -> usize {
+        self.nodes().filter(|node| node.leases() > 0).count()
+    }
+
+    /// Figures so far; those of one instant only when nobody is at work.
+    pub(crate) fn stats(&self) -> RecycleStats {
+        let before = self.depot.first_word().lives();
+        let lives = self.nodes().map(|node| node.word().lives() - before);
+        let lives = lives.sum::<u64>();
+        let created = self.created.load(Ordering::Relaxed);
+        let existing = self.depot.existing.load(Ordering::Relaxed);
+        let live = self.live();
+        RecycleStats {
+            created,
+            reused: lives.saturating_sub(created),
+            live,
+            idle: existing.saturating_sub(live),
+            peak: self.peak.load(Ordering::Relaxed),
+            capacity: self.capacity.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Destroys objects that wait, but for `keep` of each class: those that this
+    /// thread used last, then others.
+    ///
+    /// # Errors
+    /// The first error of a destruction; the others are destroyed all the same.
+    #[track_caller]
+    pub(crate) fn trim(&self, keep: usize) -> Result<()> {
+        let mut first = Ok(());
+        for class in 0..CLASSES {
+            let mut kept = Vec::new();
+            while let Some(node) = self.pop_idle(class) {
+                if kept.len() < keep {
+                    kept.push(node);
+                } else {
+                    // SAFETY: a node from an idle stack is full, and its lease is ours.
+                    first = first.and(unsafe { lease::give_up(node) }.unwrap_or(Ok(())));
+                }
+            }
+            for node in kept.into_iter().rev() {
+                // SAFETY: as above.
+                first = first.and(unsafe { lease::put_by(node) });
+            }
+        }
+        first
+    }
+
+    /// Changes the most objects that may exist at a time; those that do stay.
+    pub(crate) fn set_capacity(&self, capacity: usize) {
+        self.capacity
+            .store(capacity.min(table::ROOM), Ordering::Relaxed);
+    }
+}

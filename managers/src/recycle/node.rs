@@ -1,0 +1,146 @@
+//! `Node`: where a driver object lives, from life to life, at an address that never changes.
+
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use super::Depot;
+use super::word::Word;
+use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
+
+pub(super) struct Node<T> {
+    /// See [`Word`].
+    pub(super) word: AtomicU64,
+    /// Whether the life has ended, or has not begun: the name is good for nothing.
+    pub(super) asleep: AtomicBool,
+    /// The node below on the stack that this one lies on: its index plus one.
+    pub(super) below: AtomicU32,
+    /// Place in the recycler's table.
+    pub(super) index: u32,
+    /// The object and its class; there unless the node is vacant, worn, or being filled.
+    pub(super) content: UnsafeCell<MaybeUninit<Content<T>>>,
+    /// Keeps the stacks alive that the last lease puts this node on.
+    pub(super) depot: Arc<Depot>,
+    /// Says to loom who frees the node.
+    #[cfg(loom)]
+    pub(super) memory: UnsafeCell<()>,
+}
+
+pub(super) struct Content<T> {
+    pub(super) class: usize,
+    pub(super) value: T,
+}
+
+impl<T> Node<T> {
+    pub(super) fn boxed(index: u32, depot: &Arc<Depot>) -> NonNull<Self> {
+        let node = Box::new(Self {
+            word: AtomicU64::new(depot.first_word().0),
+            asleep: AtomicBool::new(true),
+            below: AtomicU32::new(0),
+            index,
+            content: UnsafeCell::new(MaybeUninit::uninit()),
+            depot: Arc::clone(depot),
+            #[cfg(loom)]
+            memory: UnsafeCell::new(()),
+        });
+        NonNull::from(Box::leak(node))
+    }
+
+    /// The state now.
+    pub(super) fn word(&self) -> Word {
+        Word(self.word.load(Ordering::Relaxed))
+    }
+
+    /// The state now, and whether its name leads to the object: then whoever uses the name
+    /// finds the life as it began.
+    pub(super) fn look(&self) -> (Word, bool) {
+        // Acquire: with the word of a life comes the sleep before it, so that an old answer
+        // to whether it sleeps is not taken for this life's.
+        let acquire = if cfg!(mutant = "recycle_relaxed_look") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Acquire
+        };
+        let word = Word(self.word.load(acquire));
+        (word, !self.asleep.load(acquire))
+    }
+
+    /// Leases of lives: a node that waits has one that is nobody's.
+    pub(super) fn leases(&self) -> u64 {
+        let (word, awake) = self.look();
+        word.leases().saturating_sub(u64::from(!awake))
+    }
+
+    /// Changes the state, and returns what it became.
+    pub(super) fn update(&self, change: impl Fn(Word) -> Word) -> Word {
+        let mut word = self.word();
+        loop {
+            let new = change(word);
+            match self.word.compare_exchange_weak(
+                word.0,
+                new.0,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return new,
+                Err(now) => word = Word(now),
+            }
+        }
+    }
+
+    /// The object.
+    ///
+    /// # Safety
+    /// The node is full and stays so while the reference lives.
+    #[inline]
+    pub(super) unsafe fn content(&self) -> &Content<T> {
+        self.content.with(|content| {
+            // SAFETY: the caller's promise.
+            unsafe { (*content).assume_init_ref() }
+        })
+    }
+
+    /// Puts an object into the node.
+    ///
+    /// # Safety
+    /// The node is empty and the caller's alone.
+    pub(super) unsafe fn fill(&self, content: Content<T>) {
+        self.content.with_mut(|place| {
+            // SAFETY: the caller's promise.
+            unsafe { (*place).write(content) };
+        });
+    }
+
+    /// Takes the object out.
+    ///
+    /// # Safety
+    /// The node is full and the caller's alone.
+    pub(super) unsafe fn empty(&self) -> Content<T> {
+        self.content.with_mut(|place| {
+            // SAFETY: the caller's promise.
+            unsafe { (*place).assume_init_read() }
+        })
+    }
+
+    /// A node that is empty and nobody's any more.
+    ///
+    /// # Safety
+    /// It comes from [`boxed`](Self::boxed), and nobody refers to it after this.
+    pub(super) unsafe fn free(node: *mut Self) {
+        // Loom is told that every access must have happened before this.
+        #[cfg(loom)]
+        {
+            // SAFETY: it is alive until the box goes, below.
+            unsafe { &*node }.memory.with_mut(|_| ());
+        }
+        // SAFETY: the caller's promise.
+        drop(unsafe { Box::from_raw(node) });
+    }
+
+    /// Says to loom that the node is looked at.
+    #[inline]
+    #[cfg_attr(not(loom), allow(clippy::unused_self))]
+    pub(super) fn touch(&self) {
+        #[cfg(loom)]
+        self.memory.with(|_| ());
+    }
+}

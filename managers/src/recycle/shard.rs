@@ -1,0 +1,45 @@
+//! `Shard`: the stacks that a thread uses first.
+
+use super::CLASSES;
+use super::stack::Stack;
+
+/// Shards of a recycler: more threads than these share.
+pub(super) const SHARDS: usize = if cfg!(loom) { 1 } else { 16 };
+
+/// The stacks of one shard, by class, on a pair of cache lines of their own.
+#[repr(align(128))]
+pub(super) struct Shard(pub(super) [Stack; CLASSES]);
+
+impl Shard {
+    pub(super) fn new() -> Self {
+        Self(std::array::from_fn(|_| Stack::new()))
+    }
+}
+
+/// A number for each thread, small ones first.
+#[cfg(not(loom))]
+#[inline]
+pub(super) fn of_thread() -> usize {
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    std::thread_local! {
+        static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) };
+    }
+    // A thread past its thread-locals uses the first shard.
+    NUMBER
+        .try_with(|number| {
+            if number.get() == usize::MAX {
+                number.set(NEXT.fetch_add(1, Ordering::Relaxed) % usize::MAX);
+            }
+            number.get()
+        })
+        .unwrap_or(0)
+}
+
+/// There is one shard.
+#[cfg(loom)]
+pub(super) fn of_thread() -> usize {
+    0
+}

@@ -1,0 +1,151 @@
+//! How a recycler is shut down, set up again, and ends.
+
+use std::ptr::NonNull;
+use std::sync::PoisonError;
+
+use cupola_core::{Handle, Tag};
+
+use super::node::Node;
+use super::stack::{Door, Stack};
+use super::word::Word;
+use super::{Recycled, Recycler, lease};
+use crate::error::Quiet;
+use crate::lifecycle::{LeasedObject, ShutdownReport};
+use crate::sync::{MutexGuard, Ordering};
+
+impl<T: Recycled, G: Tag> Recycler<T, G> {
+    /// Both phases of a shutdown: [`close`](Self::close), then [`drain`](Self::drain).
+    #[track_caller]
+    pub(crate) fn shut(&self, report: &mut ShutdownReport) {
+        // What the user wants done with a lost context is done without the lock.
+        let _quiet = Quiet::new();
+        let _alone = self.door();
+        self.close_alone(report);
+        self.drain_alone(report);
+    }
+
+    /// Ends every name and gives up the manager's own leases. From now on nothing is handed
+    /// out, until [`open`](Self::open).
+    #[track_caller]
+    pub(crate) fn close(&self, report: &mut ShutdownReport) {
+        // What the user wants done with a lost context is done without the lock.
+        let _quiet = Quiet::new();
+        let _alone = self.door();
+        self.close_alone(report);
+    }
+
+    /// Destroys what waits, and lists what is leased, or in the hands of a call that runs
+    /// beside this one and will give it up; what is given back later is destroyed
+    /// then. Nothing if the manager was set up again since it was closed.
+    #[track_caller]
+    pub(crate) fn drain(&self, report: &mut ShutdownReport) {
+        // What the user wants done with a lost context is done without the lock.
+        let _quiet = Quiet::new();
+        let _alone = self.door();
+        if self.table.is_shut() {
+            self.drain_alone(report);
+        }
+    }
+
+    #[track_caller]
+    fn close_alone(&self, report: &mut ShutdownReport) {
+        let before = self.depot.existing.load(Ordering::Relaxed);
+        self.table.shut();
+        for node in self.nodes() {
+            if !cfg!(mutant = "recycle_shut_marks_no_word") {
+                node.update(Word::closed);
+            }
+            if let Some(ended) = Self::end_name(node, |word| word.is_named() || word.is_held()) {
+                report.note(ended);
+            }
+        }
+        // Those that could not have been used again.
+        let after = self.depot.existing.load(Ordering::Relaxed);
+        report.destroyed += before.saturating_sub(after);
+    }
+
+    #[track_caller]
+    fn drain_alone(&self, report: &mut ShutdownReport) {
+        for stack in self.depot.idle() {
+            for node in self.take_all(stack, Door::Shut) {
+                // SAFETY: a node from an idle stack is full, and its lease is ours.
+                if let Some(destroyed) = unsafe { lease::give_up(node) } {
+                    report.ended(destroyed);
+                }
+            }
+        }
+        for node in self.nodes() {
+            // Nothing waits any more, so whatever has a lease is in somebody's hands.
+            let word = node.word();
+            if word.leases() > 0 {
+                let handle = Handle::<G>::from_parts(node.index, word.life());
+                report.leased.push(LeasedObject::new(handle, word.leases()));
+            }
+        }
+    }
+
+    /// Whether [`shut`](Self::shut) was called, and not [`open`](Self::open) after it.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.table.is_shut()
+    }
+
+    /// Ends a shutdown.
+    pub(crate) fn open(&self) {
+        // What the user wants done with a lost context is done without the lock.
+        let _quiet = Quiet::new();
+        let _alone = self.door();
+        for stack in self.depot.idle() {
+            stack.open();
+        }
+        for node in self.nodes() {
+            node.update(Word::opened);
+        }
+        self.table.open();
+    }
+
+    fn door(&self) -> Option<MutexGuard<'_, ()>> {
+        let alone = || self.door.lock().unwrap_or_else(PoisonError::into_inner);
+        (!cfg!(mutant = "recycle_shut_while_opened")).then(alone)
+    }
+
+    /// Shuts a stack, and gives its nodes, each of which may be freed before the next one.
+    fn take_all(&self, stack: &Stack, door: Door) -> impl Iterator<Item = NonNull<Node<T>>> + '_ {
+        let mut top = stack.shut(door);
+        std::iter::from_fn(move || {
+            let node = self.table.get(top.checked_sub(1)? as usize)?;
+            // SAFETY: it was taken off the stack, so it is alive and ours.
+            top = unsafe { &*node }.below.load(Ordering::Relaxed);
+            NonNull::new(node)
+        })
+    }
+}
+
+impl<T: Recycled, G: Tag> Drop for Recycler<T, G> {
+    /// Nodes that nobody leases go now, each of the others with its last lease.
+    fn drop(&mut self) {
+        for node in self.nodes() {
+            // A last lease that ends here finds the stacks open: its node is taken below.
+            let _ = Self::end_name(node, Word::is_held);
+        }
+        for stack in self.depot.idle() {
+            for node in self.take_all(stack, Door::Gone) {
+                // SAFETY: a node from an idle stack is full, and its lease is ours.
+                if !unsafe { lease::claim(node) } {
+                    // Its last life goes on, and ends without us.
+                    continue;
+                }
+                // SAFETY: claimed, so it is ours alone.
+                drop(unsafe { node.as_ref().empty() });
+                self.depot.existing.fetch_sub(1, Ordering::Relaxed);
+                // SAFETY: it is empty now, and no table leads to it any more.
+                unsafe { Node::free(node.as_ptr()) };
+            }
+        }
+        for stack in [&self.depot.vacant, &self.depot.worn] {
+            for node in self.take_all(stack, Door::Gone) {
+                // SAFETY: nodes on these stacks are empty, and it is ours alone.
+                unsafe { Node::free(node.as_ptr()) };
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! How streams are made: what for, with which priority, and how many.
+
+use crate::error::{Error, Result};
+use crate::recycle::CLASSES;
+use std::sync::{Mutex, PoisonError};
+
+/// What a stream is for. Streams of different purposes carry work that should overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// Copies from the host to the device.
+    Upload,
+    /// Kernels.
+    Compute,
+    /// Copies from the device to the host.
+    Download,
+    /// Copies between devices.
+    Peer,
+    /// Whatever should not be in the way of the others.
+    Auxiliary,
+}
+
+impl Purpose {
+    /// Every purpose.
+    pub const ALL: [Self; 5] = [
+        Self::Upload,
+        Self::Compute,
+        Self::Download,
+        Self::Peer,
+        Self::Auxiliary,
+    ];
+
+    pub(super) fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// How a stream is created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamConfig {
+    /// Whether it waits for, and is waited for by, the legacy default stream. Off by
+    /// default: such a stream overlaps with nothing that somebody puts there.
+    pub blocking: bool,
+    /// Lower numbers run first; 0 is the default. Clamped by the driver to
+    /// [`StreamManager::priorities`](super::StreamManager::priorities).
+    pub priority: i32,
+}
+
+impl StreamConfig {
+    /// A non-blocking stream of this priority.
+    #[must_use]
+    pub const fn priority(priority: i32) -> Self {
+        Self {
+            blocking: false,
+            priority,
+        }
+    }
+}
+
+/// How a [`StreamManager`](super::StreamManager) is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamsConfig {
+    /// The most streams that may exist at a time, waiting ones included.
+    pub capacity: usize,
+}
+
+impl StreamsConfig {
+    /// The most that [`capacity`](Self::capacity) may be.
+    pub const MOST: usize = 65_472;
+
+    pub(crate) fn check(self) -> Result<Self> {
+        check_capacity("streams.capacity", self.capacity)?;
+        Ok(self)
+    }
+}
+
+impl Default for StreamsConfig {
+    fn default() -> Self {
+        Self {
+            capacity: Self::MOST,
+        }
+    }
+}
+
+/// Refuses a capacity that a manager cannot have, naming the field.
+pub(crate) fn check_capacity(field: &'static str, capacity: usize) -> Result<()> {
+    if (1..=StreamsConfig::MOST).contains(&capacity) {
+        return Ok(());
+    }
+    let problem = format!("{capacity} is not from 1 to {}", StreamsConfig::MOST);
+    Err(Error::invalid(field, problem))
+}
+
+/// A class that no object waits in: what is of it is destroyed after its first life.
+pub(super) const UNCLASSED: usize = usize::MAX;
+
+/// Which streams stand in for each other, as the recycler's classes: those of one
+/// configuration. Configurations beyond the classes that there are get none.
+#[derive(Debug, Default)]
+pub(super) struct Classes(Mutex<Vec<StreamConfig>>);
+
+impl Classes {
+    #[inline]
+    pub(super) fn of(&self, config: StreamConfig) -> usize {
+        // The usual one has the first class, without a look at the others.
+        if config == StreamConfig::default() {
+            0
+        } else {
+            self.other(config)
+        }
+    }
+
+    #[cold]
+    fn other(&self, config: StreamConfig) -> usize {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.iter().position(|&other| other == config) {
+            Some(index) => index + 1,
+            None if known.len() + 1 < CLASSES => {
+                known.push(config);
+                known.len()
+            }
+            None => UNCLASSED,
+        }
+    }
+}

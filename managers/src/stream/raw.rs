@@ -1,0 +1,146 @@
+//! `RawStream`: a driver's stream and what ends with it.
+
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cupola_sys::driver::{CUstream, CUstream_flags};
+
+use super::StreamConfig;
+use crate::context::{ContextCore, Kind};
+use crate::error::{Result, Ring, Site};
+use crate::event::EventPool;
+use crate::recycle::Recycled;
+
+/// `CU_STREAM_LEGACY`.
+pub(super) const LEGACY: CUstream = ptr::without_provenance_mut(1);
+
+pub(crate) struct RawStream {
+    /// Null once destroyed.
+    raw: CUstream,
+    /// Made here, and destroyed here.
+    owned: bool,
+    config: StreamConfig,
+    serial: u64,
+    launches: Arc<Ring>,
+    events: Arc<EventPool>,
+    core: Arc<ContextCore>,
+}
+
+// SAFETY: a CUstream may be used from any thread; the rest is Send and Sync.
+unsafe impl Send for RawStream {}
+// SAFETY: as above; the driver does its own locking.
+unsafe impl Sync for RawStream {}
+
+/// A number for each stream of the process.
+fn next_serial() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+impl RawStream {
+    /// `cuStreamCreateWithPriority`.
+    pub(super) fn create(
+        core: &Arc<ContextCore>,
+        events: &Arc<EventPool>,
+        config: StreamConfig,
+        site: Site,
+    ) -> Result<Self> {
+        let flags = if config.blocking {
+            CUstream_flags::CU_STREAM_DEFAULT
+        } else {
+            CUstream_flags::CU_STREAM_NON_BLOCKING
+        };
+        let driver = core.enter_at(site)?;
+        let mut raw: CUstream = ptr::null_mut();
+        // SAFETY: `raw` outlives the call, and the context is current.
+        let created =
+            unsafe { driver.cuStreamCreateWithPriority(&raw mut raw, flags.0, config.priority) };
+        core.check_at(created, site)?;
+        core.ledger().add(Kind::Stream, 1);
+        Ok(Self {
+            raw,
+            owned: true,
+            config,
+            serial: next_serial(),
+            launches: core.launches().ring(),
+            events: Arc::clone(events),
+            core: Arc::clone(core),
+        })
+    }
+
+    /// A stream that is somebody else's.
+    pub(super) fn borrowed(
+        core: &Arc<ContextCore>,
+        events: &Arc<EventPool>,
+        raw: CUstream,
+    ) -> Self {
+        Self {
+            raw,
+            owned: false,
+            config: StreamConfig::default(),
+            serial: next_serial(),
+            launches: core.launches().ring(),
+            events: Arc::clone(events),
+            core: Arc::clone(core),
+        }
+    }
+
+    pub(super) fn config(&self) -> StreamConfig {
+        self.config
+    }
+
+    pub(super) fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    #[inline]
+    pub(super) fn as_raw(&self) -> CUstream {
+        self.raw
+    }
+
+    #[inline]
+    pub(super) fn core(&self) -> &Arc<ContextCore> {
+        &self.core
+    }
+
+    #[inline]
+    pub(super) fn launches(&self) -> &Ring {
+        &self.launches
+    }
+
+    pub(super) fn events(&self) -> &Arc<EventPool> {
+        &self.events
+    }
+
+    #[track_caller]
+    fn end(&mut self) -> Result<()> {
+        let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
+        if raw.is_null() || !self.owned {
+            return Ok(());
+        }
+        // SAFETY: created by `create`, and this was the only copy.
+        self.core.dispose(Kind::Stream, |driver| unsafe {
+            driver.cuStreamDestroy_v2(raw)
+        })
+    }
+}
+
+impl Recycled for RawStream {
+    #[inline]
+    fn is_reusable(&self) -> bool {
+        self.owned && self.core.is_healthy()
+    }
+
+    #[track_caller]
+    fn destroy(mut self) -> Result<()> {
+        self.end()
+    }
+}
+
+impl Drop for RawStream {
+    fn drop(&mut self) {
+        self.launches.close();
+        let _ = self.end();
+    }
+}

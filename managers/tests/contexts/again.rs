@@ -1,0 +1,104 @@
+//! Contexts that get another handle while something still holds them.
+
+use cupola_managers::{ContextsConfig, ExecutionConfig};
+
+use super::*;
+
+/// What each of the ways to end a handle of the primary context is, and to let it be asked
+/// for again.
+fn end(way: usize, execution: &ExecutionManager, primary: &Context) {
+    let device = device(execution);
+    match way {
+        0 => device.contexts().release(primary.handle()).unwrap(),
+        1 => execution.devices().release(device.handle()).unwrap(),
+        2 => {
+            let _ = device.contexts().shutdown();
+            let config = ContextsConfig::default();
+            device.contexts().configure(config).unwrap();
+        }
+        _ => {
+            let _ = execution.shutdown();
+            execution.configure(ExecutionConfig::default()).unwrap();
+        }
+    }
+}
+
+// Without it one primary context could be two here: whose objects do not meet, one of which
+// works on when the other is lost, and neither of which knows the kernels of the other.
+#[test]
+fn a_primary_context_that_is_held_is_the_same_one_again() {
+    for way in 0..4 {
+        let machine = machine();
+        let table = FaultTable::new(machine.driver());
+        let execution = ExecutionManager::new(table.driver()).unwrap();
+        let before = device(&execution).primary().unwrap();
+        let pool = before.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+        let stream = before.streams().create(Default::default()).unwrap();
+        let mut buffer = pool.allocate::<u32>(64, &stream).unwrap();
+        before.set_checked(true);
+        end(way, &execution, &before);
+        let again = device(&execution).primary().unwrap();
+        // Another device's manager counts handles from the beginning.
+        assert!(way % 2 == 1 || again.handle() != before.handle());
+        assert!(again.is_checked(), "it stays as it was set up");
+        let contexts = device(&execution);
+        let stats = contexts.contexts().stats();
+        assert_eq!((stats.live, stats.named), (1, 1), "{way}: one seat");
+        assert_eq!(execution.live().contexts, 1);
+        let other = again.streams().create(Default::default()).unwrap();
+        ops::fill(&mut buffer, 1, &other).unwrap();
+        ops::synchronize(&other).unwrap();
+        let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
+        table.fail_from(id::cuStreamSynchronize, 1, code);
+        assert!(ops::synchronize(&stream).is_err());
+        assert_eq!(again.poison().unwrap().status(), Some(code));
+        table.reset();
+        drop((before, pool, stream, buffer, other));
+        assert_eq!(table.count(id::cuDevicePrimaryCtxRelease_v2), 0);
+        drop((again, contexts, execution));
+        assert_eq!(table.count(id::cuDevicePrimaryCtxRelease_v2), 1);
+        assert_eq!(machine.leaks(), None);
+    }
+}
+
+// Without it somebody who asks for the primary context's handle would get the released one
+// for ever.
+#[test]
+fn a_released_primary_context_gets_another_handle() {
+    let execution = ExecutionManager::new(machine().driver()).unwrap();
+    let device = device(&execution);
+    let contexts = device.contexts();
+    let (reserved, again) = (contexts.primary_handle(), contexts.primary_handle());
+    assert_eq!(reserved, again);
+    contexts.release(reserved.unwrap()).unwrap();
+    let handle = contexts.primary_handle().unwrap();
+    let context = contexts.ensure_alive(handle).unwrap();
+    contexts.release(handle).unwrap();
+    let new = contexts.primary_handle().unwrap();
+    assert_ne!(new, handle);
+    assert_eq!(contexts.ensure_alive(new).unwrap().handle(), new);
+    drop(context);
+}
+
+// Without it a context that is borrowed again would lose what its user had set, and a report
+// would name it by a handle that nobody can use.
+#[test]
+fn a_context_that_is_borrowed_again_stays_as_it_was_set_up() {
+    let execution = ExecutionManager::new(machine().driver()).unwrap();
+    let device = device(&execution);
+    let contexts = device.contexts();
+    let own = contexts.create(Default::default()).unwrap();
+    own.set_checked(true);
+    contexts.release(own.handle()).unwrap();
+    // SAFETY: ours, and leased.
+    let back = unsafe { contexts.borrow(own.as_raw(), Arc::new(())) }.unwrap();
+    assert!(back.is_checked());
+    let stats = contexts.stats();
+    assert_eq!((stats.live, stats.named), (1, 1));
+    let stream = back.streams().acquire(Default::default()).unwrap();
+    let report = contexts.shutdown();
+    let leased: Vec<_> = report.leased_of("Stream").collect();
+    assert_eq!(leased.len(), 1);
+    assert_eq!(leased[0].context, Some(back.handle()));
+    drop(stream);
+}

@@ -1,0 +1,46 @@
+//! What the recycler says, without the rest of the crate that the real reports know of.
+
+use cupola_core::{Handle, Tag};
+
+use crate::error::{Error, Result};
+
+/// What is still leased.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeasedObject;
+
+impl LeasedObject {
+    pub(crate) fn new<G: Tag>(_: Handle<G>, leases: u64) -> Self {
+        assert!(leases > 0);
+        Self
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct ShutdownReport {
+    pub(crate) leased: Vec<LeasedObject>,
+    pub(crate) destroyed: usize,
+    errors: Vec<Error>,
+}
+
+impl ShutdownReport {
+    pub(crate) fn ended(&mut self, destroyed: Result<()>) {
+        self.destroyed += usize::from(destroyed.is_ok());
+        self.note(destroyed);
+    }
+
+    pub(crate) fn note(&mut self, destroyed: Result<()>) {
+        if let Err(error) = destroyed {
+            self.errors.push(error);
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RecycleStats {
+    pub(crate) created: u64,
+    pub(crate) reused: u64,
+    pub(crate) live: usize,
+    pub(crate) idle: usize,
+    pub(crate) peak: usize,
+    pub(crate) capacity: usize,
+}

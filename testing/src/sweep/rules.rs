@@ -1,0 +1,81 @@
+//! What a failed driver call may leave behind, and which failures may go unreported.
+
+use cupola_sim::{FindingKind, Usage};
+use cupola_sys::SymbolId;
+use cupola_sys::driver::{CUresult, id};
+
+/// What a failed call of a destroying function may leave: the thing it did not destroy.
+pub(super) fn may_remain(function: SymbolId) -> Option<fn(&Usage) -> bool> {
+    // A pool lives as long as a block of it; a context takes all with it.
+    match function {
+        id::cuStreamDestroy_v2 => Some(|u| Usage { streams: 0, ..*u }.is_empty() && u.streams <= 1),
+        id::cuEventDestroy_v2 => Some(|u| Usage { events: 0, ..*u }.is_empty() && u.events <= 1),
+        id::cuModuleUnload => Some(|u| Usage { modules: 0, ..*u }.is_empty() && u.modules <= 1),
+        id::cuMemPoolDestroy => Some(|u| Usage { pools: 0, ..*u }.is_empty() && u.pools <= 1),
+        id::cuMemFreeAsync | id::cuMemFree_v2 => Some(|u| {
+            Usage {
+                device_allocations: 0,
+                device_bytes: 0,
+                pools: 0,
+                ..*u
+            }
+            .is_empty()
+                && u.device_allocations <= 1
+                && u.pools <= 1
+        }),
+        id::cuMemFreeHost => Some(|u| {
+            Usage {
+                host_allocations: 0,
+                host_bytes: 0,
+                ..*u
+            }
+            .is_empty()
+                && u.host_allocations <= 1
+        }),
+        id::cuCtxDestroy_v2 | id::cuDevicePrimaryCtxRelease_v2 | id::cuGreenCtxDestroy => {
+            Some(|u| Usage { contexts: 0, ..*u }.is_empty() && u.contexts <= 1)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a failed call of this function may go unreported: cleanup, which has nobody to
+/// tell, and waits that are made again.
+pub(super) fn may_absorb(function: SymbolId, code: CUresult) -> bool {
+    // An answer rather than a failure.
+    let query = [id::cuStreamQuery, id::cuEventQuery].contains(&function)
+        && code == CUresult::CUDA_ERROR_NOT_READY;
+    // Asked again after unused memory was given back.
+    let allocation = [id::cuMemAllocFromPoolAsync, id::cuMemAlloc_v2].contains(&function)
+        && code == CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+    let cleanup = [
+        // Set for cleanup, and set again when that fails.
+        id::cuCtxSetCurrent,
+        // Takes a created context off the thread; the next operation sets its own.
+        id::cuCtxPopCurrent_v2,
+        // Before a module is unloaded, and when pinned memory is dropped: tried three times.
+        id::cuCtxSynchronize,
+        id::cuEventSynchronize,
+        id::cuStreamSynchronize,
+        // Order a free behind other streams: tried twice, then waited for on the host.
+        id::cuEventCreate,
+        id::cuEventRecord,
+        id::cuStreamWaitEvent,
+    ];
+    query || allocation || cleanup.contains(&function)
+}
+
+/// Whether a finding of this kind comes of the fault itself.
+pub(super) fn explained(kind: FindingKind, code: CUresult) -> bool {
+    // A code after which the context is lost says that nothing runs in it any more, so
+    // nothing is waited for. The software device goes on where only the code was injected.
+    let goes_on = [
+        FindingKind::FreeInUse,
+        FindingKind::DestroyInUse,
+        FindingKind::UnorderedUse,
+        FindingKind::UseAfterFree,
+        FindingKind::UnmappedAccess,
+    ];
+    // What a failed call left is reported as leaked when its context ends.
+    kind == FindingKind::Leak || (code.is_sticky() && goes_on.contains(&kind))
+}

@@ -1,0 +1,35 @@
+//! Tests that need a process of their own: an ignored test of this program, run by itself.
+
+use std::process::{Command, Output};
+
+/// Runs the ignored test of this path in a process of its own. What it wrote, both streams.
+pub(crate) fn run(test: &str) -> (Output, String) {
+    let program = std::env::current_exe().unwrap();
+    let output = Command::new(program)
+        .args([
+            test,
+            "--exact",
+            "--ignored",
+            "--nocapture",
+            "--test-threads",
+            "1",
+        ])
+        // What it leaves on purpose is not for the report on the other tests.
+        .env_remove("CUPOLA_SIM_REPORT")
+        .output()
+        .unwrap();
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    (output, said)
+}
+
+/// As [`run`], and it must pass.
+pub(crate) fn passes(test: &str) {
+    let (output, said) = run(test);
+    println!("{said}");
+    assert!(output.status.success(), "{test}: {}\n{said}", output.status);
+    assert!(said.contains("1 passed"), "{test} did not run:\n{said}");
+}

@@ -1,0 +1,149 @@
+//! Work on a device, from opening it to the last download: one of everything that puts work on
+//! streams.
+
+use cupola_kernels::Kernels;
+use cupola_managers::event::EventConfig;
+use cupola_managers::memory::PoolConfig;
+use cupola_managers::ops::{self, LaunchConfig};
+use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+use cupola_managers::{
+    Buffer, Context, Device, DeviceInfo, Error, GreenConfig, MemoryPool, Stream,
+};
+use cupola_testing::Stage;
+use cupola_testing::sweep::Outcome;
+
+/// Opens a device, makes one of everything, uses it, and drops it all.
+pub(crate) fn work(stage: &Stage) -> Outcome {
+    let device = stage.device()?;
+    let info = device.info()?.clone();
+    let own = device.contexts().create(Default::default())?;
+    own.streams().create(Default::default())?;
+    device.contexts().release(own.handle())?;
+    drop(own);
+    part(&device)?;
+    Ok(orders(&stage.context()?, &info)?)
+}
+
+/// Parts the device, and works in both parts.
+fn part(device: &Device) -> Result<(), Error> {
+    let contexts = device.contexts();
+    let parts = match contexts.green_split(2, GreenConfig::at_least(1)) {
+        Err(Error::Unsupported { .. }) => return Ok(()),
+        parts => parts?,
+    };
+    for part in &parts {
+        contexts.release(part.handle())?;
+    }
+    let streams = [
+        parts[0].streams().create(Default::default())?,
+        parts[1].streams().create(Default::default())?,
+    ];
+    ops::order(&streams[0], &streams[1])?;
+    ops::synchronize(&streams[1])
+}
+
+fn orders(context: &Context, info: &DeviceInfo) -> Result<(), Error> {
+    drop(context.enter()?);
+    context.memory_info()?;
+    context.streams().priorities()?;
+    let stream = context.streams().create(Default::default())?;
+    let other = context.streams().create(Default::default())?;
+    let (start, end) = (
+        context.events().create(EventConfig::timing())?,
+        context.events().create(EventConfig::timing())?,
+    );
+    let pool = context.memory_pool(PoolConfig::limit(1 << 20))?;
+    let mut pinned = context.buffers().pinned::<u32>(64)?;
+    let mut x = pool.allocate::<u32>(64, &stream)?;
+    let mut y = pool.allocate::<u32>(64, &stream)?;
+
+    ops::record(&start, &stream)?;
+    ops::fill(&mut x, 3, &stream)?;
+    ops::zero(&mut y, &stream)?;
+    launch(context, &stream, &x, &mut y)?;
+    launch_each(context, info, &pool, &stream)?;
+    ops::host_function(&stream, || {})?;
+    ops::record(&end, &stream)?;
+    ops::wait(&other, &end)?;
+    ops::copy_to_host(&y, &mut pinned, &other)?;
+    pinned.as_slice()?;
+    ops::copy_to_device(&pinned, &mut y, &stream)?;
+    ops::copy(&y, &mut x, &stream)?;
+    ops::query(&stream)?;
+    ops::query_event(&end)?;
+    ops::synchronize_event(&end)?;
+    ops::elapsed(&start, &end)?;
+    let mut back = [0; 64];
+    ops::read(&x, &mut back, &stream)?;
+    ops::write(&mut y, &back, &other)?;
+    pool.usage()?;
+    y.free().map_err(|(_, error)| error)?;
+    context.events().release(start.handle())?;
+    drop(start);
+
+    let mut pipeline = Pipeline::<u32, u32, 2>::with_slots(
+        context,
+        &pool,
+        PipelineConfig::new(64, 64).measured(),
+    )?;
+    let (mut filled, mut seen) = (0, 0);
+    pipeline.run::<Error>(
+        |input| {
+            input.fill(filled);
+            filled += 1;
+            Ok((filled <= 4).then_some(64))
+        },
+        |step| ops::copy(step.input, step.output, step.stream),
+        |_, output| {
+            assert_eq!(output, [seen; 64]);
+            seen += 1;
+            Ok(())
+        },
+    )?;
+    assert_eq!(seen, 4, "success, but not of every item");
+    pool.trim()
+}
+
+/// `y[i] = 2 * x[i] + y[i]`, with the words taken as floats.
+pub(crate) fn launch(
+    context: &Context,
+    stream: &Stream,
+    x: &Buffer<u32>,
+    y: &mut Buffer<u32>,
+) -> Result<(), Error> {
+    let file = cupola_kernels::Embedded::with_entry("cupola_saxpy").expect("an embedded kernel");
+    let module = context.modules().load_ptx(file.ptx())?;
+    let saxpy = module.function("cupola_saxpy")?;
+    let arguments = (64u64, 2.0f32, x, y);
+    // SAFETY: 64 words each, which are floats to the kernel.
+    unsafe { ops::launch(&saxpy, LaunchConfig::linear(1, 64), arguments, stream) }?;
+    context.modules().release(module.handle())
+}
+
+/// Loads the embedded kernels, and launches each once, as the command line does.
+fn launch_each(
+    context: &Context,
+    info: &DeviceInfo,
+    pool: &MemoryPool,
+    stream: &Stream,
+) -> Result<(), Error> {
+    let kernels = Kernels::load(context, info)?;
+    let mut bytes = pool.allocate::<u8>(256, stream)?;
+    let mut words = pool.allocate::<u32>(1, stream)?;
+    let mut long = pool.allocate::<u64>(256, stream)?;
+    let mut floats = pool.allocate::<f32>(64, stream)?;
+    let mut scaled = pool.allocate::<f32>(64, stream)?;
+    ops::zero(&mut long, stream)?;
+    ops::zero(&mut floats, stream)?;
+    kernels.stamp(&mut bytes, 1, stream)?;
+    kernels.check(&bytes, 1, long.slice_mut(..1)?, stream)?;
+    kernels.histogram(&bytes, &mut long, stream)?;
+    kernels.crc32(&bytes, &mut words, stream)?;
+    kernels.scale(2.0, &floats, &mut scaled, stream)?;
+    kernels.saxpy(2.0, &scaled, &mut floats, stream)?;
+    let mut scratch = pool.allocate::<f32>(64, stream)?;
+    kernels.reduce_sum(&floats, &mut scratch, scaled.slice_mut(..1)?, stream)?;
+    let mut scratch = pool.allocate::<u64>(256, stream)?;
+    let mut sum = pool.allocate::<u64>(1, stream)?;
+    kernels.reduce_sum(&long, &mut scratch, &mut sum, stream)
+}
