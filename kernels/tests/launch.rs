@@ -5,6 +5,7 @@ use cupola_kernels::ops::{Kernels, Summable};
 use cupola_kernels::reference;
 use cupola_managers::buffer::{Buffer, DeviceCopy};
 use cupola_managers::memory::{MemoryPool, PoolConfig};
+use cupola_managers::runtime::RuntimeContext;
 use cupola_managers::stream::{Stream, StreamConfig};
 use cupola_managers::{Context, Error, ExecutionManager, Result, ops};
 use cupola_sim::{DeviceConfig, Machine};
@@ -194,6 +195,37 @@ fn views_of_the_wrong_length_are_refused() -> Result<()> {
         "scratch",
     );
     refused(kernels.check(&bytes, 0, &mut counts, stream), "wrong");
+    Ok(())
+}
+
+// Without it a sum could take its temporary buffer from nowhere, or keep it.
+#[test]
+fn a_sum_takes_its_temporary_buffer_from_the_current_runtime() -> Result<()> {
+    let bench = Bench::new(Version::new(13, 0))?;
+    let values: Vec<u64> = (0..100_000).map(|i| i * i).collect();
+    let input = bench.upload(&values)?;
+    let mut total = bench.upload(&[0u64])?;
+    let refused = bench.kernels.sum(&input, &mut total);
+    assert_eq!(refused, Err(Error::NoRuntime));
+    let runtime = RuntimeContext::builder(&bench.context)
+        .pool_limit(1 << 20)
+        .build()?;
+    ops::synchronize(&bench.stream)?;
+    let guard = runtime.enter();
+    bench.kernels.sum(&input, &mut total)?;
+    ops::synchronize(runtime.stream())?;
+    assert_eq!(bench.download(&total)?, [values.iter().sum::<u64>()]);
+    let usage = runtime.pool().usage()?;
+    let scratch = ReducePlan::new(100_000).scratch_elements() as u64;
+    assert!(scratch > 0, "the plan needs none");
+    assert_eq!((usage.peak, usage.live), (8 * scratch, 0));
+    runtime.pool().set_limit(8);
+    let refused = bench.kernels.sum(&input, &mut total);
+    assert!(matches!(refused, Err(Error::OverLimit(_))), "{refused:?}");
+    drop((guard, runtime, input, total));
+    let machine = bench.machine.clone();
+    drop(bench);
+    assert_eq!(machine.leaks(), None);
     Ok(())
 }
 

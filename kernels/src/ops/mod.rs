@@ -2,8 +2,8 @@
 //!
 //! [`Kernels::load`] loads them into a context once; its methods check the lengths of what
 //! they are given, choose the geometry, and put the launch on a stream. They return before
-//! the kernel has run, allocate nothing, and are safe: a kernel touches only the views that
-//! it is given, within their lengths.
+//! the kernel has run, allocate nothing (but for [`Kernels::sum`]), and are safe: a kernel
+//! touches only the views that it is given, within their lengths.
 
 mod bytes;
 mod elementwise;

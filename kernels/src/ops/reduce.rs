@@ -4,6 +4,7 @@ use cupola_managers::Result;
 use cupola_managers::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut};
 use cupola_managers::module::Function;
 use cupola_managers::ops::launch;
+use cupola_managers::runtime::RuntimeContext;
 use cupola_managers::stream::Stream;
 
 use super::{Kernels, expect_len, invalid};
@@ -37,6 +38,25 @@ impl sealed::Sealed for u64 {
 impl Summable for u64 {}
 
 impl Kernels {
+    /// Sets `total` to the sum of `input` as [`reduce_sum`](Self::reduce_sum) does, on the
+    /// stream of the thread's current [runtime context](cupola_managers::runtime), with a
+    /// temporary buffer from its pool.
+    ///
+    /// # Errors
+    /// `Error::NoRuntime` when the thread has none; as [`reduce_sum`](Self::reduce_sum), and
+    /// as the pool when it has no room for the temporary buffer.
+    pub fn sum<'a, 'b, T: Summable>(
+        &self,
+        input: impl Into<DeviceSlice<'a, T>>,
+        total: impl Into<DeviceSliceMut<'b, T>>,
+    ) -> Result<()> {
+        let runtime = RuntimeContext::current()?;
+        let input = input.into();
+        let needed = ReducePlan::new(input.len() as u64).scratch_elements();
+        let mut scratch = runtime.scratch::<T>(needed)?;
+        self.reduce_sum(input, &mut scratch, total, runtime.stream())
+    }
+
     /// Sets `total`, one element, to the sum of `input`. The order of additions depends on
     /// the length alone: the same input gives the same bits on every device.
     ///
