@@ -54,16 +54,16 @@ enum Task {
         /// The folder
         dir: PathBuf,
     },
-    /// Run the loom models of `core`
+    /// Run the loom models of `core` and `managers`
     Loom,
-    /// Build each deliberate mistake in `core` and demand that the test named for it fails
+    /// Build each deliberate mistake in `core` and `managers` and demand that the test named for it fails
     Mutants {
-        /// The mutants, by the names in `core/mutants.toml`; all when none is named
+        /// The mutants, by the names in `core/mutants.toml` and `managers/mutants.toml`; all when none is named
         names: Vec<String>,
     },
     /// Show that `core` links without std and refers to no allocation function
     NoStd,
-    /// Run core's tests under the address sanitizer, its threads under the thread sanitizer
+    /// Run tests of `core` and `managers` under the address and the thread sanitizer
     Sanitize,
     /// Run each fuzz target for a bounded time
     Fuzz {

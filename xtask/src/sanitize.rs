@@ -1,11 +1,13 @@
-//! `cargo xtask sanitize`: core's tests under the address sanitizer, and its concurrent
-//! parts under the thread sanitizer.
+//! `cargo xtask sanitize`: tests of `core` and `managers` under the address sanitizer, and
+//! their concurrent parts under the thread sanitizer.
 //!
 //! Both are flags of the nightly compiler that stable has too; their runtimes come with the
 //! toolchain. std itself is not instrumented, which the address sanitizer does not mind.
-//! The thread sanitizer watches `core/tests/pthreads` only, which shares nothing of std's.
-//! Each sanitizer must also report the mistakes that are planted there. There is no
-//! suppression file: a suppression matches any frame of a report and hides true races.
+//! The thread sanitizer watches the `pthreads` of both crates, which share nothing of
+//! std's; and, where the toolchain has std's sources, managers and the software device as
+//! they are, with a std that is built for it. Each sanitizer must also report the mistakes that
+//! are planted in `pthreads`. There is no suppression file: a suppression matches any frame of
+//! a report and hides true races.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -24,42 +26,94 @@ struct Sanitizer {
     /// As the toolchain names its runtime.
     runtime: &'static str,
     flags: &'static str,
-    /// Which tests are built with it.
-    tests: &'static [&'static str],
+    /// Whether std is built with it too.
+    with_std: bool,
+    tests: &'static [Tests],
     /// The variable that it reads its options from, and what they are.
     options: (&'static str, &'static str),
-    /// Mistakes of `core/tests/pthreads`, and what must be said of each.
+}
+
+/// Tests of one crate.
+struct Tests {
+    folder: &'static str,
+    /// What selects them.
+    arguments: &'static [&'static str],
+    /// Mistakes of its `tests/pthreads`, and what must be said of each.
     planted: &'static [(&'static str, &'static str)],
 }
+
+const RACE: (&str, &str) = ("race", "ThreadSanitizer: data race");
+
+/// Operations of the random test: a race shows in few, and each takes long.
+const OPERATIONS: &str = "20000";
 
 const ADDRESS: Sanitizer = Sanitizer {
     name: "address sanitizer",
     runtime: "asan",
     flags: "-Zsanitizer=address",
-    tests: &["--lib", "--tests"],
+    with_std: false,
+    tests: &[
+        Tests {
+            folder: "core",
+            arguments: &["--lib", "--tests"],
+            planted: &[
+                ("use-after-free", "heap-use-after-free"),
+                ("leak", "LeakSanitizer: detected memory leaks"),
+            ],
+        },
+        Tests {
+            folder: "managers",
+            arguments: &["--test", "pthreads"],
+            planted: &[],
+        },
+    ],
     options: (
         "ASAN_OPTIONS",
         "detect_leaks=1:detect_stack_use_after_return=1:exitcode=66",
     ),
-    planted: &[
-        ("use-after-free", "heap-use-after-free"),
-        ("leak", "LeakSanitizer: detected memory leaks"),
-    ],
 };
 
 const THREAD: Sanitizer = Sanitizer {
     name: "thread sanitizer",
     runtime: "tsan",
     flags: "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer",
-    tests: &["--test", "pthreads"],
-    options: ("TSAN_OPTIONS", "exitcode=66"),
-    planted: &[
-        ("race", "ThreadSanitizer: data race"),
-        ("relaxed", "ThreadSanitizer: data race"),
+    with_std: false,
+    tests: &[
+        Tests {
+            folder: "core",
+            arguments: &["--test", "pthreads"],
+            planted: &[RACE, ("relaxed", RACE.1)],
+        },
+        Tests {
+            folder: "managers",
+            arguments: &["--test", "pthreads"],
+            planted: &[RACE],
+        },
     ],
+    options: ("TSAN_OPTIONS", "exitcode=66"),
 };
 
-/// Both sanitizers.
+const THREAD_AND_STD: Sanitizer = Sanitizer {
+    name: "thread sanitizer, std as well",
+    with_std: true,
+    tests: &[Tests {
+        folder: "managers",
+        arguments: &[
+            "--test",
+            "pthreads",
+            "--test",
+            "random",
+            "--test",
+            "lifecycle",
+            "--test",
+            "contexts",
+        ],
+        planted: &[RACE],
+    }],
+    ..THREAD
+};
+
+/// All of them.
 pub(crate) fn run() -> Result<()> {
     if !cfg!(all(
         target_os = "linux",
@@ -71,13 +125,18 @@ pub(crate) fn run() -> Result<()> {
             "they are set up for x86-64 Linux with glibc only",
         );
     }
-    for sanitizer in [ADDRESS, THREAD] {
+    for sanitizer in [ADDRESS, THREAD, THREAD_AND_STD] {
         if sanitizer.is_installed()? {
             sanitizer.run()?;
         } else {
             skip(
                 &format!("the {}", sanitizer.name),
-                "the toolchain comes without its runtime",
+                if sanitizer.with_std {
+                    "the toolchain comes without its runtime, or without std's sources: \
+                     rustup component add rust-src"
+                } else {
+                    "the toolchain comes without its runtime"
+                },
             )?;
         }
     }
@@ -93,17 +152,31 @@ impl Sanitizer {
             .context("starting rustc")?;
         let folder = String::from_utf8(output.stdout)?;
         let end = format!("_rt.{}.a", self.runtime);
+        // LIBRARY/rustlib/TRIPLE/lib, beside LIBRARY/rustlib/src.
+        let rustlib = Path::new(folder.trim()).ancestors().nth(2);
+        let std = rustlib.map(|rustlib| rustlib.join("src/rust/library/std/Cargo.toml"));
+        if self.with_std && !std.is_some_and(|std| std.exists()) {
+            return Ok(false);
+        }
         let mut files = std::fs::read_dir(folder.trim())?;
         Ok(files
             .any(|file| file.is_ok_and(|file| file.file_name().to_string_lossy().ends_with(&end))))
     }
 
     fn run(&self) -> Result<()> {
-        eprintln!("\n==== {} over core", self.name);
+        for tests in self.tests {
+            self.over(tests)?;
+        }
+        Ok(())
+    }
+
+    fn over(&self, tests: &Tests) -> Result<()> {
+        let folder = tests.folder;
+        eprintln!("\n==== {} over {folder}", self.name);
         let start = Instant::now();
-        let programs = self.build()?;
+        let programs = self.build(folder, tests.arguments)?;
         for program in &programs {
-            let output = self.start(program, None)?;
+            let output = self.start(folder, program, None)?;
             let said = said(&output);
             ensure!(
                 output.status.success() && !said.contains("Sanitizer"),
@@ -117,9 +190,9 @@ impl Sanitizer {
         let threads = programs
             .iter()
             .find(|path| is_named(path, "pthreads"))
-            .context("core/tests/pthreads was not built")?;
-        for (mistake, report) in self.planted {
-            let output = self.start(threads, Some(mistake))?;
+            .with_context(|| format!("{folder}/tests/pthreads was not built"))?;
+        for (mistake, report) in tests.planted {
+            let output = self.start(folder, threads, Some(mistake))?;
             let said = said(&output);
             // The function that makes the mistake must be in the report.
             let place = format!("planted_{}", mistake.replace('-', "_"));
@@ -135,22 +208,31 @@ impl Sanitizer {
         Ok(())
     }
 
-    fn build(&self) -> Result<Vec<PathBuf>> {
-        let mut cargo = cargo(["test", "--package", "cupola-core", "--target", TRIPLE]);
+    fn build(&self, folder: &str, tests: &[&str]) -> Result<Vec<PathBuf>> {
+        let mut cargo = cargo(["test", "--target", TRIPLE, "--package"]);
         cargo
-            .args(self.tests)
+            .arg(format!("cupola-{folder}"))
+            .args(tests)
+            // The software device at full optimisation takes longer to build than to test.
+            .args(["--config", "profile.dev.package.cupola-sim.opt-level=1"])
             .env("RUSTC_BOOTSTRAP", "1")
             .env("RUSTFLAGS", self.flags)
             .env("CARGO_TARGET_DIR", target().join(self.runtime));
+        if self.with_std {
+            cargo
+                .arg("-Zbuild-std")
+                .env("CARGO_TARGET_DIR", target().join("tsan-std"));
+        }
         programs(&mut cargo)
     }
 
-    fn start(&self, program: &Path, mistake: Option<&str>) -> Result<Output> {
+    fn start(&self, folder: &str, program: &Path, mistake: Option<&str>) -> Result<Output> {
         let (variable, options) = self.options;
         Command::new(program)
             .args(mistake.map(|mistake| format!("plant={mistake}")))
-            .current_dir(root().join("core"))
+            .current_dir(root().join(folder))
             .env(variable, options)
+            .env("CUPOLA_OPERATIONS", OPERATIONS)
             .output()
             .with_context(|| format!("starting {}", program.display()))
     }

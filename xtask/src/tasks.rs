@@ -135,22 +135,22 @@ impl Summary {
     }
 }
 
-/// The loom models of `core`: every interleaving within the bound.
+/// The loom models of `core` and `managers`: every interleaving within the bound.
 pub(crate) fn loom() -> Result<()> {
     let preemptions = env::var("LOOM_MAX_PREEMPTIONS").unwrap_or_else(|_| "3".into());
-    let mut cargo = cargo([
-        "test",
-        "--release",
-        "--package",
-        "cupola-core",
-        "--test",
-        "loom",
-    ]);
-    cargo
-        .env("RUSTFLAGS", "--cfg loom -C debug-assertions=on")
-        .env("CARGO_TARGET_DIR", target().join("loom"))
-        .env("LOOM_MAX_PREEMPTIONS", preemptions);
-    run("loom models", &mut cargo)
+    for (package, models) in [
+        ("cupola-core", &["--test", "loom"][..]),
+        ("cupola-managers", &["--lib", "models::"]),
+    ] {
+        let mut cargo = cargo(["test", "--release", "--package", package]);
+        cargo
+            .args(models)
+            .env("RUSTFLAGS", "--cfg loom -C debug-assertions=on")
+            .env("CARGO_TARGET_DIR", target().join("loom"))
+            .env("LOOM_MAX_PREEMPTIONS", &preemptions);
+        run(&format!("loom models of {package}"), &mut cargo)?;
+    }
+    Ok(())
 }
 
 /// Each fuzz target for `seconds`, from its committed corpus.
@@ -161,7 +161,7 @@ pub(crate) fn fuzz(seconds: u64) -> Result<()> {
     let corpus = root().join("fuzz/corpus");
     for target in [
         "loader", "ptx", "decode", "kernels", "programs", "stores", "rotation", "budget", "lru",
-        "tlsf",
+        "tlsf", "frames",
     ] {
         // New inputs go to a folder of the build, the committed corpus stays as it is.
         let found = self::target().join("fuzz-corpus").join(target);

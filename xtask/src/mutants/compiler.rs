@@ -13,7 +13,7 @@ use super::folder;
 /// Tells this program that it runs as a compiler, and for which mutant (none when empty).
 const WRAPPED: &str = "CUPOLA_XTASK_MUTANT";
 
-/// Has `cargo` build `cupola_core` with a mutant, or as it is: `cargo` runs the compiler
+/// Has `cargo` build the crates that have mutants with one, or as it is: `cargo` runs the compiler
 /// through this program, from a path that only this mutant has.
 pub(super) fn wrap(cargo: &mut Command, mutant: Option<&str>) -> Result<()> {
     cargo
@@ -54,7 +54,7 @@ fn wrapper(name: &str) -> Result<PathBuf> {
 }
 
 /// When cargo has started this program as the compiler: runs the compiler that it names
-/// with the same arguments, and with the mutant for `cupola_core`. `None` when it was
+/// with the same arguments, and with the mutant for the crates that have some. `None` when it was
 /// started as anything else.
 pub(crate) fn as_compiler() -> Option<Result<ExitStatus>> {
     let mutant = env::var(WRAPPED).ok()?;
@@ -68,12 +68,13 @@ pub(crate) fn as_compiler() -> Option<Result<ExitStatus>> {
     )
 }
 
-/// A compiler's arguments, with the mutant when they are those of `cupola_core`.
+/// A compiler's arguments, with the mutant when they are those of a crate that has mutants.
+/// Names of mutants are unique, so the other one is built as it is.
 fn with_mutant(mut arguments: Vec<OsString>, mutant: &str) -> Vec<OsString> {
-    let is_core = arguments
-        .windows(2)
-        .any(|pair| pair[0] == "--crate-name" && pair[1] == "cupola_core");
-    if is_core && !mutant.is_empty() {
+    let has_mutants = arguments.windows(2).any(|pair| {
+        pair[0] == "--crate-name" && (pair[1] == "cupola_core" || pair[1] == "cupola_managers")
+    });
+    if has_mutants && !mutant.is_empty() {
         // A mistake may well leave something unused.
         let cfg = format!("mutant=\"{mutant}\"");
         arguments.extend(["--cfg", &cfg, "--cap-lints", "allow"].map(OsString::from));
@@ -87,12 +88,13 @@ mod tests {
 
     /// Without it every crate of a test program would get the mutant, or none.
     #[test]
-    fn only_the_crate_itself_gets_the_mutant() {
+    fn only_the_crates_themselves_get_the_mutant() {
         let of = |name: &str, mutant| {
             let arguments = ["--crate-name", name, "core/src/lib.rs"];
             with_mutant(arguments.map(OsString::from).to_vec(), mutant).len()
         };
         assert_eq!(of("cupola_core", "wrong"), 7);
+        assert_eq!(of("cupola_managers", "wrong"), 7);
         assert_eq!(of("cupola_core", ""), 3);
         assert_eq!(of("loom", "wrong"), 3);
     }

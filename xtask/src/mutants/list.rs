@@ -1,4 +1,5 @@
-//! `core/mutants.toml`, and the mutants that `core/src` has.
+//! The lists of mutants (`mutants.toml`) of `core` and `managers`, and the mutants that their
+//! sources have.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,7 +11,7 @@ use serde::Deserialize;
 
 use crate::root;
 
-/// `core/mutants.toml`.
+/// One `mutants.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct List {
@@ -29,6 +30,45 @@ pub(super) struct Mutant {
     pub(super) test: String,
     #[serde(default)]
     pub(super) kill: Kill,
+    /// The crate whose list this is.
+    #[serde(skip)]
+    pub(super) member: Member,
+}
+
+/// A crate that has mutants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Member {
+    #[default]
+    Core,
+    Managers,
+}
+
+impl Member {
+    const ALL: [Self; 2] = [Self::Core, Self::Managers];
+
+    pub(super) fn folder(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Managers => "managers",
+        }
+    }
+
+    pub(super) fn package(self) -> &'static str {
+        match self {
+            Self::Core => "cupola-core",
+            Self::Managers => "cupola-managers",
+        }
+    }
+
+    /// What selects the test program of a suite.
+    pub(super) fn arguments(self, suite: Suite) -> &'static [&'static str] {
+        match (self, suite) {
+            // The models of `managers` look at what is private there.
+            (_, Suite::Unit) | (Self::Managers, Suite::Loom) => &["--lib"],
+            (_, Suite::Loom) => &["--test", "loom"],
+            (_, Suite::Properties) => &["--test", "properties"],
+        }
+    }
 }
 
 /// The test program that kills a mutant.
@@ -61,28 +101,47 @@ impl fmt::Display for Suite {
     }
 }
 
-/// The mutants of `core/mutants.toml`, checked against those of `core/src`.
+/// The mutants of every crate that has some. No name comes twice: each is built in a place of
+/// its own.
 pub(super) fn read() -> Result<Vec<Mutant>> {
-    let text = fs::read_to_string(root().join("core/mutants.toml"))?;
-    let list: List = toml::from_str(&text).context("core/mutants.toml")?;
-    let mut listed = BTreeSet::new();
-    for mutant in &list.mutant {
-        ensure!(
-            listed.insert(mutant.name.clone()),
-            "core/mutants.toml lists {} twice",
-            mutant.name
-        );
+    let mut all = Vec::new();
+    let mut names = BTreeSet::new();
+    for member in Member::ALL {
+        for mutant in read_of(member)? {
+            ensure!(
+                names.insert(mutant.name.clone()),
+                "{}/mutants.toml lists {}, which is listed before",
+                member.folder(),
+                mutant.name
+            );
+            all.push(mutant);
+        }
     }
+    Ok(all)
+}
+
+/// The mutants of one crate's list, checked against those of its sources.
+fn read_of(member: Member) -> Result<Vec<Mutant>> {
+    let folder = member.folder();
+    let name = format!("{folder}/mutants.toml");
+    let text = fs::read_to_string(root().join(&name))?;
+    let list: List = toml::from_str(&text).with_context(|| name.clone())?;
+    let mutants: Vec<_> = list
+        .mutant
+        .into_iter()
+        .map(|mutant| Mutant { member, ..mutant })
+        .collect();
+    let listed: BTreeSet<_> = mutants.iter().map(|mutant| mutant.name.clone()).collect();
     let mut placed = BTreeSet::new();
-    collect(&root().join("core/src"), &mut placed)?;
+    collect(&root().join(folder).join("src"), &mut placed)?;
     let unplaced: Vec<_> = listed.difference(&placed).cloned().collect();
     let unlisted: Vec<_> = placed.difference(&listed).cloned().collect();
     ensure!(
         unplaced.is_empty() && unlisted.is_empty(),
-        "core/mutants.toml lists what core/src does not have: {unplaced:?}; \
-         core/src has what core/mutants.toml does not list: {unlisted:?}"
+        "{name} lists what {folder}/src does not have: {unplaced:?}; \
+         {folder}/src has what {name} does not list: {unlisted:?}"
     );
-    Ok(list.mutant)
+    Ok(mutants)
 }
 
 /// Adds the names of all mutants in the files under `folder`.

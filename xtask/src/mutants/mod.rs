@@ -1,8 +1,8 @@
-//! `cargo xtask mutants`: builds each deliberate mistake of `core` and demands that the
-//! test named for it fails.
+//! `cargo xtask mutants`: builds each deliberate mistake of `core` and `managers` and
+//! demands that the test named for it fails.
 //!
 //! cargo runs the compiler through this program, which adds the mutant's `--cfg` for the
-//! crate `cupola_core` and passes everything else on. Every mutant has the program under a
+//! crate that has it and passes everything else on. Every mutant has the program under a
 //! path of its own: cargo counts the wrapper's path among what a workspace member is made
 //! of, and leaves it out for other packages. So loom and quickcheck are built once, each
 //! mutant is kept beside the others, and a second run builds nothing.
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 
 pub(crate) use compiler::as_compiler;
-use list::{Kill, Mutant, Suite};
+use list::{Kill, Member, Mutant, Suite};
 
 use crate::root;
 use crate::tasks::{cargo, programs, target};
@@ -59,7 +59,7 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
     for name in only {
         ensure!(
             names.contains(name.as_str()),
-            "core/mutants.toml has no mutant {name}"
+            "no mutants.toml has a mutant {name}"
         );
     }
     let chosen: Vec<_> = list
@@ -90,7 +90,10 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         }
     });
     let mut rows = rows.into_inner().expect("no worker panics");
-    rows.sort_by(|a, b| (a.mutant.suite, &a.mutant.name).cmp(&(b.mutant.suite, &b.mutant.name)));
+    rows.sort_by(|a, b| {
+        let key = |row: &Row| (row.mutant.member, row.mutant.suite, row.mutant.name.clone());
+        key(a).cmp(&key(b))
+    });
     println!("\nmutant | test | died of | seconds");
     for row in &rows {
         println!("{row}");
@@ -113,14 +116,15 @@ fn take<'m>(queue: &Mutex<std::slice::Iter<'m, Mutant>>) -> Option<&'m Mutant> {
 
 /// Without the mutants each of their tests must pass, and be there at all.
 fn check_unchanged(mutants: &[Mutant]) -> Result<()> {
-    let mut tests: BTreeMap<Suite, BTreeSet<&str>> = BTreeMap::new();
+    let mut tests: BTreeMap<(Member, Suite), BTreeSet<&str>> = BTreeMap::new();
     for mutant in mutants {
-        tests.entry(mutant.suite).or_default().insert(&mutant.test);
+        let program = (mutant.member, mutant.suite);
+        tests.entry(program).or_default().insert(&mutant.test);
     }
-    for (suite, tests) in tests {
-        let program = build(suite, None)?;
+    for ((member, suite), tests) in tests {
+        let program = build(member, suite, None)?;
         for test in tests {
-            match run_test(&program, test, UNCHANGED)? {
+            match run_test(member, &program, test, UNCHANGED)? {
                 Outcome::Passed => {}
                 other => bail!("{suite} test {test} must pass without a mutant: {other:?}"),
             }
@@ -131,8 +135,9 @@ fn check_unchanged(mutants: &[Mutant]) -> Result<()> {
 
 /// Builds a mutant and runs its test; says how it died, or why it must be taken for alive.
 fn kill(mutant: &Mutant) -> Result<String> {
-    let program = build(mutant.suite, Some(&mutant.name))?;
-    match (run_test(&program, &mutant.test, &mutant.name)?, mutant.kill) {
+    let program = build(mutant.member, mutant.suite, Some(&mutant.name))?;
+    let outcome = run_test(mutant.member, &program, &mutant.test, &mutant.name)?;
+    match (outcome, mutant.kill) {
         (Outcome::Failed(how), Kill::Failure) => Ok(how),
         (Outcome::TimedOut, Kill::Timeout) => Ok("did not end".into()),
         (Outcome::Passed, _) => bail!("SURVIVED ({})", mutant.what),
@@ -148,21 +153,16 @@ fn kill(mutant: &Mutant) -> Result<String> {
     }
 }
 
-/// Builds a test program of `core`, with a mutant or without, and returns its path.
-fn build(suite: Suite, mutant: Option<&str>) -> Result<PathBuf> {
-    let arguments: &[&str] = match suite {
-        Suite::Loom => &["--test", "loom"],
-        Suite::Properties => &["--test", "properties"],
-        Suite::Unit => &["--lib"],
-    };
+/// Builds a test program, with a mutant or without, and returns its path.
+fn build(member: Member, suite: Suite, mutant: Option<&str>) -> Result<PathBuf> {
     let crates = if suite == Suite::Loom {
         "loom"
     } else {
         "plain"
     };
-    let mut cargo = cargo(["test", "--package", "cupola-core"]);
+    let mut cargo = cargo(["test", "--package", member.package()]);
     cargo
-        .args(arguments)
+        .args(member.arguments(suite))
         .env("CARGO_TARGET_DIR", folder().join(crates))
         // Each mutant is built once and run for a moment: what counts is the building.
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
@@ -180,12 +180,12 @@ fn build(suite: Suite, mutant: Option<&str>) -> Result<PathBuf> {
 }
 
 /// Runs one test of a test program, whose output goes to a file named for `mutant`.
-fn run_test(program: &Path, test: &str, mutant: &str) -> Result<Outcome> {
+fn run_test(member: Member, program: &Path, test: &str, mutant: &str) -> Result<Outcome> {
     let log = folder().join(format!("{mutant}.log"));
     let file = File::create(&log)?;
     let mut child = Command::new(program)
         .args([test, "--exact", "--nocapture"])
-        .current_dir(root().join("core"))
+        .current_dir(root().join(member.folder()))
         .env(
             "LOOM_MAX_PREEMPTIONS",
             env::var_os("LOOM_MAX_PREEMPTIONS").unwrap_or_else(|| "3".into()),
