@@ -1,0 +1,151 @@
+//! Configurations of each level.
+
+use super::*;
+
+// Without it a configuration that cannot be could be taken, or the message not say which
+// field of which level is wrong.
+#[test]
+fn a_configuration_that_cannot_be_names_its_field() {
+    let (_table, machine, execution) = open();
+    type Set = fn(&mut ExecutionConfig, usize);
+    let fields: [(&str, Set); 6] = [
+        ("contexts.capacity", |c, n| {
+            c.contexts.capacity = n;
+        }),
+        ("contexts.streams.capacity", |c, n| {
+            c.contexts.streams.capacity = n;
+        }),
+        ("contexts.events.capacity", |c, n| {
+            c.contexts.events.capacity = n;
+        }),
+        ("contexts.modules.capacity", |c, n| {
+            c.contexts.modules.capacity = n;
+        }),
+        ("contexts.modules.functions", |c, n| {
+            c.contexts.modules.functions = n;
+        }),
+        ("contexts.buffers.capacity", |c, n| {
+            c.contexts.buffers.capacity = n;
+        }),
+    ];
+    for (field, set) in fields {
+        for wrong in [0, usize::MAX] {
+            let mut config = ExecutionConfig::default();
+            set(&mut config, wrong);
+            let refused = execution.configure(config).unwrap_err();
+            assert!(
+                refused.to_string().starts_with(&format!("{field}: ")),
+                "{refused}"
+            );
+            let refused = ExecutionManager::with_config(machine.driver(), config).unwrap_err();
+            assert!(
+                refused.to_string().starts_with(&format!("{field}: ")),
+                "{refused}"
+            );
+        }
+    }
+    for wrong in [0, execution.devices().count() + 1, u32::MAX] {
+        let devices = DevicesConfig {
+            capacity: Some(wrong),
+        };
+        let config = ExecutionConfig {
+            devices,
+            ..ExecutionConfig::default()
+        };
+        for refused in [
+            execution.configure(config).unwrap_err(),
+            execution.devices().configure(devices).unwrap_err(),
+            ExecutionManager::with_config(machine.driver(), config).unwrap_err(),
+        ] {
+            let text = refused.to_string();
+            assert!(
+                text.starts_with("devices.capacity: ") && text.contains("shows"),
+                "{text}"
+            );
+        }
+    }
+    // What was refused changed nothing.
+    assert_eq!(execution.config().contexts, ContextsConfig::default());
+    let context = primary(&execution);
+    for (field, refused) in [
+        (
+            "buffers.capacity",
+            context.buffers().configure(BuffersConfig { capacity: 0 }),
+        ),
+        (
+            "modules.functions",
+            context.modules().configure(ModulesConfig {
+                functions: 0,
+                ..ModulesConfig::default()
+            }),
+        ),
+    ] {
+        assert!(matches!(refused, Err(Error::Invalid { field: f, .. }) if f == field));
+    }
+}
+
+// Without it the defaults of a level could fail to reach the managers below.
+#[test]
+fn configurations_flow_down() {
+    let machine = Machine::builder().worker_threads(1).build();
+    let config = ExecutionConfig {
+        contexts: ContextsConfig {
+            capacity: 2,
+            streams: StreamsConfig { capacity: 3 },
+            events: EventsConfig { capacity: 4 },
+            modules: ModulesConfig {
+                capacity: 1,
+                functions: 1,
+            },
+            buffers: BuffersConfig { capacity: 2 },
+            checked: false,
+        },
+        checked: true,
+        ..ExecutionConfig::default()
+    };
+    let execution = ExecutionManager::with_config(machine.driver(), config).unwrap();
+    let device = execution.devices().get(0).unwrap();
+    let context = device.primary().unwrap();
+    assert!(context.is_checked());
+    assert_eq!(context.streams().stats().capacity, 3);
+    assert_eq!(context.events().stats().capacity, 4);
+    let stream = context.streams().acquire(StreamConfig::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let buffers: Vec<_> = (0..2)
+        .map(|_| pool.allocate::<u8>(8, &stream).unwrap())
+        .collect();
+    let full = |kind| Error::Full { kind };
+    assert_eq!(pool.allocate::<u8>(8, &stream).unwrap_err(), full("Buffer"));
+    assert_eq!(
+        pool.usage().unwrap().blocks,
+        2,
+        "what was refused is not kept"
+    );
+    let module = context.modules().load_ptx(PTX).unwrap();
+    assert_eq!(context.modules().load_ptx(PTX).unwrap_err(), full("Module"));
+    let function = module.function("nothing").unwrap();
+    assert_eq!(module.function("other").unwrap_err(), full("Function"));
+    module.functions().release(function.handle()).unwrap();
+    drop(function);
+    module.function("other").unwrap();
+    let own = device.contexts().create(Default::default()).unwrap();
+    assert_eq!(
+        device.contexts().create(Default::default()).unwrap_err(),
+        full("Context")
+    );
+    // A released context counts until it has gone.
+    device.contexts().release(own.handle()).unwrap();
+    assert!(device.contexts().create(Default::default()).is_err());
+    drop(own);
+    device.contexts().create(Default::default()).unwrap();
+    drop((buffers, pool, stream, module, context, device));
+
+    // Contexts that are made later are set up by what is configured later.
+    drop(execution.shutdown());
+    execution.configure(ExecutionConfig::default()).unwrap();
+    let context = primary(&execution);
+    assert!(!context.is_checked());
+    assert_eq!(context.streams().stats().capacity, StreamsConfig::MOST);
+    drop((context, execution));
+    assert_eq!(machine.leaks(), None);
+}
