@@ -62,7 +62,10 @@ pub(super) fn may_absorb(function: SymbolId, code: CUresult) -> bool {
         id::cuEventRecord,
         id::cuStreamWaitEvent,
     ];
-    query || allocation || cleanup.contains(&function)
+    // Whoever sees the code of a lost context tells it, or latches it. Not so a context that is
+    // only made current again, or taken off the thread before its end: it is not the operation's.
+    let lost = code.is_sticky() && function != id::cuCtxSetCurrent;
+    query || allocation || (cleanup.contains(&function) && !lost)
 }
 
 /// Whether a finding of this kind comes of the fault itself.

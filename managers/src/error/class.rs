@@ -1,0 +1,99 @@
+//! What a caller can do about an error.
+
+use super::{Error, ErrorClass};
+
+impl Error {
+    /// What to do about it; `None` for codes that this crate does not know. The text of the
+    /// error has it too.
+    #[must_use]
+    pub fn advice(&self) -> Option<&'static str> {
+        use cupola_sys::Status as _;
+        Some(match self {
+            Self::Driver(_) | Self::Load { .. } => return self.status()?.advice(),
+            Self::Unsupported { .. } => "update the driver, or do without the feature",
+            Self::StaleHandle { .. } => "lease before release; ask the manager that made it",
+            Self::ShutDown { .. } => "configure the manager again",
+            Self::Full { .. } => "release some, or configure a larger capacity",
+            Self::OverLimit(_) => "free buffers or raise the limit",
+            Self::OutOfMemory { .. } => "free memory on the device, then try again",
+            Self::Poisoned { .. } => "start a new process",
+            Self::Unverified { .. } => "do not put the work again; wait for its stream",
+            Self::Forked => "start workers with exec instead",
+            Self::Arguments { .. } => "pass what the kernel declares",
+            Self::Invalid { .. } => "correct the argument that is named",
+            Self::WrongContext { .. } => "use things of one context in one operation",
+            Self::NotAlive { .. } => "make it first: `ensure_alive`",
+            Self::NoRuntime => "enter a runtime context on this thread first",
+        })
+    }
+
+    /// What a caller can do about it.
+    #[must_use]
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Self::Unsupported { .. } => ErrorClass::Unsupported,
+            Self::Full { .. } | Self::OverLimit(_) | Self::OutOfMemory { .. } => {
+                ErrorClass::Resource
+            }
+            Self::Forked => ErrorClass::StickyProcess,
+            // The code is about the wait, and says nothing about the work.
+            Self::Unverified { .. } => ErrorClass::Unknown,
+            _ => self
+                .call()
+                .map_or(ErrorClass::Programmer, |call| call.class()),
+        }
+    }
+
+    /// Whether the context is lost, so that every later call in it fails too.
+    #[must_use]
+    pub fn is_sticky(&self) -> bool {
+        self.class().is_sticky()
+    }
+
+    /// Whether the same call may succeed later, at once or after something was freed.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.class().is_retryable()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use cupola_sys::driver::{CUresult, DriverError, id};
+
+    use super::super::{Account, Site};
+    use super::*;
+
+    fn failed(code: u32) -> Error {
+        let call = DriverError::Failed {
+            symbol: id::cuStreamCreateWithPriority,
+            code: CUresult(code),
+        };
+        Error::at(call, None, Site::here())
+    }
+
+    // Without it an error could be retried in a context that is lost, or a full pool be
+    // reported as a mistake of the caller.
+    #[test]
+    fn classes_say_what_a_caller_can_do() {
+        for code in [
+            226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911,
+        ] {
+            let error = failed(code);
+            assert!(error.is_sticky() && !error.is_retryable(), "{code}");
+        }
+        for code in [1, 2, 201, 400, 600, 999] {
+            assert!(!failed(code).is_sticky(), "{code}");
+        }
+        let account = Account {
+            requested: 8,
+            live: 4,
+            peak: 4,
+            limit: 10,
+            blocks: 1,
+        };
+        assert!(Error::OverLimit(account).is_retryable());
+        assert!(Error::Forked.is_sticky());
+        assert!(Error::invalid("grid", "is empty").call().is_none());
+    }
+}
