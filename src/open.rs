@@ -21,7 +21,8 @@ pub enum Select {
     /// The software device.
     Software,
     /// The device that meets these requirements best, a GPU before the software device.
-    /// [`Cupola::selected`] is that device.
+    /// [`Cupola::selected`] is that device; of the software device [`Cupola::why_not_gpu`] says
+    /// what each GPU lacks.
     Best(Requirements),
 }
 
@@ -93,9 +94,9 @@ impl Cupola {
     /// Each call opens the driver anew, and has a software device of its own.
     ///
     /// # Errors
-    /// Why there is no GPU. With [`Select::Auto`] only if the software device cannot stand
-    /// in, or if the variable `CUPOLA_CUDA_LIBRARY` names a library that will not do: who
-    /// names one does not want another. With [`Select::Best`], what each device lacks.
+    /// Why there is no GPU. With [`Select::Auto`] and [`Select::Best`] only if the software
+    /// device cannot stand in, or if the variable `CUPOLA_CUDA_LIBRARY` names a library that will
+    /// not do: who names one does not want another. With [`Select::Best`], what each device lacks.
     #[track_caller]
     pub fn open(select: Select) -> Result<Self, OpenError> {
         let opened = match select {
@@ -196,9 +197,22 @@ impl Cupola {
         let machine = LazyMachine::default();
         #[cfg(feature = "sim")]
         machine.clone().register(&registry);
-        let chosen = registry.best(requirements)?;
+        let mut chosen = registry.best(requirements)?;
+        let why_not_gpu = (chosen.kind == BackendKind::Software).then(|| {
+            let mut refused = std::mem::take(&mut chosen.refused);
+            refused.retain(|refusal| refusal.backend == GPU);
+            NoMatch { refused }
+        });
+        if let Some(why) = &why_not_gpu {
+            let no_driver = why.refused.iter().any(|refusal| refusal.device.is_none());
+            if no_driver && library_is_named() {
+                return Err(OpenError::NoMatch(why.clone()));
+            }
+            tracing::info!(%why, "taking the software device");
+        }
         Ok(Self {
             selected: chosen.device.ordinal(),
+            why_not_gpu: why_not_gpu.map(OpenError::NoMatch),
             #[cfg(feature = "sim")]
             machine: machine.0.get().cloned(),
             ..Self::over(chosen.execution, chosen.kind)
@@ -241,7 +255,7 @@ impl Cupola {
         self.backend
     }
 
-    /// Why [`Select::Auto`] took the software device.
+    /// Why [`Select::Auto`] or [`Select::Best`] took the software device.
     #[must_use]
     pub fn why_not_gpu(&self) -> Option<&OpenError> {
         self.why_not_gpu.as_ref()

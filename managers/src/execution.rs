@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use cupola_sys::driver::Driver;
 
-use crate::context::{ContextsConfig, Ledger, Live, note_driver_library};
+use crate::context::{
+    ContextsConfig, Ledger, Live, driver_was_left_to_the_parent, note_driver_library,
+};
 use crate::device::{DeviceManager, DevicesConfig};
 use crate::error::{Cause, Error, PoisonPolicy, Result, Site};
 use crate::lifecycle::{ShutdownReport, State};
@@ -57,7 +59,8 @@ impl ExecutionManager {
     ///
     /// # Errors
     /// What the driver returned: `CUDA_ERROR_NO_DEVICE` when it shows none;
-    /// [`Error::Invalid`] naming the field of the configuration that cannot be.
+    /// [`Error::Invalid`] naming the field of the configuration that cannot be;
+    /// [`Error::Forked`] when a driver library was in use in the parent of this process.
     #[track_caller]
     pub fn with_config(driver: Driver, config: ExecutionConfig) -> Result<Self> {
         Self::new_at(driver, config, Site::here())
@@ -66,6 +69,9 @@ impl ExecutionManager {
     /// As [`with_config`](Self::with_config), asked for at `site`.
     pub(crate) fn new_at(driver: Driver, config: ExecutionConfig, site: Site) -> Result<Self> {
         let contexts = config.contexts()?;
+        if driver.library_path().is_some() && driver_was_left_to_the_parent() {
+            return Err(Error::Forked);
+        }
         // SAFETY: `cuInit` takes no pointers.
         unsafe { driver.cuInit(0) }.map_err(|call| Error::of_cause(Cause::new(call, site)))?;
         if driver.library_path().is_some() {

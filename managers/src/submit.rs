@@ -5,37 +5,35 @@ use core::panic::Location;
 use std::sync::Arc;
 
 use cupola_sys::SymbolId;
-use cupola_sys::driver::{CUstream, CUstreamCaptureStatus, Driver, DriverError, SYMBOLS, id};
+use cupola_sys::driver::{CUstream, CUstreamCaptureStatus, Driver, DriverError, id};
 
 use crate::context::ContextCore;
 use crate::error::{Cause, Error, ErrorClass, Result, Site};
 use crate::event::{self, EventConfig, RawEvent};
 use crate::stream::Stream;
 
-/// `cuEventRecord`; the event is of the stream's context.
+/// `cuEventRecord`; the event is of the stream's context. A step of the crate's own: not waited
+/// for in checked mode.
 #[track_caller]
 pub(crate) fn record(event: &RawEvent, stream: &Stream) -> Result<()> {
     event.note_recorded();
     // SAFETY: both are alive and of this context, which is current.
-    stream.submit(id::cuEventRecord, |driver, raw| unsafe {
-        driver.cuEventRecord(event.as_raw(), raw)
-    })
+    stream.put(|driver, raw| unsafe { driver.cuEventRecord(event.as_raw(), raw) })
 }
 
 /// `cuStreamWaitEvent`; the event was made under the stream's execution manager. One that
-/// was not recorded is not waited for.
+/// was not recorded is not waited for. Nor waits checked mode for this step.
 #[track_caller]
 pub(crate) fn wait(stream: &Stream, event: &RawEvent) -> Result<()> {
     if !event.is_recorded() {
         return stream.core().healthy();
     }
     // SAFETY: both are alive and of one driver; the stream's context is current.
-    stream.submit(id::cuStreamWaitEvent, |driver, raw| unsafe {
-        driver.cuStreamWaitEvent(raw, event.as_raw(), 0)
-    })
+    stream.put(|driver, raw| unsafe { driver.cuStreamWaitEvent(raw, event.as_raw(), 0) })
 }
 
-/// Puts what is on `first` now before whatever comes on `then`.
+/// Puts what is on `first` now before whatever comes on `then`. Not waited for in checked mode:
+/// the operation that this prepares is, and until it is put nothing must say that it was.
 #[track_caller]
 pub(crate) fn order(first: &Stream, then: &Stream) -> Result<()> {
     if !first.core().shares_driver(then.core()) {
@@ -59,13 +57,20 @@ impl Stream {
         call: SymbolId,
         put: impl FnOnce(&Driver, CUstream) -> Result<(), DriverError>,
     ) -> Result<()> {
-        let core = self.core();
-        let driver = core.enter()?;
-        match put(driver, self.raw()) {
-            Ok(()) if core.is_checked() => self.verify(call, false),
-            Ok(()) => Ok(()),
-            Err(call) => Err(self.failed(call)),
-        }
+        self.put(put)?;
+        self.verify_after(call)
+    }
+
+    /// As [`submit`](Self::submit), for a step of the crate's own before or after the work of
+    /// an operation: not waited for.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn put(
+        &self,
+        put: impl FnOnce(&Driver, CUstream) -> Result<(), DriverError>,
+    ) -> Result<()> {
+        let driver = self.core().enter()?;
+        self.check(put(driver, self.raw()))
     }
 
     /// As [`submit`](Self::submit), for the launch of a kernel whose name has this number:
@@ -156,13 +161,7 @@ impl Stream {
     #[track_caller]
     fn verify(&self, call: SymbolId, launched: bool) -> Result<()> {
         let core = self.core();
-        let unverified = |error| match error {
-            Error::Driver(cause) if !cause.call.class().is_sticky() => Error::Unverified {
-                operation: SYMBOLS[usize::from(call.0)].as_str(),
-                cause: Box::new(cause),
-            },
-            other => other,
-        };
+        let unverified = |error: Error| error.unverified(call);
         let driver = core.enter().map_err(unverified)?;
         let mark = self.launches().mark();
         let done = match is_capturing(driver, self.raw()) {

@@ -265,6 +265,41 @@ fn checked_mode_waits_behind_everything_that_orders_work() {
     assert_eq!(b.execution.live().abandoned, 0, "the memory was freed");
 }
 
+// Without it a launch or an order that was never put could be reported as one that must not be
+// put again, because a step before it was waited for.
+#[test]
+fn checked_mode_waits_for_operations_and_not_for_their_steps() {
+    let b = Bench::new();
+    let other = b.context.streams().create(Default::default()).unwrap();
+    b.context.set_checked(true);
+    b.table.reset();
+    let code = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+    let launch = || {
+        // SAFETY: the address is the buffer's.
+        unsafe { ops::launch(&b.good, LaunchConfig::linear(1, 1), (&b.buffer,), &other) }
+    };
+    // A step of the launch on another stream than the buffer's: it is the step that failed.
+    b.table.fail(id::cuStreamWaitEvent, 1, code);
+    let error = launch().unwrap_err();
+    assert!(matches!(error, Error::Driver(_)), "{error}");
+    assert!(error.is_retryable());
+    assert_eq!(b.table.count(id::cuLaunchKernel), 0);
+    assert_eq!(b.table.count(id::cuStreamSynchronize), 0);
+    // The launch itself: once it is put, that is what could not be waited for.
+    b.table.fail(id::cuStreamSynchronize, 1, code);
+    let error = launch().unwrap_err();
+    let launched =
+        matches!(&error, Error::Unverified { operation, .. } if *operation == "cuLaunchKernel");
+    assert!(launched && !error.is_retryable(), "{error}");
+    assert_eq!(b.table.count(id::cuLaunchKernel), 1);
+    // An order is two steps, both made before anything is waited for.
+    b.table.fail(id::cuStreamSynchronize, 2, code);
+    let waits = b.table.count(id::cuStreamWaitEvent);
+    let error = ops::order(&b.stream, &other).unwrap_err();
+    assert!(matches!(error, Error::Unverified { .. }), "{error}");
+    assert_eq!(b.table.count(id::cuStreamWaitEvent), waits + 1);
+}
+
 // Without it checked mode could break a capture that is none of its business.
 #[test]
 fn checked_mode_does_not_wait_for_a_captured_stream() {

@@ -197,11 +197,14 @@ fn a_host_function_is_dropped_only_if_the_driver_did_not_take_it() {
         table.reset();
         table.fail(id::cuLaunchHostFunc, 1, code);
         let captured = Arc::clone(&shared);
-        ops::host_function(&stream, move || drop(captured)).unwrap_err();
-        Arc::strong_count(&shared)
+        let error = ops::host_function(&stream, move || drop(captured)).unwrap_err();
+        (Arc::strong_count(&shared), error.is_retryable())
     };
-    assert_eq!(put(CUresult::CUDA_ERROR_INVALID_VALUE), 1);
-    assert_eq!(put(UNKNOWN), 2);
+    assert_eq!(put(CUresult::CUDA_ERROR_INVALID_VALUE), (1, false));
+    assert_eq!(put(CUresult::CUDA_ERROR_OUT_OF_MEMORY), (1, true));
+    assert_eq!(put(UNKNOWN), (2, false));
+    // It may be called: trying again could have it called twice.
+    assert_eq!(put(CUresult::CUDA_ERROR_NOT_READY), (3, false));
 }
 
 // Without it code could be unloaded while a kernel runs it.

@@ -1,5 +1,5 @@
 //! Green contexts: what only the software device says, and its rules for who holds what.
-//! `tests/surface/green.rs` has what hardware does too.
+//! `tests/surface/green` has what hardware does too.
 
 mod device_support;
 

@@ -25,6 +25,8 @@ pub struct Choice {
     pub device: Device,
     /// What it is.
     pub info: DeviceInfo,
+    /// What was looked at and does not suit: with a software device, why each real one does not.
+    pub refused: Vec<Refusal>,
 }
 
 /// No device suits.
@@ -65,7 +67,7 @@ pub(super) fn best(
             }
         }
         if let Some(best) = best {
-            return Ok(best);
+            return Ok(Choice { refused, ..best });
         }
     }
     Err(NoMatch { refused })
@@ -115,6 +117,7 @@ fn suitable(
                 execution: Arc::clone(&execution),
                 device,
                 info,
+                refused: Vec::new(),
             });
         } else {
             refuse(Some((ordinal, info.name)), unmet);

@@ -1,5 +1,6 @@
 //! `Backend`: a name, a source, and the execution manager that came of it.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::ThreadId;
@@ -14,6 +15,11 @@ use crate::execution::ExecutionManager;
 use crate::lifecycle;
 
 type Source = Box<dyn Fn() -> Result<Driver, SourceError> + Send + Sync>;
+
+thread_local! {
+    /// How many sources this thread is in.
+    static SOURCES: Cell<u32> = const { Cell::new(0) };
+}
 
 type Outcome = Result<Arc<ExecutionManager>, Unavailable>;
 
@@ -78,6 +84,9 @@ impl Backend {
                     if attempt.by == std::thread::current().id() {
                         return Err(Unavailable::new(Cause::OpensItself));
                     }
+                    if SOURCES.try_with(Cell::get).is_ok_and(|sources| sources > 0) {
+                        return Err(Unavailable::new(Cause::OpenedElsewhere));
+                    }
                     return attempt.outcome.wait().clone();
                 }
                 State::Opening(_) | State::Closed => {
@@ -117,7 +126,13 @@ impl Backend {
 
     /// Never panics: nobody would ever end the wait for this attempt.
     fn attempt(&self, site: Site) -> Outcome {
-        guarded(|| self.make(site)).and_then(|made| made)
+        let enter = |by: u32| {
+            let _ = SOURCES.try_with(|sources| sources.set(sources.get().wrapping_add(by)));
+        };
+        enter(1);
+        let made = guarded(|| self.make(site)).and_then(|made| made);
+        enter(u32::MAX);
+        made
     }
 
     fn make(&self, site: Site) -> Outcome {

@@ -41,6 +41,9 @@ pub enum Cause {
     },
     /// The source, or what it called, opened the backend that it is the source of.
     OpensItself,
+    /// Another thread is just opening the backend, and this one is in the source of a backend:
+    /// two that waited for each other would never end.
+    OpenedElsewhere,
     /// The driver would not start.
     Start {
         /// What it said.
@@ -97,6 +100,7 @@ impl Unavailable {
             Cause::Start { .. } | Cause::NoDevices => Missing::Devices.advice(),
             Cause::Source { .. } => "see what the backend's source says",
             Cause::Panicked { .. } => "mend the backend's source: it has to return an error",
+            Cause::OpenedElsewhere => "open other backends before or after, not in a source",
             Cause::OpensItself => "give the driver out of the source, and open it elsewhere",
             Cause::Forked => Missing::Forked.advice(),
             Cause::ShutDown => "configure its execution manager again, or close the backend first",
@@ -135,6 +139,9 @@ impl fmt::Display for Unavailable {
             Cause::Load(error) => error.fmt(f),
             Cause::Source { text, .. } => f.write_str(text),
             Cause::Panicked { text } => write!(f, "its source panicked: {text}"),
+            Cause::OpenedElsewhere => {
+                f.write_str("another thread is opening it, and a source must not wait for that")
+            }
             Cause::OpensItself => f.write_str("its source opens the backend itself"),
             Cause::Start { error, missing } => {
                 error.fmt(f)?;

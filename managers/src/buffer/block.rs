@@ -46,7 +46,9 @@ impl Block {
             Ok(entry) => entry,
             Err(full) => {
                 // Nobody has seen the memory yet.
-                let _ = pool.free(address, bytes, home);
+                if pool.free(address, bytes, home).is_err() {
+                    pool.core().ledger().add(Kind::Abandoned, 1);
+                }
                 return Err(full);
             }
         };

@@ -15,8 +15,8 @@ use core::panic::Location;
 use std::sync::Arc;
 
 use cupola_core::{HandleError, InsertError};
-use cupola_sys::Version;
-use cupola_sys::driver::{CUresult, DriverError};
+use cupola_sys::driver::{CUresult, DriverError, SYMBOLS};
+use cupola_sys::{SymbolId, Version};
 
 pub use account::Account;
 pub use cause::{Blame, Cause, LaunchSite, Site};
@@ -119,8 +119,10 @@ pub enum Error {
         /// What the driver's compiler said; empty if it said nothing.
         log: String,
     },
-    /// In [checked mode](crate::Context::set_checked) the work was put on its stream, and then
-    /// could not be waited for. Whether it is well is not known. Do not put it again.
+    /// The work was put on its stream, or may have been, and what becomes of it is not known: in
+    /// [checked mode](crate::Context::set_checked) it could not be waited for; a host function was
+    /// answered with a code that says to try again, and not that it was refused. Do not put it
+    /// again.
     Unverified {
         /// The driver function that put the work.
         operation: &'static str,
@@ -191,6 +193,17 @@ impl Error {
                 have,
             },
             DriverError::Failed { .. } => Self::Driver(cause),
+        }
+    }
+
+    /// The error of a call that says nothing of whether the work of `operation` is well.
+    pub(crate) fn unverified(self, operation: SymbolId) -> Self {
+        match self {
+            Self::Driver(cause) if !cause.call.class().is_sticky() => Self::Unverified {
+                operation: SYMBOLS[usize::from(operation.0)].as_str(),
+                cause: Box::new(cause),
+            },
+            other => other,
         }
     }
 

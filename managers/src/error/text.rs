@@ -121,6 +121,10 @@ mod tests {
                 cause: Box::new(cause.clone()),
                 log: String::new(),
             },
+            Error::Unverified {
+                operation: "cuLaunchKernel",
+                cause: Box::new(cause.clone()),
+            },
         ] {
             let found = error.source().and_then(|source| source.downcast_ref());
             assert_eq!(found, Some(&cause), "{error}");

@@ -22,7 +22,8 @@ use crate::stream::Stream;
 /// # Errors
 /// What the driver returned. The function is dropped if the code says that the driver did
 /// not take it; after any other error it may still be called, and is never dropped if it is
-/// not.
+/// not. [`Error::Unverified`](crate::Error::Unverified) for such a code that else would be good
+/// to try again.
 #[track_caller]
 pub fn host_function<F>(stream: &Stream, function: F) -> Result<()>
 where
@@ -36,8 +37,14 @@ where
         // SAFETY: from `into_raw` above, and the driver did not take it.
         drop(unsafe { Box::from_raw(boxed) });
     }
-    stream.check(put)?;
-    stream.verify_after(id::cuLaunchHostFunc)
+    match put {
+        Ok(()) => stream.verify_after(id::cuLaunchHostFunc),
+        // To be called twice is worse than not to be called.
+        Err(call) if call.class().is_retryable() && !was_refused(call) => {
+            Err(stream.failed(call).unverified(id::cuLaunchHostFunc))
+        }
+        Err(call) => Err(stream.failed(call)),
+    }
 }
 
 /// Whether the error says that the call did nothing. Other codes may be those of earlier
@@ -48,6 +55,7 @@ fn was_refused(call: DriverError) -> bool {
             call.status(),
             Some(
                 CUresult::CUDA_ERROR_INVALID_VALUE
+                    | CUresult::CUDA_ERROR_OUT_OF_MEMORY
                     | CUresult::CUDA_ERROR_INVALID_CONTEXT
                     | CUresult::CUDA_ERROR_INVALID_HANDLE
                     | CUresult::CUDA_ERROR_NOT_INITIALIZED

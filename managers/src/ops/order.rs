@@ -1,6 +1,6 @@
 //! Marks and waits.
 
-use cupola_sys::driver::{CUresult, DriverError};
+use cupola_sys::driver::{CUresult, DriverError, id};
 
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -23,7 +23,8 @@ fn same_context(event: &Event, stream: &Stream) -> Result<()> {
 #[track_caller]
 pub fn record(event: &Event, stream: &Stream) -> Result<()> {
     same_context(event, stream)?;
-    submit::record(event.raw(), stream)
+    submit::record(event.raw(), stream)?;
+    stream.verify_after(id::cuEventRecord)
 }
 
 /// Makes what comes on `stream` wait for `event`, on the device (`cuStreamWaitEvent`). The
@@ -38,7 +39,8 @@ pub fn wait(stream: &Stream, event: &Event) -> Result<()> {
     if !stream.core().shares_driver(event.core()) {
         return Err(Error::WrongContext { what: "the event" });
     }
-    submit::wait(stream, event.raw())
+    submit::wait(stream, event.raw())?;
+    stream.verify_after(id::cuStreamWaitEvent)
 }
 
 /// Makes what comes on `then` wait for what is on `first` now, on the device. They may be
@@ -48,7 +50,8 @@ pub fn wait(stream: &Stream, event: &Event) -> Result<()> {
 /// [`Error::WrongContext`] when they are of two execution managers; what the driver returned.
 #[track_caller]
 pub fn order(first: &Stream, then: &Stream) -> Result<()> {
-    submit::order(first, then)
+    submit::order(first, then)?;
+    then.verify_after(id::cuStreamWaitEvent)
 }
 
 /// Waits on the host until all work on `stream` has completed (`cuStreamSynchronize`).

@@ -52,6 +52,8 @@ pub(super) struct Up {
     started: Instant,
     hello: Vec<u8>,
     hello_sent: usize,
+    /// That it has is noted in the statistics.
+    has_handler: bool,
     /// Sending fails, as nobody reads: what the worker sent before is still to be read.
     deaf: bool,
 }
@@ -159,6 +161,7 @@ impl Drive {
                     started,
                     hello: Message::Hello(hello).encode(),
                     hello_sent: 0,
+                    has_handler: false,
                     deaf: false,
                 });
             }
@@ -193,6 +196,8 @@ impl Drive {
             },
         };
         let noticed = Instant::now();
+        // Its process may have been waited for just now, and its number be another's.
+        self.statistics.process = None;
         let by_itself = lost.as_ref().is_none_or(Loss::ends_by_itself);
         if !by_itself {
             up.link.kill();
@@ -280,7 +285,8 @@ impl Drive {
                 return Ok(true);
             };
             up.talk.hear(message, &self.config.job, &mut self.ledger)?;
-            if up.talk.phase == Phase::Ready && !up.talk.answered {
+            if up.talk.phase == Phase::Ready && !up.has_handler {
+                up.has_handler = true;
                 self.ready(up.started, up.link.process());
             }
         }
@@ -288,9 +294,6 @@ impl Drive {
 
     /// A worker has its handler.
     fn ready(&mut self, started: Instant, process: u32) {
-        if self.statistics.process.is_some() {
-            return;
-        }
         self.statistics.process = Some(process);
         self.statistics.last_start = started.elapsed();
         if let Some(since) = self.lost_since.take() {

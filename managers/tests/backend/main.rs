@@ -300,6 +300,34 @@ fn a_source_that_opens_itself_is_told_so() {
     );
 }
 
+// Without it two threads could wait for each other, each in the source of a backend.
+#[test]
+fn sources_that_open_each_other_do_not_wait_for_ever() {
+    let registry = Arc::new(BackendRegistry::new());
+    let both = Arc::new(Barrier::new(2));
+    for (name, other) in [("one", "two"), ("two", "one")] {
+        let (weak, both) = (Arc::downgrade(&registry), Arc::clone(&both));
+        let source = move || {
+            let registry = weak.upgrade().ok_or("gone")?;
+            // Each is opened by a thread of its own now; and not ended before both have looked.
+            both.wait();
+            let refused = registry.open(other).map(drop).unwrap_err();
+            both.wait();
+            Err(refused.into())
+        };
+        registry.register(name, SOFTWARE, source).unwrap();
+    }
+    std::thread::scope(|scope| {
+        for name in ["one", "two"] {
+            let registry = &registry;
+            scope.spawn(move || {
+                let why = unavailable(registry, name);
+                assert!(why.to_string().contains("another thread"), "{why}");
+            });
+        }
+    });
+}
+
 // Without it objects of two drivers could meet, or a choice be of the wrong driver.
 #[test]
 fn backends_of_two_drivers_work_side_by_side() {
