@@ -8,8 +8,9 @@ use cupola_sys::driver::{
     CUdevSmResourceSplitByCount_flags, CUdevice_attribute, CUgreenCtx, CUgreenCtxCreate_flags,
 };
 
+use super::core::forgive_shutdown;
 use super::hold::{Hold, Part};
-use super::{Context, ContextCore, ContextManager};
+use super::{Context, ContextCore, ContextManager, Kind};
 use crate::error::{Error, Result, Site};
 
 /// What a green context is to have.
@@ -150,10 +151,15 @@ impl ContextManager {
             // SAFETY: `raw` outlives the call, and `green` is alive.
             let converted = unsafe { driver.cuCtxFromGreenCtx(&raw mut raw, green) };
             if let Err(call) = converted {
-                // SAFETY: made above, and known to nobody else. The first error is the one
-                // to tell.
-                let _ = unsafe { driver.cuGreenCtxDestroy(green) };
-                return Err(parent.failed(call));
+                // The first error is the one to tell.
+                let error = parent.failed(call);
+                // SAFETY: made above, and known to nobody else.
+                let destroyed = forgive_shutdown(unsafe { driver.cuGreenCtxDestroy(green) });
+                if let Err(call) = destroyed {
+                    parent.note(call, parent.site());
+                    self.ledger.add(Kind::Abandoned, 1);
+                }
+                return Err(error);
             }
             let part = Part {
                 raw: green,

@@ -302,6 +302,24 @@ fn a_refused_end_is_counted_once() {
     assert_eq!(watch.live().contexts, 0);
 }
 
+// Without it a green context that is neither handed out nor ended could go uncounted.
+#[test]
+fn what_cannot_be_converted_nor_ended_is_counted() {
+    let machine = machine();
+    let table = FaultTable::new(machine.driver());
+    let execution = ExecutionManager::new(table.driver()).unwrap();
+    let watch = execution.watch();
+    let device = device(&execution);
+    let refused = CUresult::CUDA_ERROR_INVALID_VALUE;
+    table.fail(id::cuCtxFromGreenCtx, 1, refused);
+    table.fail(id::cuGreenCtxDestroy, 1, CUresult::CUDA_ERROR_UNKNOWN);
+    let green = device.contexts().green(GreenConfig::at_least(8));
+    assert_eq!(green.unwrap_err().status(), Some(refused));
+    drop((device, execution));
+    assert_eq!(table.count(id::cuGreenCtxDestroy), 1);
+    assert_eq!((watch.live().abandoned, watch.live().contexts), (1, 0));
+}
+
 // Without it a module could be unloaded while a kernel of it runs in another part.
 #[test]
 fn the_end_of_a_module_waits_for_all_parts() {
