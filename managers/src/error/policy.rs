@@ -73,8 +73,10 @@ impl fmt::Debug for PoisonPolicy {
 per_thread! {
     /// How many locks this thread holds that a policy must not run under.
     static HELD: Cell<u32> = Cell::new(0);
-    /// What waits for them to be given back.
-    static WAITING: RefCell<Vec<(PoisonPolicy, Error)>> = RefCell::new(Vec::new());
+    /// What waits for them to be given back. Never dropped with the thread, so that it is there
+    /// for a destructor of another thread-local, as the count is; the last [`Quiet`] empties it.
+    static WAITING: ManuallyDrop<RefCell<Vec<(PoisonPolicy, Error)>>> =
+        ManuallyDrop::new(RefCell::new(Vec::new()));
 }
 
 /// Carries a policy out, as soon as this thread holds no lock.
@@ -84,7 +86,7 @@ pub(crate) fn carry_out(policy: PoisonPolicy, error: Error) {
     if held == 0 || cfg!(mutant = "policy_under_a_lock") {
         return policy.carry_out(&error);
     }
-    // A thread that has a count has a list.
+    // A thread that has a count has a list: neither has a destructor.
     let _ = WAITING.try_with(|waiting| waiting.borrow_mut().push((policy, error)));
 }
 
@@ -108,10 +110,55 @@ impl Drop for Quiet {
             held.get()
         });
         if matches!(left, Ok(0)) {
-            let waiting = WAITING.try_with(RefCell::take).unwrap_or_default();
+            // Taken whole, so that nothing stays allocated when the thread ends.
+            let waiting = WAITING.try_with(|waiting| waiting.take());
+            let waiting = waiting.unwrap_or_default();
             for (policy, error) in waiting {
                 policy.carry_out(&error);
             }
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Loses a context, under a lock, when its thread ends.
+    struct LosesLast(Arc<AtomicUsize>);
+
+    impl Drop for LosesLast {
+        fn drop(&mut self) {
+            let told = Arc::clone(&self.0);
+            let policy = PoisonPolicy::call(move |_| {
+                told.fetch_add(1, Ordering::Relaxed);
+            });
+            let quiet = Quiet::new();
+            carry_out(policy, Error::Forked);
+            let early = self.0.load(Ordering::Relaxed);
+            drop(quiet);
+            self.0.fetch_add(10 * early, Ordering::Relaxed);
+        }
+    }
+
+    thread_local! {
+        static LAST: RefCell<Option<LosesLast>> = const { RefCell::new(None) };
+    }
+
+    // Without it nobody would be told of a context that is lost in a destructor at the end of
+    // a thread.
+    #[test]
+    fn a_policy_is_carried_out_at_the_end_of_a_thread() {
+        let told = Arc::new(AtomicUsize::new(0));
+        let last = LosesLast(Arc::clone(&told));
+        let thread = std::thread::spawn(move || {
+            // What has a destructor first is dropped last.
+            LAST.set(Some(last));
+            drop(Quiet::new());
+        });
+        thread.join().unwrap();
+        assert_eq!(told.load(Ordering::Relaxed), 1);
     }
 }
