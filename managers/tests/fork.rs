@@ -1,10 +1,10 @@
 //! A fork of a process that uses CUDA: every operation refuses, and dropping makes no call.
 #![cfg(unix)]
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_uint};
 
 use cupola_managers::backend::{BackendKind, BackendRegistry, Cause, OpenError};
-use cupola_managers::{Error, ExecutionManager, PoolConfig, Purpose, RuntimeContext, ops};
+use cupola_managers::{Error, ExecutionManager, PoolConfig, Purpose, RuntimeContext, State, ops};
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::id;
@@ -12,6 +12,7 @@ use cupola_sys::driver::id;
 unsafe extern "C" {
     fn fork() -> c_int;
     fn waitpid(process: c_int, status: *mut c_int, options: c_int) -> c_int;
+    fn alarm(seconds: c_uint) -> c_uint;
     fn _exit(status: c_int) -> !;
 }
 
@@ -127,6 +128,87 @@ fn a_child_waits_for_no_lock_of_a_context() {
         assert_eq!(status, 0, "256: it was not refused");
         maker.join().unwrap().unwrap();
     });
+}
+
+// Without it a child could wait for a lock of a manager that a thread of its parent held when
+// the process was forked: a shutdown's, while the driver destroys something.
+#[test]
+fn a_child_waits_for_no_lock_of_a_manager() {
+    let machine = Machine::builder().worker_threads(1).build();
+    let table = FaultTable::new(machine.driver());
+    let execution = ExecutionManager::new(table.driver()).unwrap();
+    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    let (streams, events) = (context.streams(), context.events());
+    let modules = context.modules();
+    let text = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry k() {\nret;\n}\n";
+    let module = modules.load_ptx(text).unwrap();
+    let functions = module.functions();
+    let function = functions.get("k").unwrap();
+    let stream = streams.create(Default::default()).unwrap();
+    let event = events.create(Default::default()).unwrap();
+    drop(streams.acquire(Default::default()).unwrap());
+    drop(events.acquire(Default::default()).unwrap());
+    let slow = [id::cuStreamDestroy_v2, id::cuEventDestroy_v2];
+    for function in slow {
+        table.delay(function, 1, std::time::Duration::from_millis(300));
+    }
+    std::thread::scope(|scope| {
+        let closers = [
+            scope.spawn(|| streams.shutdown()),
+            scope.spawn(|| events.shutdown()),
+        ];
+        while slow.iter().any(|&function| table.count(function) < 1) {
+            std::thread::yield_now();
+        }
+        let status = in_a_child(|| {
+            // SAFETY: the process ends by it if it hangs.
+            unsafe { alarm(10) };
+            let refused = [
+                streams.acquire(Default::default()).map(drop),
+                streams.shared(Purpose::Compute).map(drop),
+                streams.release(stream.handle()),
+                streams.trim(0),
+                streams.configure(Default::default()),
+                events.acquire(Default::default()).map(drop),
+                events.release(event.handle()),
+                events.trim(0),
+                events.configure(Default::default()),
+                modules.load_ptx(text).map(drop),
+                modules.release(module.handle()),
+                modules.configure(Default::default()),
+                functions.get("k").map(drop),
+                functions.release(function.handle()),
+            ];
+            let reports = [streams.shutdown(), events.shutdown(), modules.shutdown()];
+            // What makes no call and takes no lock is answered.
+            let known = [
+                streams.stats().created,
+                events.stats().created,
+                modules.stats().created,
+                functions.stats().created,
+            ];
+            let are_shut = [streams.state(), events.state()].map(|state| state == State::ShutDown);
+            let is_wrong = refused.iter().any(|result| *result != Err(Error::Forked));
+            let is_reported = reports.iter().all(|report| {
+                report.errors == [Error::Forked]
+                    && report.leased.is_empty()
+                    && report.destroyed == 0
+            });
+            c_int::from(is_wrong)
+                + 2 * c_int::from(!is_reported)
+                + 4 * c_int::from(known != [2, 2, 1, 1] || are_shut != [true; 2])
+        });
+        assert_eq!(
+            status, 0,
+            "14: it waited; 256, 512, 1024: which was not refused"
+        );
+        for closer in closers {
+            let report = closer.join().unwrap();
+            assert_eq!((report.destroyed, report.leased.len()), (1, 1), "{report}");
+        }
+    });
+    drop(function);
+    assert!(modules.shutdown().errors.is_empty());
 }
 
 // Without it a child could be handed its parent's driver, or wait for a thread that opens a

@@ -132,6 +132,7 @@ impl EventManager {
     /// [`Error::StaleHandle`](crate::Error::StaleHandle).
     #[track_caller]
     pub fn release(&self, handle: EventHandle) -> Result<()> {
+        self.core.not_forked()?;
         self.events.release(handle)
     }
 
@@ -142,6 +143,7 @@ impl EventManager {
     /// The first that the driver returned; the others are destroyed all the same.
     #[track_caller]
     pub fn trim(&self, keep: usize) -> Result<()> {
+        self.core.not_forked()?;
         self.events.trim(keep).and(self.own.trim(keep))
     }
 
@@ -180,6 +182,10 @@ impl EventManager {
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
         let mut report = ShutdownReport::default();
+        if let Err(forked) = self.core.not_forked() {
+            report.errors.push(forked);
+            return report;
+        }
         self.close(&mut report);
         self.drain(&mut report);
         report.locate(&self.core);
@@ -202,8 +208,10 @@ impl EventManager {
     /// Sets the manager up, after a [`shutdown`](Self::shutdown) again.
     ///
     /// # Errors
-    /// [`Error::Invalid`](crate::Error::Invalid) naming the field.
+    /// [`Error::Invalid`](crate::Error::Invalid) naming the field;
+    /// [`Error::Forked`](crate::Error::Forked).
     pub fn configure(&self, config: EventsConfig) -> Result<()> {
+        self.core.not_forked()?;
         let config = config.check()?;
         self.events.set_capacity(config.capacity);
         self.events.open();

@@ -99,6 +99,7 @@ impl<'m> FunctionManager<'m> {
     #[track_caller]
     pub fn get(self, name: &str) -> Result<Function> {
         let site = Site::here();
+        self.module.core().not_forked()?;
         let name = CString::new(name)
             .map_err(|_| Error::invalid("function name", "it has a NUL inside"))?;
         let store = self.store();
@@ -139,6 +140,7 @@ impl<'m> FunctionManager<'m> {
     /// # Errors
     /// [`Error::StaleHandle`].
     pub fn release(self, handle: FunctionHandle) -> Result<()> {
+        self.module.core().not_forked()?;
         let store = self.store();
         store.functions.release(handle)?;
         store.names().retain(|_, known| *known != handle);

@@ -221,6 +221,7 @@ impl ModuleManager {
     /// loaded for ever; what the driver returned if it was unloaded here.
     #[track_caller]
     pub fn release(&self, handle: ModuleHandle) -> Result<()> {
+        self.core.not_forked()?;
         match self.modules.release(handle)? {
             Some(mut module) => module.raw.unload(),
             None => Ok(()),

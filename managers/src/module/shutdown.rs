@@ -40,6 +40,10 @@ impl ModuleManager {
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
         let mut report = ShutdownReport::default();
+        if let Err(forked) = self.core.not_forked() {
+            report.errors.push(forked);
+            return report;
+        }
         self.drain(self.close(), &mut report);
         report.locate(&self.core);
         report
@@ -48,8 +52,10 @@ impl ModuleManager {
     /// Sets the manager up, after a [`shutdown`](Self::shutdown) again.
     ///
     /// # Errors
-    /// [`Error::Invalid`](crate::Error::Invalid) naming the field.
+    /// [`Error::Invalid`](crate::Error::Invalid) naming the field;
+    /// [`Error::Forked`](crate::Error::Forked).
     pub fn configure(&self, config: ModulesConfig) -> Result<()> {
+        self.core.not_forked()?;
         check_capacity("modules.capacity", config.capacity)?;
         check_capacity("modules.functions", config.functions)?;
         let _alone = self.door();

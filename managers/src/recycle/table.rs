@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use super::Depot;
 use super::node::Node;
 use crate::error::Error;
-use crate::sync::{Arc, AtomicPtr, Mutex, MutexGuard, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicPtr, Mutex, MutexGuard, Ordering};
 
 /// Nodes in the first chunk; each further chunk has twice as many.
 const FIRST: usize = if cfg!(loom) { 2 } else { 64 };
@@ -18,13 +18,14 @@ pub(super) const ROOM: usize = FIRST * ((1 << CHUNKS) - 1);
 pub(super) struct Table<T> {
     chunks: [AtomicPtr<AtomicPtr<Node<T>>>; CHUNKS],
     growth: Mutex<Growth>,
+    /// No node is added: the manager is shut down. Changed under the lock, and read without
+    /// it: who asks in a fork must not wait for a thread of the parent.
+    shut: AtomicBool,
 }
 
 struct Growth {
     /// Nodes so far.
     count: usize,
-    /// No node is added: the manager is shut down.
-    shut: bool,
     /// Shutdowns so far.
     era: u64,
     /// Nodes that there may be, where a test has said it.
@@ -62,11 +63,11 @@ impl<T> Table<T> {
             chunks: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
             growth: Mutex::new(Growth {
                 count: 0,
-                shut: false,
                 era: 0,
                 #[cfg(feature = "test-utils")]
                 room: None,
             }),
+            shut: AtomicBool::new(false),
         }
     }
 
@@ -78,22 +79,23 @@ impl<T> Table<T> {
     /// table after this.
     pub(super) fn shut(&self) {
         let mut growth = self.growth();
-        growth.shut = true;
+        self.shut.store(true, Ordering::Release);
         growth.era += 1;
     }
 
     /// How often it was shut; `None` while it is.
     pub(super) fn era(&self) -> Option<u64> {
         let growth = self.growth();
-        (!growth.shut).then_some(growth.era)
+        (!self.is_shut()).then_some(growth.era)
     }
 
     pub(super) fn is_shut(&self) -> bool {
-        self.growth().shut
+        self.shut.load(Ordering::Acquire)
     }
 
     pub(super) fn open(&self) {
-        self.growth().shut = false;
+        let _alone = self.growth();
+        self.shut.store(false, Ordering::Release);
     }
 
     /// The node with this index.
@@ -113,7 +115,7 @@ impl<T> Table<T> {
     /// Adds a node, empty and the caller's.
     pub(super) fn add(&self, depot: &Arc<Depot>) -> Result<NonNull<Node<T>>, Refused> {
         let mut growth = self.growth();
-        if growth.shut {
+        if self.is_shut() {
             return Err(Refused::Shut);
         }
         #[cfg(feature = "test-utils")]

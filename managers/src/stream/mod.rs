@@ -158,6 +158,7 @@ impl StreamManager {
     /// [`Error::StaleHandle`](crate::Error::StaleHandle).
     #[track_caller]
     pub fn release(&self, handle: StreamHandle) -> Result<()> {
+        self.core.not_forked()?;
         self.streams.release(handle)
     }
 
@@ -168,6 +169,7 @@ impl StreamManager {
     /// The first that the driver returned; the others are destroyed all the same.
     #[track_caller]
     pub fn trim(&self, keep: usize) -> Result<()> {
+        self.core.not_forked()?;
         self.streams.trim(keep)
     }
 
@@ -225,6 +227,10 @@ impl StreamManager {
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
         let mut report = ShutdownReport::default();
+        if let Err(forked) = self.core.not_forked() {
+            report.errors.push(forked);
+            return report;
+        }
         self.streams.shut(&mut report);
         report.locate(&self.core);
         report
@@ -243,8 +249,10 @@ impl StreamManager {
     /// Sets the manager up, after a [`shutdown`](Self::shutdown) again.
     ///
     /// # Errors
-    /// [`Error::Invalid`](crate::Error::Invalid) naming the field.
+    /// [`Error::Invalid`](crate::Error::Invalid) naming the field;
+    /// [`Error::Forked`](crate::Error::Forked).
     pub fn configure(&self, config: StreamsConfig) -> Result<()> {
+        self.core.not_forked()?;
         let config = config.check()?;
         self.streams.set_capacity(config.capacity);
         self.streams.open();
