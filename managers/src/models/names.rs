@@ -1,5 +1,6 @@
 //! A handle names one life, and none that comes after it.
 
+use cupola_core::Handle;
 use loom::thread;
 
 use super::{Account, model, recycler};
@@ -117,6 +118,41 @@ fn a_release_and_the_last_lease_end_a_life_once() {
         assert_eq!((next.lives(), account.made()), (2, 1));
         seen.note("waits");
         drop(next);
+        account.close(things);
+    });
+}
+
+// Without it a late lease that is found again could be shown a life whose beginning it does
+// not see: the mark that says so comes from who took the node off its stack.
+#[test]
+fn a_name_that_is_good_again_leads_to_a_life_that_began() {
+    model(&["leased", "stale"], |seen| {
+        let (things, account) = (recycler(1), Account::default());
+        drop(account.acquire(&things).unwrap());
+        let handle = Handle::from_parts(0, 3);
+        let late = thread::spawn({
+            let things = things.clone();
+            move || {
+                if let Ok(lease) = things.lease(handle) {
+                    // Takes the node off its stack, and leaves it to the lease.
+                    things.trim(0).unwrap();
+                    drop(lease);
+                }
+            }
+        });
+        let later = thread::spawn({
+            let things = things.clone();
+            move || match things.lease(handle) {
+                Ok(lease) => {
+                    lease.read();
+                    "leased"
+                }
+                Err(_) => "stale",
+            }
+        });
+        drop(account.acquire(&things).unwrap());
+        late.join().unwrap();
+        seen.note(later.join().unwrap());
         account.close(things);
     });
 }

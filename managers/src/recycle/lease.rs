@@ -179,8 +179,14 @@ pub(super) unsafe fn claim<T>(node: NonNull<Node<T>>) -> bool {
     loop {
         let new = word.without_lease();
         if new.leases() > 0 {
-            // The name leads to it again.
-            node.asleep.store(false, Ordering::Relaxed);
+            // The name leads to it again. Release: whoever finds that out by this store knows of
+            // the life's beginning by it alone.
+            let release = if cfg!(mutant = "recycle_relaxed_waking") {
+                Ordering::Relaxed
+            } else {
+                Ordering::Release
+            };
+            node.asleep.store(false, release);
         }
         match node
             .word
