@@ -8,7 +8,7 @@ use cupola_managers::{
 };
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
-use cupola_sys::driver::id;
+use cupola_sys::driver::{CUresult, id};
 
 fn open() -> (FaultTable, Machine, ExecutionManager, Context) {
     let machine = Machine::builder().worker_threads(1).build();
@@ -230,4 +230,26 @@ fn at_the_capacity_what_waits_makes_room() {
     assert_eq!(context.events().stats().idle, 3);
     drop((plain, context, execution));
     assert_eq!(machine.leaks(), None);
+}
+
+// Without it a shutdown could say of a stream that it was destroyed and that it was not.
+#[test]
+fn a_shutdown_counts_what_was_destroyed() {
+    let (table, _machine, execution, context) = open();
+    let streams = context.streams();
+    let held = [(); 3].map(|()| streams.create(StreamConfig::default()).unwrap().handle());
+    let lost = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
+    table.fail(id::cuEventCreate, 1, lost);
+    context
+        .events()
+        .acquire(EventConfig::default())
+        .unwrap_err();
+    assert!(context.poison().is_some());
+    // Nothing of a lost context is used again, so the shutdown destroys what it holds.
+    table.fail(id::cuStreamDestroy_v2, 2, lost);
+    let report = streams.shutdown();
+    assert_eq!(table.count(id::cuStreamDestroy_v2), held.len() as u64);
+    assert_eq!((report.destroyed, report.errors.len()), (2, 1), "{report}");
+    assert!(report.leased.is_empty(), "{report}");
+    assert_eq!(execution.live().abandoned, 1);
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use loom::thread;
 
-use super::{Account, model, recycler, shut};
+use super::{Account, Seen, model, recycler, shut};
 use crate::error::Error;
 
 // Without it something could be handed out after a shutdown, or behind its report.
@@ -53,26 +53,35 @@ fn nothing_is_handed_out_after_a_shutdown() {
 }
 
 // Without it an object that is given back during a shutdown could wait for ever, or be
-// destroyed twice.
+// destroyed twice, or be counted by the shutdown when its user destroyed it.
 #[test]
 fn what_is_given_back_during_a_shutdown_is_destroyed() {
-    model(&["by its user", "by the shutdown"], |seen| {
-        let (things, account) = (recycler(1), Account::default());
-        let lease = account.acquire(&things).unwrap();
-        let other = thread::spawn(move || {
-            lease.write();
-            drop(lease);
+    let by = |account: fn() -> Account, outcomes: &[&'static str]| {
+        model(outcomes, move |seen| {
+            given_back_during_a_shutdown(&account(), seen)
         });
-        let report = shut(&things);
-        other.join().unwrap();
-        assert_eq!((account.made(), account.ended()), (1, 1));
-        seen.note(if report.leased.is_empty() && report.destroyed == 1 {
-            "by the shutdown"
-        } else {
-            "by its user"
-        });
-        account.close(things);
+    };
+    by(Account::default, &["by its user", "by the shutdown"]);
+    by(Account::of_single_lives, &["by its user"]);
+}
+
+fn given_back_during_a_shutdown(account: &Account, seen: &Seen) {
+    let things = recycler(1);
+    let lease = account.acquire(&things).unwrap();
+    let other = thread::spawn(move || {
+        lease.write();
+        drop(lease);
     });
+    let report = shut(&things);
+    other.join().unwrap();
+    assert_eq!((account.made(), account.ended()), (1, 1));
+    seen.note(if report.destroyed == 1 {
+        assert!(report.leased.is_empty());
+        "by the shutdown"
+    } else {
+        "by its user"
+    });
+    account.close(things);
 }
 
 // Without it a name could outlast a shutdown.

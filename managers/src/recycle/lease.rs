@@ -120,25 +120,26 @@ impl<T: Recycled, G: Tag> Drop for Leased<T, G> {
     }
 }
 
-/// What becomes of an object whose last lease ends. The lease goes with the node.
+/// What becomes of an object whose last lease ends: what came of its destruction, or `None`
+/// when it was not destroyed here. The lease goes with the node.
 ///
 /// # Safety
 /// The caller has the last lease of the node, which is full; it has none after this.
 #[inline]
 #[track_caller]
-pub(super) unsafe fn end_of_life<T: Recycled>(node: NonNull<Node<T>>) -> Result<()> {
+pub(super) unsafe fn end_of_life<T: Recycled>(node: NonNull<Node<T>>) -> Option<Result<()>> {
     // SAFETY: the caller's promise.
     if unsafe { node.as_ref().content() }.value.is_reusable() {
         // SAFETY: the caller's promise.
         unsafe { put_by(node) }
     } else {
         // SAFETY: the caller's promise.
-        unsafe { give_up(node) }.unwrap_or(Ok(()))
+        unsafe { give_up(node) }
     }
 }
 
-/// Lets the object wait for its next life; destroys it if it has none. Its name is good for
-/// nothing from now on.
+/// Lets the object wait for its next life: then `None`. Destroys it if it has none. Its name
+/// is good for nothing from now on.
 ///
 /// No exchange says so: somebody who found the name good before may get a lease after. Then
 /// the life goes on, on the stack, and whoever takes the node there sees it.
@@ -147,7 +148,7 @@ pub(super) unsafe fn end_of_life<T: Recycled>(node: NonNull<Node<T>>) -> Result<
 /// As [`end_of_life`].
 #[inline]
 #[track_caller]
-pub(super) unsafe fn put_by<T: Recycled>(node: NonNull<Node<T>>) -> Result<()> {
+pub(super) unsafe fn put_by<T: Recycled>(node: NonNull<Node<T>>) -> Option<Result<()>> {
     let raw = node;
     // SAFETY: the caller's promise. Until the push has succeeded; after that nothing of it
     // is looked at.
@@ -159,9 +160,9 @@ pub(super) unsafe fn put_by<T: Recycled>(node: NonNull<Node<T>>) -> Result<()> {
     }
     match node.depot.idle_here().get(class) {
         // SAFETY: the caller's promise.
-        Some(stack) if unsafe { push(raw, stack) } == Door::Open => Ok(()),
+        Some(stack) if unsafe { push(raw, stack) } == Door::Open => None,
         // SAFETY: the caller's promise, and the push was refused.
-        _ => unsafe { give_up(raw) }.unwrap_or(Ok(())),
+        _ => unsafe { give_up(raw) },
     }
 }
 

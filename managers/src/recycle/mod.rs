@@ -66,6 +66,16 @@ pub(crate) trait Recycled: Send + Sync + 'static {
     fn destroy(self) -> Result<()>;
 }
 
+/// What came of ending a name.
+enum Ended {
+    /// Nothing: it was another one, or none.
+    NotThisOne,
+    /// It ended. The object is leased, or waits.
+    Kept,
+    /// It ended, and the object with it.
+    Destroyed(Result<()>),
+}
+
 /// Kinds of object that do not stand in for each other, in one recycler.
 pub(crate) const CLASSES: usize = if cfg!(loom) { 1 } else { 16 };
 
@@ -127,6 +137,12 @@ impl Depot {
         &self.shards[shard::of_thread() % SHARDS].0
     }
 
+    /// How often objects were given back to wait, modulo a large number.
+    fn pushes(&self) -> u64 {
+        self.idle()
+            .fold(0, |sum, stack| sum.wrapping_add(stack.pushes()))
+    }
+
     /// Every stack of objects that wait.
     fn idle(&self) -> impl Iterator<Item = &Stack> {
         self.shards.iter().flat_map(|shard| &shard.0)
@@ -151,7 +167,9 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     /// manager keeps a lease of its own until [`release`](Self::release).
     ///
     /// # Errors
-    /// [`Error::Full`], [`Error::ShutDown`], or what `make` returned.
+    /// [`Error::Full`] when nothing waits and there is no room; what other calls have in
+    /// their hands at that moment (a [`trim`](Self::trim) what it looks through) does not wait.
+    /// [`Error::ShutDown`], or what `make` returned.
     #[inline]
     pub(crate) fn acquire(
         &self,
@@ -159,18 +177,25 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
         held: bool,
         make: impl FnOnce() -> Result<T>,
     ) -> Result<Leased<T, G>> {
+        self.reuse(class, held)
+            .unwrap_or_else(|| self.create(class, held, make))
+    }
+
+    /// As [`acquire`](Self::acquire), of what waits: `None` when nothing of this class does.
+    #[inline]
+    fn reuse(&self, class: usize, held: bool) -> Option<Result<Leased<T, G>>> {
         while let Some(node) = self.pop_idle(class) {
             // SAFETY: a node from an idle stack is full, and popped, its lease is ours.
             match unsafe { Self::begin(node, held) } {
-                Ok(lease) => return Ok(lease),
+                Ok(lease) => return Some(Ok(lease)),
                 Err(unborn) => {
                     if let Some(done) = self.put_away(node, unborn, held) {
-                        return done;
+                        return Some(done);
                     }
                 }
             }
         }
-        self.create(class, held, make)
+        None
     }
 
     #[cold]
@@ -184,7 +209,21 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
         let Some(era) = self.table.era() else {
             return Err(shut_down);
         };
-        let place = self.place(class).ok_or(Error::Full { kind: G::NAME })?;
+        let place = loop {
+            let pushes = self.depot.pushes();
+            if let Some(place) = self.place(class) {
+                break place;
+            }
+            // Something may have been given back to a stack that was looked at already, before
+            // what was on a stack ahead was taken. So it is full only if nothing was given
+            // back while all were looked at.
+            if let Some(done) = self.reuse(class, held) {
+                return done;
+            }
+            if self.depot.pushes() == pushes {
+                return Err(Error::Full { kind: G::NAME });
+            }
+        };
         let value = make()?;
         self.created.fetch_add(1, Ordering::Relaxed);
         self.peak.fetch_max(place.keep(), Ordering::Relaxed);
@@ -201,14 +240,17 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     /// that waits.
     fn place(&self, class: usize) -> Option<Place<'_>> {
         let capacity = self.capacity.load(Ordering::Relaxed);
-        Place::take(&self.depot, capacity).or_else(|| {
+        loop {
+            if let Some(place) = Place::take(&self.depot, capacity) {
+                return Some(place);
+            }
             let mut others = (0..CLASSES).filter(|&other| other != class);
             let node = others.find_map(|other| self.pop_idle(other))?;
             // SAFETY: a node from an idle stack is full, and its lease is ours. What its
             // destruction returned is no error of this call.
             let _ = unsafe { lease::give_up(node) };
-            Place::take(&self.depot, capacity)
-        })
+            // Its life may go on, or somebody else may have its place: then the next one.
+        }
     }
 
     /// Begins a life for an object that has no node yet.
@@ -411,17 +453,20 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
         if !node.look().1 {
             return Err(stale());
         }
-        Self::end_name(node, |word| word.generation() == handle.generation())
-            .unwrap_or_else(|| Err(stale()))
+        match Self::end_name(node, |word| word.generation() == handle.generation()) {
+            Ended::NotThisOne => Err(stale()),
+            Ended::Kept => Ok(()),
+            Ended::Destroyed(destroyed) => destroyed,
+        }
     }
 
-    /// `None` when the word is not as `only_if` wants it.
+    /// Ends the name of a node, if its word is as `only_if` wants it.
     #[track_caller]
-    fn end_name(node: &Node<T>, only_if: impl Fn(Word) -> bool) -> Option<Result<()>> {
+    fn end_name(node: &Node<T>, only_if: impl Fn(Word) -> bool) -> Ended {
         let mut word = node.word();
         loop {
             if !only_if(word) {
-                return None;
+                return Ended::NotThisOne;
             }
             let without = if cfg!(mutant = "recycle_release_keeps_the_lease") {
                 word.unnamed()
@@ -441,9 +486,12 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
                 Ordering::AcqRel,
                 Ordering::Relaxed,
             ) {
-                // SAFETY: the manager's own was the last lease, and it is still counted.
-                Ok(_) if is_last => return Some(unsafe { lease::end_of_life(node.into()) }),
-                Ok(_) => return Some(Ok(())),
+                Ok(_) if is_last => {
+                    // SAFETY: the manager's own was the last lease, and it is still counted.
+                    let destroyed = unsafe { lease::end_of_life(node.into()) };
+                    return destroyed.map_or(Ended::Kept, Ended::Destroyed);
+                }
+                Ok(_) => return Ended::Kept,
                 Err(now) => word = Word(now),
             }
         }
@@ -496,19 +544,26 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     #[track_caller]
     pub(crate) fn trim(&self, keep: usize) -> Result<()> {
         let mut first = Ok(());
+        // Those to keep come off first. They are put back before the driver is called, because
+        // nobody finds them meanwhile; in batches, so that this is not done for each one.
+        let batch = keep.saturating_add(keep.max(1));
         for class in 0..CLASSES {
-            let mut kept = Vec::new();
-            while let Some(node) = self.pop_idle(class) {
-                if kept.len() < keep {
-                    kept.push(node);
-                } else {
+            loop {
+                let waiting = std::iter::from_fn(|| self.pop_idle(class));
+                let mut kept: Vec<_> = waiting.take(batch).collect();
+                let is_all = kept.len() < batch;
+                let surplus = kept.split_off(keep.min(kept.len()));
+                for node in kept.into_iter().rev() {
                     // SAFETY: a node from an idle stack is full, and its lease is ours.
+                    first = first.and(unsafe { lease::put_by(node) }.unwrap_or(Ok(())));
+                }
+                for node in surplus {
+                    // SAFETY: as above.
                     first = first.and(unsafe { lease::give_up(node) }.unwrap_or(Ok(())));
                 }
-            }
-            for node in kept.into_iter().rev() {
-                // SAFETY: as above.
-                first = first.and(unsafe { lease::put_by(node) });
+                if is_all {
+                    break;
+                }
             }
         }
         first

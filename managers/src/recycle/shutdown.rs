@@ -8,7 +8,7 @@ use cupola_core::{Handle, Tag};
 use super::node::Node;
 use super::stack::{Door, Stack};
 use super::word::Word;
-use super::{Recycled, Recycler, lease};
+use super::{Ended, Recycled, Recycler, lease};
 use crate::error::Quiet;
 use crate::lifecycle::{LeasedObject, ShutdownReport};
 use crate::sync::{MutexGuard, Ordering};
@@ -49,19 +49,17 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
 
     #[track_caller]
     fn close_alone(&self, report: &mut ShutdownReport) {
-        let before = self.depot.existing.load(Ordering::Relaxed);
         self.table.shut();
         for node in self.nodes() {
             if !cfg!(mutant = "recycle_shut_marks_no_word") {
                 node.update(Word::closed);
             }
-            if let Some(ended) = Self::end_name(node, |word| word.is_named() || word.is_held()) {
-                report.note(ended);
+            let ended = Self::end_name(node, |word| word.is_named() || word.is_held());
+            // One that could not have been used again.
+            if let Ended::Destroyed(destroyed) = ended {
+                report.ended(destroyed);
             }
         }
-        // Those that could not have been used again.
-        let after = self.depot.existing.load(Ordering::Relaxed);
-        report.destroyed += before.saturating_sub(after);
     }
 
     #[track_caller]

@@ -103,6 +103,11 @@ impl Stack {
         }
     }
 
+    /// Count of pushes so far. Acquire: what is looked at after this is not older.
+    pub(super) fn pushes(&self) -> u64 {
+        self.head.load(Ordering::Acquire) / PUSH
+    }
+
     /// Shuts the stack and takes its nodes: the index plus one of the top one, which leads to
     /// the others.
     pub(super) fn shut(&self, door: Door) -> u32 {

@@ -1,8 +1,7 @@
 //! The ends of what a recycler can count.
 
-use std::sync::Arc;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, OnceLock};
 
 use cupola_core::tag;
 
@@ -133,4 +132,77 @@ fn thousands_of_threads_have_one_each() {
     assert_eq!(stats.created, THREADS as u64);
     drop(things);
     assert_eq!(ended.load(Ordering::Relaxed), THREADS);
+}
+
+// Without it a manager could be full for somebody who looked at the stacks one after the
+// other, while one object went to a stack behind and another left one ahead.
+#[test]
+fn what_a_look_has_missed_is_found() {
+    let (things, ended) = (Things::new(1), ended());
+    drop(things.acquire(0, false, make(&ended)).unwrap());
+    // As after a look that has found nothing.
+    let found = things.create(0, false, make(&ended)).unwrap();
+    assert_eq!((found.lives(), things.stats().created), (2, 1));
+    assert!(matches!(
+        things.create(0, false, make(&ended)),
+        Err(Error::Full { kind: "Event" })
+    ));
+}
+
+// Without it a trim could destroy what was used last, or leave more than it was to keep.
+#[test]
+fn a_trim_keeps_what_was_used_last() {
+    for keep in [0, 1, 2, 3, 9, 10, 11, usize::MAX] {
+        let (things, ended) = (Things::new(20), ended());
+        let leases: Vec<_> = (0..10)
+            .map(|_| things.acquire(0, false, make(&ended)).unwrap())
+            .collect();
+        let places: Vec<_> = leases.iter().map(|lease| lease.handle().index()).collect();
+        for lease in leases {
+            drop(lease);
+        }
+        things.trim(keep).unwrap();
+        let kept = keep.min(10);
+        assert_eq!(
+            (things.stats().idle, ended.load(Ordering::Relaxed)),
+            (kept, 10 - kept)
+        );
+        let again: Vec<_> = (0..kept)
+            .map(|_| things.acquire(0, false, make(&ended)).unwrap())
+            .collect();
+        let again = again.iter().map(|lease| lease.handle().index());
+        assert!(again.eq(places.into_iter().rev().take(kept)), "{keep}");
+        assert_eq!(things.stats().created, 10);
+    }
+}
+
+/// Wants another when it is destroyed.
+struct Greedy;
+
+static GREEDY: OnceLock<Recycler<Greedy, tag::Event>> = OnceLock::new();
+
+impl Recycled for Greedy {
+    fn is_reusable(&self) -> bool {
+        true
+    }
+
+    fn destroy(self) -> Result<()> {
+        let others = GREEDY.get().unwrap();
+        // One that waits: none is made.
+        others
+            .acquire(0, false, || Err(Error::ShutDown { kind: "Event" }))
+            .map(drop)
+    }
+}
+
+// Without it nobody could have what a trim keeps, as long as it destroys something else.
+#[test]
+fn what_a_trim_keeps_can_be_had_while_it_destroys() {
+    let things = GREEDY.get_or_init(|| Recycler::new(5));
+    let leases: Vec<_> = (0..5)
+        .map(|_| things.acquire(0, false, || Ok(Greedy)).unwrap())
+        .collect();
+    drop(leases);
+    things.trim(2).unwrap();
+    assert_eq!((things.stats().idle, things.stats().created), (2, 5));
 }
