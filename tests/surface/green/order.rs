@@ -141,6 +141,7 @@ fn all_later_work_waits_for_an_event() {
         let foreign = raw.event_here();
         assert_eq!(code(d.cuGreenCtxRecordEvent(green, foreign)), NO_HANDLE);
         d.cuGreenCtxWaitEvent(green, foreign).unwrap();
+        d.cuEventDestroy_v2(foreign).unwrap();
         d.cuCtxDestroy_v2(other).unwrap();
         raw.set_current(raw.context);
         for stream in [stream, idle, later, plain] {
