@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -109,7 +110,7 @@ fn one_thread_makes_it_and_all_get_its_outcome() {
     let registry = Numbers::new(10);
     let handle = registry.reserve().unwrap();
     let (makers, barrier) = (AtomicU32::new(0), Barrier::new(8));
-    let attempt = |outcome: fn(Seat) -> Result<(u32, Seat)>| {
+    let attempt = |outcome: fn(u32, Seat) -> Result<(u32, Seat)>| {
         makers.store(0, Ordering::Relaxed);
         std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8)
@@ -117,9 +118,9 @@ fn one_thread_makes_it_and_all_get_its_outcome() {
                     scope.spawn(|| {
                         barrier.wait();
                         registry.ensure_alive(handle, |seat| {
-                            makers.fetch_add(1, Ordering::Relaxed);
+                            let maker = makers.fetch_add(1, Ordering::Relaxed);
                             std::thread::sleep(Duration::from_millis(50));
-                            outcome(seat)
+                            outcome(maker, seat)
                         })
                     })
                 })
@@ -128,11 +129,18 @@ fn one_thread_makes_it_and_all_get_its_outcome() {
             outcomes.collect::<Vec<_>>()
         })
     };
-    let failed = attempt(|_| Err(Error::Forked));
-    assert!(failed.iter().all(|made| matches!(made, Err(Error::Forked))));
-    // One that came late may have begun an attempt of its own; none was spared the error.
-    assert!(makers.load(Ordering::Relaxed) >= 1);
-    let made = attempt(|seat| Ok((5, seat)));
+    // Each maker has an error of its own.
+    let failed = attempt(|maker, _| Err(Error::stale("Stream", u64::from(maker))));
+    let errors = failed.into_iter().map(|made| match made.unwrap_err() {
+        Error::StaleHandle { bits, .. } => bits,
+        other => panic!("{other}"),
+    });
+    let errors: BTreeSet<_> = errors.collect();
+    // One that came late may have begun an attempt of its own, and then none that waits for
+    // that is told of another.
+    let makers_of_all = u64::from(makers.load(Ordering::Relaxed));
+    assert_eq!(errors, (0..makers_of_all).collect());
+    let made = attempt(|_, seat| Ok((5, seat)));
     assert!(made.iter().all(|made| made.as_ref().unwrap().0 == 5));
     assert_eq!(makers.load(Ordering::Relaxed), 1);
 }
