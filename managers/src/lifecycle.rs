@@ -98,7 +98,9 @@ impl fmt::Display for LeasedObject {
 ///
 /// A shutdown has two phases: first every handle becomes stale and nothing new is made, then
 /// everything that nobody leases is destroyed. What is leased is listed here, stays good,
-/// and is destroyed with its last lease, in whatever order those go.
+/// and is destroyed with its last lease, in whatever order those go. Of a context whose handle
+/// was released and that nobody leases, the managers are gone: what is left in it is listed as
+/// that context.
 #[derive(Clone, Debug, Default)]
 #[must_use = "it says what is still leased, and what the driver refused to destroy"]
 pub struct ShutdownReport {

@@ -2,14 +2,15 @@
 //!
 //! An object is leased by cloning its `Arc`, so a lease borrows nothing and may outlive
 //! the manager. Releasing the handle makes it stale at once; the object goes with its last
-//! lease. Objects that are leased without a name are remembered weakly, for the report of a
-//! shutdown.
+//! lease. Whatever is made is remembered weakly, from before anybody can lease it: so a
+//! shutdown finds it, however its name ended and whoever leases it.
 
 mod seat;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 
 use cupola_core::{
     Chunk, ChunkSource, EnsureError, FixedSlots, Grown, Handle, HandleError, Hot, InCell, InPlace,
@@ -23,6 +24,7 @@ use crate::error::{Error, Quiet, Result};
 use crate::gate::{Gate, Pass};
 use crate::lifecycle::ManagerStats;
 use crate::park::Sleep;
+use crate::sync::{Mutex, MutexGuard};
 
 /// Chunks of slots on the heap.
 pub(crate) struct Heap;
@@ -54,8 +56,8 @@ pub(crate) struct Registry<T, G: Tag, L: Layout<Cell = Cell<T>> = Growing<T>> {
     slots: Box<Slots<L, G, Ways>>,
     gate: Gate,
     seats: Arc<Seats>,
-    /// What was released while it was leased.
-    nameless: Mutex<Vec<(Handle<G>, Weak<T>)>>,
+    /// What was made and may still be there, oldest first.
+    made: Mutex<Vec<(Handle<G>, Weak<T>)>>,
 }
 
 impl<T, G: Tag> Registry<T, G> {
@@ -80,7 +82,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
             slots: Box::new(slots),
             gate: Gate::new(),
             seats: Arc::new(Seats::new(capacity)),
-            nameless: Mutex::new(Vec::new()),
+            made: Mutex::new(Vec::new()),
         }
     }
 
@@ -93,8 +95,13 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     }
 
     /// Room for one more object.
-    fn seat(&self) -> Result<Seat> {
+    pub(crate) fn seat(&self) -> Result<Seat> {
         Seats::take(&self.seats).ok_or(Error::Full { kind: G::NAME })
+    }
+
+    /// Whether this is a seat here.
+    pub(crate) fn gave(&self, seat: &Seat) -> bool {
+        seat.is_of(&self.seats)
     }
 
     /// Reserves a handle, makes the object for it, and keeps the object, which keeps its
@@ -103,14 +110,20 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         &self,
         make: impl FnOnce(Handle<G>, Seat) -> Result<T>,
     ) -> Result<Arc<T>> {
+        self.insert_seated(|handle| make(handle, self.seat()?))
+    }
+
+    /// As `insert_with`, for an object that may have its [`seat`](Self::seat) already.
+    pub(crate) fn insert_seated(
+        &self,
+        make: impl FnOnce(Handle<G>) -> Result<T>,
+    ) -> Result<Arc<T>> {
         let pass = self.pass()?;
-        let seat = self.seat()?;
         let vacancy = self
             .slots
             .vacancy()
             .map_err(|e| Error::insert(&e, G::NAME))?;
-        let value = Arc::new(make(vacancy.handle(), seat)?);
-        self.seats.note_created();
+        let value = self.made_now(vacancy.handle(), make(vacancy.handle())?);
         let handle = vacancy
             .fill(Arc::clone(&value))
             .map_err(|e| Error::insert(&e, G::NAME))?;
@@ -136,14 +149,19 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         handle: Handle<G>,
         make: impl FnOnce(Seat) -> Result<T>,
     ) -> Result<Arc<T>> {
+        self.ensure_seated(handle, || make(self.seat()?))
+    }
+
+    /// As `ensure_alive`, for an object that may have its [`seat`](Self::seat) already.
+    pub(crate) fn ensure_seated(
+        &self,
+        handle: Handle<G>,
+        make: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
         // Others wait for the initialiser.
         let _quiet = Quiet::new();
         let pass = self.pass()?;
-        let init = || {
-            let value = make(self.seat()?)?;
-            self.seats.note_created();
-            Ok(Arc::new(value))
-        };
+        let init = || Ok(self.made_now(handle, make()?));
         let lease = self
             .slots
             .ensure_alive(handle, init)
@@ -158,6 +176,26 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         drop(lease.release());
         self.settle(pass, handle)?;
         Ok(value)
+    }
+
+    /// Remembers an object, which nobody can lease yet.
+    fn made_now(&self, handle: Handle<G>, value: T) -> Arc<T> {
+        self.seats.note_created();
+        let value = Arc::new(value);
+        let mut made = self.made();
+        if made.len() == made.capacity() {
+            made.retain(|(_, object)| object.strong_count() > 0);
+            // Room for as many again: so seldom that it costs each object little.
+            let there = made.len();
+            made.reserve(there.max(4));
+        }
+        made.push((handle, Arc::downgrade(&value)));
+        drop(made);
+        value
+    }
+
+    fn made(&self) -> MutexGuard<'_, Vec<(Handle<G>, Weak<T>)>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a handle back that a shutdown may not have seen.
@@ -192,61 +230,52 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         Ok(value)
     }
 
-    /// Ends the handle. Its object, or `None` if it was only reserved.
+    /// Ends the handle. Its object; `None` if it was only reserved, or somebody is just leasing
+    /// it, who has it then.
     pub(crate) fn take(&self, handle: Handle<G>) -> Result<Option<Arc<T>>> {
-        let known = self.look(handle);
         let released = self
             .slots
             .release(handle)
             .map_err(|e| Self::refused(e, handle))?;
         Ok(match released {
             Release::Now(value) => Some(value),
-            Release::Deferred if cfg!(mutant = "registry_loses_what_is_leased") => None,
-            // Somebody is just leasing it, and leaves it to us.
-            Release::Deferred => known.ok(),
-            Release::Empty => None,
+            Release::Deferred | Release::Empty => None,
         })
     }
 
     /// Ends the handle. The object, when nobody leases it any more.
     pub(crate) fn release(&self, handle: Handle<G>) -> Result<Option<T>> {
-        Ok(self
-            .take(handle)?
-            .and_then(|value| self.part(handle, value).ok()))
-    }
-
-    /// The object itself if that was its last `Arc`, else how many leases it has.
-    pub(crate) fn part(&self, handle: Handle<G>, value: Arc<T>) -> Result<T, u64> {
-        let weak = Arc::downgrade(&value);
-        let leases = (Arc::strong_count(&value) as u64 - 1).max(1);
-        Arc::into_inner(value).ok_or_else(|| {
-            let mut nameless = self.nameless();
-            nameless.retain(|(_, object)| object.strong_count() > 0);
-            nameless.push((handle, weak));
-            leases
-        })
-    }
-
-    fn nameless(&self) -> MutexGuard<'_, Vec<(Handle<G>, Weak<T>)>> {
-        self.nameless.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(self.take(handle)?.and_then(|value| part(value).ok()))
     }
 
     /// Hands out nothing from now on, ends every handle, and returns all objects: those that
-    /// had a handle, and those that are leased without one.
+    /// had a handle, those that are leased without one, and those in the hands of a call
+    /// that runs beside this one and will give them up.
     pub(crate) fn shut(&self) -> Vec<(Handle<G>, Arc<T>)> {
         self.gate.shut();
-        let mut objects: Vec<_> = self
-            .nameless()
-            .drain(..)
-            .filter_map(|(handle, object)| Some((handle, object.upgrade()?)))
-            .collect();
+        // Held before their names end, so that they end with the caller. Who makes one after
+        // this look finds the gate shut, and takes it back.
+        let upgrade = |(handle, object): &(_, Weak<T>)| Some((*handle, object.upgrade()?));
+        let mut objects: Vec<_> = self.made().iter().filter_map(upgrade).collect();
+        if cfg!(mutant = "registry_loses_what_is_leased") {
+            objects.retain(|(handle, _)| self.is_alive(*handle));
+        }
+        let known: HashSet<_> = objects.iter().map(|(_, it)| Arc::as_ptr(it)).collect();
         for held in self.slots.still_held() {
-            // What is being made is taken back by its maker, who finds the gate shut.
-            if let Ok(Some(value)) = self.take(held.handle) {
+            if let Ok(Some(value)) = self.take(held.handle)
+                && !known.contains(&Arc::as_ptr(&value))
+            {
+                // Its maker gives it up, perhaps before us.
                 objects.push((held.handle, value));
             }
         }
         objects
+    }
+
+    /// Whether nothing is left of what was made here.
+    pub(crate) fn is_empty(&self) -> bool {
+        let is_gone = |(_, object): &(_, Weak<T>)| object.strong_count() == 0;
+        self.seats.is_free() && self.made().iter().all(is_gone)
     }
 
     pub(crate) fn is_shut(&self) -> bool {
@@ -287,6 +316,12 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> fmt::Debug for Registry<T, G, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.handles()).finish()
     }
+}
+
+/// The object itself if that was its last `Arc`, else how many leases it has.
+pub(crate) fn part<T>(value: Arc<T>) -> Result<T, u64> {
+    let leases = (Arc::strong_count(&value) as u64 - 1).max(1);
+    Arc::into_inner(value).ok_or(leases)
 }
 
 #[cfg(all(test, not(loom)))]

@@ -3,13 +3,23 @@
 
 use std::any::Any;
 
+use cupola_managers::context::ContextHandle;
 use cupola_managers::ops;
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
-use cupola_managers::{Context, Device, ExecutionManager, LiveWatch, PoolConfig};
+use cupola_managers::{Context, Device, ExecutionManager, LiveWatch, PoolConfig, ShutdownReport};
 use cupola_sim::Machine;
 use quickcheck::quickcheck;
 
-type Things = Vec<Box<dyn Any>>;
+/// Something whose type is hidden.
+struct Thing {
+    it: Box<dyn Any>,
+    /// The context that it keeps.
+    context: Option<ContextHandle>,
+    /// What a report calls it, and its handle.
+    object: Option<(&'static str, u64)>,
+}
+
+type Things = Vec<Thing>;
 
 /// One of everything, each in a box that hides what it is.
 fn everything(execution: ExecutionManager) -> (Things, LiveWatch) {
@@ -37,22 +47,39 @@ fn everything(execution: ExecutionManager) -> (Things, LiveWatch) {
     ops::copy(&x, &mut y, &other).unwrap();
     ops::record(&event, &other).unwrap();
     ops::copy_to_host(&y, &mut pinned, &stream).unwrap();
-    let things: Things = vec![
-        Box::new(execution),
-        Box::new(device),
-        Box::new(context),
-        Box::new(own),
-        Box::new(own_stream),
-        Box::new(stream),
-        Box::new(other),
-        Box::new(event),
-        Box::new(pool),
-        Box::new(x),
-        Box::new(y),
-        Box::new(pinned),
-        Box::new(pipeline),
-        Box::new(module),
-        Box::new(function),
+    let (first, second) = (Some(context.handle()), Some(own.handle()));
+    macro_rules! thing {
+        ($it:ident, $context:expr, $kind:literal) => {{
+            let object = Some(($kind, $it.handle().to_bits()));
+            Thing {
+                object,
+                ..thing!($it, $context)
+            }
+        }};
+        ($it:ident, $context:expr) => {
+            Thing {
+                it: Box::new($it),
+                context: $context,
+                object: None,
+            }
+        };
+    }
+    let things = vec![
+        thing!(execution, None),
+        thing!(device, None, "Device"),
+        thing!(context, first, "Context"),
+        thing!(own, second, "Context"),
+        thing!(own_stream, second, "Stream"),
+        thing!(stream, first, "Stream"),
+        thing!(other, first, "Stream"),
+        thing!(event, first, "Event"),
+        thing!(pool, first),
+        thing!(x, first, "Buffer"),
+        thing!(y, first, "Buffer"),
+        thing!(pinned, first),
+        thing!(pipeline, first),
+        thing!(module, first, "Module"),
+        thing!(function, first, "Function"),
     ];
     (things, watch)
 }
@@ -79,26 +106,68 @@ fn any_order_of_drops_leaves_nothing() {
 /// Shuts a level down that can still be reached from what is left.
 fn shut_down(things: &Things, level: u8) {
     let find = |level: u8| {
-        let execution = things
-            .iter()
-            .find_map(|t| t.downcast_ref::<ExecutionManager>());
-        let device = things.iter().find_map(|t| t.downcast_ref::<Device>());
-        let mut contexts = things.iter().filter_map(|t| t.downcast_ref::<Context>());
-        let mut context = || contexts.next();
+        let its = || things.iter().map(|thing| &thing.it);
+        let execution = its().find_map(|it| it.downcast_ref::<ExecutionManager>());
+        let device = its().find_map(|it| it.downcast_ref::<Device>());
+        let context = || its().find_map(|it| it.downcast_ref::<Context>());
         Some(match level {
-            0 => execution?.shutdown(),
-            1 => execution?.devices().shutdown(),
-            2 => device?.contexts().shutdown(),
-            3 => context()?.shutdown(),
-            4 => context()?.modules().shutdown(),
-            5 => context()?.buffers().shutdown(),
-            6 => context()?.events().shutdown(),
-            _ => context()?.streams().shutdown(),
+            0 => (execution?.shutdown(), None),
+            1 => (execution?.devices().shutdown(), None),
+            2 => (device?.contexts().shutdown(), None),
+            3 => (context()?.shutdown(), context()),
+            4 => (context()?.modules().shutdown(), context()),
+            5 => (context()?.buffers().shutdown(), context()),
+            6 => (context()?.events().shutdown(), context()),
+            _ => (context()?.streams().shutdown(), context()),
         })
     };
-    if let Some(report) = find(level % 8) {
+    let level = level % 8;
+    if let Some((report, context)) = find(level) {
         assert!(report.errors.is_empty(), "{report}");
-        assert!(report.to_string().contains("still leased"));
+        match context {
+            Some(context) => lists_what_is_in(things, &report, level, context.handle()),
+            None => lists_what_is_left(things, &report, level),
+        }
+    }
+}
+
+/// The report of an upper level lists every context that something keeps, and no other.
+fn lists_what_is_left(things: &Things, report: &ShutdownReport, level: u8) {
+    let mut kept: Vec<_> = things.iter().filter_map(|thing| thing.context).collect();
+    let mut listed: Vec<_> = report
+        .leased_of("Context")
+        .map(|object| object.context.unwrap())
+        .collect();
+    kept.sort_by_key(|handle| handle.to_bits());
+    kept.dedup();
+    listed.sort_by_key(|handle| handle.to_bits());
+    assert_eq!(listed, kept, "{report}");
+    let is_device = |thing: &Thing| level < 2 && thing.it.is::<Device>();
+    let devices = things.iter().filter(|thing| is_device(thing)).count();
+    assert_eq!(report.leased_of("Device").count(), devices, "{report}");
+    assert_eq!(report.is_complete(), kept.is_empty() && devices == 0);
+    for thing in things.iter().filter(|thing| thing.it.is::<Context>()) {
+        lists_what_is_in(things, report, level, thing.context.unwrap());
+    }
+}
+
+/// What is leased in a context whose managers are there is listed by its own name.
+fn lists_what_is_in(things: &Things, report: &ShutdownReport, level: u8, context: ContextHandle) {
+    let kinds: &[&str] = match level {
+        0..3 => &["Context", "Stream", "Event", "Buffer", "Module", "Function"],
+        3 => &["Stream", "Event", "Buffer", "Module", "Function"],
+        4 => &["Module", "Function"],
+        5 => &["Buffer"],
+        6 => &["Event"],
+        _ => &["Stream"],
+    };
+    for thing in things.iter().filter(|thing| thing.context == Some(context)) {
+        let Some((kind, handle)) = thing.object else {
+            continue;
+        };
+        let mut listed = report.leased_of(kind);
+        let is_listed = listed.any(|it| it.handle == handle && it.context == Some(context));
+        assert_eq!(is_listed, kinds.contains(&kind), "{kind}: {report}");
     }
 }
 

@@ -19,7 +19,7 @@ use crate::context::ContextCore;
 use crate::error::{Error, Result};
 use crate::event::EventPool;
 use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
-use crate::registry::{Registry, Seat};
+use crate::registry::{Registry, Seat, part};
 use crate::stream::{StreamHandle, StreamsConfig, check_capacity};
 
 /// Names a device buffer of a [`BufferManager`].
@@ -149,7 +149,7 @@ impl BufferManager {
         let buffers = self.table.0.shut().into_iter();
         buffers
             .filter_map(|(handle, entry)| {
-                let leases = self.table.0.part(handle, entry).err()?;
+                let leases = part(entry).err()?;
                 Some(LeasedObject::new(handle, leases))
             })
             .collect()

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use cupola_sys::driver::{CUcontext, CUdevice, DriverError};
 
 use super::hold::Hold;
-use super::{Context, ContextCore, ContextManager, forget_current};
+use super::{Context, ContextCore, ContextKind, ContextManager, forget_current};
 use crate::error::{Error, Quiet, Result, Site};
 
 /// What was looked at under the lock, and may end with whoever looked.
@@ -104,13 +104,17 @@ impl ContextManager {
             );
             return Err(Error::invalid("raw", problem));
         }
+        // It has one handle at a time, which the next thread that asks for it may just give it.
+        if core.kind() == ContextKind::Primary {
+            return self.primary();
+        }
         let held = self.handles().filter_map(|handle| self.lease(handle).ok());
         seen.contexts.extend(held);
         let mut held = seen.contexts.iter();
         match held.find(|context| Arc::ptr_eq(context.core(), &core)) {
             Some(context) => Ok(context.clone()),
             // Its handle was released, and something of it is still there.
-            None => self.insert(|| Ok(core)),
+            None => self.insert_again(core),
         }
     }
 

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cupola_sys::driver::{CUcontext, CUdevice, CUresult, Driver, DriverError};
 
-use super::ContextHandle;
 use super::current::{self, CurrentGuard, Identity};
 use super::hold::{ContextKind, Hold};
 use super::ledger::{Kind, Ledger};
+use super::{ContextHandle, Contexts};
 use crate::error::{self, Cause, Error, ErrorClass, Latch, Launches, PoisonPolicy, Result, Site};
 use crate::registry::Seat;
 
@@ -122,11 +122,31 @@ impl ContextCore {
         name.as_ref().map(|(handle, _)| *handle)
     }
 
-    /// Enters a manager under this handle, and gives up the seat that it had under one of
-    /// before. Whether this is the first time.
-    pub(super) fn enter_manager(&self, handle: ContextHandle, seat: Seat) -> bool {
+    /// Enters a manager under this handle: in `seat`, else in the one that it has there,
+    /// else in a new one. A seat in another manager is given up. Whether this is the first
+    /// time.
+    pub(super) fn enter_manager(
+        &self,
+        contexts: &Contexts,
+        handle: ContextHandle,
+        seat: Option<Seat>,
+    ) -> Result<bool> {
         let mut name = self.name.lock().unwrap_or_else(PoisonError::into_inner);
-        name.replace((handle, seat)).is_none()
+        if let Some((newest, own)) = name.as_mut()
+            && contexts.gave(own)
+        {
+            *newest = handle;
+            return Ok(false);
+        }
+        let seat = seat.map_or_else(|| contexts.seat(), Ok)?;
+        Ok(name.replace((handle, seat)).is_none())
+    }
+
+    /// Its newest handle, if it has its seat in this manager.
+    pub(super) fn handle_in(&self, contexts: &Contexts) -> Option<ContextHandle> {
+        let name = self.name.lock().unwrap_or_else(PoisonError::into_inner);
+        let (handle, seat) = name.as_ref()?;
+        contexts.gave(seat).then_some(*handle)
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {

@@ -29,11 +29,12 @@ pub(crate) enum Kind {
 
 const KINDS: usize = Kind::Abandoned as usize + 1;
 
-/// A context, its address, and the device that it is the primary context of, if it is one.
+/// A context, its address and its device.
 #[derive(Debug)]
 struct Known {
     at: usize,
-    primary_of: Option<CUdevice>,
+    device: CUdevice,
+    is_primary: bool,
     core: Weak<ContextCore>,
 }
 
@@ -119,7 +120,8 @@ impl Ledger {
     pub(crate) fn enter_context(&self, core: &Arc<ContextCore>) {
         let known = Known {
             at: core.raw().addr(),
-            primary_of: (core.kind() == ContextKind::Primary).then(|| core.device()),
+            device: core.device(),
+            is_primary: core.kind() == ContextKind::Primary,
             core: Arc::downgrade(core),
         };
         self.contexts().push(known);
@@ -138,7 +140,14 @@ impl Ledger {
 
     /// The primary context of this device, if something still holds it.
     pub(crate) fn primary(&self, device: CUdevice) -> Option<Arc<ContextCore>> {
-        self.find(|known| known.primary_of == Some(device))
+        self.find(|known| known.is_primary && known.device == device)
+    }
+
+    /// The contexts of this device. Whoever lets one go may be the last.
+    pub(crate) fn contexts_of(&self, device: CUdevice) -> Vec<Arc<ContextCore>> {
+        let contexts = self.contexts();
+        let of_it = contexts.iter().filter(|known| known.device == device);
+        of_it.filter_map(|known| known.core.upgrade()).collect()
     }
 
     fn find(&self, meant: impl Fn(&Known) -> bool) -> Option<Arc<ContextCore>> {

@@ -78,7 +78,7 @@ pub struct ContextManager {
     device: CUdevice,
     ordinal: u32,
     ledger: Arc<Ledger>,
-    contexts: Registry<ContextInner, tag::Context>,
+    contexts: Contexts,
     /// How contexts are set up from now on.
     config: Mutex<ContextsConfig>,
     /// The handle of the primary context, once it was asked for. Never locked across a
@@ -90,6 +90,8 @@ pub struct ContextManager {
     /// Held while a context of other code is looked for and taken in.
     borrowing: Mutex<()>,
 }
+
+pub(crate) type Contexts = Registry<ContextInner, tag::Context>;
 
 pub(crate) struct ContextInner {
     handle: ContextHandle,
@@ -152,8 +154,9 @@ impl ContextManager {
     /// released; then the primary context gets another.
     ///
     /// # Errors
-    /// [`Error::ShutDown`].
+    /// [`Error::ShutDown`], [`Error::Forked`].
     pub fn primary_handle(&self) -> Result<ContextHandle> {
+        self.not_forked()?;
         let mut primary = self.primary_name();
         if let Some(handle) = *primary {
             return Ok(handle);
@@ -187,16 +190,16 @@ impl ContextManager {
             device: Some(self.ordinal),
             ..Site::here()
         };
-        let make = |seat| {
-            let core = match self.ledger.primary(self.device) {
-                // Held under a handle of before. A second core for the one context would not
-                // know that it is lost, nor which of its kernels may still run.
-                Some(core) => core,
-                None => self.retain(site)?,
-            };
-            self.enter(handle, seat, core)
+        let make = || match self.ledger.primary(self.device) {
+            // Held under a handle of before. A second core for the one context would not
+            // know that it is lost, nor which of its kernels may still run.
+            Some(core) => self.enter(handle, None, core),
+            None => {
+                let seat = self.contexts.seat()?;
+                self.enter(handle, Some(seat), self.retain(site)?)
+            }
         };
-        self.contexts.ensure_alive(handle, make).map(Context)
+        self.contexts.ensure_seated(handle, make).map(Context)
     }
 
     fn retain(&self, site: Site) -> Result<Arc<ContextCore>> {
@@ -257,20 +260,26 @@ impl ContextManager {
     fn insert(&self, make: impl FnOnce() -> Result<Arc<ContextCore>>) -> Result<Context> {
         let inner = self
             .contexts
-            .insert_with(|handle, seat| self.enter(handle, seat, make()?))?;
+            .insert_with(|handle, seat| self.enter(handle, Some(seat), make()?))?;
         Ok(Context(inner))
     }
 
+    /// Another handle for a context that has none.
+    fn insert_again(&self, core: Arc<ContextCore>) -> Result<Context> {
+        let enter = |handle| self.enter(handle, None, core);
+        self.contexts.insert_seated(enter).map(Context)
+    }
+
     /// Takes a context in: one that was made just now, or one that is known and has no handle
-    /// any more, which stays as it was set up.
+    /// any more, which stays as it was set up, and has a seat already if it is of here.
     fn enter(
         &self,
         handle: ContextHandle,
-        seat: Seat,
+        seat: Option<Seat>,
         core: Arc<ContextCore>,
     ) -> Result<ContextInner> {
         let config = self.config();
-        if core.enter_manager(handle, seat) {
+        if core.enter_manager(&self.contexts, handle, seat)? {
             core.set_checked(config.checked);
         }
         let events = EventManager::new(&core, config.events);
@@ -314,13 +323,15 @@ impl ContextManager {
     /// when the last lease and everything made in it are gone.
     ///
     /// # Errors
-    /// [`Error::StaleHandle`]; what the driver returned if it was destroyed here.
+    /// [`Error::StaleHandle`], [`Error::Forked`]; what the driver returned if it was
+    /// destroyed here.
     #[track_caller]
     pub fn release(&self, handle: ContextHandle) -> Result<()> {
+        self.not_forked()?;
         let released = self.contexts.release(handle)?;
         self.forget_primary(handle);
         match released {
-            Some(context) => context.end().map(drop),
+            Some(context) => context.end(),
             None => Ok(()),
         }
     }

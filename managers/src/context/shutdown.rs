@@ -5,10 +5,13 @@ use std::sync::{Arc, PoisonError};
 
 use cupola_core::tag;
 
-use super::{Context, ContextHandle, ContextInner, ContextKind, ContextManager, ContextsConfig};
+use super::{
+    Context, ContextCore, ContextHandle, ContextInner, ContextKind, ContextManager, ContextsConfig,
+};
 use crate::error::Result;
 use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
 use crate::module::ClosedModules;
+use crate::registry::part;
 
 /// A context between the two phases of its shutdown.
 pub(crate) struct ClosedContext {
@@ -42,10 +45,8 @@ impl ContextInner {
         report.locate(&self.core);
     }
 
-    /// Ends the context unless something that was made in it is still there: then how many
-    /// such things keep it.
-    #[track_caller]
-    pub(super) fn end(self) -> Result<Option<u64>> {
+    /// Ends the managers: what is left is the context.
+    fn dissolve(self) -> Arc<ContextCore> {
         let Self {
             streams,
             events,
@@ -55,10 +56,15 @@ impl ContextInner {
             ..
         } = self;
         drop((streams, buffers, modules, events));
-        let keepers = Arc::strong_count(&core) as u64 - 1;
-        match Arc::into_inner(core) {
-            Some(core) => core.end().map(|()| None),
-            None => Ok(Some(keepers.max(1))),
+        core
+    }
+
+    /// Ends the context, unless something that was made in it is still there: then with that.
+    #[track_caller]
+    pub(super) fn end(self) -> Result<()> {
+        match Arc::into_inner(self.dissolve()) {
+            Some(core) => core.end(),
+            None => Ok(()),
         }
     }
 }
@@ -86,8 +92,10 @@ impl ContextManager {
     /// now on have managers set up like this; those that are there stay as they are.
     ///
     /// # Errors
-    /// [`Error::Invalid`](crate::Error::Invalid) naming the field.
+    /// [`Error::Invalid`](crate::Error::Invalid) naming the field;
+    /// [`Error::Forked`](crate::Error::Forked).
     pub fn configure(&self, config: ContextsConfig) -> Result<()> {
+        self.not_forked()?;
         let config = config.check()?;
         *self.config.lock().unwrap_or_else(PoisonError::into_inner) = config;
         // Behind a shutdown that is about to end handles.
@@ -105,6 +113,10 @@ impl ContextManager {
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
         let mut report = ShutdownReport::default();
+        if let Err(forked) = self.not_forked() {
+            report.errors.push(forked);
+            return report;
+        }
         let closed = self.close(&mut report);
         self.drain(closed, &mut report);
         report
@@ -138,8 +150,9 @@ impl ContextManager {
     /// Second phase.
     #[track_caller]
     pub(crate) fn drain(&self, mut closed: Vec<ClosedContext>, report: &mut ShutdownReport) {
-        // Green contexts keep the primary one.
+        // The primary one last, here and where they end: green ones keep it.
         closed.sort_by_key(|closed| closed.context.core.kind() == ContextKind::Primary);
+        let (mut leased, mut left) = (Vec::new(), Vec::new());
         for closed in closed {
             let ClosedContext {
                 handle,
@@ -148,30 +161,73 @@ impl ContextManager {
                 buffers,
             } = closed;
             context.drain(modules, buffers, report);
-            let leases = match self.contexts.part(handle, context) {
-                Err(leases) => leases,
-                Ok(context) => match context.end() {
-                    Ok(Some(keepers)) => keepers,
-                    ended => {
-                        report.ended(ended.map(drop));
-                        continue;
-                    }
-                },
-            };
-            report.leased.push(LeasedObject {
-                device: Some(self.ordinal),
-                context: Some(handle),
-                ..LeasedObject::new::<tag::Context>(handle, leases)
-            });
+            let core = Arc::as_ptr(&context.core);
+            match part(context) {
+                Ok(context) => left.push((handle, context.dissolve())),
+                Err(leases) => {
+                    leased.push(core);
+                    report.leased.push(self.leased(handle, leases));
+                }
+            }
         }
+        // Those whose managers are gone, which something that was made in them still keeps.
+        for core in self.ledger.contexts_of(self.device) {
+            let is_known = leased.contains(&Arc::as_ptr(&core))
+                || left.iter().any(|(_, known)| Arc::ptr_eq(known, &core));
+            if let Some(handle) = core.handle_in(&self.contexts).filter(|_| !is_known) {
+                left.push((handle, core));
+            }
+        }
+        self.end_all(left, report);
+    }
+
+    /// Ends contexts that have no managers any more, or says what keeps them.
+    #[track_caller]
+    fn end_all(
+        &self,
+        mut left: Vec<(ContextHandle, Arc<ContextCore>)>,
+        report: &mut ShutdownReport,
+    ) {
+        left.sort_by_key(|(_, core)| core.kind() == ContextKind::Primary);
+        let mut left = left.into_iter();
+        while let Some((handle, core)) = left.next() {
+            // One that had two handles ends with the second.
+            if left
+                .as_slice()
+                .iter()
+                .any(|(_, other)| Arc::ptr_eq(other, &core))
+            {
+                continue;
+            }
+            // Another manager of this device may have taken it in meanwhile, and tells.
+            let is_here = core.handle_in(&self.contexts).is_some();
+            match part(core) {
+                Ok(core) => report.ended(core.end()),
+                Err(keepers) if is_here => report.leased.push(self.leased(handle, keepers)),
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn leased(&self, handle: ContextHandle, leases: u64) -> LeasedObject {
+        LeasedObject {
+            device: Some(self.ordinal),
+            context: Some(handle),
+            ..LeasedObject::new::<tag::Context>(handle, leases)
+        }
+    }
+
+    /// Whether nothing is left of what was made here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.contexts.is_empty()
     }
 
     /// Ends every handle, and makes no context from now on: those that there are go with
     /// their last leases, and what is in them stays as it is.
     #[track_caller]
     pub(crate) fn release_all(&self) {
-        for (handle, context) in self.shut() {
-            if let Ok(context) = self.contexts.part(handle, context) {
+        for (_, context) in self.shut() {
+            if let Ok(context) = part(context) {
                 // As with a drop: what the driver refuses is counted as abandoned.
                 let _ = context.end();
             }
@@ -186,6 +242,10 @@ impl Context {
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
         let mut report = ShutdownReport::default();
+        if let Err(forked) = self.0.core.not_forked() {
+            report.errors.push(forked);
+            return report;
+        }
         let (modules, buffers) = self.0.close(&mut report);
         self.0.drain(modules, buffers, &mut report);
         report

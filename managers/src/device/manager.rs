@@ -1,6 +1,7 @@
 //! `DeviceManager`: one payload a device, in slots in place, made when first asked for.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cupola_core::tag;
@@ -10,7 +11,7 @@ use super::{Device, DeviceHandle, DeviceInner, DevicesConfig};
 use crate::context::{ClosedContext, ContextManager, ContextsConfig, Ledger};
 use crate::error::{Cause, Error, Result, Site};
 use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
-use crate::registry::{Fixed, Registry, Seat};
+use crate::registry::{Fixed, Registry, Seat, part};
 
 /// More devices than any one driver shows.
 const DEVICES: usize = 256;
@@ -25,15 +26,18 @@ pub struct DeviceManager {
     shown: u32,
     ledger: Arc<Ledger>,
     devices: Registry<DeviceInner, tag::Device, Fixed<DeviceInner, DEVICES>>,
+    /// How many of them are used: as many as `setup` has handles of, unless it is shut down.
+    count: AtomicU32,
     /// Never locked across a driver call.
     setup: Mutex<Setup>,
 }
 
 struct Setup {
-    /// How many devices are used.
-    count: u32,
-    /// The handle of each of them, by ordinal; none after a shutdown.
+    /// The handle of each device that is used, by ordinal; none after a shutdown.
     handles: Vec<DeviceHandle>,
+    /// The contexts of each device that was made, under its handle: as long as the device is
+    /// there, and after it as long as a context is, or something in one.
+    made: Vec<(DeviceHandle, Arc<ContextManager>)>,
     /// How contexts of devices that are made from now on are set up.
     contexts: ContextsConfig,
     /// How they are set up for a test, if for one.
@@ -41,11 +45,21 @@ struct Setup {
     test: Option<crate::testing::TestConfig>,
 }
 
-/// A device between the two phases of its shutdown.
-pub(crate) struct ClosedDevice {
+impl Setup {
+    /// Forgets the contexts of devices that are gone, if they are.
+    fn prune(&mut self) {
+        self.made
+            .retain(|(_, contexts)| Arc::strong_count(contexts) > 1 || !contexts.is_empty());
+    }
+}
+
+/// The contexts of a device between the two phases of its shutdown.
+struct ClosedDevice {
     handle: DeviceHandle,
-    device: Arc<DeviceInner>,
-    contexts: Vec<ClosedContext>,
+    /// Unless it is gone.
+    device: Option<Arc<DeviceInner>>,
+    contexts: Arc<ContextManager>,
+    closed: Vec<ClosedContext>,
 }
 
 impl DeviceManager {
@@ -65,9 +79,10 @@ impl DeviceManager {
             shown: u32::try_from(count).unwrap_or(0).min(DEVICES as u32),
             ledger,
             devices: Registry::fixed(),
+            count: AtomicU32::new(0),
             setup: Mutex::new(Setup {
-                count: 0,
                 handles: Vec::new(),
+                made: Vec::new(),
                 contexts,
                 #[cfg(feature = "test-utils")]
                 test: None,
@@ -84,17 +99,20 @@ impl DeviceManager {
     /// Number of devices that are used; ordinals are below it.
     #[must_use]
     pub fn count(&self) -> u32 {
-        self.setup().count
+        self.count.load(Ordering::Relaxed)
     }
 
     /// The handle of the device with this ordinal, which need not be alive yet.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when there is no such device; [`Error::ShutDown`].
+    /// [`Error::Invalid`] when there is no such device; [`Error::ShutDown`];
+    /// [`Error::Forked`].
     pub fn handle(&self, ordinal: u32) -> Result<DeviceHandle> {
+        self.not_forked()?;
         let setup = self.setup();
-        if ordinal >= setup.count {
-            let (used, shown) = (setup.count, self.shown);
+        let used = self.count();
+        if ordinal >= used {
+            let shown = self.shown;
             let problem = format!(
                 "there is no device {ordinal}, {used} are used and the driver shows {shown}"
             );
@@ -104,9 +122,12 @@ impl DeviceManager {
         handle.ok_or(Error::ShutDown { kind: "Device" })
     }
 
-    /// Handles of all devices, alive or not, by ordinal; none after a shutdown.
+    /// Handles of all devices, alive or not, by ordinal; none after a shutdown, and in a fork.
     #[must_use]
     pub fn handles(&self) -> Vec<DeviceHandle> {
+        if self.not_forked().is_err() {
+            return Vec::new();
+        }
         self.setup().handles.clone()
     }
 
@@ -121,7 +142,6 @@ impl DeviceManager {
     }
 
     fn get_at(&self, ordinal: u32, site: Site) -> Result<Device> {
-        self.not_forked()?;
         loop {
             match self.ensure_alive_at(self.handle(ordinal)?, site) {
                 // Released meanwhile: it has another handle now.
@@ -153,17 +173,16 @@ impl DeviceManager {
 
     fn ensure_alive_at(&self, handle: DeviceHandle, site: Site) -> Result<Device> {
         self.not_forked()?;
-        let (place, contexts) = {
+        let place = {
             let setup = self.setup();
-            let place = setup.handles.iter().position(|known| *known == handle);
-            (place, setup.contexts)
+            setup.handles.iter().position(|known| *known == handle)
         };
         let make = |seat| {
             // Whoever has a handle that is not stale finds its ordinal; a stale one is
             // refused before this.
             let ordinal = place.and_then(|place| u32::try_from(place).ok());
             let ordinal = ordinal.ok_or_else(|| Error::stale("Device", handle.to_bits()))?;
-            self.make((handle, seat), ordinal, contexts, site)
+            self.make((handle, seat), ordinal, site)
         };
         self.devices.ensure_alive(handle, make).map(Device)
     }
@@ -172,7 +191,6 @@ impl DeviceManager {
         &self,
         (handle, seat): (DeviceHandle, Seat),
         ordinal: u32,
-        contexts: ContextsConfig,
         site: Site,
     ) -> Result<DeviceInner> {
         let site = Site {
@@ -184,21 +202,35 @@ impl DeviceManager {
         // SAFETY: `raw` outlives the call.
         unsafe { self.driver.cuDeviceGet(&raw mut raw, index) }
             .map_err(|call| Error::of_cause(Cause::new(call, site)))?;
-        let (driver, ledger) = (self.driver.clone(), Arc::clone(&self.ledger));
-        let contexts = ContextManager::new(driver.clone(), (raw, ordinal), ledger, contexts);
-        #[cfg(feature = "test-utils")]
-        if let Some(test) = self.setup().test {
-            contexts.configure_for_test(test)?;
-        }
         Ok(DeviceInner {
             handle,
             ordinal,
             raw,
-            contexts,
-            driver,
+            contexts: self.make_contexts(handle, (raw, ordinal))?,
+            driver: self.driver.clone(),
             info: OnceLock::new(),
             _seat: seat,
         })
+    }
+
+    /// What holds the contexts of a device that is just being made. Whoever configures or
+    /// ends contexts from now on finds it, whether or not the device is alive by then.
+    fn make_contexts(
+        &self,
+        handle: DeviceHandle,
+        device: (CUdevice, u32),
+    ) -> Result<Arc<ContextManager>> {
+        let (driver, ledger) = (self.driver.clone(), Arc::clone(&self.ledger));
+        let mut setup = self.setup();
+        let contexts = ContextManager::new(driver, device, ledger, setup.contexts);
+        #[cfg(feature = "test-utils")]
+        if let Some(test) = setup.test {
+            contexts.configure_for_test(test)?;
+        }
+        let contexts = Arc::new(contexts);
+        setup.prune();
+        setup.made.push((handle, Arc::clone(&contexts)));
+        Ok(contexts)
     }
 
     /// The device that `handle` names, if it is alive.
@@ -223,20 +255,25 @@ impl DeviceManager {
     /// [configured](ContextManager::configure) again: [`get`](Self::get) gives one that does.
     ///
     /// # Errors
-    /// [`Error::StaleHandle`]; [`Error::NotAlive`] while another thread makes it alive.
+    /// [`Error::StaleHandle`]; [`Error::NotAlive`] while another thread makes it alive;
+    /// [`Error::Forked`].
     pub fn release(&self, handle: DeviceHandle) -> Result<()> {
-        let released = {
+        self.not_forked()?;
+        let (released, contexts) = {
             let mut setup = self.setup();
             let released = self.devices.take(handle)?;
+            // Also of a device that somebody has made alive just now, who has all of it.
+            let made = setup.made.iter().find(|(known, _)| *known == handle);
+            let contexts = made.map(|(_, contexts)| Arc::clone(contexts));
             if let Some(place) = setup.handles.iter().position(|known| *known == handle) {
                 setup.handles[place] = self.devices.reserve()?;
             }
-            released
+            (released, contexts)
         };
-        if let Some(device) = released {
-            device.contexts.release_all();
-            drop(self.devices.part(handle, device));
+        if let Some(contexts) = contexts {
+            contexts.release_all();
         }
+        drop(released);
         Ok(())
     }
 
@@ -267,8 +304,9 @@ impl DeviceManager {
     /// longer used are [released](Self::release).
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming the field.
+    /// [`Error::Invalid`] naming the field; [`Error::Forked`].
     pub fn configure(&self, config: DevicesConfig) -> Result<()> {
+        self.not_forked()?;
         let count = self.check(config)?;
         let surplus = {
             let mut setup = self.setup();
@@ -276,7 +314,7 @@ impl DeviceManager {
             while setup.handles.len() < count as usize {
                 setup.handles.push(self.devices.reserve()?);
             }
-            setup.count = count;
+            self.count.store(count, Ordering::Relaxed);
             setup.handles.split_off(count as usize)
         };
         for handle in surplus {
@@ -299,11 +337,16 @@ impl DeviceManager {
 
     /// How contexts are set up, of devices that are alive and of those to come.
     pub(crate) fn configure_contexts(&self, config: ContextsConfig) -> Result<()> {
-        self.setup().contexts = config;
-        for handle in self.devices.handles() {
-            if let Ok(device) = self.devices.lease(handle) {
-                device.contexts.configure(config)?;
-            }
+        self.not_forked()?;
+        let mut setup = self.setup();
+        setup.contexts = config;
+        // Those of released devices stay as they are.
+        for (_, contexts) in setup
+            .made
+            .iter()
+            .filter(|(handle, _)| setup.handles.contains(handle))
+        {
+            contexts.configure(config)?;
         }
         Ok(())
     }
@@ -311,7 +354,7 @@ impl DeviceManager {
     /// How this manager is set up, and how contexts are.
     pub(crate) fn config(&self) -> (DevicesConfig, ContextsConfig) {
         let setup = self.setup();
-        let capacity = Some(setup.count);
+        let capacity = Some(self.count());
         (DevicesConfig { capacity }, setup.contexts)
     }
 
@@ -339,6 +382,10 @@ impl DeviceManager {
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
         let mut report = ShutdownReport::default();
+        if let Err(forked) = self.not_forked() {
+            report.errors.push(forked);
+            return report;
+        }
         let closed = self.close(&mut report);
         self.drain(closed, &mut report);
         report
@@ -347,18 +394,22 @@ impl DeviceManager {
     /// First phase of a shutdown.
     #[track_caller]
     fn close(&self, report: &mut ShutdownReport) -> Vec<ClosedDevice> {
-        let devices = {
+        let (mut devices, made) = {
             let mut setup = self.setup();
             setup.handles.clear();
-            self.devices.shut()
+            let devices = self.devices.shut();
+            setup.prune();
+            (devices, setup.made.clone())
         };
         let mut closed = Vec::new();
         // No closure, which would not know this function's caller.
-        for (handle, device) in devices {
+        for (handle, contexts) in made {
+            let device = devices.iter().position(|(known, _)| *known == handle);
             closed.push(ClosedDevice {
                 handle,
-                contexts: device.contexts.close(report),
-                device,
+                device: device.map(|place| devices.swap_remove(place).1),
+                closed: contexts.close(report),
+                contexts,
             });
         }
         closed
@@ -368,15 +419,19 @@ impl DeviceManager {
     #[track_caller]
     fn drain(&self, closed: Vec<ClosedDevice>, report: &mut ShutdownReport) {
         for closed in closed {
-            closed.device.contexts.drain(closed.contexts, report);
-            let ordinal = closed.device.ordinal;
-            if let Err(leases) = self.devices.part(closed.handle, closed.device) {
+            closed.contexts.drain(closed.closed, report);
+            let Some(device) = closed.device else {
+                continue;
+            };
+            let ordinal = device.ordinal;
+            if let Err(leases) = part(device) {
                 report.leased.push(LeasedObject {
                     device: Some(ordinal),
                     ..LeasedObject::new::<tag::Device>(closed.handle, leases)
                 });
             }
         }
+        self.setup().prune();
     }
 }
 

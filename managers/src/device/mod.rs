@@ -38,7 +38,7 @@ pub(crate) struct DeviceInner {
     raw: CUdevice,
     driver: Driver,
     info: OnceLock<DeviceInfo>,
-    contexts: ContextManager,
+    contexts: Arc<ContextManager>,
     /// Counts it among the devices that are alive.
     _seat: Seat,
 }

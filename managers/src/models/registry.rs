@@ -10,7 +10,7 @@ use loom::thread;
 use super::model;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
-use crate::registry::{Fixed, Registry, Seat};
+use crate::registry::{Fixed, Registry, Seat, part};
 
 /// What a registry holds. Its end is not marked: the standard library's `Arc`, which loom does
 /// not see, puts it behind every use.
@@ -174,7 +174,7 @@ fn a_shutdown_has_what_is_leased_meanwhile() {
         let got = other.join().unwrap();
         let (name, item) = found.pop().expect("an object is lost");
         assert!(name == handle && found.is_empty());
-        match (items.store.part(handle, item), got) {
+        match (part(item), got) {
             (Err(leases), Ok(lease)) => {
                 lease.read();
                 assert_eq!(leases, 1);
@@ -192,6 +192,66 @@ fn a_shutdown_has_what_is_leased_meanwhile() {
             }
             (_, got) => panic!("{:?}", got.map(drop)),
         }
+        items.close();
+    });
+}
+
+// Without it a shutdown that overlaps a release could find an object neither by its name nor
+// among those without one.
+#[test]
+fn a_shutdown_has_what_is_released_meanwhile() {
+    model(&["by its name", "without a name"], |seen| {
+        let items = Items::new();
+        let (handle, lease) = items.insert().unwrap();
+        let other = thread::spawn({
+            let items = items.clone();
+            move || {
+                items
+                    .store
+                    .release(handle)
+                    .map(|item| assert!(item.is_none()))
+            }
+        });
+        let found = items.store.shut();
+        assert_eq!(found.len(), 1, "an object is lost");
+        assert!(found[0].0 == handle && Arc::ptr_eq(&found[0].1, &lease));
+        seen.note(match other.join().unwrap() {
+            Ok(()) => "without a name",
+            Err(_) => "by its name",
+        });
+        drop((found, lease));
+        items.close();
+    });
+}
+
+// Without it an object whose handle is released just when it is made could be handed out, and
+// be in no list of what is leased.
+#[test]
+fn what_is_released_while_it_is_made_is_known() {
+    model(&["stale", "being made", "handed out"], |seen| {
+        let items = Items::new();
+        let handle = items.store.reserve().unwrap();
+        let other = thread::spawn({
+            let items = items.clone();
+            move || items.store.ensure_alive(handle, |seat| items.make(seat))
+        });
+        let released = items.store.release(handle).map(|item| item.is_some());
+        let got = other.join().unwrap();
+        let found = items.store.shut();
+        match &got {
+            Ok(item) => {
+                item.read();
+                assert!(found.iter().any(|(_, one)| Arc::ptr_eq(one, item)));
+            }
+            Err(_) => assert!(found.is_empty() && items.made() == 0),
+        }
+        seen.note(match (released, &got) {
+            (Ok(false), Err(Error::StaleHandle { .. })) => "stale",
+            (Err(Error::NotAlive { .. }), Ok(_)) => "being made",
+            (Ok(false), Ok(_)) => "handed out",
+            (released, got) => panic!("{released:?}, {}", got.is_ok()),
+        });
+        drop((got, found));
         items.close();
     });
 }

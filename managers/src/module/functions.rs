@@ -65,15 +65,6 @@ impl FunctionStore {
         self.names().clear();
         functions
     }
-
-    /// How many leases this one has, which [`close`](Self::close) returned.
-    pub(super) fn leases(
-        &self,
-        handle: FunctionHandle,
-        function: Arc<FunctionInner>,
-    ) -> Option<u64> {
-        self.functions.part(handle, function).err()
-    }
 }
 
 /// The functions of a module that were asked for. A view: [`Module::functions`] makes it.

@@ -9,6 +9,7 @@ use super::function::FunctionInner;
 use super::{FunctionHandle, ModuleHandle, ModuleInner, ModuleManager, ModulesConfig};
 use crate::error::Result;
 use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
+use crate::registry::part;
 use crate::stream::check_capacity;
 
 /// A module between the two phases of a shutdown.
@@ -81,14 +82,15 @@ impl ModuleManager {
     }
 
     #[track_caller]
+    #[expect(clippy::unused_self, reason = "it is one of several managers' steps")]
     pub(crate) fn drain(&self, closed: ClosedModules, report: &mut ShutdownReport) {
         for closed in closed {
             for (handle, function) in closed.functions {
-                if let Some(leases) = closed.module.functions.leases(handle, function) {
+                if let Err(leases) = part(function) {
                     report.leased.push(LeasedObject::new(handle, leases));
                 }
             }
-            match self.modules.part(closed.handle, closed.module) {
+            match part(closed.module) {
                 Ok(mut module) => report.ended(module.raw.unload()),
                 Err(leases) => {
                     let module = LeasedObject::new::<tag::Module>(closed.handle, leases);

@@ -49,6 +49,11 @@ impl Seats {
             .fetch_max(self.taken.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
+    /// Nobody has a seat.
+    pub(super) fn is_free(&self) -> bool {
+        self.taken.load(Ordering::Relaxed) == 0
+    }
+
     pub(super) fn stats(&self, named: usize) -> ManagerStats {
         ManagerStats {
             created: self.created.load(Ordering::Relaxed),
@@ -57,6 +62,12 @@ impl Seats {
             peak: self.peak.load(Ordering::Relaxed),
             capacity: self.capacity.load(Ordering::Relaxed),
         }
+    }
+}
+
+impl Seat {
+    pub(super) fn is_of(&self, seats: &Arc<Seats>) -> bool {
+        Arc::ptr_eq(&self.0, seats)
     }
 }
 

@@ -4,6 +4,7 @@
 mod again;
 mod borrowed;
 mod green;
+mod left;
 mod shutdown;
 
 use std::any::Any;
@@ -77,7 +78,8 @@ fn borrow(device: &Device, other: &Arc<Other>) -> Result<Context, Error> {
     unsafe { device.contexts().borrow(other.raw, token) }
 }
 
-// Without it a child could end its parent's contexts, or call what the parent gave.
+// Without it a child could end its parent's contexts, call what the parent gave, or wait for
+// a lock that another thread had at the fork.
 #[cfg(unix)]
 #[test]
 fn a_fork_leaves_contexts_to_its_parent() {
@@ -97,6 +99,7 @@ fn a_fork_leaves_contexts_to_its_parent() {
     let borrowed = borrow(&device, &other).unwrap();
     let green = device.contexts().green(GreenConfig::at_least(8)).unwrap();
     let raw = other.raw;
+    let held = device.primary().unwrap();
     for context in [&borrowed, &green] {
         device.contexts().release(context.handle()).unwrap();
     }
@@ -109,8 +112,30 @@ fn a_fork_leaves_contexts_to_its_parent() {
         let split = device.contexts().green(GreenConfig::at_least(8)).map(drop);
         // SAFETY: never looked at.
         let again = unsafe { device.contexts().borrow(raw, Arc::new(())) }.map(drop);
-        let refused = split == Err(Error::Forked) && again == Err(Error::Forked);
-        drop((borrowed, green));
+        let (devices, contexts) = (execution.devices(), device.contexts());
+        let refused = [
+            split,
+            again,
+            contexts.release(held.handle()),
+            contexts.configure(contexts.config()),
+            contexts.primary_handle().map(drop),
+            devices.release(device.handle()),
+            devices.configure(Default::default()),
+            devices.handle(0).map(drop),
+            execution.configure(Default::default()),
+        ];
+        let refused = refused.iter().all(|it| *it == Err(Error::Forked));
+        let reports = [
+            held.shutdown(),
+            contexts.shutdown(),
+            devices.shutdown(),
+            execution.shutdown(),
+        ];
+        let mut reports = reports
+            .iter()
+            .map(|report| (&report.errors, report.leased.len()));
+        let refused = refused && reports.all(|it| it == (&vec![Error::Forked], 0));
+        drop((borrowed, green, held));
         let silent = table.counts().is_empty() && ended.load(Ordering::Relaxed) == 0;
         // SAFETY: ends the child at once.
         unsafe { _exit(c_int::from(!refused) + 2 * c_int::from(!silent)) };
@@ -119,7 +144,7 @@ fn a_fork_leaves_contexts_to_its_parent() {
     // SAFETY: `status` outlives the call.
     let waited = unsafe { waitpid(child, &raw mut status, 0) };
     assert_eq!((waited, status), (child, 0));
-    drop((borrowed, green, device, execution));
+    drop((borrowed, green, held, device, execution));
     assert_eq!(ended.load(Ordering::Relaxed), 1);
     assert_eq!(machine.leaks(), None);
 }

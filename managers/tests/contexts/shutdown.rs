@@ -340,6 +340,36 @@ fn a_released_device_makes_no_more_contexts() {
     assert!(all.end([7, 0, 3]));
 }
 
+// Without it a shutdown beside the release of a device could see the contexts neither of the
+// one nor of the other, and leave their managers open.
+#[test]
+fn a_shutdown_beside_the_release_of_a_device_finds_its_contexts() {
+    for _ in 0..50 {
+        let machine = machine();
+        let execution = ExecutionManager::new(machine.driver()).unwrap();
+        let device = device(&execution);
+        let context = device.primary().unwrap();
+        let handle = device.handle();
+        drop(device);
+        let barrier = Barrier::new(2);
+        let report = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                barrier.wait();
+                // Stale when the shutdown comes first.
+                let _ = execution.devices().release(handle);
+            });
+            barrier.wait();
+            execution.shutdown()
+        });
+        assert_eq!(report.leased_of("Context").count(), 1, "{report}");
+        let refused = context.streams().acquire(Default::default());
+        assert!(matches!(refused, Err(Error::ShutDown { .. })));
+        drop(context);
+        assert!(execution.shutdown().is_complete());
+        assert_eq!(machine.leaks(), None);
+    }
+}
+
 // Without it a context could be made behind the release of its device, or behind a shutdown,
 // and stay in a manager that nobody looks at.
 #[test]

@@ -84,6 +84,32 @@ fn a_configuration_that_cannot_be_names_its_field() {
     }
 }
 
+// Without it a device that is just being made could set contexts up as they were configured
+// before, for as long as it lives.
+#[test]
+fn a_configuration_reaches_a_device_that_is_being_made() {
+    let (table, _machine, execution) = open();
+    table.delay(id::cuDeviceGet, 1, Duration::from_millis(200));
+    let contexts = ContextsConfig {
+        capacity: 3,
+        ..ContextsConfig::default()
+    };
+    let config = ExecutionConfig {
+        contexts,
+        ..ExecutionConfig::default()
+    };
+    let device = std::thread::scope(|scope| {
+        let maker = scope.spawn(|| execution.devices().get(0).unwrap());
+        while table.count(id::cuDeviceGet) < 1 {
+            std::thread::yield_now();
+        }
+        execution.configure(config).unwrap();
+        maker.join().unwrap()
+    });
+    assert_eq!(device.contexts().config(), contexts);
+    assert_eq!(device.contexts().stats().capacity, 3);
+}
+
 // Without it the defaults of a level could fail to reach the managers below.
 #[test]
 fn configurations_flow_down() {
