@@ -18,6 +18,7 @@
 //! is decided by the one exchange that puts it on a stack. If the stack is shut the object
 //! is destroyed, and if the manager is gone, its node with it.
 
+mod acquire;
 mod lease;
 mod node;
 mod place;
@@ -36,12 +37,11 @@ use std::ptr::NonNull;
 use cupola_core::{Handle, Tag};
 
 pub(crate) use lease::Leased;
-use node::{Content, Node};
-use place::Place;
+use node::Node;
 use shard::{SHARDS, Shard};
 use stack::Stack;
 use table::Table;
-use word::{Unborn, Word};
+use word::Word;
 
 #[cfg(feature = "test-utils")]
 pub(crate) const MOST_LIVES: u64 = word::MOST_LIVES;
@@ -163,160 +163,6 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
         }
     }
 
-    /// An object of this class: one that waits, else one that `make` makes. With `held` the
-    /// manager keeps a lease of its own until [`release`](Self::release).
-    ///
-    /// # Errors
-    /// [`Error::Full`] when nothing waits and there is no room; what other calls have in
-    /// their hands at that moment (a [`trim`](Self::trim) what it looks through) does not wait.
-    /// [`Error::ShutDown`], or what `make` returned.
-    #[inline]
-    pub(crate) fn acquire(
-        &self,
-        class: usize,
-        held: bool,
-        make: impl FnOnce() -> Result<T>,
-    ) -> Result<Leased<T, G>> {
-        self.reuse(class, held)
-            .unwrap_or_else(|| self.create(class, held, make))
-    }
-
-    /// As [`acquire`](Self::acquire), of what waits: `None` when nothing of this class does.
-    #[inline]
-    fn reuse(&self, class: usize, held: bool) -> Option<Result<Leased<T, G>>> {
-        while let Some(node) = self.pop_idle(class) {
-            // SAFETY: a node from an idle stack is full, and popped, its lease is ours.
-            match unsafe { Self::begin(node, held) } {
-                Ok(lease) => return Some(Ok(lease)),
-                Err(unborn) => {
-                    if let Some(done) = self.put_away(node, unborn, held) {
-                        return Some(done);
-                    }
-                }
-            }
-        }
-        None
-    }
-
-    #[cold]
-    fn create(
-        &self,
-        class: usize,
-        held: bool,
-        make: impl FnOnce() -> Result<T>,
-    ) -> Result<Leased<T, G>> {
-        let shut_down = Error::ShutDown { kind: G::NAME };
-        let Some(era) = self.table.era() else {
-            return Err(shut_down);
-        };
-        let place = loop {
-            let pushes = self.depot.pushes();
-            if let Some(place) = self.place(class) {
-                break place;
-            }
-            // Something may have been given back to a stack that was looked at already, before
-            // what was on a stack ahead was taken. So it is full only if nothing was given
-            // back while all were looked at.
-            if let Some(done) = self.reuse(class, held) {
-                return done;
-            }
-            if self.depot.pushes() == pushes {
-                return Err(Error::Full { kind: G::NAME });
-            }
-        };
-        let value = make()?;
-        self.created.fetch_add(1, Ordering::Relaxed);
-        self.peak.fetch_max(place.keep(), Ordering::Relaxed);
-        let lease = self.settle(Content { class, value }, held)?;
-        if self.table.era() == Some(era) {
-            return Ok(lease);
-        }
-        // The manager was shut down meanwhile, even if it is there again.
-        let _ = self.release(lease.handle());
-        Err(shut_down)
-    }
-
-    /// Room for one more object of this class; at the capacity, that of one of another class
-    /// that waits.
-    fn place(&self, class: usize) -> Option<Place<'_>> {
-        let capacity = self.capacity.load(Ordering::Relaxed);
-        loop {
-            if let Some(place) = Place::take(&self.depot, capacity) {
-                return Some(place);
-            }
-            let mut others = (0..CLASSES).filter(|&other| other != class);
-            let node = others.find_map(|other| self.pop_idle(other))?;
-            // SAFETY: a node from an idle stack is full, and its lease is ours. What its
-            // destruction returned is no error of this call.
-            let _ = unsafe { lease::give_up(node) };
-            // Its life may go on, or somebody else may have its place: then the next one.
-        }
-    }
-
-    /// Begins a life for an object that has no node yet.
-    #[cold]
-    fn settle(&self, content: Content<T>, held: bool) -> Result<Leased<T, G>> {
-        let vacant = self.pop(&self.depot.vacant);
-        let found = vacant.map_or_else(|| self.table.add(&self.depot), Ok);
-        let node = match found {
-            Ok(node) => node,
-            Err(refused) => {
-                self.depot.existing.fetch_sub(1, Ordering::Relaxed);
-                return Err(refused.error(G::NAME));
-            }
-        };
-        // SAFETY: a node that is vacant or new is alive, empty and ours alone.
-        let lent = unsafe { node.as_ref() };
-        // SAFETY: as above.
-        unsafe { lent.fill(content) };
-        // As a node that waits, it has a lease that is nobody's.
-        lent.update(Word::with_lease);
-        // SAFETY: it is full now, and still ours.
-        match unsafe { Self::begin(node, held) } {
-            Ok(lease) => Ok(lease),
-            Err(unborn) => self
-                .put_away(node, unborn, held)
-                .unwrap_or(Err(Error::ShutDown { kind: G::NAME })),
-        }
-    }
-
-    /// What becomes of a node, full and with a lease of ours, that has no next life. `None`
-    /// when its last one goes on.
-    #[cold]
-    #[track_caller]
-    fn put_away(
-        &self,
-        node: NonNull<Node<T>>,
-        unborn: Unborn,
-        held: bool,
-    ) -> Option<Result<Leased<T, G>>> {
-        // SAFETY: as above.
-        if !unsafe { lease::claim(node) } {
-            return None;
-        }
-        Some(match unborn {
-            // Shared, and its other lease ended meanwhile: an object the fewer.
-            Unborn::Shared => {
-                // SAFETY: claimed, so it is ours alone.
-                let content = unsafe { node.as_ref().empty() };
-                // SAFETY: it is empty and ours alone.
-                unsafe { lease::vacate(node) };
-                self.settle(content, held)
-            }
-            Unborn::Closed => {
-                // SAFETY: claimed, so it is ours alone. What its destruction returned is no
-                // error of this call.
-                let _ = unsafe { lease::retire(node) };
-                Err(Error::ShutDown { kind: G::NAME })
-            }
-            Unborn::Worn => {
-                // SAFETY: claimed, so it is ours alone.
-                let content = unsafe { lease::wear_out(node) };
-                self.settle(content, held)
-            }
-        })
-    }
-
     /// Takes an object that waits: from this thread's shard, else from another.
     #[inline]
     fn pop_idle(&self, class: usize) -> Option<NonNull<Node<T>>> {
@@ -356,53 +202,6 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
         // SAFETY: as above.
         let nodes = self.table.iter().map(|node| unsafe { &*node });
         nodes.inspect(|node| node.touch())
-    }
-
-    /// Begins a life.
-    ///
-    /// # Safety
-    /// The node is full, and has a lease of the caller's: it was filled just now, or taken off
-    /// an idle stack. After an error it is as before.
-    #[inline]
-    unsafe fn begin(node: NonNull<Node<T>>, held: bool) -> Result<Leased<T, G>, Unborn> {
-        let raw = node;
-        // SAFETY: the caller's promise.
-        let node = unsafe { raw.as_ref() };
-        let mut now = node.word();
-        loop {
-            let next = now.next_life(held)?;
-            if cfg!(mutant = "recycle_begin_by_store") {
-                node.word.store(next.0, Ordering::Release);
-                break;
-            }
-            // An exchange and not a store: a shutdown marks the word, and a late lease of
-            // the last life counts itself, and what it did comes before this life.
-            match node.word.compare_exchange_weak(
-                now.0,
-                next.0,
-                Ordering::AcqRel,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => break,
-                Err(changed) => now = Word(changed),
-            }
-        }
-        // SAFETY: the word counts this lease.
-        let lease = unsafe { Leased::from_node(raw) };
-        if !cfg!(mutant = "event_forgets_late") {
-            lease.renew();
-        }
-        // Whoever uses the name finds the object, and finds it renewed.
-        let release = if cfg!(mutant = "recycle_relaxed_begin") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Release
-        };
-        node.asleep.store(false, release);
-        if cfg!(mutant = "event_forgets_late") {
-            lease.renew();
-        }
-        Ok(lease)
     }
 
     /// Leases the object whose life `handle` names. A lease that is taken while the last other
