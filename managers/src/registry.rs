@@ -2,8 +2,9 @@
 //!
 //! An object is leased by cloning its `Arc`, so a lease borrows nothing and may outlive
 //! the manager. Releasing the handle makes it stale at once; the object goes with its last
-//! lease. Whatever is made is remembered weakly, from before anybody can lease it: so a
-//! shutdown finds it, however its name ended and whoever leases it.
+//! lease. What can be leased without a name is remembered weakly, from before anybody can lease
+//! it: so a shutdown finds it, however its name ended and whoever leases it. What is its owner's
+//! alone, whose end is its name's, is remembered by a shutdown only: making it takes no lock.
 
 mod seat;
 
@@ -56,8 +57,10 @@ pub(crate) struct Registry<T, G: Tag, L: Layout<Cell = Cell<T>> = Growing<T>> {
     slots: Box<Slots<L, G, Ways>>,
     gate: Gate,
     seats: Arc<Seats>,
-    /// What was made and may still be there, oldest first.
+    /// What may be there without a name, oldest first.
     made: Mutex<Vec<(Handle<G>, Weak<T>)>>,
+    /// Whether only a shutdown ends a name while its object is there.
+    owned: bool,
 }
 
 impl<T, G: Tag> Registry<T, G> {
@@ -65,6 +68,15 @@ impl<T, G: Tag> Registry<T, G> {
     pub(crate) fn new(capacity: usize) -> Self {
         let slots: SlotPool<Arc<T>, Heap, G, CHUNKS, Ways> = SlotPool::new(Heap);
         Self::over(slots, capacity)
+    }
+
+    /// As `new`, of objects that have one owner each, who [takes](Self::take) the name at the
+    /// object's end and not before.
+    pub(crate) fn of_owned(capacity: usize) -> Self {
+        Self {
+            owned: true,
+            ..Self::new(capacity)
+        }
     }
 }
 
@@ -83,6 +95,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
             gate: Gate::new(),
             seats: Arc::new(Seats::new(capacity)),
             made: Mutex::new(Vec::new()),
+            owned: false,
         }
     }
 
@@ -178,10 +191,17 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         Ok(value)
     }
 
-    /// Remembers an object, which nobody can lease yet.
+    /// Counts an object, which nobody can lease yet, and remembers it.
     fn made_now(&self, handle: Handle<G>, value: T) -> Arc<T> {
         self.seats.note_created();
         let value = Arc::new(value);
+        if !self.owned {
+            self.remember(handle, &value);
+        }
+        value
+    }
+
+    fn remember(&self, handle: Handle<G>, value: &Arc<T>) {
         let mut made = self.made();
         if made.len() == made.capacity() {
             made.retain(|(_, object)| object.strong_count() > 0);
@@ -189,9 +209,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
             let there = made.len();
             made.reserve(there.max(4));
         }
-        made.push((handle, Arc::downgrade(&value)));
-        drop(made);
-        value
+        made.push((handle, Arc::downgrade(value)));
     }
 
     fn made(&self) -> MutexGuard<'_, Vec<(Handle<G>, Weak<T>)>> {
@@ -265,7 +283,10 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
             if let Ok(Some(value)) = self.take(held.handle)
                 && !known.contains(&Arc::as_ptr(&value))
             {
-                // Its maker gives it up, perhaps before us.
+                if self.owned {
+                    self.remember(held.handle, &value);
+                }
+                // Else its maker gives it up, perhaps before us.
                 objects.push((held.handle, value));
             }
         }

@@ -139,7 +139,7 @@ fn a_child_waits_for_no_lock_of_a_manager() {
     let execution = ExecutionManager::new(table.driver()).unwrap();
     let context = execution.devices().get(0).unwrap().primary().unwrap();
     let (streams, events) = (context.streams(), context.events());
-    let modules = context.modules();
+    let (modules, buffers) = (context.modules(), context.buffers());
     let text = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry k() {\nret;\n}\n";
     let module = modules.load_ptx(text).unwrap();
     let functions = module.functions();
@@ -176,10 +176,16 @@ fn a_child_waits_for_no_lock_of_a_manager() {
                 modules.load_ptx(text).map(drop),
                 modules.release(module.handle()),
                 modules.configure(Default::default()),
+                buffers.configure(Default::default()),
                 functions.get("k").map(drop),
                 functions.release(function.handle()),
             ];
-            let reports = [streams.shutdown(), events.shutdown(), modules.shutdown()];
+            let reports = [
+                streams.shutdown(),
+                events.shutdown(),
+                modules.shutdown(),
+                buffers.shutdown(),
+            ];
             // What makes no call and takes no lock is answered.
             let known = [
                 streams.stats().created,

@@ -105,7 +105,7 @@ impl BufferManager {
         config: BuffersConfig,
     ) -> Self {
         Self {
-            table: Arc::new(BufferTable(Registry::new(config.capacity))),
+            table: Arc::new(BufferTable(Registry::of_owned(config.capacity))),
             events: Arc::clone(events),
             core: Arc::clone(core),
         }
@@ -127,10 +127,12 @@ impl BufferManager {
     /// [`configure`](Self::configure). A buffer is its owner's, and stays good: the report
     /// lists the device buffers that are alive, each with one lease.
     pub fn shutdown(&self) -> ShutdownReport {
-        let mut report = ShutdownReport {
-            leased: self.close(),
-            ..ShutdownReport::default()
-        };
+        let mut report = ShutdownReport::default();
+        if let Err(forked) = self.core.not_forked() {
+            report.errors.push(forked);
+            return report;
+        }
+        report.leased = self.close();
         report.locate(&self.core);
         report
     }
@@ -138,8 +140,9 @@ impl BufferManager {
     /// Sets the manager up, after a [`shutdown`](Self::shutdown) again.
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming the field.
+    /// [`Error::Invalid`] naming the field; [`Error::Forked`].
     pub fn configure(&self, config: BuffersConfig) -> Result<()> {
+        self.core.not_forked()?;
         check_capacity("buffers.capacity", config.capacity)?;
         self.table.0.open(config.capacity);
         Ok(())

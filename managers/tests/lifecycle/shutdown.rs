@@ -265,3 +265,24 @@ fn shutdowns_race_with_everything() {
         execution.configure(ExecutionConfig::default()).unwrap();
     }
 }
+
+// Without it a buffer that outlives one shutdown could be missing in the report of the next.
+#[test]
+fn a_buffer_is_reported_by_every_shutdown_until_it_is_freed() {
+    let (_table, machine, execution) = open();
+    let context = primary(&execution);
+    let buffers = context.buffers();
+    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let old = pool.allocate::<u8>(8, &stream).unwrap();
+    assert_eq!(buffers.shutdown().leased.len(), 1);
+    buffers.configure(Default::default()).unwrap();
+    let new = pool.allocate::<u8>(8, &stream).unwrap();
+    assert_eq!(buffers.shutdown().leased.len(), 2);
+    drop(old);
+    assert_eq!(buffers.shutdown().leased.len(), 1);
+    drop(new);
+    assert!(buffers.shutdown().is_complete());
+    drop((stream, pool, context, execution));
+    assert_eq!(machine.leaks(), None);
+}
