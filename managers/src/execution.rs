@@ -91,7 +91,7 @@ impl ExecutionManager {
     /// on have managers set up like this; those that are there stay as they are.
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming the field, and nothing is changed then.
+    /// [`Error::Invalid`] naming the field, and nothing is changed then; [`Error::Forked`].
     pub fn configure(&self, config: ExecutionConfig) -> Result<()> {
         let contexts = config.contexts()?;
         self.devices.check(config.devices)?;

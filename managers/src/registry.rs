@@ -69,15 +69,6 @@ impl<T, G: Tag> Registry<T, G> {
         let slots: SlotPool<Arc<T>, Heap, G, CHUNKS, Ways> = SlotPool::new(Heap);
         Self::over(slots, capacity)
     }
-
-    /// As `new`, of objects that have one owner each, who [takes](Self::take) the name at the
-    /// object's end and not before.
-    pub(crate) fn of_owned(capacity: usize) -> Self {
-        Self {
-            owned: true,
-            ..Self::new(capacity)
-        }
-    }
 }
 
 impl<T, G: Tag, const N: usize> Registry<T, G, Fixed<T, N>> {
@@ -96,6 +87,15 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
             seats: Arc::new(Seats::new(capacity)),
             made: Mutex::new(Vec::new()),
             owned: false,
+        }
+    }
+
+    /// Its objects have one owner each, who [takes](Self::take) the name at the object's end
+    /// and not before.
+    pub(crate) fn of_owned(self) -> Self {
+        Self {
+            owned: true,
+            ..self
         }
     }
 
@@ -280,15 +280,22 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         }
         let known: HashSet<_> = objects.iter().map(|(_, it)| Arc::as_ptr(it)).collect();
         for held in self.slots.still_held() {
-            if let Ok(Some(value)) = self.take(held.handle)
-                && !known.contains(&Arc::as_ptr(&value))
-            {
-                if self.owned {
-                    self.remember(held.handle, &value);
-                }
-                // Else its maker gives it up, perhaps before us.
-                objects.push((held.handle, value));
+            // Before its name ends: somebody may just be looking at it, and take it out.
+            let looked = self.owned.then(|| self.look(held.handle).ok()).flatten();
+            let Ok(taken) = self.take(held.handle) else {
+                continue;
+            };
+            let Some(value) = taken.or(looked) else {
+                continue;
+            };
+            if known.contains(&Arc::as_ptr(&value)) {
+                continue;
             }
+            if self.owned && !cfg!(mutant = "registry_forgets_what_is_owned") {
+                self.remember(held.handle, &value);
+            }
+            // Else its maker gives it up, perhaps before us.
+            objects.push((held.handle, value));
         }
         objects
     }

@@ -105,7 +105,7 @@ impl BufferManager {
         config: BuffersConfig,
     ) -> Self {
         Self {
-            table: Arc::new(BufferTable(Registry::of_owned(config.capacity))),
+            table: Arc::new(BufferTable(Registry::new(config.capacity).of_owned())),
             events: Arc::clone(events),
             core: Arc::clone(core),
         }

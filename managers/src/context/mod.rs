@@ -34,7 +34,7 @@ pub use hold::ContextKind;
 pub(crate) use hold::Hold;
 pub use ledger::Live;
 pub(crate) use ledger::{Kind, Ledger};
-pub(crate) use shutdown::ClosedContext;
+pub(crate) use shutdown::{ClosedContext, End};
 
 use crate::buffer::BufferManager;
 use crate::error::{Error, PoisonPolicy, Result, Site};

@@ -69,6 +69,52 @@ impl ContextInner {
     }
 }
 
+fn leased(device: u32, context: ContextHandle, leases: u64) -> LeasedObject {
+    LeasedObject {
+        device: Some(device),
+        context: Some(context),
+        ..LeasedObject::new::<tag::Context>(context, leases)
+    }
+}
+
+/// The last step of a shutdown, over the contexts of all managers that it is of: a context may
+/// have had handles in several.
+#[derive(Default)]
+pub(crate) struct End {
+    /// Contexts without managers, each under a handle that it had.
+    left: Vec<(ContextHandle, Arc<ContextCore>)>,
+    /// Those that are leased, which the report says already.
+    leased: Vec<*const ContextCore>,
+}
+
+impl End {
+    /// Ends contexts, or says what keeps them.
+    #[track_caller]
+    pub(crate) fn of_all(mut self, managers: &[&ContextManager], report: &mut ShutdownReport) {
+        self.left
+            .sort_by_key(|(_, core)| core.kind() == ContextKind::Primary);
+        let mut left = self.left.into_iter();
+        while let Some((handle, core)) = left.next() {
+            // One that had several handles ends with the last, or is told of once.
+            let mut others = left.as_slice().iter();
+            if self.leased.contains(&Arc::as_ptr(&core))
+                || others.any(|(_, other)| Arc::ptr_eq(other, &core))
+            {
+                continue;
+            }
+            // Another manager of the device may have taken it in meanwhile, and tells.
+            let is_here =
+                (managers.iter()).any(|manager| core.handle_in(&manager.contexts).is_some());
+            let device = core.ordinal();
+            match part(core) {
+                Ok(core) => report.ended(core.end()),
+                Err(keepers) if is_here => report.leased.push(leased(device, handle, keepers)),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
 impl ContextManager {
     /// Whether contexts can be had.
     #[must_use]
@@ -118,7 +164,9 @@ impl ContextManager {
             return report;
         }
         let closed = self.close(&mut report);
-        self.drain(closed, &mut report);
+        let mut end = End::default();
+        self.drain(closed, &mut end, &mut report);
+        end.of_all(&[self], &mut report);
         report
     }
 
@@ -147,12 +195,17 @@ impl ContextManager {
         self.contexts.shut()
     }
 
-    /// Second phase.
+    /// Second phase: what is in the contexts ends here, the contexts themselves with
+    /// [`End::of_all`].
     #[track_caller]
-    pub(crate) fn drain(&self, mut closed: Vec<ClosedContext>, report: &mut ShutdownReport) {
+    pub(crate) fn drain(
+        &self,
+        mut closed: Vec<ClosedContext>,
+        end: &mut End,
+        report: &mut ShutdownReport,
+    ) {
         // The primary one last, here and where they end: green ones keep it.
         closed.sort_by_key(|closed| closed.context.core.kind() == ContextKind::Primary);
-        let (mut leased, mut left) = (Vec::new(), Vec::new());
         for closed in closed {
             let ClosedContext {
                 handle,
@@ -163,57 +216,20 @@ impl ContextManager {
             context.drain(modules, buffers, report);
             let core = Arc::as_ptr(&context.core);
             match part(context) {
-                Ok(context) => left.push((handle, context.dissolve())),
+                Ok(context) => end.left.push((handle, context.dissolve())),
                 Err(leases) => {
-                    leased.push(core);
-                    report.leased.push(self.leased(handle, leases));
+                    end.leased.push(core);
+                    report.leased.push(leased(self.ordinal, handle, leases));
                 }
             }
         }
-        // Those whose managers are gone, which something that was made in them still keeps.
+        // Those whose managers are gone, which something that was made in them still keeps. Not
+        // those that were made since this manager was set up again.
         for core in self.ledger.contexts_of(self.device) {
-            let is_known = leased.contains(&Arc::as_ptr(&core))
-                || left.iter().any(|(_, known)| Arc::ptr_eq(known, &core));
-            if let Some(handle) = core.handle_in(&self.contexts).filter(|_| !is_known) {
-                left.push((handle, core));
+            let handle = core.handle_in(&self.contexts);
+            if let Some(handle) = handle.filter(|handle| !self.is_alive(*handle)) {
+                end.left.push((handle, core));
             }
-        }
-        self.end_all(left, report);
-    }
-
-    /// Ends contexts that have no managers any more, or says what keeps them.
-    #[track_caller]
-    fn end_all(
-        &self,
-        mut left: Vec<(ContextHandle, Arc<ContextCore>)>,
-        report: &mut ShutdownReport,
-    ) {
-        left.sort_by_key(|(_, core)| core.kind() == ContextKind::Primary);
-        let mut left = left.into_iter();
-        while let Some((handle, core)) = left.next() {
-            // One that had two handles ends with the second.
-            if left
-                .as_slice()
-                .iter()
-                .any(|(_, other)| Arc::ptr_eq(other, &core))
-            {
-                continue;
-            }
-            // Another manager of this device may have taken it in meanwhile, and tells.
-            let is_here = core.handle_in(&self.contexts).is_some();
-            match part(core) {
-                Ok(core) => report.ended(core.end()),
-                Err(keepers) if is_here => report.leased.push(self.leased(handle, keepers)),
-                Err(_) => {}
-            }
-        }
-    }
-
-    fn leased(&self, handle: ContextHandle, leases: u64) -> LeasedObject {
-        LeasedObject {
-            device: Some(self.ordinal),
-            context: Some(handle),
-            ..LeasedObject::new::<tag::Context>(handle, leases)
         }
     }
 

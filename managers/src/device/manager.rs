@@ -8,7 +8,7 @@ use cupola_core::tag;
 use cupola_sys::driver::{CUdevice, Driver};
 
 use super::{Device, DeviceHandle, DeviceInner, DevicesConfig};
-use crate::context::{ClosedContext, ContextManager, ContextsConfig, Ledger};
+use crate::context::{ClosedContext, ContextManager, ContextsConfig, End, Ledger};
 use crate::error::{Cause, Error, Result, Site};
 use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
 use crate::registry::{Fixed, Registry, Seat, part};
@@ -418,16 +418,23 @@ impl DeviceManager {
     /// Second phase.
     #[track_caller]
     fn drain(&self, closed: Vec<ClosedDevice>, report: &mut ShutdownReport) {
+        let mut end = End::default();
+        let mut devices = Vec::new();
         for closed in closed {
-            closed.contexts.drain(closed.closed, report);
-            let Some(device) = closed.device else {
+            closed.contexts.drain(closed.closed, &mut end, report);
+            devices.push((closed.handle, closed.device, closed.contexts));
+        }
+        let managers: Vec<_> = devices.iter().map(|(_, _, contexts)| &**contexts).collect();
+        end.of_all(&managers, report);
+        for (handle, device, _) in devices {
+            let Some(device) = device else {
                 continue;
             };
             let ordinal = device.ordinal;
             if let Err(leases) = part(device) {
                 report.leased.push(LeasedObject {
                     device: Some(ordinal),
-                    ..LeasedObject::new::<tag::Device>(closed.handle, leases)
+                    ..LeasedObject::new::<tag::Device>(handle, leases)
                 });
             }
         }

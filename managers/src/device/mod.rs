@@ -43,6 +43,16 @@ pub(crate) struct DeviceInner {
     _seat: Seat,
 }
 
+impl Drop for DeviceInner {
+    /// Its contexts cannot be asked for any more, also if they were configured after it was
+    /// released: what nobody leases ends.
+    fn drop(&mut self) {
+        if self.contexts.not_forked().is_ok() {
+            self.contexts.release_all();
+        }
+    }
+}
+
 /// The caller's place in the program, about a device.
 #[track_caller]
 fn on_device(ordinal: u32) -> Site {

@@ -58,6 +58,14 @@ impl Items {
         }
     }
 
+    /// Of items that have one owner each.
+    fn of_owned() -> Self {
+        Self {
+            store: loom::sync::Arc::new(Registry::fixed().of_owned()),
+            ..Self::new()
+        }
+    }
+
     pub(super) fn made(&self) -> usize {
         self.made.load(Ordering::Relaxed)
     }
@@ -192,6 +200,35 @@ fn a_shutdown_has_what_is_leased_meanwhile() {
             }
             (_, got) => panic!("{:?}", got.map(drop)),
         }
+        items.close();
+    });
+}
+
+// Without it a shutdown could lose an object for good that has an owner, because somebody was
+// just looking at it.
+#[test]
+fn a_shutdown_has_what_is_owned_and_looked_at() {
+    model(&["seen", "stale"], |seen| {
+        let items = Items::of_owned();
+        let (handle, owner) = items.insert().unwrap();
+        let other = thread::spawn({
+            let items = items.clone();
+            move || items.store.lease(handle).map(|item| item.read()).is_ok()
+        });
+        let found = items.store.shut();
+        assert_eq!(found.len(), 1, "an object is lost");
+        seen.note(if other.join().unwrap() {
+            "seen"
+        } else {
+            "stale"
+        });
+        assert!(found[0].0 == handle && Arc::ptr_eq(&found[0].1, &owner));
+        drop(found);
+        let again = items.store.shut();
+        assert_eq!(again.len(), 1, "a later shutdown does not know of it");
+        // The owner comes too late for the name.
+        assert!(items.store.take(handle).is_err());
+        drop((again, owner));
         items.close();
     });
 }

@@ -136,3 +136,65 @@ fn a_context_that_is_held_needs_no_second_seat() {
     let back = unsafe { contexts.borrow(own.as_raw(), Arc::new(())) }.unwrap();
     assert_eq!((back.kind(), stats()), (ContextKind::Created, (1, 1)));
 }
+
+// Without it the contexts of a device that nobody can ask for any more could stay for good.
+#[test]
+fn contexts_of_a_device_that_is_gone_end() {
+    let machine = machine();
+    let execution = ExecutionManager::new(machine.driver()).unwrap();
+    for _ in 0..3 {
+        let device = device(&execution);
+        execution.devices().release(device.handle()).unwrap();
+        device
+            .contexts()
+            .configure(ContextsConfig::default())
+            .unwrap();
+        drop(device.contexts().create(Default::default()).unwrap());
+        let kept = device.contexts().create(Default::default()).unwrap();
+        assert_eq!(execution.live().contexts, 2);
+        drop(device);
+        assert_eq!(execution.live().contexts, 1);
+        drop(kept);
+        assert!(execution.live().is_empty());
+    }
+}
+
+// Without it a shutdown could report a context as leased that it has itself destroyed, because
+// it had a handle in two managers.
+#[test]
+fn a_context_with_two_managers_ends_once() {
+    let machine = machine();
+    let execution = ExecutionManager::new(machine.driver()).unwrap();
+    let first = device(&execution);
+    let old = first.primary().unwrap();
+    execution.devices().release(first.handle()).unwrap();
+    let second = device(&execution);
+    let new = second.primary().unwrap();
+    first
+        .contexts()
+        .configure(ContextsConfig::default())
+        .unwrap();
+    let back = first.primary().unwrap();
+    assert_eq!(back.as_raw(), new.as_raw());
+    drop((old, new, back));
+    let report = execution.shutdown();
+    assert_eq!(report.leased_of("Context").count(), 0, "{report}");
+    drop((first, second));
+    assert!(execution.shutdown().is_complete());
+    assert_eq!(machine.leaks(), None);
+}
+
+// Without it a context with one leased handle and one that nobody leases could be told of twice.
+#[test]
+fn a_context_with_two_handles_is_told_of_once() {
+    let machine = machine();
+    let execution = ExecutionManager::new(machine.driver()).unwrap();
+    let device = device(&execution);
+    let leased = device.primary().unwrap();
+    device.contexts().release(leased.handle()).unwrap();
+    drop(device.primary().unwrap());
+    let report = device.contexts().shutdown();
+    assert_eq!(report.leased.len(), 1, "{report}");
+    assert_eq!(report.leased[0].leases, 1);
+    assert_eq!(report.leased[0].context, Some(leased.handle()));
+}
