@@ -27,25 +27,32 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
         held: bool,
         make: impl FnOnce() -> Result<T>,
     ) -> Result<Leased<T, G>> {
-        self.reuse(class, held)
-            .unwrap_or_else(|| self.create(class, held, make))
+        let create = || self.create(class, held, make);
+        self.reuse(class, held, |done| done, create)
     }
 
-    /// As [`acquire`](Self::acquire), of what waits: `None` when nothing of this class does.
+    /// As [`acquire`](Self::acquire), of what waits, through `done`; what `none` gives when
+    /// nothing of this class does. Each result goes straight to where the caller returns it.
     #[inline]
-    fn reuse(&self, class: usize, held: bool) -> Option<Result<Leased<T, G>>> {
+    fn reuse<R>(
+        &self,
+        class: usize,
+        held: bool,
+        done: impl Fn(Result<Leased<T, G>>) -> R,
+        none: impl FnOnce() -> R,
+    ) -> R {
         while let Some(node) = self.pop_idle(class) {
             // SAFETY: a node from an idle stack is full, and popped, its lease is ours.
             match unsafe { Self::begin(node, held) } {
-                Ok(lease) => return Some(Ok(lease)),
+                Ok(lease) => return done(Ok(lease)),
                 Err(unborn) => {
-                    if let Some(done) = self.put_away(node, unborn, held) {
-                        return Some(done);
+                    if let Some(outcome) = self.put_away(node, unborn, held) {
+                        return done(outcome);
                     }
                 }
             }
         }
-        None
+        none()
     }
 
     #[cold]
@@ -67,7 +74,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
             // Something may have been given back to a stack that was looked at already, before
             // what was on a stack ahead was taken. So it is full only if nothing was given
             // back while all were looked at.
-            if let Some(done) = self.reuse(class, held) {
+            if let Some(done) = self.reuse(class, held, Some, || None) {
                 return done;
             }
             if self.depot.pushes() == pushes {

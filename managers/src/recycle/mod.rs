@@ -182,12 +182,18 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
 
     #[inline]
     fn pop(&self, stack: &Stack) -> Option<NonNull<Node<T>>> {
-        let below = |index| {
-            self.node(index)
-                .map_or(0, |node| node.below.load(Ordering::Relaxed))
-        };
-        let index = stack.pop(below)?;
-        NonNull::new(self.table.get(index as usize)?)
+        // The node that was looked at last is the one that is popped.
+        let mut top = None;
+        stack.pop(|index| {
+            top = self.table.get(index as usize).and_then(NonNull::new);
+            top.map_or(0, |node| {
+                // SAFETY: nodes are freed only when the manager is gone, see `Drop`.
+                let node = unsafe { node.as_ref() };
+                node.touch();
+                node.below.load(Ordering::Relaxed)
+            })
+        })?;
+        top
     }
 
     #[inline]

@@ -52,6 +52,7 @@ impl Refused {
 }
 
 /// Chunk and place of an index.
+#[inline]
 fn place(index: usize) -> (usize, usize) {
     let chunk = (index / FIRST + 1).ilog2() as usize;
     (chunk, index - FIRST * ((1 << chunk) - 1))
