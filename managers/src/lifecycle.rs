@@ -129,6 +129,14 @@ impl ShutdownReport {
         self.leased.iter().filter(move |object| object.kind == kind)
     }
 
+    /// That of a shutdown that did nothing.
+    pub(crate) fn refused(error: Error) -> Self {
+        Self {
+            errors: vec![error],
+            ..Self::default()
+        }
+    }
+
     /// One object was destroyed, or could not be.
     pub(crate) fn ended(&mut self, destroyed: Result<()>) {
         self.destroyed += usize::from(destroyed.is_ok());

@@ -1,22 +1,14 @@
 //! Streams and events are used again: what that costs, and what it must not mix up.
 
+mod common;
+
 use std::collections::{BTreeMap, HashSet};
 
 use cupola_managers::event::EventsConfig;
-use cupola_managers::{
-    Context, Error, EventConfig, ExecutionManager, State, StreamConfig, StreamsConfig, ops,
-};
-use cupola_sim::Machine;
-use cupola_sim::fault::FaultTable;
+use cupola_managers::{Error, EventConfig, State, StreamConfig, StreamsConfig, ops};
 use cupola_sys::driver::{CUresult, id};
 
-fn open() -> (FaultTable, Machine, ExecutionManager, Context) {
-    let machine = Machine::builder().worker_threads(1).build();
-    let table = FaultTable::new(machine.driver());
-    let execution = ExecutionManager::new(table.driver()).unwrap();
-    let context = execution.devices().get(0).unwrap().primary().unwrap();
-    (table, machine, execution, context)
-}
+use common::open;
 
 // Without it a steady program could create and destroy a stream or an event a step.
 #[test]

@@ -1,21 +1,15 @@
 //! A stream of each thread, and how a stream is.
 
+mod common;
+
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
 
 use cupola_managers::ops::{self, StreamHealth};
-use cupola_managers::{Context, Error, ExecutionManager, PoolConfig, StreamsConfig};
-use cupola_sim::Machine;
-use cupola_sim::fault::FaultTable;
+use cupola_managers::{Error, PoolConfig, StreamsConfig};
 use cupola_sys::driver::{CUresult, id};
 
-fn open() -> (FaultTable, Machine, ExecutionManager, Context) {
-    let machine = Machine::builder().worker_threads(1).build();
-    let table = FaultTable::new(machine.driver());
-    let execution = ExecutionManager::new(table.driver()).unwrap();
-    let context = execution.devices().get(0).unwrap().primary().unwrap();
-    (table, machine, execution, context)
-}
+use common::open;
 
 // Without it threads could share a stream that is to be their own, or a thread get another
 // with each call.

@@ -1,28 +1,22 @@
 //! Waits that fail: no success is reported, and no memory is given back under a copy that
 //! may still run.
 
+mod common;
+
 use std::sync::Arc;
 
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
-use cupola_managers::{Context, Error, ExecutionManager, PoolConfig, ops};
-use cupola_sim::Machine;
-use cupola_sim::fault::FaultTable;
+use cupola_managers::{Error, PoolConfig, ops};
 use cupola_sys::driver::{CUresult, id};
 
-const UNKNOWN: CUresult = CUresult::CUDA_ERROR_UNKNOWN;
+use common::open;
 
-fn open() -> (Machine, FaultTable, ExecutionManager, Context) {
-    let machine = Machine::builder().build();
-    let table = FaultTable::new(machine.driver());
-    let execution = ExecutionManager::new(table.driver()).unwrap();
-    let context = execution.devices().get(0).unwrap().primary().unwrap();
-    (machine, table, execution, context)
-}
+const UNKNOWN: CUresult = CUresult::CUDA_ERROR_UNKNOWN;
 
 // Without it pinned memory could be looked at, or freed, while the device writes it.
 #[test]
 fn pinned_memory_is_kept_while_a_copy_may_run() {
-    let (machine, table, execution, context) = open();
+    let (table, machine, execution, context) = open();
     let stream = context.streams().create(Default::default()).unwrap();
     let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
     let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
@@ -57,7 +51,7 @@ fn pinned_memory_is_kept_while_a_copy_may_run() {
 // Without it a failed wait could let a slice be read before its copy is done.
 #[test]
 fn a_read_whose_wait_fails_is_an_error_after_a_second_wait() {
-    let (_machine, table, _execution, context) = open();
+    let (table, _machine, _execution, context) = open();
     let stream = context.streams().create(Default::default()).unwrap();
     let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
     let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
@@ -75,7 +69,7 @@ fn a_read_whose_wait_fails_is_an_error_after_a_second_wait() {
 // Without it a pipeline that cannot know whether its copies run could hand its slots out.
 #[test]
 fn a_pipeline_that_cannot_wait_is_of_no_use_and_keeps_its_memory() {
-    let (machine, table, execution, context) = open();
+    let (table, machine, execution, context) = open();
     let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
     let config = PipelineConfig::new(100, 100);
     let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();
@@ -111,7 +105,7 @@ fn a_pipeline_that_cannot_wait_is_of_no_use_and_keeps_its_memory() {
 // Without it a use on another stream could begin before the memory is there.
 #[test]
 fn the_first_use_elsewhere_waits_for_the_allocation() {
-    let (_machine, table, _execution, context) = open();
+    let (table, _machine, _execution, context) = open();
     let (home, other) = (
         context.streams().create(Default::default()).unwrap(),
         context.streams().create(Default::default()).unwrap(),
@@ -138,7 +132,7 @@ fn the_first_use_elsewhere_waits_for_the_allocation() {
 // Without it memory could be freed twice: the second time it may be somebody else's.
 #[test]
 fn a_refused_free_is_the_last_one() {
-    let (_machine, table, execution, context) = open();
+    let (table, _machine, execution, context) = open();
     let (home, other) = (
         context.streams().create(Default::default()).unwrap(),
         context.streams().create(Default::default()).unwrap(),
@@ -165,7 +159,7 @@ fn a_refused_free_is_the_last_one() {
 // Without it a copy that runs in spite of its error could write memory that is read or freed.
 #[test]
 fn a_copy_that_fails_is_waited_for() {
-    let (machine, table, execution, context) = open();
+    let (table, machine, execution, context) = open();
     let stream = context.streams().create(Default::default()).unwrap();
     let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
     let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
@@ -190,7 +184,7 @@ fn a_copy_that_fails_is_waited_for() {
 // Without it a function that the driver still calls could be freed before that.
 #[test]
 fn a_host_function_is_dropped_only_if_the_driver_did_not_take_it() {
-    let (_machine, table, _execution, context) = open();
+    let (table, _machine, _execution, context) = open();
     let stream = context.streams().create(Default::default()).unwrap();
     let shared = Arc::new(());
     let put = |code| {
@@ -210,7 +204,7 @@ fn a_host_function_is_dropped_only_if_the_driver_did_not_take_it() {
 // Without it code could be unloaded while a kernel runs it.
 #[test]
 fn a_module_is_unloaded_after_the_work_in_its_context() {
-    let (machine, table, execution, context) = open();
+    let (table, machine, execution, context) = open();
     let ptx = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry nothing() { ret; }\n";
     let unload = || {
         let module = context.modules().load_ptx(ptx).unwrap();

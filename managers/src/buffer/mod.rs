@@ -127,12 +127,13 @@ impl BufferManager {
     /// [`configure`](Self::configure). A buffer is its owner's, and stays good: the report
     /// lists the device buffers that are alive, each with one lease.
     pub fn shutdown(&self) -> ShutdownReport {
-        let mut report = ShutdownReport::default();
         if let Err(forked) = self.core.not_forked() {
-            report.errors.push(forked);
-            return report;
+            return ShutdownReport::refused(forked);
         }
-        report.leased = self.close();
+        let mut report = ShutdownReport {
+            leased: self.close(),
+            ..ShutdownReport::default()
+        };
         report.locate(&self.core);
         report
     }

@@ -158,11 +158,10 @@ impl ContextManager {
     /// Modules are unloaded after all work in their context (`cuCtxSynchronize`).
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
-        let mut report = ShutdownReport::default();
         if let Err(forked) = self.not_forked() {
-            report.errors.push(forked);
-            return report;
+            return ShutdownReport::refused(forked);
         }
+        let mut report = ShutdownReport::default();
         let closed = self.close(&mut report);
         let mut end = End::default();
         self.drain(closed, &mut end, &mut report);
@@ -257,11 +256,10 @@ impl Context {
     /// leases stay good. Each manager can be configured again.
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
-        let mut report = ShutdownReport::default();
         if let Err(forked) = self.0.core.not_forked() {
-            report.errors.push(forked);
-            return report;
+            return ShutdownReport::refused(forked);
         }
+        let mut report = ShutdownReport::default();
         let (modules, buffers) = self.0.close(&mut report);
         self.0.drain(modules, buffers, &mut report);
         report

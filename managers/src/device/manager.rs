@@ -381,11 +381,10 @@ impl DeviceManager {
     /// [`configure`](Self::configure).
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
-        let mut report = ShutdownReport::default();
         if let Err(forked) = self.not_forked() {
-            report.errors.push(forked);
-            return report;
+            return ShutdownReport::refused(forked);
         }
+        let mut report = ShutdownReport::default();
         let closed = self.close(&mut report);
         self.drain(closed, &mut report);
         report

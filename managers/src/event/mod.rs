@@ -181,11 +181,10 @@ impl EventManager {
     /// their last lease. Nothing is handed out until [`configure`](Self::configure).
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
-        let mut report = ShutdownReport::default();
         if let Err(forked) = self.core.not_forked() {
-            report.errors.push(forked);
-            return report;
+            return ShutdownReport::refused(forked);
         }
+        let mut report = ShutdownReport::default();
         self.close(&mut report);
         self.drain(&mut report);
         report.locate(&self.core);

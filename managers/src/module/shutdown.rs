@@ -40,11 +40,10 @@ impl ModuleManager {
     /// [`configure`](Self::configure).
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
-        let mut report = ShutdownReport::default();
         if let Err(forked) = self.core.not_forked() {
-            report.errors.push(forked);
-            return report;
+            return ShutdownReport::refused(forked);
         }
+        let mut report = ShutdownReport::default();
         self.drain(self.close(), &mut report);
         report.locate(&self.core);
         report

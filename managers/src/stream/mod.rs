@@ -226,11 +226,10 @@ impl StreamManager {
     /// their last lease. Nothing is handed out until [`configure`](Self::configure).
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
-        let mut report = ShutdownReport::default();
         if let Err(forked) = self.core.not_forked() {
-            report.errors.push(forked);
-            return report;
+            return ShutdownReport::refused(forked);
         }
+        let mut report = ShutdownReport::default();
         self.streams.shut(&mut report);
         report.locate(&self.core);
         report
