@@ -285,3 +285,67 @@ fn the_stores_are_measured_in_every_way() {
     );
     assert!(bar["met"].is_boolean());
 }
+
+/// Without it a way of allocating could stop being measured, or a peer's figure be set beside
+/// other work of ours. How long anything takes is not looked at.
+#[test]
+fn allocators_are_measured_in_every_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (file, peers, trace) = (path("figures.json"), path("rmm.txt"), path("small.trace"));
+    std::fs::write(&peers, "a line of its own\nrmm pool pair 1024 ns 435\n").unwrap();
+    std::fs::write(&trace, "a 1 1000 0\na 2 3000000 1\nf 1\na 3 0 0\n").unwrap();
+    let (code, stdout, stderr) = output(&mut cupola(&[
+        "bench",
+        "alloc",
+        "--quick",
+        "--device",
+        "sim",
+        "--threads",
+        "2",
+        "--trace",
+        &trace,
+        "--peer-output",
+        &peers,
+        "--json",
+        &file,
+    ]));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(
+        stdout.contains("rmm.txt: 1 lines are rows, medians of their own program; 1 other lines"),
+        "{stdout}"
+    );
+    let figures = json(&std::fs::read_to_string(&file).unwrap());
+    let rows = figures["rows"].as_array().unwrap();
+    for row in rows {
+        let value = row["median"].as_f64().unwrap_or(f64::NAN);
+        assert!(value.is_finite() && value >= 0.0, "{row}");
+    }
+    let row = |name: &str| {
+        let found = rows.iter().find(|row| row["name"] == name);
+        found.unwrap_or_else(|| panic!("{name} is not in {stdout}"))
+    };
+    for work in [
+        "hot pair, 1 KiB",
+        "hot pair, 1 MiB",
+        "one hot pair, 1 KiB, p99.9",
+        "1000 live blocks, 256 B to 32 MiB, free + allocate",
+        "1 thread, 1 MiB",
+        "2 threads, 1 MiB",
+        "2 threads hand over, 1 KiB, freed on the allocation's stream",
+        "trace small, an operation",
+        "trace small, allocate, p99.99",
+        "trace small, free, max",
+    ] {
+        let ours = format!("{work}: cupola, Buffer");
+        row(&ours);
+        let peer = row(&format!("{work}: cuMemAllocAsync + cuMemFreeAsync"));
+        assert_eq!(peer["against"], ours.as_str());
+    }
+    row("hand-over alone, no memory: 2 threads");
+    let peer = row("hot pair, 1 KiB: RMM pool");
+    assert_eq!(peer["against"], "hot pair, 1 KiB: cupola, Buffer");
+    assert!((peer["median"].as_f64().unwrap() - 435.0).abs() < 1e-9);
+    let bar = &row("trace small, allocate, p99.99: cupola, Buffer")["bars"][0];
+    assert!(bar["met"].is_boolean());
+}

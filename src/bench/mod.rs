@@ -2,15 +2,22 @@
 //!
 //! Ratios within a run are the result; absolute times depend on the machine.
 
+pub mod alloc;
+mod clock;
 mod figures;
 pub mod lifecycle;
 pub mod loader;
 pub mod pipeline;
+mod ring;
+mod rounds;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod slots;
+mod traces;
 
 use std::time::Instant;
+
+use cupola_managers::Device;
 
 pub use figures::{Bar, Figures, Row};
 
@@ -24,6 +31,13 @@ pub fn median(values: &[f64]) -> f64 {
         n if n % 2 == 1 => sorted[n / 2],
         n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
     }
+}
+
+/// Whether the device's driver is the library that others find by its name.
+fn is_system_driver(device: &Device) -> Result<bool, cupola_managers::Error> {
+    let context = device.primary()?;
+    let named = std::env::var_os("CUPOLA_CUDA_LIBRARY").is_some_and(|path| !path.is_empty());
+    Ok(context.driver().library_path().is_some() && !named)
 }
 
 /// Nanoseconds that one call of `work` takes, for each of `rounds` rounds of `calls` calls.

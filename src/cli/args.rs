@@ -107,6 +107,9 @@ pub(crate) struct DoctorArgs {
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Suite {
+    /// The memory pool against the driver's own allocator, cudarc (build with `--features
+    /// peers`) and what the programs of other allocators printed
+    Alloc,
     /// A driver call through the table against a raw function pointer
     Loader,
     /// Streams, events, the current context and opening a device against the driver's own
@@ -141,11 +144,12 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) workers: Option<usize>,
 
-    /// `slots`, `lifecycle`: threads for the rows with several; 2 if not given
+    /// `alloc`, `slots`, `lifecycle`: threads for the rows with several; 2 if not given, 16 for
+    /// `alloc`
     #[arg(long)]
     pub(crate) threads: Option<usize>,
 
-    /// `sim`: how often each kernel is timed; `slots`, `lifecycle`: samples of each row
+    /// `sim`: how often each kernel is timed; `alloc`, `slots`, `lifecycle`: samples of each row
     #[arg(long)]
     pub(crate) runs: Option<usize>,
 
@@ -154,12 +158,17 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) only: Option<String>,
 
-    /// `slots`: an allocation trace for the heaps to replay besides the bundled one; may be
-    /// given several times
-    #[arg(long)]
+    /// `alloc`: an allocation trace to replay instead of the bundled one; `slots`: one for the
+    /// heaps to replay besides it. May be given several times
+    #[arg(long, num_args = 1..)]
     pub(crate) trace: Vec<PathBuf>,
 
-    /// `slots`, `lifecycle`: one short sample of each row, to see that everything works; the
+    /// `alloc`: what the programs of other allocators printed in the same run; their figures
+    /// become rows
+    #[arg(long, num_args = 1..)]
+    pub(crate) peer_output: Vec<PathBuf>,
+
+    /// `alloc`, `slots`, `lifecycle`: one short sample of each row, to see that everything works; the
     /// figures mean nothing
     #[arg(long)]
     pub(crate) quick: bool,

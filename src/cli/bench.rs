@@ -22,7 +22,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         }
         Suite::Slots => bench::slots::run(&slots(args))?,
         Suite::Lifecycle if args.opening.is_some() => return opening(args),
-        Suite::Loader | Suite::Pipeline | Suite::Lifecycle => on_device(args)?,
+        Suite::Alloc | Suite::Loader | Suite::Pipeline | Suite::Lifecycle => on_device(args)?,
     };
     say(&figures.table());
     if let Some(path) = &args.json {
@@ -42,6 +42,21 @@ fn slots(args: &BenchArgs) -> bench::slots::Options {
     };
     let options = if args.quick { options.quick() } else { options };
     bench::slots::Options {
+        rounds: args.runs.unwrap_or(options.rounds).max(1),
+        ..options
+    }
+}
+
+fn alloc(args: &BenchArgs) -> bench::alloc::Options {
+    let default = bench::alloc::Options::default();
+    let options = bench::alloc::Options {
+        threads: args.threads.unwrap_or(default.threads).max(1),
+        traces: args.trace.clone(),
+        peer_output: args.peer_output.clone(),
+        ..default
+    };
+    let options = if args.quick { options.quick() } else { options };
+    bench::alloc::Options {
         rounds: args.runs.unwrap_or(options.rounds).max(1),
         ..options
     }
@@ -78,6 +93,7 @@ fn on_device(args: &BenchArgs) -> Result<Figures, Failure> {
     let device = cupola.device(0)?;
     let name = format!("{} ({})", device.info()?.name, cupola.backend());
     Ok(match args.suite {
+        Suite::Alloc => bench::alloc::run(&device, name, &alloc(args))?,
         Suite::Loader => bench::loader::run(cupola.driver(), name)?,
         Suite::Lifecycle => bench::lifecycle::run(&device, name, &lifecycle(args))?,
         _ => bench::pipeline::run(&device, name)?,

@@ -64,6 +64,18 @@ impl From<OpenError> for Failure {
     }
 }
 
+impl From<cupola::bench::alloc::Error> for Failure {
+    fn from(error: cupola::bench::alloc::Error) -> Self {
+        use cupola::bench::alloc::Error;
+        let exit = match error {
+            Error::Trace(..) | Error::Output(..) => Exit::File,
+            Error::Wrong(..) => Exit::Wrong,
+            _ => Exit::Device,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
 impl From<cupola::bench::lifecycle::Error> for Failure {
     fn from(error: cupola::bench::lifecycle::Error) -> Self {
         Self::new(Exit::Device, error.to_string())

@@ -23,6 +23,7 @@ step run ./cupola run --device gpu
 step "run --json" sh -c "./cupola run --device gpu --json > '$out/run.json'"
 step "bench loader" ./cupola bench loader --device gpu --json "$out/loader.json"
 step "bench lifecycle" ./cupola bench lifecycle --device gpu --json "$out/lifecycle.json"
+step "bench alloc" ./cupola bench alloc --device gpu --json "$out/alloc.json"
 step "bench pipeline" ./cupola bench pipeline --device gpu --json "$out/pipeline.json"
 # Not for memcheck: tests that have a process of their own fault, panic or end without a drop.
 memcheck() {

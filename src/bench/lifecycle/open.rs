@@ -10,7 +10,7 @@ use std::time::Instant;
 use cupola_managers::Device;
 
 use super::{Error, Options};
-use crate::bench::Figures;
+use crate::bench::{Figures, is_system_driver};
 use crate::{Cupola, Select};
 
 /// How a process opens the device.
@@ -44,13 +44,6 @@ const OURS: &str = "open: Cupola::open to a current context";
 
 /// The most that opening may take, of what the raw calls take.
 const BAR: f64 = 1.05;
-
-/// Whether the device's driver is the library that others find by its name.
-pub(super) fn is_system_driver(device: &Device) -> Result<bool, Error> {
-    let context = device.primary()?;
-    let named = std::env::var_os("CUPOLA_CUDA_LIBRARY").is_some_and(|path| !path.is_empty());
-    Ok(context.driver().library_path().is_some() && !named)
-}
 
 pub(super) fn rows(figures: &mut Figures, device: &Device, options: &Options) -> Result<(), Error> {
     let context = device.primary()?;

@@ -7,6 +7,7 @@ use cudarc::driver::{CudaContext, sys};
 use cupola_managers::Device;
 
 use super::{Case, Error};
+use crate::bench::is_system_driver;
 
 fn failed(error: impl std::fmt::Display) -> Error {
     Error::Peer("cudarc", error.to_string())
@@ -19,7 +20,7 @@ pub(super) fn cases(
     cases: &mut Vec<Case>,
     notes: &mut Vec<String>,
 ) -> Result<(), Error> {
-    if !super::open::is_system_driver(device)? {
+    if !is_system_driver(device)? {
         notes.push("without cudarc's rows: it takes the system's driver only".into());
         return Ok(());
     }

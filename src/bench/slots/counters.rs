@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cupola_core::ShardedCounter;
 
 use super::pairs::{ONE, many};
-use super::ring::Line;
-use super::rounds::Case;
+use crate::bench::ring::Line;
+use crate::bench::rounds::Case;
 
 /// Additions between two looks at the clock.
 const BATCH: u64 = 1024;

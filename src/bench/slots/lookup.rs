@@ -10,7 +10,7 @@ use cupola_core::{FixedSlots, FixedWords, Handle, SlotPool, tag};
 use super::bars::{FIXED_GET, FIXED_PEEK, POOL_GET, POOL_PEEK};
 use super::ours::{Heap, lock};
 use super::pairs::CAPACITY;
-use super::rounds::Case;
+use crate::bench::rounds::Case;
 
 /// Live entries.
 const LIVE: usize = 1024;

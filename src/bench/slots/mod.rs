@@ -5,7 +5,6 @@
 //! Every result is checked. The peers are there with the feature `peers`.
 
 mod bars;
-mod clock;
 mod counters;
 mod lookup;
 mod ours;
@@ -13,15 +12,14 @@ mod pairs;
 #[cfg(feature = "peers")]
 mod peers;
 mod queues;
-mod ring;
 mod rotation;
-mod rounds;
 mod tlsf;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::Figures;
+use super::rounds::Wrong;
+use super::{Figures, clock, rounds};
 use crate::trace::TraceError;
 use pairs::Groups;
 
@@ -114,7 +112,8 @@ pub fn run(options: &Options) -> Result<Figures, Error> {
     {
         return Err(Error::NoRow(only.clone()));
     }
-    rounds::measure(&mut figures, cases, options)?;
+    rounds::measure(&mut figures, cases, options.rounds, options.sample)
+        .map_err(|Wrong(row)| Error::Wrong(row))?;
     bars::put(&mut figures, options.threads);
     Ok(figures)
 }

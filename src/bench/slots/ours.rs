@@ -14,7 +14,7 @@ use super::bars::{
     WORDS, WORDS_CACHE,
 };
 use super::pairs::{CAPACITY, Groups, Store};
-use super::ring::Line;
+use crate::bench::ring::Line;
 
 /// Adds the rows.
 pub(super) fn pairs(groups: &mut Groups) {

@@ -3,9 +3,9 @@
 
 use std::hint::black_box;
 
-use super::clock::{once, pause, together};
-use super::ring::Ring;
-use super::rounds::Case;
+use crate::bench::clock::{once, pause, together};
+use crate::bench::ring::Ring;
+use crate::bench::rounds::Case;
 
 /// Pairs between two looks at the clock.
 const BATCH: u64 = 1024;

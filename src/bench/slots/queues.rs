@@ -7,10 +7,10 @@ use std::sync::{Mutex, mpsc};
 
 use cupola_core::queue::{Bounded, Mpsc, Node};
 
-use super::clock::{Turn, once, pause, together};
 use super::ours::lock;
 use super::pairs::{HAND_OVER, ONE, many};
-use super::rounds::Case;
+use crate::bench::clock::{Turn, once, pause, together};
+use crate::bench::rounds::Case;
 
 /// Operations between two looks at the clock.
 const BATCH: u64 = 1024;

@@ -6,9 +6,9 @@ use std::hint::black_box;
 use cupola_core::{Buffered, ReadBuffer, WriteBuffer};
 
 use super::bars::{BEGIN_LATEST, TURN_OVER};
-use super::clock::together;
 use super::pairs::{HAND_OVER, ONE};
-use super::rounds::Case;
+use crate::bench::clock::together;
+use crate::bench::rounds::Case;
 
 /// Operations between two looks at the clock.
 const BATCH: u64 = 1024;

@@ -1,7 +1,6 @@
 //! Heaps over offsets: how long a block takes, and how high the addresses go.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::sync::Mutex;
 
 use cupola_core::Tlsf;
@@ -9,9 +8,10 @@ use cupola_core::tlsf::{Block, Node};
 
 use super::bars::{HEAP, TLSF};
 use super::ours::lock;
-use super::rounds::Case;
 use super::{Error, Figures, Options};
-use crate::trace::{EMBED13, Operation, Trace, TraceError};
+use crate::bench::rounds::Case;
+use crate::bench::traces;
+use crate::trace::{Operation, Trace};
 
 /// What sizes are rounded up to.
 pub(super) const GRANULE: u64 = 256;
@@ -99,26 +99,11 @@ pub(super) struct Heaps<'t> {
     pub(super) peaks: Vec<(String, f64)>,
 }
 
-/// The traces to replay, by name: the bundled one, and those that were asked for.
-fn traces(options: &Options) -> Result<Vec<(String, Trace)>, Error> {
-    let bundled = "embed13".to_owned();
-    let trace = Trace::read(EMBED13).map_err(|error| Error::Trace(bundled.clone(), error))?;
-    let mut traces = vec![(bundled, trace)];
-    for path in &options.traces {
-        let file = File::open(path).map_err(TraceError::from);
-        let trace = file.and_then(Trace::read);
-        let trace = trace.map_err(|error| Error::Trace(path.display().to_string(), error))?;
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        let name = name.to_string_lossy();
-        let name = name.split('.').next().unwrap_or(&name).to_owned();
-        traces.push((name, trace));
-    }
-    Ok(traces)
-}
-
 /// Adds the rows of how high the addresses go, and returns those that take time.
 pub(super) fn cases(figures: &mut Figures, options: &Options) -> Result<Vec<Case>, Error> {
-    let traces = traces(options)?;
+    let read = |(name, error)| Error::Trace(name, error);
+    let mut traces = vec![traces::bundled().map_err(read)?];
+    traces.extend(traces::read(&options.traces).map_err(read)?);
     let mut heaps = Heaps {
         traces: &traces,
         cases: vec![],

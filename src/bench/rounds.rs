@@ -4,12 +4,15 @@
 use std::time::Duration;
 
 use super::clock::{Lap, Sample, Turn, together};
-use super::{Error, Options};
-use crate::bench::{Figures, median};
+use super::{Figures, median};
 
 /// Processor time as a part of the time that passed, below which a sample of one thread
 /// is rejected; and a sample of several threads.
 const UNDISTURBED: [f64; 2] = [0.97, 0.90];
+
+/// The row whose result was wrong.
+#[derive(Debug)]
+pub(super) struct Wrong(pub(super) String);
 
 /// Something that is measured.
 pub(super) struct Case {
@@ -21,6 +24,8 @@ pub(super) struct Case {
     alone: Option<String>,
     /// Its threads may sleep: then processor time says nothing about other work.
     sleeps: bool,
+    /// One thread too is measured by the clock.
+    by_clock: bool,
     sample: Box<dyn Fn(Duration) -> Option<Sample>>,
     samples: Vec<Sample>,
 }
@@ -47,6 +52,7 @@ impl Case {
             against: None,
             alone: None,
             sleeps: false,
+            by_clock: false,
             sample: Box::new(sample),
             samples: Vec::new(),
         }
@@ -70,13 +76,28 @@ impl Case {
         self
     }
 
+    /// Measures one thread by the clock, for work that waits outside the processor; then
+    /// too little processor time is no reason to reject a sample.
+    pub(super) fn by_clock(mut self) -> Self {
+        self.by_clock = true;
+        self
+    }
+
     /// The name of its row.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
     fn accepts(&self, sample: &Sample) -> bool {
-        self.sleeps || sample.share >= UNDISTURBED[usize::from(self.threads > 1)]
+        self.sleeps || self.by_clock || sample.share >= UNDISTURBED[usize::from(self.threads > 1)]
+    }
+
+    fn time(&self, sample: &Sample) -> f64 {
+        if self.by_clock {
+            sample.by_clock
+        } else {
+            sample.nanoseconds
+        }
     }
 
     fn accepted(&self) -> usize {
@@ -85,37 +106,38 @@ impl Case {
     }
 }
 
-/// Measures all cases and adds their rows.
+/// Measures all cases, `rounds` samples of `time` each, and adds their rows.
 pub(super) fn measure(
     figures: &mut Figures,
     mut cases: Vec<Case>,
-    options: &Options,
-) -> Result<(), Error> {
+    rounds: usize,
+    time: Duration,
+) -> Result<(), Wrong> {
     // The first round warms up. Cases whose samples were disturbed have as many rounds more.
-    for round in 0..=2 * options.rounds {
+    for round in 0..=2 * rounds {
         for case in &mut cases {
-            if round > options.rounds && case.accepted() >= options.rounds {
+            if round > rounds && case.accepted() >= rounds {
                 continue;
             }
-            let sample = (case.sample)(options.sample);
-            let sample = sample.ok_or_else(|| Error::Wrong(case.name.clone()))?;
+            let sample = (case.sample)(time);
+            let sample = sample.ok_or_else(|| Wrong(case.name.clone()))?;
             if round > 0 {
                 case.samples.push(sample);
             }
         }
     }
     for case in &cases {
-        row(figures, case, options);
+        row(figures, case, rounds);
     }
     Ok(())
 }
 
-fn row(figures: &mut Figures, case: &Case, options: &Options) {
+fn row(figures: &mut Figures, case: &Case, rounds: usize) {
     let accepted = case.accepted();
-    let disturbed = accepted < options.rounds.div_ceil(3);
+    let disturbed = accepted < rounds.div_ceil(3);
     let counts = |sample: &&Sample| disturbed || case.accepts(sample);
     let counted = case.samples.iter().filter(counts);
-    let times: Vec<f64> = counted.map(|sample| sample.nanoseconds).collect();
+    let times: Vec<f64> = counted.map(|sample| case.time(sample)).collect();
     let alone = case.alone.as_ref().and_then(|name| figures.row(name));
     let scaling = alone.map(|row| row.median / median(&times));
     let row = figures.push(&case.name, "ns", &times, case.against.as_deref());
@@ -135,6 +157,7 @@ mod tests {
             .iter()
             .map(|&share| Sample {
                 nanoseconds: 10.0 / share,
+                by_clock: 10.0,
                 share,
             })
             .collect();
@@ -144,14 +167,10 @@ mod tests {
     /// Without it disturbed samples could be in a median that does not say so.
     #[test]
     fn disturbed_samples_do_not_count() {
-        let options = Options {
-            rounds: 3,
-            ..Options::default()
-        };
         let mut figures = Figures::new("test", "none".into());
-        row(&mut figures, &case(&[1.0, 0.5, 0.5], false), &options);
-        row(&mut figures, &case(&[0.5, 0.5, 0.5], false), &options);
-        row(&mut figures, &case(&[0.5, 0.5, 0.5], true), &options);
+        row(&mut figures, &case(&[1.0, 0.5, 0.5], false), 3);
+        row(&mut figures, &case(&[0.5, 0.5, 0.5], false), 3);
+        row(&mut figures, &case(&[0.5, 0.5, 0.5], true), 3);
         let [some, none, sleeping] = &figures.rows[..] else {
             panic!("three rows");
         };
@@ -167,7 +186,7 @@ mod tests {
     fn a_wrong_result_is_an_error() {
         let mut figures = Figures::new("test", "none".into());
         let cases = vec![Case::new("case".into(), 1, |_| None)];
-        let result = measure(&mut figures, cases, &Options::default());
-        assert!(matches!(result, Err(Error::Wrong(name)) if name == "case"));
+        let result = measure(&mut figures, cases, 1, Duration::ZERO);
+        assert!(matches!(result, Err(Wrong(name)) if name == "case"));
     }
 }

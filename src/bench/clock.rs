@@ -26,6 +26,8 @@ pub(super) struct Sample {
     /// Nanoseconds an operation, on each thread: of processor time for one thread, by the
     /// clock for several.
     pub(super) nanoseconds: f64,
+    /// The same by the clock for one thread too.
+    pub(super) by_clock: f64,
     /// Processor time as a part of the time that passed, for the thread that had least.
     pub(super) share: f64,
 }
@@ -107,6 +109,7 @@ pub(super) fn together(
         let lap = work(turn(0))?;
         return Some(Sample {
             nanoseconds: lap.processor.as_secs_f64() * 1e9 / lap.operations as f64,
+            by_clock: lap.rate().recip(),
             share: lap.share(),
         });
     }
@@ -127,6 +130,7 @@ pub(super) fn together(
     let rate: f64 = laps.iter().map(Lap::rate).sum();
     Some(Sample {
         nanoseconds: threads as f64 / rate,
+        by_clock: threads as f64 / rate,
         share: laps.iter().map(Lap::share).fold(f64::INFINITY, f64::min),
     })
 }

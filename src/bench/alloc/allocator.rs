@@ -1,0 +1,75 @@
+//! What is measured: something that hands out device memory in stream order.
+
+use super::Error;
+
+/// Hands out device memory in stream order.
+pub(super) trait Allocator: Send + Sync + 'static {
+    /// A stream that memory is used on.
+    type Lane: Send + Sync + 'static;
+    /// Memory that was handed out.
+    type Block: Send + 'static;
+
+    /// Its name in the rows.
+    fn name(&self) -> String;
+
+    /// Another stream.
+    fn lane(&self) -> Result<Self::Lane, Error>;
+
+    /// Prepares the calling thread, before it allocates or frees for the first time.
+    fn enter(&self) -> bool {
+        true
+    }
+
+    /// `bytes` bytes, above 0, ready for use on `lane`.
+    fn allocate(&self, bytes: u64, lane: &Self::Lane) -> Option<Self::Block>;
+
+    /// Frees the block after what is on `lane` now. Blocks that remember their stream are
+    /// freed there. False when it failed.
+    fn free(&self, block: Self::Block, lane: &Self::Lane) -> bool;
+
+    /// The block's first byte, where it can be asked for.
+    fn address(block: &Self::Block) -> Option<u64>;
+
+    /// Waits for what is on `lane`, so that the next row's samples are not delayed by it.
+    fn settle(&self, lane: &Self::Lane) -> bool;
+}
+
+/// An allocator that can begin anew, with nothing mapped.
+pub(super) trait Fresh: Allocator + Sized {
+    /// The same allocator as a program has at its start.
+    fn fresh(&self) -> Result<Self, Error>;
+}
+
+/// Hands out numbers: what passing blocks between threads costs without allocating any.
+#[derive(Debug)]
+pub(super) struct Nothing;
+
+impl Allocator for Nothing {
+    type Lane = ();
+    /// As large as a block of ours.
+    type Block = [u64; 2];
+
+    fn name(&self) -> String {
+        "nothing".into()
+    }
+
+    fn lane(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn allocate(&self, bytes: u64, (): &()) -> Option<[u64; 2]> {
+        Some([1, bytes])
+    }
+
+    fn free(&self, block: [u64; 2], (): &()) -> bool {
+        block[0] == 1
+    }
+
+    fn address(_: &[u64; 2]) -> Option<u64> {
+        None
+    }
+
+    fn settle(&self, (): &()) -> bool {
+        true
+    }
+}
