@@ -189,7 +189,7 @@ fn replayed<H: Heap>(name: String, trace: Trace) -> Case {
                         blocks[block] = heap.allocate(bytes.max(1));
                         wrong |= blocks[block].is_none();
                     }
-                    Operation::Free { block } => {
+                    Operation::Free { block, .. } => {
                         wrong |= !blocks[block].take().is_some_and(|block| heap.free(block));
                     }
                 }
@@ -224,7 +224,7 @@ fn highest<H: Heap>(trace: &Trace) -> Option<u64> {
                 highest = highest.max(end.next_multiple_of(GRANULE));
                 blocks[block] = Some(made);
             }
-            Operation::Free { block } => {
+            Operation::Free { block, .. } => {
                 let block = blocks[block].take()?;
                 live.remove(&H::offset(block))?;
                 heap.free(block).then_some(())?;

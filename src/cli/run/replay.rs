@@ -91,7 +91,7 @@ pub(super) fn run(
                 kernels.stamp(&mut buffer, block as u64, &streams[stream])?;
                 live[block] = Some(Block { buffer, stream });
             }
-            Operation::Free { block } => {
+            Operation::Free { block, .. } => {
                 if let Some(found) = live[block].take() {
                     release(found, block, &streams)?;
                 }

@@ -1,0 +1,11 @@
+//! Any bytes as a pickled snapshot of PyTorch.
+#![no_main]
+
+#[path = "traces/mod.rs"]
+mod traces;
+
+use cupola::trace::snapshot::{self, Encoding};
+use libfuzzer_sys::fuzz_target;
+use traces::{options, sound};
+
+fuzz_target!(|bytes: &[u8]| sound(snapshot::read(bytes, Encoding::Pickle, &options())));

@@ -1,0 +1,11 @@
+//! Any text as a log of RMM.
+#![no_main]
+
+#[path = "traces/mod.rs"]
+mod traces;
+
+use cupola::trace::rmm;
+use libfuzzer_sys::fuzz_target;
+use traces::{options, sound};
+
+fuzz_target!(|bytes: &[u8]| sound(rmm::read(bytes, &options())));

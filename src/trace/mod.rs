@@ -1,0 +1,267 @@
+//! Allocation traces: what a real program asked of its allocator, in order.
+//!
+//! [`Trace::read`] takes several formats and tells them apart by their content:
+//!
+//! | format | what it is |
+//! |---|---|
+//! | [`native`] | text, `a ID BYTES STREAM` or `f ID [STREAM]` a line |
+//! | [`snapshot`] | PyTorch's memory snapshot, as the pickle that it writes or as JSON |
+//! | [`rmm`] | the CSV log of RMM's logging resource adaptor |
+//!
+//! Files may be gzip-compressed. The bundled trace is 13 transformer encoders served
+//! behind one memory budget, recorded under PyTorch.
+//!
+//! A damaged or hostile file costs memory in proportion to its length and at most
+//! [`ReadOptions::memory`], whatever it claims to hold.
+
+mod build;
+mod error;
+pub mod native;
+pub mod rmm;
+pub mod snapshot;
+mod spread;
+
+use std::io::{BufRead, BufReader, Read};
+
+use flate2::read::GzDecoder;
+
+pub use error::TraceError;
+use snapshot::Encoding;
+
+/// The bundled trace, compressed as it is committed.
+pub const EMBED13: &[u8] = include_bytes!("../../data/embed13.trace.gz");
+
+/// One operation of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Allocate `bytes` as block `block`.
+    Allocate {
+        /// The position of the block among all blocks of the trace, from 0.
+        block: usize,
+        /// The size that the program asked for.
+        bytes: u64,
+        /// The stream it asked on, numbered from 0 in order of first use.
+        stream: u32,
+    },
+    /// Free block `block`.
+    Free {
+        /// The block's position.
+        block: usize,
+        /// The stream that the free is ordered on. It is the block's own unless the trace
+        /// says otherwise.
+        stream: u32,
+    },
+}
+
+/// A trace in memory: every block is allocated once, and freed at most once after that.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    operations: Vec<Operation>,
+    blocks: usize,
+    streams: u32,
+    peak: u64,
+    /// Nanoseconds since the first operation, never falling; empty if the source had none.
+    times: Vec<u64>,
+    /// The thread of each operation, from 0 in order of first use; empty if not told.
+    threads: Vec<u32>,
+    /// The call site of each block, in `names`; empty if not told.
+    sites: Vec<u32>,
+    names: Vec<String>,
+    ignored: Ignored,
+}
+
+/// What a source holds that a trace cannot: to be told to whoever reads figures of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ignored {
+    /// Blocks that were alive before the recording began.
+    pub older_blocks: u64,
+    /// Their bytes.
+    pub older_bytes: u64,
+    /// Requests that had failed when the trace was recorded.
+    pub failures: u64,
+    /// Events of other devices.
+    pub other_devices: u64,
+}
+
+/// How to read a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Which device's events to take from a snapshot of several; the first that has any if
+    /// `None`.
+    pub device: Option<usize>,
+    /// The most bytes of host memory that reading may take. 8 GiB if nothing else is said.
+    pub memory: u64,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            device: None,
+            memory: 8 << 30,
+        }
+    }
+}
+
+impl Trace {
+    /// Reads a trace of any format, compressed or not.
+    ///
+    /// # Errors
+    /// The bytes cannot be read, or are not a trace; the error says where.
+    pub fn read(source: impl Read) -> Result<Self, TraceError> {
+        Self::read_with(source, &ReadOptions::default())
+    }
+
+    /// [`read`](Self::read) with options.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_with(source: impl Read, options: &ReadOptions) -> Result<Self, TraceError> {
+        let mut source = BufReader::new(source);
+        if source.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
+            parse(BufReader::new(GzDecoder::new(source)), options)
+        } else {
+            parse(source, options)
+        }
+    }
+
+    /// The operations in order.
+    #[must_use]
+    pub fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// How many blocks it allocates.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    /// How many streams it uses.
+    #[must_use]
+    pub fn streams(&self) -> u32 {
+        self.streams
+    }
+
+    /// The most bytes that are live at once.
+    #[must_use]
+    pub fn peak_bytes(&self) -> u64 {
+        self.peak
+    }
+
+    /// When operation `index` happened, in nanoseconds since the first one; `None` if the
+    /// source does not say for every operation.
+    #[must_use]
+    pub fn time(&self, index: usize) -> Option<u64> {
+        self.times.get(index).copied()
+    }
+
+    /// The thread of operation `index`, numbered from 0 in order of first use, if told.
+    #[must_use]
+    pub fn thread(&self, index: usize) -> Option<u32> {
+        self.threads.get(index).copied()
+    }
+
+    /// The code that allocated block `block`, as `file:line function`, if told.
+    #[must_use]
+    pub fn site(&self, block: usize) -> Option<&str> {
+        let name = *self.sites.get(block)?;
+        let name = self.names.get(name as usize)?;
+        (!name.is_empty()).then_some(name)
+    }
+
+    /// What the source held besides.
+    #[must_use]
+    pub fn ignored(&self) -> Ignored {
+        self.ignored
+    }
+}
+
+/// Picks the format by the first bytes.
+fn parse(mut source: impl BufRead, options: &ReadOptions) -> Result<Trace, TraceError> {
+    let head = source.fill_buf()?;
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let first = head.iter().find(|byte| !byte.is_ascii_whitespace());
+    match first {
+        // A pickle of protocol 2 or later begins with its version.
+        Some(0x80) => snapshot::read(source, Encoding::Pickle, options),
+        Some(b'{' | b'[') => snapshot::read(source, Encoding::Json, options),
+        _ if head.starts_with(rmm::HEADER.as_bytes()) => rmm::read(source, options),
+        _ => native::read(source, options),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it the bundled trace could be damaged or misread; the figures are those
+    /// that its recording reported.
+    #[test]
+    fn the_bundled_trace_is_whole() {
+        let trace = Trace::read(EMBED13).unwrap();
+        assert_eq!(trace.operations().len(), 198_798);
+        assert_eq!(trace.peak_bytes(), 3_365_624_512);
+        assert_eq!(trace.ignored(), Ignored::default());
+    }
+
+    /// Without it a file cut short could replay as a shorter trace.
+    #[test]
+    fn a_truncated_archive_is_refused() {
+        let truncated = &EMBED13[..EMBED13.len() / 2];
+        assert!(matches!(Trace::read(truncated), Err(TraceError::Read(_))));
+    }
+
+    /// Without it a format could be taken for another one, and refused with a message that
+    /// misleads.
+    #[test]
+    fn formats_are_told_apart() {
+        for (bytes, words) in [
+            (&b"\x80\x04q"[..], "pickle"),
+            (b"  {\"segments\": 3", "JSON"),
+            (b"[1, 2]", "device_traces"),
+            (b"Thread,Time,Action,Pointer,Size,Stream\nx", "line 2"),
+            (b"\xef\xbb\xbfThread,Time\n", "line 1"),
+            (b"b 1 2 3", "neither `a` nor `f`"),
+        ] {
+            let error = Trace::read(bytes).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        assert_eq!(Trace::read(&b""[..]).unwrap(), Trace::default());
+    }
+
+    /// Without it an archive of a few bytes could fill the memory.
+    #[test]
+    fn an_archive_that_unpacks_without_end_is_refused() {
+        use std::io::Write as _;
+        for start in [&b"a 1 "[..], b"Thread,Time,", b"\x80\x04(", b"{\"a\": \""] {
+            let mut archive =
+                flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            archive.write_all(start).unwrap();
+            for _ in 0..64 {
+                archive.write_all(&[b'N'; 1 << 16]).unwrap();
+            }
+            let archive = archive.finish().unwrap();
+            let options = ReadOptions {
+                memory: 1 << 20,
+                ..ReadOptions::default()
+            };
+            let error = Trace::read_with(&archive[..], &options).unwrap_err();
+            assert!(
+                matches!(error, TraceError::TooLarge { .. } | TraceError::Line { .. }),
+                "{start:?}: {error}"
+            );
+        }
+    }
+
+    quickcheck::quickcheck! {
+        /// Without it some input could panic a reader.
+        fn any_bytes_are_a_trace_or_an_error(bytes: Vec<u8>) -> bool {
+            let starts = [&b""[..], b"\x80\x04", b"{", b"Thread,Time,Action,Pointer,Size,Stream\n"];
+            for start in starts {
+                let _ = Trace::read(start.chain(&bytes[..]));
+            }
+            true
+        }
+    }
+}
