@@ -5,6 +5,9 @@
 //! the driver keeps beyond that, to hand out again, is in [`Usage::reserved`].
 
 mod backing;
+mod barrier;
+#[cfg_attr(not(test), expect(dead_code, reason = "for the pool's own lists"))]
+pub(crate) mod bias;
 mod usage;
 
 use std::fmt;

@@ -9,6 +9,7 @@
 //! ordered behind the object's making and before its destruction fails the model. A node
 //! that is not freed keeps its `Arc` of the depot, and loom refuses to end a run with one.
 
+mod bias;
 mod current;
 mod demand;
 mod driver;

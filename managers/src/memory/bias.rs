@@ -1,0 +1,199 @@
+//! `Bias`: a lock that costs its owner next to nothing.
+//!
+//! One thread, the owner, enters and leaves with plain loads and stores. Any other thread may
+//! seize the lock, which takes microseconds. The owner says that it is inside and then looks
+//! whether somebody wants the lock; who wants it says so and then looks whether the owner is
+//! inside. The [barriers](Barrier) in between make sure that at least one sees the other, and
+//! it is the owner that gives way.
+//!
+//! In the child of a fork the owner may be inside for ever, or another thread have the gate:
+//! there nobody must seize a lock of the parent's. As before any lock, ask
+//! [`not_forked`](crate::context::ContextCore::not_forked) first.
+
+use std::sync::PoisonError;
+
+use super::barrier::Barrier;
+use crate::sync::{AtomicBool, AtomicU32, Mutex, MutexGuard, Ordering};
+
+/// In `wanted`: somebody has the gate, and wants the owner out.
+const SEIZED: u32 = 1 << 31;
+
+/// An owner-biased lock, with flags that keep the owner out.
+pub(crate) struct Bias {
+    /// The owner is inside, or looks whether it may be. Written by the owner alone.
+    inside: AtomicBool,
+    barrier: Barrier,
+    /// [`SEIZED`], and the flags. While it is not 0 the owner does not enter.
+    wanted: AtomicU32,
+    /// Held by the one who seizes.
+    gate: Mutex<()>,
+}
+
+impl Bias {
+    /// A lock that nobody has.
+    pub(crate) fn new() -> Self {
+        Self::with(Barrier::of_process())
+    }
+
+    pub(super) fn with(barrier: Barrier) -> Self {
+        Self {
+            inside: AtomicBool::new(false),
+            barrier,
+            wanted: AtomicU32::new(0),
+            gate: Mutex::new(()),
+        }
+    }
+
+    /// Enters: true when the caller is inside, until it [leaves](Self::leave). False when
+    /// somebody seizes the lock or a flag is set: then it is outside, and has seen nothing.
+    ///
+    /// # Safety
+    /// The caller is the lock's owner: there is one at a time, and what an earlier one did
+    /// comes before. It is not inside.
+    #[inline(always)]
+    pub(crate) unsafe fn enter(&self) -> bool {
+        self.inside.store(true, Ordering::Relaxed);
+        if !cfg!(mutant = "bias_enter_without_barrier") {
+            self.barrier.light();
+        }
+        let order = if cfg!(mutant = "bias_relaxed_enter") {
+            Ordering::Relaxed
+        } else {
+            // What was done in a seizure comes before this section.
+            Ordering::Acquire
+        };
+        if self.wanted.load(order) == 0 {
+            return true;
+        }
+        self.refuse();
+        false
+    }
+
+    #[cold]
+    fn refuse(&self) {
+        // Whoever sees this, and not the store before, comes after that section too.
+        self.inside.store(false, Ordering::Release);
+    }
+
+    /// Leaves.
+    ///
+    /// # Safety
+    /// The caller is the owner, and inside.
+    #[inline(always)]
+    pub(crate) unsafe fn leave(&self) {
+        let order = if cfg!(mutant = "bias_relaxed_leave") {
+            Ordering::Relaxed
+        } else {
+            // The section comes before whatever is done in a seizure.
+            Ordering::Release
+        };
+        self.inside.store(false, order);
+    }
+
+    /// Keeps the owner and everybody else out until the value is dropped. Waits for them:
+    /// the owner's sections must be short. Not for who is inside or has a seizure: it would
+    /// wait for itself.
+    pub(crate) fn seize(&self) -> Seizure<'_> {
+        let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let seizure = self.want(gate);
+        let mut turns = 0;
+        while seizure.is_inside() {
+            pause(turns);
+            turns += 1;
+        }
+        seizure
+    }
+
+    /// As [`seize`](Self::seize), but looks `turns` times at most whether the owner has left:
+    /// it may not be running. `None` too when somebody else has a seizure.
+    pub(crate) fn try_seize(&self, turns: u32) -> Option<Seizure<'_>> {
+        let seizure = self.want(self.gate.try_lock().ok()?);
+        for turn in 0..turns {
+            if !seizure.is_inside() {
+                return Some(seizure);
+            }
+            pause(turn);
+        }
+        None
+    }
+
+    /// Tells the owner that the lock is wanted; whether it is inside can be asked then.
+    fn want<'a>(&'a self, gate: MutexGuard<'a, ()>) -> Seizure<'a> {
+        self.wanted.fetch_or(SEIZED, Ordering::Relaxed);
+        if !cfg!(mutant = "bias_seize_without_barrier") {
+            self.barrier.heavy();
+        }
+        Seizure {
+            bias: self,
+            _gate: gate,
+        }
+    }
+
+    /// Sets flags. The owner is out when this returns, and does not enter as long as there
+    /// is one. As [`seize`](Self::seize), not for who is inside.
+    pub(crate) fn set_flags(&self, bits: u32) {
+        if cfg!(mutant = "bias_flags_do_not_wait") {
+            self.wanted.fetch_or(bits, Ordering::Release);
+            return;
+        }
+        self.seize().set_flags(bits);
+    }
+
+    /// Clears flags. What was done before comes before the owner's next section.
+    pub(crate) fn clear_flags(&self, bits: u32) {
+        self.wanted.fetch_and(!bits | SEIZED, Ordering::Release);
+    }
+
+    /// The flags that are set.
+    pub(crate) fn flags(&self) -> u32 {
+        self.wanted.load(Ordering::Acquire) & !SEIZED
+    }
+}
+
+/// The lock, seized. Dropping it lets the owner in again.
+pub(crate) struct Seizure<'a> {
+    bias: &'a Bias,
+    _gate: MutexGuard<'a, ()>,
+}
+
+impl Seizure<'_> {
+    /// Sets flags, which stay when the seizure ends.
+    pub(crate) fn set_flags(&self, bits: u32) {
+        debug_assert_eq!(bits & SEIZED, 0);
+        self.bias.wanted.fetch_or(bits & !SEIZED, Ordering::Relaxed);
+    }
+
+    fn is_inside(&self) -> bool {
+        self.bias.inside.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Seizure<'_> {
+    fn drop(&mut self) {
+        let order = if cfg!(mutant = "bias_relaxed_release") {
+            Ordering::Relaxed
+        } else {
+            // Whatever changes `wanted` after this goes on its release: all are exchanges.
+            Ordering::Release
+        };
+        self.bias.wanted.fetch_and(!SEIZED, order);
+    }
+}
+
+/// Between two looks: the owner is out in nanoseconds, unless it is not running.
+fn pause(turns: u32) {
+    #[cfg(not(loom))]
+    if turns < 128 {
+        std::hint::spin_loop();
+    } else {
+        std::thread::yield_now();
+    }
+    #[cfg(loom)]
+    {
+        let _ = turns;
+        loom::thread::yield_now();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

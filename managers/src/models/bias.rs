@@ -1,0 +1,175 @@
+//! The owner-biased lock: its owner is not inside beside somebody who has seized it.
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+
+use super::model;
+use crate::memory::bias::Bias;
+
+/// What the lock guards: loom fails the model when two are at it, or one does not see what
+/// another did there before.
+struct Guarded {
+    bias: Bias,
+    touched: UnsafeCell<u32>,
+}
+
+// SAFETY: that the cell is used by one at a time is what the models check.
+unsafe impl Sync for Guarded {}
+// SAFETY: as above.
+unsafe impl Send for Guarded {}
+
+fn guarded() -> Arc<Guarded> {
+    Arc::new(Guarded {
+        bias: Bias::new(),
+        touched: UnsafeCell::new(0),
+    })
+}
+
+impl Guarded {
+    fn touch(&self) {
+        // SAFETY: as above.
+        self.touched.with_mut(|number| unsafe { *number += 1 });
+    }
+
+    /// A section of the owner's: whether it came in.
+    ///
+    /// # Safety
+    /// The caller is the only owner.
+    unsafe fn section(&self) -> bool {
+        // SAFETY: the caller's promise, and whoever enters here leaves.
+        let inside = unsafe { self.bias.enter() };
+        if inside {
+            self.touch();
+            // SAFETY: it is inside.
+            unsafe { self.bias.leave() };
+        }
+        inside
+    }
+}
+
+// Without it the owner could use what another thread has seized, or miss what was done there.
+#[test]
+fn an_owner_is_not_inside_what_is_seized() {
+    model(&["both", "the first", "the second", "neither"], |seen| {
+        let shared = guarded();
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                let _seizure = shared.bias.seize();
+                shared.touch();
+            }
+        });
+        // SAFETY: this thread is the owner.
+        let sections = [(); 2].map(|()| unsafe { shared.section() });
+        other.join().unwrap();
+        // SAFETY: as above. Nobody wants the lock any more.
+        assert!(unsafe { shared.section() });
+        seen.note(match sections {
+            [true, true] => "both",
+            [true, false] => "the first",
+            [false, true] => "the second",
+            [false, false] => "neither",
+        });
+    });
+}
+
+// Without it two who seize could be inside together, or the first let the owner in beside
+// the second.
+#[test]
+fn two_who_seize_come_one_after_the_other() {
+    model(&["entered", "kept out"], |seen| {
+        let shared = guarded();
+        let others = [(); 2].map(|()| {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                let _seizure = shared.bias.seize();
+                shared.touch();
+            })
+        });
+        // SAFETY: this thread is the owner.
+        let entered = unsafe { shared.section() };
+        for other in others {
+            other.join().unwrap();
+        }
+        seen.note(if entered { "entered" } else { "kept out" });
+        // SAFETY: every section and seizure has ended before.
+        let touched = shared.touched.with(|number| unsafe { *number });
+        assert_eq!(touched, 2 + u32::from(entered));
+    });
+}
+
+// Without it what belongs to a closed lock could be taken away under its owner.
+#[test]
+fn an_owner_is_out_for_good_when_a_flag_is_set() {
+    model(&["both", "the first", "neither"], |seen| {
+        let shared = guarded();
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                shared.bias.set_flags(1);
+                // No seizure: the flag keeps the owner out.
+                shared.touch();
+            }
+        });
+        // SAFETY: this thread is the owner.
+        let sections = [(); 2].map(|()| unsafe { shared.section() });
+        other.join().unwrap();
+        seen.note(match sections {
+            [true, true] => "both",
+            [true, false] => "the first",
+            [false, false] => "neither",
+            [false, true] => "the second",
+        });
+        // SAFETY: as above.
+        assert!(unsafe { !shared.section() });
+        assert_eq!(shared.bias.flags(), 1);
+    });
+}
+
+// Without it an owner that is let in again could miss what was done while it was kept out.
+#[test]
+fn an_owner_sees_what_was_done_before_a_flag_was_cleared() {
+    model(&["entered", "kept out"], |seen| {
+        let shared = guarded();
+        shared.bias.set_flags(1);
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                shared.touch();
+                shared.bias.clear_flags(1);
+            }
+        });
+        // SAFETY: this thread is the owner.
+        let entered = unsafe { shared.section() };
+        seen.note(if entered { "entered" } else { "kept out" });
+        other.join().unwrap();
+    });
+}
+
+// Without it an attempt that gives up could leave the owner out, or succeed beside it.
+#[test]
+fn an_attempt_to_seize_may_fail() {
+    model(&["seized", "gave up"], |seen| {
+        let shared = guarded();
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                let seizure = shared.bias.try_seize(1);
+                if seizure.is_some() {
+                    shared.touch();
+                }
+                seizure.is_some()
+            }
+        });
+        // SAFETY: this thread is the owner.
+        unsafe { shared.section() };
+        seen.note(if other.join().unwrap() {
+            "seized"
+        } else {
+            "gave up"
+        });
+        // SAFETY: as above. Nobody wants the lock any more.
+        assert!(unsafe { shared.section() });
+    });
+}
