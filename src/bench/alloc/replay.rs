@@ -147,7 +147,7 @@ impl<'r, A: Allocator> Run<'r, A> {
                 self.blocks[block] = made.map(|made| (made, lane));
                 self.blocks[block].is_some()
             }
-            Operation::Free { block } => self.free(block),
+            Operation::Free { block, .. } => self.free(block),
         }
     }
 
