@@ -1,32 +1,11 @@
 //! The command line as a user meets it: exit codes, messages, JSON.
 
+#[path = "common/cli.rs"]
+mod cli;
+
 use std::path::Path;
-use std::process::{Command, Output};
 
-fn cupola(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cupola"));
-    command.args(args);
-    for (name, _) in std::env::vars() {
-        if name.starts_with("CUPOLA_") {
-            command.env_remove(name);
-        }
-    }
-    command
-}
-
-fn output(command: &mut Command) -> (Option<i32>, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (status.code(), text(stdout), text(stderr))
-}
-
-fn json(text: &str) -> serde_json::Value {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
+use cli::{cupola, json, output};
 
 /// A trace and a file that are quick to run.
 fn inputs(folder: &Path) -> (String, String) {

@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Measure one part beside what it replaces
     Bench(BenchArgs),
+    /// Replay any allocation trace through the pool, and say how fast and how tight it was
+    Replay(super::replay::args::ReplayArgs),
     /// The software device, for programs that know nothing of cupola
     #[cfg(all(feature = "libcuda", unix))]
     Sim {
@@ -179,7 +181,7 @@ pub(crate) struct BenchArgs {
 }
 
 /// A number of bytes with an optional unit: `512`, `64Ki`, `8G`.
-fn bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: u64 = digits
         .parse()

@@ -2,9 +2,11 @@
 
 mod args;
 mod bench;
+mod device;
 mod doctor;
 mod exit;
 mod output;
+mod replay;
 mod run;
 #[cfg(all(feature = "libcuda", unix))]
 mod sim;
@@ -38,6 +40,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(args) => run::run(&args).map(Exit::into),
         Command::Doctor(args) => doctor::run(&args).map(Exit::into),
         Command::Bench(args) => bench::run(&args).map(Exit::into),
+        Command::Replay(args) => replay::command(&args).map(Exit::into),
         #[cfg(all(feature = "libcuda", unix))]
         Command::Sim { command } => sim::run(&command),
     };

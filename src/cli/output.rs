@@ -22,6 +22,11 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{count} bytes")
 }
 
+/// How a check ended, in a word.
+pub(crate) fn verdict(right: bool) -> &'static str {
+    if right { "verified" } else { "WRONG" }
+}
+
 /// Writes to standard output. A reader that has gone away (`cupola run | head -1`) is not an
 /// error: the work goes on, and its exit code still says how it went.
 pub(crate) fn say(text: &str) {

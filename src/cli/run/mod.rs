@@ -9,14 +9,15 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::Instant;
 
+use cupola::Cupola;
 use cupola::kernels::Kernels;
 use cupola::trace::{self, Trace};
-use cupola::{Cupola, Error};
 
 use super::args::RunArgs;
+use super::device::{DeviceReport, close};
 use super::exit::{Exit, Failure};
 use super::output::say;
-use report::{DeviceReport, Leaks, Report};
+use report::Report;
 use stream::Source;
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -58,7 +59,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     }
 
     drop(kernels);
-    let leaks = close(cupola, context, device)?;
+    let leaks = close(cupola, context, device);
     let report = Report {
         device: found,
         replay,
@@ -75,21 +76,6 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     } else {
         Exit::Wrong
     })
-}
-
-/// Drops everything and asks both sides what is left: our own account, and the software
-/// machine's.
-fn close(cupola: Cupola, context: cupola::Context, device: cupola::Device) -> Result<Leaks, Error> {
-    let watch = cupola.execution().watch();
-    #[cfg(feature = "sim")]
-    let machine = cupola.machine().cloned();
-    drop((context, device, cupola));
-    let live = watch.live();
-    #[cfg(feature = "sim")]
-    let on_device = machine.and_then(|machine| machine.leaks());
-    #[cfg(not(feature = "sim"))]
-    let on_device = None;
-    Ok(Leaks::new(&live, on_device))
 }
 
 fn open(path: &Path) -> Result<File, Failure> {

@@ -1,15 +1,13 @@
 //! What the main job found, as text and as JSON.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
-use cupola::managers::context::Live;
-use cupola::{Cupola, DeviceInfo};
 use serde::Serialize;
 
 use super::replay::ReplayReport;
 use super::stream::StreamReport;
-use crate::cli::output::bytes;
+use crate::cli::device::{DeviceReport, Leaks};
+use crate::cli::output::{bytes, verdict};
 
 /// All of it.
 #[derive(Debug, Serialize)]
@@ -18,81 +16,6 @@ pub(super) struct Report {
     pub(super) replay: ReplayReport,
     pub(super) stream: StreamReport,
     pub(super) leaks: Leaks,
-}
-
-/// The device that the job ran on.
-#[derive(Debug, Serialize)]
-pub(super) struct DeviceReport {
-    backend: String,
-    name: String,
-    driver: String,
-    driver_version: String,
-    compute_capability: String,
-    multiprocessors: u32,
-    memory_bytes: u64,
-    copy_engines: u32,
-    open_seconds: f64,
-    /// Why it is not a GPU.
-    why_not_gpu: Option<String>,
-}
-
-/// What is left after everything was dropped.
-#[derive(Debug, Serialize)]
-pub(super) struct Leaks {
-    /// Objects that the managers still count.
-    pub(super) objects: u64,
-    /// Driver objects that could not be destroyed.
-    pub(super) abandoned: u64,
-    /// What the software machine still holds.
-    pub(super) on_device: Option<String>,
-}
-
-impl DeviceReport {
-    pub(super) fn new(cupola: &Cupola, info: &DeviceInfo, opened: Duration) -> Self {
-        Self {
-            backend: cupola.backend().to_string(),
-            name: info.name.clone(),
-            driver: cupola.driver().library_path().map_or_else(
-                || cupola.driver().describe(),
-                |path| path.display().to_string(),
-            ),
-            driver_version: cupola.driver().driver_version().to_string(),
-            compute_capability: format!(
-                "{}.{}",
-                info.compute_capability.0, info.compute_capability.1
-            ),
-            multiprocessors: info.multiprocessors,
-            memory_bytes: info.total_memory,
-            copy_engines: info.async_engines,
-            open_seconds: opened.as_secs_f64(),
-            why_not_gpu: cupola.why_not_gpu().map(ToString::to_string),
-        }
-    }
-
-    pub(super) fn text(&self) -> String {
-        let mut text = String::new();
-        if let Some(why) = &self.why_not_gpu {
-            let _ = writeln!(text, "{why}");
-        }
-        let _ = writeln!(
-            text,
-            "device   {} ({}), compute capability {}, {} multiprocessors, {}, {} copy engines",
-            self.name,
-            self.backend,
-            self.compute_capability,
-            self.multiprocessors,
-            bytes(self.memory_bytes),
-            self.copy_engines,
-        );
-        let _ = writeln!(
-            text,
-            "driver   CUDA {}, {}; open in {:.0} ms",
-            self.driver_version,
-            self.driver,
-            self.open_seconds * 1e3
-        );
-        text
-    }
 }
 
 impl ReplayReport {
@@ -155,32 +78,6 @@ impl StreamReport {
     }
 }
 
-impl Leaks {
-    pub(super) fn new(live: &Live, on_device: Option<String>) -> Self {
-        let Live {
-            contexts,
-            streams,
-            events,
-            modules,
-            pools,
-            buffers,
-            pinned,
-            abandoned,
-            ..
-        } = *live;
-        let objects = contexts + streams + events + modules + pools + buffers + pinned;
-        Self {
-            objects,
-            abandoned,
-            on_device,
-        }
-    }
-
-    fn none(&self) -> bool {
-        self.objects == 0 && self.abandoned == 0 && self.on_device.is_none()
-    }
-}
-
 impl Report {
     /// Every result was right and nothing leaked.
     pub(super) fn verified(&self) -> bool {
@@ -188,20 +85,8 @@ impl Report {
     }
 
     pub(super) fn verdict(&self) -> String {
-        let mut text = format!(
-            "leaks    {} objects, {} abandoned{}\n",
-            self.leaks.objects,
-            self.leaks.abandoned,
-            self.leaks
-                .on_device
-                .as_ref()
-                .map_or_else(String::new, |found| format!("; {found}")),
-        );
+        let mut text = self.leaks.text();
         let _ = writeln!(text, "{}", verdict(self.verified()));
         text
     }
-}
-
-fn verdict(right: bool) -> &'static str {
-    if right { "verified" } else { "WRONG" }
 }

@@ -1,0 +1,191 @@
+//! Runs a trace through a pool, for `cupola run` and `cupola replay`.
+//!
+//! Unless it is told not to, every block is stamped by a kernel right after its allocation, on
+//! its stream, at both ends and at sampled offsets, and checked by another right before its
+//! free: a block that shares memory with a live one, or is handed out while its old owner's
+//! work still runs, shows as wrong bytes.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use cupola::kernels::Kernels;
+use cupola::managers::ops;
+use cupola::trace::Trace;
+use cupola::{Context, Error, MemoryPool, PoolConfig, Stream, StreamConfig};
+
+use super::latency::Latencies;
+use super::plan::Plan;
+use super::worker::{Handed, Worker};
+use crate::cli::output::Progress;
+
+/// How to replay.
+#[derive(Clone, Copy)]
+pub(crate) struct Settings<'k> {
+    /// The hard limit of the pool in bytes.
+    pub(crate) limit: u64,
+    /// How many threads the streams are dealt to.
+    pub(crate) threads: usize,
+    /// What stamps and checks blocks; `None` for allocations alone.
+    pub(crate) kernels: Option<&'k Kernels>,
+    /// Whether each operation is timed. Reading the clock takes about as long as a good pool.
+    pub(crate) timed: bool,
+    /// Whether operations wait for the time that the trace has for them.
+    pub(crate) realtime: bool,
+    /// Whether the first allocation that does not fit ends the replay.
+    pub(crate) stop: bool,
+    /// Whether nothing is shown while it runs.
+    pub(crate) quiet: bool,
+}
+
+/// An allocation that did not fit.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    /// The position in the trace.
+    pub(crate) operation: usize,
+    pub(crate) error: Error,
+}
+
+/// What a replay did.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// From the first operation of any thread to the last one's end, in checked mode with all
+    /// that is on the device.
+    pub(crate) seconds: f64,
+    /// Blocks stamped and checked.
+    pub(crate) checked: usize,
+    /// Sampled bytes that did not hold what was written.
+    pub(crate) wrong_bytes: u64,
+    /// Allocations that did not fit, whose frees were left out.
+    pub(crate) failures: u64,
+    /// The one that comes first in the trace.
+    pub(crate) first_failure: Option<Failed>,
+    pub(super) allocate: Latencies,
+    pub(super) free: Latencies,
+}
+
+/// What the threads share.
+pub(super) struct Shared<'a> {
+    pub(super) pool: &'a MemoryPool,
+    pub(super) streams: &'a [Stream],
+    pub(super) trace: &'a Trace,
+    pub(super) settings: Settings<'a>,
+    /// Blocks on their way from one thread to another.
+    pub(super) handed: Vec<Mutex<Handed>>,
+    /// One thread has failed: the others stop waiting for it.
+    pub(super) over: AtomicBool,
+    pub(super) start: Barrier,
+}
+
+impl Shared<'_> {
+    pub(super) fn stop(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn stopped(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn handed(&self, slot: u32) -> MutexGuard<'_, Handed> {
+        // A thread that panicked ends the program; until then its block is as good as any.
+        let slot = &self.handed[slot as usize];
+        slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is told after each operation of a replay on one thread: its position, and whether it
+/// failed.
+pub(crate) type Observer<'o> = &'o mut (dyn FnMut(usize, bool) -> Result<(), Error> + Send);
+
+/// Replays `trace` through a new pool, and hands the pool back with what it did.
+///
+/// # Errors
+/// What the driver returned; allocations that do not fit are counted.
+pub(crate) fn run(
+    context: &Context,
+    trace: &Trace,
+    settings: Settings<'_>,
+) -> Result<(Outcome, MemoryPool), Error> {
+    let pool = context.memory_pool(PoolConfig::limit(settings.limit))?;
+    let outcome = run_in(context, &pool, trace, settings, None)?;
+    Ok((outcome, pool))
+}
+
+/// [`run`] in a pool that is there already.
+pub(crate) fn run_in(
+    context: &Context,
+    pool: &MemoryPool,
+    trace: &Trace,
+    settings: Settings<'_>,
+    observer: Option<Observer<'_>>,
+) -> Result<Outcome, Error> {
+    let plan = Plan::new(trace, settings.threads);
+    let streams: Vec<Stream> = (0..trace.streams().max(1))
+        .map(|_| context.streams().create(StreamConfig::default()))
+        .collect::<Result<_, _>>()?;
+    let threads = plan.threads.len();
+    // Counts wrong bytes; not from the pool, whose figures are compared with the trace's.
+    let own = context.memory_pool(PoolConfig::limit(threads as u64 * (2 << 20)))?;
+    let shared = Shared {
+        pool,
+        streams: &streams,
+        trace,
+        settings,
+        handed: (0..plan.handed).map(|_| Mutex::default()).collect(),
+        over: AtomicBool::new(false),
+        start: Barrier::new(threads),
+    };
+    let total = trace.operations().len() as u64;
+    let mut progress = Some(Progress::new("replay", total, settings.quiet));
+    let mut observer = observer;
+    let mut workers = Vec::with_capacity(threads);
+    for (thread, steps) in plan.threads.iter().enumerate() {
+        let mut wrong = own.allocate::<u64>(1, &streams[0])?;
+        ops::zero(&mut wrong, &streams[0])?;
+        workers.push(Worker {
+            shared: &shared,
+            steps,
+            slots: plan.own[thread],
+            wrong,
+            progress: progress.take(),
+            observer: observer.take(),
+        });
+    }
+    ops::synchronize(&streams[0])?;
+
+    let first = workers.remove(0);
+    let done = std::thread::scope(|scope| {
+        let others: Vec<_> = workers
+            .into_iter()
+            .map(|worker| scope.spawn(move || worker.run()))
+            .collect();
+        let mut done = vec![first.run()];
+        for other in others {
+            match other.join() {
+                Ok(result) => done.push(result),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        done
+    });
+
+    let mut outcome = Outcome::default();
+    let mut span: Option<(Instant, Instant)> = None;
+    for tally in done {
+        let tally = tally?;
+        let (begin, end) = span.unwrap_or((tally.begin, tally.end));
+        span = Some((begin.min(tally.begin), end.max(tally.end)));
+        outcome.checked += tally.checked;
+        outcome.failures += tally.failures;
+        outcome.allocate.extend(&tally.allocate);
+        outcome.free.extend(&tally.free);
+        outcome.wrong_bytes += tally.wrong_bytes;
+        let before = |first: &Failed, second: &Failed| first.operation < second.operation;
+        outcome.first_failure = match (outcome.first_failure.take(), tally.first_failure) {
+            (Some(first), Some(second)) if before(&second, &first) => Some(second),
+            (first, second) => first.or(second),
+        };
+    }
+    outcome.seconds = span.map_or(0.0, |(begin, end)| (end - begin).as_secs_f64());
+    Ok(outcome)
+}

@@ -1,0 +1,253 @@
+//! What a replay found, as text and as JSON.
+
+use std::fmt::Write as _;
+
+use cupola::managers::memory::Usage;
+use cupola::trace::{Ignored, Trace};
+use serde::Serialize;
+
+use super::engine::Failed;
+use super::latency::Percentiles;
+use super::smallest::Smallest;
+use crate::cli::device::{DeviceReport, Leaks};
+use crate::cli::output::{bytes, verdict};
+
+/// All of it.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    pub(super) device: DeviceReport,
+    pub(super) trace: TraceReport,
+    pub(super) threads: usize,
+    /// The seed by which operations were spread over streams, if they were.
+    pub(super) seed: Option<u64>,
+    pub(super) realtime: bool,
+    pub(super) replay: Option<ReplayReport>,
+    pub(super) smallest: Option<Smallest>,
+    pub(super) leaks: Leaks,
+}
+
+/// What was replayed.
+#[derive(Debug, Serialize)]
+pub(super) struct TraceReport {
+    pub(super) file: String,
+    pub(super) operations: usize,
+    pub(super) blocks: usize,
+    pub(super) streams: u32,
+    /// The most bytes alive at a time.
+    pub(super) peak: u64,
+    /// What the file holds and a trace cannot.
+    pub(super) older_blocks: u64,
+    pub(super) older_bytes: u64,
+    pub(super) recorded_failures: u64,
+    pub(super) events_of_other_devices: u64,
+}
+
+/// One replay under one limit.
+#[derive(Debug, Serialize)]
+pub(super) struct ReplayReport {
+    /// The hard limit of the pool in bytes.
+    pub(super) limit: u64,
+    pub(super) seconds: f64,
+    pub(super) operations_per_second: f64,
+    /// Time of a thread for each operation, without a look at the clock between; `None` where
+    /// there was other work as well.
+    pub(super) nanoseconds: Option<f64>,
+    /// Times of single allocations and frees, with two readings of the clock in each.
+    pub(super) allocate: Option<Percentiles>,
+    pub(super) free: Option<Percentiles>,
+    pub(super) failures: u64,
+    pub(super) first_failure: Option<Failure>,
+    /// Blocks stamped and checked; `None` if that was not asked for.
+    pub(super) checked: Option<usize>,
+    /// Sampled bytes that did not hold what was written.
+    pub(super) wrong_bytes: u64,
+    pub(super) gauges: Gauges,
+    /// Nothing failed, nothing was wrong, every block was checked, and none is alive.
+    pub(super) verified: bool,
+}
+
+/// The allocation that failed first.
+#[derive(Debug, Serialize)]
+pub(super) struct Failure {
+    /// Its position in the trace, from 0.
+    pub(super) operation: usize,
+    pub(super) error: String,
+}
+
+/// The pool at the end.
+#[derive(Debug, Serialize)]
+pub(super) struct Gauges {
+    pub(super) pool: String,
+    /// The most bytes that were alive at a time.
+    pub(super) peak_live: u64,
+    /// What the driver held for the pool at the end, if it says.
+    pub(super) reserved: Option<u64>,
+    pub(super) live: u64,
+    pub(super) allocations: u64,
+    pub(super) frees: u64,
+}
+
+impl Gauges {
+    pub(super) fn new(pool: String, usage: &Usage) -> Self {
+        Self {
+            pool,
+            peak_live: usage.peak,
+            reserved: usage.reserved,
+            live: usage.live,
+            allocations: usage.allocations,
+            frees: usage.frees,
+        }
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "         {}\n         peak {}\n",
+            self.pool,
+            bytes(self.peak_live)
+        )
+    }
+}
+
+impl TraceReport {
+    pub(super) fn new(file: String, trace: &Trace) -> Self {
+        let Ignored {
+            older_blocks,
+            older_bytes,
+            failures,
+            other_devices,
+            ..
+        } = trace.ignored();
+        Self {
+            file,
+            operations: trace.operations().len(),
+            blocks: trace.blocks(),
+            streams: trace.streams(),
+            peak: trace.peak_bytes(),
+            older_blocks,
+            older_bytes,
+            recorded_failures: failures,
+            events_of_other_devices: other_devices,
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text = format!(
+            "trace    {} operations on {} streams, {} blocks, peak {}: {}\n",
+            self.operations,
+            self.streams,
+            self.blocks,
+            bytes(self.peak),
+            self.file,
+        );
+        for (count, what) in [
+            (
+                self.older_blocks,
+                format!(
+                    "blocks ({}) from before the recording",
+                    bytes(self.older_bytes)
+                ),
+            ),
+            (
+                self.recorded_failures,
+                "requests that failed when it was recorded".into(),
+            ),
+            (
+                self.events_of_other_devices,
+                "events of other devices".into(),
+            ),
+        ] {
+            if count > 0 {
+                let _ = writeln!(text, "         NOT REPLAYED: {count} {what}");
+            }
+        }
+        text
+    }
+}
+
+impl From<&Failed> for Failure {
+    fn from(failed: &Failed) -> Self {
+        Self {
+            operation: failed.operation,
+            error: failed.error.to_string(),
+        }
+    }
+}
+
+impl ReplayReport {
+    fn text(&self, report: &Report) -> String {
+        let mut text = format!(
+            "replay   {:.3} s ({:.0} operations a second), {} threads, limit {} ({:.4} x the peak)\n",
+            self.seconds,
+            self.operations_per_second,
+            report.threads,
+            bytes(self.limit),
+            self.limit as f64 / report.trace.peak.max(1) as f64,
+        );
+        if let Some(nanoseconds) = self.nanoseconds {
+            let _ = writeln!(text, "         {nanoseconds:.1} ns for an operation");
+        }
+        for (what, times) in [("allocate", self.allocate), ("free", self.free)] {
+            let Some(times) = times else {
+                continue;
+            };
+            let _ = writeln!(
+                text,
+                "         {what:8} p50 {} ns, p99 {} ns, p99.9 {} ns, p99.99 {} ns, max {} ns",
+                times.p50, times.p99, times.p999, times.p9999, times.max,
+            );
+        }
+        text += &self.gauges.text();
+        let _ = writeln!(text, "         {} failures", self.failures);
+        if let Some(failure) = &self.first_failure {
+            let Failure { operation, error } = failure;
+            let _ = writeln!(text, "         first at operation {operation}: {error}");
+        }
+        if let Some(checked) = self.checked {
+            let _ = writeln!(
+                text,
+                "         {checked} blocks stamped and checked, {} wrong bytes",
+                self.wrong_bytes
+            );
+        }
+        text
+    }
+}
+
+impl Smallest {
+    fn text(&self, report: &Report) -> String {
+        let found = match self.limit {
+            Some(limit) => format!(
+                "{} ({limit} bytes), {:.4} x the peak",
+                bytes(limit),
+                limit as f64 / report.trace.peak.max(1) as f64,
+            ),
+            None => "none: the trace does not fit the device".into(),
+        };
+        let tried = self.tried.len();
+        format!("smallest limit {found}; {tried} limits tried\n")
+    }
+}
+
+impl Report {
+    /// Every result was right and nothing leaked.
+    pub(super) fn verified(&self) -> bool {
+        let replayed = self.replay.as_ref().is_none_or(|replay| replay.verified);
+        let found = self.smallest.as_ref();
+        let found = found.is_none_or(|smallest| smallest.limit.is_some());
+        replayed && found && self.leaks.none()
+    }
+
+    /// What is said at the end.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        if let Some(replay) = &self.replay {
+            text += &replay.text(self);
+        }
+        if let Some(smallest) = &self.smallest {
+            text += &smallest.text(self);
+        }
+        text += &self.leaks.text();
+        let _ = writeln!(text, "{}", verdict(self.verified()));
+        text
+    }
+}

@@ -1,0 +1,228 @@
+//! One thread of a replay.
+
+use std::time::{Duration, Instant};
+
+use cupola::managers::ops;
+use cupola::{Buffer, Error, Stream};
+
+use super::engine::{Failed, Observer, Shared};
+use super::latency::Latencies;
+use super::plan::{Kind, Slot, Step};
+use crate::cli::output::Progress;
+
+/// A block that is alive.
+pub(super) struct Block {
+    buffer: Buffer<u8>,
+    /// Its number in the trace, with which it is stamped.
+    number: usize,
+    stream: u32,
+}
+
+/// A block on its way to the thread that frees it.
+#[derive(Default)]
+pub(super) enum Handed {
+    /// Not allocated yet.
+    #[default]
+    Awaited,
+    Ready(Block),
+    /// It could not be allocated, or was taken.
+    Gone,
+}
+
+pub(super) struct Worker<'a, 'o> {
+    pub(super) shared: &'a Shared<'a>,
+    pub(super) steps: &'a [Step],
+    /// How many blocks the thread keeps.
+    pub(super) slots: u32,
+    /// Counts wrong bytes, on the device.
+    pub(super) wrong: Buffer<u64>,
+    pub(super) progress: Option<Progress>,
+    pub(super) observer: Option<Observer<'o>>,
+}
+
+/// What one thread did.
+pub(super) struct Tally {
+    pub(super) begin: Instant,
+    pub(super) end: Instant,
+    pub(super) checked: usize,
+    pub(super) wrong_bytes: u64,
+    pub(super) failures: u64,
+    pub(super) first_failure: Option<Failed>,
+    pub(super) allocate: Latencies,
+    pub(super) free: Latencies,
+}
+
+impl Worker<'_, '_> {
+    /// Does all steps.
+    pub(super) fn run(mut self) -> Result<Tally, Error> {
+        let done = self.steps();
+        if done.is_err() {
+            self.shared.stop();
+        }
+        done
+    }
+
+    fn steps(&mut self) -> Result<Tally, Error> {
+        let shared = self.shared;
+        let mut live: Vec<Option<Block>> = (0..self.slots).map(|_| None).collect();
+        let room = match shared.settings.timed {
+            true => self.steps.len() / 2 + 1,
+            false => 0,
+        };
+        shared.start.wait();
+        let begin = Instant::now();
+        let mut tally = Tally {
+            begin,
+            end: begin,
+            checked: 0,
+            wrong_bytes: 0,
+            failures: 0,
+            first_failure: None,
+            allocate: Latencies::with_capacity(room),
+            free: Latencies::with_capacity(room),
+        };
+        for (done, step) in self.steps.iter().enumerate() {
+            if shared.stopped() {
+                break;
+            }
+            if shared.settings.realtime {
+                wait_until(begin, shared.trace.time(step.operation));
+            }
+            let failures = tally.failures;
+            match step.kind {
+                Kind::Allocate { bytes } => {
+                    let block = self.allocate(step, bytes, &mut tally)?;
+                    match step.slot {
+                        Slot::Own(slot) => live[slot as usize] = block,
+                        Slot::Handed(slot) => {
+                            *shared.handed(slot) = block.map_or(Handed::Gone, Handed::Ready);
+                        }
+                    }
+                }
+                Kind::Free => {
+                    let block = match step.slot {
+                        Slot::Own(slot) => live[slot as usize].take(),
+                        Slot::Handed(slot) => self.receive(slot),
+                    };
+                    if let Some(block) = block {
+                        self.free(block, step.stream, &mut tally)?;
+                    }
+                }
+            }
+            if let Some(observer) = &mut self.observer {
+                observer(step.operation, tally.failures > failures)?;
+            }
+            if let (Some(progress), 0) = (&mut self.progress, done % 1024) {
+                progress.at((done * shared.settings.threads) as u64);
+            }
+        }
+        tally.end = Instant::now();
+        // What the program never freed.
+        let timed = (tally.allocate, tally.free);
+        (tally.allocate, tally.free) = Default::default();
+        for block in live.into_iter().flatten() {
+            let stream = block.stream;
+            self.free(block, stream, &mut tally)?;
+        }
+        (tally.allocate, tally.free) = timed;
+        if shared.settings.kernels.is_some() {
+            for stream in shared.streams {
+                ops::synchronize(stream)?;
+            }
+            tally.end = Instant::now();
+            let mut wrong = [0];
+            ops::read(&self.wrong, &mut wrong, &shared.streams[0])?;
+            tally.wrong_bytes = wrong[0];
+        }
+        Ok(tally)
+    }
+
+    fn stream(&self, number: u32) -> &Stream {
+        &self.shared.streams[number as usize]
+    }
+
+    fn allocate(&self, step: &Step, bytes: u64, tally: &mut Tally) -> Result<Option<Block>, Error> {
+        let stream = self.stream(step.stream);
+        let len = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let start = self.shared.settings.timed.then(Instant::now);
+        let made = self.shared.pool.allocate::<u8>(len, stream);
+        if let Some(start) = start {
+            tally.allocate.push(start.elapsed());
+        }
+        let mut buffer = match made {
+            Ok(buffer) => buffer,
+            Err(error @ (Error::OverLimit(..) | Error::OutOfMemory { .. })) => {
+                tally.failures += 1;
+                let operation = step.operation;
+                tally
+                    .first_failure
+                    .get_or_insert(Failed { operation, error });
+                if self.shared.settings.stop {
+                    self.shared.stop();
+                }
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some(kernels) = self.shared.settings.kernels {
+            kernels.stamp(&mut buffer, step.block as u64, stream)?;
+        }
+        Ok(Some(Block {
+            buffer,
+            number: step.block,
+            stream: step.stream,
+        }))
+    }
+
+    /// Checks a block on stream `on` and frees it behind that.
+    fn free(&mut self, block: Block, on: u32, tally: &mut Tally) -> Result<(), Error> {
+        if let Some(kernels) = self.shared.settings.kernels {
+            if block.stream != on {
+                ops::order(self.stream(block.stream), self.stream(on))?;
+            }
+            let stream = &self.shared.streams[on as usize];
+            kernels.check(&block.buffer, block.number as u64, &mut self.wrong, stream)?;
+            tally.checked += 1;
+        }
+        let start = self.shared.settings.timed.then(Instant::now);
+        // Freed on drop, in stream order: after the check.
+        drop(block);
+        if let Some(start) = start {
+            tally.free.push(start.elapsed());
+        }
+        Ok(())
+    }
+
+    /// The block that another thread allocates; `None` if it could not.
+    fn receive(&self, slot: u32) -> Option<Block> {
+        loop {
+            let mut handed = self.shared.handed(slot);
+            match std::mem::replace(&mut *handed, Handed::Gone) {
+                Handed::Ready(block) => return Some(block),
+                Handed::Gone => return None,
+                Handed::Awaited => *handed = Handed::Awaited,
+            }
+            drop(handed);
+            if self.shared.stopped() {
+                return None;
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Waits until `time` nanoseconds after `begin`: sleeps for most of it and spins for the rest,
+/// because a sleep wakes late.
+fn wait_until(begin: Instant, time: Option<u64>) {
+    const LATE: Duration = Duration::from_millis(1);
+    let Some(time) = time.map(Duration::from_nanos) else {
+        return;
+    };
+    loop {
+        match time.checked_sub(begin.elapsed()) {
+            None | Some(Duration::ZERO) => return,
+            Some(left) if left > 2 * LATE => std::thread::sleep(left - LATE),
+            Some(_) => std::hint::spin_loop(),
+        }
+    }
+}
