@@ -34,6 +34,7 @@ struct Readme;
 
 pub mod bench;
 mod open;
+pub mod picture;
 pub mod trace;
 
 pub use cupola_core as core;
