@@ -163,7 +163,7 @@ impl Stream {
         let core = self.core();
         let unverified = |error: Error| error.unverified(call);
         let driver = core.enter().map_err(unverified)?;
-        let mark = self.launches().mark();
+        let mark = self.mark();
         let done = match is_capturing(driver, self.raw()) {
             // The work is in a graph, and waiting for the stream would break the capture.
             Ok(true) => return Ok(()),
@@ -173,7 +173,7 @@ impl Stream {
         };
         match done {
             Ok(()) => {
-                self.launches().complete(mark);
+                self.complete(mark);
                 Ok(())
             }
             Err(DriverError::Failed { code, .. }) if code.is_sticky() => {
@@ -189,7 +189,7 @@ impl Stream {
 
 /// `cuStreamIsCapturing`: whether the stream must not be waited for. The legacy stream must
 /// not either while another stream is captured that waits for it.
-fn is_capturing(driver: &Driver, stream: CUstream) -> Result<bool, DriverError> {
+pub(crate) fn is_capturing(driver: &Driver, stream: CUstream) -> Result<bool, DriverError> {
     let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
     // SAFETY: the stream is alive, its context is current, and `status` outlives the call.
     match unsafe { driver.cuStreamIsCapturing(stream, &raw mut status) } {
@@ -209,7 +209,7 @@ fn is_capturing(driver: &Driver, stream: CUstream) -> Result<bool, DriverError> 
 pub(crate) fn settle(stream: &Stream, site: Site) -> bool {
     let core = stream.core();
     let site = stream.on_stream(site);
-    let mark = stream.launches().mark();
+    let mark = stream.mark();
     let settled = settled(core, || {
         // SAFETY: the stream is alive.
         core.last_call(site, |driver| unsafe {
@@ -217,7 +217,7 @@ pub(crate) fn settle(stream: &Stream, site: Site) -> bool {
         })
     });
     if settled {
-        stream.launches().complete(mark);
+        stream.complete(mark);
     }
     settled
 }

@@ -8,6 +8,8 @@ mod backing;
 mod barrier;
 #[cfg_attr(not(test), expect(dead_code, reason = "for the pool's own lists"))]
 pub(crate) mod bias;
+#[cfg_attr(not(test), expect(dead_code, reason = "for the pool's tickets"))]
+pub(crate) mod clock;
 mod usage;
 
 use std::fmt;

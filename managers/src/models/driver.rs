@@ -1,5 +1,6 @@
 //! A driver for the models: contexts, streams and events that are only counted. As CUDA does,
-//! it gives the address of what was destroyed to what is made next.
+//! it gives the address of what was destroyed to what is made next. Work on streams is counted
+//! as if there were one stream; it completes when somebody asks for it.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
@@ -8,6 +9,7 @@ use std::sync::Arc;
 
 use cupola_sys::Symbol;
 use cupola_sys::driver::{CUcontext, CUevent, CUresult, CUstream, Driver, ProcAddress, pfn};
+use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Mutex, MutexGuard};
 
 use crate::context::{ContextCore, Hold, Ledger};
@@ -18,6 +20,10 @@ pub(super) struct Device {
     /// Address of a context, and a number that no other one has.
     contexts: Vec<(usize, u64)>,
     objects: Vec<usize>,
+    /// Events that were recorded, and how much work they cover.
+    recorded: Vec<(usize, u64)>,
+    /// How much work has completed.
+    completed: u64,
     /// Contexts so far.
     pub(super) made: u64,
     /// Streams and events so far.
@@ -28,6 +34,9 @@ pub(super) struct Device {
 
 loom::lazy_static! {
     static ref DEVICE: Mutex<Device> = Mutex::new(Device::default());
+    /// How much work was put on streams. Not under the lock: that would put threads in an
+    /// order in which the driver does not put them.
+    static ref WORK: AtomicU64 = AtomicU64::new(0);
 }
 
 per_thread! {
@@ -38,6 +47,16 @@ per_thread! {
 /// The device of this run of a model.
 pub(super) fn device() -> MutexGuard<'static, Device> {
     DEVICE.lock().unwrap()
+}
+
+/// Puts work on the stream: how much there has been then.
+pub(super) fn put_work() -> u64 {
+    WORK.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+/// How much work has completed.
+pub(super) fn completed() -> u64 {
+    device().completed
 }
 
 impl Device {
@@ -57,6 +76,7 @@ impl Device {
         match self.objects.iter().position(|&object| object == address) {
             Some(place) => {
                 self.objects.remove(place);
+                self.recorded.retain(|event| event.0 != address);
                 CUresult::CUDA_SUCCESS
             }
             None => {
@@ -171,6 +191,34 @@ unsafe extern "C" fn destroy_event(event: CUevent) -> CUresult {
     device().destroy(event.addr())
 }
 
+unsafe extern "C" fn record_event(event: CUevent, stream: CUstream) -> CUresult {
+    let covered = WORK.load(Ordering::Relaxed);
+    let mut device = device();
+    let objects = [event.addr(), stream.addr()];
+    if !objects.iter().all(|object| device.objects.contains(object)) {
+        device.mistakes.push("a record with what is not there");
+    }
+    device.recorded.retain(|known| known.0 != event.addr());
+    device.recorded.push((event.addr(), covered));
+    CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn query_event(event: CUevent) -> CUresult {
+    let mut device = device();
+    let known = device.recorded.iter().find(|known| known.0 == event.addr());
+    if let Some(&(_, covered)) = known {
+        device.completed = device.completed.max(covered);
+    }
+    CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn synchronize_stream(_: CUstream) -> CUresult {
+    let covered = WORK.load(Ordering::Relaxed);
+    let mut device = device();
+    device.completed = device.completed.max(covered);
+    CUresult::CUDA_SUCCESS
+}
+
 unsafe extern "C" fn create_stream(stream: *mut CUstream, _: c_uint, _: c_int) -> CUresult {
     if current().is_none() {
         return CUresult::CUDA_ERROR_INVALID_CONTEXT;
@@ -197,6 +245,9 @@ unsafe impl ProcAddress for Source {
             "cuCtxDestroy_v2" => destroy_context as pfn::cuCtxDestroy_v2 as _,
             "cuEventCreate" => create_event as pfn::cuEventCreate as _,
             "cuEventDestroy_v2" => destroy_event as pfn::cuEventDestroy_v2 as _,
+            "cuEventRecord" => record_event as pfn::cuEventRecord as _,
+            "cuEventQuery" => query_event as pfn::cuEventQuery as _,
+            "cuStreamSynchronize" => synchronize_stream as pfn::cuStreamSynchronize as _,
             "cuStreamCreateWithPriority" => create_stream as pfn::cuStreamCreateWithPriority as _,
             "cuStreamDestroy_v2" => destroy_stream as pfn::cuStreamDestroy_v2 as _,
             _ => ptr::null(),

@@ -12,16 +12,16 @@ use crate::event::{EventConfig, EventManager, EventsConfig};
 use crate::lifecycle::State;
 use crate::stream::{StreamConfig, StreamManager, StreamsConfig};
 
-struct Managers {
-    streams: StreamManager,
+pub(super) struct Managers {
+    pub(super) streams: StreamManager,
     events: EventManager,
-    core: Arc<ContextCore>,
-    ledger: Arc<Ledger>,
+    pub(super) core: Arc<ContextCore>,
+    pub(super) ledger: Arc<Ledger>,
 }
 
-type Shared = loom::sync::Arc<Managers>;
+pub(super) type Shared = loom::sync::Arc<Managers>;
 
-fn managers() -> Shared {
+pub(super) fn managers() -> Shared {
     let driver: Driver = driver::driver();
     let ledger = Arc::new(Ledger::new());
     let core = driver::context(&driver, &ledger);
@@ -35,7 +35,7 @@ fn managers() -> Shared {
 }
 
 /// The end of everything.
-fn close(managers: Shared) {
+pub(super) fn close(managers: Shared) {
     let ledger = managers.ledger.clone();
     drop(managers);
     device().check_empty();

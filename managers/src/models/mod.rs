@@ -10,6 +10,7 @@
 //! that is not freed keeps its `Arc` of the depot, and loom refuses to end a run with one.
 
 mod bias;
+mod clock;
 mod current;
 mod demand;
 mod driver;

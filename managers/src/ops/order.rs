@@ -61,11 +61,11 @@ pub fn order(first: &Stream, then: &Stream) -> Result<()> {
 #[track_caller]
 pub fn synchronize(stream: &Stream) -> Result<()> {
     let driver = stream.core().enter()?;
-    let mark = stream.launches().mark();
+    let mark = stream.mark();
     // SAFETY: the stream is alive, and its context is current.
     let done = unsafe { driver.cuStreamSynchronize(stream.raw()) };
     stream.check(done)?;
-    stream.launches().complete(mark);
+    stream.complete(mark);
     Ok(())
 }
 
@@ -91,13 +91,13 @@ pub fn synchronize_event(event: &Event) -> Result<()> {
 #[track_caller]
 pub fn query(stream: &Stream) -> Result<bool> {
     let driver = stream.core().enter()?;
-    let mark = stream.launches().mark();
+    let mark = stream.mark();
     // SAFETY: the stream is alive, and its context is current.
     let asked = unsafe { driver.cuStreamQuery(stream.raw()) };
     match ready(asked) {
         Ok(ready) => {
             if ready {
-                stream.launches().complete(mark);
+                stream.complete(mark);
             }
             Ok(ready)
         }

@@ -23,6 +23,7 @@ use crate::context::ContextCore;
 use crate::error::{Quiet, Result, Ring, Site};
 use crate::event::EventPool;
 use crate::lifecycle::{RecycleStats, ShutdownReport, State};
+use crate::memory::clock::StreamClock;
 use crate::recycle::{Leased, Recycler};
 
 /// Names one life of a stream of a [`StreamManager`].
@@ -289,6 +290,14 @@ impl fmt::Debug for StreamManager {
     }
 }
 
+/// What is on a stream at a time.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    launches: u64,
+    /// The last ticket of memory that was freed by then.
+    freed: Option<u64>,
+}
+
 /// A leased stream. Clones are the same stream.
 ///
 /// What orders work on it is in [`ops`](crate::ops).
@@ -347,6 +356,35 @@ impl Stream {
     #[inline]
     pub(crate) fn launches(&self) -> &Ring {
         self.0.launches()
+    }
+
+    /// What tells when memory that was freed here is free.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the pool"))]
+    pub(crate) fn clock(&self) -> &Arc<StreamClock> {
+        self.0.clock()
+    }
+
+    /// Before a wait on the host for all work on the stream: what to
+    /// [complete](Self::complete) after.
+    #[inline]
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            launches: self.launches().mark(),
+            freed: self.0.used_clock().map(StreamClock::mark),
+        }
+    }
+
+    /// What was there at the mark has completed.
+    #[inline]
+    pub(crate) fn complete(&self, mark: Mark) {
+        self.launches().complete(mark.launches);
+        if let (Some(clock), Some(ticket)) = (self.0.used_clock(), mark.freed) {
+            clock.complete(if cfg!(mutant = "clock_wait_covers_all") {
+                clock.mark()
+            } else {
+                ticket
+            });
+        }
     }
 
     /// Where events for this stream come from.

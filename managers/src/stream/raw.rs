@@ -1,8 +1,8 @@
 //! `RawStream`: a driver's stream and what ends with it.
 
 use std::ptr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use cupola_sys::driver::{CUstream, CUstream_flags};
 
@@ -10,6 +10,7 @@ use super::StreamConfig;
 use crate::context::{ContextCore, Kind};
 use crate::error::{Result, Ring, Site};
 use crate::event::EventPool;
+use crate::memory::clock::StreamClock;
 use crate::recycle::Recycled;
 
 /// `CU_STREAM_LEGACY`.
@@ -23,6 +24,8 @@ pub(crate) struct RawStream {
     config: StreamConfig,
     serial: u64,
     launches: Arc<Ring>,
+    /// Made when memory is first freed here.
+    clock: OnceLock<Arc<StreamClock>>,
     events: Arc<EventPool>,
     core: Arc<ContextCore>,
 }
@@ -64,6 +67,7 @@ impl RawStream {
             config,
             serial: next_serial(),
             launches: core.launches().ring(),
+            clock: OnceLock::new(),
             events: Arc::clone(events),
             core: Arc::clone(core),
         })
@@ -81,6 +85,7 @@ impl RawStream {
             config: StreamConfig::default(),
             serial: next_serial(),
             launches: core.launches().ring(),
+            clock: OnceLock::new(),
             events: Arc::clone(events),
             core: Arc::clone(core),
         }
@@ -109,6 +114,22 @@ impl RawStream {
         &self.launches
     }
 
+    /// What tells when memory that was freed here is free.
+    pub(super) fn clock(&self) -> &Arc<StreamClock> {
+        self.clock.get_or_init(|| {
+            // SAFETY: the stream is of this context; before it is destroyed `end` retires the
+            // clock, or drops it.
+            let clock =
+                unsafe { StreamClock::new(self.serial, self.raw, &self.events, &self.core) };
+            Arc::new(clock)
+        })
+    }
+
+    /// The clock, if memory was ever freed here.
+    pub(super) fn used_clock(&self) -> Option<&StreamClock> {
+        self.clock.get().map(Arc::as_ref)
+    }
+
     pub(super) fn events(&self) -> &Arc<EventPool> {
         &self.events
     }
@@ -116,7 +137,16 @@ impl RawStream {
     #[track_caller]
     fn end(&mut self) -> Result<()> {
         let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
-        if raw.is_null() || !self.owned {
+        if raw.is_null() {
+            return Ok(());
+        }
+        if let Some(clock) = self.clock.take()
+            && Arc::strong_count(&clock) > 1
+        {
+            // Somebody else has it, and memory that was freed here.
+            clock.retire(&self.core);
+        }
+        if !self.owned {
             return Ok(());
         }
         // SAFETY: created by `create`, and this was the only copy.

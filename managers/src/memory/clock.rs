@@ -1,0 +1,420 @@
+//! `StreamClock`: which of the memory that was freed on a stream is free by now.
+//!
+//! A free makes no driver call: it takes a ticket. Tickets of one batch have one number. Only
+//! when somebody else wants the memory is the batch closed, by an event recorded on the stream:
+//! when that is reached, everything that was on the stream at a free of the batch is done.
+//!
+//! The batch is closed for new tickets before the event is recorded. So whoever still got a
+//! ticket of it had put its work on the stream before the record, and the event covers that.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cupola_sys::driver::{CUresult, CUstream, CUstreamCaptureMode, Driver, DriverError};
+
+use crate::context::ContextCore;
+use crate::error::{ErrorClass, Quiet, Result, Site};
+use crate::event::{self, EventConfig, EventPool, LeasedEvent, RawEvent};
+use crate::stream::Stream;
+use crate::submit;
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+
+/// The clock of one driver stream, shared by all that free memory on it. It keeps neither the
+/// stream nor its context alive, but for the context of events that are not reached yet.
+pub(crate) struct StreamClock {
+    serial: u64,
+    /// The ticket of the open batch.
+    open: AtomicU64,
+    /// Every ticket up to this one is complete.
+    done: AtomicU64,
+    closing: Mutex<Closing>,
+    records: AtomicU64,
+    queries: AtomicU64,
+    waits: AtomicU64,
+}
+
+/// What batches are closed with.
+struct Closing {
+    /// Until the stream is destroyed.
+    stream: Option<Recorder>,
+    /// Every ticket up to this one is covered by an event, or was when it completed.
+    covered: u64,
+    /// Events that were not reached yet when they were last asked, with the last ticket that
+    /// each covers; oldest first.
+    events: VecDeque<(u64, LeasedEvent)>,
+}
+
+/// What an event is recorded with. The stream keeps its context as long as this is there.
+struct Recorder {
+    raw: CUstream,
+    events: Arc<EventPool>,
+    core: Arc<ContextCore>,
+}
+
+// SAFETY: a CUstream may be used from any thread; the rest is Send and Sync.
+unsafe impl Send for Recorder {}
+
+/// What came of closing a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closed {
+    /// An event covers the ticket, or it is complete.
+    Covered,
+    /// The stream is being captured: nothing was done.
+    Capturing,
+    /// The stream went, and nothing tells when its work is done: the ticket never completes.
+    Never,
+}
+
+/// Driver calls of a clock so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ClockCalls {
+    /// `cuEventRecord`.
+    pub(crate) records: u64,
+    /// `cuEventQuery`.
+    pub(crate) queries: u64,
+    /// `cuStreamWaitEvent`.
+    pub(crate) waits: u64,
+}
+
+fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+impl StreamClock {
+    /// # Safety
+    /// `raw` is a stream of the context, and alive until [`retire`](Self::retire) or the
+    /// clock's end.
+    pub(crate) unsafe fn new(
+        serial: u64,
+        raw: CUstream,
+        events: &Arc<EventPool>,
+        core: &Arc<ContextCore>,
+    ) -> Self {
+        Self {
+            serial,
+            open: AtomicU64::new(1),
+            done: AtomicU64::new(0),
+            closing: Mutex::new(Closing {
+                stream: Some(Recorder {
+                    raw,
+                    events: Arc::clone(events),
+                    core: Arc::clone(core),
+                }),
+                covered: 0,
+                events: VecDeque::new(),
+            }),
+            records: AtomicU64::new(0),
+            queries: AtomicU64::new(0),
+            waits: AtomicU64::new(0),
+        }
+    }
+
+    /// The stream's.
+    pub(crate) fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// A ticket, 1 or more, for what the caller frees: it completes when everything has that
+    /// the caller, or whoever it synchronised with, has put on the stream before this.
+    #[inline]
+    pub(crate) fn stamp(&self) -> u64 {
+        if cfg!(mutant = "clock_stamp_is_a_load") {
+            return self.open.load(Ordering::Relaxed);
+        }
+        // An exchange, so that it is before or after the one that closes the batch: before,
+        // and the caller's work comes before the record; or after, and this is the next batch.
+        self.open.fetch_add(0, Ordering::Release)
+    }
+
+    /// Every ticket up to this one is complete.
+    #[inline]
+    pub(crate) fn done(&self) -> u64 {
+        self.done.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    pub(crate) fn is_done(&self, ticket: u64) -> bool {
+        ticket <= self.done()
+    }
+
+    /// Driver calls so far.
+    pub(crate) fn calls(&self) -> ClockCalls {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        ClockCalls {
+            records: read(&self.records),
+            queries: read(&self.queries),
+            waits: read(&self.waits),
+        }
+    }
+
+    /// Sees to it that an event covers the ticket, which is one that was given out.
+    ///
+    /// # Errors
+    /// What the driver returned; the next call tries again.
+    #[track_caller]
+    pub(crate) fn close(&self, core: &Arc<ContextCore>, ticket: u64) -> Result<Closed> {
+        core.not_forked()?;
+        let _quiet = Quiet::new();
+        self.close_in(&mut self.lock(), ticket)
+    }
+
+    #[track_caller]
+    fn close_in(&self, closing: &mut Closing, ticket: u64) -> Result<Closed> {
+        if ticket <= closing.covered || self.is_done(ticket) {
+            return Ok(Closed::Covered);
+        }
+        let Some(stream) = &closing.stream else {
+            return Ok(Closed::Never);
+        };
+        if stream.is_capturing()? {
+            return Ok(Closed::Capturing);
+        }
+        let event = event::acquire(&stream.core, &stream.events, EventConfig::default(), false)?;
+        let mut last = 0;
+        if !cfg!(mutant = "clock_closes_after_the_record") {
+            last = self.end_batch();
+        }
+        count(&self.records);
+        stream.record(&event)?;
+        if cfg!(mutant = "clock_closes_after_the_record") {
+            last = self.end_batch();
+        }
+        // A capture that began meanwhile has the event: it says nothing of the stream, and
+        // who waits for it would be drawn into the capture.
+        if stream.is_capturing()? {
+            return Ok(Closed::Capturing);
+        }
+        closing.covered = last;
+        closing.events.push_back((last, event));
+        Ok(Closed::Covered)
+    }
+
+    /// Opens the next batch. The ticket of the one before.
+    fn end_batch(&self) -> u64 {
+        self.open.fetch_add(1, Ordering::AcqRel)
+    }
+
+    /// Asks the events, from the oldest to the first that is not reached (`cuEventQuery`).
+    /// What [`done`](Self::done) is then.
+    ///
+    /// # Errors
+    /// What the driver returned; the next call asks again.
+    #[track_caller]
+    pub(crate) fn poll(&self, core: &Arc<ContextCore>) -> Result<u64> {
+        core.not_forked()?;
+        let _quiet = Quiet::new();
+        let mut closing = self.lock();
+        self.poll_in(&mut closing, core)?;
+        Ok(self.done())
+    }
+
+    #[track_caller]
+    fn poll_in(&self, closing: &mut Closing, core: &Arc<ContextCore>) -> Result<()> {
+        // What a wait of the user's has completed.
+        while closing
+            .events
+            .front()
+            .is_some_and(|(last, _)| self.is_done(*last))
+        {
+            closing.events.pop_front();
+        }
+        if closing.events.is_empty() {
+            return Ok(());
+        }
+        let driver = core.enter()?;
+        let _relaxed = Relaxed::enter(driver);
+        while let Some((last, event)) = closing.events.front() {
+            count(&self.queries);
+            // SAFETY: the event is alive, and its context is current.
+            match unsafe { driver.cuEventQuery(event.as_raw()) } {
+                Ok(()) => {
+                    self.complete(*last);
+                    closing.events.pop_front();
+                }
+                Err(call) if call.status() == Some(CUresult::CUDA_ERROR_NOT_READY) => break,
+                // A capture began between the question and the record, and has the event now.
+                Err(call) if call.class() == ErrorClass::Capture => {
+                    closing.events.pop_front();
+                    let newest = closing.events.back().map(|(last, _)| *last);
+                    closing.covered = newest.unwrap_or_else(|| self.done());
+                }
+                Err(call) => return Err(core.failed(call)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes what comes on `by` wait for the ticket, on the device (`cuStreamWaitEvent`). True
+    /// when it does, or need not; false when one of the streams is being captured, or the
+    /// ticket never completes.
+    ///
+    /// # Errors
+    /// What the driver returned.
+    #[track_caller]
+    pub(crate) fn wait_on_device(
+        &self,
+        core: &Arc<ContextCore>,
+        ticket: u64,
+        by: &Stream,
+    ) -> Result<bool> {
+        if by.serial() == self.serial || self.is_done(ticket) {
+            return Ok(true);
+        }
+        core.not_forked()?;
+        if by.is_capturing()? {
+            return Ok(false);
+        }
+        let event = {
+            let _quiet = Quiet::new();
+            let mut closing = self.lock();
+            if self.close_in(&mut closing, ticket)? != Closed::Covered {
+                return Ok(false);
+            }
+            let mut events = closing.events.iter();
+            events
+                .find(|(last, _)| ticket <= *last)
+                .map(|(_, event)| event.clone())
+        };
+        // None: it has completed since.
+        if let Some(event) = event {
+            count(&self.waits);
+            submit::wait(by, &event)?;
+        }
+        Ok(true)
+    }
+
+    /// Waits on the host until the ticket completes: true, or until `deadline`. False also
+    /// when the stream is being captured, or the ticket never completes.
+    ///
+    /// # Errors
+    /// What the driver returned.
+    #[track_caller]
+    pub(crate) fn wait_on_host(
+        &self,
+        core: &Arc<ContextCore>,
+        ticket: u64,
+        deadline: Instant,
+    ) -> Result<bool> {
+        let spin = Instant::now() + Duration::from_micros(20);
+        let mut nap = Duration::from_micros(50);
+        while !self.is_done(ticket) {
+            if self.close(core, ticket)? != Closed::Covered {
+                return Ok(false);
+            }
+            if self.poll(core)? >= ticket {
+                break;
+            }
+            let now = Instant::now();
+            if now >= deadline {
+                return Ok(false);
+            }
+            if now < spin {
+                core::hint::spin_loop();
+            } else {
+                thread::sleep(nap.min(deadline - now));
+                nap = (nap * 2).min(Duration::from_millis(1));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Ends the batch, for somebody who is about to wait on the host for all work on the
+    /// stream: what to [complete](Self::complete) after.
+    pub(crate) fn mark(&self) -> u64 {
+        self.end_batch()
+    }
+
+    /// Everything up to this ticket was waited for.
+    pub(crate) fn complete(&self, ticket: u64) {
+        // Release: what the caller saw completed comes before the next use of the memory.
+        self.done.fetch_max(ticket, Ordering::AcqRel);
+    }
+
+    /// The stream is about to be destroyed: covers what is left by a last event, else waits
+    /// for the stream on the host. If neither can be had, those tickets never complete: the
+    /// context is lost, or a capture is open on the stream.
+    #[track_caller]
+    pub(crate) fn retire(&self, core: &Arc<ContextCore>) {
+        if core.not_forked().is_err() {
+            return;
+        }
+        let _quiet = Quiet::new();
+        let mut closing = self.lock();
+        let closed = self.close_in(&mut closing, self.open.load(Ordering::Acquire));
+        let Some(stream) = closing.stream.take() else {
+            return;
+        };
+        // Waiting would break a capture, which may be other code's.
+        if closed.is_err() && core.is_healthy() {
+            let last = self.end_batch();
+            // SAFETY: the stream is alive.
+            let waited = stream.core.last_call(Site::here(), |driver| unsafe {
+                driver.cuStreamSynchronize(stream.raw)
+            });
+            if waited.is_ok() {
+                self.complete(last);
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Closing> {
+        self.closing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Recorder {
+    #[track_caller]
+    fn is_capturing(&self) -> Result<bool> {
+        let driver = self.core.enter()?;
+        self.core.check(submit::is_capturing(driver, self.raw))
+    }
+
+    #[track_caller]
+    fn record(&self, event: &RawEvent) -> Result<()> {
+        let driver = self.core.enter()?;
+        event.note_recorded();
+        // SAFETY: both are alive and of this context, which is current: the stream is taken
+        // out under the lock that the caller holds, before it is destroyed.
+        self.core
+            .check(unsafe { driver.cuEventRecord(event.as_raw(), self.raw) })
+    }
+}
+
+/// Lets this thread ask events while another thread captures a stream: the driver's default
+/// forbids that to all threads, and ends the capture (`cuThreadExchangeStreamCaptureMode`).
+struct Relaxed<'a> {
+    driver: &'a Driver,
+    /// `None` when the driver has no such modes.
+    before: Option<CUstreamCaptureMode>,
+}
+
+impl<'a> Relaxed<'a> {
+    fn enter(driver: &'a Driver) -> Self {
+        let relaxed = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        let before = exchange_mode(driver, relaxed).ok();
+        Self { driver, before }
+    }
+}
+
+impl Drop for Relaxed<'_> {
+    fn drop(&mut self) {
+        if let Some(before) = self.before {
+            // It fails only for modes that there are not.
+            let _ = exchange_mode(self.driver, before);
+        }
+    }
+}
+
+fn exchange_mode(
+    driver: &Driver,
+    mut mode: CUstreamCaptureMode,
+) -> Result<CUstreamCaptureMode, DriverError> {
+    // SAFETY: `mode` outlives the call.
+    unsafe { driver.cuThreadExchangeStreamCaptureMode(&raw mut mode) }?;
+    Ok(mode)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

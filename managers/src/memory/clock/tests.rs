@@ -1,0 +1,298 @@
+use std::sync::mpsc;
+
+use cupola_sim::Machine;
+use cupola_sim::fault::FaultTable;
+use cupola_sys::SymbolId;
+use cupola_sys::driver::id;
+
+use super::*;
+use crate::{Context, ExecutionManager, Live, ops};
+
+/// What a clock needs, on a device where the work of a stream can be held up.
+struct Bench {
+    table: FaultTable,
+    execution: ExecutionManager,
+    context: Context,
+    stream: Stream,
+    clock: Arc<StreamClock>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());
+        let execution = ExecutionManager::new(table.driver()).unwrap();
+        let context = execution.devices().get(0).unwrap().primary().unwrap();
+        let stream = context.streams().create(Default::default()).unwrap();
+        let clock = Arc::clone(stream.clock());
+        table.reset();
+        Self {
+            table,
+            execution,
+            context,
+            stream,
+            clock,
+        }
+    }
+
+    fn core(&self) -> &Arc<ContextCore> {
+        self.context.core()
+    }
+
+    /// Puts work on the stream that lasts until something is sent, or the sender dropped.
+    fn block(&self) -> mpsc::Sender<()> {
+        let (release, released) = mpsc::channel();
+        ops::host_function(&self.stream, move || {
+            let _ = released.recv();
+        })
+        .unwrap();
+        release
+    }
+
+    fn close(&self, ticket: u64) -> Result<Closed> {
+        self.clock.close(self.core(), ticket)
+    }
+
+    fn poll(&self) -> u64 {
+        self.clock.poll(self.core()).unwrap()
+    }
+
+    fn wait(&self, ticket: u64, milliseconds: u64) -> Result<bool> {
+        let deadline = Instant::now() + Duration::from_millis(milliseconds);
+        self.clock.wait_on_host(self.core(), ticket, deadline)
+    }
+
+    /// Gives the stream up: it is destroyed.
+    fn end_stream(&mut self) {
+        let spare = self.context.streams().create(Default::default()).unwrap();
+        let stream = std::mem::replace(&mut self.stream, spare);
+        let handle = stream.handle();
+        drop(stream);
+        self.context.streams().release(handle).unwrap();
+        self.context.streams().trim(0).unwrap();
+        assert_eq!(self.table.count(id::cuStreamDestroy_v2), 1);
+    }
+
+    /// Drops everything, the clock last: nothing is left. What was done by then.
+    fn check_empty(self) -> u64 {
+        let watch = self.execution.watch();
+        drop((self.stream, self.context, self.execution));
+        let done = self.clock.done();
+        drop(self.clock);
+        assert_eq!(watch.live(), Live::default());
+        done
+    }
+}
+
+// Without it memory could be handed out while work that was put before its free still runs.
+#[test]
+fn a_ticket_completes_when_the_work_before_it_has() {
+    let bench = Bench::new();
+    let release = bench.block();
+    let first = bench.clock.stamp();
+    assert_eq!((first, bench.clock.stamp()), (1, 1));
+    assert_eq!(bench.table.count(id::cuEventRecord), 0);
+    assert_eq!(bench.close(first), Ok(Closed::Covered));
+    assert_eq!(bench.close(first), Ok(Closed::Covered));
+    assert_eq!(bench.table.count(id::cuEventRecord), 1);
+    let second = bench.clock.stamp();
+    assert_eq!(second, 2);
+    assert_eq!(bench.poll(), 0);
+    assert_eq!(bench.wait(first, 5), Ok(false));
+    release.send(()).unwrap();
+    assert_eq!(bench.wait(first, 10_000), Ok(true));
+    assert!(bench.clock.is_done(first) && !bench.clock.is_done(second));
+    assert_eq!(bench.wait(second, 10_000), Ok(true));
+    let calls = bench.clock.calls();
+    assert_eq!((calls.records, calls.waits), (2, 0));
+    assert_eq!(calls.queries, bench.table.count(id::cuEventQuery));
+    assert_eq!(bench.clock.serial(), bench.stream.serial());
+    bench.check_empty();
+}
+
+// Without it another stream could use memory before the stream that freed it is through, or
+// streams that need not wait could be made to.
+#[test]
+fn another_stream_waits_on_the_device() {
+    let bench = Bench::new();
+    let other = bench.context.streams().create(Default::default()).unwrap();
+    let wait = |by: &Stream, ticket| bench.clock.wait_on_device(bench.core(), ticket, by);
+    let release = bench.block();
+    let ticket = bench.clock.stamp();
+    assert_eq!(wait(&bench.stream, ticket), Ok(true));
+    assert_eq!(bench.clock.calls(), ClockCalls::default());
+    assert_eq!(wait(&other, ticket), Ok(true));
+    assert_eq!(ops::query(&other), Ok(false), "it does not wait");
+    release.send(()).unwrap();
+    ops::synchronize(&other).unwrap();
+    // The event was reached; that it was is known by a wait for all of its stream too.
+    ops::synchronize(&bench.stream).unwrap();
+    assert!(bench.clock.is_done(ticket));
+    assert_eq!(wait(&other, ticket), Ok(true));
+    let calls = bench.clock.calls();
+    assert_eq!((calls.records, calls.queries, calls.waits), (1, 0, 1));
+    drop(other);
+    bench.check_empty();
+}
+
+// Without it every free would cost an event where the program waits for its stream anyway.
+#[test]
+fn a_wait_of_the_users_completes_tickets() {
+    let bench = Bench::new();
+    let ticket = bench.clock.stamp();
+    ops::synchronize(&bench.stream).unwrap();
+    assert!(bench.clock.is_done(ticket));
+    let next = bench.clock.stamp();
+    assert!(next > ticket);
+    let mark = bench.stream.mark();
+    let late = bench.clock.stamp();
+    bench.stream.complete(mark);
+    assert!(bench.clock.is_done(next) && !bench.clock.is_done(late));
+    assert_eq!(bench.clock.calls(), ClockCalls::default());
+    assert_eq!(bench.wait(late, 10_000), Ok(true));
+    bench.check_empty();
+}
+
+// Without it an event could be recorded in a capture, which breaks it or becomes part of it.
+#[test]
+fn a_captured_stream_is_left_alone() {
+    let bench = Bench::new();
+    let other = bench.context.streams().create(Default::default()).unwrap();
+    let captured = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    let ticket = bench.clock.stamp();
+    let forbid = || {
+        bench.table.reset();
+        let asked = id::cuStreamIsCapturing;
+        bench.table.fail_from(asked, 1, captured);
+    };
+    forbid();
+    assert_eq!(bench.close(ticket), Ok(Closed::Capturing));
+    let wait = bench.clock.wait_on_device(bench.core(), ticket, &other);
+    assert_eq!(wait, Ok(false));
+    assert_eq!(bench.wait(ticket, 10_000), Ok(false));
+    assert_eq!(bench.clock.calls(), ClockCalls::default());
+    // The capture begins between the question and the record: the event covers nothing.
+    bench.table.reset();
+    bench.table.fail(id::cuStreamIsCapturing, 2, captured);
+    assert_eq!(bench.close(ticket), Ok(Closed::Capturing));
+    assert_eq!(bench.poll(), 0);
+    // As above, and it is the event that says so.
+    bench.table.reset();
+    assert_eq!(bench.close(ticket), Ok(Closed::Covered));
+    let captured_event = CUresult::CUDA_ERROR_CAPTURED_EVENT;
+    bench.table.fail(id::cuEventQuery, 1, captured_event);
+    assert_eq!(bench.poll(), 0);
+    assert_eq!(bench.wait(ticket, 10_000), Ok(true));
+    assert_eq!(bench.clock.calls().records, 3);
+    drop(other);
+    bench.check_empty();
+}
+
+// Without it one refused call could lose what was freed, or have it taken for complete.
+#[test]
+fn a_call_that_fails_leaves_the_clock_as_it_was() {
+    let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
+    let refused = |function: SymbolId, which: u64, polls: bool| {
+        let bench = Bench::new();
+        let ticket = bench.clock.stamp();
+        bench.table.fail(function, which, code);
+        if polls {
+            assert_eq!(bench.close(ticket), Ok(Closed::Covered));
+            let refused = bench.clock.poll(bench.core()).unwrap_err();
+            assert_eq!(refused.status(), Some(code));
+        } else {
+            assert_eq!(bench.close(ticket).unwrap_err().status(), Some(code));
+            assert_eq!(bench.poll(), 0, "the record was refused");
+        }
+        assert!(!bench.clock.is_done(ticket));
+        let next = bench.clock.stamp();
+        assert_eq!(bench.wait(ticket, 10_000), Ok(true));
+        assert_eq!(bench.wait(next, 10_000), Ok(true));
+        bench.check_empty();
+    };
+    refused(id::cuStreamIsCapturing, 1, false);
+    refused(id::cuEventCreate, 1, false);
+    refused(id::cuEventRecord, 1, false);
+    refused(id::cuStreamIsCapturing, 2, false);
+    refused(id::cuEventQuery, 1, true);
+    let bench = Bench::new();
+    let other = bench.context.streams().create(Default::default()).unwrap();
+    let ticket = bench.clock.stamp();
+    bench.table.fail(id::cuStreamWaitEvent, 1, code);
+    let wait = || bench.clock.wait_on_device(bench.core(), ticket, &other);
+    assert_eq!(wait().unwrap_err().status(), Some(code));
+    assert_eq!(wait(), Ok(true));
+    assert_eq!(bench.clock.calls().records, 1);
+    // The driver knows no capture modes.
+    bench
+        .table
+        .fail(id::cuThreadExchangeStreamCaptureMode, 1, code);
+    assert_eq!(bench.wait(ticket, 10_000), Ok(true));
+    drop(other);
+    bench.check_empty();
+}
+
+// Without it memory that was freed on a stream that is gone would be lost.
+#[test]
+fn what_was_freed_on_a_stream_completes_after_its_end() {
+    let mut bench = Bench::new();
+    let release = bench.block();
+    let ticket = bench.clock.stamp();
+    bench.end_stream();
+    assert_eq!(bench.table.count(id::cuStreamSynchronize), 0);
+    assert_eq!((bench.clock.calls().records, bench.poll()), (1, 0));
+    release.send(()).unwrap();
+    assert_eq!(bench.wait(ticket, 10_000), Ok(true));
+    // Nothing can be freed there any more.
+    assert_eq!(bench.close(bench.clock.stamp()), Ok(Closed::Never));
+    bench.check_empty();
+
+    // No event can be had: the stream is waited for.
+    let mut bench = Bench::new();
+    let ticket = bench.clock.stamp();
+    let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
+    bench.table.fail_from(id::cuEventCreate, 1, code);
+    bench.end_stream();
+    assert_eq!(bench.table.count(id::cuStreamSynchronize), 1);
+    assert!(bench.clock.is_done(ticket));
+    bench.check_empty();
+
+    // Nor can it be waited for: what was freed stays where it is.
+    let mut bench = Bench::new();
+    let ticket = bench.clock.stamp();
+    bench.table.fail_from(id::cuEventRecord, 1, code);
+    bench.table.fail_from(id::cuStreamSynchronize, 1, code);
+    bench.end_stream();
+    bench.table.reset();
+    assert_eq!(bench.wait(ticket, 10_000), Ok(false));
+    assert_eq!(bench.close(ticket), Ok(Closed::Never));
+    assert_eq!(bench.poll(), 0);
+    bench.check_empty();
+}
+
+// Without it the end of a stream whose clock nobody looks at would cost an event.
+#[test]
+fn a_clock_that_nobody_else_has_ends_with_its_stream() {
+    let mut bench = Bench::new();
+    bench.clock.stamp();
+    let own = bench.context.streams().create(Default::default()).unwrap();
+    bench.clock = Arc::clone(own.clock());
+    bench.end_stream();
+    assert_eq!(bench.table.count(id::cuEventRecord), 0);
+    drop(own);
+    bench.check_empty();
+}
+
+// Without it memory of a lost context could be taken for free, or its loss be hidden.
+#[test]
+fn nothing_completes_in_a_lost_context() {
+    let bench = Bench::new();
+    let first = bench.clock.stamp();
+    assert_eq!(bench.close(first), Ok(Closed::Covered));
+    let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
+    bench.table.fail_from(id::cuEventQuery, 1, code);
+    assert!(bench.clock.poll(bench.core()).is_err());
+    let second = bench.clock.stamp();
+    assert_eq!(bench.close(second), Err(bench.core().poison().unwrap()));
+    assert!(bench.wait(first, 10_000).is_err());
+    assert_eq!(bench.check_empty(), 0);
+}
