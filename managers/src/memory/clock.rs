@@ -7,12 +7,16 @@
 //! The batch is closed for new tickets before the event is recorded. So whoever still got a
 //! ticket of it had put its work on the stream before the record, and the event covers that.
 
+mod relaxed;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cupola_sys::driver::{CUresult, CUstream, CUstreamCaptureMode, Driver, DriverError};
+use cupola_sys::driver::{CUresult, CUstream};
+
+use relaxed::Relaxed;
 
 use crate::context::ContextCore;
 use crate::error::{ErrorClass, Quiet, Result, Site};
@@ -380,40 +384,6 @@ impl Recorder {
         self.core
             .check(unsafe { driver.cuEventRecord(event.as_raw(), self.raw) })
     }
-}
-
-/// Lets this thread ask events while another thread captures a stream: the driver's default
-/// forbids that to all threads, and ends the capture (`cuThreadExchangeStreamCaptureMode`).
-struct Relaxed<'a> {
-    driver: &'a Driver,
-    /// `None` when the driver has no such modes.
-    before: Option<CUstreamCaptureMode>,
-}
-
-impl<'a> Relaxed<'a> {
-    fn enter(driver: &'a Driver) -> Self {
-        let relaxed = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
-        let before = exchange_mode(driver, relaxed).ok();
-        Self { driver, before }
-    }
-}
-
-impl Drop for Relaxed<'_> {
-    fn drop(&mut self) {
-        if let Some(before) = self.before {
-            // It fails only for modes that there are not.
-            let _ = exchange_mode(self.driver, before);
-        }
-    }
-}
-
-fn exchange_mode(
-    driver: &Driver,
-    mut mode: CUstreamCaptureMode,
-) -> Result<CUstreamCaptureMode, DriverError> {
-    // SAFETY: `mode` outlives the call.
-    unsafe { driver.cuThreadExchangeStreamCaptureMode(&raw mut mode) }?;
-    Ok(mode)
 }
 
 #[cfg(all(test, not(loom)))]

@@ -6,6 +6,7 @@
 //! the handle, never the driver's pointer, which comes again with another stream.
 
 mod config;
+mod mark;
 mod raw;
 
 use std::fmt;
@@ -290,14 +291,6 @@ impl fmt::Debug for StreamManager {
     }
 }
 
-/// What is on a stream at a time.
-#[derive(Clone, Copy)]
-pub(crate) struct Mark {
-    launches: u64,
-    /// The last ticket of memory that was freed by then.
-    freed: Option<u64>,
-}
-
 /// A leased stream. Clones are the same stream.
 ///
 /// What orders work on it is in [`ops`](crate::ops).
@@ -362,29 +355,6 @@ impl Stream {
     #[cfg_attr(not(test), expect(dead_code, reason = "for the pool"))]
     pub(crate) fn clock(&self) -> &Arc<StreamClock> {
         self.0.clock()
-    }
-
-    /// Before a wait on the host for all work on the stream: what to
-    /// [complete](Self::complete) after.
-    #[inline]
-    pub(crate) fn mark(&self) -> Mark {
-        Mark {
-            launches: self.launches().mark(),
-            freed: self.0.used_clock().map(StreamClock::mark),
-        }
-    }
-
-    /// What was there at the mark has completed.
-    #[inline]
-    pub(crate) fn complete(&self, mark: Mark) {
-        self.launches().complete(mark.launches);
-        if let (Some(clock), Some(ticket)) = (self.0.used_clock(), mark.freed) {
-            clock.complete(if cfg!(mutant = "clock_wait_covers_all") {
-                clock.mark()
-            } else {
-                ticket
-            });
-        }
     }
 
     /// Where events for this stream come from.

@@ -1,0 +1,37 @@
+//! What a wait on the host for a whole stream completes.
+
+use super::Stream;
+use crate::memory::clock::StreamClock;
+
+/// What is on a stream at a time.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    launches: u64,
+    /// The last ticket of memory that was freed by then.
+    freed: Option<u64>,
+}
+
+impl Stream {
+    /// Before a wait on the host for all work on the stream: what to
+    /// [complete](Self::complete) after.
+    #[inline]
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            launches: self.launches().mark(),
+            freed: self.0.used_clock().map(StreamClock::mark),
+        }
+    }
+
+    /// What was there at the mark has completed.
+    #[inline]
+    pub(crate) fn complete(&self, mark: Mark) {
+        self.launches().complete(mark.launches);
+        if let (Some(clock), Some(ticket)) = (self.0.used_clock(), mark.freed) {
+            clock.complete(if cfg!(mutant = "clock_wait_covers_all") {
+                clock.mark()
+            } else {
+                ticket
+            });
+        }
+    }
+}
