@@ -40,7 +40,7 @@ fn the_first_cause_is_what_every_later_call_returns() {
     let stream = context.streams().create(Default::default()).unwrap();
     let event = context.events().create(Default::default()).unwrap();
     let pool = context
-        .memory_pool(cupola_managers::PoolConfig::limit(1 << 20))
+        .memory_pool(cupola_managers::PoolConfig::limit(8 << 20))
         .unwrap();
     let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
     let mut pinned = context.buffers().pinned::<u32>(100).unwrap();
@@ -144,7 +144,7 @@ fn other_contexts_go_on() {
     ops::synchronize(&stream).unwrap_err();
     let stream = well.streams().create(Default::default()).unwrap();
     let pool = well
-        .memory_pool(cupola_managers::PoolConfig::limit(1 << 20))
+        .memory_pool(cupola_managers::PoolConfig::limit(8 << 20))
         .unwrap();
     let mut buffer = pool.allocate::<u32>(10, &stream).unwrap();
     ops::fill(&mut buffer, 4, &stream).unwrap();
@@ -161,7 +161,7 @@ fn a_fault_in_a_pipeline_ends_its_run() {
     let execution = ExecutionManager::new(machine.driver()).unwrap();
     let context = execution.devices().get(0).unwrap().primary().unwrap();
     let pool = context
-        .memory_pool(cupola_managers::PoolConfig::limit(1 << 20))
+        .memory_pool(cupola_managers::PoolConfig::limit(8 << 20))
         .unwrap();
     let config = PipelineConfig::new(100, 100);
     let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();

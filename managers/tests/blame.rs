@@ -44,7 +44,7 @@ impl Bench {
         let head = ".version 6.0\n.target sm_60\n.address_size 64\n";
         let ptx = format!("{head}{}{}", kernel("good"), kernel("bad"));
         let module = context.modules().load_ptx(&ptx).unwrap();
-        let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+        let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
         Self {
             good: module.function("good").unwrap(),
             bad: module.function("bad").unwrap(),
@@ -213,7 +213,7 @@ fn a_launch_from_before_checked_mode_stays_suspect() {
 #[test]
 fn checked_mode_waits_behind_everything_that_orders_work() {
     let mut b = Bench::new();
-    let pool = b.context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = b.context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let freed = pool.allocate::<u32>(8, &b.stream).unwrap();
     let mut pinned = b.context.buffers().pinned::<u32>(8).unwrap();
     let event = b.context.events().create(Default::default()).unwrap();

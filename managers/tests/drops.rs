@@ -31,7 +31,7 @@ fn everything(execution: ExecutionManager) -> (Things, LiveWatch) {
     let stream = context.streams().create(Default::default()).unwrap();
     let other = context.streams().create(Default::default()).unwrap();
     let event = context.events().create(Default::default()).unwrap();
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let mut x = pool.allocate::<u32>(1000, &stream).unwrap();
     let mut y = pool.allocate::<u32>(1000, &other).unwrap();
     let mut pinned = context.buffers().pinned::<u32>(1000).unwrap();
@@ -201,7 +201,7 @@ fn things_may_be_dropped_on_other_threads() {
     let execution = ExecutionManager::new(machine.driver()).unwrap();
     let watch = execution.watch();
     let context = execution.devices().get(0).unwrap().primary().unwrap();
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..8 {
             let stream = context.streams().create(Default::default()).unwrap();

@@ -23,7 +23,7 @@ fn a_child_makes_no_driver_call() {
     let execution = ExecutionManager::new(table.driver()).unwrap();
     let context = execution.devices().get(0).unwrap().primary().unwrap();
     let stream = context.streams().create(Default::default()).unwrap();
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let mut buffer = pool.allocate::<u32>(8, &stream).unwrap();
     let guard = context.enter().unwrap();
     // The context is current, so nothing but the fork itself can stop an operation.

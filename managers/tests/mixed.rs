@@ -33,7 +33,7 @@ impl Side {
         Self {
             stream: context.streams().create(Default::default()).unwrap(),
             event: context.events().create(EventConfig::timing()).unwrap(),
-            pool: context.memory_pool(PoolConfig::limit(1 << 20)).unwrap(),
+            pool: context.memory_pool(PoolConfig::limit(8 << 20)).unwrap(),
             function: module.function("nothing").unwrap(),
             table,
             execution,

@@ -152,9 +152,9 @@ fn every_operation_names_its_caller() {
     row!(b, cuEventElapsedTime, ops::elapsed(&start, &event));
     row!(b, cuLaunchHostFunc on s, ops::host_function(s, || ()));
 
-    row!(b, cuMemPoolCreate, context.memory_pool(PoolConfig::limit(1 << 20)));
-    row!(b, cuMemPoolSetAttribute, context.memory_pool(PoolConfig::limit(1 << 20)));
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    row!(b, cuMemPoolCreate, context.memory_pool(PoolConfig::limit(8 << 20)));
+    row!(b, cuMemPoolSetAttribute, context.memory_pool(PoolConfig::limit(8 << 20)));
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     row!(b, cuMemAllocFromPoolAsync on s, pool.allocate::<u32>(8, s));
     row!(b, cuMemPoolTrimTo, pool.trim());
     row!(b, cuMemPoolGetAttribute, pool.usage());
@@ -223,7 +223,7 @@ fn every_operation_names_its_caller() {
 fn operations_on_older_drivers_name_their_caller() {
     let b = Bench::new(Version::new(11, 1));
     let (context, s) = (&b.context, &b.stream);
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     row!(b, cuMemAlloc_v2 on s, pool.allocate::<u32>(8, s));
     let buffer = pool.allocate::<u32>(8, s).unwrap();
     row!(b, cuMemFree_v2 on s, buffer.free().map_err(|(_, error)| error));
@@ -298,7 +298,7 @@ fn shutdowns_of_every_level_name_their_caller() {
 #[test]
 fn errors_with_more_to_say_name_their_caller_too() {
     let b = Bench::new(Version::new(13, 0));
-    let pool = b.context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = b.context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let function = id::cuMemAllocFromPoolAsync;
     b.table
         .fail_from(function, 1, CUresult::CUDA_ERROR_OUT_OF_MEMORY);

@@ -184,7 +184,7 @@ fn a_long_lived_buffer_lets_streams_go() {
     let (table, machine, execution, context) = open();
     let home = context.streams().acquire(StreamConfig::default()).unwrap();
     let pool = context
-        .memory_pool(cupola_managers::PoolConfig::limit(1 << 20))
+        .memory_pool(cupola_managers::PoolConfig::limit(8 << 20))
         .unwrap();
     let mut weights = pool.allocate::<u32>(100, &home).unwrap();
     for n in 0..100 {

@@ -40,7 +40,7 @@ fn nothing_is_made_before_it_is_asked_for() {
 /// Calls of one run of `items` items through a pipeline of three slots.
 fn calls(items: u64, measured: bool) -> BTreeMap<SymbolId, u64> {
     let (table, _execution, context) = open();
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let config = PipelineConfig {
         measured,
         ..PipelineConfig::new(100, 100)
@@ -112,7 +112,7 @@ fn only_the_first_use_on_another_stream_costs_a_wait() {
         context.streams().create(Default::default()).unwrap(),
         context.streams().create(Default::default()).unwrap(),
     );
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let mut buffer = pool.allocate::<u32>(100, &home).unwrap();
     table.reset();
     for _ in 0..10 {

@@ -18,7 +18,7 @@ const UNKNOWN: CUresult = CUresult::CUDA_ERROR_UNKNOWN;
 fn pinned_memory_is_kept_while_a_copy_may_run() {
     let (table, machine, execution, context) = open();
     let stream = context.streams().create(Default::default()).unwrap();
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
     let mut pinned = context.buffers().pinned::<u32>(100).unwrap();
     ops::fill(&mut buffer, 6, &stream).unwrap();
@@ -53,7 +53,7 @@ fn pinned_memory_is_kept_while_a_copy_may_run() {
 fn a_read_whose_wait_fails_is_an_error_after_a_second_wait() {
     let (table, _machine, _execution, context) = open();
     let stream = context.streams().create(Default::default()).unwrap();
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
     ops::fill(&mut buffer, 6, &stream).unwrap();
     table.reset();
@@ -70,7 +70,7 @@ fn a_read_whose_wait_fails_is_an_error_after_a_second_wait() {
 #[test]
 fn a_pipeline_that_cannot_wait_is_of_no_use_and_keeps_its_memory() {
     let (table, machine, execution, context) = open();
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let config = PipelineConfig::new(100, 100);
     let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();
     let mut run = || {
@@ -110,7 +110,7 @@ fn the_first_use_elsewhere_waits_for_the_allocation() {
         context.streams().create(Default::default()).unwrap(),
         context.streams().create(Default::default()).unwrap(),
     );
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let mut buffer = pool.allocate::<u32>(100, &home).unwrap();
     table.fail(id::cuStreamWaitEvent, 1, UNKNOWN);
     assert_eq!(
@@ -137,7 +137,7 @@ fn a_refused_free_is_the_last_one() {
         context.streams().create(Default::default()).unwrap(),
         context.streams().create(Default::default()).unwrap(),
     );
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let buffer = pool.allocate::<u32>(100, &home).unwrap();
     buffer.used_on(&other).unwrap();
     table.reset();
@@ -161,7 +161,7 @@ fn a_refused_free_is_the_last_one() {
 fn a_copy_that_fails_is_waited_for() {
     let (table, machine, execution, context) = open();
     let stream = context.streams().create(Default::default()).unwrap();
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
     let mut pinned = context.buffers().pinned::<u32>(100).unwrap();
     ops::fill(&mut buffer, 6, &stream).unwrap();

@@ -19,7 +19,7 @@ fn sweep<'s>(scenario: impl Fn(&Stage) -> Outcome + 's) -> Sweep<'s> {
 fn fill(stage: &Stage) -> Outcome {
     let context = stage.context()?;
     let stream = context.streams().acquire(Default::default())?;
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20))?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
     let mut words = pool.allocate::<u32>(16, &stream)?;
     ops::fill(&mut words, 7, &stream)?;
     Ok(ops::synchronize(&stream)?)

@@ -14,7 +14,7 @@ fn the_limit_is_exact() {
     let bench = Bench::open();
     let pool = bench
         .context
-        .memory_pool(PoolConfig::limit(1 << 20))
+        .memory_pool(PoolConfig::limit(8 << 20))
         .unwrap();
     let half = pool.allocate::<u8>(1 << 19, &bench.stream).unwrap();
     assert_eq!(pool.pressure_level(), Pressure::Medium);

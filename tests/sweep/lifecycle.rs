@@ -35,7 +35,7 @@ pub(crate) fn lifecycle(stage: &Stage) -> Outcome {
     // Everything goes while a stream, an event and memory are leased, and comes again.
     let stream = context.streams().acquire(StreamConfig::default())?;
     let event = context.events().acquire(EventConfig::default())?;
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20))?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
     let mut bytes = pool.allocate::<u8>(64, &stream)?;
     ops::zero(&mut bytes, &stream)?;
     ops::record(&event, &stream)?;
@@ -55,7 +55,7 @@ fn told(report: ShutdownReport) -> Result<(), Error> {
 
 fn use_once(context: &Context) -> Result<(), Error> {
     let stream = context.streams().acquire(StreamConfig::default())?;
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20))?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
     let mut words = pool.allocate::<u32>(64, &stream)?;
     ops::fill(&mut words, 7, &stream)?;
     let mut back = [0; 64];
@@ -106,7 +106,7 @@ fn functions(context: &Context) -> Result<(), Error> {
     module.functions().release(saxpy.handle())?;
     module.functions().get("cupola_saxpy")?;
     let stream = context.streams().acquire(StreamConfig::default())?;
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20))?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
     let mut x = pool.allocate::<f32>(64, &stream)?;
     let mut y = pool.allocate::<f32>(64, &stream)?;
     ops::zero(&mut x, &stream)?;

@@ -52,7 +52,7 @@ fn orders(context: &Context, info: &DeviceInfo) -> Result<(), Error> {
         context.events().create(EventConfig::timing())?,
         context.events().create(EventConfig::timing())?,
     );
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20))?;
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
     let mut pinned = context.buffers().pinned::<u32>(64)?;
     let mut x = pool.allocate::<u32>(64, &stream)?;
     let mut y = pool.allocate::<u32>(64, &stream)?;

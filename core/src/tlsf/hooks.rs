@@ -20,6 +20,10 @@ pub trait Hooks {
     /// will do where ranks do not matter.
     const TRIES: usize = 1;
 
+    /// How many blocks of larger classes a search looks at for one that ranks 0, when the best
+    /// that it has found does not. Of all that it has seen, the lowest rank wins.
+    const FURTHER: usize = 0;
+
     /// Whether two free blocks that touch may become one.
     #[inline]
     fn may_merge(&self, left: &Piece<Self::Data>, right: &Piece<Self::Data>) -> bool {

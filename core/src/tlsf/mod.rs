@@ -27,7 +27,7 @@ pub use hooks::Hooks;
 use index::Index;
 pub use iter::Blocks;
 use node::NONE;
-pub use node::{Block, Entry, FreeBlock, Node, Piece};
+pub use node::{Block, Entry, FreeBlock, Node, Piece, Place};
 pub use usage::HeapUsage;
 
 /// A heap over 64-bit offsets, which never touches what it manages: device memory, a file,
@@ -177,8 +177,51 @@ where
             return Err(AllocateError::Misaligned);
         }
         let size = Self::whole_granules(size)?;
-        let (at, start) = self.find(size, align).ok_or(AllocateError::NoFit)?;
-        self.carve(at, start, size, data)
+        let (fit, start) = self.find(size, align).ok_or(AllocateError::NoFit)?;
+        self.carve(fit.node, start, size, data)
+    }
+
+    /// The place that [`allocate`](Self::allocate) would take, for a caller who wants to know
+    /// its price first. Nothing is changed.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate), but for the nodes.
+    #[inline]
+    pub fn look(&self, size: u64, align: u64) -> Result<Place<H::Data>, AllocateError> {
+        if !align.is_power_of_two() {
+            return Err(AllocateError::Misaligned);
+        }
+        let size = Self::whole_granules(size)?;
+        let (fit, offset) = self.find(size, align).ok_or(AllocateError::NoFit)?;
+        Ok(Place {
+            offset,
+            size,
+            rank: fit.rank,
+            data: self.chain.node(fit.node).data,
+            within: self.name(fit.node),
+        })
+    }
+
+    /// Allocates a place that [`look`](Self::look) has found, without another search.
+    ///
+    /// # Errors
+    /// [`AllocateError::NoFit`] when the place is not free any more or the hooks forbid it now,
+    /// [`AllocateError::NoNodes`].
+    #[inline]
+    pub fn take(&mut self, place: Place<H::Data>, data: H::Data) -> Result<Block, AllocateError> {
+        let piece = self.piece(place.within).ok_or(AllocateError::NoFit)?;
+        let end = place.offset + place.size;
+        let inside = piece.offset <= place.offset && end <= piece.end();
+        let allowed = inside
+            && self
+                .hooks
+                .rank(place.offset, place.size, &piece.data)
+                .is_some();
+        // A name of a used block is never that of a free one.
+        if !allowed {
+            return Err(AllocateError::NoFit);
+        }
+        self.carve(place.within.node, place.offset, place.size, data)
     }
 
     /// Allocates the `size` bytes at `offset`, rounded up to the granule. The block there is

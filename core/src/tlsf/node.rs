@@ -131,6 +131,20 @@ pub struct FreeBlock {
     pub(super) heap: u32,
 }
 
+/// A place that a request would get: see [`Tlsf::look`](super::Tlsf::look).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place<D> {
+    /// Where the block would begin, in bytes.
+    pub offset: u64,
+    /// Its length in bytes: what was asked for, rounded up to the granule.
+    pub size: u64,
+    /// What [`Hooks::rank`](super::Hooks::rank) says of it.
+    pub rank: u64,
+    /// The data of the free block that it lies in.
+    pub data: D,
+    pub(super) within: FreeBlock,
+}
+
 /// One block of a heap, as [`Tlsf::blocks`](super::Tlsf::blocks) meets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry<D> {

@@ -12,11 +12,11 @@ const SURE_CLASSES: usize = 8;
 
 /// A free block that holds the request. The best one is the least.
 #[derive(Clone, Copy)]
-struct Fit {
-    rank: u64,
+pub(super) struct Fit {
+    pub(super) rank: u64,
     size: u64,
     offset: u64,
-    node: u32,
+    pub(super) node: u32,
 }
 
 impl Fit {
@@ -46,7 +46,7 @@ where
     /// most that alignment can cost. Below that, blocks have to be tried: a bounded number
     /// first, and all that could hold the request only when no block that was tried does.
     #[inline(always)]
-    pub(super) fn find(&self, size: u64, align: u64) -> Option<(u32, u64)> {
+    pub(super) fn find(&self, size: u64, align: u64) -> Option<(Fit, u64)> {
         let own = if cfg!(mutant = "tlsf_own_class_skipped") {
             Class::covering(size / GRANULE)
         } else {
@@ -61,7 +61,33 @@ where
             Some(fit) => fit,
             None => self.try_more(own, sure, size, align)?,
         };
-        Some((fit.node, fit.offset + padding(fit.offset, align)))
+        let fit = if H::FURTHER > 0 && fit.rank > 0 {
+            self.cheaper(fit, size, align)
+        } else {
+            fit
+        };
+        Some((fit, fit.offset + padding(fit.offset, align)))
+    }
+
+    /// `fit`, or a larger block of a lower rank.
+    #[cold]
+    fn cheaper(&self, fit: Fit, size: u64, align: u64) -> Fit {
+        let mut best = fit;
+        let mut left = H::FURTHER;
+        let mut class = Self::class(fit.size);
+        while left > 0 && best.rank > 0 {
+            let Some(next) = self.index.first_from(class.next()) else {
+                break;
+            };
+            let (found, seen) = self.best(next, left, size, align);
+            if let Some(found) = found
+                && found.rank < best.rank
+            {
+                best = found;
+            }
+            (class, left) = (next, left - seen);
+        }
+        best
     }
 
     /// Tries a bounded number of blocks, first of the request's own class.
@@ -183,4 +209,56 @@ where
 #[inline(always)]
 const fn padding(offset: u64, align: u64) -> u64 {
     offset.wrapping_neg() & (align - 1)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::{AllocateError, Hooks, Node, Tlsf};
+
+    /// Ranks a place by its distance from 6 400 in hundreds.
+    struct Distance;
+
+    impl Hooks for Distance {
+        type Data = ();
+        const FURTHER: usize = 8;
+
+        fn rank(&self, offset: u64, _: u64, (): &()) -> Option<u64> {
+            Some(offset.abs_diff(6400) / 100)
+        }
+    }
+
+    /// Free blocks of 1000, 2000, ... 8000 bytes with used ones between them.
+    fn heap<H: Hooks<Data = ()>>(hooks: H) -> Tlsf<[Node; 32], H> {
+        let mut heap = Tlsf::<_, H>::new([Node::new(()); 32], hooks);
+        let mut at = 0;
+        for size in 1..=8 {
+            heap.add_range(at, size * 1000, ()).unwrap();
+            at += size * 1000 + 100;
+        }
+        heap
+    }
+
+    // Without it a request would be cut from the smallest block that holds it, however dear.
+    #[test]
+    fn a_larger_block_of_a_lower_rank_is_preferred() {
+        let mut heap = heap(Distance);
+        let place = heap.look(1000, 1).unwrap();
+        assert_eq!((place.offset, place.rank), (6300, 1));
+        let block = heap.take(place, ()).unwrap();
+        assert_eq!((block.offset(), block.size()), (6300, 1000));
+        heap.check().unwrap();
+    }
+
+    // Without it a place could be taken that somebody else has by now.
+    #[test]
+    fn a_place_is_taken_once() {
+        let mut heap = heap(());
+        let place = heap.look(1000, 1).unwrap();
+        assert_eq!((place.offset, place.size, place.rank), (0, 1000, 0));
+        let block = heap.take(place, ()).unwrap();
+        assert_eq!(heap.take(place, ()), Err(AllocateError::NoFit));
+        heap.free(block, ()).unwrap();
+        assert_eq!(heap.look(9000, 1), Err(AllocateError::NoFit));
+        heap.check().unwrap();
+    }
 }

@@ -6,19 +6,22 @@
 //! that is on those streams by then, which is simple, and never too little.
 
 use std::fmt;
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cupola_sys::driver::{CUdeviceptr, id};
+use cupola_sys::driver::CUdeviceptr;
 
 use super::{BufferEntry, BufferHandle};
 use crate::context::Kind;
 use crate::error::{Error, Quiet, Result};
-use crate::memory::PoolInner;
+use crate::memory::{Ask, Header, Pool};
 use crate::stream::Stream;
 use crate::submit;
 
 pub(crate) struct Block {
+    piece: NonNull<Header>,
     address: CUdeviceptr,
+    /// As asked for.
     bytes: u64,
     /// Freed, or given up because the driver refused: there is nothing left to do.
     gone: bool,
@@ -26,17 +29,25 @@ pub(crate) struct Block {
     home: Stream,
     /// Streams other than `home` that work with the block was put on.
     uses: Mutex<Vec<Stream>>,
-    pool: Arc<PoolInner>,
+    pool: Arc<Pool>,
 }
+
+// SAFETY: the piece is the block's alone; the rest is Send and Sync.
+unsafe impl Send for Block {}
+// SAFETY: as above; nothing of the piece is touched but by `free`.
+unsafe impl Sync for Block {}
 
 impl Block {
     #[track_caller]
-    pub(crate) fn new(pool: &Arc<PoolInner>, bytes: u64, home: &Stream) -> Result<Self> {
+    pub(crate) fn new(pool: &Arc<Pool>, ask: Ask, home: &Stream) -> Result<Self> {
         if !home.is_in(pool.core()) {
             return Err(Error::WrongContext { what: "the pool" });
         }
         pool.table().check_open()?;
-        let address = pool.allocate(bytes, home)?;
+        let piece = pool.take(ask, home)?;
+        let bytes = ask.bytes;
+        // SAFETY: the piece is ours.
+        let address = unsafe { piece.as_ref() }.address();
         let info = super::BufferInfo {
             address,
             bytes,
@@ -45,8 +56,8 @@ impl Block {
         let entry = match pool.table().insert(info) {
             Ok(entry) => entry,
             Err(full) => {
-                // Nobody has seen the memory yet.
-                if pool.free(address, bytes, home).is_err() {
+                // SAFETY: nobody has seen the memory yet.
+                if unsafe { Pool::put(piece, home) }.is_err() {
                     pool.core().ledger().add(Kind::Abandoned, 1);
                 }
                 return Err(full);
@@ -56,6 +67,7 @@ impl Block {
         ledger.add(Kind::Buffer, 1);
         ledger.add(Kind::BufferBytes, bytes);
         Ok(Self {
+            piece,
             address,
             bytes,
             gone: false,
@@ -109,13 +121,14 @@ impl Block {
     /// may be somebody else's by now.
     #[track_caller]
     pub(crate) fn free(mut self) -> Result<()> {
-        let freed = self.pool.free(self.address, self.bytes, &self.home);
+        // SAFETY: the piece is the block's, which is gone after this; the stream has been made
+        // to wait for all uses.
+        let freed = unsafe { Pool::put(self.piece, &self.home) };
         match freed {
             Ok(()) => self.forget(),
             Err(_) => self.give_up(),
         }
-        freed?;
-        self.home.verify_after(id::cuMemFreeAsync)
+        freed
     }
 
     /// Makes the block's stream wait for every other stream that used it.
@@ -166,7 +179,9 @@ impl Drop for Block {
                 joined = Ok(());
             }
         }
-        if joined.is_ok() && self.pool.free(self.address, self.bytes, &self.home).is_ok() {
+        // SAFETY: the piece is the block's, which is gone after this; its stream has been made to
+        // wait for all uses, or they are over.
+        if joined.is_ok() && unsafe { Pool::put(self.piece, &self.home) }.is_ok() {
             self.forget();
         } else {
             self.give_up();

@@ -205,9 +205,9 @@ impl DeviceInfo {
     }
 }
 
-/// Whether a device has stream-ordered memory pools, on drivers of any age.
-pub(crate) fn has_memory_pools(driver: &Driver, device: CUdevice) -> Result<bool, DriverError> {
-    Ask { driver, device }.flag(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)
+/// Whether a device has virtual memory management, on drivers of any age.
+pub(crate) fn has_virtual_memory(driver: &Driver, device: CUdevice) -> Result<bool, DriverError> {
+    Ask { driver, device }.flag(Attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)
 }
 
 /// Questions about one device.

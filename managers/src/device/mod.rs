@@ -13,7 +13,7 @@ use cupola_sys::driver::{CUdevice, Driver};
 
 pub use architecture::Architecture;
 pub use features::Features;
-pub(crate) use info::has_memory_pools;
+pub(crate) use info::has_virtual_memory;
 pub use info::{ComputeMode, DeviceInfo, PciAddress};
 
 pub use manager::DeviceManager;

@@ -4,18 +4,34 @@ use core::fmt;
 
 /// The account of a [`MemoryPool`](crate::memory::MemoryPool) at the moment of a refusal,
 /// in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Account {
     /// Bytes asked for.
     pub requested: u64,
-    /// Bytes in blocks that are alive.
+    /// Bytes in blocks that are alive, as they were asked for.
     pub live: u64,
-    /// The most bytes that were ever alive at a time.
-    pub peak: u64,
-    /// The pool's limit.
-    pub limit: u64,
     /// Blocks that are alive.
     pub blocks: u64,
+    /// Free bytes on mapped pages that nothing uses: too few in one piece, or on pages that
+    /// live blocks share.
+    pub ready: u64,
+    /// Free bytes that work may still use.
+    pub pending: u64,
+    /// Bytes that the pool has from the driver. The limit is on these.
+    pub mapped: u64,
+    /// The pool's limit.
+    pub limit: u64,
+    /// Bytes in use and the limit, of a limit that is shared with other pools.
+    pub shared: Option<(u64, u64)>,
+    /// The largest request that would fit without mapping anything.
+    pub largest: u64,
+    /// Bytes of a page: limits count whole pages.
+    pub page: u64,
+    /// Bytes of the device that are free; 0 if that could not be asked.
+    pub device_free: u64,
+    /// Bytes of the device that others use: other processes, contexts and libraries.
+    pub foreign: u64,
 }
 
 impl fmt::Display for Account {
@@ -23,13 +39,27 @@ impl fmt::Display for Account {
         let Self {
             requested,
             live,
-            peak,
-            limit,
             blocks,
+            ready,
+            pending,
+            mapped,
+            limit,
+            shared,
+            largest,
+            page,
+            device_free,
+            foreign,
         } = self;
         write!(
             f,
-            "{requested} bytes asked for, {live} of {limit} bytes alive in {blocks} blocks (peak {peak})"
+            "{requested} bytes asked for, {live} bytes alive in {blocks} blocks, {mapped} of {limit} bytes mapped in pages of {page} ({ready} free, of which {largest} in one piece, {pending} freed but perhaps still in use)"
+        )?;
+        if let Some((used, limit)) = shared {
+            write!(f, ", {used} of {limit} bytes of the shared limit in use")?;
+        }
+        write!(
+            f,
+            "; of the device {device_free} bytes are free and {foreign} are used by others"
         )
     }
 }

@@ -88,11 +88,11 @@ mod tests {
         let account = Account {
             requested: 8,
             live: 4,
-            peak: 4,
             limit: 10,
             blocks: 1,
+            ..Account::default()
         };
-        assert!(Error::OverLimit(account).is_retryable());
+        assert!(Error::OverLimit(Box::new(account)).is_retryable());
         assert!(Error::Forked.is_sticky());
         assert!(Error::invalid("grid", "is empty").call().is_none());
     }

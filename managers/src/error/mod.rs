@@ -93,14 +93,14 @@ pub enum Error {
         kind: &'static str,
     },
     /// The request does not fit the pool's limit. Nothing was created.
-    OverLimit(Account),
+    OverLimit(Box<Account>),
     /// The request fits the pool's limit, but the device has too little left, even after
     /// unused memory was given back.
     OutOfMemory {
         /// The call that failed last.
         cause: Box<Cause>,
         /// The pool's account.
-        account: Account,
+        account: Box<Account>,
     },
     /// An earlier error made the context unusable; this is that error. Start a new process,
     /// or at least drop the context and everything in it.

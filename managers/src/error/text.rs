@@ -103,15 +103,15 @@ mod tests {
         let account = Account {
             requested: 8,
             live: 4,
-            peak: 4,
             limit: 10,
             blocks: 1,
+            ..Account::default()
         };
         for error in [
             Error::Driver(cause.clone()),
             Error::OutOfMemory {
                 cause: Box::new(cause.clone()),
-                account,
+                account: Box::new(account),
             },
             Error::Poisoned {
                 first: Arc::new(cause.clone()),

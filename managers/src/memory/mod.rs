@@ -1,89 +1,130 @@
-//! `MemoryPool`: device memory with a limit in bytes.
+//! `MemoryPool`: device memory under a hard limit, from a pool that is lock-free where it is
+//! hit, ordered on streams, and tight.
 //!
-//! The limit counts the blocks that are handed out, exactly: a block is charged before the
-//! driver is asked for it, and a block that does not fit is refused without asking. What
-//! the driver keeps beyond that, to hand out again, is in [`Usage::reserved`].
+//! The layers, from the top:
+//!
+//! * [`lane`]: what one thread keeps of one stream's memory in magazines. A hit costs no driver
+//!   call, no lock and no atomic read-modify-write.
+//! * [`depot`]: full magazines on their way from threads that free to threads that allocate.
+//! * [`slab`]s for small sizes, over one best-fit [`heap`] for all sizes and streams
+//!   ([`central`], under one short lock).
+//! * [`pages`] of 2 MiB, mapped when they are needed and unmapped for use elsewhere when the
+//!   limit is reached ([`mapper`], [`vmm`]): defragmentation without copying. On devices without
+//!   virtual memory management, chunks.
+//! * [`ladder`]: what is tried before a request is refused.
+//!
+//! A free makes no driver call: it is *stamped* with its stream and the open batch of that
+//! stream's [`clock`]. The stream itself may use the memory again at once; others when the
+//! batch is complete, for which one event is recorded when somebody asks.
 
-mod backing;
 mod barrier;
-#[cfg_attr(not(test), expect(dead_code, reason = "for the pool's own lists"))]
 pub(crate) mod bias;
-#[cfg_attr(not(test), expect(dead_code, reason = "for the pool's tickets"))]
+mod central;
+mod classes;
 pub(crate) mod clock;
+mod config;
+mod control;
+pub(crate) mod depot;
+mod header;
+mod heap;
+mod ladder;
+mod lane;
+mod line;
+mod local;
+mod mapper;
+mod names;
+mod pages;
+mod pool;
+mod raw;
+mod rules;
+mod short;
+mod slab;
+mod stamp;
+mod teardown;
 mod usage;
+mod vmm;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use cupola_core::{Budget, Pressure};
-use cupola_sys::driver::{CUdeviceptr, CUresult};
+use cupola_core::Pressure;
 
-pub use backing::Backing;
-use backing::Source;
+pub use config::{DeviceLimit, PoolConfig, Source};
+pub(crate) use header::Header;
+pub(crate) use pool::{Ask, Pool};
+pub use raw::RawBlock;
 pub use usage::Usage;
+pub use vmm::DriverCalls;
 
-use crate::buffer::{Block, Buffer, BufferTable, DeviceCopy, byte_len};
+use crate::buffer::{Block, Buffer, DeviceCopy, byte_len};
 use crate::context::{Context, ContextCore};
 use crate::error::{Account, Error, Result};
 use crate::stream::Stream;
 
-/// How a pool is made.
+/// What a pool's memory comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PoolConfig {
-    /// Most bytes that may be alive at a time.
-    pub limit: u64,
+#[non_exhaustive]
+pub enum Backing {
+    /// Pages of virtual memory management (`cuMemCreate`), mapped where they are needed.
+    Pages,
+    /// Chunks of `cuMemAlloc`, because the device or the driver has no virtual memory
+    /// management or the configuration says so.
+    Chunks,
 }
 
-impl PoolConfig {
-    /// A pool of at most `bytes`.
-    #[must_use]
-    pub const fn limit(bytes: u64) -> Self {
-        Self { limit: bytes }
+impl fmt::Display for Backing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pages => "pages of virtual memory",
+            Self::Chunks => "chunks of device memory",
+        })
     }
 }
 
 /// Hands out device memory under a limit. Clones share the pool.
 ///
-/// The pool lives until its last buffer is gone.
+/// The limit is hard: it counts every byte that the pool has from the driver, in whole pages,
+/// and is charged before the driver is asked.
+///
+/// The memory goes back to the driver when the last clone and the last block are gone. If work
+/// may still use what was freed, that waits for it: unmapping is not ordered on streams.
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use cupola_managers::{ExecutionManager, memory::PoolConfig, stream::StreamConfig};
+/// # let execution = ExecutionManager::new(cupola_sys::driver::Driver::load()?)?;
+/// # let context = execution.devices().get(0)?.primary()?;
+/// # let stream = context.streams().create(StreamConfig::default())?;
+/// let pool = context.memory_pool(PoolConfig::limit(1 << 30))?;
+/// let block = pool.allocate_raw(1 << 20, 256, &stream)?;
+/// // ... put work on the stream that uses block.address() ...
+/// // SAFETY: what uses the block is on the stream.
+/// unsafe { block.free(&stream)? };
+/// assert_eq!(pool.usage()?.live, 0);
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
-pub struct MemoryPool(Arc<PoolInner>);
+pub struct MemoryPool(Arc<Owner>);
 
-pub(crate) struct PoolInner {
-    source: Source,
-    budget: Budget,
-    blocks: AtomicU64,
-    counters: Counters,
-    table: Arc<BufferTable>,
-    core: Arc<ContextCore>,
-}
+/// The handles of a pool: with the last one it closes.
+struct Owner(Arc<Pool>);
 
-/// What happened since the pool was made.
-#[derive(Default)]
-struct Counters {
-    allocations: AtomicU64,
-    frees: AtomicU64,
-    refused: AtomicU64,
-    trims: AtomicU64,
-    exhausted: AtomicU64,
-}
-
-fn count(counter: &AtomicU64) {
-    counter.fetch_add(1, Ordering::Relaxed);
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 impl MemoryPool {
     #[track_caller]
     pub(crate) fn new(context: &Context, config: PoolConfig) -> Result<Self> {
-        let core = context.core();
-        Ok(Self(Arc::new(PoolInner {
-            source: Source::new(core)?,
-            budget: Budget::new(config.limit),
-            blocks: AtomicU64::new(0),
-            counters: Counters::default(),
-            table: Arc::clone(context.buffers().table()),
-            core: Arc::clone(core),
-        })))
+        let pool = Pool::new(context.core(), context.buffers().table(), config)?;
+        Ok(Self(Arc::new(Owner(pool))))
+    }
+
+    fn pool(&self) -> &Arc<Pool> {
+        &self.0.0
     }
 
     /// A buffer of `len` elements, ready for use on `stream`; on other streams too, which
@@ -91,178 +132,207 @@ impl MemoryPool {
     ///
     /// # Errors
     /// [`Error::OverLimit`] when it does not fit the limit, [`Error::OutOfMemory`] when the
-    /// device has too little left, each with the pool's account.
+    /// device has too little left, each with the pool's account; what the driver returned.
     #[track_caller]
     pub fn allocate<T: DeviceCopy>(&self, len: usize, stream: &Stream) -> Result<Buffer<T>> {
-        let bytes = byte_len::<T>(len)? as u64;
-        Ok(Buffer::new(Block::new(&self.0, bytes, stream)?, len))
+        self.allocate_as(None, len, stream)
+    }
+
+    /// As [`allocate`](Self::allocate), under a name that shows in
+    /// [`named`](Self::named) and in pictures of the pool.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate).
+    #[track_caller]
+    pub fn allocate_named<T: DeviceCopy>(
+        &self,
+        name: &'static str,
+        len: usize,
+        stream: &Stream,
+    ) -> Result<Buffer<T>> {
+        self.allocate_as(Some(name), len, stream)
+    }
+
+    #[track_caller]
+    fn allocate_as<T: DeviceCopy>(
+        &self,
+        name: Option<&'static str>,
+        len: usize,
+        stream: &Stream,
+    ) -> Result<Buffer<T>> {
+        let ask = Ask {
+            bytes: byte_len::<T>(len)? as u64,
+            align: align_of::<T>() as u64,
+            name: name.map(names::intern),
+        };
+        Ok(Buffer::new(Block::new(self.pool(), ask, stream)?, len))
+    }
+
+    /// `bytes` bytes at a multiple of `align`, a power of two up to the size of a page (2 MiB),
+    /// ready for use on `stream`. Any number of bytes will do: a block of none has address 0.
+    /// The contents are unspecified.
+    ///
+    /// The block is given back with [`RawBlock::free`], not when it is dropped.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate); [`Error::Invalid`] naming `align`.
+    #[inline]
+    #[track_caller]
+    pub fn allocate_raw(&self, bytes: u64, align: u64, stream: &Stream) -> Result<RawBlock> {
+        let ask = Ask {
+            bytes,
+            align,
+            name: None,
+        };
+        self.pool().take(ask, stream).map(RawBlock::new)
+    }
+
+    /// As [`allocate_raw`](Self::allocate_raw), under a name.
+    ///
+    /// # Errors
+    /// As [`allocate_raw`](Self::allocate_raw).
+    #[track_caller]
+    pub fn allocate_raw_named(
+        &self,
+        name: &'static str,
+        bytes: u64,
+        align: u64,
+        stream: &Stream,
+    ) -> Result<RawBlock> {
+        let ask = Ask {
+            bytes,
+            align,
+            name: Some(names::intern(name)),
+        };
+        self.pool().take(ask, stream).map(RawBlock::new)
     }
 
     /// Whether the pool is of this context.
     pub(crate) fn is_in(&self, core: &Arc<ContextCore>) -> bool {
-        self.0.core.shares_objects(core)
+        self.pool().core().shares_objects(core)
     }
 
     /// What the memory comes from.
     #[must_use]
     pub fn backing(&self) -> Backing {
-        self.0.source.backing()
+        match self.pool().vmm {
+            Some(_) => Backing::Pages,
+            None => Backing::Chunks,
+        }
     }
 
     /// What the memory comes from and the limit, for people.
     #[must_use]
     pub fn describe(&self) -> String {
-        format!("{}, limit {} bytes", self.backing(), self.0.budget.limit())
+        let limit = self.pool().budget.limit();
+        format!("{}, limit {limit} bytes", self.backing())
     }
 
-    /// Bytes that would still fit the limit.
+    /// Bytes of a page: limits count whole pages.
     #[must_use]
-    pub fn available(&self) -> u64 {
-        self.0.budget.available()
+    pub fn page(&self) -> u64 {
+        self.pool().page
     }
 
-    /// How full the pool is.
+    /// The limit in bytes.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.pool().budget.limit()
+    }
+
+    /// Bytes that the pool has from the driver.
+    #[must_use]
+    pub fn mapped(&self) -> u64 {
+        self.pool().budget.used()
+    }
+
+    /// Bytes that the limits, and what the device has free, leave for allocations: what can be
+    /// mapped, and what is free already. It need not be in one piece.
+    ///
+    /// # Errors
+    /// What the driver returned when it was asked for the free memory of the device
+    /// (`cuMemGetInfo`).
+    #[track_caller]
+    pub fn available(&self) -> Result<u64> {
+        self.pool().available()
+    }
+
+    /// How full the pool is: what is mapped and not ready for reuse, of the tighter limit. It
+    /// looks at all free blocks.
     #[must_use]
     pub fn pressure_level(&self) -> Pressure {
-        self.0.budget.pressure()
+        self.pool().pressure()
     }
 
-    /// Changes the limit. What is alive stays alive; nothing more is granted until it fits.
-    pub fn set_limit(&self, bytes: u64) {
-        self.0.budget.set_limit(bytes);
+    /// Changes the limit. What is alive stays alive; memory that nothing uses is given back
+    /// until the limit is kept, and nothing more is mapped until it is.
+    ///
+    /// # Errors
+    /// What the driver returned when memory was given back. The limit is changed all the same.
+    #[track_caller]
+    pub fn set_limit(&self, bytes: u64) -> Result<()> {
+        self.pool().set_limit(bytes)
     }
 
-    /// Gives memory that nobody uses back to the device (`cuMemPoolTrimTo`).
+    /// Gives memory that nothing uses back to the device, whatever threads keep of it: how many
+    /// bytes that was.
     ///
     /// # Errors
     /// What the driver returned.
     #[track_caller]
-    pub fn trim(&self) -> Result<()> {
-        self.0.trim()
+    pub fn trim(&self) -> Result<u64> {
+        self.pool().trim()
+    }
+
+    /// What is asked before a request is refused: `callback` gets the refusal, and says whether
+    /// it has freed something, so that it is worth another try. It may use the pool.
+    pub fn on_refusal(&self, callback: impl Fn(&Error) -> bool + Send + Sync + 'static) {
+        self.pool().set_callback(Arc::new(callback));
     }
 
     /// The gauges and counters.
     ///
     /// # Errors
-    /// What the driver returned when it was asked for what it reserves.
+    /// What the driver returned when it was asked for the free memory of the device;
+    /// [`Error::Forked`].
     #[track_caller]
     pub fn usage(&self) -> Result<Usage> {
-        let pool = &*self.0;
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Ok(Usage {
-            live: pool.budget.used(),
-            peak: pool.budget.peak(),
-            limit: pool.budget.limit(),
-            pressure: pool.budget.pressure(),
-            blocks: read(&pool.blocks),
-            reserved: pool.source.reserved(&pool.core)?,
-            allocations: read(&pool.counters.allocations),
-            frees: read(&pool.counters.frees),
-            refused: read(&pool.counters.refused),
-            exhausted: read(&pool.counters.exhausted),
-            trims: read(&pool.counters.trims),
-        })
+        self.pool().usage()
+    }
+
+    /// Blocks that are alive and their bytes, by name, the largest first.
+    #[must_use]
+    pub fn named(&self) -> Vec<(&'static str, NamedUsage)> {
+        self.pool().named()
+    }
+
+    /// What an error would say now.
+    #[must_use]
+    pub fn account(&self) -> Account {
+        self.pool().account(0)
     }
 }
 
-impl PoolInner {
-    pub(crate) fn core(&self) -> &Arc<ContextCore> {
-        &self.core
-    }
-
-    pub(crate) fn table(&self) -> &BufferTable {
-        &self.table
-    }
-
-    /// `bytes` bytes, charged; address 0 for none.
-    #[track_caller]
-    pub(crate) fn allocate(&self, bytes: u64, stream: &Stream) -> Result<CUdeviceptr> {
-        if bytes == 0 {
-            return Ok(0);
-        }
-        if let Some(poison) = self.core.poison() {
-            return Err(poison);
-        }
-        let Ok(charged) = self.budget.reserve(bytes) else {
-            count(&self.counters.refused);
-            return Err(Error::OverLimit(self.account(bytes)));
-        };
-        // A size that does not fit a usize does not fit the device either.
-        let size = usize::try_from(bytes).unwrap_or(usize::MAX);
-        let mut found = self.source.allocate(&self.core, size, stream);
-        if is_out_of_memory(&found) {
-            // A trim that fails changes nothing; the second attempt tells.
-            let _ = self.trim();
-            found = self.source.allocate(&self.core, size, stream);
-        }
-        match found {
-            Ok(address) => {
-                let _: u64 = charged.commit();
-                count(&self.blocks);
-                count(&self.counters.allocations);
-                Ok(address)
-            }
-            Err(error) if error.status() == Some(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
-                charged.cancel();
-                count(&self.counters.exhausted);
-                Err(match error {
-                    Error::Driver(cause) => Error::OutOfMemory {
-                        cause: Box::new(cause),
-                        account: self.account(bytes),
-                    },
-                    other => other,
-                })
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Frees a block of [`allocate`](Self::allocate), after what is on `stream` now.
-    #[track_caller]
-    pub(crate) fn free(&self, address: CUdeviceptr, bytes: u64, stream: &Stream) -> Result<()> {
-        if bytes == 0 {
-            return Ok(());
-        }
-        self.source.free(&self.core, address, stream)?;
-        // Fails only if more is released than was charged, which a block cannot.
-        let _ = self.budget.release(bytes);
-        self.blocks.fetch_sub(1, Ordering::Relaxed);
-        count(&self.counters.frees);
-        Ok(())
-    }
-
-    #[track_caller]
-    fn trim(&self) -> Result<()> {
-        count(&self.counters.trims);
-        self.source.trim(&self.core)
-    }
-
-    fn account(&self, requested: u64) -> Account {
-        Account {
-            requested,
-            live: self.budget.used(),
-            peak: self.budget.peak(),
-            limit: self.budget.limit(),
-            blocks: self.blocks.load(Ordering::Relaxed),
-        }
-    }
-}
-
-fn is_out_of_memory<T>(result: &Result<T>) -> bool {
-    matches!(result, Err(e) if e.status() == Some(CUresult::CUDA_ERROR_OUT_OF_MEMORY))
-}
-
-impl Drop for PoolInner {
-    fn drop(&mut self) {
-        self.source.destroy(&self.core);
-    }
+/// What is alive under a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NamedUsage {
+    /// Blocks.
+    pub blocks: u64,
+    /// Bytes, as they were asked for.
+    pub bytes: u64,
 }
 
 impl fmt::Debug for MemoryPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pool = self.pool();
         f.debug_struct("MemoryPool")
             .field("backing", &self.backing())
-            .field("budget", &self.0.budget)
+            .field("budget", &pool.budget)
+            .field(
+                "allocations",
+                &pool.flow().allocations.load(Ordering::Relaxed),
+            )
             .finish_non_exhaustive()
     }
 }

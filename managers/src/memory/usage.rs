@@ -1,32 +1,249 @@
 //! `Usage`: a pool's gauges and counters.
 
+use std::sync::atomic::Ordering;
+
 use cupola_core::Pressure;
+use cupola_core::tlsf::Entry;
+
+use super::lane::Flow;
+use super::pages::PageState;
+use super::pool::{Pool, lock};
+use super::vmm::{DriverCalls, memory_info};
+use crate::error::{Account, Error, Result};
 
 /// What a [`MemoryPool`](super::MemoryPool) holds and has done. Sizes in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// Taken while other threads allocate and free, the figures are of moments that lie close
+/// together, not of one.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// In blocks that are alive.
+    /// In blocks that are alive, as they were asked for.
     pub live: u64,
-    /// The most that was ever alive at a time.
-    pub peak: u64,
-    /// The limit.
+    /// Kept for reuse and ready: in magazines, depots, free slots and pages that nothing uses.
+    pub cached: u64,
+    /// Freed, but for work that may still use it: only its own stream may have it.
+    pub pending: u64,
+    /// From the driver: everything that the limit counts.
+    pub mapped: u64,
+    /// The most that was ever mapped at a time.
+    pub peak_mapped: u64,
+    /// The most that was ever out of the heap at a time: in live blocks as they are rounded
+    /// up, in magazines and in slabs.
+    pub peak_held: u64,
+    /// The limit on `mapped`.
     pub limit: u64,
     /// How full the pool is.
     pub pressure: Pressure,
-    /// Blocks that are alive, without those of no bytes.
+    /// The part of what is mapped, neither alive nor in one piece with the largest free
+    /// stretch: 0 where every free byte can serve one request.
+    pub fragmentation: f64,
+    /// Blocks that are alive.
     pub blocks: u64,
-    /// What the driver holds for the pool, live blocks included; `None` where it does not
-    /// keep memory for reuse.
-    pub reserved: Option<u64>,
     /// Blocks handed out.
     pub allocations: u64,
     /// Blocks taken back.
     pub frees: u64,
+    /// Allocations that no magazine of the thread served.
+    pub misses: u64,
+    /// Frees that no magazine of the thread had room for.
+    pub spills: u64,
+    /// Requests that had to have pages mapped.
+    pub grown: u64,
+    /// Pages that were taken from one place to be used at another.
+    pub remapped: u64,
+    /// How often everything that threads kept was taken back.
+    pub drains: u64,
+    /// How often a request made its stream wait for another.
+    pub device_waits: u64,
+    /// How often a request waited on the host.
+    pub host_waits: u64,
     /// Requests that did not fit the limit.
     pub refused: u64,
     /// Requests that fit the limit but not the device.
     pub exhausted: u64,
     /// How often unused memory was given back to the device.
     pub trims: u64,
+    /// Calls of the driver.
+    pub calls: DriverCalls,
+    /// Bytes of the device that are in use by others: other processes, contexts, libraries,
+    /// and what the driver needs itself.
+    pub foreign: u64,
+    /// Bytes of the device that are free.
+    pub device_free: u64,
+}
+
+impl Usage {
+    /// The part of allocations that a magazine of the thread served.
+    #[must_use]
+    pub fn hit_rate(&self) -> f64 {
+        match self.allocations {
+            0 => 0.0,
+            all => 1.0 - self.misses as f64 / all as f64,
+        }
+    }
+}
+
+/// What is free in the heap.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FreeBytes {
+    /// On mapped pages, and used by nothing that runs.
+    pub(super) ready: u64,
+    /// On mapped pages, and perhaps in use.
+    pub(super) pending: u64,
+    /// The largest ready stretch of mapped pages.
+    pub(super) largest: u64,
+}
+
+impl Pool {
+    /// Bytes that are alive, blocks that are alive, and what went through all lanes.
+    pub(super) fn flow(&self) -> Flow {
+        let sum = Flow::default();
+        sum.absorb(&self.past);
+        let lanes = lock(&self.lanes).clone();
+        for lane in &lanes {
+            sum.absorb(&lane.flow);
+        }
+        sum
+    }
+
+    pub(super) fn free_bytes(&self) -> FreeBytes {
+        let central = self.central.lock();
+        let rules = central.heap.rules();
+        let mut free = FreeBytes::default();
+        for entry in central.heap.blocks() {
+            let Entry::Free(_, piece) = entry else {
+                continue;
+            };
+            let Some(region) = rules.region(piece.offset) else {
+                continue;
+            };
+            let (first, end) = region.touched(piece.offset, piece.size);
+            let done = rules.is_done(piece.data);
+            let mut run = 0;
+            for page in first..end.min(region.len()) {
+                if region.state(page) != PageState::Mapped {
+                    run = 0;
+                    continue;
+                }
+                let from = region.address(page).max(piece.offset);
+                let to = (region.address(page) + region.page()).min(piece.offset + piece.size);
+                let bytes = to - from;
+                if done {
+                    free.ready += bytes;
+                    run += bytes;
+                    free.largest = free.largest.max(run);
+                } else {
+                    free.pending += bytes;
+                }
+            }
+        }
+        free.ready += central.slabs.free_bytes();
+        free
+    }
+
+    /// Bytes that lanes and depots keep. Seizes every lane.
+    pub(super) fn kept_bytes(&self) -> u64 {
+        let lanes = lock(&self.lanes).clone();
+        lanes
+            .iter()
+            .map(|lane| lane.seize(|content| content.kept()))
+            .sum()
+    }
+
+    #[track_caller]
+    pub(super) fn usage(&self) -> Result<Usage> {
+        self.core.not_forked()?;
+        let (device_free, device_total) = memory_info(&self.core, &self.calls)?;
+        let flow = self.flow();
+        let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        let free = self.free_bytes();
+        let mapped = self.budget.used();
+        let cache = lock(&self.mapper).cache.len() as u64 * self.page;
+        let cached = free.ready + cache + self.kept_bytes();
+        let loose = free.ready - free.largest.min(free.ready);
+        let mut calls = self.calls.read();
+        for line in self.all_lines() {
+            let clock = line.clock.calls();
+            calls.record += clock.records;
+            calls.query += clock.queries;
+            calls.wait += clock.waits;
+        }
+        let (peak_held, pressure) = (self.peak_held(), self.pressure());
+        Ok(Usage {
+            live: read(&flow.bytes_out).saturating_sub(read(&flow.bytes_in)),
+            cached,
+            pending: free.pending,
+            mapped,
+            peak_mapped: self.budget.peak(),
+            peak_held,
+            limit: self.budget.limit(),
+            pressure,
+            fragmentation: match free.ready {
+                0 => 0.0,
+                ready => loose as f64 / ready as f64,
+            },
+            blocks: read(&flow.allocations).saturating_sub(read(&flow.frees)),
+            allocations: read(&flow.allocations),
+            frees: read(&flow.frees),
+            misses: read(&flow.misses),
+            spills: read(&flow.spills),
+            grown: read(&self.counters.grown),
+            remapped: read(&self.counters.remapped),
+            drains: read(&self.counters.drains),
+            device_waits: read(&self.counters.device_waits),
+            host_waits: read(&self.counters.host_waits),
+            refused: read(&self.counters.refused),
+            exhausted: read(&self.counters.exhausted),
+            trims: read(&self.counters.trims),
+            calls,
+            foreign: device_total
+                .saturating_sub(device_free)
+                .saturating_sub(mapped),
+            device_free,
+        })
+    }
+
+    fn peak_held(&self) -> u64 {
+        self.central.lock().peak_held
+    }
+
+    /// How full the tighter limit is, without what is ready for reuse.
+    pub(super) fn pressure(&self) -> Pressure {
+        let ready = self.free_bytes().ready;
+        let own = self.budget.used().saturating_sub(ready);
+        let own = Pressure::of(own, self.budget.limit());
+        let shared = self.config.within.as_ref();
+        shared.map_or(own, |limit| own.max(limit.pressure_level()))
+    }
+
+    /// What the pool has, for an error.
+    pub(super) fn account(&self, requested: u64) -> Account {
+        let flow = self.flow();
+        let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        let free = self.free_bytes();
+        let mapped = self.budget.used();
+        // For an error nothing more is risked than a figure.
+        let (device_free, total) = memory_info(&self.core, &self.calls).unwrap_or_default();
+        let shared = self.config.within.as_ref();
+        Account {
+            requested,
+            live: read(&flow.bytes_out).saturating_sub(read(&flow.bytes_in)),
+            blocks: read(&flow.allocations).saturating_sub(read(&flow.frees)),
+            ready: free.ready,
+            pending: free.pending,
+            mapped,
+            limit: self.budget.limit(),
+            shared: shared.map(|limit| (limit.used(), limit.limit())),
+            largest: free.largest,
+            page: self.page,
+            device_free,
+            foreign: total.saturating_sub(device_free).saturating_sub(mapped),
+        }
+    }
+
+    /// The request does not fit.
+    pub(super) fn refuse(&self, requested: u64) -> Error {
+        Error::OverLimit(Box::new(self.account(requested)))
+    }
 }

@@ -352,7 +352,6 @@ impl Stream {
     }
 
     /// What tells when memory that was freed here is free.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the pool"))]
     pub(crate) fn clock(&self) -> &Arc<StreamClock> {
         self.0.clock()
     }

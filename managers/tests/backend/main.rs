@@ -342,7 +342,7 @@ fn backends_of_two_drivers_work_side_by_side() {
         let context = registry.open(name).unwrap().devices().get(0).unwrap();
         let context = context.primary().unwrap();
         let stream = context.streams().create(Default::default()).unwrap();
-        let limit = cupola_managers::PoolConfig::limit(1 << 20);
+        let limit = cupola_managers::PoolConfig::limit(8 << 20);
         let pool = context.memory_pool(limit).unwrap();
         let buffer = pool.allocate::<u32>(100, &stream).unwrap();
         (stream, buffer)

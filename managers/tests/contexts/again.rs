@@ -32,7 +32,7 @@ fn a_primary_context_that_is_held_is_the_same_one_again() {
         let table = FaultTable::new(machine.driver());
         let execution = ExecutionManager::new(table.driver()).unwrap();
         let before = device(&execution).primary().unwrap();
-        let pool = before.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+        let pool = before.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
         let stream = before.streams().create(Default::default()).unwrap();
         let mut buffer = pool.allocate::<u32>(64, &stream).unwrap();
         before.set_checked(true);

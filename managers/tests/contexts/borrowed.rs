@@ -18,7 +18,7 @@ fn a_borrowed_context_is_kept_and_never_destroyed() {
     // What is current is as it was before.
     assert_eq!(table.count(id::cuCtxPopCurrent_v2), 1);
     let stream = context.streams().create(Default::default()).unwrap();
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let mut buffer = pool.allocate::<u32>(64, &stream).unwrap();
     ops::fill(&mut buffer, 3, &stream).unwrap();
     // The same twice: one context.

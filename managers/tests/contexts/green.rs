@@ -27,7 +27,7 @@ fn green_contexts_say_what_they_were_given() {
     for part in &parts {
         assert_eq!(part.multiprocessors(), Ok(8));
         let stream = part.streams().create(Default::default()).unwrap();
-        let pool = part.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+        let pool = part.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
         let mut buffer = pool.allocate::<u32>(64, &stream).unwrap();
         ops::fill(&mut buffer, 7, &stream).unwrap();
         let mut back = [0; 64];
@@ -115,7 +115,7 @@ fn green_contexts_share_memory_with_the_primary_context() {
     let streams = all.map(|context| context.streams().create(Default::default()).unwrap());
     for owner in all {
         let home = owner.streams().create(Default::default()).unwrap();
-        let pool = owner.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+        let pool = owner.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
         let mut buffer = pool.allocate::<u32>(64, &home).unwrap();
         let event = owner.events().create(Default::default()).unwrap();
         for (turn, stream) in streams.iter().enumerate() {
@@ -209,7 +209,7 @@ fn any_order_of_drops_ends_green_contexts() {
             contexts.release(context.handle()).unwrap();
         }
         let stream = a.streams().create(Default::default()).unwrap();
-        let pool = primary.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+        let pool = primary.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
         let mut buffer = pool.allocate::<u32>(1000, &stream).unwrap();
         ops::fill(&mut buffer, 1, &stream).unwrap();
         let event = b.events().create(Default::default()).unwrap();

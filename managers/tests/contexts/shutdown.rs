@@ -71,7 +71,7 @@ impl All {
         drop(managed.create(Default::default()).unwrap());
         drop(borrow(&device, &idle).unwrap());
         drop(idle);
-        let pool = contexts[1].memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+        let pool = contexts[1].memory_pool(PoolConfig::limit(8 << 20)).unwrap();
         let buffer = pool.allocate::<u32>(64, &streams[1]).unwrap();
         Self {
             machine,

@@ -136,7 +136,7 @@ fn configurations_flow_down() {
     assert_eq!(context.streams().stats().capacity, 3);
     assert_eq!(context.events().stats().capacity, 4);
     let stream = context.streams().acquire(StreamConfig::default()).unwrap();
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let buffers: Vec<_> = (0..2)
         .map(|_| pool.allocate::<u8>(8, &stream).unwrap())
         .collect();

@@ -19,7 +19,7 @@ fn a_shutdown_goes_through_all_levels() {
         .unwrap()
         .handle();
     let event = context.events().create(EventConfig::default()).unwrap();
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
     let pinned = context.buffers().pinned::<u8>(1).unwrap();
     let module = context.modules().load_ptx(PTX).unwrap();
@@ -244,7 +244,7 @@ fn shutdowns_race_with_everything() {
                             let stream = context.streams().acquire(StreamConfig::default())?;
                             let module = context.modules().load_ptx(PTX)?;
                             module.function("nothing")?;
-                            let pool = context.memory_pool(PoolConfig::limit(1 << 20))?;
+                            let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
                             let mut buffer = pool.allocate::<u8>(64, &stream)?;
                             ops::zero(&mut buffer, &stream)
                         };
@@ -272,7 +272,7 @@ fn a_buffer_is_reported_by_every_shutdown_until_it_is_freed() {
     let (_table, machine, execution) = open();
     let context = primary(&execution);
     let buffers = context.buffers();
-    let pool = context.memory_pool(PoolConfig::limit(1 << 20)).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let stream = context.streams().create(Default::default()).unwrap();
     let old = pool.allocate::<u8>(8, &stream).unwrap();
     assert_eq!(buffers.shutdown().leased.len(), 1);

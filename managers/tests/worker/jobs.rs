@@ -139,7 +139,7 @@ impl Gpu {
         let execution = ExecutionManager::new(machine.driver())?;
         let context = execution.devices().get(0)?.primary()?;
         Ok(Self {
-            pool: context.memory_pool(PoolConfig::limit(1 << 20))?,
+            pool: context.memory_pool(PoolConfig::limit(8 << 20))?,
             stream: context.streams().create(Default::default())?,
             context,
             _execution: execution,

@@ -13,7 +13,7 @@
 //! let table = Sweep::new(Machine::builder().worker_threads(1), |stage| {
 //!     let context = stage.context()?;
 //!     let stream = context.streams().acquire(Default::default())?;
-//!     let pool = context.memory_pool(PoolConfig::limit(1 << 20))?;
+//!     let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
 //!     let mut zeros = pool.allocate::<u8>(100, &stream)?;
 //!     ops::zero(&mut zeros, &stream)?;
 //!     Ok(ops::synchronize(&stream)?)

@@ -1,0 +1,139 @@
+//! `Central`: what no thread keeps: the heap, the slabs over it, and the headers.
+
+use std::ptr::NonNull;
+
+use cupola_core::tlsf::{Block, Place};
+
+use super::classes::{Slot, slots_of_slab};
+use super::header::{Header, Headers, Home};
+use super::heap::Heap;
+use super::pool::Pool;
+use super::slab::Slabs;
+use super::stamp::{Stamp, StreamIndex};
+
+pub(super) struct Central {
+    pub(super) heap: Heap,
+    pub(super) slabs: Slabs,
+    pub(super) headers: Headers,
+    /// The most bytes that were ever out of the heap at a time.
+    pub(super) peak_held: u64,
+    /// Headers of blocks without bytes that are in use.
+    pub(super) empty: u64,
+}
+
+/// What a caller wants of the heap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Want {
+    /// Whole granules.
+    pub(super) bytes: u64,
+    pub(super) align: u64,
+    pub(super) stream: StreamIndex,
+}
+
+impl Central {
+    pub(super) fn new() -> Self {
+        Self {
+            heap: Heap::new(),
+            slabs: Slabs::default(),
+            headers: Headers::default(),
+            peak_held: 0,
+            empty: 0,
+        }
+    }
+
+    /// A block whose pages are all there. `None` when there is none, or it would be dearer
+    /// than asking the driver.
+    #[inline]
+    pub(super) fn ready(&mut self, want: Want) -> Option<(Block, Place<Stamp>)> {
+        let place = self.heap.look(want.bytes, want.align, want.stream)?;
+        if place.rank > 0 {
+            return None;
+        }
+        let block = self.heap.take(place)?;
+        self.note_peak();
+        Some((block, place))
+    }
+
+    #[inline]
+    pub(super) fn note_peak(&mut self) {
+        self.peak_held = self.peak_held.max(self.heap.used_bytes());
+    }
+
+    /// A header for a block of the heap.
+    #[inline]
+    pub(super) fn wrap(&mut self, pool: *const Pool, block: Block, slot: Slot) -> NonNull<Header> {
+        let header = self.headers.take(pool);
+        // SAFETY: nobody else has it.
+        unsafe { header.as_ref() }.begin(block.offset(), block.size(), slot, Home::Heap(block));
+        header
+    }
+
+    /// A header for no bytes.
+    pub(super) fn nothing(&mut self, pool: *const Pool) -> NonNull<Header> {
+        self.empty += 1;
+        let header = self.headers.take(pool);
+        // SAFETY: nobody else has it.
+        unsafe { header.as_ref() }.begin(0, 0, Slot::NONE, Home::Nowhere);
+        header
+    }
+
+    /// Makes a block that was just taken a slab. `now` is the stream's stamp.
+    pub(super) fn add_slab(
+        &mut self,
+        pool: *const Pool,
+        (block, was): (Block, Stamp),
+        (slot, bytes): (Slot, u64),
+        (stream, now): (StreamIndex, Stamp),
+    ) {
+        let freed = if self.heap.rules().is_done(was) {
+            Stamp::READY
+        } else {
+            now
+        };
+        let what = (block, slot, bytes);
+        self.slabs
+            .add(&mut self.headers, pool, what, (stream, freed));
+    }
+
+    /// Bytes of a slab.
+    pub(super) fn slab_bytes(bytes: u64) -> u64 {
+        u64::from(slots_of_slab(bytes)) * bytes
+    }
+
+    /// Takes a piece back that was used until `stamp`.
+    #[inline]
+    pub(super) fn put(&mut self, piece: NonNull<Header>, stamp: Stamp) {
+        // SAFETY: the piece is the caller's, who gives it away.
+        let header = unsafe { piece.as_ref() };
+        match header.home.get() {
+            Home::Heap(block) => {
+                self.headers.put(piece);
+                self.heap.free(block, stamp);
+            }
+            Home::Slab { slab, slot } => {
+                let at = (slab, slot);
+                self.slabs.put(&mut self.heap, &mut self.headers, at, stamp);
+            }
+            Home::Nowhere => {
+                self.empty -= 1;
+                self.headers.put(piece);
+            }
+        }
+    }
+
+    /// As `put`, for a chain.
+    pub(super) fn put_all(&mut self, batch: NonNull<Header>, stamp: Stamp) {
+        let mut next: *const Header = batch.as_ptr();
+        while let Some(piece) = NonNull::new(next.cast_mut()) {
+            // SAFETY: whoever has the first piece of a batch has all of it.
+            next = unsafe { piece.as_ref() }.next.get();
+            self.put(piece, stamp);
+        }
+    }
+
+    /// How many pieces somebody has.
+    pub(super) fn outstanding(&self) -> u64 {
+        let (slots, slabs) = self.slabs.count();
+        self.heap.used_blocks() - slabs + slots + self.empty
+    }
+}

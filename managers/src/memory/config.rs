@@ -1,0 +1,139 @@
+//! How a pool is made, and the limit that several pools may share.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use cupola_core::{Budget, Pressure};
+
+use super::pool::Pool;
+
+/// How a pool is made.
+#[derive(Clone, Debug)]
+pub struct PoolConfig {
+    /// Most bytes that the pool may have from the driver at a time, in whole pages: memory in
+    /// use, and memory that it keeps for reuse.
+    pub limit: u64,
+    /// A limit that the pool has in common with others, besides its own.
+    pub within: Option<DeviceLimit>,
+    /// How long an allocation that finds no memory may wait on the host for work that still
+    /// uses what was freed.
+    pub wait: Duration,
+    /// How many of the last operations the pool remembers; 0 for none. Remembering takes a
+    /// lock for each operation.
+    pub history: usize,
+    /// Where the memory comes from.
+    pub source: Source,
+}
+
+/// Where a pool's memory comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Source {
+    /// Virtual memory management where the device has it, else chunks.
+    #[default]
+    Best,
+    /// Chunks of `cuMemAlloc`, on any device: what is in a chunk cannot be given back before
+    /// all of it is free. For memory that other libraries register, and for comparison.
+    Chunks,
+}
+
+impl PoolConfig {
+    /// How long an allocation waits if not said otherwise.
+    pub const WAIT: Duration = Duration::from_secs(1);
+
+    /// A pool of at most `bytes`.
+    #[must_use]
+    pub const fn limit(bytes: u64) -> Self {
+        Self {
+            limit: bytes,
+            within: None,
+            wait: Self::WAIT,
+            history: 0,
+            source: Source::Best,
+        }
+    }
+
+    /// Shares a limit with other pools.
+    #[must_use]
+    pub fn within(mut self, limit: &DeviceLimit) -> Self {
+        self.within = Some(limit.clone());
+        self
+    }
+}
+
+/// A limit in bytes that several pools have in common. Clones are the same limit.
+///
+/// A pool that finds it used up asks the others to give back what they keep for reuse.
+#[derive(Clone)]
+pub struct DeviceLimit(Arc<Shared>);
+
+struct Shared {
+    budget: Budget,
+    pools: Mutex<Vec<Weak<Pool>>>,
+}
+
+impl DeviceLimit {
+    /// A limit of `bytes`.
+    #[must_use]
+    pub fn new(bytes: u64) -> Self {
+        Self(Arc::new(Shared {
+            budget: Budget::new(bytes),
+            pools: Mutex::default(),
+        }))
+    }
+
+    /// The limit in bytes.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.0.budget.limit()
+    }
+
+    /// Changes it. What the pools have stays theirs; nothing more is granted until it fits.
+    pub fn set_limit(&self, bytes: u64) {
+        self.0.budget.set_limit(bytes);
+    }
+
+    /// Bytes that the pools have from the driver.
+    #[must_use]
+    pub fn used(&self) -> u64 {
+        self.0.budget.used()
+    }
+
+    /// The most that they ever had at a time.
+    #[must_use]
+    pub fn peak(&self) -> u64 {
+        self.0.budget.peak()
+    }
+
+    /// How full it is.
+    #[must_use]
+    pub fn pressure_level(&self) -> Pressure {
+        self.0.budget.pressure()
+    }
+
+    pub(super) fn budget(&self) -> &Budget {
+        &self.0.budget
+    }
+
+    pub(super) fn enter(&self, pool: &Arc<Pool>) {
+        let mut pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        pools.retain(|pool| pool.strong_count() > 0);
+        pools.push(Arc::downgrade(pool));
+    }
+
+    /// The pools that share it, but for one.
+    pub(super) fn others(&self, pool: &Pool) -> Vec<Arc<Pool>> {
+        let pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = pools.iter().filter_map(Weak::upgrade);
+        others
+            .filter(|other| !std::ptr::eq(Arc::as_ptr(other), pool))
+            .collect()
+    }
+}
+
+impl fmt::Debug for DeviceLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0.budget, f)
+    }
+}

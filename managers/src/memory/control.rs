@@ -1,0 +1,87 @@
+//! What is done to a pool from outside: its limit, trimming, who is asked before a refusal.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::NamedUsage;
+use super::pool::{Pool, count, lock};
+use super::vmm::memory_info;
+use crate::error::{Error, Result};
+
+/// What is asked before a request is refused.
+pub(super) type Callback = Arc<dyn Fn(&Error) -> bool + Send + Sync>;
+
+impl Pool {
+    pub(super) fn set_callback(&self, callback: Callback) {
+        let before = lock(&self.callback).replace(callback);
+        // After the lock: it may be anything.
+        drop(before);
+    }
+
+    /// Whether somebody has made room.
+    pub(super) fn ask_user(&self, refusal: &Error) -> bool {
+        let callback = lock(&self.callback).clone();
+        callback.is_some_and(|callback| callback(refusal))
+    }
+
+    #[track_caller]
+    pub(super) fn available(&self) -> Result<u64> {
+        self.core.not_forked()?;
+        let (device_free, _) = memory_info(&self.core, &self.calls)?;
+        let cache = lock(&self.mapper).cache.len() as u64 * self.page;
+        let growth = (self.room() * self.page).min(device_free);
+        Ok(growth + cache + self.free_bytes().ready + self.kept_bytes())
+    }
+
+    #[track_caller]
+    pub(super) fn set_limit(&self, bytes: u64) -> Result<()> {
+        self.core.not_forked()?;
+        self.budget.set_limit(bytes);
+        let over = self.budget.used().saturating_sub(bytes);
+        if over == 0 {
+            return Ok(());
+        }
+        let mut mapper = lock(&self.mapper);
+        let pages = over.div_ceil(self.page) as usize;
+        let missing = pages.saturating_sub(mapper.cache.len());
+        if missing > 0 {
+            self.drain();
+            self.settle()?;
+            self.unmap_idle(&mut mapper, missing)?;
+        }
+        let keep = mapper.cache.len().saturating_sub(pages);
+        self.release_cache(&mut mapper, keep)?;
+        self.release_chunks(&mut mapper)
+    }
+
+    #[track_caller]
+    pub(super) fn trim(&self) -> Result<u64> {
+        self.core.healthy()?;
+        count(&self.counters.trims);
+        let mut mapper = lock(&self.mapper);
+        let before = self.budget.used();
+        self.drain();
+        self.settle()?;
+        self.unmap_idle(&mut mapper, usize::MAX)?;
+        self.release_cache(&mut mapper, 0)?;
+        self.release_chunks(&mut mapper)?;
+        Ok(before.saturating_sub(self.budget.used()))
+    }
+
+    pub(super) fn named(&self) -> Vec<(&'static str, NamedUsage)> {
+        let mut names: HashMap<&'static str, NamedUsage> = HashMap::new();
+        {
+            let central = self.central.lock();
+            for header in central.headers.all() {
+                if let (Some(bytes), Some(name)) = (header.requested(), header.name()) {
+                    let usage = names.entry(name).or_default();
+                    usage.blocks += 1;
+                    usage.bytes += bytes;
+                }
+            }
+        }
+        let mut names: Vec<_> = names.into_iter().collect();
+        names.sort_by(|a, b| b.1.bytes.cmp(&a.1.bytes).then(a.0.cmp(b.0)));
+        names
+    }
+}

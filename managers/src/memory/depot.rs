@@ -1,0 +1,139 @@
+//! `Depot`: full magazines of one stream on their way from the threads that free to those
+//! that allocate.
+//!
+//! A few cells for each class, each empty or with a batch of pieces, chained by their headers.
+//! A batch is put in by an exchange of an empty cell and taken out by an exchange for an empty
+//! one, so it has one owner at a time, and an address that comes again can do no harm. What
+//! does not fit goes to the central heap: a depot bounds what it keeps.
+
+use std::ptr::{self, NonNull};
+
+use super::classes::{SLOTS, Slot};
+use super::header::Header;
+use crate::sync::{AtomicPtr, AtomicU64, Ordering};
+
+/// Batches that a class may have waiting.
+const CELLS: usize = 4;
+
+/// The cells of one class.
+pub(super) struct Shelf<T>([AtomicPtr<T>; CELLS]);
+
+impl<T> Default for Shelf<T> {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())))
+    }
+}
+
+impl<T> Shelf<T> {
+    /// Leaves a batch here.
+    ///
+    /// # Errors
+    /// The batch, when there is no room.
+    #[inline]
+    pub(super) fn push(&self, batch: NonNull<T>) -> Result<(), NonNull<T>> {
+        for cell in &self.0 {
+            // Relaxed: only the exchange counts.
+            if !cell.load(Ordering::Relaxed).is_null() {
+                continue;
+            }
+            let release = if cfg!(mutant = "depot_relaxed_push") {
+                Ordering::Relaxed
+            } else {
+                // What was done with the pieces comes before their next use.
+                Ordering::Release
+            };
+            let put =
+                cell.compare_exchange(ptr::null_mut(), batch.as_ptr(), release, Ordering::Relaxed);
+            if put.is_ok() {
+                return Ok(());
+            }
+        }
+        Err(batch)
+    }
+
+    /// Takes a batch.
+    #[inline]
+    pub(super) fn pop(&self) -> Option<NonNull<T>> {
+        self.0.iter().find_map(|cell| {
+            let there = cell.load(Ordering::Relaxed);
+            if there.is_null() {
+                return None;
+            }
+            if cfg!(mutant = "depot_takes_without_exchange") {
+                cell.store(ptr::null_mut(), Ordering::Relaxed);
+                return NonNull::new(there);
+            }
+            // Acquire: pairs with the Release of who put it here.
+            NonNull::new(cell.swap(ptr::null_mut(), Ordering::Acquire))
+        })
+    }
+}
+
+/// Most bytes of exact sizes that a depot keeps.
+const MOST_EXACT: u64 = 16 << 20;
+
+/// A stream's shelves.
+pub(super) struct Depot {
+    shelves: Box<[Shelf<Header>]>,
+    /// Bytes of exact sizes here, about: a batch is counted before it is put in and after it
+    /// was taken out.
+    exact: AtomicU64,
+}
+
+impl Depot {
+    pub(super) fn new() -> Self {
+        Self {
+            shelves: (0..SLOTS).map(|_| Shelf::default()).collect(),
+            exact: AtomicU64::new(0),
+        }
+    }
+
+    /// Leaves a batch of `bytes` bytes here.
+    ///
+    /// # Errors
+    /// The batch, when there is no room.
+    pub(super) fn push(
+        &self,
+        slot: Slot,
+        bytes: u64,
+        batch: NonNull<Header>,
+    ) -> Result<(), NonNull<Header>> {
+        let shelf = self.shelves.get(slot.number()).ok_or(batch)?;
+        if slot.is_small() {
+            return shelf.push(batch);
+        }
+        if self.exact.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST_EXACT {
+            self.exact.fetch_sub(bytes, Ordering::Relaxed);
+            return Err(batch);
+        }
+        let pushed = shelf.push(batch);
+        if pushed.is_err() {
+            self.exact.fetch_sub(bytes, Ordering::Relaxed);
+        }
+        pushed
+    }
+
+    /// Takes a batch of a class; of exact sizes, of any that share the magazine.
+    pub(super) fn pop(&self, slot: Slot) -> Option<NonNull<Header>> {
+        let batch = self.shelves.get(slot.number())?.pop()?;
+        if !slot.is_small() {
+            // SAFETY: whoever takes a batch out owns it.
+            let first = unsafe { batch.as_ref() };
+            let bytes = first.bytes() * u64::from(first.batch.get());
+            self.exact.fetch_sub(bytes, Ordering::Relaxed);
+        }
+        Some(batch)
+    }
+
+    /// What waits here of exact sizes, batch by batch. Nothing is done where there is nothing.
+    pub(super) fn drain_exact(&self) -> impl Iterator<Item = NonNull<Header>> + '_ {
+        let there = self.exact.load(Ordering::Relaxed) != 0;
+        let slots = Slot::all().filter(move |slot| there && !slot.is_small());
+        slots.flat_map(move |slot| std::iter::from_fn(move || self.pop(slot)))
+    }
+
+    /// Everything that waits here, batch by batch.
+    pub(super) fn drain(&self) -> impl Iterator<Item = NonNull<Header>> + '_ {
+        Slot::all().flat_map(move |slot| std::iter::from_fn(move || self.pop(slot)))
+    }
+}

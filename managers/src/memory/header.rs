@@ -1,0 +1,158 @@
+//! `Header`: what the pool knows of one piece of memory, out of band.
+//!
+//! The host cannot write to device memory, so the links and sizes that other allocators keep
+//! in front of a block are here. A header belongs to whoever has the piece: its user, a
+//! magazine, a batch in a depot, or the central heap. Only its owner touches it, but for the
+//! fields that are atomic.
+
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use cupola_core::tlsf::Block;
+use cupola_sys::driver::CUdeviceptr;
+
+use super::classes::Slot;
+use super::names::Name;
+use super::pool::Pool;
+use super::stamp::Stamp;
+
+/// Where a piece goes back to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Home {
+    /// It has no bytes.
+    Nowhere,
+    /// A block of the heap.
+    Heap(Block),
+    /// A slot of a slab.
+    Slab { slab: u32, slot: u8 },
+}
+
+// Two lines: the first has what a hit touches.
+#[repr(C, align(128))]
+pub(crate) struct Header {
+    address: Cell<CUdeviceptr>,
+    /// Size of the piece.
+    bytes: Cell<u64>,
+    /// The next piece of a magazine's batch.
+    pub(super) next: Cell<*const Header>,
+    /// How many pieces the batch has that begins with this one.
+    pub(super) batch: Cell<u32>,
+    pub(super) slot: Cell<Slot>,
+    /// What its user asked for, and one more; 0 while nobody uses it.
+    live: AtomicU64,
+    pool: Cell<*const Pool>,
+    /// What its user calls it; null for no name.
+    name: AtomicPtr<&'static str>,
+    /// When it was freed, of a slot that another stream than its slab's has freed.
+    pub(super) freed: Cell<Stamp>,
+    pub(super) home: Cell<Home>,
+}
+
+impl Header {
+    pub(super) fn new(pool: *const Pool) -> Self {
+        Self {
+            address: Cell::new(0),
+            bytes: Cell::new(0),
+            next: Cell::new(ptr::null()),
+            batch: Cell::new(0),
+            slot: Cell::new(Slot::NONE),
+            live: AtomicU64::new(0),
+            pool: Cell::new(pool),
+            name: AtomicPtr::new(ptr::null_mut()),
+            freed: Cell::new(Stamp::READY),
+            home: Cell::new(Home::Nowhere),
+        }
+    }
+
+    /// Begins a piece.
+    pub(super) fn begin(&self, address: CUdeviceptr, bytes: u64, slot: Slot, home: Home) {
+        self.address.set(address);
+        self.bytes.set(bytes);
+        self.slot.set(slot);
+        self.home.set(home);
+        self.freed.set(Stamp::READY);
+    }
+
+    #[inline]
+    pub(crate) fn address(&self) -> CUdeviceptr {
+        self.address.get()
+    }
+
+    /// Size of the piece: what was asked for, rounded up.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.get()
+    }
+
+    /// A user has it now, who asked for so many bytes.
+    #[inline]
+    pub(super) fn go_live(&self, requested: u64, name: Name) {
+        self.live.store(requested + 1, Ordering::Relaxed);
+        let name = name.map_or(ptr::null_mut(), |name| ptr::from_ref(name).cast_mut());
+        self.name.store(name, Ordering::Relaxed);
+    }
+
+    /// What its user calls it.
+    pub(super) fn name(&self) -> Option<&'static str> {
+        // SAFETY: null, or a name that lives for ever and was written before anybody got it.
+        unsafe { self.name.load(Ordering::Relaxed).as_ref() }.copied()
+    }
+
+    /// Its user gives it back: what they asked for.
+    #[inline]
+    pub(super) fn end_life(&self) -> u64 {
+        let live = self.live.load(Ordering::Relaxed);
+        self.live.store(0, Ordering::Relaxed);
+        live.saturating_sub(1)
+    }
+
+    /// What its user asked for; `None` while nobody uses it.
+    #[inline]
+    pub(crate) fn requested(&self) -> Option<u64> {
+        self.live.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// The pool that it is of, which is there as long as the piece is in use.
+    #[inline]
+    pub(super) fn pool(&self) -> *const Pool {
+        self.pool.get()
+    }
+}
+
+/// Headers at a time.
+const CHUNK: usize = 64;
+
+/// All headers of a pool. They stay where they are until the pool goes.
+#[derive(Default)]
+pub(super) struct Headers {
+    chunks: Vec<Box<[Header]>>,
+    free: Vec<NonNull<Header>>,
+}
+
+// SAFETY: the pointers are into the chunks, which are here; headers are touched by their
+// owners only, whichever thread that is.
+unsafe impl Send for Headers {}
+
+impl Headers {
+    /// A header that nobody has.
+    pub(super) fn take(&mut self, pool: *const Pool) -> NonNull<Header> {
+        if let Some(free) = self.free.pop() {
+            return free;
+        }
+        let chunk: Box<[Header]> = (0..CHUNK).map(|_| Header::new(pool)).collect();
+        self.free.extend(chunk.iter().map(NonNull::from));
+        self.chunks.push(chunk);
+        // There is one: they were just added.
+        self.free.pop().unwrap_or(NonNull::dangling())
+    }
+
+    pub(super) fn put(&mut self, header: NonNull<Header>) {
+        self.free.push(header);
+    }
+
+    /// Every header there is, in use or not.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Header> {
+        self.chunks.iter().flat_map(|chunk| chunk.iter())
+    }
+}

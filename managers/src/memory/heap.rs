@@ -1,0 +1,174 @@
+//! `Heap`: one best-fit heap over all addresses of a pool, for all sizes and streams.
+//!
+//! One heap wastes least: what a stream or a size class has of its own, nobody else can use.
+//! Every piece that is free knows on which stream it was freed and when, and [`Rules`] say
+//! who may have it.
+
+use cupola_core::Tlsf;
+use cupola_core::tlsf::{AllocateError, Block, Entry, Node, Place, RangeError};
+use cupola_sys::driver::CUdeviceptr;
+
+use super::pages::Pages;
+use super::rules::Rules;
+use super::stamp::{Stamp, StreamIndex};
+
+/// Sizes are whole granules: what every CUDA allocation is aligned to at least.
+pub(super) const GRANULE: u64 = 256;
+
+/// Bytes, rounded up to whole granules; `None` where that is no number.
+#[inline]
+pub(super) fn granular(bytes: u64) -> Option<u64> {
+    bytes.max(1).checked_next_multiple_of(GRANULE)
+}
+
+pub(super) struct Heap {
+    tlsf: Tlsf<Vec<Node<Stamp>>, Rules, GRANULE>,
+}
+
+/// Nodes that a heap begins with; there are twice as many whenever they run out.
+const NODES: usize = 64;
+
+impl Heap {
+    pub(super) fn new() -> Self {
+        let nodes = vec![Node::new(Stamp::READY); NODES];
+        Self {
+            tlsf: Tlsf::new(nodes, Rules::new()),
+        }
+    }
+
+    #[inline]
+    pub(super) fn rules(&self) -> &Rules {
+        self.tlsf.hooks()
+    }
+
+    #[inline]
+    pub(super) fn rules_mut(&mut self) -> &mut Rules {
+        self.tlsf.hooks_mut()
+    }
+
+    /// Adds a range of addresses, all of it free.
+    ///
+    /// # Errors
+    /// It overlaps one that is there: the driver gave it twice.
+    pub(super) fn add_region(&mut self, region: Pages) -> Result<(), RangeError> {
+        let (base, bytes) = (region.base(), region.bytes());
+        let mut added = self.tlsf.add_range(base, bytes, Stamp::READY);
+        if added == Err(RangeError::NoNodes) {
+            self.lend();
+            added = self.tlsf.add_range(base, bytes, Stamp::READY);
+        }
+        added?;
+        self.rules_mut().regions.push(region);
+        Ok(())
+    }
+
+    fn lend(&mut self) {
+        let more = self.tlsf.spare_nodes().max(NODES as u32) as usize;
+        let more = more.max(self.blocks().len());
+        self.tlsf
+            .lend(std::iter::repeat_n(Node::new(Stamp::READY), more));
+    }
+
+    /// The best place for `bytes`, whole granules, that `stream` may use. Its rank says how many
+    /// pages of it are missing. `None` where nothing that it may use holds the request.
+    #[inline]
+    pub(super) fn look(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        stream: StreamIndex,
+    ) -> Option<Place<Stamp>> {
+        self.rules_mut().request = stream;
+        self.tlsf.look(bytes, align.max(GRANULE)).ok()
+    }
+
+    /// Makes a place a block. `None` when it is not free any more.
+    #[inline]
+    pub(super) fn take(&mut self, place: Place<Stamp>) -> Option<Block> {
+        loop {
+            match self.tlsf.take(place, Stamp::READY) {
+                Ok(block) => return Some(block),
+                Err(AllocateError::NoNodes(_)) => self.lend(),
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// Makes exactly these addresses a block. `None` when they are not free.
+    pub(super) fn take_at(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
+        loop {
+            match self.tlsf.allocate_at(address, bytes, Stamp::READY) {
+                Ok(block) => return Some(block),
+                Err(AllocateError::NoNodes(_)) => self.lend(),
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// As `take_at`, where all that used the addresses is complete.
+    pub(super) fn take_idle_at(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
+        // Nobody asks: only what is complete may be had.
+        self.rules_mut().request = 0;
+        let idle = |region: &Pages| {
+            let (first, end) = region.touched(address, bytes);
+            (first..end).all(|page| self.rules().is_done(region.freed(page)))
+        };
+        if !self.rules().region(address).is_some_and(idle) {
+            return None;
+        }
+        self.take_at(address, bytes)
+    }
+
+    /// Gives a block back that was used until `stamp`.
+    #[inline]
+    pub(super) fn free(&mut self, block: Block, stamp: Stamp) {
+        if let Some(region) = self.rules_mut().region_mut(block.offset()) {
+            region.note_freed(block.offset(), block.size(), stamp);
+        }
+        // A block is freed once: its owner gives it away with this call.
+        let freed = self.tlsf.free(block, stamp);
+        debug_assert!(freed.is_ok(), "a block was freed twice");
+    }
+
+    /// Gives a block back that nobody has used, so that the stamps stay as they were.
+    pub(super) fn undo(&mut self, block: Block, was: Stamp) {
+        let freed = self.tlsf.free(block, was);
+        debug_assert!(freed.is_ok(), "a block was freed twice");
+    }
+
+    /// Merges what has become complete.
+    pub(super) fn sweep(&mut self) {
+        self.tlsf.coalesce_all();
+    }
+
+    /// Takes up to `count` pages that nothing uses: their addresses, highest first.
+    pub(super) fn idle_pages(&self, count: usize) -> Vec<CUdeviceptr> {
+        let mut found = Vec::new();
+        for entry in self.blocks().rev() {
+            if let Entry::Free(_, piece) = entry {
+                let left = count - found.len();
+                let pages = self.rules().idle_pages(&piece).take(left);
+                found.extend(pages.map(|(address, _)| address));
+                if found.len() == count {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    /// All blocks and free pieces by address.
+    pub(super) fn blocks(&self) -> cupola_core::tlsf::Blocks<'_, Stamp> {
+        self.tlsf.blocks()
+    }
+
+    /// Bytes in blocks.
+    pub(super) fn used_bytes(&self) -> u64 {
+        self.tlsf.usage().used_bytes
+    }
+
+    /// Blocks that were carved and not freed.
+    pub(super) fn used_blocks(&self) -> u64 {
+        u64::from(self.tlsf.usage().used_blocks)
+    }
+}

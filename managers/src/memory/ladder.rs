@@ -1,0 +1,250 @@
+//! What a request tries when no memory is ready, rung by rung, with a search after each.
+//!
+//! Magazines, depots and mapped memory were looked through before. From here on:
+//!
+//! 1. see which batches of frees have completed;
+//! 2. map pages within the limit;
+//! 3. close the open batches, and map pages again that nothing uses;
+//! 4. take back what threads and depots keep;
+//! 5. make the request's stream wait for what another has freed;
+//! 6. ask the pools that share the limit;
+//! 7. wait on the host, for a bounded time, until work completes that uses what was freed;
+//! 8. ask the user;
+//! 9. refuse, with the whole account.
+//!
+//! The context is never synchronised: other streams' work goes on.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::central::Want;
+use super::line::Line;
+use super::mapper::{Found, From, Mapper};
+use super::pool::{Pool, count, lock};
+use crate::error::{Error, Result};
+use crate::stream::Stream;
+
+impl Pool {
+    /// A block if the limit has room for it: rungs 1 and 2. For what can do without.
+    #[track_caller]
+    pub(super) fn grow(&self, want: Want, line: &Line, stream: &Stream) -> Result<Option<Found>> {
+        let _ = (line, stream);
+        let mut mapper = lock(&self.mapper);
+        mapper.full = None;
+        self.look_around()?;
+        self.find(&mut mapper, want, From::Limit)
+    }
+
+    /// A block, by all means.
+    #[track_caller]
+    pub(super) fn climb(
+        &self,
+        want: Want,
+        requested: u64,
+        line: &Line,
+        stream: &Stream,
+    ) -> Result<Found> {
+        let pages = want.bytes.div_ceil(self.page);
+        if pages
+            .checked_mul(self.page)
+            .is_none_or(|bytes| bytes > self.most())
+        {
+            count(&self.counters.refused);
+            return Err(self.refuse(requested));
+        }
+        let mut mapper = lock(&self.mapper);
+        mapper.full = None;
+        loop {
+            if let Some(found) = self.search(&mut mapper, want, line, stream)? {
+                return Ok(found);
+            }
+            if let Some(shared) = &self.config.within {
+                // Theirs and ours at once could wait for each other.
+                drop(mapper);
+                for other in shared.others(self) {
+                    other.give_up_idle()?;
+                }
+                mapper = lock(&self.mapper);
+                if let Some(found) = self.find(&mut mapper, want, From::Idle)? {
+                    return Ok(found);
+                }
+            }
+            if let Some(found) = self.wait_for(&mut mapper, want, line)? {
+                return Ok(found);
+            }
+            let full = mapper.full.take();
+            drop(mapper);
+            let refusal = self.refusal(requested, full);
+            if !self.ask_user(&refusal) {
+                return Err(refusal);
+            }
+            mapper = lock(&self.mapper);
+        }
+    }
+
+    /// The most bytes that this pool can have.
+    fn most(&self) -> u64 {
+        let shared = self.config.within.as_ref();
+        let shared = shared.map_or(u64::MAX, super::config::DeviceLimit::limit);
+        self.budget.limit().min(shared)
+    }
+
+    /// Rungs 1 to 5.
+    #[track_caller]
+    fn search(
+        &self,
+        mapper: &mut Mapper,
+        want: Want,
+        line: &Line,
+        stream: &Stream,
+    ) -> Result<Option<Found>> {
+        self.look_around()?;
+        if let Some(found) = self.find(mapper, want, From::Limit)? {
+            return Ok(Some(found));
+        }
+        self.close_batches()?;
+        self.look_around()?;
+        if let Some(found) = self.find(mapper, want, From::Idle)? {
+            return Ok(Some(found));
+        }
+        self.drain();
+        self.settle()?;
+        if let Some(found) = self.find(mapper, want, From::Idle)? {
+            return Ok(Some(found));
+        }
+        self.borrow_from_others(want, line, stream)
+    }
+
+    /// Asks the driver which of the batches that were closed have completed, and merges what
+    /// has become free for all.
+    #[track_caller]
+    fn look_around(&self) -> Result<()> {
+        let mut news = false;
+        for line in self.all_lines() {
+            let done = line.clock.poll(&self.core)?;
+            news |= self
+                .central
+                .lock()
+                .heap
+                .rules_mut()
+                .set_done(line.index, done);
+        }
+        if news {
+            self.central.lock().heap.sweep();
+        }
+        Ok(())
+    }
+
+    /// Closes all batches, sees what has completed, and merges it.
+    #[track_caller]
+    pub(super) fn settle(&self) -> Result<()> {
+        self.close_batches()?;
+        self.look_around()?;
+        self.central.lock().heap.sweep();
+        Ok(())
+    }
+
+    /// Closes the open batch of every stream that has freed something since its last one.
+    #[track_caller]
+    fn close_batches(&self) -> Result<()> {
+        for line in self.all_lines() {
+            line.clock.close(&self.core, line.clock.stamp())?;
+        }
+        Ok(())
+    }
+
+    /// Uses what another stream has freed, behind its work: `cuStreamWaitEvent`.
+    #[track_caller]
+    fn borrow_from_others(
+        &self,
+        want: Want,
+        line: &Line,
+        stream: &Stream,
+    ) -> Result<Option<Found>> {
+        let lines = self.all_lines();
+        for other in lines.iter().filter(|other| other.index != line.index) {
+            let granted = other.clock.covered();
+            let found = {
+                let mut central = self.central.lock();
+                let rules = central.heap.rules_mut();
+                rules.granted = vec![0; usize::from(other.index) + 1];
+                rules.granted[usize::from(other.index)] = granted;
+                let found = central.ready(want);
+                central.heap.rules_mut().granted = Vec::new();
+                found
+            };
+            let Some((block, place)) = found else {
+                continue;
+            };
+            count(&self.counters.device_waits);
+            let waits = other.clock.wait_on_device(&self.core, granted, stream);
+            if matches!(waits, Ok(true)) {
+                return Ok(Some((block, place.data)));
+            }
+            // Nobody has seen it.
+            self.central.lock().heap.undo(block, place.data);
+            waits?;
+        }
+        Ok(None)
+    }
+
+    /// Waits on the host until work completes that uses what was freed.
+    #[track_caller]
+    fn wait_for(&self, mapper: &mut Mapper, want: Want, line: &Line) -> Result<Option<Found>> {
+        let deadline = Instant::now() + self.config.wait;
+        let mut counted = false;
+        loop {
+            // The request's own stream first: what it frees it may use without waiting, but
+            // pages have to be complete to be mapped elsewhere.
+            let mut pending: Vec<Arc<Line>> = self.all_lines();
+            pending.retain(|line| line.clock.is_pending());
+            pending.sort_by_key(|other| other.index != line.index);
+            let Some(next) = pending.first() else {
+                return Ok(None);
+            };
+            if !counted {
+                count(&self.counters.host_waits);
+                counted = true;
+            }
+            let ticket = next.clock.done() + 1;
+            if !next.clock.wait_on_host(&self.core, ticket, deadline)? {
+                return Ok(None);
+            }
+            self.drain();
+            self.close_batches()?;
+            self.look_around()?;
+            if let Some(found) = self.find(mapper, want, From::Idle)? {
+                return Ok(Some(found));
+            }
+        }
+    }
+
+    /// Gives memory that nothing uses back to the driver: another pool needs it.
+    fn give_up_idle(&self) -> Result<()> {
+        self.core.healthy()?;
+        let mut mapper = lock(&self.mapper);
+        self.drain();
+        self.settle()?;
+        self.unmap_idle(&mut mapper, usize::MAX)?;
+        self.release_cache(&mut mapper, 0)?;
+        self.release_chunks(&mut mapper)
+    }
+
+    /// Why a request got nothing.
+    fn refusal(&self, requested: u64, full: Option<Error>) -> Error {
+        match full {
+            Some(Error::Driver(cause)) => {
+                count(&self.counters.exhausted);
+                Error::OutOfMemory {
+                    cause: Box::new(cause),
+                    account: Box::new(self.account(requested)),
+                }
+            }
+            Some(other) => other,
+            None => {
+                count(&self.counters.refused);
+                self.refuse(requested)
+            }
+        }
+    }
+}

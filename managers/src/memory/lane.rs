@@ -1,0 +1,379 @@
+//! `Lane`: what one thread keeps of one stream's memory, ready to hand out again.
+//!
+//! A hit takes a piece out of a magazine, or puts one in: no driver call, no lock, no atomic
+//! read-modify-write, no line that another thread writes. The lane's thread owns it by a
+//! [`Bias`]; others may seize it, to give what it keeps back to everybody.
+
+use std::cell::UnsafeCell;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use super::bias::Bias;
+use super::classes::{CLASSES, MOST_PIECES, SLOTS, Slot, capacity};
+use super::header::Header;
+use super::line::Line;
+use super::pool::Pool;
+
+/// Pieces of one size.
+#[derive(Clone, Copy)]
+struct Magazine {
+    /// The size of its pieces; of a magazine for exact sizes, of those that it has now.
+    bytes: u64,
+    len: u32,
+    pieces: [*const Header; MOST_PIECES],
+}
+
+impl Magazine {
+    const EMPTY: Self = Self {
+        bytes: 0,
+        len: 0,
+        pieces: [ptr::null(); MOST_PIECES],
+    };
+
+    #[inline]
+    fn pop(&mut self, bytes: u64) -> Option<NonNull<Header>> {
+        if self.bytes != bytes || self.len == 0 {
+            return None;
+        }
+        self.len -= 1;
+        NonNull::new(self.pieces[self.len as usize].cast_mut())
+    }
+
+    /// False when it is full, or has pieces of another size.
+    #[inline]
+    fn push(&mut self, bytes: u64, piece: NonNull<Header>) -> bool {
+        if self.bytes != bytes {
+            if self.len != 0 {
+                return false;
+            }
+            self.bytes = bytes;
+        }
+        if self.len >= capacity(bytes) {
+            return false;
+        }
+        self.pieces[self.len as usize] = piece.as_ptr();
+        self.len += 1;
+        true
+    }
+
+    /// Takes up to `count` pieces out, chained.
+    fn chain(&mut self, count: u32) -> Option<NonNull<Header>> {
+        let count = count.min(self.len);
+        let mut first: *const Header = ptr::null();
+        for _ in 0..count {
+            self.len -= 1;
+            let piece = self.pieces[self.len as usize];
+            // SAFETY: a magazine owns its pieces, and their headers stay where they are.
+            unsafe { (*piece).next.set(first) };
+            first = piece;
+        }
+        let first = NonNull::new(first.cast_mut())?;
+        // SAFETY: as above.
+        unsafe { first.as_ref() }.batch.set(count);
+        Some(first)
+    }
+
+    /// Puts a batch in, which it has room for.
+    fn fill(&mut self, bytes: u64, batch: NonNull<Header>) {
+        self.bytes = bytes;
+        let mut next: *const Header = batch.as_ptr();
+        while !next.is_null() && (self.len as usize) < MOST_PIECES {
+            self.pieces[self.len as usize] = next;
+            self.len += 1;
+            // SAFETY: whoever has the first piece of a batch has all of it.
+            next = unsafe { (*next).next.get() };
+        }
+    }
+}
+
+/// Most bytes of exact sizes that a lane keeps.
+const MOST_EXACT: u64 = 16 << 20;
+
+/// What the lane's owner, or who has seized it, may touch.
+pub(super) struct Content {
+    magazines: [Magazine; SLOTS],
+    /// Bytes of exact sizes.
+    exact: u64,
+    /// Which magazines for exact sizes may have pieces.
+    filled: u64,
+}
+
+impl Content {
+    /// A piece of this size.
+    #[inline]
+    pub(super) fn pop(&mut self, slot: Slot, bytes: u64) -> Option<NonNull<Header>> {
+        let piece = self.magazines.get_mut(slot.number())?.pop(bytes)?;
+        if !slot.is_small() {
+            self.exact -= bytes;
+        }
+        Some(piece)
+    }
+
+    /// False when there is no room for it.
+    #[inline]
+    pub(super) fn push(&mut self, slot: Slot, bytes: u64, piece: NonNull<Header>) -> bool {
+        let Some(magazine) = self.magazines.get_mut(slot.number()) else {
+            return false;
+        };
+        if slot.is_small() {
+            return magazine.push(bytes, piece);
+        }
+        if self.exact + bytes > MOST_EXACT || !magazine.push(bytes, piece) {
+            return false;
+        }
+        self.exact += bytes;
+        self.filled |= slot.bit();
+        true
+    }
+
+    /// Takes pieces out, to make room for one of this size: all of another size, else half of
+    /// what may be kept. The first of the chain and the size of each.
+    pub(super) fn spill(&mut self, slot: Slot, bytes: u64) -> Option<(NonNull<Header>, u64)> {
+        let magazine = self.magazines.get_mut(slot.number())?;
+        let (size, count) = if magazine.bytes == bytes {
+            (bytes, (capacity(bytes) / 2).max(1))
+        } else {
+            (magazine.bytes, magazine.len)
+        };
+        let count = count.min(magazine.len);
+        let batch = magazine.chain(count)?;
+        if !slot.is_small() {
+            self.exact -= size * u64::from(count);
+        }
+        Some((batch, size))
+    }
+
+    /// Puts a batch of this size in, of which there are none here. False when there is no room.
+    pub(super) fn fill(&mut self, slot: Slot, bytes: u64, batch: NonNull<Header>) -> bool {
+        // SAFETY: the batch is the caller's.
+        let more = u64::from(unsafe { batch.as_ref() }.batch.get()) * bytes;
+        let Some(magazine) = self.magazines.get_mut(slot.number()) else {
+            return false;
+        };
+        if magazine.len != 0 || (!slot.is_small() && self.exact + more > MOST_EXACT) {
+            return false;
+        }
+        magazine.fill(bytes, batch);
+        if !slot.is_small() {
+            self.filled |= slot.bit();
+            self.exact += more;
+        }
+        true
+    }
+
+    /// Takes everything of exact sizes out, magazine by magazine.
+    #[inline]
+    pub(super) fn drain_exact(&mut self) -> impl Iterator<Item = NonNull<Header>> + '_ {
+        self.exact = 0;
+        let mut filled = std::mem::take(&mut self.filled);
+        std::iter::from_fn(move || {
+            while filled != 0 {
+                let at = filled.trailing_zeros() as usize;
+                filled &= filled - 1;
+                let batch = self.magazines[CLASSES + at].chain(u32::MAX);
+                if batch.is_some() {
+                    return batch;
+                }
+            }
+            None
+        })
+    }
+
+    /// Takes everything out, magazine by magazine.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = NonNull<Header>> + '_ {
+        (self.exact, self.filled) = (0, 0);
+        self.magazines
+            .iter_mut()
+            .filter_map(|magazine| magazine.chain(u32::MAX))
+    }
+
+    /// Bytes that it keeps.
+    pub(super) fn kept(&self) -> u64 {
+        let bytes = |magazine: &Magazine| magazine.bytes * u64::from(magazine.len);
+        self.magazines.iter().map(bytes).sum()
+    }
+}
+
+/// What went through a lane. Written by its owner alone, with plain stores; read by anybody.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    pub(super) allocations: AtomicU64,
+    pub(super) frees: AtomicU64,
+    /// Bytes that were asked for, of pieces that were handed out, and that came back.
+    pub(super) bytes_out: AtomicU64,
+    pub(super) bytes_in: AtomicU64,
+    /// What the magazines did not have, or had no room for.
+    pub(super) misses: AtomicU64,
+    pub(super) spills: AtomicU64,
+}
+
+impl Flow {
+    /// Adds what went through another, whose owner writes no more.
+    pub(super) fn absorb(&self, other: &Self) {
+        let pairs = [
+            (&self.allocations, &other.allocations),
+            (&self.frees, &other.frees),
+            (&self.bytes_out, &other.bytes_out),
+            (&self.bytes_in, &other.bytes_in),
+            (&self.misses, &other.misses),
+            (&self.spills, &other.spills),
+        ];
+        for (to, from) in pairs {
+            to.fetch_add(from.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+}
+
+/// Adds without a read-modify-write: the caller is the only writer.
+#[inline]
+pub(super) fn add(counter: &AtomicU64, more: u64) {
+    counter.store(
+        counter.load(Ordering::Relaxed).wrapping_add(more),
+        Ordering::Relaxed,
+    );
+}
+
+/// Flag of the bias: its pool is closed, or its thread has ended.
+const CLOSED: u32 = 1;
+
+// Lines of its own: other threads' lanes must not slow it down.
+#[repr(align(128))]
+pub(super) struct Lane {
+    pub(super) bias: Bias,
+    /// The number of its pool, which no other pool has.
+    pub(super) pool: u64,
+    pub(super) line: Arc<Line>,
+    pub(super) flow: Flow,
+    owner: Weak<Pool>,
+    content: UnsafeCell<Content>,
+}
+
+// SAFETY: the content is touched under the bias only, and headers by whoever owns the piece.
+unsafe impl Send for Lane {}
+// SAFETY: as above.
+unsafe impl Sync for Lane {}
+
+impl Lane {
+    pub(super) fn new(pool: &Arc<Pool>, line: &Arc<Line>) -> Self {
+        Self {
+            bias: Bias::new(),
+            pool: pool.number,
+            owner: Arc::downgrade(pool),
+            line: Arc::clone(line),
+            flow: Flow::default(),
+            content: UnsafeCell::new(Content {
+                magazines: [Magazine::EMPTY; SLOTS],
+                exact: 0,
+                filled: 0,
+            }),
+        }
+    }
+
+    /// Runs `work` as the owner, unless somebody has seized the lane or it is closed.
+    ///
+    /// # Safety
+    /// The calling thread is the lane's own, and not within another call of this.
+    #[inline(always)]
+    pub(super) unsafe fn own<R>(&self, work: impl FnOnce(&mut Content) -> R) -> Option<R> {
+        // SAFETY: the caller's promise.
+        if !unsafe { self.bias.enter() } {
+            return None;
+        }
+        // SAFETY: the owner is inside, so nobody else touches the content.
+        let result = work(unsafe { &mut *self.content.get() });
+        // SAFETY: entered above.
+        unsafe { self.bias.leave() };
+        Some(result)
+    }
+
+    /// Runs `work` with the lane taken from its owner. Not within `own`.
+    pub(super) fn seize<R>(&self, work: impl FnOnce(&mut Content) -> R) -> R {
+        let _seizure = self.bias.seize();
+        // SAFETY: the seizure keeps the owner and other seizers out.
+        work(unsafe { &mut *self.content.get() })
+    }
+
+    /// Runs `work` as the owner, or with the lane seized where that is not possible.
+    ///
+    /// # Safety
+    /// As `own`.
+    pub(super) unsafe fn with<R>(&self, work: impl FnOnce(&mut Content) -> R) -> R {
+        // SAFETY: the caller's promise.
+        if unsafe { self.bias.enter() } {
+            // SAFETY: the owner is inside, so nobody else touches the content.
+            let result = work(unsafe { &mut *self.content.get() });
+            // SAFETY: entered above.
+            unsafe { self.bias.leave() };
+            return result;
+        }
+        self.seize(work)
+    }
+
+    /// Nothing is kept here from now on: what was is handed to `give`, batch by batch.
+    pub(super) fn close(&self, give: impl FnMut(NonNull<Header>)) {
+        let seizure = self.bias.seize();
+        seizure.set_flags(CLOSED);
+        // SAFETY: the seizure keeps the owner and other seizers out.
+        let content = unsafe { &mut *self.content.get() };
+        content.drain().for_each(give);
+    }
+
+    /// Whether it was closed.
+    pub(super) fn is_closed(&self) -> bool {
+        self.bias.flags() & CLOSED != 0
+    }
+
+    /// The thread ends.
+    pub(super) fn retire(self: Arc<Self>) {
+        if let Some(pool) = self.owner.upgrade() {
+            pool.retire_lane(&self);
+        }
+    }
+
+    /// A hit of an allocation.
+    ///
+    /// # Safety
+    /// As `own`.
+    #[inline(always)]
+    pub(super) unsafe fn pop(
+        &self,
+        slot: Slot,
+        bytes: u64,
+        requested: u64,
+    ) -> Option<NonNull<Header>> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.own(|content| {
+                let piece = content.pop(slot, bytes)?;
+                add(&self.flow.allocations, 1);
+                add(&self.flow.bytes_out, requested);
+                Some(piece)
+            })
+        }?
+    }
+
+    /// A hit of a free; false when it is none.
+    ///
+    /// # Safety
+    /// As `own`; the piece is the caller's to give, and its use ends in stream order on the
+    /// lane's stream.
+    #[inline(always)]
+    pub(super) unsafe fn push(&self, piece: NonNull<Header>) -> bool {
+        // SAFETY: the piece is the caller's.
+        let header = unsafe { piece.as_ref() };
+        let (slot, bytes) = (header.slot.get(), header.bytes());
+        // SAFETY: the caller's promise.
+        let pushed = unsafe {
+            self.own(|content| {
+                let pushed = content.push(slot, bytes, piece);
+                if pushed {
+                    add(&self.flow.frees, 1);
+                    add(&self.flow.bytes_in, header.end_life());
+                }
+                pushed
+            })
+        };
+        pushed == Some(true)
+    }
+}

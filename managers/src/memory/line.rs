@@ -1,0 +1,37 @@
+//! `Line`: one stream as its pool sees it.
+
+use std::sync::Arc;
+
+use super::clock::StreamClock;
+use super::depot::Depot;
+use super::stamp::{Stamp, StreamIndex};
+
+/// A stream's place in a pool: what it freed is stamped by its clock, and what threads have
+/// too much of waits in its depot.
+pub(super) struct Line {
+    pub(super) index: StreamIndex,
+    pub(super) clock: Arc<StreamClock>,
+    pub(super) depot: Depot,
+}
+
+impl Line {
+    pub(super) fn new(index: StreamIndex, clock: &Arc<StreamClock>) -> Self {
+        Self {
+            index,
+            clock: Arc::clone(clock),
+            depot: Depot::new(),
+        }
+    }
+
+    /// The number of the driver's stream.
+    #[inline]
+    pub(super) fn serial(&self) -> u64 {
+        self.clock.serial()
+    }
+
+    /// For what is freed on the stream now.
+    #[inline]
+    pub(super) fn stamp(&self) -> Stamp {
+        Stamp::new(self.index, self.clock.stamp())
+    }
+}

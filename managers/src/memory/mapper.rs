@@ -1,0 +1,607 @@
+//! `Mapper`: the one place that changes which pages have memory.
+//!
+//! Bytes are charged to the limit before memory is created and released after it was given
+//! back, so what is mapped and what waits in the cache never exceeds the limit for an instant.
+//! The mapper's lock is held over driver calls, the central lock never is: meanwhile a page is
+//! *Busy*, and its block in use or its addresses free but dear.
+
+use cupola_core::tlsf::{Block, Place};
+use cupola_sys::driver::CUdeviceptr;
+
+use super::central::Want;
+use super::heap::Heap;
+use super::pages::{PageState, Pages};
+use super::pool::{Pool, count};
+use super::stamp::Stamp;
+use super::vmm::{PageHandle, Vmm, is_out_of_memory, memory_info};
+use crate::error::{Error, Result, Site};
+
+/// What only the holder of the lock may change.
+#[derive(Debug, Default)]
+pub(super) struct Mapper {
+    /// Memory that is mapped nowhere, ready to be. It is charged.
+    pub(super) cache: Vec<PageHandle>,
+    /// What the driver said when it had no memory left, in this search.
+    pub(super) full: Option<Error>,
+    /// Chunks of `cuMemAlloc` and the holes that stand for those that were given back.
+    pub(super) chunks: Vec<Chunk>,
+}
+
+/// A chunk, where there is no virtual memory management.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk {
+    pub(super) base: CUdeviceptr,
+    pub(super) bytes: u64,
+    /// The block that keeps its addresses out of the heap while it has no memory.
+    pub(super) hole: Option<Block>,
+}
+
+/// Where the memory for missing pages may come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    /// The cache, and the driver within the limit.
+    Limit,
+    /// Those, and pages that nothing uses.
+    Idle,
+}
+
+/// A block that was found: with what its memory was used for before.
+pub(super) type Found = (Block, Stamp);
+
+/// Smallest chunk that is asked for, limit allowing.
+const CHUNK: u64 = 32 << 20;
+/// Most addresses that are reserved at a time.
+const MOST_ADDRESSES: u64 = 1 << 44;
+
+impl Pool {
+    /// Finds a block, and has its pages mapped. `None` when there is too little memory to be
+    /// had from there.
+    ///
+    /// # Errors
+    /// What the driver returned, except that it is out of memory; all is as before then, but
+    /// that pages may be mapped which nobody uses.
+    #[track_caller]
+    pub(super) fn find(
+        &self,
+        mapper: &mut Mapper,
+        want: Want,
+        from: From,
+    ) -> Result<Option<Found>> {
+        let Some(vmm) = &self.vmm else {
+            return self.find_in_chunks(mapper, want);
+        };
+        loop {
+            let place = {
+                let mut central = self.central.lock();
+                match central.heap.look(want.bytes, want.align, want.stream) {
+                    Some(place) if place.rank == 0 => {
+                        let Some(block) = central.heap.take(place) else {
+                            continue;
+                        };
+                        central.note_peak();
+                        return Ok(Some((block, place.data)));
+                    }
+                    place => place,
+                }
+            };
+            match place {
+                Some(place) => {
+                    // Others cannot take it but for its pages that are there, which makes it
+                    // dearer: then the search begins anew.
+                    match self.map_place(vmm, mapper, place, from)? {
+                        Mapped::Done(found) => return Ok(Some(found)),
+                        Mapped::Lost => {}
+                        Mapped::Short => return Ok(None),
+                    }
+                }
+                None => self.reserve(vmm, want)?,
+            }
+        }
+    }
+
+    /// Reserves addresses for a request that the ones there are too few for.
+    #[track_caller]
+    fn reserve(&self, vmm: &Vmm, want: Want) -> Result<()> {
+        let least = want
+            .bytes
+            .checked_add(want.align)
+            .and_then(|bytes| bytes.checked_next_multiple_of(self.page))
+            .ok_or_else(|| self.refuse(want.bytes))?;
+        // Addresses cost next to nothing, and the more there are the less often a request
+        // meets the end of a range.
+        let (_, total) = memory_info(&self.core, &self.calls)?;
+        let mut bytes = total
+            .saturating_mul(8)
+            .clamp(self.page, MOST_ADDRESSES)
+            .next_power_of_two()
+            .max(least);
+        let base = loop {
+            match vmm.reserve(bytes) {
+                Ok(base) => break base,
+                Err(error) if bytes == least || !self.core.is_healthy() => return Err(error),
+                Err(_) => bytes = (bytes / 2).max(least).next_multiple_of(self.page),
+            }
+        };
+        let region = Pages::new(base, bytes, self.page);
+        if self.central.lock().heap.add_region(region).is_err() {
+            // SAFETY: reserved above, and nobody knows it.
+            let _ = unsafe { vmm.unreserve(base, bytes) };
+            let problem = "the driver reserved addresses that are reserved already";
+            return Err(Error::invalid("memory", problem));
+        }
+        Ok(())
+    }
+
+    /// Pages that the limits would let the pool have more.
+    pub(super) fn room(&self) -> u64 {
+        let shared = self.config.within.as_ref();
+        let shared = shared.map_or(u64::MAX, |limit| limit.budget().available());
+        self.budget.available().min(shared) / self.page
+    }
+
+    /// Charges one page to all limits.
+    fn charge(&self) -> bool {
+        let Ok(own) = self.budget.reserve(self.page) else {
+            return false;
+        };
+        if let Some(shared) = &self.config.within {
+            // Dropping our own charge undoes it.
+            let Ok(of_all) = shared.budget().reserve(self.page) else {
+                return false;
+            };
+            let _: u64 = of_all.commit();
+        }
+        let _: u64 = own.commit();
+        true
+    }
+
+    /// Ends a charge.
+    pub(super) fn release_charge(&self, bytes: u64) {
+        if let Some(shared) = &self.config.within {
+            // Fails only if more is released than was charged, which is charged page by page.
+            let _ = shared.budget().release(bytes);
+        }
+        let _ = self.budget.release(bytes);
+    }
+
+    /// Maps what is missing of a place and makes it a block.
+    #[track_caller]
+    fn map_place(
+        &self,
+        vmm: &Vmm,
+        mapper: &mut Mapper,
+        place: Place<Stamp>,
+        from: From,
+    ) -> Result<Mapped> {
+        let mut plan = Plan::default();
+        let block = {
+            let mut central = self.central.lock();
+            let heap = &mut central.heap;
+            let Some(block) = heap.take(place) else {
+                return Ok(Mapped::Lost);
+            };
+            plan.find_missing(heap, block);
+            let needed = plan.bare.len();
+            let mut there = mapper.cache.len() as u64;
+            if mapper.full.is_none() {
+                there += self.room();
+            }
+            let short = (needed as u64).saturating_sub(there) as usize;
+            if short > 0 {
+                let idle = match from {
+                    From::Limit => Vec::new(),
+                    From::Idle => heap.idle_pages(short),
+                };
+                if idle.len() < short {
+                    heap.undo(block, place.data);
+                    return Ok(Mapped::Short);
+                }
+                plan.begin_unmap(heap, idle);
+            }
+            plan.begin_map(heap);
+            block
+        };
+        let done = self.carry_out(vmm, mapper, &mut plan);
+        let mut central = self.central.lock();
+        plan.settle(&mut central.heap);
+        match done {
+            Ok(true) => {
+                central.note_peak();
+                count(&self.counters.grown);
+                Ok(Mapped::Done((block, place.data)))
+            }
+            other => {
+                central.heap.undo(block, place.data);
+                other.map(|_| Mapped::Short)
+            }
+        }
+    }
+
+    /// Makes the driver calls of a plan. False when there was no memory after all: another pool
+    /// took it, or the driver has none.
+    #[track_caller]
+    fn carry_out(&self, vmm: &Vmm, mapper: &mut Mapper, plan: &mut Plan) -> Result<bool> {
+        for page in &mut plan.idle {
+            // SAFETY: the page is mapped, in a free piece, and what used it is complete.
+            unsafe { vmm.unmap(page.address) }?;
+            count(&self.counters.remapped);
+            page.gone = true;
+            mapper.cache.push(page.handle);
+        }
+        for page in &mut plan.bare {
+            let handle = match mapper.cache.pop() {
+                Some(handle) => handle,
+                None => match self.create(vmm, mapper)? {
+                    Some(handle) => handle,
+                    None => return Ok(false),
+                },
+            };
+            // SAFETY: the page is reserved and bare, and Busy keeps others from it.
+            if let Err(error) = unsafe { vmm.map(page.address, handle) } {
+                mapper.cache.push(handle);
+                return Err(error);
+            }
+            page.handle = Some(handle);
+        }
+        // The call costs the same for any number of pages.
+        let mut sealed: Vec<_> = plan.bare.iter().map(|page| page.address).collect();
+        sealed.extend_from_slice(&plan.sealed);
+        sealed.sort_unstable();
+        for run in sealed.chunk_by(|a, b| a + self.page == *b) {
+            // SAFETY: all pages of the run are mapped.
+            unsafe { vmm.set_access(run[0], run.len() as u64 * self.page) }?;
+            plan.opened.extend_from_slice(run);
+        }
+        Ok(true)
+    }
+
+    /// Memory for one page, charged. `None` when there is none to be had.
+    #[track_caller]
+    fn create(&self, vmm: &Vmm, mapper: &mut Mapper) -> Result<Option<PageHandle>> {
+        if mapper.full.is_some() || !self.charge() {
+            return Ok(None);
+        }
+        let created = vmm.create();
+        if created.is_ok() {
+            return created.map(Some);
+        }
+        self.release_charge(self.page);
+        if is_out_of_memory(&created) {
+            mapper.full = created.err();
+            return Ok(None);
+        }
+        created.map(Some)
+    }
+
+    /// Unmaps pages that nothing uses until `wanted` were found, or all. How many were.
+    ///
+    /// # Errors
+    /// What the driver returned first; the pages before it are in the cache.
+    pub(super) fn unmap_idle(&self, mapper: &mut Mapper, wanted: usize) -> Result<usize> {
+        let Some(vmm) = &self.vmm else {
+            return Ok(0);
+        };
+        let mut plan = Plan::default();
+        {
+            let mut central = self.central.lock();
+            let idle = central.heap.idle_pages(wanted);
+            plan.begin_unmap(&mut central.heap, idle);
+        }
+        let done = self.carry_out(vmm, mapper, &mut plan);
+        plan.settle(&mut self.central.lock().heap);
+        done?;
+        Ok(plan.idle.len())
+    }
+
+    /// Gives memory of the cache back to the driver until `keep` pages are left.
+    ///
+    /// # Errors
+    /// What the driver returned first; that page stays in the cache, and charged.
+    pub(super) fn release_cache(&self, mapper: &mut Mapper, keep: usize) -> Result<()> {
+        let Some(vmm) = &self.vmm else {
+            return Ok(());
+        };
+        while mapper.cache.len() > keep {
+            let Some(handle) = mapper.cache.pop() else {
+                break;
+            };
+            // SAFETY: it is mapped nowhere, and nobody else has it.
+            if let Err(error) = unsafe { vmm.release(handle) } {
+                mapper.cache.push(handle);
+                return Err(error);
+            }
+            self.release_charge(self.page);
+        }
+        Ok(())
+    }
+}
+
+enum Mapped {
+    Done(Found),
+    /// Somebody took part of the place first.
+    Lost,
+    /// There is too little memory.
+    Short,
+}
+
+/// A page that is about to get memory.
+struct Bare {
+    address: CUdeviceptr,
+    /// Once it is mapped.
+    handle: Option<PageHandle>,
+}
+
+/// A page that is about to lose its memory.
+struct Idle {
+    address: CUdeviceptr,
+    handle: PageHandle,
+    was: PageState,
+    gone: bool,
+}
+
+/// Which pages are to change, and how far that has come.
+#[derive(Default)]
+struct Plan {
+    bare: Vec<Bare>,
+    sealed: Vec<CUdeviceptr>,
+    idle: Vec<Idle>,
+    opened: Vec<CUdeviceptr>,
+}
+
+impl Plan {
+    fn find_missing(&mut self, heap: &Heap, block: Block) {
+        let Some(region) = heap.rules().region(block.offset()) else {
+            return;
+        };
+        let (first, end) = region.touched(block.offset(), block.size());
+        for page in first..end {
+            let address = region.address(page);
+            match region.state(page) {
+                PageState::Mapped => {}
+                PageState::Sealed => self.sealed.push(address),
+                // Busy pages are those of whoever holds the mapper: ours, so there are none.
+                PageState::Bare | PageState::Busy => self.bare.push(Bare {
+                    address,
+                    handle: None,
+                }),
+            }
+        }
+    }
+
+    fn begin_unmap(&mut self, heap: &mut Heap, pages: Vec<CUdeviceptr>) {
+        for address in pages {
+            let Some(region) = heap.rules_mut().region_mut(address) else {
+                continue;
+            };
+            let (page, _) = region.touched(address, 1);
+            let was = region.state(page);
+            if let Some(handle) = region.begin_unmap(page) {
+                self.idle.push(Idle {
+                    address,
+                    handle,
+                    was,
+                    gone: false,
+                });
+            }
+        }
+    }
+
+    fn begin_map(&mut self, heap: &mut Heap) {
+        for page in &self.bare {
+            if let Some(region) = heap.rules_mut().region_mut(page.address) {
+                let (index, _) = region.touched(page.address, 1);
+                region.begin_map(index);
+            }
+        }
+    }
+
+    /// Enters what has become of each page.
+    fn settle(&self, heap: &mut Heap) {
+        let rules = heap.rules_mut();
+        for page in &self.idle {
+            if let Some(region) = rules.region_mut(page.address) {
+                let (index, _) = region.touched(page.address, 1);
+                if page.gone {
+                    region.leave_bare(index);
+                } else {
+                    // The driver refused, or was not asked: it is as it was.
+                    region.seal(index, page.handle);
+                    if page.was == PageState::Mapped {
+                        region.open(index);
+                    }
+                }
+            }
+        }
+        for page in &self.bare {
+            if let Some(region) = rules.region_mut(page.address) {
+                let (index, _) = region.touched(page.address, 1);
+                match page.handle {
+                    Some(handle) => region.seal(index, handle),
+                    None => region.leave_bare(index),
+                }
+            }
+        }
+        for &address in &self.opened {
+            if let Some(region) = rules.region_mut(address) {
+                let (index, _) = region.touched(address, 1);
+                region.open(index);
+            }
+        }
+    }
+}
+
+// Without virtual memory management.
+impl Pool {
+    #[track_caller]
+    fn find_in_chunks(&self, mapper: &mut Mapper, want: Want) -> Result<Option<Found>> {
+        loop {
+            {
+                let mut central = self.central.lock();
+                if let Some((block, place)) = central.ready(want) {
+                    return Ok(Some((block, place.data)));
+                }
+            }
+            if !self.add_chunk(mapper, want)? {
+                return Ok(None);
+            }
+            count(&self.counters.grown);
+        }
+    }
+
+    /// Gets another chunk. False when the limits or the driver have no room for one.
+    #[track_caller]
+    fn add_chunk(&self, mapper: &mut Mapper, want: Want) -> Result<bool> {
+        // The driver aligns to 256 bytes at least, and chunks of pages to pages.
+        let least = want
+            .bytes
+            .checked_add(if want.align > super::heap::GRANULE {
+                want.align
+            } else {
+                0
+            })
+            .and_then(|bytes| bytes.checked_next_multiple_of(self.page));
+        let Some(least) = least else {
+            return Ok(false);
+        };
+        if mapper.full.is_some() {
+            return Ok(false);
+        }
+        for bytes in [least.max(CHUNK), least] {
+            let pages = bytes / self.page;
+            let charged = (0..pages).take_while(|_| self.charge()).count() as u64;
+            if charged < pages {
+                self.release_charge(charged * self.page);
+                continue;
+            }
+            match self.alloc_chunk(bytes) {
+                Ok(base) => {
+                    self.enter_chunk(mapper, base, bytes)?;
+                    return Ok(true);
+                }
+                Err(error) => {
+                    self.release_charge(bytes);
+                    let refused: Result<()> = Err(error.clone());
+                    if !is_out_of_memory(&refused) {
+                        return Err(error);
+                    }
+                    if bytes == least {
+                        mapper.full = Some(error);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    #[track_caller]
+    fn alloc_chunk(&self, bytes: u64) -> Result<CUdeviceptr> {
+        let driver = self.core.enter()?;
+        let _relaxed = super::vmm::Relaxed::new(driver);
+        count(&self.calls.alloc);
+        let mut base: CUdeviceptr = 0;
+        // SAFETY: `base` outlives the call, and the context is current.
+        let allocated = unsafe { driver.cuMemAlloc_v2(&raw mut base, bytes as usize) };
+        self.core.check(allocated)?;
+        Ok(base)
+    }
+
+    fn enter_chunk(&self, mapper: &mut Mapper, base: CUdeviceptr, bytes: u64) -> Result<()> {
+        let mut central = self.central.lock();
+        // The driver may give addresses again that stand for a chunk given back.
+        let overlaps = |chunk: &Chunk| chunk.base < base + bytes && base < chunk.base + chunk.bytes;
+        let mut region = Pages::new(base, bytes, self.page);
+        for page in 0..(bytes / self.page) as u32 {
+            region.begin_map(page);
+            region.seal(page, 0);
+            region.open(page);
+        }
+        if let Some(at) = mapper.chunks.iter().position(overlaps) {
+            let old = mapper.chunks.swap_remove(at);
+            let same = old.base == base && old.bytes == bytes;
+            if let (Some(hole), true) = (old.hole, same) {
+                central.heap.undo(hole, Stamp::READY);
+                if let Some(known) = central.heap.rules_mut().region_mut(base) {
+                    *known = region;
+                }
+                mapper.chunks.push(Chunk { hole: None, ..old });
+                return Ok(());
+            }
+            mapper.chunks.push(old);
+            drop(central);
+            return self.refuse_chunk(base, bytes);
+        }
+        if central.heap.add_region(region).is_err() {
+            drop(central);
+            return self.refuse_chunk(base, bytes);
+        }
+        mapper.chunks.push(Chunk {
+            base,
+            bytes,
+            hole: None,
+        });
+        Ok(())
+    }
+
+    /// Gives a chunk back whose addresses cannot be used.
+    fn refuse_chunk(&self, base: CUdeviceptr, bytes: u64) -> Result<()> {
+        self.free_chunk(base)?;
+        self.release_charge(bytes);
+        let problem = "the driver's memory overlaps what the pool had before";
+        Err(Error::invalid("memory", problem))
+    }
+
+    fn free_chunk(&self, base: CUdeviceptr) -> Result<()> {
+        count(&self.calls.free);
+        self.core.give_back(Site::here(), |driver| {
+            let _relaxed = super::vmm::Relaxed::new(driver);
+            // SAFETY: from `alloc_chunk`, and nothing uses it.
+            unsafe { driver.cuMemFree_v2(base) }
+        })
+    }
+
+    /// Gives chunks back that nothing uses.
+    pub(super) fn release_chunks(&self, mapper: &mut Mapper) -> Result<()> {
+        for chunk in &mut mapper.chunks {
+            if chunk.hole.is_some() {
+                continue;
+            }
+            let hole = {
+                let mut central = self.central.lock();
+                let heap = &mut central.heap;
+                let Some(hole) = heap.take_idle_at(chunk.base, chunk.bytes) else {
+                    continue;
+                };
+                hole
+            };
+            if let Err(error) = self.free_chunk(chunk.base) {
+                self.central.lock().heap.undo(hole, Stamp::READY);
+                return Err(error);
+            }
+            chunk.hole = Some(hole);
+            self.release_charge(chunk.bytes);
+        }
+        Ok(())
+    }
+}
+
+impl Pool {
+    /// Gives all chunks back at the pool's end. The first error.
+    pub(super) fn free_all_chunks(&self, mapper: &mut Mapper) -> Result<()> {
+        let mut first = Ok(());
+        for chunk in mapper.chunks.drain(..) {
+            if chunk.hole.is_none() {
+                let freed = self.free_chunk(chunk.base);
+                self.release_charge(chunk.bytes);
+                first = first.and(freed);
+            }
+        }
+        first
+    }
+}
+
+/// Gives everything back: nobody has a piece any more.
+impl Drop for Pool {
+    fn drop(&mut self) {
+        super::teardown::end(self);
+    }
+}

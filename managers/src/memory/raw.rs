@@ -1,0 +1,76 @@
+//! `RawBlock`: memory without an owner.
+
+use std::fmt;
+use std::ptr::NonNull;
+
+use cupola_sys::driver::CUdeviceptr;
+
+use super::header::Header;
+use super::pool::Pool;
+use crate::error::Result;
+use crate::stream::Stream;
+
+/// A block of a [`MemoryPool`](super::MemoryPool) that its holder frees. Dropping it leaks the
+/// memory, and keeps the pool alive.
+#[must_use = "a block that is dropped is leaked"]
+pub struct RawBlock {
+    piece: NonNull<Header>,
+    address: CUdeviceptr,
+    bytes: u64,
+}
+
+// SAFETY: the block is its holder's alone, whichever thread that is.
+unsafe impl Send for RawBlock {}
+// SAFETY: what is shared is plain data.
+unsafe impl Sync for RawBlock {}
+
+impl RawBlock {
+    #[inline]
+    pub(super) fn new(piece: NonNull<Header>) -> Self {
+        // SAFETY: the piece is ours from now on.
+        let header = unsafe { piece.as_ref() };
+        Self {
+            piece,
+            address: header.address(),
+            bytes: header.bytes(),
+        }
+    }
+
+    /// The device address; 0 for a block of no bytes.
+    #[must_use]
+    #[inline]
+    pub fn address(&self) -> CUdeviceptr {
+        self.address
+    }
+
+    /// Bytes that may be used: what was asked for, rounded up to 256 at least.
+    #[must_use]
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Frees the block in the order of `stream`, which need not be the one it was allocated on.
+    /// No driver call is made, and nothing is waited for.
+    ///
+    /// # Errors
+    /// [`Error::Forked`](crate::Error::Forked),
+    /// [`Error::WrongContext`](crate::Error::WrongContext), or what the driver returned. The
+    /// memory is left alone for ever then.
+    ///
+    /// # Safety
+    /// All work that uses the block is on `stream` by now, or `stream` has been made to wait
+    /// for it; and nothing uses it later.
+    #[inline]
+    #[track_caller]
+    pub unsafe fn free(self, stream: &Stream) -> Result<()> {
+        // SAFETY: the caller's promise; the block ends here.
+        unsafe { Pool::put(self.piece, stream) }
+    }
+}
+
+impl fmt::Debug for RawBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RawBlock({:#x}, {})", self.address, self.bytes)
+    }
+}

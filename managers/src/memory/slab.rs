@@ -1,0 +1,264 @@
+//! `Slabs`: small pieces, many to a block of the heap.
+//!
+//! A slab belongs to the stream that it was made for: what that stream frees, it may use again
+//! at once. Slots that another stream has freed wait until they are complete.
+
+use std::ptr::NonNull;
+
+use cupola_core::tlsf::Block;
+
+use super::classes::{CLASSES, Slot, slots_of_slab};
+use super::header::{Header, Headers, Home};
+use super::heap::Heap;
+use super::pool::Pool;
+use super::stamp::{Stamp, StreamIndex};
+
+struct Slab {
+    block: Block,
+    slot: Slot,
+    stream: StreamIndex,
+    /// Bit `n`: slot `n` is free.
+    free: u64,
+    /// Of these, which another stream has freed: their headers know when.
+    foreign: u64,
+    /// All slots.
+    all: u64,
+    /// When the slab's own stream has freed last.
+    freed: Stamp,
+    /// Whether it is in the list of its stream and class.
+    listed: bool,
+    headers: Box<[NonNull<Header>]>,
+}
+
+/// All slabs of a pool.
+#[derive(Default)]
+pub(super) struct Slabs {
+    slabs: Vec<Option<Slab>>,
+    vacant: Vec<u32>,
+    /// Slabs with free slots, by stream and class.
+    lists: Vec<Vec<u32>>,
+}
+
+// SAFETY: the pointers are to headers of the same pool, which slots that are free own.
+unsafe impl Send for Slabs {}
+
+fn list_of(stream: StreamIndex, slot: Slot) -> usize {
+    usize::from(stream) * CLASSES + slot.number()
+}
+
+impl Slabs {
+    fn list(&mut self, at: usize) -> &mut Vec<u32> {
+        if self.lists.len() <= at {
+            self.lists.resize_with(at + 1, Vec::new);
+        }
+        &mut self.lists[at]
+    }
+
+    /// Takes up to `want` free slots of a class that `stream` may use.
+    pub(super) fn take(
+        &mut self,
+        heap: &Heap,
+        slot: Slot,
+        stream: StreamIndex,
+        want: u32,
+        mut give: impl FnMut(NonNull<Header>),
+    ) -> u32 {
+        let at = list_of(stream, slot);
+        self.take_from(at, heap, want, true, &mut give)
+    }
+
+    /// As `take`, from slabs of other streams whose frees are complete.
+    pub(super) fn take_from_others(
+        &mut self,
+        heap: &Heap,
+        slot: Slot,
+        stream: StreamIndex,
+        want: u32,
+        mut give: impl FnMut(NonNull<Header>),
+    ) -> u32 {
+        let mut taken = 0;
+        let mut at = slot.number();
+        while at < self.lists.len() && taken < want {
+            if at != list_of(stream, slot) {
+                taken += self.take_from(at, heap, want - taken, false, &mut give);
+            }
+            at += CLASSES;
+        }
+        taken
+    }
+
+    fn take_from(
+        &mut self,
+        at: usize,
+        heap: &Heap,
+        want: u32,
+        own: bool,
+        give: &mut impl FnMut(NonNull<Header>),
+    ) -> u32 {
+        let mut taken = 0;
+        let mut index = self.list(at).len();
+        while index > 0 && taken < want {
+            index -= 1;
+            let id = self.lists[at][index];
+            let Some(Some(slab)) = self.slabs.get_mut(id as usize) else {
+                self.lists[at].swap_remove(index);
+                continue;
+            };
+            if !own && !heap.rules().is_done(slab.freed) {
+                continue;
+            }
+            let mut usable = slab.free & !slab.foreign;
+            let mut foreign = slab.free & slab.foreign;
+            while foreign != 0 {
+                let number = foreign.trailing_zeros();
+                foreign &= foreign - 1;
+                // SAFETY: a free slot's header is the slab's.
+                let freed = unsafe { slab.headers[number as usize].as_ref() }
+                    .freed
+                    .get();
+                if heap.rules().is_done(freed) {
+                    slab.foreign &= !(1 << number);
+                    usable |= 1 << number;
+                }
+            }
+            while usable != 0 && taken < want {
+                let number = usable.trailing_zeros();
+                usable &= usable - 1;
+                slab.free &= !(1 << number);
+                give(slab.headers[number as usize]);
+                taken += 1;
+            }
+            if slab.free == 0 {
+                slab.listed = false;
+                self.lists[at].swap_remove(index);
+            }
+        }
+        taken
+    }
+
+    /// Makes a block of the heap a slab of `stream`, whose work may use it until `freed`.
+    pub(super) fn add(
+        &mut self,
+        headers: &mut Headers,
+        pool: *const Pool,
+        (block, slot, bytes): (Block, Slot, u64),
+        (stream, freed): (StreamIndex, Stamp),
+    ) {
+        let count = slots_of_slab(bytes);
+        let id = self.vacant.pop().unwrap_or(self.slabs.len() as u32);
+        let headers = (0..count)
+            .map(|number| {
+                let header = headers.take(pool);
+                let home = Home::Slab {
+                    slab: id,
+                    slot: number as u8,
+                };
+                let address = block.offset() + u64::from(number) * bytes;
+                // SAFETY: nobody else has it.
+                unsafe { header.as_ref() }.begin(address, bytes, slot, home);
+                header
+            })
+            .collect();
+        let all = u64::MAX >> (64 - count);
+        let slab = Slab {
+            block,
+            slot,
+            stream,
+            free: all,
+            foreign: 0,
+            all,
+            freed,
+            listed: true,
+            headers,
+        };
+        match self.slabs.get_mut(id as usize) {
+            Some(place) => *place = Some(slab),
+            None => self.slabs.push(Some(slab)),
+        }
+        self.list(list_of(stream, slot)).push(id);
+    }
+
+    /// Takes a slot back that was used until `stamp`.
+    pub(super) fn put(
+        &mut self,
+        heap: &mut Heap,
+        headers: &mut Headers,
+        (id, number): (u32, u8),
+        stamp: Stamp,
+    ) {
+        let Some(Some(slab)) = self.slabs.get_mut(id as usize) else {
+            return;
+        };
+        let bit = 1 << number;
+        slab.free |= bit;
+        if stamp.stream() == slab.stream {
+            slab.freed = slab.freed.later(stamp);
+        } else if !heap.rules().is_done(stamp) {
+            slab.foreign |= bit;
+            // SAFETY: a free slot's header is the slab's.
+            unsafe { slab.headers[usize::from(number)].as_ref() }
+                .freed
+                .set(stamp);
+        }
+        let (list, whole) = (list_of(slab.stream, slab.slot), slab.free == slab.all);
+        if !slab.listed {
+            slab.listed = true;
+            self.list(list).push(id);
+        }
+        // One stays for the next request of its class.
+        if whole && self.list(list).len() > 1 {
+            self.release(heap, headers, id);
+        }
+    }
+
+    /// Gives a slab back to the heap if all of it is free, and no other stream's use of it may
+    /// still run. Whether it was.
+    fn release(&mut self, heap: &mut Heap, headers: &mut Headers, id: u32) -> bool {
+        let Some(place) = self.slabs.get_mut(id as usize) else {
+            return false;
+        };
+        let Some(slab) = place else {
+            return false;
+        };
+        let pending = |number: usize| {
+            // SAFETY: a free slot's header is the slab's.
+            let freed = unsafe { slab.headers[number].as_ref() }.freed.get();
+            slab.foreign >> number & 1 == 1 && !heap.rules().is_done(freed)
+        };
+        if slab.free != slab.all || (0..slab.headers.len()).any(pending) {
+            return false;
+        }
+        let (block, freed, list) = (slab.block, slab.freed, list_of(slab.stream, slab.slot));
+        for &header in &slab.headers {
+            headers.put(header);
+        }
+        *place = None;
+        self.vacant.push(id);
+        self.list(list).retain(|&other| other != id);
+        heap.free(block, freed);
+        true
+    }
+
+    /// Gives back every slab that is free as a whole. How many were.
+    pub(super) fn release_all(&mut self, heap: &mut Heap, headers: &mut Headers) -> usize {
+        (0..self.slabs.len() as u32)
+            .filter(|&id| self.release(heap, headers, id))
+            .count()
+    }
+
+    /// Bytes in slots that are free.
+    pub(super) fn free_bytes(&self) -> u64 {
+        let bytes = |slab: &Slab| {
+            let size = slab.block.size() / slab.headers.len() as u64;
+            u64::from(slab.free.count_ones()) * size
+        };
+        self.slabs.iter().flatten().map(bytes).sum()
+    }
+
+    /// Slots in use, and slabs.
+    pub(super) fn count(&self) -> (u64, u64) {
+        let used = |slab: &Slab| u64::from((slab.all & !slab.free).count_ones());
+        let there = self.slabs.iter().flatten();
+        (there.clone().map(used).sum(), there.count() as u64)
+    }
+}

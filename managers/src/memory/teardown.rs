@@ -1,0 +1,91 @@
+//! The end of a pool: everything goes back to the driver.
+
+use std::time::{Duration, Instant};
+
+use super::pool::{Pool, lock};
+use crate::context::Kind;
+use crate::error::Result;
+
+/// How long one look at a clock may take. The look is repeated: memory that work uses must not
+/// be unmapped under it.
+const TURN: Duration = Duration::from_secs(1);
+
+/// Nobody has a piece of the pool any more, and nobody else can reach it.
+pub(super) fn end(pool: &Pool) {
+    if pool.core.not_forked().is_err() {
+        // All of it is the parent's.
+        return;
+    }
+    pool.core.ledger().remove(Kind::Pool, 1);
+    if wait(pool).is_err() && pool.core.is_healthy() {
+        // Whether work still uses the memory cannot be known: it is left alone.
+        abandon(pool);
+        return;
+    }
+    // In a lost context nothing runs.
+    if release(pool).is_err() {
+        abandon(pool);
+    }
+}
+
+fn abandon(pool: &Pool) {
+    pool.core.ledger().add(Kind::Abandoned, 1);
+}
+
+/// Waits for what still uses memory that was freed: unmapping is not ordered on streams.
+fn wait(pool: &Pool) -> Result<()> {
+    for line in pool.all_lines() {
+        let clock = &line.clock;
+        let last = clock.stamp();
+        while !clock.wait_on_host(&pool.core, last, Instant::now() + TURN)? {
+            pool.core.healthy()?;
+        }
+    }
+    Ok(())
+}
+
+/// Everything goes, whatever goes wrong with some of it. The first error.
+fn release(pool: &Pool) -> Result<()> {
+    let mut first = Ok(());
+    let mut note = |result: Result<()>| {
+        if first.is_ok() {
+            first = result;
+        }
+    };
+    let mut mapper = lock(&pool.mapper);
+    if let Some(vmm) = &pool.vmm {
+        let mut central = pool.central.lock();
+        let regions = std::mem::take(&mut central.heap.rules_mut().regions);
+        drop(central);
+        for mut region in regions {
+            let backed: Vec<_> = region.backed().collect();
+            let mut left = 0;
+            for page in backed {
+                let Some(handle) = region.begin_unmap(page) else {
+                    continue;
+                };
+                // SAFETY: the page is mapped, and nothing that runs uses it.
+                match unsafe { vmm.unmap(region.address(page)) } {
+                    Ok(()) => mapper.cache.push(handle),
+                    Err(error) => {
+                        left += 1;
+                        note(Err(error));
+                    }
+                }
+            }
+            if left == 0 {
+                // SAFETY: nothing is mapped there any more.
+                note(unsafe { vmm.unreserve(region.base(), region.bytes()) });
+            }
+        }
+        while let Some(handle) = mapper.cache.pop() {
+            // SAFETY: it is mapped nowhere, and nobody else has it.
+            let released = unsafe { vmm.release(handle) };
+            // Given up, as everything that the driver refuses to take back.
+            pool.release_charge(pool.page);
+            note(released);
+        }
+    }
+    note(pool.free_all_chunks(&mut mapper));
+    first
+}
