@@ -91,8 +91,8 @@ impl Gauges {
     pub(super) fn new(pool: String, usage: &Usage) -> Self {
         Self {
             pool,
-            peak_live: usage.peak,
-            reserved: usage.reserved,
+            peak_live: usage.peak_held,
+            reserved: Some(usage.peak_mapped),
             live: usage.live,
             allocations: usage.allocations,
             frees: usage.frees,

@@ -19,16 +19,16 @@ pub(super) struct ReplayReport {
     pub(super) limit: u64,
     /// The most bytes that the trace has alive.
     pub(super) trace_peak: u64,
-    /// The most bytes that the pool had alive.
+    /// The most bytes that were in blocks, as they are rounded up, or kept for reuse by threads.
     pub(super) pool_peak: u64,
-    /// The bytes that the driver kept for the pool at the end, if it says.
+    /// The bytes that the pool had from the driver at the end.
     pub(super) reserved: Option<u64>,
     /// What the pool's memory comes from.
     pub(super) pool: String,
     pub(super) stamps_checked: usize,
     /// Sampled bytes that did not hold what was written.
     pub(super) wrong_bytes: u64,
-    /// Whether nothing was wrong, and the peak is the trace's own.
+    /// Whether nothing was wrong, and the limit was kept.
     pub(super) verified: bool,
 }
 
@@ -62,14 +62,15 @@ pub(super) fn run(
         operations_per_second: operations as f64 / outcome.seconds,
         limit,
         trace_peak: trace.peak_bytes(),
-        pool_peak: usage.peak,
-        reserved: usage.reserved,
+        pool_peak: usage.peak_held,
+        reserved: Some(usage.mapped),
         pool: pool.describe(),
         stamps_checked: outcome.checked,
         wrong_bytes: outcome.wrong_bytes,
         verified: outcome.wrong_bytes == 0
             && outcome.checked == trace.blocks()
-            && usage.peak == trace.peak_bytes()
+            && usage.peak_held >= trace.peak_bytes()
+            && usage.peak_mapped <= limit
             && usage.live == 0,
     })
 }

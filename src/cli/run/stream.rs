@@ -200,7 +200,7 @@ pub(super) fn run(
         speedup: ratio(times.sum(), times.span),
         possible: ratio(times.sum(), times.longest()),
         overlapped: overlap.is_some_and(|overlap| overlap.overlapped),
-        pool_peak: pool.usage()?.peak,
+        pool_peak: pool.usage()?.peak_held,
         wrong_chunks,
         verified: wrong_chunks == 0 && report.items == outputs.len() as u64,
     })
