@@ -128,8 +128,11 @@ impl Depot {
     /// What waits here of exact sizes, batch by batch. Nothing is done where there is nothing.
     pub(super) fn drain_exact(&self) -> impl Iterator<Item = NonNull<Header>> + '_ {
         let there = self.exact.load(Ordering::Relaxed) != 0;
-        let slots = Slot::all().filter(move |slot| there && !slot.is_small());
-        slots.flat_map(move |slot| std::iter::from_fn(move || self.pop(slot)))
+        let slots = there.then(|| Slot::all().filter(|slot| !slot.is_small()));
+        slots
+            .into_iter()
+            .flatten()
+            .flat_map(move |slot| std::iter::from_fn(move || self.pop(slot)))
     }
 
     /// Everything that waits here, batch by batch.

@@ -162,6 +162,12 @@ impl Content {
         true
     }
 
+    /// Whether it has pieces of exact sizes.
+    #[inline]
+    pub(super) fn has_exact(&self) -> bool {
+        self.exact != 0
+    }
+
     /// Takes everything of exact sizes out, magazine by magazine.
     #[inline]
     pub(super) fn drain_exact(&mut self) -> impl Iterator<Item = NonNull<Header>> + '_ {

@@ -20,7 +20,7 @@ use super::config::{PoolConfig, Source};
 use super::control::Callback;
 use super::header::Header;
 use super::heap::{GRANULE, granular};
-use super::lane::{Flow, Lane, add};
+use super::lane::{Content, Flow, Lane, add};
 use super::line::Line;
 use super::local;
 use super::mapper::Mapper;
@@ -183,25 +183,34 @@ impl Pool {
             );
             return Err(Error::invalid("align", problem));
         }
-        let lane = self.lane_of(stream)?;
-        let line = match &lane {
-            Some(lane) => Arc::clone(&lane.line),
-            None => self.line(stream)?,
+        // SAFETY: the lane is this thread's, and its pool is there as long as its handle.
+        let known = local::lately(self.number, stream.serial()).map(|lane| unsafe { &*lane });
+        let (found, alone);
+        let (lane, line) = match known {
+            Some(lane) => (Some(lane), &lane.line),
+            None => {
+                found = self.lane_of(stream)?;
+                match &found {
+                    Some(lane) => (Some(&**lane), &lane.line),
+                    None => {
+                        alone = self.line(stream)?;
+                        (None, &alone)
+                    }
+                }
+            }
         };
         let piece = if ask.bytes == 0 {
             self.central.lock().nothing(Arc::as_ptr(self))
         } else {
             match Slot::of(ask.bytes).filter(|_| ask.align <= GRANULE) {
-                Some((slot, bytes)) => {
-                    self.take_kept((slot, bytes), lane.as_deref(), &line, stream, ask)?
-                }
-                None => self.take_block(ask, lane.as_deref(), &line, stream, Slot::NONE)?,
+                Some((slot, bytes)) => self.take_kept((slot, bytes), lane, line, stream, ask)?,
+                None => self.take_block(ask, lane, line, stream, Slot::NONE)?,
             }
         };
         // SAFETY: the piece is ours.
         let header = unsafe { piece.as_ref() };
         header.go_live(ask.bytes, ask.name);
-        self.note(lane.as_deref(), |flow, put| {
+        self.note(lane, |flow, put| {
             put(&flow.allocations, 1);
             put(&flow.bytes_out, ask.bytes);
             put(&flow.misses, 1);
@@ -377,21 +386,27 @@ impl Pool {
         line: &Line,
         slot: Slot,
     ) -> Option<NonNull<Header>> {
-        let stamp = line.stamp();
-        let place = |kept: &mut dyn Iterator<Item = NonNull<Header>>| {
-            let mut central = self.central.lock();
-            kept.for_each(|batch| central.put_all(batch, stamp));
+        for batch in line.depot.drain_exact() {
+            self.central.lock().put_all(batch, line.stamp());
+        }
+        let place = |central: &mut Central| {
             let (block, _) = central.ready(want)?;
             Some(central.wrap(Arc::as_ptr(self), block, slot))
         };
-        let mut waiting = line.depot.drain_exact();
-        match lane {
-            // SAFETY: the lane is this thread's, which is not within it.
-            Some(lane) => unsafe {
-                lane.with(|content| place(&mut content.drain_exact().chain(waiting)))
-            },
-            None => place(&mut waiting),
-        }
+        let Some(lane) = lane else {
+            return place(&mut self.central.lock());
+        };
+        let work = |content: &mut Content| {
+            let central = &mut *self.central.lock();
+            if content.has_exact() {
+                let stamp = line.stamp();
+                let batches = content.drain_exact();
+                batches.for_each(|batch| central.put_all(batch, stamp));
+            }
+            place(central)
+        };
+        // SAFETY: the lane is this thread's, which is not within it.
+        unsafe { lane.with(work) }
     }
 
     /// Takes a piece back. Work that uses it must be on `stream`, or before it, by now.
@@ -405,8 +420,10 @@ impl Pool {
         // SAFETY: the piece is the caller's, so its pool is there.
         let pool = unsafe { &*piece.as_ref().pool() };
         if let Some(lane) = local::lately(pool.number, stream.serial()) {
-            // SAFETY: the lane is this thread's, and its list is not changed meanwhile.
-            if unsafe { (*lane).push(piece) } {
+            // SAFETY: the lane is this thread's, and its pool is there.
+            let lane = unsafe { &*lane };
+            // SAFETY: the piece is the caller's.
+            if unsafe { lane.push(piece) } || pool.put_over(lane, piece) {
                 return Ok(());
             }
         }
@@ -418,77 +435,71 @@ impl Pool {
         pool.put_slow(piece, stream)
     }
 
+    /// Takes a piece back that the lane's magazine has no room for. False when the lane cannot
+    /// be had.
+    ///
+    /// While the owner is inside its lane the pool cannot end: closing seizes every lane first.
+    /// So nobody has to count this.
+    #[inline(never)]
+    fn put_over(&self, lane: &Lane, piece: NonNull<Header>) -> bool {
+        let work = |content: &mut Content| {
+            // SAFETY: the piece is the caller's, who gives it away.
+            let header = unsafe { piece.as_ref() };
+            let requested = header.end_life();
+            add(&lane.flow.frees, 1);
+            add(&lane.flow.bytes_in, requested);
+            add(&lane.flow.spills, 1);
+            let (slot, bytes) = (header.slot.get(), header.bytes());
+            let line = &lane.line;
+            if !slot.is_kept() {
+                self.central.lock().put(piece, line.stamp());
+                return;
+            }
+            if let Some((batch, size)) = content.spill(slot, bytes) {
+                // SAFETY: whoever takes a batch out owns it.
+                let count = u64::from(unsafe { batch.as_ref() }.batch.get());
+                let pushed = if size == bytes {
+                    line.depot.push(slot, size * count, batch)
+                } else {
+                    Err(batch)
+                };
+                if let Err(batch) = pushed {
+                    self.central.lock().put_all(batch, line.stamp());
+                }
+            }
+            if !content.push(slot, bytes, piece) {
+                self.central.lock().put(piece, line.stamp());
+            }
+        };
+        // SAFETY: the lane is this thread's, which is not within it.
+        unsafe { lane.own(work) }.is_some()
+    }
+
     #[inline(never)]
     #[track_caller]
     fn put_slow(self: Arc<Self>, piece: NonNull<Header>, stream: &Stream) -> Result<()> {
         // In a fork another thread may have left a lock taken.
         self.core.not_forked()?;
-        let lane = self.lane_of(stream)?;
-        let line = match &lane {
-            Some(lane) => Arc::clone(&lane.line),
-            None => self.line(stream)?,
-        };
+        if let Some(lane) = self.lane_of(stream)?
+            && self.put_over(&lane, piece)
+        {
+            return Ok(());
+        }
+        let line = self.line(stream)?;
         // SAFETY: the piece is the caller's, who gives it away.
-        let header = unsafe { piece.as_ref() };
-        let requested = header.end_life();
-        self.note(lane.as_deref(), |flow, put| {
+        let requested = unsafe { piece.as_ref() }.end_life();
+        self.note(None, |flow, put| {
             put(&flow.frees, 1);
             put(&flow.bytes_in, requested);
             put(&flow.spills, 1);
         });
-        let (slot, bytes) = (header.slot.get(), header.bytes());
-        match &lane {
-            Some(lane) if slot.is_kept() => self.put_kept((slot, bytes), lane, &line, piece),
-            _ => self.central.lock().put(piece, line.stamp()),
-        }
+        self.central.lock().put(piece, line.stamp());
         if self.is_closed() && self.central.lock().outstanding() == 0 {
             // The last piece: the pool goes with this, after all locks.
             let kept = lock(&self.keep).take();
             drop(kept);
         }
         Ok(())
-    }
-
-    /// Puts a piece in a magazine that has no room for it.
-    fn put_kept(
-        &self,
-        (slot, bytes): (Slot, u64),
-        lane: &Lane,
-        line: &Line,
-        piece: NonNull<Header>,
-    ) {
-        // SAFETY: the lane is this thread's, which is not within it.
-        let (spilled, pushed) = unsafe {
-            lane.with(|content| {
-                if lane.is_closed() {
-                    return (None, false);
-                }
-                if content.push(slot, bytes, piece) {
-                    return (None, true);
-                }
-                let spilled = content.spill(slot, bytes);
-                (spilled, content.push(slot, bytes, piece))
-            })
-        };
-        let over = spilled.and_then(|(batch, size)| {
-            // SAFETY: whoever takes a batch out owns it.
-            let count = u64::from(unsafe { batch.as_ref() }.batch.get());
-            let pushed = match size == bytes {
-                true => line.depot.push(slot, size * count, batch),
-                false => Err(batch),
-            };
-            pushed.err()
-        });
-        if over.is_some() || !pushed {
-            let stamp = line.stamp();
-            let mut central = self.central.lock();
-            if let Some(batch) = over {
-                central.put_all(batch, stamp);
-            }
-            if !pushed {
-                central.put(piece, stamp);
-            }
-        }
     }
 
     /// The stream's place in this pool.
