@@ -316,15 +316,21 @@ fn allocators_are_measured_in_every_way() {
         "trace small, allocate, p99.99",
         "trace small, free, max",
     ] {
-        let ours = format!("{work}: cupola, Buffer");
+        let ours = format!("{work}: cupola, raw");
         row(&ours);
         let peer = row(&format!("{work}: cuMemAllocAsync + cuMemFreeAsync"));
         assert_eq!(peer["against"], ours.as_str());
     }
     row("hand-over alone, no memory: 2 threads");
+    row("2 threads hand over, 1 KiB, freed on the other stream: cupola, raw");
+    row("hot pair, 1 KiB: cupola, Buffer");
+    for what in ["driver calls", "slow paths"] {
+        let row = row(&format!("{what} in a million pairs, 1 KiB: cupola, raw"));
+        assert_eq!(row["bars"][0]["met"], true, "{row}");
+    }
     let peer = row("hot pair, 1 KiB: RMM pool");
-    assert_eq!(peer["against"], "hot pair, 1 KiB: cupola, Buffer");
+    assert_eq!(peer["against"], "hot pair, 1 KiB: cupola, raw");
     assert!((peer["median"].as_f64().unwrap() - 435.0).abs() < 1e-9);
-    let bar = &row("trace small, allocate, p99.99: cupola, Buffer")["bars"][0];
+    let bar = &row("trace small, allocate, p99.99: cupola, raw")["bars"][0];
     assert!(bar["met"].is_boolean());
 }

@@ -16,6 +16,7 @@ use cpu_time::ThreadTime;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lap {
     operations: u64,
+    begin: Instant,
     wall: Duration,
     processor: Duration,
 }
@@ -26,7 +27,9 @@ pub(super) struct Sample {
     /// Nanoseconds an operation, on each thread: of processor time for one thread, by the
     /// clock for several.
     pub(super) nanoseconds: f64,
-    /// The same by the clock for one thread too.
+    /// The same by the clock for one thread too; for several, all that they did from the
+    /// moment that the first one began until the last one ended. Threads that had to take
+    /// turns on a processor look no faster than they were.
     pub(super) by_clock: f64,
     /// Processor time as a part of the time that passed, for the thread that had least.
     pub(super) share: f64,
@@ -84,6 +87,7 @@ pub(super) fn once(work: impl FnOnce() -> u64) -> Lap {
     let operations = work();
     Lap {
         operations,
+        begin: start,
         wall: start.elapsed(),
         processor: processor.elapsed(),
     }
@@ -128,11 +132,20 @@ pub(super) fn together(
     let laps = laps?;
     // Operations of all threads in a nanosecond.
     let rate: f64 = laps.iter().map(Lap::rate).sum();
+    let operations: u64 = laps.iter().map(Lap::operations).sum();
     Some(Sample {
         nanoseconds: threads as f64 / rate,
-        by_clock: threads as f64 / rate,
+        by_clock: threads as f64 * span(&laps) / operations as f64,
         share: laps.iter().map(Lap::share).fold(f64::INFINITY, f64::min),
     })
+}
+
+/// Nanoseconds from the first beginning to the last end.
+fn span(laps: &[Lap]) -> f64 {
+    let begin = laps.iter().map(|lap| lap.begin).min();
+    let end = laps.iter().map(|lap| lap.begin + lap.wall).max();
+    let span = end.zip(begin).map(|(end, begin)| end - begin);
+    span.map_or(f64::NAN, |span| span.as_secs_f64() * 1e9)
 }
 
 impl Lap {
@@ -238,7 +251,24 @@ mod tests {
             let sample = sample.unwrap();
             assert!(sample.nanoseconds > 200.0, "{sample:?}");
             assert!(sample.share > 0.0 && sample.share < 1.5, "{sample:?}");
+            assert!(sample.by_clock > 990.0, "{sample:?}");
         }
         assert!(together(2, Duration::ZERO, |_| None).is_none());
+    }
+
+    /// Without it threads that ran one after the other could look as if they had run at once.
+    #[test]
+    fn threads_that_take_turns_are_not_faster_together() {
+        let gate = std::sync::Mutex::new(());
+        let sample = together(2, Duration::from_millis(2), |turn| {
+            let _gate = gate.lock();
+            Some(turn.time(|| {
+                thread::sleep(Duration::from_micros(100));
+                100
+            }))
+        });
+        let sample = sample.unwrap();
+        // Each thread needs a microsecond for an operation, and waits for as long.
+        assert!(sample.by_clock > 1_500.0, "{sample:?}");
     }
 }

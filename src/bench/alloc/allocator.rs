@@ -38,6 +38,9 @@ pub(super) trait Allocator: Send + Sync + 'static {
 pub(super) trait Fresh: Allocator + Sized {
     /// The same allocator as a program has at its start.
     fn fresh(&self) -> Result<Self, Error>;
+
+    /// Gives the device back what nothing uses, so that another allocator has room.
+    fn trim(&self) -> Result<(), Error>;
 }
 
 /// Hands out numbers: what passing blocks between threads costs without allocating any.

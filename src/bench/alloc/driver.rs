@@ -115,9 +115,14 @@ impl Allocator for DriverPool {
 impl Fresh for DriverPool {
     /// The same pool after a trim: a block that some row still holds stays mapped.
     fn fresh(&self) -> Result<Self, Error> {
+        self.trim()?;
+        Ok(self.clone())
+    }
+
+    fn trim(&self) -> Result<(), Error> {
         self.context.make_current()?;
         // SAFETY: the pool is the device's.
         unsafe { self.driver.cuMemPoolTrimTo(self.pool as CUmemoryPool, 0) }?;
-        Ok(self.clone())
+        Ok(())
     }
 }

@@ -11,7 +11,7 @@ use crate::bench::ring::Ring;
 use crate::bench::rounds::Case;
 
 /// Blocks that are sent at a time.
-const BATCH: usize = 64;
+const BATCH: usize = 32;
 
 /// Batches that each thread sends before it waits for one.
 const AHEAD: usize = 4;

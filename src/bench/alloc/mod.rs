@@ -12,6 +12,7 @@ mod cudarc;
 mod driver;
 mod exchange;
 mod external;
+mod hits;
 mod live;
 mod names;
 mod ours;
@@ -29,16 +30,16 @@ use cupola_sys::driver::DriverError;
 use super::rounds::{Case, Wrong, measure};
 use super::{Figures, clock, traces};
 use crate::trace::{Trace, TraceError};
-use allocator::Allocator;
+use allocator::{Allocator, Fresh};
 use driver::DriverPool;
 use exchange::Place;
-use ours::Typed;
+use ours::Raw;
 use pairs::Single;
 use percentiles::Point;
 use replay::Replay;
 
 /// Whose rows all others are compared with.
-const OURS: &str = ours::TYPED;
+const OURS: &str = ours::RAW;
 
 /// Rounds, unless told.
 pub const ROUNDS: usize = 15;
@@ -167,11 +168,13 @@ pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, 
     let clock = percentiles::clock();
     let mut figures = Figures::new("alloc", name);
     figures.notes = notes(options, clock);
-    let ours = Arc::new(Typed::new(device)?);
+    let ours = Arc::new(Raw::new(device)?);
+    let typed = Arc::new(ours.typed());
     let driver = Arc::new(DriverPool::new(device)?);
 
     let mut rows = Rows::new(options);
-    rows.add(&ours, &[Place::Home])?;
+    rows.add(&ours, &Place::ALL)?;
+    rows.add(&typed, &[Place::Home])?;
     rows.add(&driver, &[Place::Home])?;
     #[cfg(feature = "peers")]
     if super::is_system_driver(device)? {
@@ -187,6 +190,7 @@ pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, 
         .notes
         .push("without cudarc: build with --features peers".into());
     rows.measure(&mut figures, clock)?;
+    hits::rows(&mut figures, &ours)?;
 
     replays(&mut figures, &traces, &ours, &driver, options, clock)?;
     for path in &options.peer_output {
@@ -284,11 +288,14 @@ impl<'o> Rows<'o> {
 fn replays(
     figures: &mut Figures,
     traces: &[(String, Trace)],
-    ours: &Typed,
+    ours: &Raw,
     driver: &DriverPool,
     options: &Options,
     clock: u64,
 ) -> Result<(), Error> {
+    // What the rows before this one have mapped is in nobody's way.
+    ours.trim()?;
+    driver.trim()?;
     let operations = if options.quick {
         QUICK_OPERATIONS
     } else {

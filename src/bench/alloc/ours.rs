@@ -1,29 +1,37 @@
-//! The pool of this crate.
+//! The pool of this crate: raw blocks, and buffers.
 
 use cupola_managers::buffer::Buffer;
-use cupola_managers::memory::{MemoryPool, PoolConfig};
+use cupola_managers::memory::{MemoryPool, PoolConfig, RawBlock, Usage};
 use cupola_managers::stream::Stream;
 use cupola_managers::{Context, Device, StreamConfig, ops};
 
 use super::Error;
 use super::allocator::{Allocator, Fresh};
 
+/// The name of the rows of [`Raw`].
+pub(super) const RAW: &str = "cupola, raw";
+
 /// The name of the rows of [`Typed`].
 pub(super) const TYPED: &str = "cupola, Buffer";
 
-/// `MemoryPool::allocate::<u8>`, and dropping the buffer.
+/// What blocks are aligned to: as the driver's are.
+const ALIGN: u64 = 256;
+
+/// A pool, and where its streams come from.
 #[derive(Clone, Debug)]
-pub(super) struct Typed {
+struct Pool {
     context: Context,
     pool: MemoryPool,
     limit: u64,
 }
 
-impl Typed {
-    pub(super) fn new(device: &Device) -> Result<Self, Error> {
-        let context = device.primary()?;
-        // The limit is no part of what is measured: all that the device has.
-        let limit = device.info()?.total_memory;
+impl Pool {
+    /// The limit is no part of what is measured: all that the device has.
+    fn new(device: &Device) -> Result<Self, Error> {
+        Self::of(device.primary()?, device.info()?.total_memory)
+    }
+
+    fn of(context: Context, limit: u64) -> Result<Self, Error> {
         let pool = context.memory_pool(PoolConfig::limit(limit))?;
         Ok(Self {
             context,
@@ -31,7 +39,78 @@ impl Typed {
             limit,
         })
     }
+
+    fn lane(&self) -> Result<Stream, Error> {
+        Ok(self.context.streams().create(StreamConfig::default())?)
+    }
 }
+
+/// `MemoryPool::allocate_raw` and `RawBlock::free`.
+#[derive(Clone, Debug)]
+pub(super) struct Raw(Pool);
+
+impl Raw {
+    pub(super) fn new(device: &Device) -> Result<Self, Error> {
+        Ok(Self(Pool::new(device)?))
+    }
+
+    /// Buffers of the same pool, which then has one amount of memory for both.
+    pub(super) fn typed(&self) -> Typed {
+        Typed(self.0.clone())
+    }
+
+    /// What the pool has counted so far.
+    pub(super) fn usage(&self) -> Result<Usage, Error> {
+        Ok(self.0.pool.usage()?)
+    }
+}
+
+impl Allocator for Raw {
+    type Lane = Stream;
+    type Block = RawBlock;
+
+    fn name(&self) -> String {
+        RAW.into()
+    }
+
+    fn lane(&self) -> Result<Stream, Error> {
+        self.0.lane()
+    }
+
+    #[inline]
+    fn allocate(&self, bytes: u64, lane: &Stream) -> Option<RawBlock> {
+        self.0.pool.allocate_raw(bytes, ALIGN, lane).ok()
+    }
+
+    #[inline]
+    fn free(&self, block: RawBlock, lane: &Stream) -> bool {
+        // SAFETY: nothing uses the memory.
+        unsafe { block.free(lane) }.is_ok()
+    }
+
+    fn address(block: &RawBlock) -> Option<u64> {
+        Some(block.address())
+    }
+
+    fn settle(&self, lane: &Stream) -> bool {
+        ops::synchronize(lane).is_ok()
+    }
+}
+
+impl Fresh for Raw {
+    fn fresh(&self) -> Result<Self, Error> {
+        Ok(Self(Pool::of(self.0.context.clone(), self.0.limit)?))
+    }
+
+    fn trim(&self) -> Result<(), Error> {
+        self.0.pool.trim()?;
+        Ok(())
+    }
+}
+
+/// `MemoryPool::allocate::<u8>`, and dropping the buffer.
+#[derive(Debug)]
+pub(super) struct Typed(Pool);
 
 impl Allocator for Typed {
     type Lane = Stream;
@@ -42,14 +121,16 @@ impl Allocator for Typed {
     }
 
     fn lane(&self) -> Result<Stream, Error> {
-        Ok(self.context.streams().create(StreamConfig::default())?)
+        self.0.lane()
     }
 
+    #[inline]
     fn allocate(&self, bytes: u64, lane: &Stream) -> Option<Buffer<u8>> {
         let bytes = usize::try_from(bytes).ok()?;
-        self.pool.allocate(bytes, lane).ok()
+        self.0.pool.allocate(bytes, lane).ok()
     }
 
+    #[inline]
     fn free(&self, block: Buffer<u8>, _: &Stream) -> bool {
         drop(block);
         true
@@ -61,15 +142,5 @@ impl Allocator for Typed {
 
     fn settle(&self, lane: &Stream) -> bool {
         ops::synchronize(lane).is_ok()
-    }
-}
-
-impl Fresh for Typed {
-    fn fresh(&self) -> Result<Self, Error> {
-        let pool = self.context.memory_pool(PoolConfig::limit(self.limit))?;
-        Ok(Self {
-            pool,
-            ..self.clone()
-        })
     }
 }

@@ -52,16 +52,12 @@ impl<'t> Replay<'t> {
         let operations = operations.min(trace.operations().len());
         let who = allocator.name();
         let round = move |clock| {
-            let allocator = allocator.fresh()?;
-            let run = Run::new(&allocator, trace)?;
             let operations = &trace.operations()[..operations];
-            let Some(times) = run.timed(operations, clock) else {
-                return Ok(None);
-            };
-            // What the first run has mapped must not help the second one.
-            let allocator = allocator.fresh()?;
-            let operation = Run::new(&allocator, trace)?.whole(operations);
-            Ok(operation.map(|operation| Round { times, operation }))
+            let times = once(&allocator, trace, |run| run.timed(operations, clock))?;
+            // What the first run has mapped does not help the second one.
+            let operation = once(&allocator, trace, |run| run.whole(operations))?;
+            let both = times.zip(operation);
+            Ok(both.map(|(times, operation)| Round { times, operation }))
         };
         Self {
             who,
@@ -108,6 +104,18 @@ impl<'t> Replay<'t> {
         }
         Ok(())
     }
+}
+
+/// Replays `trace` from an allocator with nothing mapped, and leaves nothing mapped.
+fn once<A: Fresh, T>(
+    allocator: &A,
+    trace: &Trace,
+    replay: impl FnOnce(Run<'_, A>) -> Option<T>,
+) -> Result<Option<T>, Error> {
+    let allocator = allocator.fresh()?;
+    let result = replay(Run::new(&allocator, trace)?);
+    allocator.trim()?;
+    Ok(result)
 }
 
 /// Blocks and streams of one replay.
