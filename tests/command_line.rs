@@ -25,7 +25,7 @@ fn the_main_job_verifies_everything_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let (trace, file) = inputs(folder.path());
     let args = [
-        "--device", "sim", "--json", "--trace", &trace, "--chunk", "50Ki", "--limit", "1M", &file,
+        "--device", "sim", "--json", "--trace", &trace, "--chunk", "50Ki", "--limit", "4Mi", &file,
     ];
     let (code, stdout, stderr) = output(&mut cupola(&args));
     assert_eq!(code, Some(0), "{stderr}");
@@ -34,7 +34,8 @@ fn the_main_job_verifies_everything_and_says_so() {
     assert_eq!(report["replay"]["blocks"], 3);
     assert_eq!(report["replay"]["stamps_checked"], 3);
     assert_eq!(report["replay"]["trace_peak"], 70_001);
-    assert_eq!(report["replay"]["pool_peak"], 70_001);
+    let mapped = report["replay"]["pool_peak"].as_u64().unwrap();
+    assert!((70_001..=4 << 20).contains(&mapped), "{mapped}");
     assert_eq!(report["stream"]["bytes"], 300_001);
     assert_eq!(report["stream"]["chunks"], 6);
     for part in ["replay", "stream"] {

@@ -3,6 +3,7 @@
 
 pub(crate) mod args;
 mod engine;
+mod gauges;
 mod latency;
 mod plan;
 mod report;
@@ -21,7 +22,8 @@ use super::exit::{Exit, Failure};
 use super::output::say;
 use args::ReplayArgs;
 pub(crate) use engine::{Settings, run};
-use report::{Gauges, ReplayReport, Report, TraceReport};
+use gauges::Gauges;
+use report::{ReplayReport, Report, TraceReport};
 
 /// The command.
 pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use cupola::managers::memory::Usage;
 use cupola::trace::{Ignored, Trace};
 use serde::Serialize;
 
 use super::engine::Failed;
+use super::gauges::Gauges;
 use super::latency::Percentiles;
 use super::smallest::Smallest;
 use crate::cli::device::{DeviceReport, Leaks};
@@ -72,40 +72,6 @@ pub(super) struct Failure {
     /// Its position in the trace, from 0.
     pub(super) operation: usize,
     pub(super) error: String,
-}
-
-/// The pool at the end.
-#[derive(Debug, Serialize)]
-pub(super) struct Gauges {
-    pub(super) pool: String,
-    /// The most bytes that were alive at a time.
-    pub(super) peak_live: u64,
-    /// What the driver held for the pool at the end, if it says.
-    pub(super) reserved: Option<u64>,
-    pub(super) live: u64,
-    pub(super) allocations: u64,
-    pub(super) frees: u64,
-}
-
-impl Gauges {
-    pub(super) fn new(pool: String, usage: &Usage) -> Self {
-        Self {
-            pool,
-            peak_live: usage.peak_held,
-            reserved: Some(usage.peak_mapped),
-            live: usage.live,
-            allocations: usage.allocations,
-            frees: usage.frees,
-        }
-    }
-
-    fn text(&self) -> String {
-        format!(
-            "         {}\n         peak {}\n",
-            self.pool,
-            bytes(self.peak_live)
-        )
-    }
 }
 
 impl TraceReport {
@@ -196,7 +162,7 @@ impl ReplayReport {
                 times.p50, times.p99, times.p999, times.p9999, times.max,
             );
         }
-        text += &self.gauges.text();
+        text += &self.gauges.text(report.trace.peak);
         let _ = writeln!(text, "         {} failures", self.failures);
         if let Some(failure) = &self.first_failure {
             let Failure { operation, error } = failure;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use cupola::managers::memory::RawBlock;
 use cupola::managers::ops;
 use cupola::{Buffer, Error, Stream};
 
@@ -12,10 +13,17 @@ use crate::cli::output::Progress;
 
 /// A block that is alive.
 pub(super) struct Block {
-    buffer: Buffer<u8>,
+    memory: Memory,
     /// Its number in the trace, with which it is stamped.
     number: usize,
     stream: u32,
+}
+
+enum Memory {
+    /// Kernels work on it.
+    Buffer(Buffer<u8>),
+    /// Nothing does.
+    Raw(RawBlock),
 }
 
 /// A block on its way to the thread that frees it.
@@ -143,14 +151,22 @@ impl Worker<'_, '_> {
 
     fn allocate(&self, step: &Step, bytes: u64, tally: &mut Tally) -> Result<Option<Block>, Error> {
         let stream = self.stream(step.stream);
-        let len = usize::try_from(bytes).unwrap_or(usize::MAX);
         let start = self.shared.settings.timed.then(Instant::now);
-        let made = self.shared.pool.allocate::<u8>(len, stream);
+        let made = match self.shared.settings.kernels {
+            Some(_) => {
+                let len = usize::try_from(bytes).unwrap_or(usize::MAX);
+                self.shared.pool.allocate(len, stream).map(Memory::Buffer)
+            }
+            None => {
+                let made = self.shared.pool.allocate_raw(bytes, 1, stream);
+                made.map(Memory::Raw)
+            }
+        };
         if let Some(start) = start {
             tally.allocate.push(start.elapsed());
         }
-        let mut buffer = match made {
-            Ok(buffer) => buffer,
+        let mut memory = match made {
+            Ok(memory) => memory,
             Err(error @ (Error::OverLimit(..) | Error::OutOfMemory { .. })) => {
                 tally.failures += 1;
                 let operation = step.operation;
@@ -164,29 +180,36 @@ impl Worker<'_, '_> {
             }
             Err(error) => return Err(error),
         };
-        if let Some(kernels) = self.shared.settings.kernels {
-            kernels.stamp(&mut buffer, step.block as u64, stream)?;
+        if let (Some(kernels), Memory::Buffer(buffer)) = (self.shared.settings.kernels, &mut memory)
+        {
+            kernels.stamp(buffer, step.block as u64, stream)?;
         }
         Ok(Some(Block {
-            buffer,
+            memory,
             number: step.block,
             stream: step.stream,
         }))
     }
 
-    /// Checks a block on stream `on` and frees it behind that.
+    /// Frees a block on stream `on`, behind a check.
     fn free(&mut self, block: Block, on: u32, tally: &mut Tally) -> Result<(), Error> {
-        if let Some(kernels) = self.shared.settings.kernels {
+        let stream = &self.shared.streams[on as usize];
+        if let (Some(kernels), Memory::Buffer(buffer)) =
+            (self.shared.settings.kernels, &block.memory)
+        {
             if block.stream != on {
-                ops::order(self.stream(block.stream), self.stream(on))?;
+                ops::order(self.stream(block.stream), stream)?;
             }
-            let stream = &self.shared.streams[on as usize];
-            kernels.check(&block.buffer, block.number as u64, &mut self.wrong, stream)?;
+            kernels.check(buffer, block.number as u64, &mut self.wrong, stream)?;
             tally.checked += 1;
         }
         let start = self.shared.settings.timed.then(Instant::now);
-        // Freed on drop, in stream order: after the check.
-        drop(block);
+        match block.memory {
+            // Freed on drop, in stream order: after the check.
+            Memory::Buffer(buffer) => drop(buffer),
+            // SAFETY: nothing was ever put on a stream that uses the block.
+            Memory::Raw(block) => unsafe { block.free(stream)? },
+        }
         if let Some(start) = start {
             tally.free.push(start.elapsed());
         }

@@ -19,16 +19,16 @@ pub(super) struct ReplayReport {
     pub(super) limit: u64,
     /// The most bytes that the trace has alive.
     pub(super) trace_peak: u64,
-    /// The most bytes that were in blocks, as they are rounded up, or kept for reuse by threads.
+    /// The most bytes that the pool had from the driver, which the limit is on.
     pub(super) pool_peak: u64,
-    /// The bytes that the pool had from the driver at the end.
-    pub(super) reserved: Option<u64>,
+    /// Calls of the driver that the pool made for it.
+    pub(super) driver_calls: u64,
     /// What the pool's memory comes from.
     pub(super) pool: String,
     pub(super) stamps_checked: usize,
     /// Sampled bytes that did not hold what was written.
     pub(super) wrong_bytes: u64,
-    /// Whether nothing was wrong, and the limit was kept.
+    /// Whether nothing was wrong, the limit was kept and no block is left.
     pub(super) verified: bool,
 }
 
@@ -62,15 +62,14 @@ pub(super) fn run(
         operations_per_second: operations as f64 / outcome.seconds,
         limit,
         trace_peak: trace.peak_bytes(),
-        pool_peak: usage.peak_held,
-        reserved: Some(usage.mapped),
+        pool_peak: usage.peak_mapped,
+        driver_calls: usage.calls.total(),
         pool: pool.describe(),
         stamps_checked: outcome.checked,
         wrong_bytes: outcome.wrong_bytes,
         verified: outcome.wrong_bytes == 0
             && outcome.checked == trace.blocks()
-            && usage.peak_held >= trace.peak_bytes()
-            && usage.peak_mapped <= limit
+            && (trace.peak_bytes()..=limit).contains(&usage.peak_mapped)
             && usage.live == 0,
     })
 }

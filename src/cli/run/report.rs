@@ -22,7 +22,7 @@ impl ReplayReport {
     pub(super) fn text(&self) -> String {
         format!(
             "replay   {} operations in {:.2} s ({:.0} a second) under a limit of {}\n\
-             \x20        peak {} (the trace's own: {}); {}\n\
+             \x20        at most {} mapped (the trace's peak: {}), {} driver calls; {}\n\
              \x20        {} blocks stamped and checked, {} wrong bytes: {}\n",
             self.operations,
             self.seconds,
@@ -30,6 +30,7 @@ impl ReplayReport {
             bytes(self.limit),
             bytes(self.pool_peak),
             bytes(self.trace_peak),
+            self.driver_calls,
             self.pool,
             self.stamps_checked,
             self.wrong_bytes,

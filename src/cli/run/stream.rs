@@ -107,7 +107,7 @@ pub(super) struct StreamReport {
     pub(super) possible: f64,
     /// Whether different stages were at work at the same time.
     pub(super) overlapped: bool,
-    /// The most device memory that the pipeline had alive.
+    /// The most device memory that the pipeline's pool had from the driver.
     pub(super) pool_peak: u64,
     pub(super) wrong_chunks: usize,
     pub(super) verified: bool,
@@ -145,9 +145,9 @@ pub(super) fn run(
         .unwrap_or_else(|| (source.len() / 32).clamp(64 << 10, 8 << 20))
         .max(1);
     let input = usize::try_from(chunk).unwrap_or(usize::MAX);
-    let pool = context.memory_pool(PoolConfig::limit(
-        chunk.saturating_add(1 << 16).saturating_mul(4),
-    ))?;
+    // Three inputs and three outputs, and what whole pages of the driver add to that.
+    let slots = chunk.saturating_add(1 << 16).saturating_mul(4);
+    let pool = context.memory_pool(PoolConfig::limit(slots.saturating_add(8 << 20)))?;
     let mut pipeline: Pipeline<u8, u64> = Pipeline::new(
         context,
         &pool,
@@ -200,7 +200,7 @@ pub(super) fn run(
         speedup: ratio(times.sum(), times.span),
         possible: ratio(times.sum(), times.longest()),
         overlapped: overlap.is_some_and(|overlap| overlap.overlapped),
-        pool_peak: pool.usage()?.peak_held,
+        pool_peak: pool.usage()?.peak_mapped,
         wrong_chunks,
         verified: wrong_chunks == 0 && report.items == outputs.len() as u64,
     })
