@@ -1,6 +1,7 @@
 //! Many live blocks: a random one is freed, and one of another size allocated in its place.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::allocator::Allocator;
 use super::{Error, names};
@@ -12,23 +13,34 @@ const DRAWN: usize = 1 << 16;
 /// Steps between two looks at the clock.
 const BATCH: usize = 256;
 
-/// What is alive.
-struct Live<A: Allocator> {
-    allocator: Arc<A>,
-    lane: A::Lane,
+/// Steps, after all blocks are alive, that are not measured.
+const BEFORE: usize = 4 * names::LIVE;
+
+/// What is alive. It is freed in the end: live blocks of all allocators at once would fill
+/// a small device.
+struct Live<'l, A: Allocator> {
+    allocator: &'l A,
+    lane: &'l A::Lane,
     /// The block, and its size.
     blocks: Vec<Option<(A::Block, u64)>>,
-    /// The next step.
-    from: usize,
 }
 
-impl<A: Allocator> Live<A> {
+impl<'l, A: Allocator> Live<'l, A> {
+    fn new(allocator: &'l A, lane: &'l A::Lane) -> Self {
+        let blocks = std::iter::repeat_with(|| None).take(names::LIVE);
+        Self {
+            allocator,
+            lane,
+            blocks: blocks.collect(),
+        }
+    }
+
     /// Puts a block of `bytes` at `place`, where another one may be.
     fn step(&mut self, place: usize, bytes: u64) -> bool {
         let freed = self.blocks[place]
             .take()
-            .is_none_or(|(block, _)| self.allocator.free(block, &self.lane));
-        let block = self.allocator.allocate(bytes, &self.lane);
+            .is_none_or(|(block, _)| self.allocator.free(block, self.lane));
+        let block = self.allocator.allocate(bytes, self.lane);
         self.blocks[place] = block.map(|block| (block, bytes));
         freed && self.blocks[place].is_some()
     }
@@ -47,12 +59,12 @@ impl<A: Allocator> Live<A> {
     }
 }
 
-impl<A: Allocator> Drop for Live<A> {
+impl<A: Allocator> Drop for Live<'_, A> {
     fn drop(&mut self) {
         for (block, _) in self.blocks.drain(..).flatten() {
-            self.allocator.free(block, &self.lane);
+            self.allocator.free(block, self.lane);
         }
-        self.allocator.settle(&self.lane);
+        self.allocator.settle(self.lane);
     }
 }
 
@@ -76,32 +88,36 @@ fn draw() -> Vec<(usize, u64)> {
         .collect()
 }
 
-/// Steps of `allocator` on one thread, after as many as it takes to have all blocks alive.
+/// Steps of `allocator` on one thread, after all blocks are alive. Each sample goes on with
+/// the numbers where the one before it ended.
 pub(super) fn case<A: Allocator>(allocator: &Arc<A>) -> Result<Case, Error> {
     let name = names::row(&names::live(), &allocator.name());
-    let live = Mutex::new(Live {
-        allocator: Arc::clone(allocator),
-        lane: allocator.lane()?,
-        blocks: std::iter::repeat_with(|| None).take(names::LIVE).collect(),
-        from: 0,
-    });
+    let allocator = Arc::clone(allocator);
+    let lane = allocator.lane()?;
+    let next = AtomicUsize::new(0);
     let drawn = draw();
     let case = Case::new(name, 1, move |turn| {
-        let mut live = live.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut ok = live.allocator.enter();
-        for (place, (_, bytes)) in drawn.iter().enumerate().take(names::LIVE) {
-            if live.blocks[place].is_none() {
-                ok &= live.step(place, *bytes);
+        let mut ok = allocator.enter();
+        let mut live = Live::new(&*allocator, &lane);
+        let mut from = next.load(Ordering::Relaxed);
+        let mut steps = |ok: &mut bool, live: &mut Live<'_, A>| {
+            for (place, bytes) in &drawn[from..from + BATCH] {
+                *ok &= live.step(*place, *bytes);
             }
+            from = (from + BATCH) % DRAWN;
+        };
+        for (place, (_, bytes)) in drawn.iter().enumerate().take(names::LIVE) {
+            ok &= live.step(place, *bytes);
+        }
+        for _ in 0..BEFORE / BATCH {
+            steps(&mut ok, &mut live);
         }
         let lap = turn.measure(|| {
-            for (place, bytes) in &drawn[live.from..live.from + BATCH] {
-                ok &= live.step(*place, *bytes);
-            }
-            live.from = (live.from + BATCH) % DRAWN;
+            steps(&mut ok, &mut live);
             BATCH as u64
         });
-        ok &= live.allocator.settle(&live.lane);
+        next.store(from, Ordering::Relaxed);
+        ok &= allocator.settle(&lane);
         (ok && live.is_disjoint()).then_some(lap)
     });
     Ok(case.by_clock())
