@@ -167,6 +167,41 @@ fn what_does_not_fit_is_counted_and_named() {
     assert_eq!(report["replay"]["limit"], 12 << 20);
 }
 
+/// Without it the pictures could be missing, or be of another moment than the fullest.
+#[test]
+fn the_pool_is_drawn_at_its_fullest_and_at_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let text = "a 1 3000000 0\na 2 3000000 0\nf 1\na 3 100 0\nf 2\n";
+    let trace = write(folder, "large.trace", text.as_bytes());
+    let map = folder.join("map.svg").display().to_string();
+    let (code, text, report) = replay(folder, &trace, &["--map", &map]);
+    assert_eq!(code, Some(0), "{text}");
+    let maps = report["replay"]["maps"].as_array().unwrap();
+    assert_eq!(maps.len(), 1, "{text}");
+    let picture = std::fs::read_to_string(&map).unwrap();
+    assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+    assert!(picture.contains("at operation 1<"), "{picture}");
+    assert!(picture.contains("in 2 blocks"), "{picture}");
+
+    let (code, text, report) = replay(folder, &trace, &["--map", &map, "--limit", "4Mi"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert_eq!(
+        report["replay"]["maps"].as_array().unwrap().len(),
+        2,
+        "{text}"
+    );
+    let failure = std::fs::read_to_string(folder.join("map.failure.svg")).unwrap();
+    assert!(
+        failure.contains("first failure, at operation 1<"),
+        "{failure}"
+    );
+    assert!(
+        failure.contains("an allocation of 2.86 MiB failed"),
+        "{failure}"
+    );
+}
+
 /// Without it the figure by which the pool is judged could come from a replay that failed.
 #[test]
 fn the_smallest_limit_is_found() {

@@ -54,6 +54,11 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     pub(crate) unchecked: bool,
 
+    /// Draws the pool where most is mapped into this file (SVG), and the first failure, if
+    /// there is one, into one beside it that ends in .failure.svg
+    #[arg(long, conflicts_with_all = ["smallest", "threads"])]
+    pub(crate) map: Option<PathBuf>,
+
     /// Also write the report to this file
     #[arg(long)]
     pub(crate) json: Option<PathBuf>,

@@ -16,7 +16,7 @@ use cupola::{Context, Error, MemoryPool, PoolConfig, Stream, StreamConfig};
 
 use super::latency::Latencies;
 use super::plan::Plan;
-use super::worker::{Handed, Worker};
+use super::worker::{Handed, Observation, Worker};
 use crate::cli::output::Progress;
 
 /// How to replay.
@@ -93,9 +93,8 @@ impl Shared<'_> {
     }
 }
 
-/// What is told after each operation of a replay on one thread: its position, and whether it
-/// failed.
-pub(crate) type Observer<'o> = &'o mut (dyn FnMut(usize, bool) -> Result<(), Error> + Send);
+/// Is told of each operation of the first thread.
+pub(super) type Observer<'o> = &'o mut (dyn FnMut(Observation) + Send);
 
 /// Replays `trace` through a new pool, and hands the pool back with what it did.
 ///
@@ -112,7 +111,7 @@ pub(crate) fn run(
 }
 
 /// [`run`] in a pool that is there already.
-pub(crate) fn run_in(
+pub(super) fn run_in(
     context: &Context,
     pool: &MemoryPool,
     trace: &Trace,

@@ -5,6 +5,7 @@ pub(crate) mod args;
 mod engine;
 mod gauges;
 mod latency;
+mod map;
 mod plan;
 mod report;
 mod smallest;
@@ -15,7 +16,7 @@ use std::time::Instant;
 
 use cupola::kernels::Kernels;
 use cupola::trace::{ReadOptions, Trace};
-use cupola::{Context, Cupola, Error};
+use cupola::{Context, Cupola, Error, PoolConfig};
 
 use super::device::{DeviceReport, close};
 use super::exit::{Exit, Failure};
@@ -23,6 +24,7 @@ use super::output::say;
 use args::ReplayArgs;
 pub(crate) use engine::{Settings, run};
 use gauges::Gauges;
+use map::Map;
 use report::{ReplayReport, Report, TraceReport};
 
 /// The command.
@@ -123,7 +125,7 @@ fn measure(
     trace: &Trace,
     args: &ReplayArgs,
     kernels: Option<&Kernels>,
-) -> Result<ReplayReport, Error> {
+) -> Result<ReplayReport, Failure> {
     let limit = args.limit.of(trace.peak_bytes());
     let settings = settings(args, limit, kernels);
     let operations = trace.operations().len() as f64;
@@ -137,7 +139,19 @@ fn measure(
         };
         plain = Some(run(context, trace, untimed)?.0.seconds);
     }
-    let (outcome, pool) = run(context, trace, settings)?;
+    let pool = context.memory_pool(PoolConfig::limit(limit))?;
+    let mut map = args.map.as_ref().map(|path| (Map::new(trace, &pool), path));
+    let outcome = match &mut map {
+        Some((map, _)) => {
+            let mut look = |seen| map.observe(seen);
+            engine::run_in(context, &pool, trace, settings, Some(&mut look))?
+        }
+        None => engine::run_in(context, &pool, trace, settings, None)?,
+    };
+    let maps = match map {
+        Some((map, path)) => map.write(path)?,
+        None => Vec::new(),
+    };
     // A trace of no operations takes no time.
     let seconds = plain.unwrap_or(outcome.seconds).max(1e-9);
     let gauges = Gauges::new(pool.describe(), &pool.usage()?);
@@ -157,6 +171,7 @@ fn measure(
             && all_checked
             && gauges.live == 0,
         gauges,
+        maps,
         allocate: outcome.allocate.percentiles(),
         free: outcome.free.percentiles(),
     })

@@ -1,6 +1,7 @@
 //! What a replay found, as text and as JSON.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use cupola::trace::{Ignored, Trace};
 use serde::Serialize;
@@ -62,6 +63,8 @@ pub(super) struct ReplayReport {
     /// Sampled bytes that did not hold what was written.
     pub(super) wrong_bytes: u64,
     pub(super) gauges: Gauges,
+    /// Pictures that were written.
+    pub(super) maps: Vec<PathBuf>,
     /// Nothing failed, nothing was wrong, every block was checked, and none is alive.
     pub(super) verified: bool,
 }
@@ -167,6 +170,9 @@ impl ReplayReport {
         if let Some(failure) = &self.first_failure {
             let Failure { operation, error } = failure;
             let _ = writeln!(text, "         first at operation {operation}: {error}");
+        }
+        for map in &self.maps {
+            let _ = writeln!(text, "         picture in {}", map.display());
         }
         if let Some(checked) = self.checked {
             let _ = writeln!(

@@ -19,11 +19,43 @@ pub(super) struct Block {
     stream: u32,
 }
 
+impl Block {
+    fn address(&self) -> u64 {
+        match &self.memory {
+            Memory::Buffer(buffer) => buffer.as_raw(),
+            Memory::Raw(block) => block.address(),
+        }
+    }
+}
+
 enum Memory {
     /// Kernels work on it.
     Buffer(Buffer<u8>),
     /// Nothing does.
     Raw(RawBlock),
+}
+
+/// One operation, for who looks on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Observation {
+    /// The position in the trace.
+    pub(super) operation: usize,
+    /// The block's number in the trace.
+    pub(super) block: usize,
+    pub(super) what: What,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    Allocated {
+        address: u64,
+        bytes: u64,
+        stream: u32,
+    },
+    Failed {
+        bytes: u64,
+    },
+    Freed,
 }
 
 /// A block on its way to the thread that frees it.
@@ -96,16 +128,24 @@ impl Worker<'_, '_> {
             if shared.settings.realtime {
                 wait_until(begin, shared.trace.time(step.operation));
             }
-            let failures = tally.failures;
-            match step.kind {
+            let what = match step.kind {
                 Kind::Allocate { bytes } => {
                     let block = self.allocate(step, bytes, &mut tally)?;
+                    let what = match &block {
+                        Some(block) => What::Allocated {
+                            address: block.address(),
+                            bytes,
+                            stream: step.stream,
+                        },
+                        None => What::Failed { bytes },
+                    };
                     match step.slot {
                         Slot::Own(slot) => live[slot as usize] = block,
                         Slot::Handed(slot) => {
                             *shared.handed(slot) = block.map_or(Handed::Gone, Handed::Ready);
                         }
                     }
+                    what
                 }
                 Kind::Free => {
                     let block = match step.slot {
@@ -115,10 +155,15 @@ impl Worker<'_, '_> {
                     if let Some(block) = block {
                         self.free(block, step.stream, &mut tally)?;
                     }
+                    What::Freed
                 }
-            }
+            };
             if let Some(observer) = &mut self.observer {
-                observer(step.operation, tally.failures > failures)?;
+                observer(Observation {
+                    operation: step.operation,
+                    block: step.block,
+                    what,
+                });
             }
             if let (Some(progress), 0) = (&mut self.progress, done % 1024) {
                 progress.at((done * shared.settings.threads) as u64);
