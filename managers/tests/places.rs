@@ -3,10 +3,13 @@
 //! Each row makes the driver function behind an operation fail, on the software device.
 
 use cupola_managers::context::Waiting;
+use cupola_managers::memory::Source;
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
 use cupola_managers::runtime::RuntimeContext;
-use cupola_managers::{Context, Device, Error, ExecutionManager, PoolConfig, Result, Stream};
+use cupola_managers::{
+    Context, Device, Error, ExecutionManager, MemoryPool, PoolConfig, Result, Stream,
+};
 use cupola_managers::{EventConfig, ExecutionConfig, ShutdownReport, StreamConfig};
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
@@ -126,7 +129,7 @@ fn every_operation_names_its_caller() {
     row!(b, cuEventCreate, events.create(EventConfig::timing()));
     row!(b, cuEventCreate, events.acquire(EventConfig::timing()));
     row!(b, cuMemGetInfo_v2, context.memory_info());
-    row!(b, cuMemPoolCreate, RuntimeContext::builder(context).pool_limit(64).build());
+    row!(b, cuMemGetAllocationGranularity, RuntimeContext::builder(context).pool_limit(64).build());
     row!(b, cuStreamCreateWithPriority, RuntimeContext::builder(context).pool_limit(64).build());
     cupola_managers::context::forget_current();
     row!(b, cuCtxSetCurrent, context.memory_info());
@@ -152,12 +155,9 @@ fn every_operation_names_its_caller() {
     row!(b, cuEventElapsedTime, ops::elapsed(&start, &event));
     row!(b, cuLaunchHostFunc on s, ops::host_function(s, || ()));
 
-    row!(b, cuMemPoolCreate, context.memory_pool(PoolConfig::limit(8 << 20)));
-    row!(b, cuMemPoolSetAttribute, context.memory_pool(PoolConfig::limit(8 << 20)));
+    row!(b, cuMemGetAllocationGranularity, context.memory_pool(PoolConfig::limit(8 << 20)));
     let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
-    row!(b, cuMemAllocFromPoolAsync on s, pool.allocate::<u32>(8, s));
-    row!(b, cuMemPoolTrimTo, pool.trim());
-    row!(b, cuMemPoolGetAttribute, pool.usage());
+    pages(&b, &pool);
     row!(b, cuMemHostAlloc, context.buffers().pinned::<u32>(8));
 
     let mut buffer = pool.allocate::<u32>(8, s).unwrap();
@@ -179,7 +179,8 @@ fn every_operation_names_its_caller() {
     row!(b, cuStreamSynchronize on s, ops::write(&mut buffer, &[0; 8], s));
     row!(b, cuMemcpyDtoHAsync_v2 on s, ops::read(&buffer, &mut [0; 8], s));
     row!(b, cuStreamSynchronize on s, ops::read(&buffer, &mut [0; 8], s));
-    row!(b, cuMemFreeAsync on s, second.free().map_err(|(_, error)| error));
+    second.used_on(t).unwrap();
+    row!(b, cuEventRecord on t, second.free().map_err(|(_, error)| error));
 
     let modules = context.modules();
     row!(b, cuModuleLoadDataEx, modules.load_ptx(PTX));
@@ -222,13 +223,61 @@ fn every_operation_names_its_caller() {
 #[rustfmt::skip]
 fn operations_on_older_drivers_name_their_caller() {
     let b = Bench::new(Version::new(11, 1));
-    let (context, s) = (&b.context, &b.stream);
-    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
-    row!(b, cuMemAlloc_v2 on s, pool.allocate::<u32>(8, s));
-    let buffer = pool.allocate::<u32>(8, s).unwrap();
-    row!(b, cuMemFree_v2 on s, buffer.free().map_err(|(_, error)| error));
     row!(b, cuDeviceGetUuid, b.device.info());
     row!(b, cuDeviceGetName, b.device.info());
+}
+
+// Without it an allocation, or what gives memory back, could name a line of the pool.
+#[rustfmt::skip]
+fn pages(b: &Bench, pool: &MemoryPool) {
+    let (s, t) = (&b.stream, &b.other);
+    row!(b, cuMemGetInfo_v2, pool.allocate::<u32>(8, s));
+    // Fewer addresses are tried before that is an error.
+    b.table.fail_from(id::cuMemAddressReserve, 1, CODE);
+    says(line!(), id::cuMemAddressReserve, true, None, pool.allocate::<u32>(8, s));
+    b.table.reset();
+    row!(b, cuMemCreate, pool.allocate_raw(8, 1, s));
+    row!(b, cuMemMap, pool.allocate_named::<u32>("words", 8, s));
+    row!(b, cuMemSetAccess, pool.allocate_raw_named("bytes", 8, 1, s));
+    row!(b, cuMemGetInfo_v2, pool.usage());
+    row!(b, cuMemGetInfo_v2, pool.available());
+    let free = || drop(pool.allocate::<u8>(6 << 20, s).unwrap());
+    free();
+    row!(b, cuStreamIsCapturing, pool.trim());
+    b.context.events().trim(0).unwrap();
+    row!(b, cuEventCreate, pool.trim());
+    row!(b, cuEventRecord, pool.trim());
+    free();
+    row!(b, cuEventQuery, pool.trim());
+    row!(b, cuMemUnmap, pool.trim());
+    row!(b, cuMemRelease, pool.trim());
+    free();
+    row!(b, cuMemUnmap, pool.set_limit(4 << 20));
+    row!(b, cuMemRelease, pool.set_limit(2 << 20));
+    pool.set_limit(8 << 20).unwrap();
+    // What this stream has not finished is lent to the other, which waits.
+    let (hold, held) = std::sync::mpsc::channel::<()>();
+    ops::host_function(s, move || { let _ = held.recv(); }).unwrap();
+    drop(pool.allocate::<u8>(8 << 20, s).unwrap());
+    row!(b, cuStreamWaitEvent on t, pool.allocate::<u8>(8 << 20, t));
+    drop(hold);
+    ops::synchronize(s).unwrap();
+    pool.trim().unwrap();
+}
+
+// Without it the paths without virtual memory management could lose the caller.
+#[test]
+#[rustfmt::skip]
+fn pools_of_chunks_name_their_caller() {
+    let b = Bench::new(Version::new(13, 0));
+    let (context, s) = (&b.context, &b.stream);
+    let mut config = PoolConfig::limit(64 << 20);
+    config.source = Source::Chunks;
+    let pool = context.memory_pool(config).unwrap();
+    row!(b, cuMemAlloc_v2, pool.allocate::<u32>(8, s));
+    drop(pool.allocate::<u32>(8, s).unwrap());
+    row!(b, cuMemFree_v2, pool.trim());
+    row!(b, cuMemFree_v2, pool.set_limit(0));
 }
 
 // Without it what fails before there is a device or a context could name no place.
@@ -299,7 +348,7 @@ fn shutdowns_of_every_level_name_their_caller() {
 fn errors_with_more_to_say_name_their_caller_too() {
     let b = Bench::new(Version::new(13, 0));
     let pool = b.context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
-    let function = id::cuMemAllocFromPoolAsync;
+    let function = id::cuMemCreate;
     b.table
         .fail_from(function, 1, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
     let error = pool.allocate::<u8>(100, &b.stream).unwrap_err();
@@ -309,8 +358,7 @@ fn errors_with_more_to_say_name_their_caller_too() {
     for part in [
         "100 bytes asked for",
         "device 0",
-        "cuMemAllocFromPoolAsync",
-        &format!("{:?}", b.stream.handle()),
+        "cuMemCreate",
         &format!("{}:{line}:", file!()),
     ] {
         assert!(text.contains(part), "{part} is not in: {text}");

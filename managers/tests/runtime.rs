@@ -30,7 +30,7 @@ impl Side {
     fn runtime(&self) -> RuntimeContext {
         let device = self.execution.devices().get(0).unwrap();
         let builder = RuntimeContext::builder(&device.primary().unwrap());
-        builder.device(&device).pool_limit(1 << 20).build().unwrap()
+        builder.device(&device).pool_limit(8 << 20).build().unwrap()
     }
 
     fn finish(self) {
@@ -300,11 +300,11 @@ fn the_parts_have_to_belong_together() {
     side.faults.reset();
     let code = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
     side.faults.fail(id::cuStreamCreateWithPriority, 1, code);
-    let refused = builder().pool_limit(1 << 20).build().unwrap_err();
+    let refused = builder().pool_limit(8 << 20).build().unwrap_err();
     assert_eq!(refused.status(), Some(code));
     assert_eq!(side.execution.live(), before);
     // What a runtime context made goes with its last clone.
-    let made = builder().pool_limit(1 << 20).build().unwrap();
+    let made = builder().pool_limit(8 << 20).build().unwrap();
     let clone = made.clone();
     drop(made);
     assert_eq!(

@@ -130,7 +130,6 @@ fn only_the_first_use_on_another_stream_costs_a_wait() {
         // The event is one that was used before.
         (id::cuEventRecord, 1),
         (id::cuStreamWaitEvent, 1),
-        (id::cuMemFreeAsync, 1),
     ]
     .into();
     assert_eq!(table.counts(), free);

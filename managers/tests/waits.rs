@@ -129,9 +129,9 @@ fn the_first_use_elsewhere_waits_for_the_allocation() {
     );
 }
 
-// Without it memory could be freed twice: the second time it may be somebody else's.
+// Without it memory could be freed while another stream may use it, or freed twice.
 #[test]
-fn a_refused_free_is_the_last_one() {
+fn memory_is_freed_behind_its_uses_or_not_at_all() {
     let (table, _machine, execution, context) = open();
     let (home, other) = (
         context.streams().create(Default::default()).unwrap(),
@@ -144,16 +144,27 @@ fn a_refused_free_is_the_last_one() {
     table.fail(id::cuStreamWaitEvent, 1, UNKNOWN);
     let (buffer, error) = buffer.free().unwrap_err();
     assert_eq!(error.status(), Some(UNKNOWN));
-    assert_eq!(table.count(id::cuMemFreeAsync), 0, "not without the wait");
     let buffer = buffer.expect("nothing was freed, so it comes back");
-    table.fail(id::cuMemFreeAsync, 1, UNKNOWN);
-    let (gone, error) = buffer.free().unwrap_err();
-    assert!(gone.is_none(), "it may be freed: nobody gets it");
-    assert_eq!(error.status(), Some(UNKNOWN));
-    assert_eq!(table.count(id::cuMemFreeAsync), 1);
+    assert_eq!(pool.usage().unwrap().live, 400, "not without the wait");
+    buffer.free().unwrap();
+    let live = execution.live();
+    assert_eq!((live.buffers, live.abandoned), (0, 0));
+    assert_eq!(pool.usage().unwrap().live, 0);
+
+    // Dropped where neither an event nor the host can wait for the other stream.
+    let buffer = pool.allocate::<u32>(100, &home).unwrap();
+    let address = buffer.as_raw();
+    buffer.used_on(&other).unwrap();
+    table.reset();
+    table.fail_from(id::cuStreamWaitEvent, 1, UNKNOWN);
+    table.fail_from(id::cuStreamSynchronize, 1, UNKNOWN);
+    drop(buffer);
+    table.reset();
     let live = execution.live();
     assert_eq!((live.buffers, live.abandoned), (0, 1));
     assert_eq!(pool.usage().unwrap().live, 400, "still charged");
+    let next = pool.allocate::<u32>(100, &home).unwrap();
+    assert_ne!(next.as_raw(), address, "nobody gets it");
 }
 
 // Without it a copy that runs in spite of its error could write memory that is read or freed.

@@ -128,12 +128,13 @@ impl<T: DeviceCopy> Buffer<T> {
     /// Frees the memory in stream order, as dropping does, and says what went wrong.
     ///
     /// # Errors
-    /// What the driver returned. With the buffer when the free was not attempted yet, because
-    /// its stream could not be made to wait for other streams: then this may be called again.
-    /// Without it when the free itself was refused: it may have happened all the same, so
-    /// nothing more is done with the memory. It counts as
-    /// [`abandoned`](crate::Live::abandoned) and stays charged to the pool. In checked mode
-    /// also without it when the memory was freed and the wait behind that failed.
+    /// With the buffer: what the driver returned when the buffer's stream was to wait for
+    /// other streams. Nothing was freed, and this may be called again.
+    ///
+    /// Without it: the free itself makes no driver call, and is refused only in the child of a
+    /// fork ([`Error::Forked`]) and where the pool has seen more streams than it can tell
+    /// apart ([`Error::Full`]). The memory counts as [`abandoned`](crate::Live::abandoned)
+    /// then, and stays charged to the pool.
     #[expect(
         clippy::result_large_err,
         reason = "the buffer goes back to the caller"

@@ -220,6 +220,7 @@ impl Pool {
     }
 
     /// Gives memory that nothing uses back to the driver: another pool needs it.
+    #[track_caller]
     fn give_up_idle(&self) -> Result<()> {
         self.core.healthy()?;
         let mut mapper = lock(&self.mapper);

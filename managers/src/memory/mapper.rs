@@ -277,6 +277,7 @@ impl Pool {
     ///
     /// # Errors
     /// What the driver returned first; the pages before it are in the cache.
+    #[track_caller]
     pub(super) fn unmap_idle(&self, mapper: &mut Mapper, wanted: usize) -> Result<usize> {
         let Some(vmm) = &self.vmm else {
             return Ok(0);
@@ -297,6 +298,7 @@ impl Pool {
     ///
     /// # Errors
     /// What the driver returned first; that page stays in the cache, and charged.
+    #[track_caller]
     pub(super) fn release_cache(&self, mapper: &mut Mapper, keep: usize) -> Result<()> {
         let Some(vmm) = &self.vmm else {
             return Ok(());
@@ -505,6 +507,7 @@ impl Pool {
         Ok(base)
     }
 
+    #[track_caller]
     fn enter_chunk(&self, mapper: &mut Mapper, base: CUdeviceptr, bytes: u64) -> Result<()> {
         let mut central = self.central.lock();
         // The driver may give addresses again that stand for a chunk given back.
@@ -543,6 +546,7 @@ impl Pool {
     }
 
     /// Gives a chunk back whose addresses cannot be used.
+    #[track_caller]
     fn refuse_chunk(&self, base: CUdeviceptr, bytes: u64) -> Result<()> {
         self.free_chunk(base)?;
         self.release_charge(bytes);
@@ -550,6 +554,7 @@ impl Pool {
         Err(Error::invalid("memory", problem))
     }
 
+    #[track_caller]
     fn free_chunk(&self, base: CUdeviceptr) -> Result<()> {
         count(&self.calls.free);
         self.core.give_back(Site::here(), |driver| {
@@ -560,6 +565,7 @@ impl Pool {
     }
 
     /// Gives chunks back that nothing uses.
+    #[track_caller]
     pub(super) fn release_chunks(&self, mapper: &mut Mapper) -> Result<()> {
         for chunk in &mut mapper.chunks {
             if chunk.hole.is_some() {

@@ -178,6 +178,7 @@ impl Vmm {
     }
 
     /// As `call`, for what gives something back.
+    #[track_caller]
     fn give_back(
         &self,
         counter: &AtomicU64,
@@ -205,6 +206,7 @@ impl Vmm {
 
     /// # Safety
     /// The range was reserved as a whole, nothing is mapped in it, and nobody uses it.
+    #[track_caller]
     pub(super) unsafe fn unreserve(&self, base: CUdeviceptr, bytes: u64) -> Result<()> {
         // SAFETY: the caller's promise.
         self.give_back(&self.calls.unreserve, |driver| unsafe {
@@ -232,6 +234,7 @@ impl Vmm {
 
     /// # Safety
     /// The handle comes from `create`, is not mapped, and is not used again if this succeeds.
+    #[track_caller]
     pub(super) unsafe fn release(&self, handle: PageHandle) -> Result<()> {
         // SAFETY: the caller's promise.
         self.give_back(&self.calls.release, |driver| unsafe {
@@ -265,6 +268,7 @@ impl Vmm {
 
     /// # Safety
     /// A page is mapped at `at`, and no work that uses it runs or is on a stream.
+    #[track_caller]
     pub(super) unsafe fn unmap(&self, at: CUdeviceptr) -> Result<()> {
         // SAFETY: the caller's promise.
         self.give_back(&self.calls.unmap, |driver| unsafe {
