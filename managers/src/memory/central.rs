@@ -19,7 +19,12 @@ pub(super) struct Central {
     pub(super) peak_held: u64,
     /// Headers of blocks without bytes that are in use.
     pub(super) empty: u64,
+    /// Blocks that will be placed before threads may keep exact sizes again.
+    tight: u32,
 }
+
+/// Blocks that are placed without a climb until memory counts as plenty again.
+const CALM: u32 = 1 << 16;
 
 /// What a caller wants of the heap.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +43,21 @@ impl Central {
             headers: Headers::default(),
             peak_held: 0,
             empty: 0,
+            tight: 0,
         }
+    }
+
+    /// The limit was reached: until that is long ago, threads keep nothing of exact sizes. What
+    /// they keep is in the way of good places.
+    pub(super) fn tighten(&mut self) {
+        self.tight = CALM;
+    }
+
+    /// A block is placed. Whether threads may keep exact sizes.
+    #[inline]
+    pub(super) fn is_calm(&mut self) -> bool {
+        self.tight = self.tight.saturating_sub(1);
+        self.tight == 0
     }
 
     /// A block whose pages are all there. `None` when there is none, or it would be dearer

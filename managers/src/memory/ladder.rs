@@ -102,6 +102,7 @@ impl Pool {
         if let Some(found) = self.find(mapper, want, From::Limit)? {
             return Ok(Some(found));
         }
+        self.central.lock().tighten();
         self.close_batches()?;
         self.look_around()?;
         if let Some(found) = self.find(mapper, want, From::Idle)? {

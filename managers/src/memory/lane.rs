@@ -95,6 +95,8 @@ pub(super) struct Content {
     magazines: [Magazine; SLOTS],
     /// Bytes of exact sizes.
     exact: u64,
+    /// Most bytes of exact sizes.
+    most_exact: u64,
     /// Which magazines for exact sizes may have pieces.
     filled: u64,
 }
@@ -119,7 +121,7 @@ impl Content {
         if slot.is_small() {
             return magazine.push(bytes, piece);
         }
-        if self.exact + bytes > MOST_EXACT || !magazine.push(bytes, piece) {
+        if self.exact + bytes > self.most_exact || !magazine.push(bytes, piece) {
             return false;
         }
         self.exact += bytes;
@@ -151,7 +153,7 @@ impl Content {
         let Some(magazine) = self.magazines.get_mut(slot.number()) else {
             return false;
         };
-        if magazine.len != 0 || (!slot.is_small() && self.exact + more > MOST_EXACT) {
+        if magazine.len != 0 || (!slot.is_small() && self.exact + more > self.most_exact) {
             return false;
         }
         magazine.fill(bytes, batch);
@@ -160,6 +162,12 @@ impl Content {
             self.exact += more;
         }
         true
+    }
+
+    /// Whether it may keep pieces of exact sizes from now on.
+    #[inline]
+    pub(super) fn keep_exact(&mut self, keep: bool) {
+        self.most_exact = if keep { MOST_EXACT } else { 0 };
     }
 
     /// Whether it has pieces of exact sizes.
@@ -271,6 +279,7 @@ impl Lane {
             content: UnsafeCell::new(Content {
                 magazines: [Magazine::EMPTY; SLOTS],
                 exact: 0,
+                most_exact: MOST_EXACT,
                 filled: 0,
             }),
         }

@@ -398,6 +398,7 @@ impl Pool {
         };
         let work = |content: &mut Content| {
             let central = &mut *self.central.lock();
+            content.keep_exact(central.is_calm());
             if content.has_exact() {
                 let stamp = line.stamp();
                 let batches = content.drain_exact();
