@@ -11,10 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cupola_sys::driver::CUdeviceptr;
 
-use super::{BufferEntry, BufferHandle};
+use super::BufferHandle;
 use crate::context::Kind;
 use crate::error::{Error, Quiet, Result};
 use crate::memory::{Ask, Header, Pool};
+use crate::registry::Seat;
 use crate::stream::Stream;
 use crate::submit;
 
@@ -25,11 +26,11 @@ pub(crate) struct Block {
     bytes: u64,
     /// Freed, or given up because the driver refused: there is nothing left to do.
     gone: bool,
-    entry: Arc<BufferEntry>,
+    /// Its place among a limited number of buffers.
+    _seat: Option<Seat>,
     home: Stream,
     /// Streams other than `home` that work with the block was put on.
     uses: Mutex<Vec<Stream>>,
-    pool: Arc<Pool>,
 }
 
 // SAFETY: the piece is the block's alone; the rest is Send and Sync.
@@ -43,39 +44,31 @@ impl Block {
         if !home.is_in(pool.core()) {
             return Err(Error::WrongContext { what: "the pool" });
         }
-        pool.table().check_open()?;
+        let table = pool.table();
+        let seat = table.enter_one()?;
         let piece = pool.take(ask, home)?;
-        let bytes = ask.bytes;
         // SAFETY: the piece is ours.
         let address = unsafe { piece.as_ref() }.address();
-        let info = super::BufferInfo {
-            address,
-            bytes,
-            stream: home.handle(),
-        };
-        let entry = match pool.table().insert(info) {
-            Ok(entry) => entry,
-            Err(full) => {
-                // SAFETY: nobody has seen the memory yet.
-                if unsafe { Pool::put(piece, home) }.is_err() {
-                    pool.core().ledger().add(Kind::Abandoned, 1);
-                }
-                return Err(full);
-            }
-        };
-        let ledger = pool.core().ledger();
-        ledger.add(Kind::Buffer, 1);
-        ledger.add(Kind::BufferBytes, bytes);
-        Ok(Self {
+        let block = Self {
             piece,
             address,
-            bytes,
+            bytes: ask.bytes,
             gone: false,
-            entry,
+            _seat: seat,
             home: home.clone(),
             uses: Mutex::new(Vec::new()),
-            pool: Arc::clone(pool),
-        })
+        };
+        // A shutdown names what it finds alive. Who is alive only after it looked sees that
+        // here: it makes a barrier for all threads in between.
+        pool.light();
+        table.check_open()?;
+        Ok(block)
+    }
+
+    /// The pool, which is there as long as a piece of it is out.
+    fn pool(&self) -> &Pool {
+        // SAFETY: the piece is this block's, and not given back before its end.
+        unsafe { &*self.piece.as_ref().pool() }
     }
 
     pub(crate) fn address(&self) -> CUdeviceptr {
@@ -83,7 +76,8 @@ impl Block {
     }
 
     pub(crate) fn handle(&self) -> BufferHandle {
-        self.entry.handle
+        // SAFETY: the piece is this block's.
+        self.pool().table().name(unsafe { self.piece.as_ref() })
     }
 
     pub(crate) fn home(&self) -> &Stream {
@@ -97,11 +91,11 @@ impl Block {
         if stream.is(&self.home) || self.bytes == 0 {
             return Ok(());
         }
-        if !stream.is_in(self.pool.core()) {
+        if !stream.is_in(self.pool().core()) {
             return Err(Error::WrongContext { what: "the buffer" });
         }
         // In a fork another thread may have left the lock taken.
-        self.pool.core().healthy()?;
+        self.pool().core().healthy()?;
         let _quiet = Quiet::new();
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         if !uses.iter().any(|used| used.is(stream)) {
@@ -125,7 +119,7 @@ impl Block {
         // to wait for all uses.
         let freed = unsafe { Pool::put(self.piece, &self.home) };
         match freed {
-            Ok(()) => self.forget(),
+            Ok(()) => self.gone = true,
             Err(_) => self.give_up(),
         }
         freed
@@ -140,7 +134,7 @@ impl Block {
         let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
         while let Some(stream) = uses.last() {
             // In a lost context nothing runs, and there is nothing to wait for.
-            if self.pool.core().poison().is_none() {
+            if self.home.core().poison().is_none() {
                 submit::order(stream, &self.home)?;
             }
             uses.pop();
@@ -148,20 +142,13 @@ impl Block {
         Ok(())
     }
 
-    /// Takes the block off the books of what is alive.
-    fn forget(&mut self) {
-        self.gone = true;
-        let ledger = self.pool.core().ledger();
-        ledger.remove(Kind::Buffer, 1);
-        ledger.remove(Kind::BufferBytes, self.bytes);
-        self.pool.table().remove(self.entry.handle);
-    }
-
     /// Leaves the memory alone for ever. It stays charged to the pool: it is still in use as
     /// far as anyone knows.
     fn give_up(&mut self) {
-        self.pool.core().ledger().add(Kind::Abandoned, 1);
-        self.forget();
+        self.gone = true;
+        let pool = self.pool();
+        pool.core().ledger().add(Kind::Abandoned, 1);
+        pool.abandon(self.piece);
     }
 }
 
@@ -174,16 +161,14 @@ impl Drop for Block {
         if joined.is_err() {
             // Events cannot be had: wait on the host instead.
             let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
-            let site = self.pool.core().site();
+            let site = self.home.core().site();
             if uses.iter().all(|used| submit::settle(used, site)) {
                 joined = Ok(());
             }
         }
         // SAFETY: the piece is the block's, which is gone after this; its stream has been made to
         // wait for all uses, or they are over.
-        if joined.is_ok() && unsafe { Pool::put(self.piece, &self.home) }.is_ok() {
-            self.forget();
-        } else {
+        if joined.is_err() || unsafe { Pool::put(self.piece, &self.home) }.is_err() {
             self.give_up();
         }
     }
@@ -192,7 +177,7 @@ impl Drop for Block {
 impl fmt::Debug for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Block")
-            .field("handle", &self.entry.handle)
+            .field("stream", &self.home)
             .field("address", &format_args!("{:#x}", self.address))
             .field("bytes", &self.bytes)
             .finish_non_exhaustive()

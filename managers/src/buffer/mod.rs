@@ -4,6 +4,7 @@ mod block;
 mod device;
 mod element;
 mod pinned;
+mod table;
 
 use std::sync::Arc;
 
@@ -14,12 +15,13 @@ pub(crate) use block::Block;
 pub use device::{Buffer, DeviceSlice, DeviceSliceMut};
 pub use element::DeviceCopy;
 pub use pinned::PinnedBuffer;
+pub(crate) use table::{BufferEntry, BufferTable};
 
 use crate::context::ContextCore;
 use crate::error::{Error, Result};
 use crate::event::EventPool;
 use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
-use crate::registry::{Registry, Seat, part};
+use crate::registry::part;
 use crate::stream::{StreamHandle, StreamsConfig, check_capacity};
 
 /// Names a device buffer of a [`BufferManager`].
@@ -61,43 +63,6 @@ impl Default for BuffersConfig {
     }
 }
 
-/// The handles of the buffers that are alive.
-#[derive(Debug)]
-pub(crate) struct BufferTable(Registry<BufferEntry, tag::Buffer>);
-
-/// A buffer's place in the table, which the buffer holds.
-#[derive(Debug)]
-pub(crate) struct BufferEntry {
-    pub(super) handle: BufferHandle,
-    info: BufferInfo,
-    _seat: Seat,
-}
-
-impl BufferTable {
-    /// Refuses before anything is allocated.
-    pub(crate) fn check_open(&self) -> Result<()> {
-        if self.0.is_shut() {
-            return Err(Error::ShutDown { kind: "Buffer" });
-        }
-        Ok(())
-    }
-
-    pub(crate) fn insert(&self, info: BufferInfo) -> Result<Arc<BufferEntry>> {
-        self.0.insert_with(|handle, seat| {
-            Ok(BufferEntry {
-                handle,
-                info,
-                _seat: seat,
-            })
-        })
-    }
-
-    pub(crate) fn remove(&self, handle: BufferHandle) {
-        // Stale only if its name ended before: there is nothing left to do then.
-        let _ = self.0.take(handle);
-    }
-}
-
 impl BufferManager {
     pub(crate) fn new(
         core: &Arc<ContextCore>,
@@ -105,22 +70,23 @@ impl BufferManager {
         config: BuffersConfig,
     ) -> Self {
         Self {
-            table: Arc::new(BufferTable(Registry::new(config.capacity).of_owned())),
+            table: Arc::new(BufferTable::new(config.capacity)),
             events: Arc::clone(events),
             core: Arc::clone(core),
         }
     }
 
-    /// Figures of the device buffers so far.
+    /// Figures of the device buffers so far. The peak is the most that was seen by this
+    /// function and by shutdowns: allocating counts nothing that all threads share.
     #[must_use]
     pub fn stats(&self) -> ManagerStats {
-        self.table.0.stats()
+        self.table.stats()
     }
 
     /// Whether buffers can be had.
     #[must_use]
     pub fn state(&self) -> State {
-        State::of(self.table.0.is_shut())
+        State::of(self.table.is_shut())
     }
 
     /// Ends every handle, and refuses device and pinned memory until
@@ -145,12 +111,12 @@ impl BufferManager {
     pub fn configure(&self, config: BuffersConfig) -> Result<()> {
         self.core.not_forked()?;
         check_capacity("buffers.capacity", config.capacity)?;
-        self.table.0.open(config.capacity);
+        self.table.open(config.capacity);
         Ok(())
     }
 
     pub(crate) fn close(&self) -> Vec<LeasedObject> {
-        let buffers = self.table.0.shut().into_iter();
+        let buffers = self.table.shut().into_iter();
         buffers
             .filter_map(|(handle, entry)| {
                 let leases = part(entry).err()?;
@@ -166,7 +132,7 @@ impl BufferManager {
     /// What the driver returned; [`Error::ShutDown`].
     #[track_caller]
     pub fn pinned<T: DeviceCopy>(&self, len: usize) -> Result<PinnedBuffer<T>> {
-        if self.table.0.is_shut() {
+        if self.table.is_shut() {
             return Err(Error::ShutDown {
                 kind: "PinnedBuffer",
             });
@@ -180,18 +146,19 @@ impl BufferManager {
     /// [`Error::StaleHandle`] after the buffer was freed, or the manager shut down.
     #[track_caller]
     pub fn info(&self, handle: BufferHandle) -> Result<BufferInfo> {
-        self.table.0.lease(handle).map(|entry| entry.info)
+        self.table.info(handle)
     }
 
-    /// Handles of the buffers that are alive now.
+    /// Handles of the buffers that are alive now. This gives each its handle that has none yet:
+    /// a buffer costs nothing here before somebody asks.
     pub fn handles(&self) -> impl Iterator<Item = BufferHandle> + '_ {
-        self.table.0.handles()
+        self.table.handles()
     }
 
     /// Number of buffers that are alive now.
     #[must_use]
     pub fn live(&self) -> usize {
-        self.table.0.live()
+        self.table.live()
     }
 
     pub(crate) fn table(&self) -> &Arc<BufferTable> {

@@ -19,8 +19,6 @@ pub(crate) enum Kind {
     Event,
     Module,
     Pool,
-    Buffer,
-    BufferBytes,
     Pinned,
     PinnedBytes,
     /// Objects whose destruction failed: they are counted here and no longer elsewhere.
@@ -38,10 +36,17 @@ struct Known {
     core: Weak<ContextCore>,
 }
 
+/// What counts its buffers itself: a count that all threads share would cost each allocation
+/// more than the rest of it.
+pub(crate) trait Holds: Send + Sync {
+    /// Buffers that are alive, and their bytes.
+    fn buffers(&self) -> (u64, u64);
+}
+
 /// Counts of driver objects that are alive.
-#[derive(Debug)]
 pub(crate) struct Ledger {
     counts: [AtomicU64; KINDS],
+    pools: Mutex<Vec<Weak<dyn Holds>>>,
     /// The contexts that are alive, by the address of the driver's.
     contexts: Mutex<Vec<Known>>,
     /// What happens when one of them is lost, unless it has a policy of its own.
@@ -88,15 +93,46 @@ impl Live {
     }
 }
 
+impl std::fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ledger")
+            .field("counts", &self.counts)
+            .field("lost", &self.lost)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Ledger {
     pub(crate) fn new() -> Self {
         Self {
             counts: [const { AtomicU64::new(0) }; KINDS],
+            pools: Mutex::new(Vec::new()),
             contexts: Mutex::new(Vec::new()),
             policy: Mutex::new(PoisonPolicy::Keep),
             lost: OnceLock::default(),
             origin: Origin::here(),
         }
+    }
+
+    /// Counts the buffers of this one, as long as it is there.
+    pub(crate) fn watch(&self, pool: Weak<dyn Holds>) {
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        pools.retain(|pool| pool.strong_count() > 0);
+        pools.push(pool);
+    }
+
+    fn buffers(&self) -> (u64, u64) {
+        if self.is_forked() {
+            // Another thread may have held a lock at the fork.
+            return (0, 0);
+        }
+        // Whoever lets one go may be the last: after the lock.
+        let pools: Vec<_> = {
+            let pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+            pools.iter().filter_map(Weak::upgrade).collect()
+        };
+        let sum = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
+        pools.iter().map(|pool| pool.buffers()).fold((0, 0), sum)
     }
 
     pub(crate) fn add(&self, kind: Kind, count: u64) {
@@ -186,14 +222,15 @@ impl Ledger {
 
     pub(crate) fn live(&self) -> Live {
         let count = |kind: Kind| self.counts[kind as usize].load(Ordering::Relaxed);
+        let (buffers, bytes) = self.buffers();
         Live {
             contexts: count(Kind::Context),
             streams: count(Kind::Stream),
             events: count(Kind::Event),
             modules: count(Kind::Module),
             pools: count(Kind::Pool),
-            buffers: count(Kind::Buffer),
-            bytes: count(Kind::BufferBytes),
+            buffers,
+            bytes,
             pinned: count(Kind::Pinned),
             pinned_bytes: count(Kind::PinnedBytes),
             abandoned: count(Kind::Abandoned),

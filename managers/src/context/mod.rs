@@ -33,7 +33,7 @@ pub use green::GreenConfig;
 pub use hold::ContextKind;
 pub(crate) use hold::Hold;
 pub use ledger::Live;
-pub(crate) use ledger::{Kind, Ledger};
+pub(crate) use ledger::{Holds, Kind, Ledger};
 pub(crate) use shutdown::{ClosedContext, End};
 
 use crate::buffer::BufferManager;

@@ -19,6 +19,8 @@ pub(super) struct Central {
     pub(super) peak_held: u64,
     /// Headers of blocks without bytes that are in use.
     pub(super) empty: u64,
+    /// Pieces that nobody will bring back.
+    pub(super) abandoned: u64,
     /// Blocks that will be placed before threads may keep exact sizes again.
     tight: u32,
 }
@@ -43,6 +45,7 @@ impl Central {
             headers: Headers::default(),
             peak_held: 0,
             empty: 0,
+            abandoned: 0,
             tight: 0,
         }
     }
@@ -150,9 +153,9 @@ impl Central {
         }
     }
 
-    /// How many pieces somebody has.
+    /// How many pieces somebody has, and will bring back.
     pub(super) fn outstanding(&self) -> u64 {
         let (slots, slabs) = self.slabs.count();
-        self.heap.used_blocks() - slabs + slots + self.empty
+        self.heap.used_blocks() - slabs + slots + self.empty - self.abandoned
     }
 }

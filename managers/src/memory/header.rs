@@ -16,6 +16,7 @@ use super::classes::Slot;
 use super::names::Name;
 use super::pool::Pool;
 use super::stamp::Stamp;
+use crate::buffer::BufferEntry;
 
 /// Where a piece goes back to.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,9 @@ pub(super) enum Home {
     Slab { slab: u32, slot: u8 },
 }
 
+/// The bit of `live` that says whose the piece is. Sizes are far below.
+const BUFFER: u64 = 1 << 63;
+
 // Two lines: the first has what a hit touches.
 #[repr(C, align(128))]
 pub(crate) struct Header {
@@ -39,8 +43,12 @@ pub(crate) struct Header {
     /// How many pieces the batch has that begins with this one.
     pub(super) batch: Cell<u32>,
     pub(super) slot: Cell<Slot>,
-    /// What its user asked for, and one more; 0 while nobody uses it.
+    /// What its user asked for, one more, and whether it is a buffer's; 0 while nobody uses it.
     live: AtomicU64,
+    /// Of a buffer: the handle of its stream.
+    stream: AtomicU64,
+    /// Of a buffer that somebody has named: its entry, whose count this is one of.
+    entry: AtomicPtr<BufferEntry>,
     pool: Cell<*const Pool>,
     /// What its user calls it; null for no name.
     name: AtomicPtr<&'static str>,
@@ -58,6 +66,8 @@ impl Header {
             batch: Cell::new(0),
             slot: Cell::new(Slot::NONE),
             live: AtomicU64::new(0),
+            stream: AtomicU64::new(0),
+            entry: AtomicPtr::new(ptr::null_mut()),
             pool: Cell::new(pool),
             name: AtomicPtr::new(ptr::null_mut()),
             freed: Cell::new(Stamp::READY),
@@ -85,12 +95,15 @@ impl Header {
         self.bytes.get()
     }
 
-    /// A user has it now, who asked for so many bytes.
+    /// A user has it now, who asked for so many bytes; `stream` is 0 for other than buffers.
     #[inline]
-    pub(super) fn go_live(&self, requested: u64, name: Name) {
-        self.live.store(requested + 1, Ordering::Relaxed);
+    pub(super) fn go_live(&self, requested: u64, name: Name, stream: u64) {
+        let buffer = if stream == 0 { 0 } else { BUFFER };
+        self.stream.store(stream, Ordering::Relaxed);
         let name = name.map_or(ptr::null_mut(), |name| ptr::from_ref(name).cast_mut());
         self.name.store(name, Ordering::Relaxed);
+        // Release: who sees it alive sees the rest.
+        self.live.store((requested + 1) | buffer, Ordering::Release);
     }
 
     /// What its user calls it.
@@ -99,23 +112,44 @@ impl Header {
         unsafe { self.name.load(Ordering::Relaxed).as_ref() }.copied()
     }
 
-    /// Its user gives it back: what they asked for.
+    /// Its user gives it back: what they asked for, and whether it was a buffer's.
     #[inline]
-    pub(super) fn end_life(&self) -> u64 {
+    pub(super) fn end_life(&self) -> (u64, bool) {
         let live = self.live.load(Ordering::Relaxed);
         self.live.store(0, Ordering::Relaxed);
-        live.saturating_sub(1)
+        ((live & !BUFFER).saturating_sub(1), live & BUFFER != 0)
     }
 
     /// What its user asked for; `None` while nobody uses it.
     #[inline]
     pub(crate) fn requested(&self) -> Option<u64> {
-        self.live.load(Ordering::Relaxed).checked_sub(1)
+        (self.live.load(Ordering::Acquire) & !BUFFER).checked_sub(1)
+    }
+
+    /// Whether it is alive, and a buffer's.
+    pub(super) fn is_buffer(&self) -> bool {
+        self.live.load(Ordering::Acquire) & BUFFER != 0
+    }
+
+    /// The handle of the stream of a buffer.
+    pub(crate) fn stream(&self) -> u64 {
+        self.stream.load(Ordering::Relaxed)
+    }
+
+    /// Whether it has a name in the table of buffers.
+    #[inline]
+    pub(super) fn is_named(&self) -> bool {
+        !self.entry.load(Ordering::Relaxed).is_null()
+    }
+
+    /// The entry that names it.
+    pub(crate) fn entry(&self) -> &AtomicPtr<BufferEntry> {
+        &self.entry
     }
 
     /// The pool that it is of, which is there as long as the piece is in use.
     #[inline]
-    pub(super) fn pool(&self) -> *const Pool {
+    pub(crate) fn pool(&self) -> *const Pool {
         self.pool.get()
     }
 }

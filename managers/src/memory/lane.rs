@@ -217,12 +217,51 @@ pub(super) struct Flow {
     /// Bytes that were asked for, of pieces that were handed out, and that came back.
     pub(super) bytes_out: AtomicU64,
     pub(super) bytes_in: AtomicU64,
+    /// The same of buffers alone.
+    pub(super) buffers_out: AtomicU64,
+    pub(super) buffers_in: AtomicU64,
+    pub(super) buffer_bytes_out: AtomicU64,
+    pub(super) buffer_bytes_in: AtomicU64,
     /// What the magazines did not have, or had no room for.
     pub(super) misses: AtomicU64,
     pub(super) spills: AtomicU64,
 }
 
 impl Flow {
+    /// A block was handed out. `put` adds.
+    #[inline(always)]
+    pub(super) fn note_out(&self, bytes: u64, buffer: bool, put: fn(&AtomicU64, u64)) {
+        put(&self.allocations, 1);
+        put(&self.bytes_out, bytes);
+        if buffer {
+            put(&self.buffers_out, 1);
+            put(&self.buffer_bytes_out, bytes);
+        }
+    }
+
+    /// A block came back.
+    #[inline(always)]
+    pub(super) fn note_in(&self, (bytes, buffer): (u64, bool), put: fn(&AtomicU64, u64)) {
+        put(&self.frees, 1);
+        put(&self.bytes_in, bytes);
+        if buffer {
+            put(&self.buffers_in, 1);
+            put(&self.buffer_bytes_in, bytes);
+        }
+    }
+
+    /// Buffers that are alive, and their bytes.
+    pub(super) fn buffers(&self) -> (u64, u64) {
+        let alive = |out: &AtomicU64, back: &AtomicU64| {
+            let back = back.load(Ordering::Relaxed);
+            out.load(Ordering::Relaxed).saturating_sub(back)
+        };
+        (
+            alive(&self.buffers_out, &self.buffers_in),
+            alive(&self.buffer_bytes_out, &self.buffer_bytes_in),
+        )
+    }
+
     /// Adds what went through another, whose owner writes no more.
     pub(super) fn absorb(&self, other: &Self) {
         let pairs = [
@@ -230,6 +269,10 @@ impl Flow {
             (&self.frees, &other.frees),
             (&self.bytes_out, &other.bytes_out),
             (&self.bytes_in, &other.bytes_in),
+            (&self.buffers_out, &other.buffers_out),
+            (&self.buffers_in, &other.buffers_in),
+            (&self.buffer_bytes_out, &other.buffer_bytes_out),
+            (&self.buffer_bytes_in, &other.buffer_bytes_in),
             (&self.misses, &other.misses),
             (&self.spills, &other.spills),
         ];
@@ -255,8 +298,6 @@ const CLOSED: u32 = 1;
 #[repr(align(128))]
 pub(super) struct Lane {
     pub(super) bias: Bias,
-    /// The number of its pool, which no other pool has.
-    pub(super) pool: u64,
     pub(super) line: Arc<Line>,
     pub(super) flow: Flow,
     owner: Weak<Pool>,
@@ -272,7 +313,6 @@ impl Lane {
     pub(super) fn new(pool: &Arc<Pool>, line: &Arc<Line>) -> Self {
         Self {
             bias: Bias::new(),
-            pool: pool.number,
             owner: Arc::downgrade(pool),
             line: Arc::clone(line),
             flow: Flow::default(),
@@ -334,11 +374,6 @@ impl Lane {
         content.drain().for_each(give);
     }
 
-    /// Whether it was closed.
-    pub(super) fn is_closed(&self) -> bool {
-        self.bias.flags() & CLOSED != 0
-    }
-
     /// The thread ends.
     pub(super) fn retire(self: Arc<Self>) {
         if let Some(pool) = self.owner.upgrade() {
@@ -355,14 +390,13 @@ impl Lane {
         &self,
         slot: Slot,
         bytes: u64,
-        requested: u64,
+        (requested, buffer): (u64, bool),
     ) -> Option<NonNull<Header>> {
         // SAFETY: the caller's promise.
         unsafe {
             self.own(|content| {
                 let piece = content.pop(slot, bytes)?;
-                add(&self.flow.allocations, 1);
-                add(&self.flow.bytes_out, requested);
+                self.flow.note_out(requested, buffer, add);
                 Some(piece)
             })
         }?
@@ -381,10 +415,10 @@ impl Lane {
         // SAFETY: the caller's promise.
         let pushed = unsafe {
             self.own(|content| {
-                let pushed = content.push(slot, bytes, piece);
+                // Who names buffers has seized the lane: so this is looked at in here.
+                let pushed = !header.is_named() && content.push(slot, bytes, piece);
                 if pushed {
-                    add(&self.flow.frees, 1);
-                    add(&self.flow.bytes_in, header.end_life());
+                    self.flow.note_in(header.end_life(), add);
                 }
                 pushed
             })

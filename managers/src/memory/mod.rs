@@ -164,6 +164,7 @@ impl MemoryPool {
             bytes: byte_len::<T>(len)? as u64,
             align: align_of::<T>() as u64,
             name: name.map(names::intern),
+            buffer: true,
         };
         Ok(Buffer::new(Block::new(self.pool(), ask, stream)?, len))
     }
@@ -183,6 +184,7 @@ impl MemoryPool {
             bytes,
             align,
             name: None,
+            buffer: false,
         };
         self.pool().take(ask, stream).map(RawBlock::new)
     }
@@ -203,6 +205,7 @@ impl MemoryPool {
             bytes,
             align,
             name: Some(names::intern(name)),
+            buffer: false,
         };
         self.pool().take(ask, stream).map(RawBlock::new)
     }

@@ -10,10 +10,11 @@
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use cupola_core::Budget;
 
+use super::barrier::Barrier;
 use super::central::{Central, Want};
 use super::classes::{MOST_PIECES, Slot, capacity};
 use super::config::{PoolConfig, Source};
@@ -30,7 +31,7 @@ use super::short::Short;
 use super::stamp::StreamIndex;
 use super::vmm::{Calls, Vmm};
 use crate::buffer::BufferTable;
-use crate::context::{ContextCore, Kind};
+use crate::context::{ContextCore, Holds, Kind};
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 
@@ -41,6 +42,20 @@ pub(crate) struct Ask {
     /// A power of two.
     pub(crate) align: u64,
     pub(crate) name: Name,
+    /// Whether it is for a buffer.
+    pub(crate) buffer: bool,
+}
+
+impl Ask {
+    /// What a header keeps of the stream: nothing for other than buffers.
+    #[inline]
+    fn stream(self, stream: &Stream) -> u64 {
+        if self.buffer {
+            stream.handle().to_bits()
+        } else {
+            0
+        }
+    }
 }
 
 /// What happened off the hit path.
@@ -85,6 +100,7 @@ pub(crate) struct Pool {
     pub(super) counters: Counters,
     pub(super) calls: Arc<Calls>,
     pub(super) table: Arc<BufferTable>,
+    barrier: Barrier,
     pub(super) callback: Mutex<Option<Callback>>,
     /// The last handle is gone. Changed under the lock of the lanes.
     closed: AtomicBool,
@@ -132,11 +148,15 @@ impl Pool {
             counters: Counters::default(),
             calls,
             table: Arc::clone(table),
+            barrier: Barrier::of_process(),
             callback: Mutex::new(None),
             closed: AtomicBool::new(false),
             keep: Mutex::new(None),
         });
         core.ledger().add(Kind::Pool, 1);
+        let holds: Weak<dyn Holds> = Arc::<Self>::downgrade(&pool) as Weak<dyn Holds>;
+        core.ledger().watch(holds);
+        table.enter(&pool);
         if let Some(shared) = &pool.config.within {
             shared.enter(&pool);
         }
@@ -162,10 +182,10 @@ impl Pool {
             && let Some(lane) = local::lately(self.number, stream.serial())
         {
             // SAFETY: the lane is this thread's, and its list is not changed meanwhile.
-            if let Some(piece) = unsafe { (*lane).pop(slot, bytes, ask.bytes) } {
+            if let Some(piece) = unsafe { (*lane).pop(slot, bytes, (ask.bytes, ask.buffer)) } {
                 // SAFETY: the piece is ours.
                 let header = unsafe { piece.as_ref() };
-                header.go_live(ask.bytes, ask.name);
+                header.go_live(ask.bytes, ask.name, ask.stream(stream));
                 return Ok(piece);
             }
         }
@@ -209,10 +229,9 @@ impl Pool {
         };
         // SAFETY: the piece is ours.
         let header = unsafe { piece.as_ref() };
-        header.go_live(ask.bytes, ask.name);
+        header.go_live(ask.bytes, ask.name, ask.stream(stream));
         self.note(lane, |flow, put| {
-            put(&flow.allocations, 1);
-            put(&flow.bytes_out, ask.bytes);
+            flow.note_out(ask.bytes, ask.buffer, put);
             put(&flow.misses, 1);
         });
         Ok(piece)
@@ -446,9 +465,8 @@ impl Pool {
         let work = |content: &mut Content| {
             // SAFETY: the piece is the caller's, who gives it away.
             let header = unsafe { piece.as_ref() };
-            let requested = header.end_life();
-            add(&lane.flow.frees, 1);
-            add(&lane.flow.bytes_in, requested);
+            self.forget_name(header);
+            lane.flow.note_in(header.end_life(), add);
             add(&lane.flow.spills, 1);
             let (slot, bytes) = (header.slot.get(), header.bytes());
             let line = &lane.line;
@@ -487,20 +505,76 @@ impl Pool {
             return Ok(());
         }
         let line = self.line(stream)?;
-        // SAFETY: the piece is the caller's, who gives it away.
-        let requested = unsafe { piece.as_ref() }.end_life();
-        self.note(None, |flow, put| {
-            put(&flow.frees, 1);
-            put(&flow.bytes_in, requested);
-            put(&flow.spills, 1);
-        });
-        self.central.lock().put(piece, line.stamp());
+        {
+            // Who names buffers has the lock.
+            let mut central = self.central.lock();
+            // SAFETY: the piece is the caller's, who gives it away.
+            let header = unsafe { piece.as_ref() };
+            self.forget_name(header);
+            self.note(None, |flow, put| {
+                flow.note_in(header.end_life(), put);
+                put(&flow.spills, 1);
+            });
+            central.put(piece, line.stamp());
+        }
         if self.is_closed() && self.central.lock().outstanding() == 0 {
             // The last piece: the pool goes with this, after all locks.
             let kept = lock(&self.keep).take();
             drop(kept);
         }
         Ok(())
+    }
+
+    /// Takes the name of a buffer out of the table.
+    fn forget_name(&self, header: &Header) {
+        if header.is_named() {
+            self.table.forget(header.entry());
+        }
+    }
+
+    /// Gives a piece up that may still be used: nobody will bring it back, and its memory stays
+    /// where it is for ever.
+    pub(crate) fn abandon(&self, piece: NonNull<Header>) {
+        if self.core.not_forked().is_err() {
+            return;
+        }
+        let mut central = self.central.lock();
+        // SAFETY: the piece is the caller's, who gives it away.
+        let header = unsafe { piece.as_ref() };
+        self.forget_name(header);
+        self.note(None, |flow, put| flow.note_in(header.end_life(), put));
+        central.abandoned += 1;
+    }
+
+    /// The caller's side of the barrier in `with_buffers`.
+    #[inline]
+    pub(crate) fn light(&self) {
+        self.barrier.light();
+    }
+
+    /// How many buffers are alive.
+    pub(crate) fn buffers_alive(&self) -> usize {
+        self.flow().buffers().0 as usize
+    }
+
+    /// How many buffers were made.
+    pub(crate) fn buffers_made(&self) -> u64 {
+        self.flow().buffers_out.load(Ordering::Relaxed)
+    }
+
+    /// Calls `work` with every header of a buffer that is alive. Nothing is allocated or freed
+    /// meanwhile, but for what is just on its way to its user.
+    pub(crate) fn with_buffers(&self, mut work: impl FnMut(&Header)) {
+        let lanes = lock(&self.lanes);
+        // What was stored before this call is seen by whoever is alive only after it.
+        self.barrier.heavy();
+        let _seized: Vec<_> = lanes.iter().map(|lane| lane.bias.seize()).collect();
+        let central = self.central.lock();
+        central
+            .headers
+            .all()
+            .filter(|header| header.is_buffer())
+            .for_each(&mut work);
     }
 
     /// The stream's place in this pool.
@@ -639,5 +713,11 @@ impl Pool {
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Relaxed)
+    }
+}
+
+impl Holds for Pool {
+    fn buffers(&self) -> (u64, u64) {
+        self.flow().buffers()
     }
 }

@@ -17,6 +17,10 @@ pub(super) fn end(pool: &Pool) {
         return;
     }
     pool.core.ledger().remove(Kind::Pool, 1);
+    if pool.central.lock().abandoned > 0 {
+        // Those who gave a block up have counted it; where its pages are used nobody knows.
+        return;
+    }
     if wait(pool).is_err() && pool.core.is_healthy() {
         // Whether work still uses the memory cannot be known: it is left alone.
         abandon(pool);

@@ -1,0 +1,204 @@
+//! `BufferTable`: the handles of device buffers, given when somebody asks.
+//!
+//! Giving each buffer a handle at its allocation would take several exchanges on words that
+//! all threads share, more than the rest of the allocation. So a buffer has a handle from the
+//! first time on that anybody wants it: its owner, or who asks for all.
+
+use std::fmt;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use cupola_core::{Handle, tag};
+
+use super::{BufferHandle, BufferInfo};
+use crate::error::{Error, Result};
+use crate::lifecycle::ManagerStats;
+use crate::memory::{Header, Pool};
+use crate::registry::{Registry, Seat};
+use crate::stream::StreamsConfig;
+
+/// The handles of the buffers of a context.
+pub(crate) struct BufferTable {
+    names: Registry<BufferEntry, tag::Buffer>,
+    pools: Mutex<Vec<Weak<Pool>>>,
+    /// No buffers are to be had any more.
+    closing: AtomicBool,
+    /// There may be fewer buffers than the table has room for: each takes a seat.
+    limited: AtomicBool,
+    peak: AtomicUsize,
+    capacity: AtomicUsize,
+}
+
+/// A buffer's place in the table. The buffer's header has a share of it.
+#[derive(Debug)]
+pub(crate) struct BufferEntry {
+    handle: BufferHandle,
+    info: BufferInfo,
+}
+
+/// A handle that never names anything: no place has so many lives.
+fn nobody<G>() -> Handle<G> {
+    Handle::from_parts(0, u64::MAX)
+}
+
+impl BufferTable {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self {
+            names: Registry::new(capacity).of_owned(),
+            pools: Mutex::default(),
+            closing: AtomicBool::new(false),
+            limited: AtomicBool::new(capacity < StreamsConfig::MOST),
+            peak: AtomicUsize::new(0),
+            capacity: AtomicUsize::new(capacity),
+        }
+    }
+
+    /// Refuses when the manager was shut down.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.is_shut() {
+            return Err(Error::ShutDown { kind: "Buffer" });
+        }
+        Ok(())
+    }
+
+    /// Room for one more buffer, before anything is allocated.
+    #[inline]
+    pub(super) fn enter_one(&self) -> Result<Option<Seat>> {
+        self.check_open()?;
+        if self.limited.load(Ordering::Relaxed) {
+            return self.names.seat().map(Some);
+        }
+        Ok(None)
+    }
+
+    /// A pool whose buffers are of this context.
+    pub(crate) fn enter(&self, pool: &Arc<Pool>) {
+        let mut pools = self.lock();
+        pools.retain(|pool| pool.strong_count() > 0);
+        pools.push(Arc::downgrade(pool));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Pool>>> {
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pools(&self) -> Vec<Arc<Pool>> {
+        self.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// The handle of a buffer that is alive; one that is stale when the manager was shut down
+    /// before the buffer got one.
+    pub(super) fn name(&self, header: &Header) -> BufferHandle {
+        let known = header.entry().load(Ordering::Acquire);
+        // SAFETY: the header has a share of the entry for as long as the buffer is alive.
+        if let Some(entry) = unsafe { known.as_ref() } {
+            return entry.handle;
+        }
+        let info = BufferInfo {
+            address: header.address(),
+            bytes: header.requested().unwrap_or_default(),
+            stream: Handle::from_bits(header.stream()).unwrap_or_else(nobody),
+        };
+        let make = |handle| Ok(BufferEntry { handle, info });
+        let Ok(entry) = self.names.insert_seated(make) else {
+            return nobody();
+        };
+        let handle = entry.handle;
+        let ours = Arc::into_raw(entry).cast_mut();
+        let set = header.entry().compare_exchange(
+            ptr::null_mut(),
+            ours,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        );
+        match set {
+            Ok(_) => handle,
+            Err(first) => {
+                // SAFETY: from `into_raw` above, and nobody else has it.
+                drop(unsafe { Arc::from_raw(ours) });
+                let _ = self.names.take(handle);
+                // SAFETY: as at the top.
+                unsafe { &*first }.handle
+            }
+        }
+    }
+
+    /// Ends a name: the buffer is about to be freed.
+    #[cold]
+    pub(crate) fn forget(&self, entry: &AtomicPtr<BufferEntry>) {
+        let named = entry.swap(ptr::null_mut(), Ordering::AcqRel);
+        if !named.is_null() {
+            // SAFETY: from `into_raw` in `name`; the exchange took the header's share.
+            let entry = unsafe { Arc::from_raw(named) };
+            // Stale only if its name ended before: there is nothing left to do then.
+            let _ = self.names.take(entry.handle);
+        }
+    }
+
+    /// Gives every buffer that is alive its name.
+    fn name_all(&self) {
+        for pool in self.pools() {
+            pool.with_buffers(|header| {
+                let _named = self.name(header);
+            });
+        }
+    }
+
+    pub(super) fn info(&self, handle: BufferHandle) -> Result<BufferInfo> {
+        self.names.lease(handle).map(|entry| entry.info)
+    }
+
+    pub(super) fn handles(&self) -> impl Iterator<Item = BufferHandle> + '_ {
+        self.name_all();
+        self.names.handles()
+    }
+
+    /// Buffers that are alive.
+    pub(super) fn live(&self) -> usize {
+        let pools = self.pools();
+        let alive = pools.iter().map(|pool| pool.buffers_alive()).sum();
+        self.peak.fetch_max(alive, Ordering::Relaxed);
+        alive
+    }
+
+    pub(super) fn stats(&self) -> ManagerStats {
+        let live = self.live();
+        let mut stats = self.names.stats();
+        stats.live = live;
+        stats.created = self.pools().iter().map(|pool| pool.buffers_made()).sum();
+        stats.peak = self.peak.load(Ordering::Relaxed);
+        stats.capacity = self.capacity.load(Ordering::Relaxed);
+        stats
+    }
+
+    #[inline]
+    pub(super) fn is_shut(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
+    /// Hands out nothing from now on, and ends every name: those of the buffers that are alive.
+    pub(super) fn shut(&self) -> Vec<(BufferHandle, Arc<BufferEntry>)> {
+        // Before the names are given: who is alive after that sees it.
+        self.closing.store(true, Ordering::Release);
+        if !self.names.is_shut() {
+            self.name_all();
+        }
+        self.live();
+        self.names.shut()
+    }
+
+    pub(super) fn open(&self, capacity: usize) {
+        self.names.open(capacity);
+        self.closing.store(false, Ordering::Release);
+        self.capacity.store(capacity, Ordering::Relaxed);
+        let limited = capacity < StreamsConfig::MOST;
+        self.limited.store(limited, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for BufferTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.names, f)
+    }
+}
