@@ -174,9 +174,11 @@ impl Headers {
         if let Some(free) = self.free.pop() {
             return free;
         }
-        let chunk: Box<[Header]> = (0..CHUNK).map(|_| Header::new(pool)).collect();
-        self.free.extend(chunk.iter().map(NonNull::from));
-        self.chunks.push(chunk);
+        self.chunks
+            .push((0..CHUNK).map(|_| Header::new(pool)).collect());
+        // Only now: pointers must not be older than the last move of their box.
+        let new = self.chunks.last().into_iter().flatten();
+        self.free.extend(new.map(NonNull::from));
         // There is one: they were just added.
         self.free.pop().unwrap_or(NonNull::dangling())
     }

@@ -122,9 +122,8 @@ impl Heap {
     /// Gives a block back that was used until `stamp`.
     #[inline]
     pub(super) fn free(&mut self, block: Block, stamp: Stamp) {
-        if let Some(region) = self.rules_mut().region_mut(block.offset()) {
-            region.note_freed(block.offset(), block.size(), stamp);
-        }
+        let (address, bytes) = (block.offset(), block.size());
+        self.rules_mut().note_freed(address, bytes, stamp);
         // A block is freed once: its owner gives it away with this call.
         let freed = self.tlsf.free(block, stamp);
         debug_assert!(freed.is_ok(), "a block was freed twice");

@@ -14,6 +14,7 @@ use super::classes::{CLASSES, MOST_PIECES, SLOTS, Slot, capacity};
 use super::header::Header;
 use super::line::Line;
 use super::pool::Pool;
+use super::stamp::Stamp;
 
 /// Pieces of one size.
 #[derive(Clone, Copy)]
@@ -365,13 +366,25 @@ impl Lane {
         self.seize(work)
     }
 
-    /// Nothing is kept here from now on: what was is handed to `give`, batch by batch.
-    pub(super) fn close(&self, give: impl FnMut(NonNull<Header>)) {
+    /// Takes everything out: `give` gets it batch by batch, with what it is stamped by.
+    pub(super) fn drain(&self, mut give: impl FnMut(NonNull<Header>, Stamp)) {
+        let early = cfg!(mutant = "lane_stamps_before_the_seizure").then(|| self.line.stamp());
+        self.seize(|content| {
+            // Not before: until the lane was seized its owner may have put something in, and
+            // the batch of an earlier stamp be complete without the work on that.
+            let stamp = early.unwrap_or_else(|| self.line.stamp());
+            content.drain().for_each(|batch| give(batch, stamp));
+        });
+    }
+
+    /// As `drain`, and nothing is kept here from now on.
+    pub(super) fn close(&self, mut give: impl FnMut(NonNull<Header>, Stamp)) {
         let seizure = self.bias.seize();
         seizure.set_flags(CLOSED);
+        let stamp = self.line.stamp();
         // SAFETY: the seizure keeps the owner and other seizers out.
         let content = unsafe { &mut *self.content.get() };
-        content.drain().for_each(give);
+        content.drain().for_each(|batch| give(batch, stamp));
     }
 
     /// The thread ends.

@@ -339,3 +339,6 @@ impl fmt::Debug for MemoryPool {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -152,14 +152,19 @@ impl Pages {
             .map_or(Stamp::READY, |page| page.freed)
     }
 
-    /// Notes that a block was freed. The pages it touches have been mapped, so they are in the
-    /// table.
+    /// Notes that a block was freed: `stamp` makes the pages' new stamp of the old. The pages it
+    /// touches have been mapped, so they are in the table.
     #[inline]
-    pub(super) fn note_freed(&mut self, address: CUdeviceptr, bytes: u64, stamp: Stamp) {
+    pub(super) fn note_freed(
+        &mut self,
+        address: CUdeviceptr,
+        bytes: u64,
+        stamp: impl Fn(Stamp) -> Stamp,
+    ) {
         let (first, end) = self.touched(address, bytes);
         if let Some(pages) = self.table.get_mut(first as usize..end as usize) {
             for page in pages {
-                page.freed = stamp;
+                page.freed = stamp(page.freed);
             }
         }
     }

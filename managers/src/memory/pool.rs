@@ -649,8 +649,7 @@ impl Pool {
     }
 
     fn close_lane(&self, lane: &Lane) {
-        let stamp = lane.line.stamp();
-        lane.close(|batch| self.central.lock().put_all(batch, stamp));
+        lane.close(|batch, stamp| self.central.lock().put_all(batch, stamp));
     }
 
     /// Gives all that threads and depots keep back to the heap.
@@ -658,11 +657,7 @@ impl Pool {
         count(&self.counters.drains);
         let lanes = lock(&self.lanes).clone();
         for lane in &lanes {
-            let stamp = lane.line.stamp();
-            lane.seize(|content| {
-                let batches = content.drain();
-                batches.for_each(|batch| self.central.lock().put_all(batch, stamp));
-            });
+            lane.drain(|batch, stamp| self.central.lock().put_all(batch, stamp));
         }
         self.drain_depots();
         let central = &mut *self.central.lock();
@@ -673,8 +668,9 @@ impl Pool {
 
     fn drain_depots(&self) {
         for line in self.all_lines() {
-            let stamp = line.stamp();
             for batch in line.depot.drain() {
+                // Stamped when it is ours: until then others may put more in, used later.
+                let stamp = line.stamp();
                 self.central.lock().put_all(batch, stamp);
             }
         }

@@ -40,11 +40,32 @@ impl Rules {
     /// Nothing that runs uses what has this stamp.
     #[inline]
     pub(super) fn is_done(&self, stamp: Stamp) -> bool {
-        stamp.is_ready()
-            || self
-                .done
-                .get(usize::from(stamp.stream()))
-                .is_some_and(|&done| stamp.ticket() <= done)
+        is_done(&self.done, stamp)
+    }
+
+    /// Notes in its pages that a block was freed.
+    ///
+    /// What is freed late may have an early stamp (a slab has that of its last use), which says
+    /// nothing of the rest of the page. Of two streams whose work still runs the later to free
+    /// is kept: what the other freed merges with this only when that is complete.
+    #[inline]
+    pub(super) fn note_freed(&mut self, address: CUdeviceptr, bytes: u64, stamp: Stamp) {
+        let (regions, done) = (&mut self.regions, &self.done);
+        let Some(region) = regions.iter_mut().find(|region| region.holds(address)) else {
+            return;
+        };
+        let is_done = is_done(done, stamp);
+        region.note_freed(address, bytes, |before| {
+            if cfg!(mutant = "page_has_the_last_stamp") {
+                stamp
+            } else if before.stream() == stamp.stream() {
+                before.later(stamp)
+            } else if is_done {
+                before
+            } else {
+                stamp
+            }
+        });
     }
 
     /// Notes how far a stream has come. Whether that is news.
@@ -113,6 +134,14 @@ impl Rules {
                 .map(move |page| (region.address(page), page))
         })
     }
+}
+
+#[inline]
+fn is_done(done: &[u64], stamp: Stamp) -> bool {
+    stamp.is_ready()
+        || done
+            .get(usize::from(stamp.stream()))
+            .is_some_and(|&done| stamp.ticket() <= done)
 }
 
 impl Hooks for Rules {
