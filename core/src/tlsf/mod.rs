@@ -202,6 +202,33 @@ where
         })
     }
 
+    /// As [`allocate`](Self::allocate), but only at a place that ranks `most` or less, and with
+    /// the data of the free block that it was cut from.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate); [`AllocateError::NoFit`] also when the place that was
+    /// found ranks higher.
+    #[inline]
+    pub fn allocate_below(
+        &mut self,
+        size: u64,
+        align: u64,
+        data: H::Data,
+        most: u64,
+    ) -> Result<(Block, H::Data), AllocateError> {
+        if !align.is_power_of_two() {
+            return Err(AllocateError::Misaligned);
+        }
+        let size = Self::whole_granules(size)?;
+        let (fit, offset) = self.find(size, align).ok_or(AllocateError::NoFit)?;
+        if fit.rank > most {
+            return Err(AllocateError::NoFit);
+        }
+        let was = self.chain.node(fit.node).data;
+        let block = self.carve(fit.node, offset, size, data)?;
+        Ok((block, was))
+    }
+
     /// Allocates a place that [`look`](Self::look) has found, without another search.
     ///
     /// # Errors
@@ -265,6 +292,7 @@ where
 
     /// Makes part of a free block a used one. What is left over on its right, or else on
     /// its left, keeps the node, and its place in the list if its class is the same.
+    #[inline]
     fn carve(
         &mut self,
         at: u32,

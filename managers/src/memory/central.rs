@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use cupola_core::tlsf::{Block, Place};
+use cupola_core::tlsf::Block;
 
 use super::classes::{Slot, slots_of_slab};
 use super::header::{Header, Headers, Home};
@@ -66,14 +66,12 @@ impl Central {
     /// A block whose pages are all there. `None` when there is none, or it would be dearer
     /// than asking the driver.
     #[inline]
-    pub(super) fn ready(&mut self, want: Want) -> Option<(Block, Place<Stamp>)> {
-        let place = self.heap.look(want.bytes, want.align, want.stream)?;
-        if place.rank > 0 {
-            return None;
-        }
-        let block = self.heap.take(place)?;
+    pub(super) fn ready(&mut self, want: Want) -> Option<(Block, Stamp)> {
+        let found = self
+            .heap
+            .allocate_ready(want.bytes, want.align, want.stream)?;
         self.note_peak();
-        Some((block, place))
+        Some(found)
     }
 
     #[inline]

@@ -97,7 +97,7 @@ pub(super) fn capacity(bytes: u64) -> u32 {
 /// Most pieces in a magazine.
 pub(super) const MOST_PIECES: usize = 32;
 /// Bytes that one magazine aims at.
-const MOST_BYTES: u64 = 1 << 20;
+const MOST_BYTES: u64 = 16 << 20;
 
 #[cfg(all(test, not(loom)))]
 mod tests {

@@ -70,7 +70,7 @@ impl<T> Shelf<T> {
 }
 
 /// Most bytes of exact sizes that a depot keeps.
-const MOST_EXACT: u64 = 16 << 20;
+const MOST_EXACT: u64 = 32 << 20;
 
 /// A stream's shelves.
 pub(super) struct Depot {

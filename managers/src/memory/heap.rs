@@ -23,6 +23,8 @@ pub(super) fn granular(bytes: u64) -> Option<u64> {
 
 pub(super) struct Heap {
     tlsf: Tlsf<Vec<Node<Stamp>>, Rules, GRANULE>,
+    /// Bytes in blocks.
+    used: u64,
 }
 
 /// Nodes that a heap begins with; there are twice as many whenever they run out.
@@ -33,6 +35,7 @@ impl Heap {
         let nodes = vec![Node::new(Stamp::READY); NODES];
         Self {
             tlsf: Tlsf::new(nodes, Rules::new()),
+            used: 0,
         }
     }
 
@@ -82,12 +85,38 @@ impl Heap {
         self.tlsf.look(bytes, align.max(GRANULE)).ok()
     }
 
+    /// A block whose pages are all mapped, and the stamp of what it was cut from. `None` where
+    /// the best place has not all of them.
+    #[inline]
+    pub(super) fn allocate_ready(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        stream: StreamIndex,
+    ) -> Option<(Block, Stamp)> {
+        self.rules_mut().request = stream;
+        let align = align.max(GRANULE);
+        loop {
+            match self.tlsf.allocate_below(bytes, align, Stamp::READY, 0) {
+                Ok((block, was)) => {
+                    self.used += block.size();
+                    return Some((block, was));
+                }
+                Err(AllocateError::NoNodes(_)) => self.lend(),
+                Err(_) => return None,
+            }
+        }
+    }
+
     /// Makes a place a block. `None` when it is not free any more.
     #[inline]
     pub(super) fn take(&mut self, place: Place<Stamp>) -> Option<Block> {
         loop {
             match self.tlsf.take(place, Stamp::READY) {
-                Ok(block) => return Some(block),
+                Ok(block) => {
+                    self.used += block.size();
+                    return Some(block);
+                }
                 Err(AllocateError::NoNodes(_)) => self.lend(),
                 Err(_) => return None,
             }
@@ -98,7 +127,10 @@ impl Heap {
     pub(super) fn take_at(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
         loop {
             match self.tlsf.allocate_at(address, bytes, Stamp::READY) {
-                Ok(block) => return Some(block),
+                Ok(block) => {
+                    self.used += block.size();
+                    return Some(block);
+                }
                 Err(AllocateError::NoNodes(_)) => self.lend(),
                 Err(_) => return None,
             }
@@ -125,12 +157,14 @@ impl Heap {
         let (address, bytes) = (block.offset(), block.size());
         self.rules_mut().note_freed(address, bytes, stamp);
         // A block is freed once: its owner gives it away with this call.
+        self.used -= block.size();
         let freed = self.tlsf.free(block, stamp);
         debug_assert!(freed.is_ok(), "a block was freed twice");
     }
 
     /// Gives a block back that nobody has used, so that the stamps stay as they were.
     pub(super) fn undo(&mut self, block: Block, was: Stamp) {
+        self.used -= block.size();
         let freed = self.tlsf.free(block, was);
         debug_assert!(freed.is_ok(), "a block was freed twice");
     }
@@ -163,7 +197,7 @@ impl Heap {
 
     /// Bytes in blocks.
     pub(super) fn used_bytes(&self) -> u64 {
-        self.tlsf.usage().used_bytes
+        self.used
     }
 
     /// Blocks that were carved and not freed.

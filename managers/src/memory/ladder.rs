@@ -174,16 +174,16 @@ impl Pool {
                 central.heap.rules_mut().granted = Vec::new();
                 found
             };
-            let Some((block, place)) = found else {
+            let Some((block, was)) = found else {
                 continue;
             };
             count(&self.counters.device_waits);
             let waits = other.clock.wait_on_device(&self.core, granted, stream);
             if matches!(waits, Ok(true)) {
-                return Ok(Some((block, place.data)));
+                return Ok(Some((block, was)));
             }
             // Nobody has seen it.
-            self.central.lock().heap.undo(block, place.data);
+            self.central.lock().heap.undo(block, was);
             waits?;
         }
         Ok(None)

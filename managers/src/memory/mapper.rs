@@ -439,8 +439,8 @@ impl Pool {
         loop {
             {
                 let mut central = self.central.lock();
-                if let Some((block, place)) = central.ready(want) {
-                    return Ok(Some((block, place.data)));
+                if let Some(found) = central.ready(want) {
+                    return Ok(Some(found));
                 }
             }
             if !self.add_chunk(mapper, want)? {

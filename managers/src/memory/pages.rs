@@ -52,6 +52,8 @@ pub(super) struct Pages {
     base: CUdeviceptr,
     bytes: u64,
     shift: u32,
+    /// All pages below this one are mapped and open.
+    solid: PageIndex,
     /// Bit `n`: page `n` is mapped and open.
     mapped: Vec<u64>,
     /// Pages from here on were never touched.
@@ -65,6 +67,7 @@ impl Pages {
             base,
             bytes,
             shift: page.trailing_zeros(),
+            solid: 0,
             mapped: Vec::new(),
             table: Vec::new(),
         }
@@ -118,6 +121,9 @@ impl Pages {
     #[inline]
     pub(super) fn missing(&self, address: CUdeviceptr, bytes: u64) -> u32 {
         let (first, end) = self.touched(address, bytes);
+        if end <= self.solid {
+            return 0;
+        }
         (end - first) - self.mapped_between(first, end)
     }
 
@@ -203,6 +209,15 @@ impl Pages {
             self.mapped.resize(at / 64 + 1, 0);
         }
         self.mapped[at / 64] |= 1 << (at % 64);
+        while self.is_mapped(self.solid) {
+            self.solid += 1;
+        }
+    }
+
+    fn is_mapped(&self, page: PageIndex) -> bool {
+        let at = page as usize;
+        let word = self.mapped.get(at / 64).copied().unwrap_or(0);
+        word >> (at % 64) & 1 == 1
     }
 
     /// The page is about to be unmapped: its handle. `None` if it has none.
@@ -217,6 +232,7 @@ impl Pages {
         if let Some(word) = self.mapped.get_mut(at / 64) {
             *word &= !(1 << (at % 64));
         }
+        self.solid = self.solid.min(page);
         Some(handle)
     }
 

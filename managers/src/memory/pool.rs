@@ -335,10 +335,9 @@ impl Pool {
                     align: GRANULE,
                     stream: line.index,
                 };
-                if let Some((block, place)) = central.ready(slab) {
+                if let Some(from) = central.ready(slab) {
                     let now = line.stamp();
                     let what = (slot, bytes);
-                    let from = (block, place.data);
                     central.add_slab(Arc::as_ptr(self), from, what, (line.index, now));
                     let (slabs, heap) = (&mut central.slabs, &central.heap);
                     taken = slabs.take(heap, slot, line.index, want, &mut give);
