@@ -28,7 +28,7 @@ impl Pool {
     pub(super) fn available(&self) -> Result<u64> {
         self.core.not_forked()?;
         let (device_free, _) = memory_info(&self.core, &self.calls)?;
-        let cache = lock(&self.mapper).cache.len() as u64 * self.page;
+        let cache = lock(&self.mapper).cached() * self.page;
         let growth = (self.room() * self.page).min(device_free);
         Ok(growth + cache + self.free_bytes().ready + self.kept_bytes())
     }
@@ -43,13 +43,13 @@ impl Pool {
         }
         let mut mapper = lock(&self.mapper);
         let pages = over.div_ceil(self.page) as usize;
-        let missing = pages.saturating_sub(mapper.cache.len());
+        let missing = pages.saturating_sub(mapper.cached() as usize);
         if missing > 0 {
             self.drain();
             self.settle()?;
             self.unmap_idle(&mut mapper, missing)?;
         }
-        let keep = mapper.cache.len().saturating_sub(pages);
+        let keep = (mapper.cached() as usize).saturating_sub(pages);
         self.release_cache(&mut mapper, keep)?;
         self.release_chunks(&mut mapper)
     }

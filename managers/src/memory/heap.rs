@@ -8,7 +8,7 @@ use cupola_core::Tlsf;
 use cupola_core::tlsf::{AllocateError, Block, Entry, Node, Place, RangeError};
 use cupola_sys::driver::CUdeviceptr;
 
-use super::pages::Pages;
+use super::pages::{Extent, Pages};
 use super::rules::Rules;
 use super::stamp::{Stamp, StreamIndex};
 
@@ -174,18 +174,35 @@ impl Heap {
         self.tlsf.coalesce_all();
     }
 
-    /// Takes up to `count` pages that nothing uses: their addresses, highest first.
-    pub(super) fn idle_pages(&self, count: usize) -> Vec<CUdeviceptr> {
+    /// Extents that nothing uses, of `count` pages together or a few more, or all there are:
+    /// the smallest first, and of these the highest. The address of each.
+    pub(super) fn idle(&self, count: usize) -> Vec<(CUdeviceptr, Extent)> {
         let mut found = Vec::new();
+        let mut pages = 0;
+        let mut larger = Vec::new();
         for entry in self.blocks().rev() {
-            if let Entry::Free(_, piece) = entry {
-                let left = count - found.len();
-                let pages = self.rules().idle_pages(&piece).take(left);
-                found.extend(pages.map(|(address, _)| address));
-                if found.len() == count {
-                    break;
+            let Entry::Free(_, piece) = entry else {
+                continue;
+            };
+            for (address, extent) in self.rules().idle(&piece) {
+                if pages == count {
+                    return found;
+                }
+                if extent.pages > 1 {
+                    larger.push((address, extent));
+                } else {
+                    found.push((address, extent));
+                    pages += 1;
                 }
             }
+        }
+        larger.sort_by_key(|(_, extent)| extent.pages);
+        for (address, extent) in larger {
+            if pages >= count {
+                break;
+            }
+            pages = pages.saturating_add(extent.pages as usize);
+            found.push((address, extent));
         }
         found
     }

@@ -5,26 +5,62 @@
 //! The mapper's lock is held over driver calls, the central lock never is: meanwhile a page is
 //! *Busy*, and its block in use or its addresses free but dear.
 
+use std::sync::atomic::Ordering;
+
 use cupola_core::tlsf::{Block, Place};
 use cupola_sys::driver::CUdeviceptr;
 
 use super::central::Want;
 use super::heap::Heap;
-use super::pages::{PageState, Pages};
+use super::pages::{Extent, PageIndex, PageState, Pages};
 use super::pool::{Pool, count};
 use super::stamp::Stamp;
-use super::vmm::{PageHandle, Vmm, is_out_of_memory, memory_info};
+use super::vmm::{MemoryHandle, Vmm, is_out_of_memory, memory_info};
 use crate::error::{Error, Result, Site};
 
 /// What only the holder of the lock may change.
 #[derive(Debug, Default)]
 pub(super) struct Mapper {
     /// Memory that is mapped nowhere, ready to be. It is charged.
-    pub(super) cache: Vec<PageHandle>,
+    cache: Vec<Memory>,
     /// What the driver said when it had no memory left, in this search.
     pub(super) full: Option<Error>,
     /// Chunks of `cuMemAlloc` and the holes that stand for those that were given back.
     pub(super) chunks: Vec<Chunk>,
+}
+
+/// A handle and how many pages it has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memory {
+    pub(super) handle: MemoryHandle,
+    pub(super) pages: u32,
+}
+
+impl Mapper {
+    /// Pages that are mapped nowhere.
+    pub(super) fn cached(&self) -> u64 {
+        self.cache
+            .iter()
+            .map(|memory| u64::from(memory.pages))
+            .sum()
+    }
+
+    /// Keeps memory that is mapped nowhere any more.
+    pub(super) fn put_by(&mut self, handle: MemoryHandle, pages: u32) {
+        self.cache.push(Memory { handle, pages });
+    }
+
+    pub(super) fn take_any(&mut self) -> Option<Memory> {
+        self.cache.pop()
+    }
+
+    /// The largest of what is there that has `most` pages at most.
+    fn take_up_to(&mut self, most: u32) -> Option<Memory> {
+        let fits = |(_, memory): &(usize, &Memory)| memory.pages <= most;
+        let all = self.cache.iter().enumerate().filter(fits);
+        let (at, _) = all.max_by_key(|(_, memory)| memory.pages)?;
+        Some(self.cache.swap_remove(at))
+    }
 }
 
 /// A chunk, where there is no virtual memory management.
@@ -139,14 +175,14 @@ impl Pool {
         self.budget.available().min(shared) / self.page
     }
 
-    /// Charges one page to all limits.
-    fn charge(&self) -> bool {
-        let Ok(own) = self.budget.reserve(self.page) else {
+    /// Charges pages to all limits: all of them or none.
+    fn charge(&self, pages: u64) -> bool {
+        let Ok(own) = self.budget.reserve(pages * self.page) else {
             return false;
         };
         if let Some(shared) = &self.config.within {
             // Dropping our own charge undoes it.
-            let Ok(of_all) = shared.budget().reserve(self.page) else {
+            let Ok(of_all) = shared.budget().reserve(pages * self.page) else {
                 return false;
             };
             let _: u64 = of_all.commit();
@@ -181,23 +217,29 @@ impl Pool {
                 return Ok(Mapped::Lost);
             };
             plan.find_missing(heap, block);
-            let needed = plan.bare.len();
-            let mut there = mapper.cache.len() as u64;
+            let needed = plan.pages();
+            let mut there = mapper.cached();
             if mapper.full.is_none() {
                 there += self.room();
             }
-            let short = (needed as u64).saturating_sub(there) as usize;
+            let short = usize::try_from(needed.saturating_sub(there)).unwrap_or(usize::MAX);
             if short > 0 {
                 let idle = match from {
                     From::Limit => Vec::new(),
-                    From::Idle => heap.idle_pages(short),
+                    From::Idle => heap.idle(short),
                 };
-                if idle.len() < short {
+                let found: u64 = idle.iter().map(|(_, it)| u64::from(it.pages)).sum();
+                if found < short as u64 {
                     heap.undo(block, place.data);
                     return Ok(Mapped::Short);
                 }
                 plan.begin_unmap(heap, idle);
             }
+            // Large handles are not for a pool that is nearly full: they cannot be unmapped in
+            // parts.
+            let limit = self.budget.limit();
+            let after = self.budget.used().saturating_add(needed * self.page);
+            plan.large = after <= limit / 4 * 3;
             plan.begin_map(heap);
             block
         };
@@ -221,31 +263,39 @@ impl Pool {
     /// took it, or the driver has none.
     #[track_caller]
     fn carry_out(&self, vmm: &Vmm, mapper: &mut Mapper, plan: &mut Plan) -> Result<bool> {
-        for page in &mut plan.idle {
-            // SAFETY: the page is mapped, in a free piece, and what used it is complete.
-            unsafe { vmm.unmap(page.address) }?;
-            count(&self.counters.remapped);
-            page.gone = true;
-            mapper.cache.push(page.handle);
+        for idle in &mut plan.idle {
+            let bytes = u64::from(idle.extent.pages) * self.page;
+            // SAFETY: the extent is mapped, in a free piece, and what used it is complete.
+            unsafe { vmm.unmap(idle.address, bytes) }?;
+            let pages = u64::from(idle.extent.pages);
+            self.counters.remapped.fetch_add(pages, Ordering::Relaxed);
+            idle.gone = true;
+            mapper.put_by(idle.handle, idle.extent.pages);
         }
-        for page in &mut plan.bare {
-            let handle = match mapper.cache.pop() {
-                Some(handle) => handle,
-                None => match self.create(vmm, mapper)? {
-                    Some(handle) => handle,
-                    None => return Ok(false),
-                },
-            };
-            // SAFETY: the page is reserved and bare, and Busy keeps others from it.
-            if let Err(error) = unsafe { vmm.map(page.address, handle) } {
-                mapper.cache.push(handle);
-                return Err(error);
+        for run in &mut plan.bare {
+            let whole = run.pages;
+            while run.done < whole {
+                let most = if plan.large { handle_pages(whole) } else { 1 };
+                let left = whole - run.done;
+                let Some(memory) = self.supply(vmm, mapper, left, most.min(left))? else {
+                    return Ok(false);
+                };
+                let address = run.address + u64::from(run.done) * self.page;
+                let bytes = u64::from(memory.pages) * self.page;
+                // SAFETY: the pages are reserved and bare, and Busy keeps others from them.
+                if let Err(error) = unsafe { vmm.map(address, bytes, memory.handle) } {
+                    mapper.cache.push(memory);
+                    return Err(error);
+                }
+                run.done += memory.pages;
+                plan.mapped.push((address, memory));
             }
-            page.handle = Some(handle);
         }
-        // The call costs the same for any number of pages.
-        let mut sealed: Vec<_> = plan.bare.iter().map(|page| page.address).collect();
-        sealed.extend_from_slice(&plan.sealed);
+        // The call costs nearly the same for any number of pages.
+        let mut sealed = std::mem::take(&mut plan.sealed);
+        for &(address, memory) in &plan.mapped {
+            sealed.extend((0..u64::from(memory.pages)).map(|page| address + page * self.page));
+        }
         sealed.sort_unstable();
         for run in sealed.chunk_by(|a, b| a + self.page == *b) {
             // SAFETY: all pages of the run are mapped.
@@ -255,22 +305,60 @@ impl Pool {
         Ok(true)
     }
 
-    /// Memory for one page, charged. `None` when there is none to be had.
+    /// Memory of at most `left` pages: from the cache, else new memory of `size` pages or fewer.
+    /// `None` when there is none to be had.
     #[track_caller]
-    fn create(&self, vmm: &Vmm, mapper: &mut Mapper) -> Result<Option<PageHandle>> {
-        if mapper.full.is_some() || !self.charge() {
+    fn supply(
+        &self,
+        vmm: &Vmm,
+        mapper: &mut Mapper,
+        left: u32,
+        size: u32,
+    ) -> Result<Option<Memory>> {
+        if let Some(memory) = mapper.take_up_to(left) {
+            return Ok(Some(memory));
+        }
+        let mut pages = size;
+        loop {
+            if let Some(memory) = self.create(vmm, mapper, pages)? {
+                return Ok(Some(memory));
+            }
+            if pages > 1 {
+                // The device may have memory left, but not in one piece, or not as much.
+                mapper.full = None;
+                pages = 1;
+                continue;
+            }
+            // Too large for this place: given back, it is memory for smaller ones.
+            let Some(larger) = mapper.take_any() else {
+                return Ok(None);
+            };
+            // SAFETY: it is mapped nowhere, and nobody else has it.
+            if let Err(error) = unsafe { vmm.release(larger.handle) } {
+                mapper.cache.push(larger);
+                return Err(error);
+            }
+            self.release_charge(u64::from(larger.pages) * self.page);
+            mapper.full = None;
+        }
+    }
+
+    /// New memory, charged. `None` when there is none to be had.
+    #[track_caller]
+    fn create(&self, vmm: &Vmm, mapper: &mut Mapper, pages: u32) -> Result<Option<Memory>> {
+        if mapper.full.is_some() || !self.charge(u64::from(pages)) {
             return Ok(None);
         }
-        let created = vmm.create();
-        if created.is_ok() {
-            return created.map(Some);
+        let bytes = u64::from(pages) * self.page;
+        let created = vmm.create(bytes);
+        if created.is_err() {
+            self.release_charge(bytes);
         }
-        self.release_charge(self.page);
         if is_out_of_memory(&created) {
             mapper.full = created.err();
             return Ok(None);
         }
-        created.map(Some)
+        created.map(|handle| Some(Memory { handle, pages }))
     }
 
     /// Unmaps pages that nothing uses until `wanted` were found, or all. How many were.
@@ -285,13 +373,14 @@ impl Pool {
         let mut plan = Plan::default();
         {
             let mut central = self.central.lock();
-            let idle = central.heap.idle_pages(wanted);
+            let idle = central.heap.idle(wanted);
             plan.begin_unmap(&mut central.heap, idle);
         }
         let done = self.carry_out(vmm, mapper, &mut plan);
         plan.settle(&mut self.central.lock().heap);
         done?;
-        Ok(plan.idle.len())
+        let pages = plan.idle.iter().map(|idle| idle.extent.pages as usize);
+        Ok(pages.sum())
     }
 
     /// Gives memory of the cache back to the driver until `keep` pages are left.
@@ -303,18 +392,30 @@ impl Pool {
         let Some(vmm) = &self.vmm else {
             return Ok(());
         };
-        while mapper.cache.len() > keep {
-            let Some(handle) = mapper.cache.pop() else {
+        while mapper.cached() > keep as u64 {
+            let Some(memory) = mapper.take_any() else {
                 break;
             };
             // SAFETY: it is mapped nowhere, and nobody else has it.
-            if let Err(error) = unsafe { vmm.release(handle) } {
-                mapper.cache.push(handle);
+            if let Err(error) = unsafe { vmm.release(memory.handle) } {
+                mapper.cache.push(memory);
                 return Err(error);
             }
-            self.release_charge(self.page);
+            self.release_charge(u64::from(memory.pages) * self.page);
         }
         Ok(())
+    }
+}
+
+/// Pages of a handle for a run of so many: one, but for runs whose handles alone would take
+/// the most of a millisecond. A handle of 256 MiB takes three times as long as one of 2 MiB.
+fn handle_pages(run: u32) -> u32 {
+    const FEW: u32 = 24;
+    const MOST: u32 = 128;
+    if run <= FEW {
+        1
+    } else {
+        run.div_ceil(FEW).next_power_of_two().min(MOST)
     }
 }
 
@@ -326,17 +427,19 @@ enum Mapped {
     Short,
 }
 
-/// A page that is about to get memory.
+/// Pages in a row that are about to get memory.
 struct Bare {
     address: CUdeviceptr,
-    /// Once it is mapped.
-    handle: Option<PageHandle>,
+    pages: u32,
+    /// How many have it.
+    done: u32,
 }
 
-/// A page that is about to lose its memory.
+/// An extent that is about to lose its memory.
 struct Idle {
     address: CUdeviceptr,
-    handle: PageHandle,
+    extent: Extent,
+    handle: MemoryHandle,
     was: PageState,
     gone: bool,
 }
@@ -345,12 +448,21 @@ struct Idle {
 #[derive(Default)]
 struct Plan {
     bare: Vec<Bare>,
+    /// Mapped, and not to be accessed yet.
     sealed: Vec<CUdeviceptr>,
     idle: Vec<Idle>,
+    /// Whether handles may have many pages.
+    large: bool,
+    mapped: Vec<(CUdeviceptr, Memory)>,
     opened: Vec<CUdeviceptr>,
 }
 
 impl Plan {
+    /// Pages that need memory.
+    fn pages(&self) -> u64 {
+        self.bare.iter().map(|run| u64::from(run.pages)).sum()
+    }
+
     fn find_missing(&mut self, heap: &Heap, block: Block) {
         let Some(region) = heap.rules().region(block.offset()) else {
             return;
@@ -360,26 +472,44 @@ impl Plan {
             let address = region.address(page);
             match region.state(page) {
                 PageState::Mapped => {}
-                PageState::Sealed => self.sealed.push(address),
+                PageState::Sealed => self.find_sealed(region, page),
                 // Busy pages are those of whoever holds the mapper: ours, so there are none.
-                PageState::Bare | PageState::Busy => self.bare.push(Bare {
-                    address,
-                    handle: None,
-                }),
+                PageState::Bare | PageState::Busy => match self.bare.last_mut() {
+                    Some(run) if run.address + u64::from(run.pages) * region.page() == address => {
+                        run.pages += 1;
+                    }
+                    _ => self.bare.push(Bare {
+                        address,
+                        pages: 1,
+                        done: 0,
+                    }),
+                },
             }
         }
     }
 
-    fn begin_unmap(&mut self, heap: &mut Heap, pages: Vec<CUdeviceptr>) {
-        for address in pages {
+    /// All of an extent is opened, even what is beyond the block: access is that of a mapping.
+    fn find_sealed(&mut self, region: &Pages, page: PageIndex) {
+        let Some(extent) = region.extent(page) else {
+            return;
+        };
+        let first = region.address(extent.first);
+        if !self.sealed.contains(&first) {
+            let pages = extent.first..extent.first + extent.pages;
+            self.sealed.extend(pages.map(|page| region.address(page)));
+        }
+    }
+
+    fn begin_unmap(&mut self, heap: &mut Heap, extents: Vec<(CUdeviceptr, Extent)>) {
+        for (address, extent) in extents {
             let Some(region) = heap.rules_mut().region_mut(address) else {
                 continue;
             };
-            let (page, _) = region.touched(address, 1);
-            let was = region.state(page);
-            if let Some(handle) = region.begin_unmap(page) {
+            let was = region.state(extent.first);
+            if let Some(handle) = region.begin_unmap(extent) {
                 self.idle.push(Idle {
                     address,
+                    extent,
                     handle,
                     was,
                     gone: false,
@@ -389,10 +519,10 @@ impl Plan {
     }
 
     fn begin_map(&mut self, heap: &mut Heap) {
-        for page in &self.bare {
-            if let Some(region) = heap.rules_mut().region_mut(page.address) {
-                let (index, _) = region.touched(page.address, 1);
-                region.begin_map(index);
+        for run in &self.bare {
+            if let Some(region) = heap.rules_mut().region_mut(run.address) {
+                let (first, _) = region.touched(run.address, 1);
+                (first..first + run.pages).for_each(|page| region.begin_map(page));
             }
         }
     }
@@ -400,33 +530,38 @@ impl Plan {
     /// Enters what has become of each page.
     fn settle(&self, heap: &mut Heap) {
         let rules = heap.rules_mut();
-        for page in &self.idle {
-            if let Some(region) = rules.region_mut(page.address) {
-                let (index, _) = region.touched(page.address, 1);
-                if page.gone {
-                    region.leave_bare(index);
-                } else {
-                    // The driver refused, or was not asked: it is as it was.
-                    region.seal(index, page.handle);
-                    if page.was == PageState::Mapped {
-                        region.open(index);
-                    }
+        for idle in &self.idle {
+            if let Some(region) = rules.region_mut(idle.address) {
+                if idle.gone {
+                    region.leave_bare(idle.extent);
+                    continue;
+                }
+                // The driver refused, or was not asked: it is as it was.
+                region.seal(idle.extent, idle.handle);
+                if idle.was == PageState::Mapped {
+                    let first = idle.extent.first;
+                    (first..first + idle.extent.pages).for_each(|page| region.open(page));
                 }
             }
         }
-        for page in &self.bare {
-            if let Some(region) = rules.region_mut(page.address) {
-                let (index, _) = region.touched(page.address, 1);
-                match page.handle {
-                    Some(handle) => region.seal(index, handle),
-                    None => region.leave_bare(index),
-                }
+        for run in &self.bare {
+            if let Some(region) = rules.region_mut(run.address) {
+                let (first, _) = region.touched(run.address, 1);
+                let pages = run.pages;
+                region.leave_bare(Extent { first, pages });
+            }
+        }
+        for &(address, memory) in &self.mapped {
+            if let Some(region) = rules.region_mut(address) {
+                let (first, _) = region.touched(address, 1);
+                let pages = memory.pages;
+                region.seal(Extent { first, pages }, memory.handle);
             }
         }
         for &address in &self.opened {
             if let Some(region) = rules.region_mut(address) {
-                let (index, _) = region.touched(address, 1);
-                region.open(index);
+                let (page, _) = region.touched(address, 1);
+                region.open(page);
             }
         }
     }
@@ -470,7 +605,7 @@ impl Pool {
         }
         for bytes in [least.max(CHUNK), least] {
             let pages = bytes / self.page;
-            let charged = (0..pages).take_while(|_| self.charge()).count() as u64;
+            let charged = (0..pages).take_while(|_| self.charge(1)).count() as u64;
             if charged < pages {
                 self.release_charge(charged * self.page);
                 continue;
@@ -515,7 +650,13 @@ impl Pool {
         let mut region = Pages::new(base, bytes, self.page);
         for page in 0..(bytes / self.page) as u32 {
             region.begin_map(page);
-            region.seal(page, 0);
+            region.seal(
+                Extent {
+                    first: page,
+                    pages: 1,
+                },
+                0,
+            );
             region.open(page);
         }
         if let Some(at) = mapper.chunks.iter().position(overlaps) {

@@ -14,14 +14,15 @@
 //!   because it failed.
 //! * *Mapped*: usable.
 //!
-//! Each page that has memory knows its handle, and each page the stamp of the last block that
-//! was freed in it: unmapping is not ordered on streams, so a page is given up only after that
-//! stamp is complete.
+//! Pages that got their memory with one handle are an *extent*: they change state together,
+//! and are unmapped together. Each page knows the stamp of the last block that was freed in it:
+//! unmapping is not ordered on streams, so an extent is given up only after all of its stamps
+//! are complete.
 
 use cupola_sys::driver::CUdeviceptr;
 
 use super::stamp::Stamp;
-use super::vmm::PageHandle;
+use super::vmm::MemoryHandle;
 
 /// The smallest page that the tables are made for: the granularity of every device so far.
 pub(super) const LEAST_PAGE: u64 = 2 << 20;
@@ -38,9 +39,21 @@ pub(super) enum PageState {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Page {
-    handle: PageHandle,
+    /// Of the first page of an extent.
+    handle: MemoryHandle,
     freed: Stamp,
+    /// Pages from the first of its extent to this one.
+    back: u32,
+    /// Of the first page: how many the extent has.
+    span: u32,
     state: PageState,
+}
+
+/// Pages with one handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub(super) first: PageIndex,
+    pub(super) pages: u32,
 }
 
 /// A number of a page in its range.
@@ -184,19 +197,35 @@ impl Pages {
         self.table[at].state = PageState::Busy;
     }
 
-    /// The page has memory, which the device may not access yet.
-    pub(super) fn seal(&mut self, page: PageIndex, handle: PageHandle) {
-        if let Some(page) = self.table.get_mut(page as usize) {
-            page.state = PageState::Sealed;
-            page.handle = handle;
+    fn set(&mut self, extent: Extent, state: PageState) {
+        let (first, end) = (
+            extent.first as usize,
+            (extent.first + extent.pages) as usize,
+        );
+        if let Some(pages) = self.table.get_mut(first..end) {
+            for page in pages {
+                page.state = state;
+            }
         }
     }
 
-    /// The page did not get memory.
-    pub(super) fn leave_bare(&mut self, page: PageIndex) {
-        if let Some(page) = self.table.get_mut(page as usize) {
-            page.state = PageState::Bare;
+    /// The pages have memory, which the device may not access yet.
+    pub(super) fn seal(&mut self, extent: Extent, handle: MemoryHandle) {
+        self.set(extent, PageState::Sealed);
+        for back in 0..extent.pages {
+            if let Some(page) = self.table.get_mut((extent.first + back) as usize) {
+                page.back = back;
+            }
         }
+        if let Some(page) = self.table.get_mut(extent.first as usize) {
+            page.handle = handle;
+            page.span = extent.pages;
+        }
+    }
+
+    /// The pages did not get memory, or lost it.
+    pub(super) fn leave_bare(&mut self, extent: Extent) {
+        self.set(extent, PageState::Bare);
     }
 
     /// The device may access the page.
@@ -220,32 +249,39 @@ impl Pages {
         word >> (at % 64) & 1 == 1
     }
 
-    /// The page is about to be unmapped: its handle. `None` if it has none.
-    pub(super) fn begin_unmap(&mut self, page: PageIndex) -> Option<PageHandle> {
-        let at = page as usize;
-        let entry = self.table.get_mut(at)?;
+    /// The extent of a page that has memory.
+    pub(super) fn extent(&self, page: PageIndex) -> Option<Extent> {
+        let entry = self.table.get(page as usize)?;
         if !matches!(entry.state, PageState::Mapped | PageState::Sealed) {
             return None;
         }
-        entry.state = PageState::Busy;
-        let handle = entry.handle;
-        if let Some(word) = self.mapped.get_mut(at / 64) {
-            *word &= !(1 << (at % 64));
-        }
-        self.solid = self.solid.min(page);
-        Some(handle)
+        let first = page - entry.back;
+        let pages = self.table.get(first as usize)?.span;
+        Some(Extent { first, pages })
     }
 
-    /// Pages that have memory, from the highest down.
-    pub(super) fn backed(&self) -> impl Iterator<Item = PageIndex> + '_ {
-        self.table
-            .iter()
-            .enumerate()
-            .rev()
-            .filter_map(|(at, page)| {
-                let backed = matches!(page.state, PageState::Mapped | PageState::Sealed);
-                backed.then_some(at as PageIndex)
-            })
+    /// The extent is about to be unmapped: its handle.
+    pub(super) fn begin_unmap(&mut self, extent: Extent) -> Option<MemoryHandle> {
+        if self.extent(extent.first) != Some(extent) {
+            return None;
+        }
+        self.set(extent, PageState::Busy);
+        for page in extent.first..extent.first + extent.pages {
+            if let Some(word) = self.mapped.get_mut(page as usize / 64) {
+                *word &= !(1 << (page % 64));
+            }
+        }
+        self.solid = self.solid.min(extent.first);
+        let first = self.table.get(extent.first as usize)?;
+        Some(first.handle)
+    }
+
+    /// All extents, from the highest down.
+    pub(super) fn extents(&self) -> impl Iterator<Item = Extent> + '_ {
+        (0..self.len()).rev().filter_map(|page| {
+            let extent = self.extent(page)?;
+            (extent.first == page).then_some(extent)
+        })
     }
 
     /// Pages up to the highest that was ever touched.
@@ -259,6 +295,13 @@ mod tests {
     use super::*;
 
     const BASE: u64 = 7 << 30;
+
+    fn one(page: PageIndex) -> Extent {
+        Extent {
+            first: page,
+            pages: 1,
+        }
+    }
 
     fn naive_missing(pages: &Pages, address: u64, bytes: u64) -> u32 {
         let (first, end) = pages.touched(address, bytes);
@@ -278,12 +321,12 @@ mod tests {
                 match (map, pages.state(page)) {
                     (true, PageState::Bare) => {
                         pages.begin_map(page);
-                        pages.seal(page, u64::from(page) + 1);
+                        pages.seal(one(page), u64::from(page) + 1);
                         pages.open(page);
                     }
                     (false, PageState::Mapped) => {
-                        assert_eq!(pages.begin_unmap(page), Some(u64::from(page) + 1));
-                        pages.leave_bare(page);
+                        assert_eq!(pages.begin_unmap(one(page)), Some(u64::from(page) + 1));
+                        pages.leave_bare(one(page));
                     }
                     _ => {}
                 }
@@ -311,5 +354,27 @@ mod tests {
         assert_eq!(pages.within(BASE + 1, 2 * page - 1), (1, 2));
         assert_eq!(pages.within(BASE + 1, page), (1, 1));
         assert_eq!(pages.within(BASE + 1, 10), (1, 1));
+    }
+
+    // Without it part of an extent could be unmapped, which the driver refuses, or another
+    // one's handle be released.
+    #[test]
+    fn an_extent_goes_as_a_whole() {
+        let mut pages = Pages::new(BASE, 1 << 40, LEAST_PAGE);
+        let extent = Extent { first: 3, pages: 4 };
+        (3..8).for_each(|page| pages.begin_map(page));
+        pages.seal(extent, 77);
+        pages.seal(one(7), 78);
+        assert_eq!(pages.extent(6), Some(extent));
+        assert_eq!(pages.missing(BASE, 8 * LEAST_PAGE), 8);
+        (3..8).for_each(|page| pages.open(page));
+        assert_eq!(pages.missing(BASE, 8 * LEAST_PAGE), 3);
+        assert_eq!(pages.extents().collect::<Vec<_>>(), [one(7), extent]);
+        assert_eq!(pages.begin_unmap(one(4)), None);
+        assert_eq!(pages.begin_unmap(extent), Some(77));
+        pages.leave_bare(extent);
+        assert_eq!(pages.extent(4), None);
+        assert_eq!(pages.missing(BASE, 8 * LEAST_PAGE), 7);
+        assert_eq!(pages.extents().collect::<Vec<_>>(), [one(7)]);
     }
 }

@@ -7,10 +7,12 @@
 //! * A request gets pieces of its own stream at once, and those of others when complete.
 //! * Of the pieces that are looked at, the one wins whose place misses the fewest pages.
 
+use std::iter;
+
 use cupola_core::tlsf::{Hooks, Piece};
 use cupola_sys::driver::CUdeviceptr;
 
-use super::pages::{PageIndex, Pages};
+use super::pages::{Extent, Pages};
 use super::stamp::{Stamp, StreamIndex};
 
 #[derive(Debug, Default)]
@@ -115,23 +117,34 @@ impl Rules {
             .map_or(0, |region| region.missing(address, bytes))
     }
 
-    /// The pages of a piece that are backed, wholly in it, and used by nothing that runs, from
-    /// the highest down.
-    pub(super) fn idle_pages<'a>(
+    /// The extents that lie in a piece as a whole and are used by nothing that runs, from the
+    /// highest down.
+    pub(super) fn idle<'a>(
         &'a self,
         piece: &Piece<Stamp>,
-    ) -> impl Iterator<Item = (CUdeviceptr, PageIndex)> + use<'a> {
+    ) -> impl Iterator<Item = (CUdeviceptr, Extent)> + use<'a> {
         let (offset, size) = (piece.offset, piece.size);
         self.region(offset).into_iter().flat_map(move |region| {
             let (first, end) = region.within(offset, size);
-            (first..end.min(region.len()).max(first))
-                .rev()
-                .filter(move |&page| {
-                    use super::pages::PageState::{Mapped, Sealed};
-                    matches!(region.state(page), Mapped | Sealed)
-                        && self.is_done(region.freed(page))
-                })
-                .map(move |page| (region.address(page), page))
+            let mut at = end.min(region.len());
+            iter::from_fn(move || {
+                while at > first {
+                    at -= 1;
+                    let Some(extent) = region.extent(at) else {
+                        continue;
+                    };
+                    if extent.first < first {
+                        return None;
+                    }
+                    let whole = extent.first + extent.pages == at + 1;
+                    at = extent.first;
+                    let pages = extent.first..extent.first + extent.pages;
+                    if whole && { pages }.all(|page| self.is_done(region.freed(page))) {
+                        return Some((region.address(extent.first), extent));
+                    }
+                }
+                None
+            })
         })
     }
 }

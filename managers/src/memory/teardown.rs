@@ -62,15 +62,16 @@ fn release(pool: &Pool) -> Result<()> {
         let regions = std::mem::take(&mut central.heap.rules_mut().regions);
         drop(central);
         for mut region in regions {
-            let backed: Vec<_> = region.backed().collect();
+            let extents: Vec<_> = region.extents().collect();
             let mut left = 0;
-            for page in backed {
-                let Some(handle) = region.begin_unmap(page) else {
+            for extent in extents {
+                let Some(handle) = region.begin_unmap(extent) else {
                     continue;
                 };
-                // SAFETY: the page is mapped, and nothing that runs uses it.
-                match unsafe { vmm.unmap(region.address(page)) } {
-                    Ok(()) => mapper.cache.push(handle),
+                let bytes = u64::from(extent.pages) * pool.page;
+                // SAFETY: the extent is mapped, and nothing that runs uses it.
+                match unsafe { vmm.unmap(region.address(extent.first), bytes) } {
+                    Ok(()) => mapper.put_by(handle, extent.pages),
                     Err(error) => {
                         left += 1;
                         note(Err(error));
@@ -82,11 +83,11 @@ fn release(pool: &Pool) -> Result<()> {
                 note(unsafe { vmm.unreserve(region.base(), region.bytes()) });
             }
         }
-        while let Some(handle) = mapper.cache.pop() {
+        while let Some(memory) = mapper.take_any() {
             // SAFETY: it is mapped nowhere, and nobody else has it.
-            let released = unsafe { vmm.release(handle) };
+            let released = unsafe { vmm.release(memory.handle) };
             // Given up, as everything that the driver refuses to take back.
-            pool.release_charge(pool.page);
+            pool.release_charge(u64::from(memory.pages) * pool.page);
             note(released);
         }
     }

@@ -159,7 +159,7 @@ impl Pool {
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let free = self.free_bytes();
         let mapped = self.budget.used();
-        let cache = lock(&self.mapper).cache.len() as u64 * self.page;
+        let cache = lock(&self.mapper).cached() * self.page;
         let cached = free.ready + cache + self.kept_bytes();
         let loose = free.ready - free.largest.min(free.ready);
         let mut calls = self.calls.read();

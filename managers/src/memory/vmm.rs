@@ -21,8 +21,8 @@ use crate::context::ContextCore;
 use crate::device::has_virtual_memory;
 use crate::error::{Result, Site};
 
-/// Physical memory of one page (`cuMemCreate`).
-pub(super) type PageHandle = CUmemGenericAllocationHandle;
+/// Physical memory of some pages (`cuMemCreate`).
+pub(super) type MemoryHandle = CUmemGenericAllocationHandle;
 
 /// Declares the counters and their snapshot together.
 macro_rules! calls {
@@ -214,16 +214,16 @@ impl Vmm {
         })
     }
 
-    /// Physical memory of one page.
+    /// Physical memory of `bytes` bytes, whole pages.
     #[track_caller]
-    pub(super) fn create(&self) -> Result<PageHandle> {
-        let mut handle: PageHandle = 0;
+    pub(super) fn create(&self, bytes: u64) -> Result<MemoryHandle> {
+        let mut handle: MemoryHandle = 0;
         self.call(&self.calls.create, |driver| {
             // SAFETY: both outlive the call.
             unsafe {
                 driver.cuMemCreate(
                     &raw mut handle,
-                    self.page as usize,
+                    bytes as usize,
                     &raw const self.properties,
                     0,
                 )
@@ -235,22 +235,28 @@ impl Vmm {
     /// # Safety
     /// The handle comes from `create`, is not mapped, and is not used again if this succeeds.
     #[track_caller]
-    pub(super) unsafe fn release(&self, handle: PageHandle) -> Result<()> {
+    pub(super) unsafe fn release(&self, handle: MemoryHandle) -> Result<()> {
         // SAFETY: the caller's promise.
         self.give_back(&self.calls.release, |driver| unsafe {
             driver.cuMemRelease(handle)
         })
     }
 
-    /// Puts a page of memory behind the page of addresses at `at`. Nobody may access it yet.
+    /// Puts all memory of a handle behind the `bytes` bytes of addresses at `at`. Nobody may
+    /// access it yet.
     ///
     /// # Safety
-    /// The addresses are reserved and nothing is mapped there.
+    /// The handle has as many, the addresses are reserved, and nothing is mapped there.
     #[track_caller]
-    pub(super) unsafe fn map(&self, at: CUdeviceptr, handle: PageHandle) -> Result<()> {
+    pub(super) unsafe fn map(
+        &self,
+        at: CUdeviceptr,
+        bytes: u64,
+        handle: MemoryHandle,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         self.call(&self.calls.map, |driver| unsafe {
-            driver.cuMemMap(at, self.page as usize, 0, handle, 0)
+            driver.cuMemMap(at, bytes as usize, 0, handle, 0)
         })
     }
 
@@ -267,12 +273,13 @@ impl Vmm {
     }
 
     /// # Safety
-    /// A page is mapped at `at`, and no work that uses it runs or is on a stream.
+    /// A handle of `bytes` bytes is mapped at `at`, and no work that uses it runs or is on a
+    /// stream.
     #[track_caller]
-    pub(super) unsafe fn unmap(&self, at: CUdeviceptr) -> Result<()> {
+    pub(super) unsafe fn unmap(&self, at: CUdeviceptr, bytes: u64) -> Result<()> {
         // SAFETY: the caller's promise.
         self.give_back(&self.calls.unmap, |driver| unsafe {
-            driver.cuMemUnmap(at, self.page as usize)
+            driver.cuMemUnmap(at, bytes as usize)
         })
     }
 }
