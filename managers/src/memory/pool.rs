@@ -259,6 +259,12 @@ impl Pool {
         stream: &Stream,
         ask: Ask,
     ) -> Result<NonNull<Header>> {
+        // A thread with more streams than its table remembers comes here for a hit.
+        // SAFETY: the lane is this thread's, which is not within it.
+        let kept = lane.and_then(|lane| unsafe { lane.with(|content| content.pop(slot, bytes)) });
+        if let Some(piece) = kept {
+            return Ok(piece);
+        }
         if let Some(lane) = lane
             && let Some(batch) = line.depot.pop(slot)
         {
