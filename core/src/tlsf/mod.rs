@@ -237,9 +237,12 @@ where
     #[inline]
     pub fn take(&mut self, place: Place<H::Data>, data: H::Data) -> Result<Block, AllocateError> {
         let piece = self.piece(place.within).ok_or(AllocateError::NoFit)?;
-        let end = place.offset + place.size;
-        let inside = piece.offset <= place.offset && end <= piece.end();
-        let allowed = inside
+        // The fields are the caller's to change.
+        let whole = (place.offset | place.size).is_multiple_of(GRANULE) && place.size > 0;
+        let end = place.offset.checked_add(place.size);
+        let within = end.is_some_and(|end| end <= piece.end()) && piece.offset <= place.offset;
+        let allowed = (within || cfg!(mutant = "tlsf_place_taken_unseen"))
+            && whole
             && self
                 .hooks
                 .rank(place.offset, place.size, &piece.data)

@@ -3,6 +3,7 @@
 use std::ptr::NonNull;
 
 use cupola_core::tlsf::Block;
+use cupola_sys::driver::CUdeviceptr;
 
 use super::classes::{Slot, slots_of_slab};
 use super::header::{Header, Headers, Home};
@@ -21,6 +22,8 @@ pub(super) struct Central {
     pub(super) empty: u64,
     /// Pieces that nobody will bring back.
     pub(super) abandoned: u64,
+    /// Blocks that stand for chunks without memory, and their bytes.
+    holes: (u64, u64),
     /// Blocks that will be placed before threads may keep exact sizes again.
     tight: u32,
 }
@@ -46,6 +49,7 @@ impl Central {
             peak_held: 0,
             empty: 0,
             abandoned: 0,
+            holes: (0, 0),
             tight: 0,
         }
     }
@@ -76,7 +80,22 @@ impl Central {
 
     #[inline]
     pub(super) fn note_peak(&mut self) {
-        self.peak_held = self.peak_held.max(self.heap.used_bytes());
+        let held = self.heap.used_bytes() - self.holes.1;
+        self.peak_held = self.peak_held.max(held);
+    }
+
+    /// Takes addresses without memory out of the heap. `None` when they are not free, or work
+    /// may still use them.
+    pub(super) fn dig(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
+        let hole = self.heap.take_idle_at(address, bytes)?;
+        self.holes = (self.holes.0 + 1, self.holes.1 + hole.size());
+        Some(hole)
+    }
+
+    /// The addresses of a hole are free again.
+    pub(super) fn fill(&mut self, hole: Block) {
+        self.holes = (self.holes.0 - 1, self.holes.1 - hole.size());
+        self.heap.undo(hole, Stamp::READY);
     }
 
     /// A header for a block of the heap.
@@ -154,6 +173,7 @@ impl Central {
     /// How many pieces somebody has, and will bring back.
     pub(super) fn outstanding(&self) -> u64 {
         let (slots, slabs) = self.slabs.count();
-        self.heap.used_blocks() - slabs + slots + self.empty - self.abandoned
+        let blocks = self.heap.used_blocks() - self.holes.0 - slabs;
+        blocks + slots + self.empty - self.abandoned
     }
 }

@@ -70,7 +70,8 @@ impl Pool {
 
     pub(super) fn named(&self) -> Vec<(&'static str, NamedUsage)> {
         let mut names: HashMap<&'static str, NamedUsage> = HashMap::new();
-        {
+        // In a fork another thread may have left the lock taken.
+        if self.core.not_forked().is_ok() {
             let central = self.central.lock();
             for header in central.headers.all() {
                 if let (Some(bytes), Some(name)) = (header.requested(), header.name()) {

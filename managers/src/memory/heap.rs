@@ -55,14 +55,29 @@ impl Heap {
     /// It overlaps one that is there: the driver gave it twice.
     pub(super) fn add_region(&mut self, region: Pages) -> Result<(), RangeError> {
         let (base, bytes) = (region.base(), region.bytes());
+        if self.rules().region(base).is_some() {
+            return Err(RangeError::Overlap);
+        }
+        // First, so that it is not merged with a range that it touches.
+        self.rules_mut().enter(region);
+        let added = self.add(base, bytes);
+        if added.is_err() {
+            self.rules_mut().leave(base);
+        }
+        added
+    }
+
+    /// Adds free addresses to a region that is there.
+    ///
+    /// # Errors
+    /// Some of them are there.
+    pub(super) fn add(&mut self, base: CUdeviceptr, bytes: u64) -> Result<(), RangeError> {
         let mut added = self.tlsf.add_range(base, bytes, Stamp::READY);
         if added == Err(RangeError::NoNodes) {
             self.lend();
             added = self.tlsf.add_range(base, bytes, Stamp::READY);
         }
-        added?;
-        self.rules_mut().regions.push(region);
-        Ok(())
+        added.map(drop)
     }
 
     fn lend(&mut self) {
@@ -220,5 +235,43 @@ impl Heap {
     /// Blocks that were carved and not freed.
     pub(super) fn used_blocks(&self) -> u64 {
         u64::from(self.tlsf.usage().used_blocks)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::memory::pages::LEAST_PAGE;
+
+    // Without it a free piece could lie in two ranges, and a block be mapped by the table of
+    // one of them.
+    #[test]
+    fn no_block_lies_in_two_ranges() {
+        const RANGE: u64 = 4 * LEAST_PAGE;
+        let mut heap = Heap::new();
+        let bases = [9, 8, 7, 10].map(|at| at * RANGE);
+        for base in bases {
+            let region = Pages::new(base, RANGE, LEAST_PAGE);
+            heap.add_region(region).unwrap();
+        }
+        let again = Pages::new(8 * RANGE, RANGE, LEAST_PAGE);
+        assert!(heap.add_region(again).is_err());
+        heap.sweep();
+        assert_eq!(heap.look(RANGE + 1, 1, 1), None);
+        let third = 3 * LEAST_PAGE;
+        let mut found: Vec<_> = std::iter::from_fn(|| {
+            let place = heap.look(third, 1, 1)?;
+            heap.take(place)
+        })
+        .collect();
+        found.sort_unstable_by_key(|block| block.offset());
+        let places: Vec<_> = found.iter().map(|block| block.offset()).collect();
+        assert_eq!(places, [7, 8, 9, 10].map(|at| at * RANGE));
+        for block in found {
+            heap.free(block, Stamp::READY);
+        }
+        assert_eq!(heap.blocks().len(), 4);
+        assert_eq!(heap.rules().missing(7 * RANGE, RANGE), 4);
+        assert_eq!(heap.rules().missing(6 * RANGE, RANGE), u32::MAX);
     }
 }

@@ -14,8 +14,7 @@
 //!
 //! The context is never synchronised: other streams' work goes on.
 
-use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::central::Want;
 use super::line::Line;
@@ -62,14 +61,15 @@ impl Pool {
                 // Theirs and ours at once could wait for each other.
                 drop(mapper);
                 for other in shared.others(self) {
-                    other.give_up_idle()?;
+                    // What is wrong with them is for those who use them.
+                    let _ = other.give_up_idle();
                 }
                 mapper = lock(&self.mapper);
                 if let Some(found) = self.find(&mut mapper, want, From::Idle)? {
                     return Ok(found);
                 }
             }
-            if let Some(found) = self.wait_for(&mut mapper, want, line)? {
+            if let Some(found) = self.wait_for(&mut mapper, want)? {
                 return Ok(found);
             }
             let full = mapper.full.take();
@@ -191,24 +191,13 @@ impl Pool {
 
     /// Waits on the host until work completes that uses what was freed.
     #[track_caller]
-    fn wait_for(&self, mapper: &mut Mapper, want: Want, line: &Line) -> Result<Option<Found>> {
+    fn wait_for(&self, mapper: &mut Mapper, want: Want) -> Result<Option<Found>> {
         let deadline = Instant::now() + self.config.wait;
-        let mut counted = false;
+        if self.all_lines().iter().any(|line| line.clock.is_pending()) {
+            count(&self.counters.host_waits);
+        }
         loop {
-            // The request's own stream first: what it frees it may use without waiting, but
-            // pages have to be complete to be mapped elsewhere.
-            let mut pending: Vec<Arc<Line>> = self.all_lines();
-            pending.retain(|line| line.clock.is_pending());
-            pending.sort_by_key(|other| other.index != line.index);
-            let Some(next) = pending.first() else {
-                return Ok(None);
-            };
-            if !counted {
-                count(&self.counters.host_waits);
-                counted = true;
-            }
-            let ticket = next.clock.done() + 1;
-            if !next.clock.wait_on_host(&self.core, ticket, deadline)? {
+            if !self.wait_for_any(deadline)? {
                 return Ok(None);
             }
             self.drain();
@@ -216,6 +205,34 @@ impl Pool {
             self.look_around()?;
             if let Some(found) = self.find(mapper, want, From::Idle)? {
                 return Ok(Some(found));
+            }
+        }
+    }
+
+    /// Waits until some stream has completed more than the pool knows of. False when none has
+    /// by `deadline`, or nothing is under way.
+    #[track_caller]
+    fn wait_for_any(&self, deadline: Instant) -> Result<bool> {
+        let spin = Instant::now() + Duration::from_micros(20);
+        let mut nap = Duration::from_micros(50);
+        loop {
+            let mut pending = false;
+            for line in self.all_lines() {
+                let known = self.central.lock().heap.rules().done(line.index);
+                if line.clock.poll(&self.core)? > known.unwrap_or(0) {
+                    return Ok(true);
+                }
+                pending |= line.clock.is_pending();
+            }
+            let now = Instant::now();
+            if !pending || now >= deadline {
+                return Ok(false);
+            }
+            if now < spin {
+                std::hint::spin_loop();
+            } else {
+                std::thread::sleep(nap.min(deadline - now));
+                nap = (nap * 2).min(Duration::from_millis(1));
             }
         }
     }

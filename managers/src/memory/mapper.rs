@@ -104,7 +104,7 @@ impl Pool {
         from: From,
     ) -> Result<Option<Found>> {
         let Some(vmm) = &self.vmm else {
-            return self.find_in_chunks(mapper, want);
+            return self.find_in_chunks(mapper, want, from);
         };
         loop {
             let place = {
@@ -130,7 +130,15 @@ impl Pool {
                         Mapped::Short => return Ok(None),
                     }
                 }
-                None => self.reserve(vmm, want)?,
+                None => match self.reserve(vmm, want) {
+                    Ok(()) => {}
+                    refused if is_out_of_memory(&refused) => {
+                        // What others have freed may still do.
+                        mapper.full = refused.err();
+                        return Ok(None);
+                    }
+                    refused => refused?,
+                },
             }
         }
     }
@@ -570,7 +578,7 @@ impl Plan {
 // Without virtual memory management.
 impl Pool {
     #[track_caller]
-    fn find_in_chunks(&self, mapper: &mut Mapper, want: Want) -> Result<Option<Found>> {
+    fn find_in_chunks(&self, mapper: &mut Mapper, want: Want, from: From) -> Result<Option<Found>> {
         loop {
             {
                 let mut central = self.central.lock();
@@ -579,7 +587,18 @@ impl Pool {
                 }
             }
             if !self.add_chunk(mapper, want)? {
-                return Ok(None);
+                // Chunks that nothing uses may be too small for it, and all that the limit has.
+                let before = self.budget.used();
+                if from == From::Idle {
+                    self.release_chunks(mapper)?;
+                }
+                if self.budget.used() >= before {
+                    return Ok(None);
+                }
+                mapper.full = None;
+                if !self.add_chunk(mapper, want)? {
+                    return Ok(None);
+                }
             }
             count(&self.counters.grown);
         }
@@ -644,9 +663,21 @@ impl Pool {
 
     #[track_caller]
     fn enter_chunk(&self, mapper: &mut Mapper, base: CUdeviceptr, bytes: u64) -> Result<()> {
-        let mut central = self.central.lock();
-        // The driver may give addresses again that stand for a chunk given back.
-        let overlaps = |chunk: &Chunk| chunk.base < base + bytes && base < chunk.base + chunk.bytes;
+        let end = base + bytes;
+        // The driver may give addresses again that stand for chunks given back.
+        let overlaps = |chunk: &Chunk| chunk.base < end && base < chunk.base + chunk.bytes;
+        let known = mapper
+            .chunks
+            .iter()
+            .any(|chunk| overlaps(chunk) && chunk.hole.is_none());
+        if known || !base.is_multiple_of(super::heap::GRANULE) {
+            return self.refuse_chunk(base, bytes);
+        }
+        let mut old: Vec<Chunk> = mapper
+            .chunks
+            .extract_if(.., |chunk| overlaps(chunk))
+            .collect();
+        old.sort_unstable_by_key(|chunk| chunk.base);
         let mut region = Pages::new(base, bytes, self.page);
         for page in 0..(bytes / self.page) as u32 {
             region.begin_map(page);
@@ -659,25 +690,50 @@ impl Pool {
             );
             region.open(page);
         }
-        if let Some(at) = mapper.chunks.iter().position(overlaps) {
-            let old = mapper.chunks.swap_remove(at);
-            let same = old.base == base && old.bytes == bytes;
-            if let (Some(hole), true) = (old.hole, same) {
-                central.heap.undo(hole, Stamp::READY);
-                if let Some(known) = central.heap.rules_mut().region_mut(base) {
-                    *known = region;
-                }
-                mapper.chunks.push(Chunk { hole: None, ..old });
-                return Ok(());
+        let central = &mut *self.central.lock();
+        // Of each only what lies outside stays a hole.
+        let mut rests = Vec::new();
+        for chunk in &old {
+            if let Some(hole) = chunk.hole {
+                central.fill(hole);
             }
-            mapper.chunks.push(old);
-            drop(central);
-            return self.refuse_chunk(base, bytes);
+            let to = chunk.base + chunk.bytes;
+            for (from, to) in [(chunk.base, base.min(to)), (end.max(chunk.base), to)] {
+                // They are free: they were just given back.
+                if from < to
+                    && let Some(hole) = central.dig(from, to - from)
+                {
+                    rests.push(Chunk {
+                        base: from,
+                        bytes: to - from,
+                        hole: Some(hole),
+                    });
+                }
+            }
         }
-        if central.heap.add_region(region).is_err() {
-            drop(central);
-            return self.refuse_chunk(base, bytes);
+        let rules = central.heap.rules_mut();
+        for chunk in &old {
+            rules.leave(chunk.base);
         }
+        for rest in &rests {
+            rules.enter(Pages::new(rest.base, rest.bytes, self.page));
+        }
+        rules.enter(region);
+        // What lies between them is new.
+        let mut at = base;
+        for chunk in &old {
+            if at < chunk.base {
+                let _ = central.heap.add(at, chunk.base - at);
+            }
+            at = at.max(chunk.base + chunk.bytes);
+        }
+        if at < end {
+            let _ = central.heap.add(at, end - at);
+        }
+        if !old.is_empty() {
+            central.heap.sweep();
+        }
+        mapper.chunks.append(&mut rests);
         mapper.chunks.push(Chunk {
             base,
             bytes,
@@ -714,14 +770,13 @@ impl Pool {
             }
             let hole = {
                 let mut central = self.central.lock();
-                let heap = &mut central.heap;
-                let Some(hole) = heap.take_idle_at(chunk.base, chunk.bytes) else {
+                let Some(hole) = central.dig(chunk.base, chunk.bytes) else {
                     continue;
                 };
                 hole
             };
             if let Err(error) = self.free_chunk(chunk.base) {
-                self.central.lock().heap.undo(hole, Stamp::READY);
+                self.central.lock().fill(hole);
                 return Err(error);
             }
             chunk.hole = Some(hole);

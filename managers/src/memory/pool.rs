@@ -177,6 +177,7 @@ impl Pool {
     pub(crate) fn take(self: &Arc<Self>, ask: Ask, stream: &Stream) -> Result<NonNull<Header>> {
         self.core.healthy()?;
         if ask.align <= GRANULE
+            && ask.align.is_power_of_two()
             && ask.bytes > 0
             && let Some((slot, bytes)) = Slot::of(ask.bytes)
             && let Some(lane) = local::lately(self.number, stream.serial())

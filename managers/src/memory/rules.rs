@@ -17,7 +17,7 @@ use super::stamp::{Stamp, StreamIndex};
 
 #[derive(Debug, Default)]
 pub(super) struct Rules {
-    /// The reserved ranges, oldest first: nearly always one.
+    /// The reserved ranges by address: nearly always one.
     pub(super) regions: Vec<Pages>,
     /// By stream: up to which ticket all is complete.
     done: Vec<u64>,
@@ -42,7 +42,13 @@ impl Rules {
     /// Nothing that runs uses what has this stamp.
     #[inline]
     pub(super) fn is_done(&self, stamp: Stamp) -> bool {
-        is_done(&self.done, stamp)
+        stamp.is_ready() || stamp.ticket() <= self.done(stamp.stream()).unwrap_or(0)
+    }
+
+    /// Up to which ticket all of a stream is complete, if that was ever noted.
+    #[inline]
+    pub(super) fn done(&self, stream: StreamIndex) -> Option<u64> {
+        self.done.get(usize::from(stream)).copied()
     }
 
     /// Notes in its pages that a block was freed.
@@ -52,11 +58,10 @@ impl Rules {
     /// is kept: what the other freed merges with this only when that is complete.
     #[inline]
     pub(super) fn note_freed(&mut self, address: CUdeviceptr, bytes: u64, stamp: Stamp) {
-        let (regions, done) = (&mut self.regions, &self.done);
-        let Some(region) = regions.iter_mut().find(|region| region.holds(address)) else {
+        let is_done = self.is_done(stamp);
+        let Some(region) = self.region_mut(address) else {
             return;
         };
-        let is_done = is_done(done, stamp);
         region.note_freed(address, bytes, |before| {
             if cfg!(mutant = "page_has_the_last_stamp") {
                 stamp
@@ -102,19 +107,44 @@ impl Rules {
     /// The range that an address lies in.
     #[inline]
     pub(super) fn region(&self, address: CUdeviceptr) -> Option<&Pages> {
-        self.regions.iter().find(|region| region.holds(address))
+        let at = region_of(&self.regions, address)?;
+        self.regions.get(at)
     }
 
     #[inline]
     pub(super) fn region_mut(&mut self, address: CUdeviceptr) -> Option<&mut Pages> {
-        self.regions.iter_mut().find(|region| region.holds(address))
+        let at = region_of(&self.regions, address)?;
+        self.regions.get_mut(at)
+    }
+
+    /// Adds a range, which overlaps none that is there.
+    pub(super) fn enter(&mut self, region: Pages) {
+        let at = self
+            .regions
+            .partition_point(|other| other.base() < region.base());
+        self.regions.insert(at, region);
+    }
+
+    /// Forgets the range that begins here.
+    pub(super) fn leave(&mut self, base: CUdeviceptr) {
+        self.regions.retain(|region| region.base() != base);
+    }
+
+    /// Whether a range begins here: ranges may touch, and no block lies in two.
+    #[cold]
+    fn begins(&self, address: CUdeviceptr) -> bool {
+        !cfg!(mutant = "regions_merge")
+            && self
+                .regions
+                .binary_search_by_key(&address, Pages::base)
+                .is_ok()
     }
 
     /// How many pages of this place have to be mapped before it can be used.
     #[inline]
     pub(super) fn missing(&self, address: CUdeviceptr, bytes: u64) -> u32 {
         self.region(address)
-            .map_or(0, |region| region.missing(address, bytes))
+            .map_or(u32::MAX, |region| region.missing(address, bytes))
     }
 
     /// The extents that lie in a piece as a whole and are used by nothing that runs, from the
@@ -149,12 +179,15 @@ impl Rules {
     }
 }
 
+/// Which range an address lies in.
 #[inline]
-fn is_done(done: &[u64], stamp: Stamp) -> bool {
-    stamp.is_ready()
-        || done
-            .get(usize::from(stamp.stream()))
-            .is_some_and(|&done| stamp.ticket() <= done)
+fn region_of(regions: &[Pages], address: CUdeviceptr) -> Option<usize> {
+    let after = match regions {
+        [_] => 1,
+        _ => regions.partition_point(|region| region.base() <= address),
+    };
+    let at = after.checked_sub(1)?;
+    regions[at].holds(address).then_some(at)
 }
 
 impl Hooks for Rules {
@@ -165,6 +198,9 @@ impl Hooks for Rules {
 
     #[inline]
     fn may_merge(&self, left: &Piece<Stamp>, right: &Piece<Stamp>) -> bool {
+        if self.regions.len() > 1 && self.begins(right.offset) {
+            return false;
+        }
         self.single
             || left.data.stream() == right.data.stream()
             || (self.is_done(left.data) && self.is_done(right.data))

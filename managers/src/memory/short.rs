@@ -6,6 +6,7 @@
 
 use std::cell::UnsafeCell;
 use std::hint;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -21,7 +22,7 @@ pub(super) struct Short<T> {
 // SAFETY: one thread at a time has the value.
 unsafe impl<T: Send> Sync for Short<T> {}
 
-pub(super) struct ShortGuard<'a, T>(&'a Short<T>);
+pub(super) struct ShortGuard<'a, T>(&'a Short<T>, PhantomData<&'a mut T>);
 
 impl<T> Short<T> {
     pub(super) fn new(value: T) -> Self {
@@ -35,7 +36,7 @@ impl<T> Short<T> {
     #[inline]
     pub(super) fn lock(&self) -> ShortGuard<'_, T> {
         if self.try_take() {
-            return ShortGuard(self);
+            return ShortGuard(self, PhantomData);
         }
         self.wait()
     }
@@ -52,7 +53,7 @@ impl<T> Short<T> {
         let mut looks = 0;
         loop {
             if !self.taken.load(Ordering::Relaxed) && self.try_take() {
-                return ShortGuard(self);
+                return ShortGuard(self, PhantomData);
             }
             looks += 1;
             if looks < SPINS {

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
-use cupola_sys::driver::id;
+use cupola_sys::driver::{CUresult, id};
 
 use super::*;
 use crate::stream::Stream;
 use crate::{ExecutionManager, Live, ops};
 
 const PAGE: u64 = 2 << 20;
+const UNKNOWN: CUresult = CUresult::CUDA_ERROR_UNKNOWN;
 
 struct Bench {
     table: FaultTable,
@@ -94,5 +95,124 @@ fn a_page_waits_for_the_last_work_on_it() {
     free(pool.allocate_raw(2 * PAGE, 1, &other).unwrap(), &other);
     assert_eq!(pool.mapped(), 2 * PAGE);
     drop((pool, stream, other));
+    bench.check_empty();
+}
+
+// Without it a pool of chunks would never end once it had given a chunk back.
+#[test]
+fn chunks_that_were_given_back_do_not_keep_a_pool() {
+    let bench = Bench::new();
+    let stream = bench.stream();
+    let pool = bench.pool(64, Source::Chunks);
+    let blocks = [(); 2].map(|()| pool.allocate_raw(20 << 20, 1, &stream).unwrap());
+    let [kept, gone] = blocks;
+    free(gone, &stream);
+    assert_eq!(pool.trim(), Ok(32 << 20));
+    // Of what was ever out, nothing is what only stands for a chunk.
+    assert!(pool.usage().unwrap().peak_held < 41 << 20);
+    free(kept, &stream);
+    drop(pool);
+    assert_eq!(bench.table.count(id::cuMemFree_v2), 2);
+    drop(stream);
+    bench.check_empty();
+}
+
+// Without it a request could be refused although all memory is free, in chunks too small for it.
+#[test]
+fn idle_chunks_make_room_for_a_larger_one() {
+    let bench = Bench::new();
+    let stream = bench.stream();
+    let pool = bench.pool(32, Source::Chunks);
+    free(pool.allocate_raw(20 << 20, 1, &stream).unwrap(), &stream);
+    ops::synchronize(&stream).unwrap();
+    // At addresses that the driver may have given before, in another shape.
+    free(pool.allocate_raw(48 << 20, 1, &stream).unwrap(), &stream);
+    ops::synchronize(&stream).unwrap();
+    free(pool.allocate_raw(60 << 20, 1, &stream).unwrap(), &stream);
+    ops::synchronize(&stream).unwrap();
+    assert_eq!(pool.mapped(), 60 << 20);
+    pool.trim().unwrap();
+    let blocks = [(); 2].map(|()| pool.allocate_raw(20 << 20, 1, &stream).unwrap());
+    assert_eq!(pool.mapped(), 64 << 20);
+    for block in blocks {
+        free(block, &stream);
+    }
+    drop((pool, stream));
+    bench.check_empty();
+}
+
+// Without it the failure of another pool's context would refuse what this one could have.
+#[test]
+fn what_ails_another_pool_does_not_refuse_a_request() {
+    let bench = Bench::new();
+    let (stream, other) = (bench.stream(), bench.stream());
+    let limit = DeviceLimit::new(2 * PAGE);
+    let pools = [(); 2].map(|()| {
+        let config = PoolConfig::limit(2 * PAGE).within(&limit);
+        bench.context.memory_pool(config).unwrap()
+    });
+    free(pools[0].allocate_raw(PAGE, 1, &stream).unwrap(), &stream);
+    let block = pools[1].allocate_raw(PAGE, 1, &other).unwrap();
+    // The first thing that the other pool is asked for.
+    let release = self::block(&other);
+    bench.table.fail(id::cuMemRelease, 1, UNKNOWN);
+    let refused = pools[1].allocate_raw(PAGE, 1, &other);
+    assert!(matches!(refused, Err(Error::OverLimit(_))), "{refused:?}");
+    drop(release);
+    let more = pools[1].allocate_raw(PAGE, 1, &other).unwrap();
+    assert_eq!(limit.used(), 2 * PAGE);
+    free(more, &other);
+    free(block, &other);
+    drop((pools, stream, other));
+    bench.check_empty();
+}
+
+// Without it a request would wait for its own stream alone, while what it needs is free as soon
+// as another stream's work ends.
+#[test]
+fn a_request_waits_for_whichever_stream_is_first() {
+    let bench = Bench::new();
+    let (stream, other) = (bench.stream(), bench.stream());
+    let config = PoolConfig {
+        wait: Duration::from_secs(20),
+        ..PoolConfig::limit(2 * PAGE)
+    };
+    let pool = bench.context.memory_pool(config).unwrap();
+    let own = pool.allocate_raw(PAGE / 2, 1, &stream).unwrap();
+    let theirs = pool.allocate_raw(PAGE, 1, &other).unwrap();
+    let (held, release) = (block(&stream), block(&other));
+    free(own, &stream);
+    free(theirs, &other);
+    let begin = std::time::Instant::now();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            drop(release);
+        });
+        // Not aligned to what the other stream has: only a page that is unmapped there will do.
+        let block = pool.allocate_raw(PAGE + PAGE / 4, 1, &stream).unwrap();
+        free(block, &stream);
+    });
+    assert!(begin.elapsed() < Duration::from_secs(10));
+    drop(held);
+    drop((pool, stream, other));
+    bench.check_empty();
+}
+
+// Without it a wrong alignment would be an error or none, by what the thread had kept.
+#[test]
+fn alignments_are_checked_on_every_way() {
+    let bench = Bench::new();
+    let stream = bench.stream();
+    let pool = bench.pool(2, Source::Best);
+    for _ in 0..2 {
+        for align in [0, 3, 2 * PAGE] {
+            let refused = pool.allocate_raw(1024, align, &stream);
+            assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
+        }
+        // The second time a magazine has pieces.
+        free(pool.allocate_raw(1024, 1, &stream).unwrap(), &stream);
+    }
+    drop((pool, stream));
     bench.check_empty();
 }

@@ -99,6 +99,10 @@ impl Pool {
     /// Bytes that are alive, blocks that are alive, and what went through all lanes.
     pub(super) fn flow(&self) -> Flow {
         let sum = Flow::default();
+        if self.core.not_forked().is_err() {
+            // Another thread may have left a lock taken; as below.
+            return sum;
+        }
         sum.absorb(&self.past);
         let lanes = lock(&self.lanes).clone();
         for lane in &lanes {
@@ -108,6 +112,9 @@ impl Pool {
     }
 
     pub(super) fn free_bytes(&self) -> FreeBytes {
+        if self.core.not_forked().is_err() {
+            return FreeBytes::default();
+        }
         let central = self.central.lock();
         let rules = central.heap.rules();
         let mut free = FreeBytes::default();
@@ -142,7 +149,7 @@ impl Pool {
         free
     }
 
-    /// Bytes that lanes and depots keep. Seizes every lane.
+    /// Bytes that lanes keep. Seizes every lane.
     pub(super) fn kept_bytes(&self) -> u64 {
         let lanes = lock(&self.lanes).clone();
         lanes
