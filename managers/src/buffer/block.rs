@@ -168,7 +168,7 @@ impl Drop for Block {
         }
         // SAFETY: the piece is the block's, which is gone after this; its stream has been made to
         // wait for all uses, or they are over.
-        if joined.is_err() || unsafe { Pool::put(self.piece, &self.home) }.is_err() {
+        if joined.is_err() || unsafe { Pool::put_at(self.piece, &self.home, None) }.is_err() {
             self.give_up();
         }
     }

@@ -95,7 +95,14 @@ impl Bias {
     /// wait for itself.
     pub(crate) fn seize(&self) -> Seizure<'_> {
         let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
-        let seizure = self.want(gate);
+        self.wanted.fetch_or(SEIZED, Ordering::Relaxed);
+        if !cfg!(mutant = "bias_seize_without_barrier") {
+            self.barrier.heavy();
+        }
+        let seizure = Seizure {
+            bias: self,
+            _gate: gate,
+        };
         let mut turns = 0;
         while seizure.is_inside() {
             pause(turns);
@@ -104,29 +111,14 @@ impl Bias {
         seizure
     }
 
-    /// As [`seize`](Self::seize), but looks `turns` times at most whether the owner has left:
-    /// it may not be running. `None` too when somebody else has a seizure.
-    pub(crate) fn try_seize(&self, turns: u32) -> Option<Seizure<'_>> {
-        let seizure = self.want(self.gate.try_lock().ok()?);
-        for turn in 0..turns {
-            if !seizure.is_inside() {
-                return Some(seizure);
-            }
-            pause(turn);
-        }
-        None
-    }
-
-    /// Tells the owner that the lock is wanted; whether it is inside can be asked then.
-    fn want<'a>(&'a self, gate: MutexGuard<'a, ()>) -> Seizure<'a> {
-        self.wanted.fetch_or(SEIZED, Ordering::Relaxed);
-        if !cfg!(mutant = "bias_seize_without_barrier") {
-            self.barrier.heavy();
-        }
-        Seizure {
-            bias: self,
-            _gate: gate,
-        }
+    /// Keeps everybody else out until the value is dropped, for an owner that may not enter:
+    /// waits for who has a seizure, and not for flags. It takes no barrier: nobody but the
+    /// owner is ever inside, and others seize the lock with the gate that this takes.
+    ///
+    /// # Safety
+    /// As [`enter`](Self::enter).
+    pub(crate) unsafe fn hold(&self) -> MutexGuard<'_, ()> {
+        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets flags. The owner is out when this returns, and does not enter as long as there

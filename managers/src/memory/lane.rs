@@ -295,6 +295,9 @@ pub(super) fn add(counter: &AtomicU64, more: u64) {
 /// Flag of the bias: its pool is closed, or its thread has ended.
 const CLOSED: u32 = 1;
 
+/// Flag of the bias: what goes through the lane is recorded, off the hit path.
+pub(super) const RECORDED: u32 = 2;
+
 // Lines of its own: other threads' lanes must not slow it down.
 #[repr(align(128))]
 pub(super) struct Lane {
@@ -350,7 +353,7 @@ impl Lane {
         work(unsafe { &mut *self.content.get() })
     }
 
-    /// Runs `work` as the owner, or with the lane seized where that is not possible.
+    /// Runs `work` as the owner, whatever keeps it from entering.
     ///
     /// # Safety
     /// As `own`.
@@ -363,7 +366,24 @@ impl Lane {
             unsafe { self.bias.leave() };
             return result;
         }
-        self.seize(work)
+        // SAFETY: the caller's promise.
+        let _held = unsafe { self.bias.hold() };
+        // SAFETY: the owner holds the lock, so nobody else touches the content.
+        work(unsafe { &mut *self.content.get() })
+    }
+
+    /// As `with`, and nothing where the lane is closed.
+    ///
+    /// # Safety
+    /// As `own`; the lane outlives the call, even if it is closed and its pool ends meanwhile.
+    pub(super) unsafe fn with_open<R>(&self, work: impl FnOnce(&mut Content) -> R) -> Option<R> {
+        // SAFETY: the caller's promise.
+        let _held = unsafe { self.bias.hold() };
+        if self.bias.flags() & CLOSED != 0 {
+            return None;
+        }
+        // SAFETY: the owner holds the lock, so nobody else touches the content.
+        Some(work(unsafe { &mut *self.content.get() }))
     }
 
     /// Takes everything out: `give` gets it batch by batch, with what it is stamped by.

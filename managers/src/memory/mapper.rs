@@ -12,6 +12,7 @@ use cupola_sys::driver::CUdeviceptr;
 
 use super::central::Want;
 use super::heap::Heap;
+use super::history::Action;
 use super::pages::{Extent, PageIndex, PageState, Pages};
 use super::pool::{Pool, count};
 use super::stamp::Stamp;
@@ -658,6 +659,7 @@ impl Pool {
         // SAFETY: `base` outlives the call, and the context is current.
         let allocated = unsafe { driver.cuMemAlloc_v2(&raw mut base, bytes as usize) };
         self.core.check(allocated)?;
+        self.history.note_memory(Action::Map, base, bytes);
         Ok(base)
     }
 
@@ -747,6 +749,7 @@ impl Pool {
     fn refuse_chunk(&self, base: CUdeviceptr, bytes: u64) -> Result<()> {
         self.free_chunk(base)?;
         self.release_charge(bytes);
+        self.history.note_memory(Action::Unmap, base, bytes);
         let problem = "the driver's memory overlaps what the pool had before";
         Err(Error::invalid("memory", problem))
     }
@@ -781,6 +784,8 @@ impl Pool {
             }
             chunk.hole = Some(hole);
             self.release_charge(chunk.bytes);
+            self.history
+                .note_memory(Action::Unmap, chunk.base, chunk.bytes);
         }
         Ok(())
     }

@@ -27,6 +27,7 @@ mod control;
 pub(crate) mod depot;
 mod header;
 mod heap;
+pub mod history;
 mod ladder;
 mod lane;
 mod line;
@@ -36,6 +37,7 @@ mod names;
 mod pages;
 mod pool;
 mod raw;
+mod record;
 mod rules;
 mod short;
 mod slab;
@@ -52,6 +54,7 @@ use cupola_core::Pressure;
 
 pub use config::{DeviceLimit, PoolConfig, Source};
 pub(crate) use header::Header;
+pub use history::Recording;
 pub(crate) use pool::{Ask, Pool};
 pub use raw::RawBlock;
 pub use usage::Usage;
@@ -301,6 +304,51 @@ impl MemoryPool {
     #[track_caller]
     pub fn usage(&self) -> Result<Usage> {
         self.pool().usage()
+    }
+
+    /// Begins a recording, which keeps the last `events` operations; one that was begun before
+    /// is lost. Host memory is taken as events come.
+    ///
+    /// While the pool is recorded an operation takes two locks and a look at the clock. After
+    /// this returns everything is recorded, on every thread; an operation that runs meanwhile
+    /// may be.
+    ///
+    /// # Errors
+    /// [`Error::Forked`].
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use cupola_managers::{ExecutionManager, PoolConfig, StreamConfig};
+    /// # let execution = ExecutionManager::new(cupola_sys::driver::Driver::load()?)?;
+    /// # let context = execution.devices().get(0)?.primary()?;
+    /// # let stream = context.streams().create(StreamConfig::default())?;
+    /// # let pool = context.memory_pool(PoolConfig::limit(1 << 30))?;
+    /// pool.record(100_000)?;
+    /// drop(pool.allocate::<f32>(1 << 20, &stream)?);
+    /// for event in pool.take_recording()?.events {
+    ///     println!("{:?} {:#x} {} bytes", event.action, event.address, event.bytes);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn record(&self, events: usize) -> Result<()> {
+        self.pool().record(events)
+    }
+
+    /// Ends the recording: what it has; nothing when none was begun.
+    ///
+    /// # Errors
+    /// [`Error::Forked`].
+    pub fn take_recording(&self) -> Result<Recording> {
+        self.pool().take_recording()
+    }
+
+    /// The last operations, as many as [`PoolConfig::history`] says. Before a refusal is
+    /// returned, [`on_refusal`](Self::on_refusal) may look at them.
+    ///
+    /// # Errors
+    /// [`Error::Forked`].
+    pub fn history(&self) -> Result<Recording> {
+        self.pool().last_events()
     }
 
     /// Blocks that are alive and their bytes, by name, the largest first.

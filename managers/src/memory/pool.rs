@@ -8,6 +8,7 @@
 //! mapper                                  driver calls, budget, ladder
 //! ```
 
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -21,14 +22,16 @@ use super::config::{PoolConfig, Source};
 use super::control::Callback;
 use super::header::Header;
 use super::heap::{GRANULE, granular};
-use super::lane::{Content, Flow, Lane, add};
+use super::history::{Action, History};
+use super::lane::{Content, Flow, Lane, RECORDED, add};
 use super::line::Line;
 use super::local;
 use super::mapper::Mapper;
 use super::names::Name;
 use super::pages::LEAST_PAGE;
+use super::record::CallSite;
 use super::short::Short;
-use super::stamp::StreamIndex;
+use super::stamp::{Stamp, StreamIndex};
 use super::vmm::{Calls, Vmm};
 use crate::buffer::BufferTable;
 use crate::context::{ContextCore, Holds, Kind};
@@ -99,6 +102,7 @@ pub(crate) struct Pool {
     pub(super) past: Flow,
     pub(super) counters: Counters,
     pub(super) calls: Arc<Calls>,
+    pub(super) history: Arc<History>,
     pub(super) table: Arc<BufferTable>,
     barrier: Barrier,
     pub(super) callback: Mutex<Option<Callback>>,
@@ -129,8 +133,9 @@ impl Pool {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         core.healthy()?;
         let calls = Arc::new(Calls::default());
+        let history = Arc::new(History::new(config.history));
         let vmm = match config.source {
-            Source::Best => Vmm::new(core, &calls)?,
+            Source::Best => Vmm::new(core, &calls, &history)?,
             Source::Chunks => None,
         };
         let pool = Arc::new(Self {
@@ -147,6 +152,7 @@ impl Pool {
             past: Flow::default(),
             counters: Counters::default(),
             calls,
+            history,
             table: Arc::clone(table),
             barrier: Barrier::of_process(),
             callback: Mutex::new(None),
@@ -197,6 +203,15 @@ impl Pool {
     #[inline(never)]
     #[track_caller]
     fn take_slow(self: &Arc<Self>, ask: Ask, stream: &Stream) -> Result<NonNull<Header>> {
+        let taken = self.take_missed(ask, stream);
+        if self.history.is_on() {
+            self.note_taken(ask, stream, &taken, Some(Location::caller()));
+        }
+        taken
+    }
+
+    #[track_caller]
+    fn take_missed(self: &Arc<Self>, ask: Ask, stream: &Stream) -> Result<NonNull<Header>> {
         if !ask.align.is_power_of_two() || ask.align > self.page {
             let problem = format!(
                 "{} is no power of two up to {}, the size of a page",
@@ -220,6 +235,12 @@ impl Pool {
                 }
             }
         };
+        if let Some(piece) = self.take_hit(ask, lane) {
+            // SAFETY: the piece is ours.
+            let header = unsafe { piece.as_ref() };
+            header.go_live(ask.bytes, ask.name, ask.stream(stream));
+            return Ok(piece);
+        }
         let piece = if ask.bytes == 0 {
             self.central.lock().nothing(Arc::as_ptr(self))
         } else {
@@ -443,6 +464,21 @@ impl Pool {
     #[inline]
     #[track_caller]
     pub(crate) unsafe fn put(piece: NonNull<Header>, stream: &Stream) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::put_at(piece, stream, Some(Location::caller())) }
+    }
+
+    /// As `put`, at a line of the user's, or at none.
+    ///
+    /// # Safety
+    /// As `put`.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) unsafe fn put_at(
+        piece: NonNull<Header>,
+        stream: &Stream,
+        site: CallSite,
+    ) -> Result<()> {
         // SAFETY: the piece is the caller's, so its pool is there.
         let pool = unsafe { &*piece.as_ref().pool() };
         if let Some(lane) = local::lately(pool.number, stream.serial()) {
@@ -458,7 +494,7 @@ impl Pool {
             Arc::increment_strong_count(pool);
             Arc::from_raw(pool)
         };
-        pool.put_slow(piece, stream)
+        pool.put_slow(piece, stream, site)
     }
 
     /// Takes a piece back that the lane's magazine has no room for. False when the lane cannot
@@ -468,54 +504,63 @@ impl Pool {
     /// So nobody has to count this.
     #[inline(never)]
     fn put_over(&self, lane: &Lane, piece: NonNull<Header>) -> bool {
-        let work = |content: &mut Content| {
-            // SAFETY: the piece is the caller's, who gives it away.
-            let header = unsafe { piece.as_ref() };
-            self.forget_name(header);
-            lane.flow.note_in(header.end_life(), add);
-            add(&lane.flow.spills, 1);
-            let (slot, bytes) = (header.slot.get(), header.bytes());
-            let line = &lane.line;
-            if !slot.is_kept() {
-                self.central.lock().put(piece, line.stamp());
-                return;
-            }
-            if let Some((batch, size)) = content.spill(slot, bytes) {
-                // SAFETY: whoever takes a batch out owns it.
-                let count = u64::from(unsafe { batch.as_ref() }.batch.get());
-                let pushed = if size == bytes {
-                    line.depot.push(slot, size * count, batch)
-                } else {
-                    Err(batch)
-                };
-                if let Err(batch) = pushed {
-                    self.central.lock().put_all(batch, line.stamp());
-                }
-            }
-            if !content.push(slot, bytes, piece) {
-                self.central.lock().put(piece, line.stamp());
-            }
-        };
         // SAFETY: the lane is this thread's, which is not within it.
-        unsafe { lane.own(work) }.is_some()
+        unsafe { lane.own(|content| self.take_over(lane, content, piece)) }.is_some()
+    }
+
+    /// What `put_over` does within the lane.
+    pub(super) fn take_over(&self, lane: &Lane, content: &mut Content, piece: NonNull<Header>) {
+        // SAFETY: the piece is the caller's, who gives it away.
+        let header = unsafe { piece.as_ref() };
+        self.forget_name(header);
+        lane.flow.note_in(header.end_life(), add);
+        add(&lane.flow.spills, 1);
+        let (slot, bytes) = (header.slot.get(), header.bytes());
+        let line = &lane.line;
+        if !slot.is_kept() {
+            self.central.lock().put(piece, line.stamp());
+            return;
+        }
+        if let Some((batch, size)) = content.spill(slot, bytes) {
+            // SAFETY: whoever takes a batch out owns it.
+            let count = u64::from(unsafe { batch.as_ref() }.batch.get());
+            let pushed = if size == bytes {
+                line.depot.push(slot, size * count, batch)
+            } else {
+                Err(batch)
+            };
+            if let Err(batch) = pushed {
+                self.central.lock().put_all(batch, line.stamp());
+            }
+        }
+        if !content.push(slot, bytes, piece) {
+            self.central.lock().put(piece, line.stamp());
+        }
     }
 
     #[inline(never)]
     #[track_caller]
-    fn put_slow(self: Arc<Self>, piece: NonNull<Header>, stream: &Stream) -> Result<()> {
+    fn put_slow(
+        self: Arc<Self>,
+        piece: NonNull<Header>,
+        stream: &Stream,
+        site: CallSite,
+    ) -> Result<()> {
         // In a fork another thread may have left a lock taken.
         self.core.not_forked()?;
         if let Some(lane) = self.lane_of(stream)?
-            && self.put_over(&lane, piece)
+            && (self.put_over(&lane, piece)
+                || (self.history.is_on() && self.put_recorded(&lane, piece, site)))
         {
             return Ok(());
         }
         let line = self.line(stream)?;
+        // SAFETY: the piece is the caller's, who gives it away.
+        let header = unsafe { piece.as_ref() };
+        self.note_put(header, Action::Free, (line.serial(), line.stamp()), site);
         {
             // Who names buffers has the lock.
             let mut central = self.central.lock();
-            // SAFETY: the piece is the caller's, who gives it away.
-            let header = unsafe { piece.as_ref() };
             self.forget_name(header);
             self.note(None, |flow, put| {
                 flow.note_in(header.end_life(), put);
@@ -544,9 +589,10 @@ impl Pool {
         if self.core.not_forked().is_err() {
             return;
         }
-        let mut central = self.central.lock();
         // SAFETY: the piece is the caller's, who gives it away.
         let header = unsafe { piece.as_ref() };
+        self.note_put(header, Action::Abandon, (0, Stamp::READY), None);
+        let mut central = self.central.lock();
         self.forget_name(header);
         self.note(None, |flow, put| flow.note_in(header.end_life(), put));
         central.abandoned += 1;
@@ -633,6 +679,9 @@ impl Pool {
             let mut lanes = lock(&self.lanes);
             if self.is_closed() {
                 return None;
+            }
+            if self.history.is_on() {
+                lane.bias.set_flags(RECORDED);
             }
             lanes.push(Arc::clone(&lane));
             Some(lane)

@@ -17,6 +17,7 @@ use cupola_sys::driver::{
     Driver, DriverError, id,
 };
 
+use super::history::{Action, History};
 use crate::context::ContextCore;
 use crate::device::has_virtual_memory;
 use crate::error::{Result, Site};
@@ -95,6 +96,7 @@ pub(super) struct Vmm {
     access: CUmemAccessDesc,
     page: u64,
     calls: Arc<Calls>,
+    history: Arc<History>,
 }
 
 // SAFETY: the descriptions are plain data; the pointer in them is null.
@@ -105,7 +107,11 @@ unsafe impl Sync for Vmm {}
 impl Vmm {
     /// `None` where the device or the driver has no virtual memory management.
     #[track_caller]
-    pub(super) fn new(core: &Arc<ContextCore>, calls: &Arc<Calls>) -> Result<Option<Self>> {
+    pub(super) fn new(
+        core: &Arc<ContextCore>,
+        calls: &Arc<Calls>,
+        history: &Arc<History>,
+    ) -> Result<Option<Self>> {
         let driver = core.enter()?;
         let needed = [
             id::cuMemCreate,
@@ -156,6 +162,7 @@ impl Vmm {
             access,
             page,
             calls: Arc::clone(calls),
+            history: Arc::clone(history),
         }))
     }
 
@@ -269,7 +276,9 @@ impl Vmm {
         // SAFETY: the caller's promise; the description outlives the call.
         self.call(&self.calls.set_access, |driver| unsafe {
             driver.cuMemSetAccess(at, bytes as usize, &raw const self.access, 1)
-        })
+        })?;
+        self.history.note_memory(Action::Map, at, bytes);
+        Ok(())
     }
 
     /// # Safety
@@ -280,7 +289,9 @@ impl Vmm {
         // SAFETY: the caller's promise.
         self.give_back(&self.calls.unmap, |driver| unsafe {
             driver.cuMemUnmap(at, bytes as usize)
-        })
+        })?;
+        self.history.note_memory(Action::Unmap, at, bytes);
+        Ok(())
     }
 }
 

@@ -1,0 +1,145 @@
+//! How a pool's operations come into its [history](super::history).
+
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::classes::Slot;
+use super::header::Header;
+use super::heap::GRANULE;
+use super::history::{Action, Note, Recording};
+use super::lane::{Lane, RECORDED, add};
+use super::pool::{Ask, Pool, lock};
+use super::stamp::Stamp;
+use crate::error::{Error, Result};
+use crate::stream::Stream;
+
+/// The line of the user's.
+pub(super) type CallSite = Option<&'static Location<'static>>;
+
+impl Pool {
+    /// Begins to record: the last `capacity` events.
+    pub(super) fn record(&self, capacity: usize) -> Result<()> {
+        self.core.not_forked()?;
+        let lanes = lock(&self.lanes);
+        self.history.start(capacity);
+        for lane in lanes.iter() {
+            lane.bias.set_flags(RECORDED);
+        }
+        Ok(())
+    }
+
+    /// Ends the recording.
+    pub(super) fn take_recording(&self) -> Result<Recording> {
+        self.core.not_forked()?;
+        let lanes = lock(&self.lanes);
+        let (recording, off) = self.history.stop();
+        if off {
+            for lane in lanes.iter() {
+                lane.bias.clear_flags(RECORDED);
+            }
+        }
+        Ok(recording)
+    }
+
+    /// The last events of the pool's life.
+    pub(super) fn last_events(&self) -> Result<Recording> {
+        self.core.not_forked()?;
+        Ok(self.history.last())
+    }
+
+    /// What a hit of an allocation would be if nobody recorded.
+    pub(super) fn take_hit(&self, ask: Ask, lane: Option<&Lane>) -> Option<NonNull<Header>> {
+        let lane = lane.filter(|_| self.history.is_on())?;
+        if ask.bytes == 0 || ask.align > GRANULE {
+            return None;
+        }
+        let (slot, bytes) = Slot::of(ask.bytes)?;
+        // SAFETY: the lane is this thread's, which is not within it.
+        unsafe {
+            lane.with(|content| {
+                let piece = content.pop(slot, bytes)?;
+                lane.flow.note_out(ask.bytes, ask.buffer, add);
+                Some(piece)
+            })
+        }
+    }
+
+    /// Notes what came of a request.
+    #[cold]
+    pub(super) fn note_taken(
+        &self,
+        ask: Ask,
+        stream: &Stream,
+        taken: &Result<NonNull<Header>>,
+        site: CallSite,
+    ) {
+        let (action, address, block) = match taken {
+            Ok(piece) => {
+                // SAFETY: the piece is the caller's.
+                let header = unsafe { piece.as_ref() };
+                (Action::Allocate, header.address(), header.bytes())
+            }
+            Err(Error::OverLimit(_) | Error::OutOfMemory { .. }) => (Action::Refuse, 0, 0),
+            Err(_) => return,
+        };
+        self.history.note(Note {
+            action,
+            address,
+            bytes: ask.bytes,
+            block,
+            stream: stream.serial(),
+            ticket: 0,
+            name: ask.name.copied(),
+            site,
+        });
+    }
+
+    /// Notes that a piece comes back, before anybody else can have it.
+    pub(super) fn note_put(
+        &self,
+        header: &Header,
+        action: Action,
+        (stream, stamp): (u64, Stamp),
+        site: CallSite,
+    ) {
+        if self.history.is_on() {
+            self.history.note(Note {
+                action,
+                address: header.address(),
+                bytes: header.requested().unwrap_or_default(),
+                block: header.bytes(),
+                stream,
+                ticket: stamp.ticket(),
+                name: header.name(),
+                site,
+            });
+        }
+    }
+
+    /// What a free would be if nobody recorded. False when the lane is closed.
+    pub(super) fn put_recorded(
+        self: &Arc<Self>,
+        lane: &Lane,
+        piece: NonNull<Header>,
+        site: CallSite,
+    ) -> bool {
+        // SAFETY: the piece is the caller's.
+        let header = unsafe { piece.as_ref() };
+        // SAFETY: the lane is this thread's, which is not within it; the pool and its lanes are
+        // there as long as the caller's share of it.
+        let done = unsafe {
+            lane.with_open(|content| {
+                let from = (lane.line.serial(), lane.line.stamp());
+                self.note_put(header, Action::Free, from, site);
+                let (slot, bytes) = (header.slot.get(), header.bytes());
+                if !header.is_named() && content.push(slot, bytes, piece) {
+                    lane.flow.note_in(header.end_life(), add);
+                } else {
+                    self.take_over(lane, content, piece);
+                }
+            })
+        };
+        done.is_some()
+    }
+}
