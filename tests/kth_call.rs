@@ -13,7 +13,7 @@ use cupola_sys::driver::id;
 use cupola_sys::{SymbolId, Version};
 use cupola_testing::{Machine, MachineBuilder, Sweep, Usage};
 
-use sweep::{lifecycle, work};
+use sweep::{lifecycle, memory, work};
 
 fn machine(version: Version) -> MachineBuilder {
     Machine::builder().driver_version(version).worker_threads(1)
@@ -39,6 +39,13 @@ fn every_call_of_the_managers_may_fail() {
     let one_context = |left: &Usage| left.contexts == 1;
     let sweep = Sweep::new(machine, lifecycle).may_remain(id::cuCtxDestroy_v2, one_context);
     run(&sweep.title("lifecycle, CUDA 13.0"));
+}
+
+#[test]
+fn every_call_of_a_pool_may_fail() {
+    let machine = machine(Version::new(13, 0));
+    run(&Sweep::new(machine.clone(), memory::pages).title("memory of pages"));
+    run(&Sweep::new(machine, memory::chunks).title("memory of chunks"));
 }
 
 // An older driver takes other paths: single allocations, the older UUID, no green contexts.

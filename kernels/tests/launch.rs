@@ -208,7 +208,7 @@ fn a_sum_takes_its_temporary_buffer_from_the_current_runtime() -> Result<()> {
     let refused = bench.kernels.sum(&input, &mut total);
     assert_eq!(refused, Err(Error::NoRuntime));
     let runtime = RuntimeContext::builder(&bench.context)
-        .pool_limit(1 << 20)
+        .pool_limit(8 << 20)
         .build()?;
     ops::synchronize(&bench.stream)?;
     let guard = runtime.enter();
@@ -218,8 +218,9 @@ fn a_sum_takes_its_temporary_buffer_from_the_current_runtime() -> Result<()> {
     let usage = runtime.pool().usage()?;
     let scratch = ReducePlan::new(100_000).scratch_elements() as u64;
     assert!(scratch > 0, "the plan needs none");
-    assert_eq!((usage.peak, usage.live), (8 * scratch, 0));
-    runtime.pool().set_limit(8);
+    assert!(usage.peak_held >= 8 * scratch, "{usage:?}");
+    assert_eq!(usage.live, 0);
+    runtime.pool().set_limit(0)?;
     let refused = bench.kernels.sum(&input, &mut total);
     assert!(matches!(refused, Err(Error::OverLimit(_))), "{refused:?}");
     drop((guard, runtime, input, total));

@@ -15,7 +15,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let bench = TestBench::new()?;
 //! let stream = bench.stream()?;
-//! let mut numbers = bench.pool(1 << 20)?.allocate::<u32>(100, &stream)?;
+//! let mut numbers = bench.pool(8 << 20)?.allocate::<u32>(100, &stream)?;
 //! bench.faults().fail(id::cuMemsetD32Async, 1, CUresult::CUDA_ERROR_UNKNOWN);
 //! assert!(ops::fill(&mut numbers, 7, &stream).is_err());
 //! drop((numbers, stream));

@@ -9,7 +9,7 @@ use cupola_testing::{FindingKind, TestBench};
 fn nothing_is_left_of_a_clean_test() {
     let bench = TestBench::new().unwrap();
     let stream = bench.stream().unwrap();
-    let pool = bench.pool(1 << 20).unwrap();
+    let pool = bench.pool(8 << 20).unwrap();
     let mut bytes = pool.allocate::<u8>(16, &stream).unwrap();
     ops::zero(&mut bytes, &stream).unwrap();
     drop((bytes, pool, stream));

@@ -8,19 +8,27 @@ use cupola_managers::{Error, Pressure, ops};
 
 use crate::common::Bench;
 
-// Without it the limit could be passed by a byte, or a refusal change the account.
+/// Limits count whole pages of this size.
+const PAGE: u64 = 2 << 20;
+
+// Without it the limit could be passed by a page, or a refusal change the account.
 #[test]
 fn the_limit_is_exact() {
     let bench = Bench::open();
     let pool = bench
         .context
-        .memory_pool(PoolConfig::limit(8 << 20))
+        .memory_pool(PoolConfig::limit(4 * PAGE))
         .unwrap();
-    let half = pool.allocate::<u8>(1 << 19, &bench.stream).unwrap();
+    assert_eq!(pool.page(), PAGE);
+    let half = pool
+        .allocate::<u8>(2 * PAGE as usize, &bench.stream)
+        .unwrap();
     assert_eq!(pool.pressure_level(), Pressure::Medium);
-    let rest = pool.allocate::<u64>(1 << 16, &bench.stream).unwrap();
+    let rest = pool
+        .allocate::<u64>(PAGE as usize / 4, &bench.stream)
+        .unwrap();
     assert_eq!(
-        (pool.available(), pool.pressure_level()),
+        (pool.available().unwrap(), pool.pressure_level()),
         (0, Pressure::Critical)
     );
     let Err(Error::OverLimit(account)) = pool.allocate::<u8>(1, &bench.stream) else {
@@ -29,28 +37,32 @@ fn the_limit_is_exact() {
     let parts = (
         account.requested,
         account.live,
+        account.mapped,
         account.limit,
-        account.blocks,
     );
-    assert_eq!(parts, (1, 1 << 20, 1 << 20, 2));
+    assert_eq!(parts, (1, 4 * PAGE, 4 * PAGE, 4 * PAGE));
+    assert_eq!(account.blocks, 2);
     // Nothing takes no room.
     assert_eq!(pool.allocate::<u32>(0, &bench.stream).unwrap().as_raw(), 0);
     rest.free().unwrap();
-    assert_eq!(pool.available(), 1 << 19);
-    pool.set_limit(1 << 18);
+    assert_eq!(pool.available().unwrap(), 2 * PAGE);
+    ops::synchronize(&bench.stream).unwrap();
+    pool.set_limit(PAGE).unwrap();
+    assert_eq!(pool.mapped(), 2 * PAGE, "what is alive");
     assert!(matches!(
         pool.allocate::<u8>(1, &bench.stream),
         Err(Error::OverLimit(_))
     ));
     drop(half);
-    pool.allocate::<u8>(1 << 18, &bench.stream)
-        .unwrap()
-        .free()
-        .unwrap();
+    ops::synchronize(&bench.stream).unwrap();
+    pool.set_limit(PAGE).unwrap();
+    let whole = pool.allocate::<u8>(PAGE as usize, &bench.stream).unwrap();
+    assert_eq!(pool.mapped(), PAGE);
+    whole.free().unwrap();
     let usage = pool.usage().unwrap();
-    let gauges = (usage.live, usage.blocks, usage.peak, usage.limit);
-    assert_eq!(gauges, (0, 0, 1 << 20, 1 << 18));
-    assert_eq!((usage.allocations, usage.frees, usage.refused), (3, 3, 2));
+    let gauges = (usage.live, usage.blocks, usage.peak_mapped, usage.limit);
+    assert_eq!(gauges, (0, 0, 4 * PAGE, PAGE));
+    assert_eq!((usage.allocations, usage.frees, usage.refused), (4, 4, 2));
     drop(pool);
     bench.finish();
 }
@@ -60,14 +72,15 @@ fn the_limit_is_exact() {
 fn threads_never_pass_the_limit_and_leave_nothing() {
     let bench = Bench::open();
     // Less than one thread would hold by itself.
-    let limit = 2 << 20;
+    let limit = 4 * PAGE;
     let pool = bench.context.memory_pool(PoolConfig::limit(limit)).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let watcher = scope.spawn(|| {
             let mut most = 0;
             while !done.load(Ordering::Relaxed) {
-                most = pool.usage().unwrap().live.max(most);
+                let usage = pool.usage().unwrap();
+                most = usage.mapped.max(usage.live).max(most);
             }
             most
         });
@@ -79,10 +92,10 @@ fn threads_never_pass_the_limit_and_leave_nothing() {
                     let (mut held, mut refused) = (Vec::new(), 0);
                     for (round, byte) in crate::common::noise(seed + 1, 300).into_iter().enumerate()
                     {
-                        match pool.allocate::<u8>(usize::from(byte) << 12, &stream) {
+                        match pool.allocate::<u8>(usize::from(byte) << 14, &stream) {
                             Ok(buffer) => held.push(buffer),
                             Err(Error::OverLimit(account)) => {
-                                assert!(account.live <= account.limit, "{account}");
+                                assert!(account.mapped <= account.limit, "{account}");
                                 refused += 1;
                             }
                             Err(other) => panic!("{other}"),
@@ -105,7 +118,7 @@ fn threads_never_pass_the_limit_and_leave_nothing() {
     });
     let usage = pool.usage().unwrap();
     assert_eq!((usage.live, usage.blocks), (0, 0));
-    assert!(usage.peak <= limit && usage.allocations == usage.frees);
+    assert!(usage.peak_mapped <= limit && usage.allocations == usage.frees);
     drop(pool);
     bench.finish();
 }
@@ -123,14 +136,18 @@ fn a_full_device_is_an_error_with_the_account() {
     let small = pool.allocate::<u8>(1000, &bench.stream).unwrap();
     let beyond = usize::try_from(2 * total).unwrap();
     match pool.allocate::<u8>(beyond, &bench.stream) {
-        Err(error @ Error::OutOfMemory { account, .. }) => {
+        Err(ref error @ Error::OutOfMemory { ref account, .. }) => {
             assert_eq!((account.requested, account.live), (2 * total, 1000));
             assert!(error.is_retryable() && !error.is_sticky());
         }
         other => panic!("{other:?}"),
     }
     let usage = pool.usage().unwrap();
-    assert_eq!((usage.live, usage.exhausted, usage.trims), (1000, 1, 1));
+    assert_eq!((usage.live, usage.exhausted), (1000, 1));
+    assert!(
+        usage.mapped < total / 2,
+        "the device was filled up for nothing"
+    );
     pool.allocate::<u8>(1000, &bench.stream).unwrap();
     drop((small, pool));
     bench.finish();
@@ -162,40 +179,33 @@ fn a_freed_buffer_has_no_handle() {
 fn a_pool_says_what_it_stands_on() {
     let bench = Bench::open();
     let info = bench.device.info().unwrap();
-    let pools = info.supports(Features::MEMORY_POOLS);
-    let expected = if pools {
-        Backing::StreamOrdered
+    let expected = if info.supports(Features::VIRTUAL_MEMORY) {
+        Backing::Pages
     } else {
-        Backing::Direct
+        Backing::Chunks
     };
     assert_eq!(bench.pool.backing(), expected);
-    assert!(bench.pool.describe().contains("limit 1073741824 bytes"));
+    let described = bench.pool.describe();
+    assert!(described.contains("limit 1073741824 bytes"), "{described}");
     let block = bench.pool.allocate::<u8>(1 << 20, &bench.stream).unwrap();
-    let reserved = bench.pool.usage().unwrap().reserved;
-    if pools {
-        assert!(reserved.unwrap() >= 1 << 20);
-        drop(block);
-        ops::synchronize(&bench.stream).unwrap();
-        bench.pool.trim().unwrap();
-        assert_eq!(bench.pool.usage().unwrap().reserved, Some(0));
-    } else {
-        assert_eq!(reserved, None);
-        drop(block);
-    }
+    assert!(bench.pool.mapped() >= 1 << 20);
+    drop(block);
+    ops::synchronize(&bench.stream).unwrap();
+    assert!(bench.pool.trim().unwrap() >= 1 << 20);
+    assert_eq!(bench.pool.usage().unwrap().mapped, 0);
     bench.finish();
 }
 
-// Without it drivers and devices without pools of their own would have no pool at all.
+// Without it drivers and devices without virtual memory management would have no pool at all.
 #[cfg(feature = "sim")]
 #[test]
-fn an_older_driver_gets_a_pool_of_single_allocations() {
-    let version = cupola_sys::Version::new(11, 1);
+fn without_virtual_memory_there_is_a_pool_of_chunks() {
     let machine = cupola_sim::Machine::builder()
-        .driver_version(version)
+        .without(cupola_sys::driver::id::cuMemCreate)
         .build();
     let bench = Bench::over(machine.driver());
-    assert_eq!(bench.pool.backing(), Backing::Direct);
-    assert!(bench.pool.describe().contains("no memory pools"));
+    assert_eq!(bench.pool.backing(), Backing::Chunks);
+    assert!(bench.pool.describe().contains("chunks of device memory"));
     let other = bench.another_stream();
     let mut buffer = bench.pool.allocate::<u32>(1000, &bench.stream).unwrap();
     ops::fill(&mut buffer, 5, &bench.stream).unwrap();
@@ -203,9 +213,7 @@ fn an_older_driver_gets_a_pool_of_single_allocations() {
     let mut back = vec![0; 1000];
     ops::read(&buffer, &mut back, &other).unwrap();
     assert_eq!(back, [5; 1000]);
-    drop(buffer);
-    assert_eq!(bench.pool.usage().unwrap().reserved, None);
-    drop(other);
+    drop((buffer, other));
     bench.finish();
     assert_eq!(machine.leaks(), None);
 }

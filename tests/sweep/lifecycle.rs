@@ -122,7 +122,7 @@ fn functions(context: &Context) -> Result<(), Error> {
 /// A runtime context, and a temporary buffer of it.
 fn runtime(context: &Context) -> Result<(), Error> {
     let runtime = RuntimeContext::builder(context)
-        .pool_limit(1 << 20)
+        .pool_limit(8 << 20)
         .build()?;
     let _entered = runtime.enter();
     let mut scratch = cupola_managers::runtime::scratch::<u32>(64)?;

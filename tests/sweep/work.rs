@@ -101,7 +101,7 @@ fn orders(context: &Context, info: &DeviceInfo) -> Result<(), Error> {
         },
     )?;
     assert_eq!(seen, 4, "success, but not of every item");
-    pool.trim()
+    pool.trim().map(drop)
 }
 
 /// `y[i] = 2 * x[i] + y[i]`, with the words taken as floats.

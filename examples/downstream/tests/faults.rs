@@ -16,7 +16,7 @@ fn source(error: ScaleError) -> cupola::Error {
 #[test]
 fn a_failed_launch_is_told_and_the_next_one_works() -> Result<(), Box<dyn std::error::Error>> {
     let bench = TestBench::new()?;
-    let scaler = Scaler::new(&bench.device()?, 1 << 20)?;
+    let scaler = Scaler::new(&bench.device()?, 8 << 20)?;
     let code = CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     bench.faults().reset();
     bench.faults().fail(id::cuLaunchKernel, 1, code);
@@ -32,7 +32,7 @@ fn a_failed_launch_is_told_and_the_next_one_works() -> Result<(), Box<dyn std::e
 #[test]
 fn a_lost_context_says_to_what() -> Result<(), Box<dyn std::error::Error>> {
     let bench = TestBench::new()?;
-    let scaler = Scaler::new(&bench.device()?, 1 << 20)?;
+    let scaler = Scaler::new(&bench.device()?, 8 << 20)?;
     bench.faults().reset();
     let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
     bench.faults().fail(id::cuLaunchKernel, 1, code);
@@ -50,12 +50,12 @@ fn a_lost_context_says_to_what() -> Result<(), Box<dyn std::error::Error>> {
 fn a_scaler_more_than_there_are_streams_is_refused() -> Result<(), Box<dyn std::error::Error>> {
     let small = TestConfig::new().pool_size(1);
     let bench = TestBench::builder().test_config(small).open()?;
-    let scaler = Scaler::new(&bench.device()?, 1 << 20)?;
-    let refused = source(Scaler::new(&bench.device()?, 1 << 20).unwrap_err());
+    let scaler = Scaler::new(&bench.device()?, 8 << 20)?;
+    let refused = source(Scaler::new(&bench.device()?, 8 << 20).unwrap_err());
     assert!(matches!(refused, cupola::Error::Full { .. }), "{refused}");
     // Its stream waits to be used again.
     drop(scaler);
-    drop(Scaler::new(&bench.device()?, 1 << 20)?);
+    drop(Scaler::new(&bench.device()?, 8 << 20)?);
     Ok(bench.finish()?)
 }
 
@@ -64,7 +64,7 @@ fn a_scaler_more_than_there_are_streams_is_refused() -> Result<(), Box<dyn std::
 fn a_stale_handle_is_refused() -> Result<(), Box<dyn std::error::Error>> {
     let bench = TestBench::new()?;
     let device = bench.device()?;
-    let scaler = Scaler::new(&device, 1 << 20)?;
+    let scaler = Scaler::new(&device, 8 << 20)?;
     let context = device.primary()?;
     context.streams().release(scaler.stream())?;
     // The same driver stream, under another name.

@@ -7,7 +7,7 @@ use downstream::{ScaleError, Scaler};
 #[test]
 fn a_vector_is_scaled() -> Result<(), Box<dyn std::error::Error>> {
     let bench = TestBench::new()?;
-    let scaler = Scaler::new(&bench.device()?, 1 << 20)?;
+    let scaler = Scaler::new(&bench.device()?, 8 << 20)?;
     assert_eq!(scaler.scale(2.0, &[1.0, -3.5, 0.0])?, [2.0, -7.0, 0.0]);
     assert!(scaler.scale(2.0, &[])?.is_empty());
     drop(scaler);
@@ -18,7 +18,7 @@ fn a_vector_is_scaled() -> Result<(), Box<dyn std::error::Error>> {
 #[test]
 fn what_is_no_number_is_refused() -> Result<(), Box<dyn std::error::Error>> {
     let bench = TestBench::new()?;
-    let scaler = Scaler::new(&bench.device()?, 1 << 20)?;
+    let scaler = Scaler::new(&bench.device()?, 8 << 20)?;
     bench.faults().reset();
     let refused = scaler.scale(f32::NAN, &[1.0]);
     assert!(matches!(refused, Err(ScaleError::NotANumber)));

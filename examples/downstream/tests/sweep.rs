@@ -10,7 +10,7 @@ fn every_call_may_fail() {
     let machine = Machine::builder().worker_threads(1);
     let table = Sweep::new(machine, |stage| {
         stage.context()?; // kept, so that the sweep sees whether it is lost
-        let scaler = Scaler::new(&stage.device()?, 1 << 20)?;
+        let scaler = Scaler::new(&stage.device()?, 8 << 20)?;
         for n in [1.0, 2.0] {
             assert_eq!(scaler.scale(n, &[1.0; 100])?, [n; 100]);
         }

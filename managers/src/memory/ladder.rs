@@ -52,7 +52,7 @@ impl Pool {
             return Err(self.refuse(requested));
         }
         let mut mapper = lock(&self.mapper);
-        mapper.full = None;
+        (mapper.full, mapper.lacking) = (None, false);
         loop {
             if let Some(found) = self.search(&mut mapper, want, line, stream)? {
                 return Ok(found);
@@ -72,7 +72,10 @@ impl Pool {
             if let Some(found) = self.wait_for(&mut mapper, want)? {
                 return Ok(found);
             }
-            let full = mapper.full.take();
+            let mut full = mapper.full.take();
+            if full.is_none() && mapper.lacking {
+                full = self.device_refusal();
+            }
             drop(mapper);
             let refusal = self.refusal(requested, full);
             if !self.ask_user(&refusal) {

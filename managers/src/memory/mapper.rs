@@ -26,6 +26,8 @@ pub(super) struct Mapper {
     cache: Vec<Memory>,
     /// What the driver said when it had no memory left, in this search.
     pub(super) full: Option<Error>,
+    /// The device has less left than the limit would grant, and too little for this search.
+    pub(super) lacking: bool,
     /// Chunks of `cuMemAlloc` and the holes that stand for those that were given back.
     pub(super) chunks: Vec<Chunk>,
 }
@@ -87,6 +89,8 @@ pub(super) type Found = (Block, Stamp);
 
 /// Smallest chunk that is asked for, limit allowing.
 const CHUNK: u64 = 32 << 20;
+/// Pages from which on the device is asked first whether it has as many.
+const MANY: u64 = 32;
 /// Most addresses that are reserved at a time.
 const MOST_ADDRESSES: u64 = 1 << 44;
 
@@ -219,6 +223,11 @@ impl Pool {
         from: From,
     ) -> Result<Mapped> {
         let mut plan = Plan::default();
+        // What cannot work out must not fill the device up first.
+        let mut left = u64::MAX;
+        if place.rank >= MANY && mapper.full.is_none() {
+            left = memory_info(&self.core, &self.calls)?.0 / self.page;
+        }
         let block = {
             let mut central = self.central.lock();
             let heap = &mut central.heap;
@@ -229,7 +238,9 @@ impl Pool {
             let needed = plan.pages();
             let mut there = mapper.cached();
             if mapper.full.is_none() {
-                there += self.room();
+                let room = self.room();
+                mapper.lacking = left < room;
+                there += room.min(left);
             }
             let short = usize::try_from(needed.saturating_sub(there)).unwrap_or(usize::MAX);
             if short > 0 {
@@ -312,6 +323,24 @@ impl Pool {
             plan.opened.extend_from_slice(run);
         }
         Ok(true)
+    }
+
+    /// What the driver says when it has not enough: it is asked for more than the device has.
+    pub(super) fn device_refusal(&self) -> Option<Error> {
+        let vmm = self.vmm.as_ref()?;
+        let (_, total) = memory_info(&self.core, &self.calls).ok()?;
+        let beyond = total
+            .checked_next_multiple_of(self.page)?
+            .checked_add(self.page)?;
+        let created = vmm.create(beyond);
+        if is_out_of_memory(&created) {
+            return created.err();
+        }
+        if let Ok(handle) = created {
+            // SAFETY: nobody else has it.
+            let _ = unsafe { vmm.release(handle) };
+        }
+        None
     }
 
     /// Memory of at most `left` pages: from the cache, else new memory of `size` pages or fewer.

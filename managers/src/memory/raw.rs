@@ -60,7 +60,9 @@ impl RawBlock {
     ///
     /// # Safety
     /// All work that uses the block is on `stream` by now, or `stream` has been made to wait
-    /// for it; and nothing uses it later.
+    /// for it; and nothing uses it later. Where `stream` is not the one that the block was
+    /// allocated on, it has been made to wait for that one since, even if nothing has used the
+    /// block: what used the memory before may still run there.
     #[inline]
     #[track_caller]
     pub unsafe fn free(self, stream: &Stream) -> Result<()> {

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use super::clock::Closed;
 use super::pool::{Pool, lock};
 use crate::context::Kind;
-use crate::error::Result;
+use crate::error::{Result, Site};
 
 /// How long one look at a clock may take. The look is repeated: memory that work uses must not
 /// be unmapped under it.
@@ -21,7 +22,10 @@ pub(super) fn end(pool: &Pool) {
         // Those who gave a block up have counted it; where its pages are used nobody knows.
         return;
     }
-    if wait(pool).is_err() && pool.core.is_healthy() {
+    // As all cleanup, twice; then for all work of the context.
+    let waited = wait(pool).or_else(|_| wait(pool));
+    let waited = waited.or_else(|_| pool.core.synchronize(Site::here()).map(|()| true));
+    if waited != Ok(true) && pool.core.is_healthy() {
         // Whether work still uses the memory cannot be known: it is left alone.
         abandon(pool);
         return;
@@ -36,16 +40,20 @@ fn abandon(pool: &Pool) {
     pool.core.ledger().add(Kind::Abandoned, 1);
 }
 
-/// Waits for what still uses memory that was freed: unmapping is not ordered on streams.
-fn wait(pool: &Pool) -> Result<()> {
+/// Waits for what still uses memory that was freed: unmapping is not ordered on streams. False
+/// where nothing tells when that is over: in a capture, which may not end before this does.
+fn wait(pool: &Pool) -> Result<bool> {
     for line in pool.all_lines() {
         let clock = &line.clock;
         let last = clock.stamp();
         while !clock.wait_on_host(&pool.core, last, Instant::now() + TURN)? {
             pool.core.healthy()?;
+            if clock.close(&pool.core, last)? != Closed::Covered {
+                return Ok(false);
+            }
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Everything goes, whatever goes wrong with some of it. The first error.

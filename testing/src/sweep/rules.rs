@@ -23,6 +23,18 @@ pub(super) fn may_remain(function: SymbolId) -> Option<fn(&Usage) -> bool> {
                 && u.device_allocations <= 1
                 && u.pools <= 1
         }),
+        // A page that stays mapped keeps its addresses.
+        id::cuMemUnmap | id::cuMemRelease | id::cuMemAddressFree => Some(|u| {
+            Usage {
+                reservations: 0,
+                physical_allocations: 0,
+                physical_bytes: 0,
+                ..*u
+            }
+            .is_empty()
+                && u.reservations <= 1
+                && u.physical_allocations <= 1
+        }),
         id::cuMemFreeHost => Some(|u| {
             Usage {
                 host_allocations: 0,
@@ -39,6 +51,24 @@ pub(super) fn may_remain(function: SymbolId) -> Option<fn(&Usage) -> bool> {
     }
 }
 
+/// Whether what a failed call of this function did not give back may be given back by a later
+/// one: the memory of a pool, which the pool's end gives back again.
+pub(super) fn tries_again(function: SymbolId) -> bool {
+    [
+        id::cuMemUnmap,
+        id::cuMemRelease,
+        id::cuMemAddressFree,
+        id::cuMemFree_v2,
+    ]
+    .contains(&function)
+}
+
+/// Whether the number of calls of this function depends on how long work takes.
+pub(super) fn polls(function: SymbolId) -> bool {
+    // Each question lets itself through a capture.
+    [id::cuEventQuery, id::cuThreadExchangeStreamCaptureMode].contains(&function)
+}
+
 /// Whether a failed call of this function may go unreported: cleanup, which has nobody to
 /// tell, and waits that are made again.
 pub(super) fn may_absorb(function: SymbolId, code: CUresult) -> bool {
@@ -46,7 +76,14 @@ pub(super) fn may_absorb(function: SymbolId, code: CUresult) -> bool {
     let query = [id::cuStreamQuery, id::cuEventQuery].contains(&function)
         && code == CUresult::CUDA_ERROR_NOT_READY;
     // Asked again after unused memory was given back.
-    let allocation = [id::cuMemAllocFromPoolAsync, id::cuMemAlloc_v2].contains(&function)
+    let allocation = [
+        id::cuMemCreate,
+        id::cuMemMap,
+        id::cuMemSetAccess,
+        id::cuMemGetInfo_v2,
+        id::cuMemAlloc_v2,
+    ]
+    .contains(&function)
         && code == CUresult::CUDA_ERROR_OUT_OF_MEMORY;
     let cleanup = [
         // Set for cleanup, and set again when that fails.
@@ -61,10 +98,19 @@ pub(super) fn may_absorb(function: SymbolId, code: CUresult) -> bool {
         id::cuEventCreate,
         id::cuEventRecord,
         id::cuStreamWaitEvent,
+        // Fewer addresses are tried.
+        id::cuMemAddressReserve,
+        // Asked to see what a pool's end has to wait for: tried twice, then waited for.
+        id::cuEventQuery,
+        id::cuStreamIsCapturing,
+        // Lets what a pool does through a capture, and back.
+        id::cuThreadExchangeStreamCaptureMode,
     ];
     // Whoever sees the code of a lost context tells it, or latches it. Not so a context that is
     // only made current again, or taken off the thread before its end: it is not the operation's.
-    let lost = code.is_sticky() && function != id::cuCtxSetCurrent;
+    // Nor is the mode of a thread of any context.
+    let lost = code.is_sticky()
+        && ![id::cuCtxSetCurrent, id::cuThreadExchangeStreamCaptureMode].contains(&function);
     query || allocation || (cleanup.contains(&function) && !lost)
 }
 
