@@ -78,6 +78,18 @@ impl Central {
         Some(found)
     }
 
+    /// As `ready`, wherever in a free piece there is a stretch of mapped pages: dear to look
+    /// for, and cheaper than to move pages.
+    pub(super) fn in_mapped_stretch(&mut self, want: Want) -> Option<(Block, Stamp)> {
+        let address = self
+            .heap
+            .mapped_stretch(want.bytes, want.align, want.stream)?;
+        let was = self.heap.stamp_at(address)?;
+        let block = self.heap.take_at(address, want.bytes)?;
+        self.note_peak();
+        Some((block, was))
+    }
+
     #[inline]
     pub(super) fn note_peak(&mut self) {
         let held = self.heap.used_bytes() - self.holes.1;

@@ -138,6 +138,46 @@ impl Heap {
         }
     }
 
+    /// The smallest stretch of mapped pages within a free piece that `stream` may use and that
+    /// holds the request: its address. A search by size looks at the beginning of pieces only,
+    /// and not at all of them. The time is linear in blocks and pages.
+    pub(super) fn mapped_stretch(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        stream: StreamIndex,
+    ) -> Option<CUdeviceptr> {
+        self.rules_mut().request = stream;
+        let align = align.max(GRANULE);
+        let mut best: Option<(u64, CUdeviceptr)> = None;
+        for entry in self.blocks() {
+            let Entry::Free(_, piece) = entry else {
+                continue;
+            };
+            if piece.size < bytes {
+                continue;
+            }
+            self.rules().mapped_stretches(&piece, |from, to| {
+                let at = from.next_multiple_of(align);
+                let fits = at.checked_add(bytes).is_some_and(|end| end <= to);
+                if fits && best.is_none_or(|best| (to - from, at) < best) {
+                    best = Some((to - from, at));
+                }
+            });
+        }
+        best.map(|(_, at)| at)
+    }
+
+    /// The stamp of the free piece at an address.
+    pub(super) fn stamp_at(&self, address: CUdeviceptr) -> Option<Stamp> {
+        self.blocks().find_map(|entry| match entry {
+            Entry::Free(_, piece) if address.wrapping_sub(piece.offset) < piece.size => {
+                Some(piece.data)
+            }
+            _ => None,
+        })
+    }
+
     /// Makes exactly these addresses a block. `None` when they are not free.
     pub(super) fn take_at(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
         loop {

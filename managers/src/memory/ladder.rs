@@ -4,7 +4,8 @@
 //!
 //! 1. see which batches of frees have completed;
 //! 2. map pages within the limit;
-//! 3. close the open batches, and map pages again that nothing uses;
+//! 3. look for mapped pages within larger pieces; close the open batches, and map pages again
+//!    that nothing uses;
 //! 4. take back what threads and depots keep;
 //! 5. make the request's stream wait for what another has freed;
 //! 6. ask the pools that share the limit;
@@ -105,7 +106,13 @@ impl Pool {
         if let Some(found) = self.find(mapper, want, From::Limit)? {
             return Ok(Some(found));
         }
-        self.central.lock().tighten();
+        {
+            let mut central = self.central.lock();
+            central.tighten();
+            if let Some(found) = central.in_mapped_stretch(want) {
+                return Ok(Some(found));
+            }
+        }
         self.close_batches()?;
         self.look_around()?;
         if let Some(found) = self.find(mapper, want, From::Idle)? {

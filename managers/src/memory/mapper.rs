@@ -122,6 +122,12 @@ impl Pool {
                         central.note_peak();
                         return Ok(Some((block, place.data)));
                     }
+                    Some(place) if from == From::Idle => {
+                        if let Some(found) = central.in_mapped_stretch(want) {
+                            return Ok(Some(found));
+                        }
+                        Some(place)
+                    }
                     place => place,
                 }
             };

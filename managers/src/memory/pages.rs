@@ -243,7 +243,7 @@ impl Pages {
         }
     }
 
-    fn is_mapped(&self, page: PageIndex) -> bool {
+    pub(super) fn is_mapped(&self, page: PageIndex) -> bool {
         let at = page as usize;
         let word = self.mapped.get(at / 64).copied().unwrap_or(0);
         word >> (at % 64) & 1 == 1

@@ -147,6 +147,35 @@ impl Rules {
             .map_or(u32::MAX, |region| region.missing(address, bytes))
     }
 
+    /// Calls `found` with the ends of each stretch of mapped pages in a piece that the stream that
+    /// asks may use.
+    pub(super) fn mapped_stretches(
+        &self,
+        piece: &Piece<Stamp>,
+        mut found: impl FnMut(CUdeviceptr, CUdeviceptr),
+    ) {
+        let Some(region) = self
+            .region(piece.offset)
+            .filter(|_| self.is_usable(piece.data))
+        else {
+            return;
+        };
+        let (first, end) = region.touched(piece.offset, piece.size);
+        let mut from = None;
+        for page in first..end.min(region.len()) {
+            let address = region.address(page);
+            if region.is_mapped(page) {
+                from.get_or_insert(address.max(piece.offset));
+            } else if let Some(from) = from.take() {
+                found(from, address);
+            }
+        }
+        if let Some(from) = from {
+            let to = region.address(end.min(region.len()));
+            found(from, to.min(piece.offset + piece.size));
+        }
+    }
+
     /// The extents that lie in a piece as a whole and are used by nothing that runs, from the
     /// highest down.
     pub(super) fn idle<'a>(
