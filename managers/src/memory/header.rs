@@ -6,6 +6,7 @@
 //! fields that are atomic.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -45,7 +46,7 @@ pub(crate) struct Header {
     pub(super) slot: Cell<Slot>,
     /// What its user asked for, one more, and whether it is a buffer's; 0 while nobody uses it.
     live: AtomicU64,
-    /// Of a buffer: the handle of its stream.
+    /// Of a buffer: the handle of its stream; of another piece the stream's serial.
     stream: AtomicU64,
     /// Of a buffer that somebody has named: its entry, whose count this is one of.
     entry: AtomicPtr<BufferEntry>,
@@ -95,10 +96,11 @@ impl Header {
         self.bytes.get()
     }
 
-    /// A user has it now, who asked for so many bytes; `stream` is 0 for other than buffers.
+    /// A user has it now, who asked for so many bytes; `stream` is the handle of a buffer's
+    /// stream, of another piece the stream's serial.
     #[inline]
-    pub(super) fn go_live(&self, requested: u64, name: Name, stream: u64) {
-        let buffer = if stream == 0 { 0 } else { BUFFER };
+    pub(super) fn go_live(&self, requested: u64, name: Name, (stream, buffer): (u64, bool)) {
+        let buffer = if buffer { BUFFER } else { 0 };
         self.stream.store(stream, Ordering::Relaxed);
         let name = name.map_or(ptr::null_mut(), |name| ptr::from_ref(name).cast_mut());
         self.name.store(name, Ordering::Relaxed);
@@ -131,7 +133,7 @@ impl Header {
         self.live.load(Ordering::Acquire) & BUFFER != 0
     }
 
-    /// The handle of the stream of a buffer.
+    /// The handle of the stream of a buffer, the serial of another piece's.
     pub(crate) fn stream(&self) -> u64 {
         self.stream.load(Ordering::Relaxed)
     }
@@ -185,6 +187,13 @@ impl Headers {
 
     pub(super) fn put(&mut self, header: NonNull<Header>) {
         self.free.push(header);
+    }
+
+    /// Every header that is in use.
+    pub(super) fn in_use(&self) -> impl Iterator<Item = &Header> {
+        let free: HashSet<_> = self.free.iter().map(|header| header.as_ptr()).collect();
+        self.all()
+            .filter(move |header| !free.contains(&ptr::from_ref(*header).cast_mut()))
     }
 
     /// Every header there is, in use or not.

@@ -9,7 +9,7 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use super::bias::Bias;
+use super::bias::{Bias, Seizure};
 use super::classes::{CLASSES, MOST_PIECES, SLOTS, Slot, capacity};
 use super::header::Header;
 use super::line::Line;
@@ -298,6 +298,30 @@ const CLOSED: u32 = 1;
 /// Flag of the bias: what goes through the lane is recorded, off the hit path.
 pub(super) const RECORDED: u32 = 2;
 
+/// A lane that only its holder touches.
+pub(super) struct SeizedLane<'a> {
+    lane: &'a Lane,
+    _seizure: Seizure<'a>,
+}
+
+impl SeizedLane<'_> {
+    /// The number of its driver's stream.
+    pub(super) fn serial(&self) -> u64 {
+        self.lane.line.serial()
+    }
+
+    /// What it keeps.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = *const Header> {
+        // SAFETY: the seizure keeps the owner and other seizers out, and nothing is changed.
+        let content = unsafe { &*self.lane.content.get() };
+        let full = |magazine: &'_ Magazine| magazine.len as usize;
+        content
+            .magazines
+            .iter()
+            .flat_map(move |magazine| magazine.pieces.iter().take(full(magazine)).copied())
+    }
+}
+
 // Lines of its own: other threads' lanes must not slow it down.
 #[repr(align(128))]
 pub(super) struct Lane {
@@ -384,6 +408,15 @@ impl Lane {
         }
         // SAFETY: the owner holds the lock, so nobody else touches the content.
         Some(work(unsafe { &mut *self.content.get() }))
+    }
+
+    /// The lane, with its owner and everybody else kept out.
+    pub(super) fn seized(&self) -> SeizedLane<'_> {
+        let _seizure = self.bias.seize();
+        SeizedLane {
+            lane: self,
+            _seizure,
+        }
     }
 
     /// Takes everything out: `give` gets it batch by batch, with what it is stamped by.

@@ -40,6 +40,11 @@ pub(super) struct Memory {
 }
 
 impl Mapper {
+    /// Blocks that stand for addresses without memory.
+    pub(super) fn holes(&self) -> impl Iterator<Item = Block> {
+        self.chunks.iter().filter_map(|chunk| chunk.hole)
+    }
+
     /// Pages that are mapped nowhere.
     pub(super) fn cached(&self) -> u64 {
         self.cache

@@ -30,6 +30,7 @@ mod heap;
 pub mod history;
 mod ladder;
 mod lane;
+pub mod layout;
 mod line;
 mod local;
 mod mapper;
@@ -55,6 +56,7 @@ use cupola_core::Pressure;
 pub use config::{DeviceLimit, PoolConfig, Source};
 pub(crate) use header::Header;
 pub use history::Recording;
+pub use layout::Layout;
 pub(crate) use pool::{Ask, Pool};
 pub use raw::RawBlock;
 pub use usage::Usage;
@@ -355,6 +357,18 @@ impl MemoryPool {
     #[must_use]
     pub fn named(&self) -> Vec<(&'static str, NamedUsage)> {
         self.pool().named()
+    }
+
+    /// Where everything is now: pages, blocks and who has them, at one moment.
+    ///
+    /// Other threads wait meanwhile when they allocate or free. It looks at every block, and is
+    /// as large as all that the pool knows of them. [`on_refusal`](Self::on_refusal) may call it
+    /// for a picture of a failure; the pool itself keeps none.
+    ///
+    /// # Errors
+    /// [`Error::Forked`].
+    pub fn layout(&self) -> Result<Layout> {
+        self.pool().layout()
     }
 
     /// What an error would say now.

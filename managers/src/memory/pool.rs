@@ -50,14 +50,15 @@ pub(crate) struct Ask {
 }
 
 impl Ask {
-    /// What a header keeps of the stream: nothing for other than buffers.
+    /// What a header keeps of the stream.
     #[inline]
-    fn stream(self, stream: &Stream) -> u64 {
-        if self.buffer {
+    fn stream(self, stream: &Stream) -> (u64, bool) {
+        let stream = if self.buffer {
             stream.handle().to_bits()
         } else {
-            0
-        }
+            stream.serial()
+        };
+        (stream, self.buffer)
     }
 }
 

@@ -246,6 +246,21 @@ impl Slabs {
             .count()
     }
 
+    /// Every slab: its block, its stream, and the headers of its slots with whether they are
+    /// free.
+    pub(super) fn all(
+        &self,
+    ) -> impl Iterator<Item = (Block, StreamIndex, impl Iterator<Item = (&Header, bool)>)> {
+        self.slabs.iter().flatten().map(|slab| {
+            let slots = slab.headers.iter().enumerate().map(|(number, header)| {
+                // SAFETY: the headers of a slab are there as long as it is, and what others
+                // change of them is atomic or theirs alone.
+                (unsafe { header.as_ref() }, slab.free >> number & 1 == 1)
+            });
+            (slab.block, slab.stream, slots)
+        })
+    }
+
     /// Bytes in slots that are free.
     pub(super) fn free_bytes(&self) -> u64 {
         let bytes = |slab: &Slab| {
