@@ -13,10 +13,13 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let steps = steps.as_chunks().0.iter().copied();
-    // The usual search, in bytes and in granules; and one that compares everything.
-    match kind % 3 {
-        0 => replay::<1, 2>(*nodes, *base, steps),
-        1 => replay::<16, 2>(*nodes, *base, steps),
-        _ => replay::<1, { usize::MAX }>(*nodes, *base, steps),
+    // The usual search, in bytes and in granules; one that compares everything; and those that
+    // look at more for a lower rank, or at everything.
+    match kind % 5 {
+        0 => replay::<1, 2, 0>(*nodes, *base, steps),
+        1 => replay::<16, 2, 0>(*nodes, *base, steps),
+        2 => replay::<1, { usize::MAX }, 0>(*nodes, *base, steps),
+        3 => replay::<16, 2, 3>(*nodes, *base, steps),
+        _ => replay::<1, { usize::MAX }, { usize::MAX }>(*nodes, *base, steps),
     }
 });

@@ -61,7 +61,8 @@ where
             Some(fit) => fit,
             None => self.try_more(own, sure, size, align)?,
         };
-        let fit = if H::FURTHER > 0 && fit.rank > 0 {
+        let further = H::FURTHER > 0 && !cfg!(mutant = "tlsf_no_further_look");
+        let fit = if further && fit.rank > 0 {
             self.cheaper(fit, size, align)
         } else {
             fit

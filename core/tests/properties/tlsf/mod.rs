@@ -21,15 +21,25 @@ quickcheck! {
     /// Without it blocks could overlap, a request be refused that fits, a name reach another
     /// block, a forbidden merge happen, or a count be wrong.
     fn a_heap_behaves_like_a_list_of_intervals(nodes: u8, base: u8, steps: Vec<Step>) -> bool {
-        replay::<1, 2>(nodes, base, bytes(&steps));
+        replay::<1, 2, 0>(nodes, base, bytes(&steps));
         true
     }
 
     /// As above, in granules, and with every block a candidate: then the choice is exactly
     /// the lowest class, rank, size and offset.
     fn a_heap_that_compares_all_chooses_the_best(nodes: u8, base: u8, steps: Vec<Step>) -> bool {
-        replay::<1, { usize::MAX }>(nodes, base, bytes(&steps));
-        replay::<16, { usize::MAX }>(nodes, base, bytes(&steps));
+        replay::<1, { usize::MAX }, 0>(nodes, base, bytes(&steps));
+        replay::<16, { usize::MAX }, 0>(nodes, base, bytes(&steps));
+        true
+    }
+
+    /// As above, where larger classes are looked through for a lower rank: a few blocks of
+    /// them, or all. Then the choice is exactly the lowest rank, class, size and offset.
+    fn a_heap_that_looks_further_chooses_the_cheapest(
+        nodes: u8, base: u8, steps: Vec<Step>
+    ) -> bool {
+        replay::<1, 2, 3>(nodes, base, bytes(&steps));
+        replay::<1, { usize::MAX }, { usize::MAX }>(nodes, base, bytes(&steps));
         true
     }
 }
@@ -68,7 +78,7 @@ fn every_short_history_is_right() {
         },
     ]);
 
-    fn explore(world: &World<1, 1>, steps: &[Op], depth: u32) {
+    fn explore(world: &World<1, 1, 0>, steps: &[Op], depth: u32) {
         for step in steps {
             let mut world = world.clone();
             world.apply(*step);

@@ -6,7 +6,7 @@ mod rules;
 mod steps;
 
 use cupola_core::Tlsf;
-use cupola_core::tlsf::{Block, Entry, FreeBlock, Node, Piece, Stale};
+use cupola_core::tlsf::{Block, Entry, FreeBlock, Node, Piece, Place, Stale};
 
 pub(crate) use op::{Op, TAGS};
 use rules::Rules;
@@ -15,13 +15,13 @@ use rules::Rules;
 const BASES: [u64; 3] = [0, 1 << 40, u64::MAX - 0x7fff];
 
 /// The history that `steps` make on a heap of 4 KiB, with that many `nodes` at first.
-pub(crate) fn replay<const GRANULE: u64, const CANDIDATES: usize>(
+pub(crate) fn replay<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>(
     nodes: u8,
     base: u8,
     steps: impl IntoIterator<Item = [u8; 4]>,
 ) {
     let start = BASES[usize::from(base) % BASES.len()];
-    let mut world = World::<GRANULE, CANDIDATES>::new(usize::from(nodes % 64));
+    let mut world = World::<GRANULE, CANDIDATES, FURTHER>::new(usize::from(nodes % 64));
     world.apply(Op::AddRange {
         start,
         size: 4096,
@@ -58,8 +58,8 @@ impl Interval {
 
 /// The heap, and the intervals that it should have.
 #[derive(Clone, Debug)]
-pub(crate) struct World<const GRANULE: u64, const CANDIDATES: usize> {
-    heap: Tlsf<Vec<Node<u8>>, Rules<CANDIDATES>, GRANULE>,
+pub(crate) struct World<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize> {
+    heap: Tlsf<Vec<Node<u8>>, Rules<CANDIDATES, FURTHER>, GRANULE>,
     nodes: usize,
     /// The most nodes in use at one time since nothing was managed.
     most: usize,
@@ -68,9 +68,13 @@ pub(crate) struct World<const GRANULE: u64, const CANDIDATES: usize> {
     intervals: Vec<Interval>,
     freed: Vec<Block>,
     names: Vec<FreeBlock>,
+    /// Places that were looked up, with the free block of each.
+    places: Vec<(Place<u8>, FreeBlock)>,
 }
 
-impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
+impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
+    World<GRANULE, CANDIDATES, FURTHER>
+{
     pub(crate) fn new(nodes: usize) -> Self {
         let rules = Rules {
             complete: 0,
@@ -84,12 +88,21 @@ impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
             intervals: Vec::new(),
             freed: Vec::new(),
             names: Vec::new(),
+            places: Vec::new(),
         }
     }
 
     pub(crate) fn apply(&mut self, op: Op) {
         match op {
             Op::Allocate { size, align, tag } => self.allocate(size, align, tag),
+            Op::AllocateBelow {
+                size,
+                align,
+                tag,
+                most,
+            } => self.allocate_below(size, align, tag, most),
+            Op::Look { size, align } => self.look(size, align),
+            Op::Take { which, skew, tag } => self.take(which, skew, tag),
             Op::AllocateAt { offset, size, tag } => self.allocate_at(offset, size, tag),
             Op::Free { which, tag } => self.free(which, tag),
             Op::FreeAgain { which } => {

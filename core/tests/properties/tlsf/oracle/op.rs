@@ -11,6 +11,22 @@ pub(crate) enum Op {
         align: u64,
         tag: u8,
     },
+    AllocateBelow {
+        size: u64,
+        align: u64,
+        tag: u8,
+        most: u64,
+    },
+    Look {
+        size: u64,
+        align: u64,
+    },
+    /// Takes a place that was looked up, after `skew` was done to it.
+    Take {
+        which: usize,
+        skew: u8,
+        tag: u8,
+    },
     AllocateAt {
         offset: u64,
         size: u64,
@@ -71,16 +87,26 @@ impl Op {
             _ => u64::from(a) << (b % 5),
         };
         let place = |unit| base.saturating_add(u64::from(b) * unit);
+        let align = match c {
+            255 => 3,
+            254 => 0,
+            253 => 1 << 63,
+            _ => 1 << (c / 4 % 10),
+        };
         match kind % 32 {
-            0..12 => {
-                let align = match c {
-                    255 => 3,
-                    254 => 0,
-                    253 => 1 << 63,
-                    _ => 1 << (c / 4 % 10),
-                };
-                Self::Allocate { size, align, tag }
-            }
+            0..7 => Self::Allocate { size, align, tag },
+            7 => Self::AllocateBelow {
+                size,
+                align,
+                tag,
+                most: u64::from(kind / 32 % 2),
+            },
+            8..10 => Self::Look { size, align },
+            10..12 => Self::Take {
+                which,
+                skew: b,
+                tag,
+            },
             12..20 => Self::Free { which, tag },
             20 => Self::FreeAgain { which },
             21 => Self::SetData { which, tag },

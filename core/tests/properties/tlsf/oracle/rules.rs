@@ -6,15 +6,16 @@ use super::op::TAGS;
 
 /// Blocks of different tags merge when both tags are complete; one tag no request may use.
 #[derive(Clone, Debug)]
-pub(crate) struct Rules<const CANDIDATES: usize> {
+pub(crate) struct Rules<const CANDIDATES: usize, const FURTHER: usize> {
     pub(super) complete: u8,
     pub(super) forbidden: u8,
 }
 
-impl<const CANDIDATES: usize> Hooks for Rules<CANDIDATES> {
+impl<const CANDIDATES: usize, const FURTHER: usize> Hooks for Rules<CANDIDATES, FURTHER> {
     type Data = u8;
     const CANDIDATES: usize = CANDIDATES;
     const TRIES: usize = CANDIDATES;
+    const FURTHER: usize = FURTHER;
 
     fn may_merge(&self, left: &Piece<u8>, right: &Piece<u8>) -> bool {
         let touch = left.offset + left.size == right.offset;

@@ -1,49 +1,158 @@
 //! The steps, each taken by the heap and by the intervals.
 
-use cupola_core::tlsf::{AllocateError, Block, Hooks, RangeError};
+use cupola_core::tlsf::{AllocateError, Block, Entry, Hooks, RangeError};
 
 use super::{Interval, World, pick};
 
-impl<const GRANULE: u64, const CANDIDATES: usize> World<GRANULE, CANDIDATES> {
+/// What the heap chooses by, the least: the rank if it looks at everything for the lowest; class,
+/// rank, size, offset.
+type Key = (u64, (u32, u64), u64, u64, u64);
+
+impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
+    World<GRANULE, CANDIDATES, FURTHER>
+{
     pub(super) fn allocate(&mut self, size: u64, align: u64, tag: u8) {
         let outcome = self.heap.allocate(size, align, tag);
-        if !align.is_power_of_two() {
-            return assert_eq!(outcome, Err(AllocateError::Misaligned));
-        }
-        if size == 0 {
-            return assert_eq!(outcome, Err(AllocateError::Empty));
-        }
-        let Some(size) = size.checked_next_multiple_of(GRANULE) else {
-            return assert_eq!(outcome, Err(AllocateError::NoFit));
-        };
-        let start = |free: &Interval| free.offset.checked_next_multiple_of(align);
-        // What the heap is to choose: class, rank, size, offset.
-        let key = |free: &Interval| {
-            let start = start(free)?;
-            let fits = free.used.is_none() && free.end().checked_sub(start)? >= size;
-            let rank = fits.then(|| self.heap.hooks().rank(start, size, &free.tag))??;
-            Some((class(free.size / GRANULE), rank, free.size, free.offset))
-        };
-        let Some(best) = self.intervals.iter().filter_map(key).min() else {
-            return assert_eq!(outcome, Err(AllocateError::NoFit));
-        };
-        match outcome {
-            Ok(block) => {
+        match (self.check_request(size, align), outcome) {
+            (Err(error), outcome) => assert_eq!(outcome, Err(error)),
+            (Ok((size, best)), Ok(block)) => {
                 let at = self.interval_at(block.offset());
-                let chosen = self.intervals[at];
-                assert_eq!(Some(block.offset()), start(&chosen));
+                self.check_choice(at, (block.offset(), size), align, best);
                 assert_eq!(block.size(), size);
-                let key = key(&chosen).expect("the heap gave a place that does not fit");
-                if CANDIDATES == usize::MAX {
-                    assert_eq!(key, best);
-                }
                 self.carve(at, block, tag);
             }
-            Err(AllocateError::NoNodes(missing)) => {
-                assert!(missing > 0 && missing + self.heap.spare_nodes() <= 2);
-            }
-            Err(error) => panic!("{error} while {best:?} fits"),
+            (Ok(_), Err(error)) => self.check_nodes(error),
         }
+    }
+
+    pub(super) fn allocate_below(&mut self, size: u64, align: u64, tag: u8, most: u64) {
+        let found = self.heap.look(size, align);
+        let outcome = self.heap.allocate_below(size, align, tag, most);
+        match (self.check_request(size, align), outcome) {
+            (Err(error), outcome) => assert_eq!(outcome, Err(error)),
+            (Ok((size, best)), Ok((block, was))) => {
+                let at = self.interval_at(block.offset());
+                let rank = self.check_choice(at, (block.offset(), size), align, best);
+                assert!(rank <= most);
+                assert_eq!(was, self.intervals[at].tag);
+                self.carve(at, block, tag);
+            }
+            (Ok(_), Err(AllocateError::NoFit)) => assert!(found.unwrap().rank > most),
+            (Ok(_), Err(error)) => self.check_nodes(error),
+        }
+    }
+
+    pub(super) fn look(&mut self, size: u64, align: u64) {
+        let outcome = self.heap.look(size, align);
+        match (self.check_request(size, align), outcome) {
+            (Err(error), outcome) => assert_eq!(outcome, Err(error)),
+            (Ok((size, best)), Ok(place)) => {
+                let at = self.interval_at(place.offset);
+                let rank = self.check_choice(at, (place.offset, size), align, best);
+                let free = self.intervals[at];
+                assert_eq!((place.size, place.rank, place.data), (size, rank, free.tag));
+                let name = self.heap.blocks().find_map(|entry| match entry {
+                    Entry::Free(name, piece) if piece == free.piece() => Some(name),
+                    _ => None,
+                });
+                self.places.push((place, name.unwrap()));
+            }
+            (Ok(_), Err(error)) => panic!("{error} while something fits"),
+        }
+    }
+
+    pub(super) fn take(&mut self, which: usize, skew: u8, tag: u8) {
+        let Some((mut place, name)) = pick(&self.places, which) else {
+            return;
+        };
+        match skew % 16 {
+            0 => place.offset = place.offset.wrapping_add(1),
+            1 => place.offset = place.offset.wrapping_sub(GRANULE),
+            2 => place.size = 0,
+            // The end is the block's, beyond 2^64.
+            3 => place.size = place.size.wrapping_sub(place.offset).wrapping_neg(),
+            4 => place.size += GRANULE,
+            5 => place.size = place.size.div_ceil(2),
+            6 => place.rank += 1,
+            _ => {}
+        }
+        let outcome = self.heap.take(place, tag);
+        let whole = (place.offset | place.size).is_multiple_of(GRANULE) && place.size > 0;
+        let free = self.heap.piece(name).filter(|_| outcome.is_err());
+        let expected = match outcome {
+            // The name may be gone with the block.
+            Ok(block) => {
+                assert!(whole);
+                assert_eq!((block.offset(), block.size()), (place.offset, place.size));
+                let at = self.interval_at(block.offset());
+                let free = self.intervals[at];
+                assert!(free.used.is_none() && place.offset + place.size <= free.end());
+                let rank = self.heap.hooks().rank(place.offset, place.size, &free.tag);
+                assert!(rank.is_some());
+                self.carve(at, block, tag);
+                return;
+            }
+            Err(error) => error,
+        };
+        let fits = free.is_some_and(|free| {
+            let end = place.offset.checked_add(place.size);
+            let hooks = self.heap.hooks();
+            let inside = free.offset <= place.offset;
+            let inside = inside && end.is_some_and(|end| end <= free.offset + free.size);
+            inside && whole && hooks.rank(place.offset, place.size, &free.data).is_some()
+        });
+        if fits {
+            self.check_nodes(expected);
+        } else {
+            assert_eq!(expected, AllocateError::NoFit);
+        }
+    }
+
+    /// The size in whole granules, and what the best place for it has, by what the heap is to
+    /// choose.
+    fn check_request(&self, size: u64, align: u64) -> Result<(u64, Key), AllocateError> {
+        if !align.is_power_of_two() {
+            return Err(AllocateError::Misaligned);
+        }
+        if size == 0 {
+            return Err(AllocateError::Empty);
+        }
+        let size = size.checked_next_multiple_of(GRANULE);
+        let size = size.ok_or(AllocateError::NoFit)?;
+        let keys = self.intervals.iter();
+        let best = keys.filter_map(|free| self.key(free, size, align)).min();
+        best.map(|best| (size, best)).ok_or(AllocateError::NoFit)
+    }
+
+    /// The key of a free interval that holds the request.
+    fn key(&self, free: &Interval, size: u64, align: u64) -> Option<Key> {
+        let start = free.offset.checked_next_multiple_of(align)?;
+        let fits = free.used.is_none() && free.end().checked_sub(start)? >= size;
+        let rank = fits.then(|| self.heap.hooks().rank(start, size, &free.tag))??;
+        let cheap = if FURTHER == usize::MAX { rank } else { 0 };
+        let class = class(free.size / GRANULE);
+        Some((cheap, class, rank, free.size, free.offset))
+    }
+
+    /// Checks that the heap chose a place in an interval rightly. The rank of the place.
+    fn check_choice(&self, at: usize, place: (u64, u64), align: u64, best: Key) -> u64 {
+        let chosen = &self.intervals[at];
+        let start = chosen.offset.checked_next_multiple_of(align);
+        assert_eq!(Some(place.0), start);
+        let key = self.key(chosen, place.1, align);
+        let key = key.expect("the heap gave a place that does not fit");
+        if CANDIDATES == usize::MAX {
+            assert_eq!(key, best);
+        }
+        key.2
+    }
+
+    /// All that can go wrong with a request that fits.
+    fn check_nodes(&self, error: AllocateError) {
+        let AllocateError::NoNodes(missing) = error else {
+            panic!("{error} while something fits");
+        };
+        assert!(missing > 0 && missing + self.heap.spare_nodes() <= 2);
     }
 
     pub(super) fn allocate_at(&mut self, offset: u64, size: u64, tag: u8) {
