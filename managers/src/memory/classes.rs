@@ -11,14 +11,14 @@ const SMALL: u64 = 32;
 /// Sizes up to here have a class each.
 const LINEAR: u64 = 16;
 /// Classes of small sizes.
-pub(super) const CLASSES: usize = (LINEAR + (SMALL - LINEAR) / 2) as usize;
+pub(crate) const CLASSES: usize = (LINEAR + (SMALL - LINEAR) / 2) as usize;
 /// Magazines for exact sizes.
 const EXACT: usize = 64;
 /// Magazines in all.
-pub(super) const SLOTS: usize = CLASSES + EXACT;
+pub(crate) const SLOTS: usize = CLASSES + EXACT;
 
 /// The largest size that magazines keep.
-pub(super) const MOST_CACHED: u64 = 4 << 20;
+pub(crate) const MOST_CACHED: u64 = 4 << 20;
 /// The largest size that slabs serve.
 #[cfg(test)]
 const MOST_SMALL: u64 = SMALL * GRANULE;
@@ -27,16 +27,16 @@ const SLAB: u64 = 64 << 10;
 
 /// The number of a magazine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Slot(u16);
+pub(crate) struct Slot(u16);
 
 impl Slot {
     /// No magazine keeps it.
-    pub(super) const NONE: Self = Self(u16::MAX);
+    pub(crate) const NONE: Self = Self(u16::MAX);
 
     /// The magazine of a size, and the size of its pieces for this request; `None` for what
     /// magazines do not keep. `bytes` is not 0.
     #[inline]
-    pub(super) fn of(bytes: u64) -> Option<(Self, u64)> {
+    pub(crate) fn of(bytes: u64) -> Option<(Self, u64)> {
         if bytes > MOST_CACHED {
             return None;
         }
@@ -55,47 +55,47 @@ impl Slot {
     }
 
     /// Every magazine.
-    pub(super) fn all() -> impl Iterator<Item = Self> {
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
         (0..SLOTS as u16).map(Self)
     }
 
     #[inline]
-    pub(super) fn number(self) -> usize {
+    pub(crate) fn number(self) -> usize {
         usize::from(self.0)
     }
 
     /// The bit of a magazine for exact sizes among those.
     #[inline]
-    pub(super) fn bit(self) -> u64 {
+    pub(crate) fn bit(self) -> u64 {
         1 << (self.number().wrapping_sub(CLASSES) % EXACT)
     }
 
     /// Whether its pieces are slots of slabs.
     #[inline]
-    pub(super) fn is_small(self) -> bool {
+    pub(crate) fn is_small(self) -> bool {
         self.number() < CLASSES
     }
 
     /// Whether a magazine keeps it.
     #[inline]
-    pub(super) fn is_kept(self) -> bool {
+    pub(crate) fn is_kept(self) -> bool {
         self.number() < SLOTS
     }
 }
 
 /// How many slots a slab of pieces of `bytes` has: at most a word's bits.
-pub(super) fn slots_of_slab(bytes: u64) -> u32 {
+pub(crate) fn slots_of_slab(bytes: u64) -> u32 {
     (SLAB / bytes).clamp(8, 64) as u32
 }
 
 /// Most pieces of this size that a magazine keeps.
 #[inline]
-pub(super) fn capacity(bytes: u64) -> u32 {
+pub(crate) fn capacity(bytes: u64) -> u32 {
     (MOST_BYTES / bytes.max(1)).clamp(4, MOST_PIECES as u64) as u32
 }
 
-/// Most pieces in a magazine.
-pub(super) const MOST_PIECES: usize = 32;
+/// Most pieces in a magazine: few in models, whose threads have small stacks.
+pub(crate) const MOST_PIECES: usize = if cfg!(loom) { 4 } else { 32 };
 /// Bytes that one magazine aims at.
 const MOST_BYTES: u64 = 16 << 20;
 

@@ -16,7 +16,7 @@ use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 const CELLS: usize = 4;
 
 /// The cells of one class.
-pub(super) struct Shelf<T>([AtomicPtr<T>; CELLS]);
+pub(crate) struct Shelf<T>([AtomicPtr<T>; CELLS]);
 
 impl<T> Default for Shelf<T> {
     fn default() -> Self {
@@ -30,7 +30,7 @@ impl<T> Shelf<T> {
     /// # Errors
     /// The batch, when there is no room.
     #[inline]
-    pub(super) fn push(&self, batch: NonNull<T>) -> Result<(), NonNull<T>> {
+    pub(crate) fn push(&self, batch: NonNull<T>) -> Result<(), NonNull<T>> {
         for cell in &self.0 {
             // Relaxed: only the exchange counts.
             if !cell.load(Ordering::Relaxed).is_null() {
@@ -53,7 +53,7 @@ impl<T> Shelf<T> {
 
     /// Takes a batch.
     #[inline]
-    pub(super) fn pop(&self) -> Option<NonNull<T>> {
+    pub(crate) fn pop(&self) -> Option<NonNull<T>> {
         self.0.iter().find_map(|cell| {
             let there = cell.load(Ordering::Relaxed);
             if there.is_null() {
@@ -73,7 +73,7 @@ impl<T> Shelf<T> {
 const MOST_EXACT: u64 = 32 << 20;
 
 /// A stream's shelves.
-pub(super) struct Depot {
+pub(crate) struct Depot {
     shelves: Box<[Shelf<Header>]>,
     /// Bytes of exact sizes here, about: a batch is counted before it is put in and after it
     /// was taken out.
@@ -81,7 +81,7 @@ pub(super) struct Depot {
 }
 
 impl Depot {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             shelves: (0..SLOTS).map(|_| Shelf::default()).collect(),
             exact: AtomicU64::new(0),
@@ -92,7 +92,7 @@ impl Depot {
     ///
     /// # Errors
     /// The batch, when there is no room.
-    pub(super) fn push(
+    pub(crate) fn push(
         &self,
         slot: Slot,
         bytes: u64,
@@ -114,7 +114,7 @@ impl Depot {
     }
 
     /// Takes a batch of a class; of exact sizes, of any that share the magazine.
-    pub(super) fn pop(&self, slot: Slot) -> Option<NonNull<Header>> {
+    pub(crate) fn pop(&self, slot: Slot) -> Option<NonNull<Header>> {
         let batch = self.shelves.get(slot.number())?.pop()?;
         if !slot.is_small() {
             // SAFETY: whoever takes a batch out owns it.
@@ -126,7 +126,7 @@ impl Depot {
     }
 
     /// What waits here of exact sizes, batch by batch. Nothing is done where there is nothing.
-    pub(super) fn drain_exact(&self) -> impl Iterator<Item = NonNull<Header>> + '_ {
+    pub(crate) fn drain_exact(&self) -> impl Iterator<Item = NonNull<Header>> + '_ {
         let there = self.exact.load(Ordering::Relaxed) != 0;
         let slots = there.then(|| Slot::all().filter(|slot| !slot.is_small()));
         slots
@@ -136,7 +136,7 @@ impl Depot {
     }
 
     /// Everything that waits here, batch by batch.
-    pub(super) fn drain(&self) -> impl Iterator<Item = NonNull<Header>> + '_ {
+    pub(crate) fn drain(&self) -> impl Iterator<Item = NonNull<Header>> + '_ {
         Slot::all().flat_map(move |slot| std::iter::from_fn(move || self.pop(slot)))
     }
 }

@@ -21,7 +21,7 @@ use crate::buffer::BufferEntry;
 
 /// Where a piece goes back to.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Home {
+pub(crate) enum Home {
     /// It has no bytes.
     Nowhere,
     /// A block of the heap.
@@ -40,10 +40,10 @@ pub(crate) struct Header {
     /// Size of the piece.
     bytes: Cell<u64>,
     /// The next piece of a magazine's batch.
-    pub(super) next: Cell<*const Header>,
+    pub(crate) next: Cell<*const Header>,
     /// How many pieces the batch has that begins with this one.
-    pub(super) batch: Cell<u32>,
-    pub(super) slot: Cell<Slot>,
+    pub(crate) batch: Cell<u32>,
+    pub(crate) slot: Cell<Slot>,
     /// What its user asked for, one more, and whether it is a buffer's; 0 while nobody uses it.
     live: AtomicU64,
     /// Of a buffer: the handle of its stream; of another piece the stream's serial.
@@ -54,12 +54,12 @@ pub(crate) struct Header {
     /// What its user calls it; null for no name.
     name: AtomicPtr<&'static str>,
     /// When it was freed, of a slot that another stream than its slab's has freed.
-    pub(super) freed: Cell<Stamp>,
-    pub(super) home: Cell<Home>,
+    pub(crate) freed: Cell<Stamp>,
+    pub(crate) home: Cell<Home>,
 }
 
 impl Header {
-    pub(super) fn new(pool: *const Pool) -> Self {
+    pub(crate) fn new(pool: *const Pool) -> Self {
         Self {
             address: Cell::new(0),
             bytes: Cell::new(0),
@@ -77,7 +77,7 @@ impl Header {
     }
 
     /// Begins a piece.
-    pub(super) fn begin(&self, address: CUdeviceptr, bytes: u64, slot: Slot, home: Home) {
+    pub(crate) fn begin(&self, address: CUdeviceptr, bytes: u64, slot: Slot, home: Home) {
         self.address.set(address);
         self.bytes.set(bytes);
         self.slot.set(slot);
@@ -99,7 +99,7 @@ impl Header {
     /// A user has it now, who asked for so many bytes; `stream` is the handle of a buffer's
     /// stream, of another piece the stream's serial.
     #[inline]
-    pub(super) fn go_live(&self, requested: u64, name: Name, (stream, buffer): (u64, bool)) {
+    pub(crate) fn go_live(&self, requested: u64, name: Name, (stream, buffer): (u64, bool)) {
         let buffer = if buffer { BUFFER } else { 0 };
         self.stream.store(stream, Ordering::Relaxed);
         let name = name.map_or(ptr::null_mut(), |name| ptr::from_ref(name).cast_mut());
@@ -109,14 +109,14 @@ impl Header {
     }
 
     /// What its user calls it.
-    pub(super) fn name(&self) -> Option<&'static str> {
+    pub(crate) fn name(&self) -> Option<&'static str> {
         // SAFETY: null, or a name that lives for ever and was written before anybody got it.
         unsafe { self.name.load(Ordering::Relaxed).as_ref() }.copied()
     }
 
     /// Its user gives it back: what they asked for, and whether it was a buffer's.
     #[inline]
-    pub(super) fn end_life(&self) -> (u64, bool) {
+    pub(crate) fn end_life(&self) -> (u64, bool) {
         let live = self.live.load(Ordering::Relaxed);
         self.live.store(0, Ordering::Relaxed);
         ((live & !BUFFER).saturating_sub(1), live & BUFFER != 0)
@@ -129,7 +129,7 @@ impl Header {
     }
 
     /// Whether it is alive, and a buffer's.
-    pub(super) fn is_buffer(&self) -> bool {
+    pub(crate) fn is_buffer(&self) -> bool {
         self.live.load(Ordering::Acquire) & BUFFER != 0
     }
 
@@ -140,7 +140,7 @@ impl Header {
 
     /// Whether it has a name in the table of buffers.
     #[inline]
-    pub(super) fn is_named(&self) -> bool {
+    pub(crate) fn is_named(&self) -> bool {
         !self.entry.load(Ordering::Relaxed).is_null()
     }
 
@@ -161,7 +161,7 @@ const CHUNK: usize = 64;
 
 /// All headers of a pool. They stay where they are until the pool goes.
 #[derive(Default)]
-pub(super) struct Headers {
+pub(crate) struct Headers {
     chunks: Vec<Box<[Header]>>,
     free: Vec<NonNull<Header>>,
 }
@@ -172,7 +172,7 @@ unsafe impl Send for Headers {}
 
 impl Headers {
     /// A header that nobody has.
-    pub(super) fn take(&mut self, pool: *const Pool) -> NonNull<Header> {
+    pub(crate) fn take(&mut self, pool: *const Pool) -> NonNull<Header> {
         if let Some(free) = self.free.pop() {
             return free;
         }
@@ -185,19 +185,19 @@ impl Headers {
         self.free.pop().unwrap_or(NonNull::dangling())
     }
 
-    pub(super) fn put(&mut self, header: NonNull<Header>) {
+    pub(crate) fn put(&mut self, header: NonNull<Header>) {
         self.free.push(header);
     }
 
     /// Every header that is in use.
-    pub(super) fn in_use(&self) -> impl Iterator<Item = &Header> {
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = &Header> {
         let free: HashSet<_> = self.free.iter().map(|header| header.as_ptr()).collect();
         self.all()
             .filter(move |header| !free.contains(&ptr::from_ref(*header).cast_mut()))
     }
 
     /// Every header there is, in use or not.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Header> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Header> {
         self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 }

@@ -4,7 +4,6 @@
 //! read-modify-write, no line that another thread writes. The lane's thread owns it by a
 //! [`Bias`]; others may seize it, to give what it keeps back to everybody.
 
-use std::cell::UnsafeCell;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -15,6 +14,7 @@ use super::header::Header;
 use super::line::Line;
 use super::pool::Pool;
 use super::stamp::Stamp;
+use crate::sync::UnsafeCell;
 
 /// Pieces of one size.
 #[derive(Clone, Copy)]
@@ -92,7 +92,7 @@ impl Magazine {
 const MOST_EXACT: u64 = 16 << 20;
 
 /// What the lane's owner, or who has seized it, may touch.
-pub(super) struct Content {
+pub(crate) struct Content {
     magazines: [Magazine; SLOTS],
     /// Bytes of exact sizes.
     exact: u64,
@@ -105,7 +105,7 @@ pub(super) struct Content {
 impl Content {
     /// A piece of this size.
     #[inline]
-    pub(super) fn pop(&mut self, slot: Slot, bytes: u64) -> Option<NonNull<Header>> {
+    pub(crate) fn pop(&mut self, slot: Slot, bytes: u64) -> Option<NonNull<Header>> {
         let piece = self.magazines.get_mut(slot.number())?.pop(bytes)?;
         if !slot.is_small() {
             self.exact -= bytes;
@@ -115,7 +115,7 @@ impl Content {
 
     /// False when there is no room for it.
     #[inline]
-    pub(super) fn push(&mut self, slot: Slot, bytes: u64, piece: NonNull<Header>) -> bool {
+    pub(crate) fn push(&mut self, slot: Slot, bytes: u64, piece: NonNull<Header>) -> bool {
         let Some(magazine) = self.magazines.get_mut(slot.number()) else {
             return false;
         };
@@ -132,7 +132,7 @@ impl Content {
 
     /// Takes pieces out, to make room for one of this size: all of another size, else half of
     /// what may be kept. The first of the chain and the size of each.
-    pub(super) fn spill(&mut self, slot: Slot, bytes: u64) -> Option<(NonNull<Header>, u64)> {
+    pub(crate) fn spill(&mut self, slot: Slot, bytes: u64) -> Option<(NonNull<Header>, u64)> {
         let magazine = self.magazines.get_mut(slot.number())?;
         let (size, count) = if magazine.bytes == bytes {
             (bytes, (capacity(bytes) / 2).max(1))
@@ -148,7 +148,7 @@ impl Content {
     }
 
     /// Puts a batch of this size in, of which there are none here. False when there is no room.
-    pub(super) fn fill(&mut self, slot: Slot, bytes: u64, batch: NonNull<Header>) -> bool {
+    pub(crate) fn fill(&mut self, slot: Slot, bytes: u64, batch: NonNull<Header>) -> bool {
         // SAFETY: the batch is the caller's.
         let more = u64::from(unsafe { batch.as_ref() }.batch.get()) * bytes;
         let Some(magazine) = self.magazines.get_mut(slot.number()) else {
@@ -167,19 +167,19 @@ impl Content {
 
     /// Whether it may keep pieces of exact sizes from now on.
     #[inline]
-    pub(super) fn keep_exact(&mut self, keep: bool) {
+    pub(crate) fn keep_exact(&mut self, keep: bool) {
         self.most_exact = if keep { MOST_EXACT } else { 0 };
     }
 
     /// Whether it has pieces of exact sizes.
     #[inline]
-    pub(super) fn has_exact(&self) -> bool {
+    pub(crate) fn has_exact(&self) -> bool {
         self.exact != 0
     }
 
     /// Takes everything of exact sizes out, magazine by magazine.
     #[inline]
-    pub(super) fn drain_exact(&mut self) -> impl Iterator<Item = NonNull<Header>> + '_ {
+    pub(crate) fn drain_exact(&mut self) -> impl Iterator<Item = NonNull<Header>> + '_ {
         self.exact = 0;
         let mut filled = std::mem::take(&mut self.filled);
         std::iter::from_fn(move || {
@@ -196,7 +196,7 @@ impl Content {
     }
 
     /// Takes everything out, magazine by magazine.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = NonNull<Header>> + '_ {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = NonNull<Header>> + '_ {
         (self.exact, self.filled) = (0, 0);
         self.magazines
             .iter_mut()
@@ -204,7 +204,7 @@ impl Content {
     }
 
     /// Bytes that it keeps.
-    pub(super) fn kept(&self) -> u64 {
+    pub(crate) fn kept(&self) -> u64 {
         let bytes = |magazine: &Magazine| magazine.bytes * u64::from(magazine.len);
         self.magazines.iter().map(bytes).sum()
     }
@@ -212,26 +212,26 @@ impl Content {
 
 /// What went through a lane. Written by its owner alone, with plain stores; read by anybody.
 #[derive(Debug, Default)]
-pub(super) struct Flow {
-    pub(super) allocations: AtomicU64,
-    pub(super) frees: AtomicU64,
+pub(crate) struct Flow {
+    pub(crate) allocations: AtomicU64,
+    pub(crate) frees: AtomicU64,
     /// Bytes that were asked for, of pieces that were handed out, and that came back.
-    pub(super) bytes_out: AtomicU64,
-    pub(super) bytes_in: AtomicU64,
+    pub(crate) bytes_out: AtomicU64,
+    pub(crate) bytes_in: AtomicU64,
     /// The same of buffers alone.
-    pub(super) buffers_out: AtomicU64,
-    pub(super) buffers_in: AtomicU64,
-    pub(super) buffer_bytes_out: AtomicU64,
-    pub(super) buffer_bytes_in: AtomicU64,
+    pub(crate) buffers_out: AtomicU64,
+    pub(crate) buffers_in: AtomicU64,
+    pub(crate) buffer_bytes_out: AtomicU64,
+    pub(crate) buffer_bytes_in: AtomicU64,
     /// What the magazines did not have, or had no room for.
-    pub(super) misses: AtomicU64,
-    pub(super) spills: AtomicU64,
+    pub(crate) misses: AtomicU64,
+    pub(crate) spills: AtomicU64,
 }
 
 impl Flow {
     /// A block was handed out. `put` adds.
     #[inline(always)]
-    pub(super) fn note_out(&self, bytes: u64, buffer: bool, put: fn(&AtomicU64, u64)) {
+    pub(crate) fn note_out(&self, bytes: u64, buffer: bool, put: fn(&AtomicU64, u64)) {
         put(&self.allocations, 1);
         put(&self.bytes_out, bytes);
         if buffer {
@@ -242,7 +242,7 @@ impl Flow {
 
     /// A block came back.
     #[inline(always)]
-    pub(super) fn note_in(&self, (bytes, buffer): (u64, bool), put: fn(&AtomicU64, u64)) {
+    pub(crate) fn note_in(&self, (bytes, buffer): (u64, bool), put: fn(&AtomicU64, u64)) {
         put(&self.frees, 1);
         put(&self.bytes_in, bytes);
         if buffer {
@@ -252,7 +252,7 @@ impl Flow {
     }
 
     /// Buffers that are alive, and their bytes.
-    pub(super) fn buffers(&self) -> (u64, u64) {
+    pub(crate) fn buffers(&self) -> (u64, u64) {
         let alive = |out: &AtomicU64, back: &AtomicU64| {
             let back = back.load(Ordering::Relaxed);
             out.load(Ordering::Relaxed).saturating_sub(back)
@@ -264,7 +264,7 @@ impl Flow {
     }
 
     /// Adds what went through another, whose owner writes no more.
-    pub(super) fn absorb(&self, other: &Self) {
+    pub(crate) fn absorb(&self, other: &Self) {
         let pairs = [
             (&self.allocations, &other.allocations),
             (&self.frees, &other.frees),
@@ -285,7 +285,7 @@ impl Flow {
 
 /// Adds without a read-modify-write: the caller is the only writer.
 #[inline]
-pub(super) fn add(counter: &AtomicU64, more: u64) {
+pub(crate) fn add(counter: &AtomicU64, more: u64) {
     counter.store(
         counter.load(Ordering::Relaxed).wrapping_add(more),
         Ordering::Relaxed,
@@ -296,24 +296,24 @@ pub(super) fn add(counter: &AtomicU64, more: u64) {
 const CLOSED: u32 = 1;
 
 /// Flag of the bias: what goes through the lane is recorded, off the hit path.
-pub(super) const RECORDED: u32 = 2;
+pub(crate) const RECORDED: u32 = 2;
 
 /// A lane that only its holder touches.
-pub(super) struct SeizedLane<'a> {
+pub(crate) struct SeizedLane<'a> {
     lane: &'a Lane,
     _seizure: Seizure<'a>,
 }
 
 impl SeizedLane<'_> {
     /// The number of its driver's stream.
-    pub(super) fn serial(&self) -> u64 {
+    pub(crate) fn serial(&self) -> u64 {
         self.lane.line.serial()
     }
 
     /// What it keeps.
-    pub(super) fn pieces(&self) -> impl Iterator<Item = *const Header> {
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = *const Header> {
         // SAFETY: the seizure keeps the owner and other seizers out, and nothing is changed.
-        let content = unsafe { &*self.lane.content.get() };
+        let content = self.lane.content.with(|content| unsafe { &*content });
         let full = |magazine: &'_ Magazine| magazine.len as usize;
         content
             .magazines
@@ -324,10 +324,10 @@ impl SeizedLane<'_> {
 
 // Lines of its own: other threads' lanes must not slow it down.
 #[repr(align(128))]
-pub(super) struct Lane {
-    pub(super) bias: Bias,
-    pub(super) line: Arc<Line>,
-    pub(super) flow: Flow,
+pub(crate) struct Lane {
+    pub(crate) bias: Bias,
+    pub(crate) line: Arc<Line>,
+    pub(crate) flow: Flow,
     owner: Weak<Pool>,
     content: UnsafeCell<Content>,
 }
@@ -338,10 +338,10 @@ unsafe impl Send for Lane {}
 unsafe impl Sync for Lane {}
 
 impl Lane {
-    pub(super) fn new(pool: &Arc<Pool>, line: &Arc<Line>) -> Self {
+    pub(crate) fn new(owner: Weak<Pool>, line: &Arc<Line>) -> Self {
         Self {
             bias: Bias::new(),
-            owner: Arc::downgrade(pool),
+            owner,
             line: Arc::clone(line),
             flow: Flow::default(),
             content: UnsafeCell::new(Content {
@@ -358,34 +358,39 @@ impl Lane {
     /// # Safety
     /// The calling thread is the lane's own, and not within another call of this.
     #[inline(always)]
-    pub(super) unsafe fn own<R>(&self, work: impl FnOnce(&mut Content) -> R) -> Option<R> {
+    pub(crate) unsafe fn own<R>(&self, work: impl FnOnce(&mut Content) -> R) -> Option<R> {
         // SAFETY: the caller's promise.
         if !unsafe { self.bias.enter() } {
             return None;
         }
         // SAFETY: the owner is inside, so nobody else touches the content.
-        let result = work(unsafe { &mut *self.content.get() });
+        let result = self
+            .content
+            .with_mut(|content| work(unsafe { &mut *content }));
         // SAFETY: entered above.
         unsafe { self.bias.leave() };
         Some(result)
     }
 
     /// Runs `work` with the lane taken from its owner. Not within `own`.
-    pub(super) fn seize<R>(&self, work: impl FnOnce(&mut Content) -> R) -> R {
+    pub(crate) fn seize<R>(&self, work: impl FnOnce(&mut Content) -> R) -> R {
         let _seizure = self.bias.seize();
         // SAFETY: the seizure keeps the owner and other seizers out.
-        work(unsafe { &mut *self.content.get() })
+        self.content
+            .with_mut(|content| work(unsafe { &mut *content }))
     }
 
     /// Runs `work` as the owner, whatever keeps it from entering.
     ///
     /// # Safety
     /// As `own`.
-    pub(super) unsafe fn with<R>(&self, work: impl FnOnce(&mut Content) -> R) -> R {
+    pub(crate) unsafe fn with<R>(&self, work: impl FnOnce(&mut Content) -> R) -> R {
         // SAFETY: the caller's promise.
         if unsafe { self.bias.enter() } {
             // SAFETY: the owner is inside, so nobody else touches the content.
-            let result = work(unsafe { &mut *self.content.get() });
+            let result = self
+                .content
+                .with_mut(|content| work(unsafe { &mut *content }));
             // SAFETY: entered above.
             unsafe { self.bias.leave() };
             return result;
@@ -393,25 +398,29 @@ impl Lane {
         // SAFETY: the caller's promise.
         let _held = unsafe { self.bias.hold() };
         // SAFETY: the owner holds the lock, so nobody else touches the content.
-        work(unsafe { &mut *self.content.get() })
+        self.content
+            .with_mut(|content| work(unsafe { &mut *content }))
     }
 
     /// As `with`, and nothing where the lane is closed.
     ///
     /// # Safety
     /// As `own`; the lane outlives the call, even if it is closed and its pool ends meanwhile.
-    pub(super) unsafe fn with_open<R>(&self, work: impl FnOnce(&mut Content) -> R) -> Option<R> {
+    pub(crate) unsafe fn with_open<R>(&self, work: impl FnOnce(&mut Content) -> R) -> Option<R> {
         // SAFETY: the caller's promise.
         let _held = unsafe { self.bias.hold() };
         if self.bias.flags() & CLOSED != 0 {
             return None;
         }
         // SAFETY: the owner holds the lock, so nobody else touches the content.
-        Some(work(unsafe { &mut *self.content.get() }))
+        let result = self
+            .content
+            .with_mut(|content| work(unsafe { &mut *content }));
+        Some(result)
     }
 
     /// The lane, with its owner and everybody else kept out.
-    pub(super) fn seized(&self) -> SeizedLane<'_> {
+    pub(crate) fn seized(&self) -> SeizedLane<'_> {
         let _seizure = self.bias.seize();
         SeizedLane {
             lane: self,
@@ -420,7 +429,7 @@ impl Lane {
     }
 
     /// Takes everything out: `give` gets it batch by batch, with what it is stamped by.
-    pub(super) fn drain(&self, mut give: impl FnMut(NonNull<Header>, Stamp)) {
+    pub(crate) fn drain(&self, mut give: impl FnMut(NonNull<Header>, Stamp)) {
         let early = cfg!(mutant = "lane_stamps_before_the_seizure").then(|| self.line.stamp());
         self.seize(|content| {
             // Not before: until the lane was seized its owner may have put something in, and
@@ -431,17 +440,19 @@ impl Lane {
     }
 
     /// As `drain`, and nothing is kept here from now on.
-    pub(super) fn close(&self, mut give: impl FnMut(NonNull<Header>, Stamp)) {
+    pub(crate) fn close(&self, mut give: impl FnMut(NonNull<Header>, Stamp)) {
         let seizure = self.bias.seize();
         seizure.set_flags(CLOSED);
         let stamp = self.line.stamp();
-        // SAFETY: the seizure keeps the owner and other seizers out.
-        let content = unsafe { &mut *self.content.get() };
-        content.drain().for_each(|batch| give(batch, stamp));
+        self.content.with_mut(|content| {
+            // SAFETY: the seizure keeps the owner and other seizers out.
+            let content = unsafe { &mut *content };
+            content.drain().for_each(|batch| give(batch, stamp));
+        });
     }
 
     /// The thread ends.
-    pub(super) fn retire(self: Arc<Self>) {
+    pub(crate) fn retire(self: Arc<Self>) {
         if let Some(pool) = self.owner.upgrade() {
             pool.retire_lane(&self);
         }
@@ -452,7 +463,7 @@ impl Lane {
     /// # Safety
     /// As `own`.
     #[inline(always)]
-    pub(super) unsafe fn pop(
+    pub(crate) unsafe fn pop(
         &self,
         slot: Slot,
         bytes: u64,
@@ -474,7 +485,7 @@ impl Lane {
     /// As `own`; the piece is the caller's to give, and its use ends in stream order on the
     /// lane's stream.
     #[inline(always)]
-    pub(super) unsafe fn push(&self, piece: NonNull<Header>) -> bool {
+    pub(crate) unsafe fn push(&self, piece: NonNull<Header>) -> bool {
         // SAFETY: the piece is the caller's.
         let header = unsafe { piece.as_ref() };
         let (slot, bytes) = (header.slot.get(), header.bytes());

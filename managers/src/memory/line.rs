@@ -8,14 +8,14 @@ use super::stamp::{Stamp, StreamIndex};
 
 /// A stream's place in a pool: what it freed is stamped by its clock, and what threads have
 /// too much of waits in its depot.
-pub(super) struct Line {
-    pub(super) index: StreamIndex,
-    pub(super) clock: Arc<StreamClock>,
-    pub(super) depot: Depot,
+pub(crate) struct Line {
+    pub(crate) index: StreamIndex,
+    pub(crate) clock: Arc<StreamClock>,
+    pub(crate) depot: Depot,
 }
 
 impl Line {
-    pub(super) fn new(index: StreamIndex, clock: &Arc<StreamClock>) -> Self {
+    pub(crate) fn new(index: StreamIndex, clock: &Arc<StreamClock>) -> Self {
         Self {
             index,
             clock: Arc::clone(clock),
@@ -25,13 +25,13 @@ impl Line {
 
     /// The number of the driver's stream.
     #[inline]
-    pub(super) fn serial(&self) -> u64 {
+    pub(crate) fn serial(&self) -> u64 {
         self.clock.serial()
     }
 
     /// For what is freed on the stream now.
     #[inline]
-    pub(super) fn stamp(&self) -> Stamp {
+    pub(crate) fn stamp(&self) -> Stamp {
         Stamp::new(self.index, self.clock.stamp())
     }
 }

@@ -7,10 +7,13 @@
 
 use std::sync::atomic::Ordering;
 
+use cupola_core::Budget;
 use cupola_core::tlsf::{Block, Place};
 use cupola_sys::driver::CUdeviceptr;
 
 use super::central::Want;
+use super::charge;
+use super::config::DeviceLimit;
 use super::heap::Heap;
 use super::history::Action;
 use super::pages::{Extent, PageIndex, PageState, Pages};
@@ -194,34 +197,22 @@ impl Pool {
 
     /// Pages that the limits would let the pool have more.
     pub(super) fn room(&self) -> u64 {
-        let shared = self.config.within.as_ref();
-        let shared = shared.map_or(u64::MAX, |limit| limit.budget().available());
+        let shared = self.shared().map_or(u64::MAX, Budget::available);
         self.budget.available().min(shared) / self.page
     }
 
     /// Charges pages to all limits: all of them or none.
     fn charge(&self, pages: u64) -> bool {
-        let Ok(own) = self.budget.reserve(pages * self.page) else {
-            return false;
-        };
-        if let Some(shared) = &self.config.within {
-            // Dropping our own charge undoes it.
-            let Ok(of_all) = shared.budget().reserve(pages * self.page) else {
-                return false;
-            };
-            let _: u64 = of_all.commit();
-        }
-        let _: u64 = own.commit();
-        true
+        charge::charge(&self.budget, self.shared(), pages * self.page)
     }
 
     /// Ends a charge.
     pub(super) fn release_charge(&self, bytes: u64) {
-        if let Some(shared) = &self.config.within {
-            // Fails only if more is released than was charged, which is charged page by page.
-            let _ = shared.budget().release(bytes);
-        }
-        let _ = self.budget.release(bytes);
+        charge::release(&self.budget, self.shared(), bytes);
+    }
+
+    fn shared(&self) -> Option<&Budget> {
+        self.config.within.as_ref().map(DeviceLimit::budget)
     }
 
     /// Maps what is missing of a place and makes it a block.

@@ -10,7 +10,7 @@
 
 use std::panic::Location;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use cupola_core::Budget;
@@ -23,6 +23,7 @@ use super::control::Callback;
 use super::header::Header;
 use super::heap::{GRANULE, granular};
 use super::history::{Action, History};
+use super::keep::Keep;
 use super::lane::{Content, Flow, Lane, RECORDED, add};
 use super::line::Line;
 use super::local;
@@ -107,10 +108,8 @@ pub(crate) struct Pool {
     pub(super) table: Arc<BufferTable>,
     barrier: Barrier,
     pub(super) callback: Mutex<Option<Callback>>,
-    /// The last handle is gone. Changed under the lock of the lanes.
-    closed: AtomicBool,
-    /// Itself, once it is closed and as long as somebody has a piece.
-    keep: Mutex<Option<Arc<Self>>>,
+    /// Closed under the lock of the lanes.
+    keep: Keep<Arc<Self>>,
 }
 
 // SAFETY: headers are touched by their owners only, and the lock of the central heap hands them
@@ -157,8 +156,7 @@ impl Pool {
             table: Arc::clone(table),
             barrier: Barrier::of_process(),
             callback: Mutex::new(None),
-            closed: AtomicBool::new(false),
-            keep: Mutex::new(None),
+            keep: Keep::new(),
         });
         core.ledger().add(Kind::Pool, 1);
         let holds: Weak<dyn Holds> = Arc::<Self>::downgrade(&pool) as Weak<dyn Holds>;
@@ -569,11 +567,8 @@ impl Pool {
             });
             central.put(piece, line.stamp());
         }
-        if self.is_closed() && self.central.lock().outstanding() == 0 {
-            // The last piece: the pool goes with this, after all locks.
-            let kept = lock(&self.keep).take();
-            drop(kept);
-        }
+        // The last piece: the pool goes with this, after all locks.
+        drop(self.keep.let_go(|| self.is_over()));
         Ok(())
     }
 
@@ -590,13 +585,22 @@ impl Pool {
         if self.core.not_forked().is_err() {
             return;
         }
-        // SAFETY: the piece is the caller's, who gives it away.
-        let header = unsafe { piece.as_ref() };
-        self.note_put(header, Action::Abandon, (0, Stamp::READY), None);
-        let mut central = self.central.lock();
-        self.forget_name(header);
-        self.note(None, |flow, put| flow.note_in(header.end_life(), put));
-        central.abandoned += 1;
+        {
+            // SAFETY: the piece is the caller's, who gives it away.
+            let header = unsafe { piece.as_ref() };
+            self.note_put(header, Action::Abandon, (0, Stamp::READY), None);
+            let mut central = self.central.lock();
+            self.forget_name(header);
+            self.note(None, |flow, put| flow.note_in(header.end_life(), put));
+            central.abandoned += 1;
+        }
+        // Last of all: the pool may go with this.
+        drop(self.keep.let_go(|| self.is_over()));
+    }
+
+    /// Whether nobody has a piece any more.
+    fn is_over(&self) -> bool {
+        self.central.lock().outstanding() == 0
     }
 
     /// The caller's side of the barrier in `with_buffers`.
@@ -676,7 +680,7 @@ impl Pool {
         }
         let make = || {
             let line = line.map_or_else(|| self.line(stream), Ok).ok()?;
-            let lane = Arc::new(Lane::new(self, &line));
+            let lane = Arc::new(Lane::new(Arc::downgrade(self), &line));
             let mut lanes = lock(&self.lanes);
             if self.is_closed() {
                 return None;
@@ -743,7 +747,7 @@ impl Pool {
         }
         let lanes = {
             let lanes = lock(&self.lanes);
-            self.closed.store(true, Ordering::Relaxed);
+            self.keep.close();
             lanes.clone()
         };
         // They stay: threads that have pieces look for them.
@@ -751,20 +755,12 @@ impl Pool {
             self.close_lane(lane);
         }
         self.drain_depots();
-        if self.central.lock().outstanding() == 0 {
-            return;
-        }
-        *lock(&self.keep) = Some(Arc::clone(self));
-        // The last one may have come back just before.
-        if self.central.lock().outstanding() == 0 {
-            let kept = lock(&self.keep).take();
-            drop(kept);
-        }
+        self.keep.hold(Arc::clone(self), || self.is_over());
     }
 
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
+        self.keep.is_closed()
     }
 }
 

@@ -4,17 +4,16 @@
 //! exchange too, which is half of what a miss of the magazines would cost. Who has waited for
 //! longer than such a section takes gives up the processor: the owner may have lost it.
 
-use std::cell::UnsafeCell;
-use std::hint;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+
+use crate::sync::{AtomicBool, Ordering, UnsafeCell};
 
 /// Looks at the lock before the waiter yields.
+#[cfg(not(loom))]
 const SPINS: u32 = 64;
 
-pub(super) struct Short<T> {
+pub(crate) struct Short<T> {
     taken: AtomicBool,
     value: UnsafeCell<T>,
 }
@@ -22,10 +21,10 @@ pub(super) struct Short<T> {
 // SAFETY: one thread at a time has the value.
 unsafe impl<T: Send> Sync for Short<T> {}
 
-pub(super) struct ShortGuard<'a, T>(&'a Short<T>, PhantomData<&'a mut T>);
+pub(crate) struct ShortGuard<'a, T>(&'a Short<T>, PhantomData<&'a mut T>);
 
 impl<T> Short<T> {
-    pub(super) fn new(value: T) -> Self {
+    pub(crate) fn new(value: T) -> Self {
         Self {
             taken: AtomicBool::new(false),
             value: UnsafeCell::new(value),
@@ -34,7 +33,7 @@ impl<T> Short<T> {
 
     /// Never within another section of the same lock.
     #[inline]
-    pub(super) fn lock(&self) -> ShortGuard<'_, T> {
+    pub(crate) fn lock(&self) -> ShortGuard<'_, T> {
         if self.try_take() {
             return ShortGuard(self, PhantomData);
         }
@@ -55,12 +54,8 @@ impl<T> Short<T> {
             if !self.taken.load(Ordering::Relaxed) && self.try_take() {
                 return ShortGuard(self, PhantomData);
             }
+            pause(looks);
             looks += 1;
-            if looks < SPINS {
-                hint::spin_loop();
-            } else {
-                thread::yield_now();
-            }
         }
     }
 }
@@ -71,7 +66,7 @@ impl<T> Deref for ShortGuard<'_, T> {
     #[inline]
     fn deref(&self) -> &T {
         // SAFETY: the guard has the lock.
-        unsafe { &*self.0.value.get() }
+        self.0.value.with(|value| unsafe { &*value })
     }
 }
 
@@ -79,19 +74,41 @@ impl<T> DerefMut for ShortGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the guard has the lock, and is borrowed alone.
-        unsafe { &mut *self.0.value.get() }
+        self.0.value.with_mut(|value| unsafe { &mut *value })
     }
 }
 
 impl<T> Drop for ShortGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.0.taken.store(false, Ordering::Release);
+        let order = if cfg!(mutant = "short_relaxed_leave") {
+            Ordering::Relaxed
+        } else {
+            Ordering::Release
+        };
+        self.0.taken.store(false, order);
+    }
+}
+
+/// Between two looks.
+fn pause(looks: u32) {
+    #[cfg(not(loom))]
+    if looks < SPINS {
+        std::hint::spin_loop();
+    } else {
+        std::thread::yield_now();
+    }
+    #[cfg(loom)]
+    {
+        let _ = looks;
+        loom::thread::yield_now();
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     // Without exclusion counts would be lost.

@@ -1,7 +1,7 @@
 //! `Stamp`: on which stream, and in which batch, a piece of memory was freed.
 
 /// The place of a stream in its pool's table, from 1; 0 stands for no stream.
-pub(super) type StreamIndex = u16;
+pub(crate) type StreamIndex = u16;
 
 const TICKET_BITS: u32 = 48;
 const TICKETS: u64 = (1 << TICKET_BITS) - 1;
@@ -9,35 +9,35 @@ const TICKETS: u64 = (1 << TICKET_BITS) - 1;
 /// A stream and a ticket of its clock in one word. What has the stamp `READY` may be used by
 /// anybody; anything else only by its stream, until the ticket is complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Stamp(u64);
+pub(crate) struct Stamp(u64);
 
 impl Stamp {
     /// Nothing that runs uses the memory.
-    pub(super) const READY: Self = Self(0);
+    pub(crate) const READY: Self = Self(0);
 
     /// Tickets count batches that somebody asked for, at microseconds each: 48 bits last for
     /// years. Should they run out, the largest is never complete, so nothing is used early.
-    pub(super) fn new(stream: StreamIndex, ticket: u64) -> Self {
+    pub(crate) fn new(stream: StreamIndex, ticket: u64) -> Self {
         Self(u64::from(stream) << TICKET_BITS | ticket.min(TICKETS))
     }
 
     #[inline]
-    pub(super) fn stream(self) -> StreamIndex {
+    pub(crate) fn stream(self) -> StreamIndex {
         (self.0 >> TICKET_BITS) as StreamIndex
     }
 
     #[inline]
-    pub(super) fn ticket(self) -> u64 {
+    pub(crate) fn ticket(self) -> u64 {
         self.0 & TICKETS
     }
 
     #[inline]
-    pub(super) fn is_ready(self) -> bool {
+    pub(crate) fn is_ready(self) -> bool {
         self.0 == 0
     }
 
     /// The one of two stamps of a stream that is complete last.
-    pub(super) fn later(self, other: Self) -> Self {
+    pub(crate) fn later(self, other: Self) -> Self {
         if self.ticket() >= other.ticket() {
             self
         } else {

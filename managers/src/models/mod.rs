@@ -19,6 +19,7 @@ mod launches;
 mod managers;
 mod names;
 mod policy;
+mod pool;
 mod registry;
 mod reuse;
 mod shutdown;

@@ -1,0 +1,327 @@
+//! The pool's own: batches in a depot, what a lane keeps, the short lock, two limits at once,
+//! and the end.
+
+use std::ptr::{self, NonNull};
+use std::sync::{Arc as StdArc, Weak};
+
+use cupola_core::Budget;
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+
+use super::driver::{completed, put_work};
+use super::managers::{close, managers};
+use super::model;
+use crate::memory::charge::{charge, release};
+use crate::memory::classes::Slot;
+use crate::memory::depot::Shelf;
+use crate::memory::header::{Header, Home};
+use crate::memory::keep::Keep;
+use crate::memory::lane::Lane;
+use crate::memory::line::Line;
+use crate::memory::short::Short;
+use crate::ops;
+use crate::stream::StreamConfig;
+
+/// Memory that one at a time may use: loom fails the model when two do, or one does not see
+/// what another did before.
+struct Piece(UnsafeCell<u32>);
+
+// SAFETY: that the cell is used by one at a time is what the models check.
+unsafe impl Sync for Piece {}
+// SAFETY: as above.
+unsafe impl Send for Piece {}
+
+impl Piece {
+    fn new() -> Self {
+        Self(UnsafeCell::new(0))
+    }
+
+    fn touch(&self) {
+        // SAFETY: as above.
+        self.0.with_mut(|uses| unsafe { *uses += 1 });
+    }
+}
+
+struct Depot {
+    shelf: Shelf<Piece>,
+    pieces: [Piece; 2],
+}
+
+impl Depot {
+    fn push(&self, piece: usize) {
+        self.pieces[piece].touch();
+        self.shelf
+            .push(NonNull::from(&self.pieces[piece]))
+            .expect("there is room");
+    }
+
+    fn pop(&self) -> bool {
+        let Some(piece) = self.shelf.pop() else {
+            return false;
+        };
+        // SAFETY: the pieces are the depot's, which is there.
+        unsafe { piece.as_ref() }.touch();
+        true
+    }
+}
+
+// Without it two threads could have one piece of memory, one be lost, or the next user of a
+// batch not see what was done with it before.
+#[test]
+fn a_batch_has_one_owner_at_a_time() {
+    model(&["one", "both"], |seen| {
+        let depot = Arc::new(Depot {
+            shelf: Shelf::default(),
+            pieces: [Piece::new(), Piece::new()],
+        });
+        depot.push(0);
+        let pusher = thread::spawn({
+            let depot = depot.clone();
+            move || depot.push(1)
+        });
+        let popper = thread::spawn({
+            let depot = depot.clone();
+            move || usize::from(depot.pop())
+        });
+        let mine = usize::from(depot.pop());
+        pusher.join().unwrap();
+        let theirs = popper.join().unwrap();
+        seen.note(["none", "one", "both"][mine + theirs]);
+
+        let mut left = 0;
+        while depot.pop() {
+            left += 1;
+        }
+        assert_eq!(mine + theirs + left, 2);
+    });
+}
+
+const BYTES: u64 = 256;
+
+/// Headers that nobody frees before the run's end.
+fn headers(count: usize) -> Box<[Header]> {
+    (0..count as u64)
+        .map(|at| {
+            let header = Header::new(ptr::null());
+            let (slot, bytes) = Slot::of(BYTES).unwrap();
+            header.begin(at, bytes, slot, Home::Nowhere);
+            header
+        })
+        .collect()
+}
+
+/// A lane, the memory of its pieces, and what was drained.
+struct Kept {
+    lane: Lane,
+    headers: Box<[Header]>,
+    memory: [Piece; 2],
+}
+
+// SAFETY: headers and memory are used by whoever owns the piece, which the models check.
+unsafe impl Sync for Kept {}
+// SAFETY: as above.
+unsafe impl Send for Kept {}
+
+impl Kept {
+    fn new(line: &StdArc<Line>) -> Arc<Self> {
+        Arc::new(Self {
+            lane: Lane::new(Weak::new(), line),
+            headers: headers(2),
+            memory: [Piece::new(), Piece::new()],
+        })
+    }
+
+    fn use_memory(&self, piece: NonNull<Header>) {
+        // SAFETY: the headers are here.
+        self.memory[unsafe { piece.as_ref() }.address() as usize].touch();
+    }
+
+    /// Frees a piece: whether the lane has it now.
+    ///
+    /// # Safety
+    /// The caller is the lane's owner, and has the piece.
+    unsafe fn free(&self, piece: NonNull<Header>) -> bool {
+        self.use_memory(piece);
+        // SAFETY: the caller's promise.
+        unsafe { self.lane.push(piece) }
+    }
+
+    /// # Safety
+    /// The caller is the lane's owner.
+    unsafe fn allocate(&self) -> Option<NonNull<Header>> {
+        let (slot, bytes) = Slot::of(BYTES).unwrap();
+        // SAFETY: the caller's promise.
+        let piece = unsafe { self.lane.pop(slot, bytes, (bytes, false)) }?;
+        self.use_memory(piece);
+        Some(piece)
+    }
+
+    /// Takes everything out; how many pieces that were.
+    fn drain(&self) -> usize {
+        let mut count = 0;
+        self.lane.drain(|batch, _| {
+            let mut next: *const Header = batch.as_ptr();
+            while let Some(piece) = NonNull::new(next.cast_mut()) {
+                self.use_memory(piece);
+                count += 1;
+                // SAFETY: the headers are here, and the batch is ours.
+                next = unsafe { piece.as_ref() }.next.get();
+            }
+        });
+        count
+    }
+}
+
+// Without it a piece could be handed out by its thread and given back to all at once, or be
+// lost, when another thread takes back what the lane keeps.
+#[test]
+fn a_piece_is_the_lanes_or_the_drainers() {
+    model(&["0 drained", "1 drained", "2 drained"], |seen| {
+        let managers = managers();
+        let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
+        let line = StdArc::new(Line::new(1, stream.clock()));
+        let kept = Kept::new(&line);
+        let pieces: Vec<_> = kept.headers.iter().map(NonNull::from).collect();
+        let other = thread::spawn({
+            let kept = kept.clone();
+            move || kept.drain()
+        });
+        let mut mine = 0;
+        for piece in pieces {
+            // SAFETY: this thread is the owner; the piece is nobody's yet.
+            mine += usize::from(unsafe { !kept.free(piece) });
+        }
+        // SAFETY: as above.
+        mine += usize::from(unsafe { kept.allocate() }.is_some());
+        let drained = other.join().unwrap();
+        seen.note(["0 drained", "1 drained", "2 drained"][drained]);
+        assert_eq!(mine + drained + kept.drain(), 2);
+        drop((kept, line, stream));
+        close(managers);
+    });
+}
+
+// Without it what a thread frees while its lane is being drained could be complete before the
+// work on it is.
+#[test]
+fn what_is_drained_is_stamped_behind_its_work() {
+    model(&["drained", "kept"], |seen| {
+        let managers = managers();
+        let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
+        let line = StdArc::new(Line::new(1, stream.clock()));
+        let kept = Kept::new(&line);
+        let other = thread::spawn({
+            let kept = kept.clone();
+            move || {
+                let mut ticket = None;
+                kept.lane.drain(|_, stamp| ticket = Some(stamp.ticket()));
+                ticket
+            }
+        });
+        // A wait of the user's ends a batch; what is freed then is of the next.
+        ops::synchronize(&stream).unwrap();
+        let work = put_work();
+        let piece = NonNull::from(&kept.headers[0]);
+        // SAFETY: this thread is the owner; the piece is nobody's yet.
+        let pushed = unsafe { kept.free(piece) };
+        let ticket = other.join().unwrap();
+        assert!(pushed || ticket.is_none());
+        if let Some(ticket) = ticket {
+            let done = stream.clock().is_done(ticket);
+            assert!(!done || completed() >= work, "memory is free too early");
+        }
+        seen.note(if ticket.is_some() { "drained" } else { "kept" });
+        drop((kept, line, stream));
+        close(managers);
+    });
+}
+
+// Without it two threads could change the heap at once, or one not see what another did.
+#[test]
+fn one_at_a_time_is_in_a_short_section() {
+    model(&["first", "second"], |seen| {
+        let shared = Arc::new((Short::new(0_u32), Piece::new()));
+        let section = |shared: &(Short<u32>, Piece)| {
+            let mut turn = shared.0.lock();
+            shared.1.touch();
+            *turn += 1;
+            *turn
+        };
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || section(&shared)
+        });
+        let mine = section(&shared);
+        let theirs = other.join().unwrap();
+        assert_eq!(mine + theirs, 3);
+        seen.note(if mine == 1 { "first" } else { "second" });
+    });
+}
+
+// Without it two pools could exceed the limit that they share for an instant, or a refusal
+// use up a limit for ever.
+#[test]
+fn a_refused_charge_costs_neither_limit() {
+    model(&["both", "one"], |seen| {
+        let limits = Arc::new([Budget::new(3), Budget::new(3), Budget::new(4)]);
+        let charged = |limits: &[Budget; 3], which: usize| {
+            let (own, shared) = (&limits[which], Some(&limits[2]));
+            let charged = charge(own, shared, 3);
+            assert!(own.used() <= 3 && limits[2].used() <= 4);
+            if charged {
+                release(own, shared, 3);
+            }
+            charged
+        };
+        let other = thread::spawn({
+            let limits = limits.clone();
+            move || charged(&limits, 1)
+        });
+        let mine = charged(&limits, 0);
+        let theirs = other.join().unwrap();
+        seen.note(match (mine, theirs) {
+            (true, true) => "both",
+            (false, false) => "none",
+            _ => "one",
+        });
+        assert!(limits.iter().all(|limit| limit.used() == 0));
+    });
+}
+
+/// A pool of one piece.
+struct Pool {
+    keep: Keep<Arc<Self>>,
+    pieces: Short<u32>,
+}
+
+impl Pool {
+    fn is_over(&self) -> bool {
+        *self.pieces.lock() == 0
+    }
+}
+
+// Without it a pool whose last piece comes back while it is closed could stay for ever, or go
+// while somebody is in it. (loom fails the model when it stays.)
+#[test]
+fn a_pool_goes_with_its_last_handle_or_its_last_piece() {
+    model(&["over", "let go"], |seen| {
+        let pool = Arc::new(Pool {
+            keep: Keep::new(),
+            pieces: Short::new(1),
+        });
+        let other = thread::spawn({
+            let pool = pool.clone();
+            move || {
+                *pool.pieces.lock() -= 1;
+                let last = pool.keep.let_go(|| pool.is_over());
+                last.is_some()
+            }
+        });
+        pool.keep.close();
+        pool.keep.hold(pool.clone(), || pool.is_over());
+        drop(pool);
+        let let_go = other.join().unwrap();
+        seen.note(if let_go { "let go" } else { "over" });
+    });
+}
