@@ -327,3 +327,43 @@ fn python_reads_what_is_written() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(text(&output.stdout).trim(), "live before: 1");
 }
+
+/// Without it PyTorch's viewer could be given a file that says something else than what was
+/// replayed, or none that it can read.
+#[test]
+fn a_written_snapshot_is_a_trace_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let trace = write(folder, "a.pickle", &written(Encoding::Pickle));
+    for (name, more) in [("b.pickle", &[][..]), ("b.json", &["--unchecked"])] {
+        let path = folder.join(name).display().to_string();
+        let mut args = vec!["--limit", "4Mi", "--snapshot", &path];
+        args.extend(more);
+        let (code, text, first) = replay(folder, &trace, &args);
+        assert_eq!(code, Some(0), "{text}");
+        let (code, text, again) = replay(folder, &path, &["--limit", "4Mi"]);
+        assert_eq!(code, Some(0), "{text}");
+        for field in ["blocks", "streams", "peak"] {
+            assert_eq!(again["trace"][field], first["trace"][field], "{field}");
+        }
+        // The replay frees what the program never did.
+        assert_eq!(first["trace"]["operations"], 3);
+        assert_eq!(again["trace"]["operations"], 4);
+        assert_eq!(again["trace"]["older_blocks"], 0);
+    }
+    let snapshot = json(&std::fs::read_to_string(folder.join("b.json")).unwrap());
+    let events = snapshot["device_traces"][0].as_array().unwrap();
+    let actions: Vec<_> = events.iter().map(|event| &event["action"]).collect();
+    assert_eq!(actions[..3], ["segment_map", "alloc", "alloc"]);
+    let frame = &events[1]["frames"][0];
+    assert_eq!(
+        (&frame["filename"], &frame["name"], &frame["line"]),
+        (&"model.py".into(), &"forward".into(), &12.into())
+    );
+    // The page is the pool's still.
+    let segments = snapshot["segments"].as_array().unwrap();
+    assert_eq!(segments.len(), 1);
+    assert_eq!(segments[0]["total_size"], 2 << 20);
+    assert_eq!(segments[0]["allocated_size"], 0);
+    assert_eq!(snapshot["allocator_settings"]["dropped_events"], 0);
+}

@@ -5,6 +5,7 @@
 //! of its stream. Blocks too small to see are drawn as one where they have the same state; a
 //! tooltip says what everything is.
 
+mod pool;
 mod rows;
 mod svg;
 #[cfg(test)]

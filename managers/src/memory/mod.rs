@@ -3,18 +3,18 @@
 //!
 //! The layers, from the top:
 //!
-//! * [`lane`]: what one thread keeps of one stream's memory in magazines. A hit costs no driver
+//! * `lane`: what one thread keeps of one stream's memory in magazines. A hit costs no driver
 //!   call, no lock and no atomic read-modify-write.
-//! * [`depot`]: full magazines on their way from threads that free to threads that allocate.
-//! * [`slab`]s for small sizes, over one best-fit [`heap`] for all sizes and streams
-//!   ([`central`], under one short lock).
-//! * [`pages`] of 2 MiB, mapped when they are needed and unmapped for use elsewhere when the
-//!   limit is reached ([`mapper`], [`vmm`]): defragmentation without copying. On devices without
+//! * `depot`: full magazines on their way from threads that free to threads that allocate.
+//! * `slab`s for small sizes, over one best-fit `heap` for all sizes and streams
+//!   (`central`, under one short lock).
+//! * `pages` of 2 MiB, mapped when they are needed and unmapped for use elsewhere when the
+//!   limit is reached (`mapper`, `vmm`): defragmentation without copying. On devices without
 //!   virtual memory management, chunks.
-//! * [`ladder`]: what is tried before a request is refused.
+//! * `ladder`: what is tried before a request is refused.
 //!
 //! A free makes no driver call: it is *stamped* with its stream and the open batch of that
-//! stream's [`clock`]. The stream itself may use the memory again at once; others when the
+//! stream's `clock`. The stream itself may use the memory again at once; others when the
 //! batch is complete, for which one event is recorded when somebody asks.
 
 mod barrier;

@@ -59,6 +59,12 @@ pub(crate) struct ReplayArgs {
     #[arg(long, conflicts_with_all = ["smallest", "threads"])]
     pub(crate) map: Option<PathBuf>,
 
+    /// Records what the pool does, and writes it for PyTorch's memory viewer
+    /// (<https://pytorch.org/memory_viz>) into this file: as JSON if its name ends in .json, else as
+    /// a pickle
+    #[arg(long, conflicts_with_all = ["smallest", "threads"])]
+    pub(crate) snapshot: Option<PathBuf>,
+
     /// Also write the report to this file
     #[arg(long)]
     pub(crate) json: Option<PathBuf>,

@@ -1,13 +1,14 @@
 //! `--map`: pictures of the pool's memory at its fullest, and at the first failure.
 //!
-//! They show the blocks that the replay has alive, and the pages that these are on; what the
-//! pool keeps besides is in the notes.
+//! They show what the pool's layout has at that moment: pages with memory, what is alive, what is
+//! freed and perhaps in use, and what threads keep.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use cupola::MemoryPool;
-use cupola::picture::{Block, Picture, Region, State};
+use cupola::managers::memory::Layout;
+use cupola::picture::Picture;
 use cupola::trace::Trace;
 
 use super::worker::{Observation, What};
@@ -18,7 +19,6 @@ use crate::cli::output::bytes;
 #[derive(Clone, Copy)]
 struct Live {
     address: u64,
-    bytes: u64,
     stream: u32,
     block: usize,
 }
@@ -26,6 +26,7 @@ struct Live {
 /// The pool at one operation.
 struct Moment {
     operation: usize,
+    layout: Layout,
     live: Vec<Live>,
     notes: Vec<String>,
 }
@@ -35,6 +36,8 @@ pub(super) struct Map<'t> {
     trace: &'t Trace,
     pool: MemoryPool,
     live: HashMap<usize, Live>,
+    /// The trace's streams by their numbers in the pool.
+    streams: HashMap<u64, u32>,
     most: u64,
     fullest: Option<Moment>,
     failure: Option<Moment>,
@@ -46,6 +49,7 @@ impl<'t> Map<'t> {
             trace,
             pool: pool.clone(),
             live: HashMap::new(),
+            streams: HashMap::new(),
             most: 0,
             fullest: None,
             failure: None,
@@ -58,42 +62,45 @@ impl<'t> Map<'t> {
         match seen.what {
             What::Allocated {
                 address,
-                bytes,
                 stream,
+                serial,
             } => {
                 let live = Live {
                     address,
-                    bytes,
                     stream,
                     block: seen.block,
                 };
                 self.live.insert(seen.block, live);
+                self.streams.insert(serial, stream);
                 let mapped = self.pool.mapped();
                 if mapped > self.most {
                     self.most = mapped;
-                    self.fullest = Some(self.moment(operation, Vec::new()));
+                    self.fullest = self.moment(operation, Vec::new());
                 }
             }
             What::Freed => drop(self.live.remove(&seen.block)),
             What::Failed { bytes: asked } if self.failure.is_none() => {
                 let note = format!("an allocation of {} failed", bytes(asked));
-                self.failure = Some(self.moment(operation, vec![note]));
+                self.failure = self.moment(operation, vec![note]);
             }
             What::Failed { .. } => {}
         }
     }
 
-    fn moment(&self, operation: usize, mut notes: Vec<String>) -> Moment {
+    /// `None` when the pool cannot be looked at, in the child of a fork.
+    fn moment(&self, operation: usize, mut notes: Vec<String>) -> Option<Moment> {
+        let layout = self.pool.layout().ok()?;
         notes.push(format!(
             "the pool has {} mapped, of a limit of {}",
-            bytes(self.pool.mapped()),
-            bytes(self.pool.limit()),
+            bytes(layout.mapped),
+            bytes(layout.limit),
         ));
-        Moment {
+        Some(Moment {
             operation,
+            layout,
             live: self.live.values().copied().collect(),
             notes,
-        }
+        })
     }
 
     /// Writes the pictures: one of the fullest pool to `path`, and one of the first failure, if
@@ -117,36 +124,23 @@ impl<'t> Map<'t> {
     }
 
     fn picture(&self, what: &str, moment: &Moment) -> Picture {
-        let page = self.pool.page().max(1);
-        let blocks: Vec<Block> = moment
-            .live
-            .iter()
-            .map(|live| Block {
-                range: live.address..live.address + live.bytes,
-                state: State::Live,
-                stream: live.stream.into(),
-                label: self.trace.site(live.block).unwrap_or("").to_owned(),
-            })
-            .collect();
-        // A page that a live block is on is mapped.
-        let pages = blocks.iter().filter(|block| !block.range.is_empty());
-        let pages = pages.map(|block| {
-            let range = &block.range;
-            range.start / page * page..range.end.next_multiple_of(page)
+        // The trace's numbers of streams, and who asked, where the trace knows.
+        let live = moment.live.iter().map(|live| (live.address, live));
+        let live: HashMap<u64, &Live> = live.collect();
+        let picture = Picture::of_pool(&moment.layout, |piece| match live.get(&piece.address) {
+            Some(live) => {
+                let site = self.trace.site(live.block);
+                (live.stream.into(), site.unwrap_or("").to_owned())
+            }
+            None => {
+                let stream = self.streams.get(&piece.stream).copied();
+                (stream.unwrap_or_default().into(), String::new())
+            }
         });
-        let mapped: Vec<_> = pages.collect();
-        let base = mapped.iter().map(|range| range.start).min().unwrap_or(0);
-        let end = mapped.iter().map(|range| range.end).max().unwrap_or(0);
         Picture {
             title: format!("{what}, at operation {}", moment.operation),
             notes: moment.notes.clone(),
-            regions: vec![Region {
-                name: "pages of live blocks".into(),
-                base,
-                bytes: end - base,
-                mapped,
-                blocks,
-            }],
+            ..picture
         }
     }
 }

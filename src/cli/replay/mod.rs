@@ -9,6 +9,7 @@ mod map;
 mod plan;
 mod report;
 mod smallest;
+mod snapshot;
 mod worker;
 
 use std::fs::{self, File};
@@ -26,6 +27,7 @@ pub(crate) use engine::{Settings, run};
 use gauges::Gauges;
 use map::Map;
 use report::{ReplayReport, Report, TraceReport};
+use snapshot::Recorder;
 
 /// The command.
 pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
@@ -141,6 +143,10 @@ fn measure(
     }
     let pool = context.memory_pool(PoolConfig::limit(limit))?;
     let mut map = args.map.as_ref().map(|path| (Map::new(trace, &pool), path));
+    let recorder = match &args.snapshot {
+        Some(path) => Some(Recorder::start(&pool, trace, path)?),
+        None => None,
+    };
     let outcome = match &mut map {
         Some((map, _)) => {
             let mut look = |seen| map.observe(seen);
@@ -148,6 +154,9 @@ fn measure(
         }
         None => engine::run_in(context, &pool, trace, settings, None)?,
     };
+    if let Some(recorder) = recorder {
+        recorder.write()?;
+    }
     let maps = match map {
         Some((map, path)) => map.write(path)?,
         None => Vec::new(),

@@ -49,8 +49,9 @@ pub(super) struct Observation {
 pub(super) enum What {
     Allocated {
         address: u64,
-        bytes: u64,
         stream: u32,
+        /// The stream's number in the pool.
+        serial: u64,
     },
     Failed {
         bytes: u64,
@@ -134,8 +135,8 @@ impl Worker<'_, '_> {
                     let what = match &block {
                         Some(block) => What::Allocated {
                             address: block.address(),
-                            bytes,
                             stream: step.stream,
+                            serial: self.stream(step.stream).serial(),
                         },
                         None => What::Failed { bytes },
                     };

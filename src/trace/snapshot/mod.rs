@@ -7,7 +7,8 @@
 //! Blocks from before the recording and requests that failed are counted in
 //! [`Ignored`](super::Ignored), not replayed. The innermost Python frame is the call site.
 //!
-//! Writing goes the other way: fill a [`Snapshot`] and [`write`](Snapshot::write) it. The
+//! Writing goes the other way: take a [`Snapshot`] of a pool of ours
+//! ([`of_pool`](Snapshot::of_pool)) or fill one, and [`write`](Snapshot::write) it. The
 //! viewer replays events backwards from the segments, so that
 //!
 //! - a segment is there for every address of an event, or events make and remove it;
@@ -18,6 +19,7 @@ mod document;
 mod import;
 mod json;
 mod pickle;
+mod pool;
 mod write;
 
 #[cfg(test)]
