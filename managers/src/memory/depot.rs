@@ -125,10 +125,17 @@ impl Depot {
         Some(batch)
     }
 
+    /// Whether something of exact sizes may wait here.
+    #[inline]
+    pub(super) fn has_exact(&self) -> bool {
+        self.exact.load(Ordering::Relaxed) != 0
+    }
+
     /// What waits here of exact sizes, batch by batch. Nothing is done where there is nothing.
     pub(crate) fn drain_exact(&self) -> impl Iterator<Item = NonNull<Header>> + '_ {
-        let there = self.exact.load(Ordering::Relaxed) != 0;
-        let slots = there.then(|| Slot::all().filter(|slot| !slot.is_small()));
+        let slots = self
+            .has_exact()
+            .then(|| Slot::all().filter(|slot| !slot.is_small()));
         slots
             .into_iter()
             .flatten()

@@ -184,11 +184,15 @@ impl Pool {
         if ask.align <= GRANULE
             && ask.align.is_power_of_two()
             && ask.bytes > 0
-            && let Some((slot, bytes)) = Slot::of(ask.bytes)
             && let Some(lane) = local::lately(self.number, stream.serial())
         {
-            // SAFETY: the lane is this thread's, and its list is not changed meanwhile.
-            if let Some(piece) = unsafe { (*lane).pop(slot, bytes, (ask.bytes, ask.buffer)) } {
+            // SAFETY: the lane is this thread's, and its pool is there.
+            let lane = unsafe { &*lane };
+            let slot = Slot::of(ask.bytes);
+            // SAFETY: the lane is this thread's.
+            let pop = |(slot, bytes)| unsafe { lane.pop(slot, bytes, (ask.bytes, ask.buffer)) };
+            let found = slot.and_then(pop);
+            if let Some(piece) = found.or_else(|| self.take_placed(ask, slot, lane)) {
                 // SAFETY: the piece is ours.
                 let header = unsafe { piece.as_ref() };
                 header.go_live(ask.bytes, ask.name, ask.stream(stream));
@@ -196,6 +200,35 @@ impl Pool {
             }
         }
         self.take_slow(ask, stream)
+    }
+
+    /// A block of the heap whose pages are all there, within one stay in the lane. Of small
+    /// sizes, and where others have left something for this stream, the slow way knows more.
+    #[inline(never)]
+    fn take_placed(
+        self: &Arc<Self>,
+        ask: Ask,
+        slot: Option<(Slot, u64)>,
+        lane: &Lane,
+    ) -> Option<NonNull<Header>> {
+        let line = &lane.line;
+        let slot = slot.map_or(Slot::NONE, |(slot, _)| slot);
+        if (slot.is_kept() && slot.is_small()) || line.depot.has_exact() {
+            return None;
+        }
+        let want = Want {
+            bytes: granular(ask.bytes)?,
+            align: GRANULE,
+            stream: line.index,
+        };
+        let work = |content: &mut Content| {
+            let piece = self.place_in(content, want, line, slot)?;
+            lane.flow.note_out(ask.bytes, ask.buffer, add);
+            add(&lane.flow.misses, 1);
+            Some(piece)
+        };
+        // SAFETY: the lane is this thread's, which is not within it.
+        unsafe { lane.own(work) }?
     }
 
     /// What the magazines do not have.
@@ -434,25 +467,35 @@ impl Pool {
         for batch in line.depot.drain_exact() {
             self.central.lock().put_all(batch, line.stamp());
         }
-        let place = |central: &mut Central| {
-            let (block, _) = central.ready(want)?;
-            Some(central.wrap(Arc::as_ptr(self), block, slot))
-        };
-        let Some(lane) = lane else {
-            return place(&mut self.central.lock());
-        };
-        let work = |content: &mut Content| {
-            let central = &mut *self.central.lock();
-            content.keep_exact(central.is_calm());
-            if content.has_exact() {
-                let stamp = line.stamp();
-                let batches = content.drain_exact();
-                batches.for_each(|batch| central.put_all(batch, stamp));
+        match lane {
+            // SAFETY: the lane is this thread's, which is not within it.
+            Some(lane) => unsafe { lane.with(|content| self.place_in(content, want, line, slot)) },
+            None => {
+                let mut central = self.central.lock();
+                let (block, _) = central.ready(want)?;
+                Some(central.wrap(Arc::as_ptr(self), block, slot))
             }
-            place(central)
-        };
-        // SAFETY: the lane is this thread's, which is not within it.
-        unsafe { lane.with(work) }
+        }
+    }
+
+    /// As `place`, within the lane.
+    #[inline]
+    fn place_in(
+        self: &Arc<Self>,
+        content: &mut Content,
+        want: Want,
+        line: &Line,
+        slot: Slot,
+    ) -> Option<NonNull<Header>> {
+        let central = &mut *self.central.lock();
+        content.keep_exact(central.is_calm());
+        if content.has_exact() {
+            let stamp = line.stamp();
+            let batches = content.drain_exact();
+            batches.for_each(|batch| central.put_all(batch, stamp));
+        }
+        let (block, _) = central.ready(want)?;
+        Some(central.wrap(Arc::as_ptr(self), block, slot))
     }
 
     /// Takes a piece back. Work that uses it must be on `stream`, or before it, by now.
