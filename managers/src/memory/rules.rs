@@ -221,8 +221,8 @@ fn region_of(regions: &[Pages], address: CUdeviceptr) -> Option<usize> {
 
 impl Hooks for Rules {
     type Data = Stamp;
-    const CANDIDATES: usize = 16;
-    const TRIES: usize = 16;
+    const CANDIDATES: usize = 4;
+    const TRIES: usize = 4;
     const FURTHER: usize = 48;
 
     #[inline]
