@@ -12,8 +12,8 @@ const SMALL: u64 = 32;
 const LINEAR: u64 = 16;
 /// Classes of small sizes.
 pub(crate) const CLASSES: usize = (LINEAR + (SMALL - LINEAR) / 2) as usize;
-/// Magazines for exact sizes.
-const EXACT: usize = 64;
+/// Magazines for exact sizes: one in models, whose threads have small stacks.
+const EXACT: usize = if cfg!(loom) { 1 } else { 64 };
 /// Magazines in all.
 pub(crate) const SLOTS: usize = CLASSES + EXACT;
 
