@@ -16,8 +16,8 @@ pub struct PoolConfig {
     pub limit: u64,
     /// A limit that the pool has in common with others, besides its own.
     pub within: Option<DeviceLimit>,
-    /// How long an allocation that finds no memory may wait on the host for work that still
-    /// uses what was freed.
+    /// How long an allocation that finds no memory waits on the host for work that still uses
+    /// what was freed, without any of it completing: 16 times as long in all.
     pub wait: Duration,
     /// How many of the last operations the pool remembers; 0 for none. Remembering takes two
     /// locks and a look at the clock for each operation, and 120 bytes of the host.

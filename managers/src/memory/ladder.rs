@@ -24,6 +24,9 @@ use super::pool::{Pool, count, lock};
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 
+/// An allocation waits as often as work completes, but no longer than so many waits together.
+const MOST_WAITS: u32 = 16;
+
 impl Pool {
     /// A block if the limit has room for it: rungs 1 and 2. For what can do without.
     #[track_caller]
@@ -57,6 +60,7 @@ impl Pool {
         }
         let mut mapper = lock(&self.mapper);
         (mapper.full, mapper.lacking) = (None, false);
+        let (mut counted, last) = (false, Instant::now() + self.config.wait * MOST_WAITS);
         loop {
             if let Some(found) = self.search(&mut mapper, want, line, stream)? {
                 return Ok(found);
@@ -73,19 +77,24 @@ impl Pool {
                     return Ok(found);
                 }
             }
-            if let Some(found) = self.wait_for(&mut mapper, want)? {
-                return Ok(found);
-            }
             let mut full = mapper.full.take();
             if full.is_none() && mapper.lacking {
                 full = self.device_refusal();
             }
+            // Whoever can do with less is not kept from the mapper meanwhile.
             drop(mapper);
+            let deadline = last.min(Instant::now() + self.config.wait);
+            if self.wait_for_any(deadline, &mut counted)? {
+                mapper = lock(&self.mapper);
+                (mapper.full, mapper.lacking) = (None, false);
+                continue;
+            }
             let refusal = self.refusal(requested, full);
             if !self.ask_user(&refusal) {
                 return Err(refusal);
             }
             mapper = lock(&self.mapper);
+            (mapper.full, mapper.lacking) = (None, false);
         }
     }
 
@@ -218,44 +227,31 @@ impl Pool {
         Ok(None)
     }
 
-    /// Waits on the host until work completes that uses what was freed.
+    /// Waits on the host until work completes that uses what was freed, here or in a pool that
+    /// shares the limit. False when none has by `deadline`, or nothing is under way.
     #[track_caller]
-    fn wait_for(&self, mapper: &mut Mapper, want: Want) -> Result<Option<Found>> {
-        let deadline = Instant::now() + self.config.wait;
-        if self.all_lines().iter().any(|line| line.clock.is_pending()) {
-            count(&self.counters.host_waits);
-        }
-        loop {
-            if !self.wait_for_any(deadline)? {
-                return Ok(None);
-            }
-            self.drain();
-            self.close_batches()?;
-            self.look_around()?;
-            if let Some(found) = self.find(mapper, want, From::Idle)? {
-                return Ok(Some(found));
-            }
-        }
-    }
-
-    /// Waits until some stream has completed more than the pool knows of. False when none has
-    /// by `deadline`, or nothing is under way.
-    #[track_caller]
-    fn wait_for_any(&self, deadline: Instant) -> Result<bool> {
+    fn wait_for_any(&self, deadline: Instant, counted: &mut bool) -> Result<bool> {
+        let shared = self.config.within.as_ref();
+        let others = shared.map_or_else(Vec::new, |shared| shared.others(self));
         let spin = Instant::now() + Duration::from_micros(20);
         let mut nap = Duration::from_micros(50);
         loop {
-            let mut pending = false;
-            for line in self.all_lines() {
-                let known = self.central.lock().heap.rules().done(line.index);
-                if line.clock.poll(&self.core)? > known.unwrap_or(0) {
-                    return Ok(true);
-                }
-                pending |= line.clock.is_pending();
+            let (mut news, mut pending) = self.look_for_news()?;
+            for other in &others {
+                // What is wrong with them is for those who use them.
+                let (theirs, more) = other.look_for_news().unwrap_or_default();
+                news |= theirs;
+                pending |= more;
+            }
+            if news {
+                return Ok(true);
             }
             let now = Instant::now();
             if !pending || now >= deadline {
                 return Ok(false);
+            }
+            if !std::mem::replace(counted, true) {
+                count(&self.counters.host_waits);
             }
             if now < spin {
                 std::hint::spin_loop();
@@ -264,6 +260,19 @@ impl Pool {
                 nap = (nap * 2).min(Duration::from_millis(1));
             }
         }
+    }
+
+    /// Whether some stream has completed more than the pool knows of, and whether something is
+    /// under way.
+    #[track_caller]
+    fn look_for_news(&self) -> Result<(bool, bool)> {
+        let (mut news, mut pending) = (false, false);
+        for line in self.all_lines() {
+            let known = self.central.lock().heap.rules().done(line.index);
+            news |= line.clock.poll(&self.core)? > known.unwrap_or(0);
+            pending |= line.clock.is_pending();
+        }
+        Ok((news, pending))
     }
 
     /// Gives memory that nothing uses back to the driver: another pool needs it.
