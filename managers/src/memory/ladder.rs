@@ -15,6 +15,7 @@
 //!
 //! The context is never synchronised: other streams' work goes on.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::central::Want;
@@ -61,14 +62,18 @@ impl Pool {
         let mut mapper = lock(&self.mapper);
         (mapper.full, mapper.lacking) = (None, false);
         let (mut counted, last) = (false, Instant::now() + self.config.wait * MOST_WAITS);
+        let mut waited = false;
         loop {
+            // Before the search, so that what completes during it is news.
+            let pending = waited.then(|| self.pending_of_all());
             if let Some(found) = self.search(&mut mapper, want, line, stream)? {
                 return Ok(found);
             }
-            if let Some(shared) = &self.config.within {
+            let others = self.others();
+            if !others.is_empty() {
                 // Theirs and ours at once could wait for each other.
                 drop(mapper);
-                for other in shared.others(self) {
+                for other in others {
                     // What is wrong with them is for those who use them.
                     let _ = other.give_up_idle();
                 }
@@ -84,7 +89,8 @@ impl Pool {
             // Whoever can do with less is not kept from the mapper meanwhile.
             drop(mapper);
             let deadline = last.min(Instant::now() + self.config.wait);
-            if self.wait_for_any(deadline, &mut counted)? {
+            waited = true;
+            if self.wait_for_any(deadline, pending, &mut counted)? {
                 mapper = lock(&self.mapper);
                 (mapper.full, mapper.lacking) = (None, false);
                 continue;
@@ -96,6 +102,18 @@ impl Pool {
             mapper = lock(&self.mapper);
             (mapper.full, mapper.lacking) = (None, false);
         }
+    }
+
+    /// The pools that share a limit with this one.
+    fn others(&self) -> Vec<Arc<Self>> {
+        let shared = self.config.within.as_ref();
+        let mut others = shared.map_or_else(Vec::new, |shared| shared.others(self));
+        if let Some(parent) = &self.parent
+            && !others.iter().any(|other| Arc::ptr_eq(other, parent))
+        {
+            others.push(Arc::clone(parent));
+        }
+        others
     }
 
     /// The most bytes that this pool can have.
@@ -230,9 +248,13 @@ impl Pool {
     /// Waits on the host until work completes that uses what was freed, here or in a pool that
     /// shares the limit. False when none has by `deadline`, or nothing is under way.
     #[track_caller]
-    fn wait_for_any(&self, deadline: Instant, counted: &mut bool) -> Result<bool> {
-        let shared = self.config.within.as_ref();
-        let others = shared.map_or_else(Vec::new, |shared| shared.others(self));
+    fn wait_for_any(
+        &self,
+        deadline: Instant,
+        before: Option<u64>,
+        counted: &mut bool,
+    ) -> Result<bool> {
+        let others = self.others();
         let spin = Instant::now() + Duration::from_micros(20);
         let mut nap = Duration::from_micros(50);
         loop {
@@ -244,7 +266,18 @@ impl Pool {
                 pending |= more;
             }
             if news {
-                return Ok(true);
+                // A search closes batches, which then complete, even if nothing was freed in
+                // them: only what made memory ready is worth another one.
+                let Some(before) = before else {
+                    return Ok(true);
+                };
+                self.look_around()?;
+                for other in &others {
+                    let _ = other.look_around();
+                }
+                if self.pending_of_all() < before {
+                    return Ok(true);
+                }
             }
             let now = Instant::now();
             if !pending || now >= deadline {
@@ -260,6 +293,13 @@ impl Pool {
                 nap = (nap * 2).min(Duration::from_millis(1));
             }
         }
+    }
+
+    /// Bytes that work may still use, here and in pools that share the limit.
+    fn pending_of_all(&self) -> u64 {
+        let others = self.others();
+        let others: u64 = others.iter().map(|other| other.free_bytes().pending).sum();
+        self.free_bytes().pending + others
     }
 
     /// Whether some stream has completed more than the pool knows of, and whether something is

@@ -298,6 +298,9 @@ const CLOSED: u32 = 1;
 /// Flag of the bias: what goes through the lane is recorded, off the hit path.
 pub(crate) const RECORDED: u32 = 2;
 
+/// Flag of the bias: requests of the stream go elsewhere, off the hit path.
+pub(crate) const ROUTED: u32 = 4;
+
 /// A lane that only its holder touches.
 pub(crate) struct SeizedLane<'a> {
     lane: &'a Lane,

@@ -116,6 +116,11 @@ impl Pool {
         want: Want,
         from: From,
     ) -> Result<Option<Found>> {
+        // Pages of a graph's memory stay where they are.
+        let from = match self.parent {
+            Some(_) => From::Limit,
+            None => from,
+        };
         let Some(vmm) = &self.vmm else {
             return self.find_in_chunks(mapper, want, from);
         };

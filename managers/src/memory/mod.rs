@@ -26,7 +26,8 @@ pub(crate) mod clock;
 mod config;
 mod control;
 pub(crate) mod depot;
-pub(crate) mod header;
+pub(crate) mod graph;
+mod header;
 mod heap;
 pub mod history;
 pub(crate) mod keep;
@@ -56,6 +57,7 @@ use std::sync::atomic::Ordering;
 use cupola_core::Pressure;
 
 pub use config::{DeviceLimit, PoolConfig, Source};
+pub use graph::GraphMemory;
 pub(crate) use header::Header;
 pub use history::Recording;
 pub use layout::Layout;
@@ -359,6 +361,18 @@ impl MemoryPool {
     #[must_use]
     pub fn named(&self) -> Vec<(&'static str, NamedUsage)> {
         self.pool().named()
+    }
+
+    /// Memory for the graph that the work of `stream` is about to be captured into: what the
+    /// stream allocates from now on comes from it, until [`GraphMemory::end`], and nobody else
+    /// gets it before the value is dropped. See there for what the caller promises.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming `stream` when one is open for it; [`Error::WrongContext`]; what
+    /// the driver returned.
+    #[track_caller]
+    pub fn graph_memory(&self, stream: &Stream) -> Result<GraphMemory> {
+        self.pool().graph_memory(self, stream)
     }
 
     /// Where everything is now: pages, blocks and who has them, at one moment.

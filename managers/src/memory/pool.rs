@@ -20,11 +20,12 @@ use super::central::{Central, Want};
 use super::classes::{MOST_PIECES, Slot, capacity};
 use super::config::{PoolConfig, Source};
 use super::control::Callback;
+use super::graph::Graphs;
 use super::header::Header;
 use super::heap::{GRANULE, granular};
 use super::history::{Action, History};
 use super::keep::Keep;
-use super::lane::{Content, Flow, Lane, RECORDED, add};
+use super::lane::{Content, Flow, Lane, RECORDED, ROUTED, add};
 use super::line::Line;
 use super::local;
 use super::mapper::Mapper;
@@ -94,7 +95,10 @@ pub(crate) struct Pool {
     /// `None`: chunks.
     pub(super) vmm: Option<Vmm>,
     pub(super) page: u64,
-    pub(super) budget: Budget,
+    pub(super) budget: Arc<Budget>,
+    /// Of a graph's memory: the pool that it shares the limit with.
+    pub(super) parent: Option<Arc<Self>>,
+    pub(super) graphs: Graphs,
     pub(super) config: PoolConfig,
     pub(super) central: Short<Central>,
     pub(super) mapper: Mutex<Mapper>,
@@ -130,6 +134,34 @@ impl Pool {
         table: &Arc<BufferTable>,
         config: PoolConfig,
     ) -> Result<Arc<Self>> {
+        let budget = Arc::new(Budget::new(config.limit));
+        let pool = Self::build(core, table, config, budget, None)?;
+        if let Some(shared) = &pool.config.within {
+            shared.enter(&pool);
+        }
+        Ok(pool)
+    }
+
+    /// A pool that shares another's limit, and gives nothing up before its end.
+    #[track_caller]
+    pub(super) fn within(parent: &Arc<Self>) -> Result<Arc<Self>> {
+        let config = PoolConfig {
+            history: 0,
+            ..parent.config.clone()
+        };
+        let budget = Arc::clone(&parent.budget);
+        let above = Some(Arc::clone(parent));
+        Self::build(&parent.core, &parent.table, config, budget, above)
+    }
+
+    #[track_caller]
+    fn build(
+        core: &Arc<ContextCore>,
+        table: &Arc<BufferTable>,
+        config: PoolConfig,
+        budget: Arc<Budget>,
+        parent: Option<Arc<Self>>,
+    ) -> Result<Arc<Self>> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         core.healthy()?;
         let calls = Arc::new(Calls::default());
@@ -143,7 +175,9 @@ impl Pool {
             core: Arc::clone(core),
             page: vmm.as_ref().map_or(LEAST_PAGE, Vmm::page),
             vmm,
-            budget: Budget::new(config.limit),
+            budget,
+            parent,
+            graphs: Graphs::default(),
             config,
             central: Short::new(Central::new()),
             mapper: Mutex::default(),
@@ -162,9 +196,6 @@ impl Pool {
         let holds: Weak<dyn Holds> = Arc::<Self>::downgrade(&pool) as Weak<dyn Holds>;
         core.ledger().watch(holds);
         table.enter(&pool);
-        if let Some(shared) = &pool.config.within {
-            shared.enter(&pool);
-        }
         Ok(pool)
     }
 
@@ -235,6 +266,11 @@ impl Pool {
     #[inline(never)]
     #[track_caller]
     fn take_slow(self: &Arc<Self>, ask: Ask, stream: &Stream) -> Result<NonNull<Header>> {
+        if self.graphs.is_any()
+            && let Some(memory) = self.graphs.memory_of(stream.serial())
+        {
+            return memory.take(ask, stream);
+        }
         let taken = self.take_missed(ask, stream);
         if self.history.is_on() {
             self.note_taken(ask, stream, &taken, Some(Location::caller()));
@@ -590,6 +626,9 @@ impl Pool {
     ) -> Result<()> {
         // In a fork another thread may have left a lock taken.
         self.core.not_forked()?;
+        if self.graphs.is_any() && self.hold_for_graph(piece, stream, site) {
+            return Ok(());
+        }
         if let Some(lane) = self.lane_of(stream)?
             && (self.put_over(&lane, piece)
                 || (self.history.is_on() && self.put_recorded(&lane, piece, site)))
@@ -615,6 +654,12 @@ impl Pool {
         Ok(())
     }
 
+    /// A piece is no longer its user's, and nobody's yet. Within the central lock.
+    pub(super) fn end(&self, header: &Header) {
+        self.forget_name(header);
+        self.note(None, |flow, put| flow.note_in(header.end_life(), put));
+    }
+
     /// Takes the name of a buffer out of the table.
     fn forget_name(&self, header: &Header) {
         if header.is_named() {
@@ -633,8 +678,7 @@ impl Pool {
             let header = unsafe { piece.as_ref() };
             self.note_put(header, Action::Abandon, (0, Stamp::READY), None);
             let mut central = self.central.lock();
-            self.forget_name(header);
-            self.note(None, |flow, put| flow.note_in(header.end_life(), put));
+            self.end(header);
             central.abandoned += 1;
         }
         // Last of all: the pool may go with this.
@@ -730,6 +774,9 @@ impl Pool {
             }
             if self.history.is_on() {
                 lane.bias.set_flags(RECORDED);
+            }
+            if self.graphs.memory_of(stream.serial()).is_some() {
+                lane.bias.set_flags(ROUTED);
             }
             lanes.push(Arc::clone(&lane));
             Some(lane)

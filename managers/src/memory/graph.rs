@@ -1,0 +1,272 @@
+//! `GraphMemory`: memory that only the replays of a captured graph use.
+//!
+//! What is captured runs again and again, each time at the addresses of the capture. So those
+//! must be nobody else's for as long as the graph may run, though for the program they were
+//! freed long ago. While it is open, a stream's requests go to a pool of their own, which
+//! shares the limit, and is never asked to give up or move a page; frees find that pool by
+//! the piece. What the stream frees meanwhile of the surrounding pool is held back.
+//!
+//! A hit pays nothing: a flag in the lanes of the stream keeps their owners off the hit path.
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::MemoryPool;
+use super::header::Header;
+use super::history::Action;
+use super::lane::ROUTED;
+use super::layout::{Layout, RunState};
+use super::line::Line;
+use super::pool::{Pool, lock};
+use super::record::CallSite;
+use crate::error::{Error, Result};
+use crate::stream::Stream;
+
+/// Memory for the graph that a stream's work is captured into.
+///
+/// From [`MemoryPool::graph_memory`] to [`end`](Self::end) what the stream allocates from the
+/// pool comes from memory that nobody else gets, whichever thread asks, and what it frees of
+/// that goes back there, for the rest of the capture. Blocks of the pool that are from before,
+/// and that the stream frees meanwhile, are kept from everybody as well: the graph may use them.
+///
+/// As long as this value lives the graph may run: nothing of it is handed out, moved or
+/// unmapped. All of it counts for the pool's limit.
+///
+/// # Contract
+///
+/// - Begin before the capture begins, and end after the capture has ended. The capture itself
+///   (`cuStreamBeginCapture`, `cuStreamEndCapture`) is the caller's.
+/// - **Drop this after every executable of the graph is destroyed, and what they launched is
+///   over.** The pool cannot see launches.
+/// - Other blocks that the graph uses, those that were never freed on the stream between
+///   begin and end, must be kept by their owners for as long.
+/// - Streams that join the capture (through events) may use the blocks. What *they* allocate
+///   comes from the pool as ever; open one for each stream that allocates.
+///
+/// Allocating and freeing makes no call that a capture forbids: addresses and pages are got in
+/// relaxed mode, and no event is recorded on, or asked for, a stream that is captured.
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use cupola_managers::{ExecutionManager, PoolConfig, StreamConfig};
+/// # let execution = ExecutionManager::new(cupola_sys::driver::Driver::load()?)?;
+/// # let context = execution.devices().get(0)?.primary()?;
+/// # let stream = context.streams().create(StreamConfig::default())?;
+/// let pool = context.memory_pool(PoolConfig::limit(1 << 30))?;
+/// let memory = pool.graph_memory(&stream)?;
+/// // ... begin the capture ...
+/// let scratch = pool.allocate::<f32>(1 << 20, &stream)?;
+/// // ... launch kernels that use it ...
+/// drop(scratch);
+/// // ... end the capture ...
+/// memory.end();
+/// // ... instantiate, launch as often as needed, wait, destroy the executable ...
+/// drop(memory);
+/// # Ok(()) }
+/// ```
+#[must_use = "the graph's memory is the graph's only as long as this lives"]
+pub struct GraphMemory {
+    graph: Arc<Graph>,
+    /// Keeps the surrounding pool open.
+    pool: MemoryPool,
+}
+
+impl GraphMemory {
+    /// The capture has ended: the stream allocates from the pool again, and what it frees of
+    /// the pool is free. Blocks of this memory that are alive go back here when they are
+    /// freed. Ending twice does nothing.
+    pub fn end(&self) {
+        self.pool.pool().close_graph(&self.graph);
+    }
+
+    /// Whether the stream's requests come here.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.graph.open.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of pages that are this memory's.
+    ///
+    /// # Errors
+    /// [`Error::Forked`].
+    pub fn mapped(&self) -> Result<u64> {
+        let layout = self.layout()?;
+        let runs = layout.regions.iter().flat_map(|region| &region.runs);
+        let backed = runs.filter(|run| run.state != RunState::Bare);
+        Ok(backed.map(|run| run.bytes).sum())
+    }
+
+    /// Bytes of the pool's blocks that are held back because the stream has freed them while
+    /// this was open.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        let held = lock(&self.graph.held);
+        // SAFETY: what is held is the graph's.
+        let bytes = |piece: &Held| unsafe { piece.0.as_ref() }.bytes();
+        held.iter().map(bytes).sum()
+    }
+
+    /// Where everything is in this memory. Its limit and what is mapped of that are the
+    /// surrounding pool's.
+    ///
+    /// # Errors
+    /// [`Error::Forked`].
+    pub fn layout(&self) -> Result<Layout> {
+        self.graph.memory.layout()
+    }
+}
+
+impl Drop for GraphMemory {
+    fn drop(&mut self) {
+        let pool = self.pool.pool();
+        if pool.core.not_forked().is_err() {
+            return;
+        }
+        pool.close_graph(&self.graph);
+        let held = std::mem::take(&mut *lock(&self.graph.held));
+        for Held(piece) in held {
+            let stamp = self.graph.line.stamp();
+            pool.central.lock().put(piece, stamp);
+        }
+        self.graph.memory.close();
+    }
+}
+
+impl fmt::Debug for GraphMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GraphMemory")
+            .field("stream", &self.graph.line.serial())
+            .field("open", &self.is_open())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A piece that its user has freed, and that a graph may use.
+struct Held(NonNull<Header>);
+
+// SAFETY: the piece is whoever's this is, whichever thread that is.
+unsafe impl Send for Held {}
+
+/// What a [`GraphMemory`] and its pool share.
+pub(super) struct Graph {
+    /// The stream in the surrounding pool.
+    line: Arc<Line>,
+    /// Where its requests go.
+    memory: Arc<Pool>,
+    /// Pieces of the surrounding pool.
+    held: Mutex<Vec<Held>>,
+    open: AtomicBool,
+}
+
+/// The graphs of a pool that are open.
+#[derive(Default)]
+pub(super) struct Graphs {
+    count: AtomicUsize,
+    /// Changed under the lock of the pool's lanes.
+    open: Mutex<Vec<Arc<Graph>>>,
+}
+
+impl Graphs {
+    #[inline]
+    pub(super) fn is_any(&self) -> bool {
+        self.count.load(Ordering::Relaxed) != 0
+    }
+
+    fn of(&self, stream: u64) -> Option<Arc<Graph>> {
+        let open = lock(&self.open);
+        let mut open = open.iter();
+        open.find(|graph| graph.line.serial() == stream).cloned()
+    }
+
+    /// Where the requests of a stream go, if not to the pool itself.
+    #[cold]
+    pub(super) fn memory_of(&self, stream: u64) -> Option<Arc<Pool>> {
+        self.of(stream).map(|graph| Arc::clone(&graph.memory))
+    }
+}
+
+impl Pool {
+    #[track_caller]
+    pub(super) fn graph_memory(
+        self: &Arc<Self>,
+        pool: &MemoryPool,
+        stream: &Stream,
+    ) -> Result<GraphMemory> {
+        self.core.healthy()?;
+        let line = self.line(stream)?;
+        let memory = Self::within(self)?;
+        let graph = Arc::new(Graph {
+            line,
+            memory,
+            held: Mutex::default(),
+            open: AtomicBool::new(true),
+        });
+        let lanes = lock(&self.lanes);
+        {
+            let mut open = lock(&self.graphs.open);
+            let serial = graph.line.serial();
+            if open.iter().any(|other| other.line.serial() == serial) {
+                drop((open, lanes));
+                graph.memory.close();
+                let problem = "a graph memory is open for it already";
+                return Err(Error::invalid("stream", problem));
+            }
+            open.push(Arc::clone(&graph));
+            self.graphs.count.store(open.len(), Ordering::Relaxed);
+        }
+        for lane in lanes.iter() {
+            if lane.line.serial() == graph.line.serial() {
+                lane.bias.set_flags(ROUTED);
+            }
+        }
+        drop(lanes);
+        let pool = pool.clone();
+        Ok(GraphMemory { graph, pool })
+    }
+
+    fn close_graph(&self, graph: &Arc<Graph>) {
+        if self.core.not_forked().is_err() || !graph.open.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let lanes = lock(&self.lanes);
+        {
+            let mut open = lock(&self.graphs.open);
+            open.retain(|other| !Arc::ptr_eq(other, graph));
+            self.graphs.count.store(open.len(), Ordering::Relaxed);
+        }
+        for lane in lanes.iter() {
+            if lane.line.serial() == graph.line.serial() {
+                lane.bias.clear_flags(ROUTED);
+            }
+        }
+    }
+
+    /// Keeps a piece that the stream of an open graph gives back. False when there is none.
+    #[cold]
+    pub(super) fn hold_for_graph(
+        &self,
+        piece: NonNull<Header>,
+        stream: &Stream,
+        site: CallSite,
+    ) -> bool {
+        let Some(graph) = self.graphs.of(stream.serial()) else {
+            return false;
+        };
+        // SAFETY: the piece is the caller's, who gives it away.
+        let header = unsafe { piece.as_ref() };
+        let from = (graph.line.serial(), graph.line.stamp());
+        self.note_put(header, Action::Free, from, site);
+        {
+            // Who names buffers has the lock.
+            let _central = self.central.lock();
+            self.end(header);
+        }
+        lock(&graph.held).push(Held(piece));
+        true
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;
