@@ -1,0 +1,225 @@
+//! Limits hold at every instant, whoever shares them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use cupola_managers::Error;
+use cupola_managers::memory::{Backing, DeviceLimit, PoolConfig};
+
+use super::*;
+
+// Without it threads could pass the limit together, or be refused what they have room for.
+#[test]
+fn threads_that_fit_are_never_refused_and_never_pass_the_limit() {
+    const THREADS: u64 = 64;
+    let bench = Bench::new(Backing::Pages);
+    let limit = THREADS * PAGE;
+    let pool = bench.pool(limit);
+    let done = AtomicBool::new(false);
+    let most = std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let mut most = 0;
+            while !done.load(Ordering::Relaxed) {
+                most = most.max(pool.mapped()).max(bench.on_device());
+                std::thread::yield_now();
+            }
+            most
+        });
+        let workers: Vec<_> = (0..THREADS)
+            .map(|seed| {
+                let (pool, bench) = (&pool, &bench);
+                scope.spawn(move || {
+                    let (stream, mut noise) = (bench.stream(), Noise::new(seed + 1));
+                    for _ in 0..100 {
+                        let bytes = (16 << 10) + noise.below(PAGE - (16 << 10));
+                        let mut buffer = pool.allocate::<u8>(bytes as usize, &stream).unwrap();
+                        let begin = buffer.slice_mut(..256).unwrap();
+                        ops::zero(begin, &stream).unwrap();
+                    }
+                })
+            })
+            .collect();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+        watcher.join().unwrap()
+    });
+    assert!(most <= limit, "{most}");
+    let usage = pool.usage().unwrap();
+    assert!(usage.peak_mapped <= limit, "{usage:?}");
+    assert_eq!((usage.live, usage.refused, usage.exhausted), (0, 0, 0));
+    assert_eq!(pool.mapped(), bench.on_device());
+    drop(pool);
+    bench.finish();
+}
+
+// Without it memory that one pool keeps for itself would be missing in the other.
+#[test]
+fn pools_under_one_limit_give_each_other_what_they_do_not_use() {
+    on_both(|bench| {
+        let limit = DeviceLimit::new(16 * PAGE);
+        let pool = || {
+            let config = PoolConfig::limit(16 * PAGE).within(&limit);
+            bench.context.memory_pool(config).unwrap()
+        };
+        let (one, two, stream) = (pool(), pool(), bench.stream());
+        for (giver, taker) in [(&one, &two), (&two, &one), (&one, &two)] {
+            free(
+                giver.allocate_raw(12 * PAGE, 256, &stream).unwrap(),
+                &stream,
+            );
+            ops::synchronize(&stream).unwrap();
+            free(
+                taker.allocate_raw(12 * PAGE, 256, &stream).unwrap(),
+                &stream,
+            );
+            ops::synchronize(&stream).unwrap();
+            assert_eq!(one.mapped() + two.mapped(), limit.used());
+            assert_eq!(limit.used(), bench.on_device());
+        }
+        let kept = one.allocate_raw(12 * PAGE, 256, &stream).unwrap();
+        let error = two.allocate_raw(5 * PAGE, 256, &stream).unwrap_err();
+        let Error::OverLimit(account) = &error else {
+            panic!("{error}");
+        };
+        assert_eq!(account.shared, Some((limit.used(), 16 * PAGE)), "{error}");
+        free(kept, &stream);
+        assert!(limit.peak() <= limit.limit());
+        drop((one, two, stream));
+        assert_eq!(limit.used(), 0);
+        bench.finish();
+    });
+}
+
+// Without it two pools that ask each other at once could wait for each other.
+#[test]
+fn pools_under_one_limit_do_not_wait_for_each_other() {
+    let bench = Bench::new(Backing::Pages);
+    let limit = DeviceLimit::new(8 * PAGE);
+    let mut config = PoolConfig::limit(u64::MAX).within(&limit);
+    config.wait = Duration::from_millis(5);
+    let pools = [(); 2].map(|()| bench.context.memory_pool(config.clone()).unwrap());
+    let granted = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for seed in 0..4 {
+            let (pool, bench, granted, limit) = (&pools[seed % 2], &bench, &granted, &limit);
+            scope.spawn(move || {
+                let (stream, mut noise) = (bench.stream(), Noise::new(seed as u64 + 1));
+                for _ in 0..150 {
+                    match pool.allocate_raw(1 + noise.below(4 * PAGE), 256, &stream) {
+                        Ok(block) => {
+                            granted.fetch_add(1, Ordering::Relaxed);
+                            free(block, &stream);
+                        }
+                        Err(Error::OverLimit(_)) => {}
+                        Err(error) => panic!("{error}"),
+                    }
+                    assert!(limit.used() <= limit.limit());
+                }
+            });
+        }
+    });
+    assert!(granted.load(Ordering::Relaxed) > 300, "{granted:?}");
+    assert!(limit.peak() <= limit.limit());
+    drop(pools);
+    bench.finish();
+}
+
+// Without it a lower limit could take what is alive, or never be reached.
+#[test]
+fn a_limit_below_what_is_mapped_is_reached_as_blocks_go() {
+    on_both(|bench| {
+        let (pool, stream) = (bench.pool(64 * PAGE), bench.stream());
+        let live = pool.allocate_raw(20 * PAGE, 256, &stream).unwrap();
+        free(pool.allocate_raw(30 * PAGE, 256, &stream).unwrap(), &stream);
+        ops::synchronize(&stream).unwrap();
+        pool.set_limit(4 * PAGE).unwrap();
+        assert_eq!(pool.limit(), 4 * PAGE);
+        assert_eq!((pool.mapped(), bench.on_device()), (20 * PAGE, 20 * PAGE));
+        assert_eq!(pool.available().unwrap(), 0);
+        let error = pool.allocate_raw(1, 1, &stream).unwrap_err();
+        assert!(matches!(error, Error::OverLimit(_)), "{error}");
+        free(live, &stream);
+        ops::synchronize(&stream).unwrap();
+        pool.set_limit(4 * PAGE).unwrap();
+        assert!(pool.mapped() <= 4 * PAGE, "{}", pool.mapped());
+        free(pool.allocate_raw(4 * PAGE, 256, &stream).unwrap(), &stream);
+        assert!(pool.mapped() <= 4 * PAGE, "{}", pool.mapped());
+        pool.set_limit(u64::MAX).unwrap();
+        free(pool.allocate_raw(40 * PAGE, 256, &stream).unwrap(), &stream);
+        drop((pool, stream));
+        bench.finish();
+    });
+}
+
+// Without it a device that others fill would look like a limit that is too low.
+#[test]
+fn memory_that_others_take_is_told_and_can_be_had_again() {
+    for backing in [Backing::Pages, Backing::Chunks] {
+        let bench = Bench::with_memory(backing, 200 * PAGE);
+        let (pool, foreign, stream) = (bench.pool(u64::MAX), bench.pool(u64::MAX), bench.stream());
+        let taken = foreign.allocate_raw(150 * PAGE, 256, &stream).unwrap();
+        let kept = pool.allocate_raw(1000, 256, &stream).unwrap();
+        let available = pool.available().unwrap();
+        assert!(available <= 50 * PAGE, "{available}");
+        let error = pool.allocate_raw(100 * PAGE, 256, &stream).unwrap_err();
+        let Error::OutOfMemory { account, .. } = &error else {
+            panic!("{error}");
+        };
+        assert_eq!((account.requested, account.live), (100 * PAGE, 1000));
+        assert!(account.foreign >= 150 * PAGE, "{error}");
+        assert!(account.device_free <= 50 * PAGE, "{error}");
+        assert!(error.is_retryable() && !error.is_sticky());
+        assert!(
+            pool.mapped() <= 20 * PAGE,
+            "filled up for nothing: {}",
+            pool.mapped()
+        );
+        assert_eq!(pool.usage().unwrap().exhausted, 1);
+        free(taken, &stream);
+        drop(foreign);
+        free(
+            pool.allocate_raw(100 * PAGE, 256, &stream).unwrap(),
+            &stream,
+        );
+        free(kept, &stream);
+        drop((pool, stream));
+        bench.finish();
+    }
+}
+
+// Without it a program could not make room when it learns that there is none.
+#[test]
+fn the_user_is_asked_before_a_refusal() {
+    on_both(|bench| {
+        let (pool, stream) = (bench.pool(20 * PAGE), bench.stream());
+        let spare = Arc::new(Mutex::new(Vec::new()));
+        for _ in 0..2 {
+            let block = pool.allocate_raw(5 * PAGE, 256, &stream).unwrap();
+            spare.lock().unwrap().push(block);
+        }
+        let asked = Arc::new(AtomicU64::new(0));
+        let (seen, blocks, on) = (Arc::clone(&asked), Arc::clone(&spare), stream.clone());
+        pool.on_refusal(move |error| {
+            assert!(matches!(error, Error::OverLimit(_)), "{error}");
+            seen.fetch_add(1, Ordering::Relaxed);
+            let block = blocks.lock().unwrap().pop();
+            block.map(|block| free(block, &on)).is_some()
+        });
+        let large = pool.allocate_raw(16 * PAGE, 256, &stream);
+        let large = large.or_else(|_| pool.allocate_raw(16 * PAGE, 256, &stream));
+        assert!(spare.lock().unwrap().is_empty());
+        free(large.unwrap(), &stream);
+        let before = asked.load(Ordering::Relaxed);
+        assert!(before >= 1);
+        let all = pool.allocate_raw(20 * PAGE, 256, &stream).unwrap();
+        pool.allocate_raw(PAGE, 256, &stream).unwrap_err();
+        assert_eq!(asked.load(Ordering::Relaxed), before + 1);
+        free(all, &stream);
+        // What it holds must not keep the pool.
+        pool.on_refusal(|_| false);
+        drop((pool, stream, spare));
+        bench.finish();
+    });
+}
