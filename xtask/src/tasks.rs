@@ -164,7 +164,7 @@ pub(crate) fn fuzz(seconds: u64) -> Result<()> {
     let corpus = root().join("fuzz/corpus");
     for target in [
         "loader", "ptx", "decode", "kernels", "programs", "stores", "rotation", "budget", "lru",
-        "tlsf", "frames", "trace", "rmm", "pickle", "snapshot",
+        "tlsf", "pool", "frames", "trace", "rmm", "pickle", "snapshot",
     ] {
         // New inputs go to a folder of the build, the committed corpus stays as it is.
         let found = self::target().join("fuzz-corpus").join(target);
