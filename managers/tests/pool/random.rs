@@ -128,7 +128,7 @@ impl Oracle {
         let size = u64::from(size);
         match what % 16 {
             0..=6 => {
-                let bytes = 1 + (size % (6 * PAGE) >> (which / 3 % 16));
+                let bytes = 1 + ((size % (6 * PAGE)) >> (which / 3 % 16));
                 let align = 1 << [0, 8, 8, 8, 9, 12, 16, 21][usize::from(which) / 8 % 8];
                 self.allocate(stream, bytes, align);
             }
