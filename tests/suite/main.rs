@@ -11,6 +11,7 @@ mod faults;
 mod kernels;
 mod memory;
 mod pipeline;
+mod pool;
 mod process;
 mod recycle;
 mod streams;

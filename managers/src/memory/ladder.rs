@@ -27,6 +27,9 @@ use crate::stream::Stream;
 
 /// An allocation waits as often as work completes, but no longer than so many waits together.
 const MOST_WAITS: u32 = 16;
+/// Most searches that are made anew because something has come back meanwhile: others that
+/// allocate and free all the time must not keep a request from its refusal.
+const RETRIES: u32 = 64;
 
 impl Pool {
     /// A block if the limit has room for it: rungs 1 and 2. For what can do without.
@@ -62,8 +65,9 @@ impl Pool {
         let mut mapper = lock(&self.mapper);
         (mapper.full, mapper.lacking) = (None, false);
         let (mut counted, last) = (false, Instant::now() + self.config.wait * MOST_WAITS);
-        let mut waited = false;
+        let (mut waited, mut retries) = (false, RETRIES);
         loop {
+            let frees = self.frees();
             // Before the search, so that what completes during it is news.
             let pending = waited.then(|| self.pending_of_all());
             if let Some(found) = self.search(&mut mapper, want, line, stream)? {
@@ -90,7 +94,14 @@ impl Pool {
             drop(mapper);
             let deadline = last.min(Instant::now() + self.config.wait);
             waited = true;
-            if self.wait_for_any(deadline, pending, &mut counted)? {
+            let mut again = self.wait_for_any(deadline, pending, &mut counted)?;
+            if !again && retries > 0 && self.frees() != frees {
+                // What has come back since the search began may be free by now, and was pending
+                // at no look.
+                retries -= 1;
+                again = true;
+            }
+            if again {
                 mapper = lock(&self.mapper);
                 (mapper.full, mapper.lacking) = (None, false);
                 continue;

@@ -111,6 +111,11 @@ impl Pool {
         sum
     }
 
+    /// Blocks that came back so far.
+    pub(super) fn frees(&self) -> u64 {
+        self.flow().frees.load(Ordering::Relaxed)
+    }
+
     pub(super) fn free_bytes(&self) -> FreeBytes {
         if self.core.not_forked().is_err() {
             return FreeBytes::default();

@@ -69,6 +69,13 @@ impl Bench {
     fn finish(self) {
         let watch = self.execution.watch();
         drop((self.context, self.execution, self.table));
+        // A scope waits for the closures of its threads alone: one that still ends may have the
+        // pool in its hands.
+        let until = Instant::now() + Duration::from_secs(20);
+        let is_left = || !watch.live().is_empty() || self.machine.leaks().is_some();
+        while is_left() && Instant::now() < until {
+            std::thread::yield_now();
+        }
         assert!(watch.live().is_empty(), "{:?}", watch.live());
         assert_eq!(self.machine.leaks(), None);
         let findings = self.machine.findings();
