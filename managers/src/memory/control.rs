@@ -46,7 +46,7 @@ impl Pool {
         let missing = pages.saturating_sub(mapper.cached() as usize);
         if missing > 0 {
             self.drain();
-            self.settle()?;
+            self.settle_soon()?;
             self.unmap_idle(&mut mapper, missing)?;
         }
         let keep = (mapper.cached() as usize).saturating_sub(pages);
@@ -61,7 +61,7 @@ impl Pool {
         let mut mapper = lock(&self.mapper);
         let before = self.budget.used();
         self.drain();
-        self.settle()?;
+        self.settle_soon()?;
         self.unmap_idle(&mut mapper, usize::MAX)?;
         self.release_cache(&mut mapper, 0)?;
         self.release_chunks(&mut mapper)?;

@@ -5,6 +5,7 @@ mod basics;
 mod canary;
 mod ends;
 mod faults;
+mod fork;
 mod limit;
 mod random;
 mod threads;

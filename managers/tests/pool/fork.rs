@@ -1,0 +1,84 @@
+//! The child of a fork has a copy of its parent's pools, and of the locks that threads held.
+#![cfg(unix)]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cupola_managers::{Error, memory::Backing};
+
+use super::*;
+
+// Without it a child could wait for ever for a lock of its parent's pool, or unmap its memory.
+#[test]
+fn a_child_is_refused_and_may_drop_everything() {
+    for backing in [Backing::Pages, Backing::Chunks] {
+        let bench = Bench::new(backing);
+        let (pool, stream) = (bench.pool(64 << 20), bench.stream());
+        let (other, large) = (bench.pool(64 << 20), bench.pool(64 << 20));
+        let mut block = Some(pool.allocate_raw(1 << 20, 256, &stream).unwrap());
+        let buffers = [(); 3].map(|()| other.allocate::<u8>(5 << 20, &stream).unwrap());
+        let mut kept = Some((buffers, other, large));
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // These are within the pool's locks, and in lanes of their own, most of the time.
+            for seed in 0..3 {
+                let (pool, bench, done) = (&pool, &bench, &done);
+                scope.spawn(move || {
+                    let (stream, mut noise) = (bench.stream(), Noise::new(seed + 1));
+                    while !done.load(Ordering::Relaxed) {
+                        let bytes = 1 + (noise.below(8 << 20) >> noise.below(16));
+                        if let Ok(block) = pool.allocate_raw(bytes, 256, &stream) {
+                            free(block, &stream);
+                        }
+                    }
+                });
+            }
+            for round in 0..20 {
+                std::thread::sleep(Duration::from_millis(1));
+                // SAFETY: the child runs this thread's code alone, and leaves without running
+                // anything else.
+                let child = unsafe { libc::fork() };
+                if child == 0 {
+                    // SAFETY: takes no pointers; a child that hangs is ended.
+                    unsafe { libc::alarm(20) };
+                    let before = bench.table.counts();
+                    let (_, _, large) = kept.as_ref().unwrap();
+                    let refused = [
+                        pool.allocate_raw(100, 256, &stream).map(drop).err(),
+                        pool.allocate_raw(3 << 20, 512, &stream).map(drop).err(),
+                        large.allocate::<u8>(100, &stream).map(drop).err(),
+                        pool.trim().err(),
+                        pool.set_limit(0).err(),
+                        pool.usage().err(),
+                        pool.available().err(),
+                    ];
+                    let refused = refused.iter().all(|error| *error == Some(Error::Forked));
+                    let _looked = (pool.named(), pool.pressure_level(), pool.mapped());
+                    // SAFETY: nothing uses the block here.
+                    let freed = unsafe { block.take().unwrap().free(&stream) };
+                    // A magazine of the child's own copy may take it.
+                    let refused = refused && matches!(freed, Ok(()) | Err(Error::Forked));
+                    drop(kept.take());
+                    let silent = bench.table.counts() == before;
+                    let code = i32::from(!refused) + 2 * i32::from(!silent);
+                    // SAFETY: ends the child at once.
+                    unsafe { libc::_exit(code) };
+                }
+                let mut status = -1;
+                // SAFETY: `status` outlives the call.
+                let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+                assert_eq!(waited, child);
+                if status != 0 {
+                    done.store(true, Ordering::Relaxed);
+                }
+                assert_eq!(
+                    status, 0,
+                    "round {round}: 256: not refused, 512: the driver was called, 14: it hung"
+                );
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        free(block.unwrap(), &stream);
+        drop((kept, pool, stream));
+        bench.finish();
+    }
+}
