@@ -79,7 +79,9 @@ fn a_page_waits_for_the_last_work_on_it() {
     let pool = bench.pool(2, Source::Best);
     // A slab that is free as a whole, and complete: its slots come back when the thread ends.
     std::thread::scope(|scope| {
-        scope.spawn(|| free(pool.allocate_raw(1024, 1, &stream).unwrap(), &stream));
+        // Joined: the scope alone does not wait for what the thread's end does.
+        let work = || free(pool.allocate_raw(1024, 1, &stream).unwrap(), &stream);
+        scope.spawn(work).join().unwrap();
     });
     ops::synchronize(&stream).unwrap();
     // The rest of its page is used until the work ends.
