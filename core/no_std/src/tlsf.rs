@@ -3,7 +3,7 @@
 use cupola_core::Tlsf;
 use cupola_core::tlsf::{
     AllocateError, Block, Blocks, Damage, Entry, FreeBlock, HeapUsage, Hooks, Node, Piece,
-    RangeError, Stale,
+    Place, RangeError, Stale,
 };
 
 use crate::{length, message};
@@ -31,6 +31,11 @@ fn use_heap(heap: &mut Heap, size: u64) -> Result<u64, AllocateError> {
     let one: Block = heap.allocate(size, 512, 1)?;
     let two = heap.allocate_at(1 << 19, size, 2)?;
     let mut sum = one.offset() + two.size() + u64::from(heap.spare_nodes());
+    let place: Place<u32> = heap.look(size, 256)?;
+    let three = heap.take(place, place.data)?;
+    sum += three.offset() + u64::from(heap.free(three, 1).is_ok());
+    let (four, was) = heap.allocate_below(size, 256, 1, place.rank)?;
+    sum += u64::from(was) + u64::from(heap.free(four, 1).is_ok());
     let again: Result<(), Stale> = heap.set_data(two, 3);
     let freed: Result<FreeBlock, Stale> = heap.free(one, 3).and(heap.free(two, 3));
     sum += freed.map_or_else(
