@@ -4,9 +4,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::classes::Slot;
 use super::header::Header;
-use super::heap::GRANULE;
 use super::history::{Action, Note, Recording};
 use super::lane::{Lane, RECORDED, add};
 use super::pool::{Ask, Pool, lock};
@@ -46,23 +44,6 @@ impl Pool {
     pub(super) fn last_events(&self) -> Result<Recording> {
         self.core.not_forked()?;
         Ok(self.history.last())
-    }
-
-    /// What a hit of an allocation would be if nobody recorded.
-    pub(super) fn take_hit(&self, ask: Ask, lane: Option<&Lane>) -> Option<NonNull<Header>> {
-        let lane = lane.filter(|_| self.history.is_on())?;
-        if ask.bytes == 0 || ask.align > GRANULE {
-            return None;
-        }
-        let (slot, bytes) = Slot::of(ask.bytes)?;
-        // SAFETY: the lane is this thread's, which is not within it.
-        unsafe {
-            lane.with(|content| {
-                let piece = content.pop(slot, bytes)?;
-                lane.flow.note_out(ask.bytes, ask.buffer, add);
-                Some(piece)
-            })
-        }
     }
 
     /// Notes what came of a request.

@@ -1,0 +1,249 @@
+//! Chunks of `cuMemAlloc`: the pool's memory where there is no virtual memory management. What
+//! is in a chunk is mapped from the beginning, and given back when all of it is free.
+
+use cupola_sys::driver::CUdeviceptr;
+
+use super::central::Want;
+use super::history::Action;
+use super::mapper::{Chunk, Found, From, Mapper};
+use super::pages::{Extent, Pages};
+use super::pool::{Pool, count};
+use super::vmm::is_out_of_memory;
+use crate::error::{Error, Result, Site};
+
+/// Smallest chunk that is asked for, limit allowing.
+const CHUNK: u64 = 32 << 20;
+
+impl Pool {
+    #[track_caller]
+    pub(super) fn find_in_chunks(
+        &self,
+        mapper: &mut Mapper,
+        want: Want,
+        from: From,
+    ) -> Result<Option<Found>> {
+        loop {
+            {
+                let mut central = self.central.lock();
+                if let Some(found) = central.ready(want) {
+                    return Ok(Some(found));
+                }
+            }
+            if !self.add_chunk(mapper, want)? {
+                // Chunks that nothing uses may be too small for it, and all that the limit has.
+                let before = self.budget.used();
+                if from == From::Idle {
+                    self.release_chunks(mapper)?;
+                }
+                if self.budget.used() >= before {
+                    return Ok(None);
+                }
+                mapper.full = None;
+                if !self.add_chunk(mapper, want)? {
+                    return Ok(None);
+                }
+            }
+            count(&self.counters.grown);
+        }
+    }
+
+    /// Gets another chunk. False when the limits or the driver have no room for one.
+    #[track_caller]
+    fn add_chunk(&self, mapper: &mut Mapper, want: Want) -> Result<bool> {
+        // The driver aligns to 256 bytes at least, and chunks of pages to pages.
+        let least = want
+            .bytes
+            .checked_add(if want.align > super::heap::GRANULE {
+                want.align
+            } else {
+                0
+            })
+            .and_then(|bytes| bytes.checked_next_multiple_of(self.page));
+        let Some(least) = least else {
+            return Ok(false);
+        };
+        if mapper.full.is_some() {
+            return Ok(false);
+        }
+        for bytes in [least.max(CHUNK), least] {
+            let pages = bytes / self.page;
+            let charged = (0..pages).take_while(|_| self.charge(1)).count() as u64;
+            if charged < pages {
+                self.release_charge(charged * self.page);
+                continue;
+            }
+            match self.alloc_chunk(bytes) {
+                Ok(base) => {
+                    self.enter_chunk(mapper, base, bytes)?;
+                    return Ok(true);
+                }
+                Err(error) => {
+                    self.release_charge(bytes);
+                    let refused: Result<()> = Err(error.clone());
+                    if !is_out_of_memory(&refused) {
+                        return Err(error);
+                    }
+                    if bytes == least {
+                        mapper.full = Some(error);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    #[track_caller]
+    fn alloc_chunk(&self, bytes: u64) -> Result<CUdeviceptr> {
+        let driver = self.core.enter()?;
+        let _relaxed = super::vmm::Relaxed::new(driver);
+        count(&self.calls.alloc);
+        let mut base: CUdeviceptr = 0;
+        // SAFETY: `base` outlives the call, and the context is current.
+        let allocated = unsafe { driver.cuMemAlloc_v2(&raw mut base, bytes as usize) };
+        self.core.check(allocated)?;
+        self.history.note_memory(Action::Map, base, bytes);
+        Ok(base)
+    }
+
+    #[track_caller]
+    fn enter_chunk(&self, mapper: &mut Mapper, base: CUdeviceptr, bytes: u64) -> Result<()> {
+        let end = base + bytes;
+        // The driver may give addresses again that stand for chunks given back.
+        let overlaps = |chunk: &Chunk| chunk.base < end && base < chunk.base + chunk.bytes;
+        let known = mapper
+            .chunks
+            .iter()
+            .any(|chunk| overlaps(chunk) && chunk.hole.is_none());
+        if known || !base.is_multiple_of(super::heap::GRANULE) {
+            return self.refuse_chunk(base, bytes);
+        }
+        let mut old: Vec<Chunk> = mapper
+            .chunks
+            .extract_if(.., |chunk| overlaps(chunk))
+            .collect();
+        old.sort_unstable_by_key(|chunk| chunk.base);
+        let mut region = Pages::new(base, bytes, self.page);
+        for page in 0..(bytes / self.page) as u32 {
+            region.begin_map(page);
+            region.seal(
+                Extent {
+                    first: page,
+                    pages: 1,
+                },
+                0,
+            );
+            region.open(page);
+        }
+        let central = &mut *self.central.lock();
+        // Of each only what lies outside stays a hole.
+        let mut rests = Vec::new();
+        for chunk in &old {
+            if let Some(hole) = chunk.hole {
+                central.fill(hole);
+            }
+            let to = chunk.base + chunk.bytes;
+            for (from, to) in [(chunk.base, base.min(to)), (end.max(chunk.base), to)] {
+                // They are free: they were just given back.
+                if from < to
+                    && let Some(hole) = central.dig(from, to - from)
+                {
+                    rests.push(Chunk {
+                        base: from,
+                        bytes: to - from,
+                        hole: Some(hole),
+                    });
+                }
+            }
+        }
+        let rules = central.heap.rules_mut();
+        for chunk in &old {
+            rules.leave(chunk.base);
+        }
+        for rest in &rests {
+            rules.enter(Pages::new(rest.base, rest.bytes, self.page));
+        }
+        rules.enter(region);
+        // What lies between them is new.
+        let mut at = base;
+        for chunk in &old {
+            if at < chunk.base {
+                let _ = central.heap.add(at, chunk.base - at);
+            }
+            at = at.max(chunk.base + chunk.bytes);
+        }
+        if at < end {
+            let _ = central.heap.add(at, end - at);
+        }
+        if !old.is_empty() {
+            central.heap.sweep();
+        }
+        mapper.chunks.append(&mut rests);
+        mapper.chunks.push(Chunk {
+            base,
+            bytes,
+            hole: None,
+        });
+        Ok(())
+    }
+
+    /// Gives a chunk back whose addresses cannot be used.
+    #[track_caller]
+    fn refuse_chunk(&self, base: CUdeviceptr, bytes: u64) -> Result<()> {
+        self.free_chunk(base)?;
+        self.release_charge(bytes);
+        self.history.note_memory(Action::Unmap, base, bytes);
+        let problem = "the driver's memory overlaps what the pool had before";
+        Err(Error::invalid("memory", problem))
+    }
+
+    #[track_caller]
+    fn free_chunk(&self, base: CUdeviceptr) -> Result<()> {
+        count(&self.calls.free);
+        self.core.give_back(Site::here(), |driver| {
+            let _relaxed = super::vmm::Relaxed::new(driver);
+            // SAFETY: from `alloc_chunk`, and nothing uses it.
+            unsafe { driver.cuMemFree_v2(base) }
+        })
+    }
+
+    /// Gives chunks back that nothing uses.
+    #[track_caller]
+    pub(super) fn release_chunks(&self, mapper: &mut Mapper) -> Result<()> {
+        for chunk in &mut mapper.chunks {
+            if chunk.hole.is_some() {
+                continue;
+            }
+            let hole = {
+                let mut central = self.central.lock();
+                let Some(hole) = central.dig(chunk.base, chunk.bytes) else {
+                    continue;
+                };
+                hole
+            };
+            if let Err(error) = self.free_chunk(chunk.base) {
+                self.central.lock().fill(hole);
+                return Err(error);
+            }
+            chunk.hole = Some(hole);
+            self.release_charge(chunk.bytes);
+            self.history
+                .note_memory(Action::Unmap, chunk.base, chunk.bytes);
+        }
+        Ok(())
+    }
+}
+
+impl Pool {
+    /// Gives all chunks back at the pool's end. The first error.
+    pub(super) fn free_all_chunks(&self, mapper: &mut Mapper) -> Result<()> {
+        let mut first = Ok(());
+        for chunk in mapper.chunks.drain(..) {
+            if chunk.hole.is_none() {
+                let freed = self.free_chunk(chunk.base);
+                self.release_charge(chunk.bytes);
+                first = first.and(freed);
+            }
+        }
+        first
+    }
+}

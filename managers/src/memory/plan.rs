@@ -1,0 +1,149 @@
+//! `Plan`: which pages are to change, and how far that has come.
+
+use cupola_core::tlsf::Block;
+use cupola_sys::driver::CUdeviceptr;
+
+use super::heap::Heap;
+use super::mapper::Memory;
+use super::pages::{Extent, PageIndex, PageState, Pages};
+use super::vmm::MemoryHandle;
+
+/// Pages in a row that are about to get memory.
+pub(super) struct Bare {
+    pub(super) address: CUdeviceptr,
+    pub(super) pages: u32,
+    /// How many have it.
+    pub(super) done: u32,
+}
+
+/// An extent that is about to lose its memory.
+pub(super) struct Idle {
+    pub(super) address: CUdeviceptr,
+    pub(super) extent: Extent,
+    pub(super) handle: MemoryHandle,
+    was: PageState,
+    pub(super) gone: bool,
+}
+
+/// Which pages are to change, and how far that has come.
+#[derive(Default)]
+pub(super) struct Plan {
+    pub(super) bare: Vec<Bare>,
+    /// Mapped, and not to be accessed yet.
+    pub(super) sealed: Vec<CUdeviceptr>,
+    pub(super) idle: Vec<Idle>,
+    /// Whether handles may have many pages.
+    pub(super) large: bool,
+    pub(super) mapped: Vec<(CUdeviceptr, Memory)>,
+    pub(super) opened: Vec<CUdeviceptr>,
+}
+
+impl Plan {
+    /// Pages that need memory.
+    pub(super) fn pages(&self) -> u64 {
+        self.bare.iter().map(|run| u64::from(run.pages)).sum()
+    }
+
+    pub(super) fn find_missing(&mut self, heap: &Heap, block: Block) {
+        let Some(region) = heap.rules().region(block.offset()) else {
+            return;
+        };
+        let (first, end) = region.touched(block.offset(), block.size());
+        for page in first..end {
+            let address = region.address(page);
+            match region.state(page) {
+                PageState::Mapped => {}
+                PageState::Sealed => self.find_sealed(region, page),
+                // Busy pages are those of whoever holds the mapper: ours, so there are none.
+                PageState::Bare | PageState::Busy => match self.bare.last_mut() {
+                    Some(run) if run.address + u64::from(run.pages) * region.page() == address => {
+                        run.pages += 1;
+                    }
+                    _ => self.bare.push(Bare {
+                        address,
+                        pages: 1,
+                        done: 0,
+                    }),
+                },
+            }
+        }
+    }
+
+    /// All of an extent is opened, even what is beyond the block: access is that of a mapping.
+    fn find_sealed(&mut self, region: &Pages, page: PageIndex) {
+        let Some(extent) = region.extent(page) else {
+            return;
+        };
+        let first = region.address(extent.first);
+        if !self.sealed.contains(&first) {
+            let pages = extent.first..extent.first + extent.pages;
+            self.sealed.extend(pages.map(|page| region.address(page)));
+        }
+    }
+
+    pub(super) fn begin_unmap(&mut self, heap: &mut Heap, extents: Vec<(CUdeviceptr, Extent)>) {
+        for (address, extent) in extents {
+            let Some(region) = heap.rules_mut().region_mut(address) else {
+                continue;
+            };
+            let was = region.state(extent.first);
+            if let Some(handle) = region.begin_unmap(extent) {
+                self.idle.push(Idle {
+                    address,
+                    extent,
+                    handle,
+                    was,
+                    gone: false,
+                });
+            }
+        }
+    }
+
+    pub(super) fn begin_map(&mut self, heap: &mut Heap) {
+        for run in &self.bare {
+            if let Some(region) = heap.rules_mut().region_mut(run.address) {
+                let (first, _) = region.touched(run.address, 1);
+                (first..first + run.pages).for_each(|page| region.begin_map(page));
+            }
+        }
+    }
+
+    /// Enters what has become of each page.
+    pub(super) fn settle(&self, heap: &mut Heap) {
+        let rules = heap.rules_mut();
+        for idle in &self.idle {
+            if let Some(region) = rules.region_mut(idle.address) {
+                if idle.gone {
+                    region.leave_bare(idle.extent);
+                    continue;
+                }
+                // The driver refused, or was not asked: it is as it was.
+                region.seal(idle.extent, idle.handle);
+                if idle.was == PageState::Mapped {
+                    let first = idle.extent.first;
+                    (first..first + idle.extent.pages).for_each(|page| region.open(page));
+                }
+            }
+        }
+        for run in &self.bare {
+            if let Some(region) = rules.region_mut(run.address) {
+                let (first, _) = region.touched(run.address, 1);
+                let pages = run.pages;
+                region.leave_bare(Extent { first, pages });
+            }
+        }
+        for &(address, memory) in &self.mapped {
+            if let Some(region) = rules.region_mut(address) {
+                let (first, _) = region.touched(address, 1);
+                let pages = memory.pages;
+                region.seal(Extent { first, pages }, memory.handle);
+            }
+        }
+        for &address in &self.opened {
+            if let Some(region) = rules.region_mut(address) {
+                let (page, _) = region.touched(address, 1);
+                region.open(page);
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Where the mapper's memory comes from: the limits, the cache, the driver.
+
+use cupola_core::Budget;
+
+use super::charge;
+use super::config::DeviceLimit;
+use super::mapper::{Mapper, Memory};
+use super::pool::Pool;
+use super::vmm::{Vmm, is_out_of_memory, memory_info};
+use crate::error::{Error, Result};
+
+impl Pool {
+    /// Pages that the limits would let the pool have more.
+    pub(super) fn room(&self) -> u64 {
+        let shared = self.shared().map_or(u64::MAX, Budget::available);
+        self.budget.available().min(shared) / self.page
+    }
+
+    /// Charges pages to all limits: all of them or none.
+    pub(super) fn charge(&self, pages: u64) -> bool {
+        charge::charge(&self.budget, self.shared(), pages * self.page)
+    }
+
+    /// Ends a charge.
+    pub(super) fn release_charge(&self, bytes: u64) {
+        charge::release(&self.budget, self.shared(), bytes);
+    }
+
+    fn shared(&self) -> Option<&Budget> {
+        self.config.within.as_ref().map(DeviceLimit::budget)
+    }
+
+    /// What the driver says when it has not enough: it is asked for more than the device has.
+    pub(super) fn device_refusal(&self) -> Option<Error> {
+        let vmm = self.vmm.as_ref()?;
+        let (_, total) = memory_info(&self.core, &self.calls).ok()?;
+        let beyond = total
+            .checked_next_multiple_of(self.page)?
+            .checked_add(self.page)?;
+        let created = vmm.create(beyond);
+        if is_out_of_memory(&created) {
+            return created.err();
+        }
+        if let Ok(handle) = created {
+            // SAFETY: nobody else has it.
+            let _ = unsafe { vmm.release(handle) };
+        }
+        None
+    }
+
+    /// Memory of at most `left` pages: from the cache, else new memory of `size` pages or fewer.
+    /// `None` when there is none to be had.
+    #[track_caller]
+    pub(super) fn supply(
+        &self,
+        vmm: &Vmm,
+        mapper: &mut Mapper,
+        left: u32,
+        size: u32,
+    ) -> Result<Option<Memory>> {
+        if let Some(memory) = mapper.take_up_to(left) {
+            return Ok(Some(memory));
+        }
+        let mut pages = size;
+        loop {
+            if let Some(memory) = self.create(vmm, mapper, pages)? {
+                return Ok(Some(memory));
+            }
+            if pages > 1 {
+                // The device may have memory left, but not in one piece, or not as much.
+                mapper.full = None;
+                pages = 1;
+                continue;
+            }
+            // Too large for this place: given back, it is memory for smaller ones.
+            let Some(larger) = mapper.take_any() else {
+                return Ok(None);
+            };
+            // SAFETY: it is mapped nowhere, and nobody else has it.
+            if let Err(error) = unsafe { vmm.release(larger.handle) } {
+                mapper.cache.push(larger);
+                return Err(error);
+            }
+            self.release_charge(u64::from(larger.pages) * self.page);
+            mapper.full = None;
+        }
+    }
+
+    /// New memory, charged. `None` when there is none to be had.
+    #[track_caller]
+    pub(super) fn create(
+        &self,
+        vmm: &Vmm,
+        mapper: &mut Mapper,
+        pages: u32,
+    ) -> Result<Option<Memory>> {
+        if mapper.full.is_some() || !self.charge(u64::from(pages)) {
+            return Ok(None);
+        }
+        let bytes = u64::from(pages) * self.page;
+        let created = vmm.create(bytes);
+        if created.is_err() {
+            self.release_charge(bytes);
+        }
+        if is_out_of_memory(&created) {
+            mapper.full = created.err();
+            return Ok(None);
+        }
+        created.map(|handle| Some(Memory { handle, pages }))
+    }
+
+    /// Gives memory of the cache back to the driver until `keep` pages are left.
+    ///
+    /// # Errors
+    /// What the driver returned first; that page stays in the cache, and charged.
+    #[track_caller]
+    pub(super) fn release_cache(&self, mapper: &mut Mapper, keep: usize) -> Result<()> {
+        let Some(vmm) = &self.vmm else {
+            return Ok(());
+        };
+        while mapper.cached() > keep as u64 {
+            let Some(memory) = mapper.take_any() else {
+                break;
+            };
+            // SAFETY: it is mapped nowhere, and nobody else has it.
+            if let Err(error) = unsafe { vmm.release(memory.handle) } {
+                mapper.cache.push(memory);
+                return Err(error);
+            }
+            self.release_charge(u64::from(memory.pages) * self.page);
+        }
+        Ok(())
+    }
+}
+
+/// Pages of a handle for a run of so many: one, but for runs whose handles alone would take
+/// the most of a millisecond. A handle of 256 MiB takes three times as long as one of 2 MiB.
+pub(super) fn handle_pages(run: u32) -> u32 {
+    const FEW: u32 = 24;
+    const MOST: u32 = 128;
+    if run <= FEW {
+        1
+    } else {
+        run.div_ceil(FEW).next_power_of_two().min(MOST)
+    }
+}

@@ -1,0 +1,364 @@
+//! The way of an allocation through the layers, down to where driver calls begin.
+
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cupola_core::Budget;
+
+use super::central::{Central, Want};
+use super::classes::{MOST_PIECES, Slot, capacity};
+use super::header::Header;
+use super::heap::{GRANULE, granular};
+use super::lane::{Content, Flow, Lane, add};
+use super::line::Line;
+use super::local;
+use super::pool::{Ask, Pool};
+use crate::error::{Error, Result};
+use crate::stream::Stream;
+
+impl Pool {
+    /// A piece of memory that work on `stream` may use from now on.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn take(self: &Arc<Self>, ask: Ask, stream: &Stream) -> Result<NonNull<Header>> {
+        self.core.healthy()?;
+        if ask.align <= GRANULE
+            && ask.align.is_power_of_two()
+            && ask.bytes > 0
+            && let Some(lane) = local::lately(self.number, stream.serial())
+        {
+            // SAFETY: the lane is this thread's, and its pool is there.
+            let lane = unsafe { &*lane };
+            let slot = Slot::of(ask.bytes);
+            // SAFETY: the lane is this thread's.
+            let pop = |(slot, bytes)| unsafe { lane.pop(slot, bytes, (ask.bytes, ask.buffer)) };
+            let found = slot.and_then(pop);
+            if let Some(piece) = found.or_else(|| self.take_placed(ask, slot, lane)) {
+                // SAFETY: the piece is ours.
+                let header = unsafe { piece.as_ref() };
+                header.go_live(ask.bytes, ask.name, ask.stream(stream));
+                return Ok(piece);
+            }
+        }
+        self.take_slow(ask, stream)
+    }
+
+    /// A block of the heap whose pages are all there, within one stay in the lane. Of small
+    /// sizes, and where others have left something for this stream, the slow way knows more.
+    #[inline(never)]
+    fn take_placed(
+        self: &Arc<Self>,
+        ask: Ask,
+        slot: Option<(Slot, u64)>,
+        lane: &Lane,
+    ) -> Option<NonNull<Header>> {
+        let line = &lane.line;
+        let slot = slot.map_or(Slot::NONE, |(slot, _)| slot);
+        if (slot.is_kept() && slot.is_small()) || line.depot.has_exact() {
+            return None;
+        }
+        let want = Want {
+            bytes: granular(ask.bytes)?,
+            align: GRANULE,
+            stream: line.index,
+        };
+        let work = |content: &mut Content| {
+            let piece = self.place_in(content, want, line, slot)?;
+            lane.flow.note_out(ask.bytes, ask.buffer, add);
+            add(&lane.flow.misses, 1);
+            Some(piece)
+        };
+        // SAFETY: the lane is this thread's, which is not within it.
+        unsafe { lane.own(work) }?
+    }
+
+    /// What the magazines do not have.
+    #[inline(never)]
+    #[track_caller]
+    pub(super) fn take_slow(
+        self: &Arc<Self>,
+        ask: Ask,
+        stream: &Stream,
+    ) -> Result<NonNull<Header>> {
+        if self.graphs.is_any()
+            && let Some(memory) = self.graphs.memory_of(stream.serial())
+        {
+            return memory.take(ask, stream);
+        }
+        let taken = self.take_missed(ask, stream);
+        if self.history.is_on() {
+            self.note_taken(ask, stream, &taken, Some(Location::caller()));
+        }
+        taken
+    }
+
+    #[track_caller]
+    fn take_missed(self: &Arc<Self>, ask: Ask, stream: &Stream) -> Result<NonNull<Header>> {
+        if !ask.align.is_power_of_two() || ask.align > self.page {
+            let problem = format!(
+                "{} is no power of two up to {}, the size of a page",
+                ask.align, self.page
+            );
+            return Err(Error::invalid("align", problem));
+        }
+        // SAFETY: the lane is this thread's, and its pool is there as long as its handle.
+        let known = local::lately(self.number, stream.serial()).map(|lane| unsafe { &*lane });
+        let (found, alone);
+        let (lane, line) = match known {
+            Some(lane) => (Some(lane), &lane.line),
+            None => {
+                found = self.lane_of(stream)?;
+                match &found {
+                    Some(lane) => (Some(&**lane), &lane.line),
+                    None => {
+                        alone = self.line(stream)?;
+                        (None, &alone)
+                    }
+                }
+            }
+        };
+        if let Some(piece) = Self::take_hit(ask, lane) {
+            // SAFETY: the piece is ours.
+            let header = unsafe { piece.as_ref() };
+            header.go_live(ask.bytes, ask.name, ask.stream(stream));
+            return Ok(piece);
+        }
+        let piece = if ask.bytes == 0 {
+            self.central.lock().nothing(Arc::as_ptr(self))
+        } else {
+            match Slot::of(ask.bytes).filter(|_| ask.align <= GRANULE) {
+                Some((slot, bytes)) => self.take_kept((slot, bytes), lane, line, stream, ask)?,
+                None => self.take_block(ask, lane, line, stream, Slot::NONE)?,
+            }
+        };
+        // SAFETY: the piece is ours.
+        let header = unsafe { piece.as_ref() };
+        header.go_live(ask.bytes, ask.name, ask.stream(stream));
+        self.note(lane, |flow, put| {
+            flow.note_out(ask.bytes, ask.buffer, put);
+            put(&flow.misses, 1);
+        });
+        Ok(piece)
+    }
+
+    /// A hit that comes the slow way: a flag keeps the owner out of its lane, or the thread uses
+    /// more streams than its table remembers.
+    fn take_hit(ask: Ask, lane: Option<&Lane>) -> Option<NonNull<Header>> {
+        let lane = lane?;
+        if ask.bytes == 0 || ask.align > GRANULE {
+            return None;
+        }
+        let (slot, bytes) = Slot::of(ask.bytes)?;
+        // SAFETY: the lane is this thread's, which is not within it.
+        unsafe {
+            lane.with(|content| {
+                let piece = content.pop(slot, bytes)?;
+                lane.flow.note_out(ask.bytes, ask.buffer, add);
+                Some(piece)
+            })
+        }
+    }
+
+    /// Counts in the lane, else in what went past all lanes.
+    pub(super) fn note(&self, lane: Option<&Lane>, count: impl FnOnce(&Flow, fn(&AtomicU64, u64))) {
+        match lane {
+            // SAFETY: the lane is this thread's, which is not within it.
+            Some(lane) => unsafe { lane.with(|_| count(&lane.flow, add)) },
+            None => count(&self.past, |counter, more| {
+                counter.fetch_add(more, Ordering::Relaxed);
+            }),
+        }
+    }
+
+    /// A piece of a size that magazines keep: from the depot, the slabs or the heap, and some
+    /// more of them for the magazine.
+    #[track_caller]
+    fn take_kept(
+        self: &Arc<Self>,
+        (slot, bytes): (Slot, u64),
+        lane: Option<&Lane>,
+        line: &Arc<Line>,
+        stream: &Stream,
+        ask: Ask,
+    ) -> Result<NonNull<Header>> {
+        if let Some(lane) = lane
+            && let Some(batch) = line.depot.pop(slot)
+        {
+            // SAFETY: whoever takes a batch out owns it.
+            let fits = unsafe { batch.as_ref() }.bytes() == bytes;
+            // SAFETY: the lane is this thread's, which is not within it.
+            let found = fits.then(|| unsafe {
+                lane.with(|content| {
+                    content
+                        .fill(slot, bytes, batch)
+                        .then(|| content.pop(slot, bytes))
+                })
+            });
+            match found.flatten() {
+                Some(Some(piece)) => return Ok(piece),
+                Some(None) => {}
+                // Another size, or the lane has been filled meanwhile.
+                None => self.central.lock().put_all(batch, line.stamp()),
+            }
+        }
+        if !slot.is_small() {
+            return self.take_block(ask, lane, line, stream, slot);
+        }
+        if let Some(piece) = self.take_slots((slot, bytes), lane, line, false) {
+            return Ok(piece);
+        }
+        // A new slab, if the limit has room for it; else a block of its own from whatever can
+        // be found.
+        let slab = Want {
+            bytes: Central::slab_bytes(bytes),
+            align: GRANULE,
+            stream: line.index,
+        };
+        if let Some((block, was)) = self.grow(slab, line, stream)? {
+            let now = line.stamp();
+            let what = (slot, bytes);
+            self.central
+                .lock()
+                .add_slab(Arc::as_ptr(self), (block, was), what, (line.index, now));
+        }
+        if let Some(piece) = self.take_slots((slot, bytes), lane, line, true) {
+            return Ok(piece);
+        }
+        self.take_block(ask, lane, line, stream, Slot::NONE)
+    }
+
+    /// A slot of the slabs, and some more for the magazine.
+    fn take_slots(
+        self: &Arc<Self>,
+        (slot, bytes): (Slot, u64),
+        lane: Option<&Lane>,
+        line: &Line,
+        others: bool,
+    ) -> Option<NonNull<Header>> {
+        let want = if lane.is_some() {
+            capacity(bytes) / 2
+        } else {
+            1
+        };
+        let mut found = [None; MOST_PIECES];
+        let mut count = 0;
+        let mut give = |piece| {
+            found[count] = Some(piece);
+            count += 1;
+        };
+        {
+            let central = &mut *self.central.lock();
+            let (slabs, heap) = (&mut central.slabs, &mut central.heap);
+            let mut taken = slabs.take(heap, slot, line.index, want, &mut give);
+            if taken == 0 {
+                // A slab of memory that is mapped already.
+                let slab = Want {
+                    bytes: Central::slab_bytes(bytes),
+                    align: GRANULE,
+                    stream: line.index,
+                };
+                if let Some(from) = central.ready(slab) {
+                    let now = line.stamp();
+                    let what = (slot, bytes);
+                    central.add_slab(Arc::as_ptr(self), from, what, (line.index, now));
+                    let (slabs, heap) = (&mut central.slabs, &central.heap);
+                    taken = slabs.take(heap, slot, line.index, want, &mut give);
+                } else if others {
+                    let (slabs, heap) = (&mut central.slabs, &central.heap);
+                    taken = slabs.take_from_others(heap, slot, line.index, 1, &mut give);
+                }
+            }
+            debug_assert!(taken <= want);
+        }
+        let mut found = found.into_iter().flatten();
+        let first = found.next()?;
+        if let Some(lane) = lane {
+            // SAFETY: the lane is this thread's, which is not within it.
+            let left = unsafe {
+                lane.with(|content| {
+                    found
+                        .filter(|&piece| !content.push(slot, bytes, piece))
+                        .collect::<Vec<_>>()
+                })
+            };
+            if !left.is_empty() {
+                let stamp = line.stamp();
+                let mut central = self.central.lock();
+                left.into_iter().for_each(|piece| central.put(piece, stamp));
+            }
+        }
+        Some(first)
+    }
+
+    /// A block of the heap, by whatever it takes.
+    #[track_caller]
+    fn take_block(
+        self: &Arc<Self>,
+        ask: Ask,
+        lane: Option<&Lane>,
+        line: &Arc<Line>,
+        stream: &Stream,
+        slot: Slot,
+    ) -> Result<NonNull<Header>> {
+        let bytes = match granular(ask.bytes) {
+            Some(bytes) if bytes <= Budget::MAX_LIMIT => bytes,
+            _ => return Err(self.refuse(ask.bytes)),
+        };
+        let want = Want {
+            bytes,
+            align: ask.align,
+            stream: line.index,
+        };
+        if let Some(piece) = self.place(want, lane, line, slot) {
+            return Ok(piece);
+        }
+        let (block, _) = self.climb(want, ask.bytes, line, stream)?;
+        Ok(self.central.lock().wrap(Arc::as_ptr(self), block, slot))
+    }
+
+    /// A block of memory that is mapped. What the lane keeps of exact sizes goes back before:
+    /// the heap places best when it sees all that is free, and while magazines hit there is
+    /// nothing to place.
+    fn place(
+        self: &Arc<Self>,
+        want: Want,
+        lane: Option<&Lane>,
+        line: &Line,
+        slot: Slot,
+    ) -> Option<NonNull<Header>> {
+        for batch in line.depot.drain_exact() {
+            self.central.lock().put_all(batch, line.stamp());
+        }
+        match lane {
+            // SAFETY: the lane is this thread's, which is not within it.
+            Some(lane) => unsafe { lane.with(|content| self.place_in(content, want, line, slot)) },
+            None => {
+                let mut central = self.central.lock();
+                let (block, _) = central.ready(want)?;
+                Some(central.wrap(Arc::as_ptr(self), block, slot))
+            }
+        }
+    }
+
+    /// As `place`, within the lane.
+    #[inline]
+    fn place_in(
+        self: &Arc<Self>,
+        content: &mut Content,
+        want: Want,
+        line: &Line,
+        slot: Slot,
+    ) -> Option<NonNull<Header>> {
+        let central = &mut *self.central.lock();
+        content.keep_exact(central.is_calm());
+        if content.has_exact() {
+            let stamp = line.stamp();
+            let batches = content.drain_exact();
+            batches.for_each(|batch| central.put_all(batch, stamp));
+        }
+        let (block, _) = central.ready(want)?;
+        Some(central.wrap(Arc::as_ptr(self), block, slot))
+    }
+}
