@@ -2,7 +2,8 @@
 
 use core::iter::FusedIterator;
 
-use super::{Block, Entry, FreeBlock, Hooks, Node, Tlsf};
+use super::node::NONE;
+use super::{Block, Entry, FreeBlock, Hooks, Node, Piece, Tlsf};
 
 /// The blocks of a heap, from either end: see [`Tlsf::blocks`].
 #[derive(Clone, Debug)]
@@ -77,6 +78,41 @@ where
             Entry::Used(block, _) if block.offset == offset => Some(block),
             _ => None,
         })
+    }
+
+    /// Gives every free block new data, made from what it is now. Nothing is merged by this: that
+    /// is for [`coalesce_all`](Self::coalesce_all). The time is linear in the number of blocks.
+    ///
+    /// ```
+    /// use cupola_core::Tlsf;
+    /// use cupola_core::tlsf::{Entry, Hooks, Node};
+    ///
+    /// struct ByOwner;
+    ///
+    /// impl Hooks for ByOwner {
+    ///     type Data = char;
+    /// }
+    ///
+    /// let mut heap = Tlsf::<_, ByOwner>::new([Node::new(' '); 4], ByOwner);
+    /// heap.add_range(0, 100, 'a').unwrap();
+    /// let block = heap.allocate(10, 1, 'b').unwrap();
+    /// heap.update_free(|piece| if piece.data == 'a' { 'c' } else { piece.data });
+    /// let data = heap.blocks().map(|entry| match entry {
+    ///     Entry::Used(_, data) => data,
+    ///     Entry::Free(_, piece) => piece.data,
+    /// });
+    /// assert!(data.eq(['b', 'c']));
+    /// heap.free(block, 'd').unwrap();
+    /// ```
+    pub fn update_free(&mut self, mut data: impl FnMut(&Piece<H::Data>) -> H::Data) {
+        let mut at = self.chain.first;
+        while at != NONE {
+            let node = self.chain.node_mut(at);
+            if node.is_free() {
+                node.data = data(&node.piece());
+            }
+            at = node.after;
+        }
     }
 
     /// All blocks, used and free, from the lowest address to the highest.
