@@ -2,6 +2,7 @@
 //! alive.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::io::{BufRead, Read as _};
 
@@ -46,6 +47,12 @@ impl Memory {
         }
     }
 
+    /// Whether there is room for `bytes` more for a moment.
+    pub(super) fn room(self, bytes: usize) -> Result<(), TraceError> {
+        let mut after = self;
+        after.take(bytes)
+    }
+
     /// Takes `bytes` more.
     pub(super) fn take(&mut self, bytes: usize) -> Result<(), TraceError> {
         self.left = (self.left.checked_sub(bytes as u64))
@@ -67,9 +74,23 @@ pub(super) struct Builder<Address> {
     names: HashMap<String, u32>,
 }
 
-/// What one operation takes in a trace, at most: itself, time, thread, site, and its block's
-/// entry among the live ones.
-const OPERATION: usize = 160;
+/// What one operation takes in a trace, at most: itself, time and thread. A list that doubles
+/// has room for twice as many at most, and while it grows the old one is there as well.
+const OPERATION: usize = 3 * (size_of::<Operation>() + size_of::<u64>() + size_of::<u32>());
+
+/// An entry of a table, at most: a table that has grown has 16 places for 7 entries, each with a
+/// byte besides, and while it grows the old one, half as large, is there as well.
+const fn entry(bytes: usize) -> usize {
+    (bytes + 1) * 24_usize.div_ceil(7)
+}
+
+/// A number for a name.
+const NUMBER: usize = entry(size_of::<(u64, u32)>());
+
+impl<Address> Builder<Address> {
+    /// What a block takes: its entry among the live ones, and its site.
+    const BLOCK: usize = entry(size_of::<(Address, (usize, u64, u32))>()) + 3 * size_of::<u32>();
+}
 
 impl<Address: Eq + Hash> Builder<Address> {
     pub(super) fn new(memory: Memory) -> Self {
@@ -95,8 +116,8 @@ impl<Address: Eq + Hash> Builder<Address> {
         let block = self.trace.blocks;
         let live = self.live_bytes.checked_add(bytes);
         let live = live.ok_or("the live bytes exceed 64 bits")?;
-        self.memory.take(OPERATION)?;
-        let stream = number(&mut self.streams, stream);
+        self.memory.take(OPERATION + Self::BLOCK)?;
+        let stream = number(&mut self.memory, &mut self.streams, stream)?;
         if self.live.insert(address, (block, bytes, stream)).is_some() {
             return Err("the block is already allocated".into());
         }
@@ -113,16 +134,24 @@ impl<Address: Eq + Hash> Builder<Address> {
 
     /// Block `address` is freed, on its own stream if `stream` is `None`. False if no such
     /// block is alive.
-    pub(super) fn free(&mut self, address: &Address, stream: Option<u64>) -> bool {
+    pub(super) fn free(
+        &mut self,
+        address: &Address,
+        stream: Option<u64>,
+    ) -> Result<bool, TraceError> {
         let Some((block, bytes, own)) = self.live.remove(address) else {
-            return false;
+            return Ok(false);
         };
+        self.memory.take(OPERATION)?;
         self.live_bytes -= bytes;
-        let stream = stream.map_or(own, |stream| number(&mut self.streams, stream));
+        let stream = match stream {
+            Some(stream) => number(&mut self.memory, &mut self.streams, stream)?,
+            None => own,
+        };
         self.trace
             .operations
             .push(Operation::Free { block, stream });
-        true
+        Ok(true)
     }
 
     /// Whether block `address` is alive.
@@ -140,9 +169,10 @@ impl<Address: Eq + Hash> Builder<Address> {
     }
 
     /// The last operation was `thread`'s.
-    pub(super) fn by(&mut self, thread: u64) {
-        let thread = number(&mut self.threads, thread);
+    pub(super) fn by(&mut self, thread: u64) -> Result<(), TraceError> {
+        let thread = number(&mut self.memory, &mut self.threads, thread)?;
         self.trace.threads.push(thread);
+        Ok(())
     }
 
     /// Takes memory for what a reader keeps besides.
@@ -155,7 +185,8 @@ impl<Address: Eq + Hash> Builder<Address> {
         if let Some(&known) = self.names.get(&name) {
             return Ok(known);
         }
-        self.memory.take(2 * name.len() + 128)?;
+        // Itself, and again among those that are known.
+        self.memory.take(2 * name.len() + 256)?;
         let new = self.trace.names.len() as u32;
         self.trace.names.push(name.clone());
         self.names.insert(name, new);
@@ -192,9 +223,19 @@ impl<Address: Eq + Hash> Builder<Address> {
 
 /// Numbers in order of first use. A source has fewer than 2^32 streams or threads, because it
 /// has to name each.
-fn number(known: &mut HashMap<u64, u32>, name: u64) -> u32 {
+fn number(
+    memory: &mut Memory,
+    known: &mut HashMap<u64, u32>,
+    name: u64,
+) -> Result<u32, TraceError> {
     let new = known.len() as u32;
-    *known.entry(name).or_insert(new)
+    Ok(match known.entry(name) {
+        Entry::Occupied(known) => *known.get(),
+        Entry::Vacant(vacant) => {
+            memory.take(NUMBER)?;
+            *vacant.insert(new)
+        }
+    })
 }
 
 /// Calls `each` with every line and its number from 1; says which line it refused.
@@ -226,4 +267,44 @@ pub(super) fn lines(
         });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it a trace could take more memory than the options allow: frees were not counted,
+    /// and no list or table while it grows.
+    #[test]
+    fn what_a_trace_takes_was_counted() {
+        const SMALLEST: u64 = 2048;
+        fn list<T>(list: &Vec<T>) -> usize {
+            list.capacity() * size_of::<T>()
+        }
+        fn table<K, V>(table: &HashMap<K, V>) -> usize {
+            // Seven of eight places may be filled.
+            (table.capacity() * 8).div_ceil(7) * (size_of::<(K, V)>() + 1)
+        }
+        let limit = ReadOptions::default().memory;
+        let mut builder: Builder<u64> = Builder::new(Memory::new(&ReadOptions::default()));
+        for block in 0..5000 {
+            builder.allocate(block, 1, block % 700).unwrap();
+            builder.site(0);
+            builder.at(block);
+            builder.by(block % 300).unwrap();
+            if block % 3 == 2 {
+                assert!(builder.free(&(block - 1), None).unwrap());
+                builder.at(block);
+                builder.by(0).unwrap();
+            }
+            let trace = &builder.trace;
+            let lists = list(&trace.operations) + list(&trace.times);
+            let lists = lists + list(&trace.threads) + list(&trace.sites);
+            let tables = table(&builder.streams) + table(&builder.threads) + table(&builder.live);
+            // Each has been copied into the place where it is now from one half as large.
+            let held = (lists + tables) * 3 / 2;
+            let taken = limit - builder.memory.left;
+            assert!(held as u64 <= taken + SMALLEST, "{held} of {taken}");
+        }
+    }
 }

@@ -38,6 +38,9 @@ pub enum TraceError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// It is a trace, of no operations.
+    #[error("there is nothing in the trace to replay")]
+    Empty,
     /// Reading takes more memory than it may.
     #[error("reading the trace takes more than {limit} bytes of memory")]
     TooLarge {

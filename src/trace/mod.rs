@@ -8,7 +8,8 @@
 //! | [`snapshot`] | PyTorch's memory snapshot, as the pickle that it writes or as JSON |
 //! | [`rmm`] | the CSV log of RMM's logging resource adaptor |
 //!
-//! Files may be gzip-compressed. The bundled trace is 13 transformer encoders served
+//! Files may be gzip-compressed, in one member or several (`cat a.gz b.gz`), and begin with a
+//! byte order mark. The bundled trace is 13 transformer encoders served
 //! behind one memory budget, recorded under PyTorch.
 //!
 //! A damaged or hostile file costs memory in proportion to its length and at most
@@ -21,9 +22,9 @@ pub mod rmm;
 pub mod snapshot;
 mod spread;
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
-use flate2::read::GzDecoder;
+use flate2::bufread::MultiGzDecoder;
 
 pub use error::TraceError;
 use snapshot::Encoding;
@@ -118,8 +119,11 @@ impl Trace {
     /// As [`read`](Self::read).
     pub fn read_with(source: impl Read, options: &ReadOptions) -> Result<Self, TraceError> {
         let mut source = BufReader::new(source);
-        if source.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
-            parse(BufReader::new(GzDecoder::new(source)), options)
+        let head = head(&mut source, GZIP.len())?;
+        let source = head.chain(source);
+        if head.starts_with(GZIP) {
+            // One member after another, as `cat` and logs that are appended to leave them.
+            parse(BufReader::new(MultiGzDecoder::new(source)), options)
         } else {
             parse(source, options)
         }
@@ -177,10 +181,27 @@ impl Trace {
     }
 }
 
+/// What a compressed file begins with.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// What editors and spreadsheets put before a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Bytes in which a format shows.
+const HEAD: usize = 1024;
+
+/// The first `most` bytes, however few the source gives at a time.
+fn head(source: &mut impl Read, most: usize) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    source.take(most as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
 /// Picks the format by the first bytes.
 fn parse(mut source: impl BufRead, options: &ReadOptions) -> Result<Trace, TraceError> {
-    let head = source.fill_buf()?;
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let head = head(&mut source, HEAD)?;
+    let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&head);
+    let source = head.chain(source);
     let first = head.iter().find(|byte| !byte.is_ascii_whitespace());
     match first {
         // A pickle of protocol 2 or later begins with its version.
@@ -210,6 +231,52 @@ mod tests {
     fn a_truncated_archive_is_refused() {
         let truncated = &EMBED13[..EMBED13.len() / 2];
         assert!(matches!(Trace::read(truncated), Err(TraceError::Read(_))));
+    }
+
+    /// Without it all but the first of the logs that somebody put together, or what was appended
+    /// to one, could be left out without a word.
+    #[test]
+    fn all_members_of_an_archive_are_read() {
+        use std::io::Write as _;
+        let member = |text: &[u8]| {
+            let fast = flate2::Compression::fast();
+            let mut archive = flate2::write::GzEncoder::new(Vec::new(), fast);
+            archive.write_all(text).unwrap();
+            archive.finish().unwrap()
+        };
+        let mut both = member(b"a 1 1 0\n");
+        both.extend(member(b"a 2 1 0\n"));
+        assert_eq!(Trace::read(&both[..]).unwrap().blocks(), 2);
+        both.truncate(both.len() - 3);
+        assert!(matches!(Trace::read(&both[..]), Err(TraceError::Read(_))));
+    }
+
+    /// Without it a file that an editor put a byte order mark before could be refused, or one
+    /// that comes in small pieces be taken for another format.
+    #[test]
+    fn a_mark_is_skipped_and_pieces_are_put_together() {
+        /// One byte at a time.
+        struct Slow<'b>(&'b [u8]);
+        impl Read for Slow<'_> {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                let most = buffer.len().min(1);
+                self.0.read(&mut buffer[..most])
+            }
+        }
+        for (text, blocks) in [
+            ("a 1 1 0\n", 1),
+            ("{\"device_traces\": [[]]}", 0),
+            (
+                "Thread,Time,Action,Pointer,Size,Stream\n1,1.0,allocate,0x10,8,0\n",
+                1,
+            ),
+        ] {
+            let marked = format!("\u{feff}{text}");
+            assert_eq!(Trace::read(marked.as_bytes()).unwrap().blocks(), blocks);
+            let slow = Trace::read(Slow(marked.as_bytes())).unwrap();
+            assert_eq!(slow.blocks(), blocks, "{text}");
+        }
+        assert_eq!(Trace::read(Slow(EMBED13)).unwrap().blocks(), 99_400);
     }
 
     /// Without it a format could be taken for another one, and refused with a message that

@@ -34,7 +34,7 @@ pub fn read(source: impl BufRead, options: &ReadOptions) -> Result<Trace, TraceE
                 Some(word) => Some(stream(Some(word)).ok_or("a stream number is wrong")?),
                 None => None,
             };
-            if !builder.free(&id, on) {
+            if !builder.free(&id, on)? {
                 return Err("the block is not allocated".into());
             }
         }

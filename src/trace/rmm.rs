@@ -30,13 +30,10 @@ pub fn read(source: impl BufRead, options: &ReadOptions) -> Result<Trace, TraceE
         midnights: 0,
         last: 0,
     };
-    lines(source, |line, text| {
-        let text = text.trim_start_matches('\u{feff}');
-        match (line, text) {
-            (1, COLUMNS) | (2.., "") => Ok(()),
-            (1, _) => Err("the columns are not those of a log of RMM".into()),
-            _ => log.line(text),
-        }
+    lines(source, |line, text| match (line, text) {
+        (1, COLUMNS) | (2.., "") => Ok(()),
+        (1, _) => Err("the columns are not those of a log of RMM".into()),
+        _ => log.line(text),
     })?;
     Ok(log.builder.finish())
 }
@@ -78,7 +75,7 @@ impl Log {
             }
             "free" | "deallocate" => {
                 let stream = self.word(stream)?;
-                if !self.builder.free(&address, Some(stream)) {
+                if !self.builder.free(&address, Some(stream))? {
                     let ignored = self.builder.ignored();
                     ignored.older_blocks += 1;
                     ignored.older_bytes = ignored.older_bytes.saturating_add(bytes);
@@ -90,7 +87,7 @@ impl Log {
         let time = self.forward(time);
         self.builder.at(time);
         let thread = self.word(thread)?;
-        self.builder.by(thread);
+        self.builder.by(thread)?;
         Ok(())
     }
 

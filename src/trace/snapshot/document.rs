@@ -23,11 +23,12 @@ pub(super) enum Value {
     Dict(u32),
 }
 
-/// What one value takes in a list that grows by doubling.
+/// What one value takes in a list that grows by doubling. What it is copied from is counted
+/// while it grows.
 const VALUE: usize = 2 * size_of::<Value>();
 
 /// What a list or a text takes besides its content.
-const ENTRY: usize = 64;
+const ENTRY: usize = 96;
 
 /// Values that a document may have fields for, in one place; more is not a snapshot.
 const FIELDS: usize = 64;
@@ -78,6 +79,11 @@ impl Document {
         values: impl ExactSizeIterator<Item = Value>,
     ) -> Result<(), TraceError> {
         self.memory.take(VALUE * values.len())?;
+        if let Some(list) = self.lists.get(list as usize)
+            && list.capacity() - list.len() < values.len()
+        {
+            self.memory.room(size_of::<Value>() * list.len())?;
+        }
         if let Some(list) = self.lists.get_mut(list as usize) {
             list.extend(values);
         }

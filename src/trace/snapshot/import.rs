@@ -47,6 +47,7 @@ pub(super) fn trace(
         document,
         builder: Builder::new(document.memory),
         freeing: HashSet::new(),
+        lists: HashMap::new(),
         sites: HashMap::new(),
     };
     for (index, &event) in own.iter().enumerate() {
@@ -79,8 +80,14 @@ struct Import<'d> {
     /// their program has done with them.
     freeing: HashSet<u64>,
     /// Call sites of lists of frames that were seen: recordings share them.
-    sites: HashMap<u32, u32>,
+    lists: HashMap<u32, u32>,
+    /// Names of the call sites that were seen. A name is built once: it can be as long as the
+    /// file, and every event have it.
+    sites: HashMap<Site, u32>,
 }
+
+/// File, line and function of a call site; texts by their place in the document.
+type Site = (Option<u32>, u64, Option<u32>);
 
 /// Which field, as it is appended to the event's place, and what is wrong with it.
 type Wrong = (&'static str, Refusal);
@@ -115,7 +122,8 @@ impl Import<'_> {
                     kept.map_err(|error| ("", error.into()))?;
                     self.freeing.insert(address);
                 }
-                if !self.builder.free(&address, Some(stream)) {
+                let freed = self.builder.free(&address, Some(stream));
+                if !freed.map_err(|error| ("", error.into()))? {
                     self.older(size);
                     return Ok(());
                 }
@@ -163,27 +171,42 @@ impl Import<'_> {
         let Some(Value::List(index)) = document.field(event, "frames") else {
             return self.builder.name(String::new());
         };
-        if let Some(&known) = self.sites.get(&index) {
+        if let Some(&known) = self.lists.get(&index) {
             return Ok(known);
         }
+        let name = self.innermost(index)?;
+        self.builder.take(4 * size_of::<(u32, u32)>())?;
+        self.lists.insert(index, name);
+        Ok(name)
+    }
+
+    /// The call site in the list of frames at `index`.
+    fn innermost(&mut self, index: u32) -> Result<u32, TraceError> {
+        let document = self.document;
         let frames = document.items(Value::List(index)).unwrap_or_default();
-        let text = |frame, key| {
-            let value = document.field(frame, key);
-            value.and_then(|value| document.str(value)).unwrap_or("")
+        let text = |frame, key| match document.field(frame, key) {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        };
+        let str = |text: Option<u32>| {
+            let text = text.and_then(|text| document.str(Value::Text(text)));
+            text.unwrap_or("")
         };
         let frames = &frames[..frames.len().min(FRAMES)];
-        let python = |frame: &&Value| text(**frame, "filename").ends_with(".py");
-        let site = match frames.iter().find(python).or(frames.first()) {
-            None => String::new(),
-            Some(&frame) => {
-                let line = document.field(frame, "line").and_then(Document::unsigned);
-                let file = text(frame, "filename");
-                format!("{file}:{} {}", line.unwrap_or(0), text(frame, "name"))
-            }
+        let python = |frame: &&Value| str(text(**frame, "filename")).ends_with(".py");
+        let Some(&frame) = frames.iter().find(python).or(frames.first()) else {
+            return self.builder.name(String::new());
         };
-        self.builder.take(32)?;
-        let name = self.builder.name(site)?;
-        self.sites.insert(index, name);
+        let line = document.field(frame, "line").and_then(Document::unsigned);
+        let (file, line) = (text(frame, "filename"), line.unwrap_or(0));
+        let site = (file, line, text(frame, "name"));
+        if let Some(&known) = self.sites.get(&site) {
+            return Ok(known);
+        }
+        let name = format!("{}:{line} {}", str(file), str(site.2));
+        self.builder.take(4 * size_of::<(Site, u32)>())?;
+        let name = self.builder.name(name)?;
+        self.sites.insert(site, name);
         Ok(name)
     }
 
@@ -225,5 +248,51 @@ impl Import<'_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// Without it a file of a few megabytes could take hours: a name as long as the file was put
+    /// together and looked up again for every event.
+    #[test]
+    fn a_long_name_is_built_once() {
+        const EVENTS: usize = 20_000;
+        let mut bytes = b"\x80\x04}(\x8c\x0ddevice_traces](](".to_vec();
+        let text = |bytes: &mut Vec<u8>, text: &[u8]| {
+            bytes.push(b'X');
+            bytes.extend((text.len() as u32).to_le_bytes());
+            bytes.extend(text);
+        };
+        for event in 0..EVENTS {
+            bytes.extend(b"}(\x8c\x06action\x8c\x05alloc\x8c\x04addrJ");
+            bytes.extend((event as u32).to_le_bytes());
+            bytes.extend(b"\x8c\x04sizeK\x01\x8c\x06streamK\x00\x8c\x06frames]");
+            // Each has a list of its own, of the one frame.
+            if event == 0 {
+                bytes.extend(b"}(\x8c\x04lineK\x07\x8c\x04nameX\x01\x00\x00\x00f\x8c\x08filename");
+                text(&mut bytes, &vec![b'x'; 1 << 20]);
+                bytes.extend(b"uq\x00");
+            } else {
+                bytes.extend(b"h\x00");
+            }
+            bytes.extend(b"au");
+        }
+        bytes.extend(b"eeu.");
+        let start = Instant::now();
+        let trace = Trace::read(&bytes[..]).unwrap();
+        assert_eq!(trace.blocks(), EVENTS);
+        let site = trace.site(EVENTS - 1).unwrap();
+        assert!(site.ends_with("x:7 f") && site.len() == (1 << 20) + 4);
+        // 20 GB would have to be written, and hashed.
+        assert!(
+            start.elapsed() < Duration::from_secs(5),
+            "{:?}",
+            start.elapsed()
+        );
     }
 }
