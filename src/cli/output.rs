@@ -71,7 +71,8 @@ impl Progress {
         // A log wants a line now and then, not a bar.
         if self.plain && self.said.elapsed() >= Duration::from_secs(5) {
             self.said = Instant::now();
-            eprintln!("{}: {done} of {}", self.what, self.total);
+            // Who closed standard error does not want to know; the work goes on.
+            let _ = writeln!(std::io::stderr(), "{}: {done} of {}", self.what, self.total);
         }
     }
 }

@@ -7,6 +7,9 @@ use clap::Args;
 
 use crate::cli::args::{DeviceChoice, bytes};
 
+/// The most streams that a pool tells apart.
+pub(super) const STREAMS: u32 = 65_535;
+
 #[derive(Args, Debug, Clone)]
 pub(crate) struct ReplayArgs {
     /// The trace: this project's text, a snapshot of PyTorch (pickle or JSON), or a log of RMM;
@@ -33,7 +36,7 @@ pub(crate) struct ReplayArgs {
 
     /// Spreads the operations over so many streams: runs of them, 32 long on average, go to
     /// one each
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(STREAMS)))]
     pub(crate) streams: Option<u32>,
 
     /// What `--streams` chooses by
@@ -55,13 +58,14 @@ pub(crate) struct ReplayArgs {
     pub(crate) unchecked: bool,
 
     /// Draws the pool where most is mapped into this file (SVG), and the first failure, if
-    /// there is one, into one beside it that ends in .failure.svg
+    /// there is one, into one beside it that ends in .failure.svg; that takes time, so single
+    /// operations are not timed
     #[arg(long, conflicts_with_all = ["smallest", "threads"])]
     pub(crate) map: Option<PathBuf>,
 
     /// Records what the pool does, and writes it for PyTorch's memory viewer
     /// (<https://pytorch.org/memory_viz>) into this file: as JSON if its name ends in .json, else as
-    /// a pickle
+    /// a pickle; single operations are not timed
     #[arg(long, conflicts_with_all = ["smallest", "threads"])]
     pub(crate) snapshot: Option<PathBuf>,
 

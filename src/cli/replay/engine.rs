@@ -6,8 +6,9 @@
 //! work still runs, shows as wrong bytes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
 
 use cupola::kernels::Kernels;
 use cupola::managers::ops;
@@ -16,7 +17,9 @@ use cupola::{Context, Error, MemoryPool, PoolConfig, Stream, StreamConfig};
 
 use super::latency::Latencies;
 use super::plan::Plan;
+use super::start::Start;
 use super::worker::{Handed, Observation, Worker};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Progress;
 
 /// How to replay.
@@ -52,6 +55,9 @@ pub(crate) struct Outcome {
     /// From the first operation of any thread to the last one's end, in checked mode with all
     /// that is on the device.
     pub(crate) seconds: f64,
+    /// The same of each thread that had anything to do, from its first operation to its last
+    /// one's end, added up.
+    pub(super) thread_seconds: f64,
     /// Blocks stamped and checked.
     pub(crate) checked: usize,
     /// Sampled bytes that did not hold what was written.
@@ -74,12 +80,13 @@ pub(super) struct Shared<'a> {
     pub(super) handed: Vec<Mutex<Handed>>,
     /// One thread has failed: the others stop waiting for it.
     pub(super) over: AtomicBool,
-    pub(super) start: Barrier,
+    pub(super) start: Start,
 }
 
 impl Shared<'_> {
     pub(super) fn stop(&self) {
         self.over.store(true, Ordering::Relaxed);
+        self.start.open();
     }
 
     pub(super) fn stopped(&self) -> bool {
@@ -99,12 +106,13 @@ pub(super) type Observer<'o> = &'o mut (dyn FnMut(Observation) + Send);
 /// Replays `trace` through a new pool, and hands the pool back with what it did.
 ///
 /// # Errors
-/// What the driver returned; allocations that do not fit are counted.
+/// What the driver returned, or a thread cannot be started; allocations that do not fit are
+/// counted.
 pub(crate) fn run(
     context: &Context,
     trace: &Trace,
     settings: Settings<'_>,
-) -> Result<(Outcome, MemoryPool), Error> {
+) -> Result<(Outcome, MemoryPool), Failure> {
     let pool = context.memory_pool(PoolConfig::limit(settings.limit))?;
     let outcome = run_in(context, &pool, trace, settings, None)?;
     Ok((outcome, pool))
@@ -117,11 +125,11 @@ pub(super) fn run_in(
     trace: &Trace,
     settings: Settings<'_>,
     observer: Option<Observer<'_>>,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome, Failure> {
     let plan = Plan::new(trace, settings.threads);
     let streams: Vec<Stream> = (0..trace.streams().max(1))
         .map(|_| context.streams().create(StreamConfig::default()))
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<_, Error>>()?;
     let threads = plan.threads.len();
     // Counts wrong bytes; not from the pool, whose figures are compared with the trace's.
     let own = context.memory_pool(PoolConfig::limit(threads as u64 * (2 << 20)))?;
@@ -132,7 +140,7 @@ pub(super) fn run_in(
         settings,
         handed: (0..plan.handed).map(|_| Mutex::default()).collect(),
         over: AtomicBool::new(false),
-        start: Barrier::new(threads),
+        start: Start::new(threads),
     };
     let total = trace.operations().len() as u64;
     let mut progress = Some(Progress::new("replay", total, settings.quiet));
@@ -154,26 +162,49 @@ pub(super) fn run_in(
 
     let first = workers.remove(0);
     let done = std::thread::scope(|scope| {
-        let others: Vec<_> = workers
-            .into_iter()
-            .map(|worker| scope.spawn(move || worker.run()))
-            .collect();
-        let mut done = vec![first.run()];
+        let mut others = Vec::with_capacity(workers.len());
+        let mut lacking = Ok(());
+        for worker in workers {
+            match Builder::new().spawn_scoped(scope, move || worker.run()) {
+                Ok(other) => others.push(other),
+                Err(error) => {
+                    let which = others.len() + 2;
+                    let problem = format!("thread {which} of {threads} cannot start: {error}");
+                    lacking = Err(Failure::new(Exit::Device, problem));
+                    // Those that wait for it do not have to.
+                    shared.stop();
+                    break;
+                }
+            }
+        }
+        let mut done = vec![lacking.and_then(|()| Ok(first.run()?))];
         for other in others {
             match other.join() {
-                Ok(result) => done.push(result),
+                Ok(result) => done.push(result.map_err(Failure::from)),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
         done
     });
 
+    // Where a thread stopped early, blocks were still on their way: one that is dropped is lost.
+    let mut left = Ok(());
+    for slot in shared.handed {
+        if let Handed::Ready(block) = slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            left = left.and(block.give_back(&streams));
+        }
+    }
+
     let mut outcome = Outcome::default();
+    let mut thread_time = Duration::ZERO;
     let mut span: Option<(Instant, Instant)> = None;
     for tally in done {
         let tally = tally?;
-        let (begin, end) = span.unwrap_or((tally.begin, tally.end));
-        span = Some((begin.min(tally.begin), end.max(tally.end)));
+        if tally.steps > 0 {
+            let (begin, end) = span.unwrap_or((tally.begin, tally.end));
+            span = Some((begin.min(tally.begin), end.max(tally.end)));
+            thread_time += tally.end - tally.begin;
+        }
         outcome.checked += tally.checked;
         outcome.failures += tally.failures;
         outcome.allocate.extend(&tally.allocate);
@@ -185,6 +216,41 @@ pub(super) fn run_in(
             (first, second) => first.or(second),
         };
     }
+    left?;
+    outcome.thread_seconds = thread_time.as_secs_f64();
     outcome.seconds = span.map_or(0.0, |(begin, end)| (end - begin).as_secs_f64());
     Ok(outcome)
+}
+
+#[cfg(all(test, feature = "sim"))]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use cupola::{Cupola, Select};
+
+    use super::*;
+
+    /// Without it a panic in one thread could leave the others waiting for its blocks, and the
+    /// program hanging instead of ending with it.
+    #[test]
+    fn nobody_waits_for_a_thread_that_panicked() {
+        let text = "a 1 10 0\na 2 10 0\nf 2 1\nf 1\n";
+        let trace = Trace::read(text.as_bytes()).unwrap();
+        let cupola = Cupola::open(Select::Software).unwrap();
+        let context = cupola.device(0).unwrap().primary().unwrap();
+        let pool = context.memory_pool(PoolConfig::limit(4 << 20)).unwrap();
+        let settings = Settings {
+            limit: 4 << 20,
+            threads: 2,
+            kernels: None,
+            timed: false,
+            realtime: false,
+            stop: false,
+            quiet: true,
+        };
+        // Of the first thread's first operation: the second thread waits for block 2.
+        let mut look = |_| panic!("on purpose");
+        let run = || run_in(&context, &pool, &trace, settings, Some(&mut look));
+        assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+    }
 }

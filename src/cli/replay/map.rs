@@ -104,14 +104,17 @@ impl<'t> Map<'t> {
     }
 
     /// Writes the pictures: one of the fullest pool to `path`, and one of the first failure, if
-    /// there was any, beside it. Returns which files there are.
-    pub(super) fn write(self, path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    /// there was any, beside it. Says in `written` which files there are.
+    pub(super) fn write(mut self, path: &Path, written: &mut Vec<PathBuf>) -> Result<(), Failure> {
+        if self.fullest.is_none() {
+            // Nothing was ever mapped: it is as full now as at the beginning.
+            self.fullest = self.moment(0, Vec::new());
+        }
         let beside = path.with_extension("failure.svg");
         let pictures = [
             ("most memory mapped", &self.fullest, path),
             ("first failure", &self.failure, &beside),
         ];
-        let mut written = Vec::new();
         for (what, moment, path) in pictures {
             let Some(moment) = moment else {
                 continue;
@@ -120,7 +123,7 @@ impl<'t> Map<'t> {
             std::fs::write(path, picture.svg()).map_err(|error| Failure::file(path, error))?;
             written.push(path.to_owned());
         }
-        Ok(written)
+        Ok(())
     }
 
     fn picture(&self, what: &str, moment: &Moment) -> Picture {

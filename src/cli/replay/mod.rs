@@ -10,14 +10,16 @@ mod plan;
 mod report;
 mod smallest;
 mod snapshot;
+mod start;
 mod worker;
 
 use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cupola::kernels::Kernels;
-use cupola::trace::{ReadOptions, Trace};
-use cupola::{Context, Cupola, Error, PoolConfig};
+use cupola::trace::{ReadOptions, Trace, TraceError};
+use cupola::{Context, Cupola, PoolConfig};
 
 use super::device::{DeviceReport, close};
 use super::exit::{Exit, Failure};
@@ -26,7 +28,7 @@ use args::ReplayArgs;
 pub(crate) use engine::{Settings, run};
 use gauges::Gauges;
 use map::Map;
-use report::{ReplayReport, Report, TraceReport};
+use report::{ReplayReport, Report, SnapshotReport, TraceReport};
 use snapshot::Recorder;
 
 /// The command.
@@ -36,9 +38,23 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
         trace = trace.spread(streams, args.seed);
     }
     let facts = TraceReport::new(args.trace.display().to_string(), &trace);
-    if args.realtime && trace.time(0).is_none() && !trace.operations().is_empty() {
+    if trace.operations().is_empty() {
+        say(&facts.text());
+        return Err(Failure::file(&args.trace, TraceError::Empty));
+    }
+    if trace.streams() > args::STREAMS {
+        let (has, most) = (trace.streams(), args::STREAMS);
+        let problem = format!("it has {has} streams, and a pool tells {most} apart");
+        return Err(Failure::file(&args.trace, problem));
+    }
+    if args.realtime && trace.time(0).is_none() {
         let problem = "it has no times, which --realtime asks for";
         return Err(Failure::file(&args.trace, problem));
+    }
+
+    // A name that cannot be written to is said before a replay of hours, and not after it.
+    for path in [&args.map, &args.snapshot].into_iter().flatten() {
+        File::create(path).map_err(|error| Failure::file(path, error))?;
     }
 
     let start = Instant::now();
@@ -50,7 +66,7 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
     say(&found.text());
     say(&facts.text());
 
-    let (mut replay, mut smallest) = (None, None);
+    let (mut replay, mut smallest, mut written) = (None, None, Ok(()));
     if args.smallest {
         let most = info.total_memory;
         smallest = Some(smallest::search(trace.peak_bytes(), most, |limit| {
@@ -61,7 +77,8 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
             true => None,
             false => Some(Kernels::load(&context, info)?),
         };
-        replay = Some(measure(&context, &trace, args, kernels.as_ref())?);
+        let (report, files) = measure(&context, &trace, args, kernels.as_ref())?;
+        (replay, written) = (Some(report), files);
     }
 
     let leaks = close(cupola, context, device);
@@ -80,6 +97,7 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
         let text = serde_json::to_string_pretty(&report)?;
         fs::write(path, text).map_err(|error| Failure::file(path, error))?;
     }
+    written?;
     Ok(if report.verified() {
         Exit::Done
     } else {
@@ -110,7 +128,7 @@ fn settings<'k>(args: &ReplayArgs, limit: u64, kernels: Option<&'k Kernels>) -> 
 }
 
 /// Whether every allocation succeeds under `limit`.
-fn fits(context: &Context, trace: &Trace, args: &ReplayArgs, limit: u64) -> Result<bool, Error> {
+fn fits(context: &Context, trace: &Trace, args: &ReplayArgs, limit: u64) -> Result<bool, Failure> {
     let settings = Settings {
         timed: false,
         stop: true,
@@ -121,15 +139,38 @@ fn fits(context: &Context, trace: &Trace, args: &ReplayArgs, limit: u64) -> Resu
     Ok(outcome.failures == 0)
 }
 
-/// One replay with all figures.
+/// Writes what was asked for besides: which pictures there are now, and what the snapshot has.
+fn write(
+    map: Option<(Map<'_>, &Path)>,
+    recorder: Option<Recorder<'_>>,
+) -> (Vec<PathBuf>, Option<SnapshotReport>, Result<(), Failure>) {
+    let (mut maps, mut snapshot, mut written) = (Vec::new(), None, Ok(()));
+    if let Some(recorder) = recorder {
+        match recorder.write() {
+            Ok(report) => snapshot = Some(report),
+            Err(failure) => written = Err(failure),
+        }
+    }
+    if let Some((map, path)) = map {
+        written = written.and(map.write(path, &mut maps));
+    }
+    (maps, snapshot, written)
+}
+
+/// One replay with all figures, and whether the files that were asked for are written.
 fn measure(
     context: &Context,
     trace: &Trace,
     args: &ReplayArgs,
     kernels: Option<&Kernels>,
-) -> Result<ReplayReport, Failure> {
+) -> Result<(ReplayReport, Result<(), Failure>), Failure> {
     let limit = args.limit.of(trace.peak_bytes());
-    let settings = settings(args, limit, kernels);
+    // Who looks on takes time between operations, and a pool that is recorded takes the slow way.
+    let observed = args.map.is_some() || args.snapshot.is_some();
+    let settings = Settings {
+        timed: !observed,
+        ..settings(args, limit, kernels)
+    };
     let operations = trace.operations().len() as f64;
     // Looking at the clock takes as long as the pool: what an operation takes is measured
     // without, and how times are distributed in a replay of its own.
@@ -139,10 +180,13 @@ fn measure(
             timed: false,
             ..settings
         };
-        plain = Some(run(context, trace, untimed)?.0.seconds);
+        plain = Some(run(context, trace, untimed)?.0);
     }
     let pool = context.memory_pool(PoolConfig::limit(limit))?;
-    let mut map = args.map.as_ref().map(|path| (Map::new(trace, &pool), path));
+    let mut map = args
+        .map
+        .as_ref()
+        .map(|path| (Map::new(trace, &pool), &**path));
     let recorder = match &args.snapshot {
         Some(path) => Some(Recorder::start(&pool, trace, path)?),
         None => None,
@@ -154,34 +198,37 @@ fn measure(
         }
         None => engine::run_in(context, &pool, trace, settings, None)?,
     };
-    if let Some(recorder) = recorder {
-        recorder.write()?;
-    }
-    let maps = match map {
-        Some((map, path)) => map.write(path)?,
-        None => Vec::new(),
-    };
-    // A trace of no operations takes no time.
-    let seconds = plain.unwrap_or(outcome.seconds).max(1e-9);
+    let (maps, snapshot, written) = write(map, recorder);
+    // One operation may take less than the clock can tell.
+    let seconds = plain.as_ref().unwrap_or(&outcome).seconds.max(1e-9);
+    let untimed_failures = plain.as_ref().map(|plain| plain.failures);
+    let thread_seconds = plain.as_ref().map(|plain| plain.thread_seconds);
+    let first_failure = outcome.first_failure;
+    let first_failure = first_failure.or(plain.and_then(|plain| plain.first_failure));
     let gauges = Gauges::new(pool.describe(), &pool.usage()?);
     let checked = kernels.map(|_| outcome.checked);
     let all_checked = checked.is_none_or(|checked| checked == trace.blocks());
-    Ok(ReplayReport {
+    let report = ReplayReport {
         limit,
         seconds,
+        observed: observed && untimed_failures.is_none(),
         operations_per_second: operations / seconds,
-        nanoseconds: plain.map(|plain| plain * 1e9 * settings.threads as f64 / operations.max(1.0)),
+        nanoseconds: thread_seconds.map(|seconds| seconds * 1e9 / operations.max(1.0)),
         failures: outcome.failures,
-        first_failure: outcome.first_failure.as_ref().map(Into::into),
+        untimed_failures,
+        first_failure: first_failure.as_ref().map(Into::into),
         checked,
         wrong_bytes: outcome.wrong_bytes,
         verified: outcome.failures == 0
+            && untimed_failures.unwrap_or(0) == 0
             && outcome.wrong_bytes == 0
             && all_checked
             && gauges.live == 0,
         gauges,
         maps,
+        snapshot,
         allocate: outcome.allocate.percentiles(),
         free: outcome.free.percentiles(),
-    })
+    };
+    Ok((report, written))
 }

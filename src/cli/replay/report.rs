@@ -49,14 +49,19 @@ pub(super) struct ReplayReport {
     /// The hard limit of the pool in bytes.
     pub(super) limit: u64,
     pub(super) seconds: f64,
+    /// Whether the pool was recorded or drawn in that time, which takes a part of it.
+    pub(super) observed: bool,
     pub(super) operations_per_second: f64,
-    /// Time of a thread for each operation, without a look at the clock between; `None` where
+    /// Time of a thread for each operation, of those threads that have any, without a look at the clock between; `None` where
     /// there was other work as well.
     pub(super) nanoseconds: Option<f64>,
-    /// Times of single allocations and frees, with two readings of the clock in each.
+    /// Times of single allocations and frees, with two readings of the clock in each; `None` for
+    /// a pool that was recorded or drawn.
     pub(super) allocate: Option<Percentiles>,
     pub(super) free: Option<Percentiles>,
     pub(super) failures: u64,
+    /// Those of the replay without a look at the clock, which `seconds` are of, if there was one.
+    pub(super) untimed_failures: Option<u64>,
     pub(super) first_failure: Option<Failure>,
     /// Blocks stamped and checked; `None` if that was not asked for.
     pub(super) checked: Option<usize>,
@@ -65,8 +70,19 @@ pub(super) struct ReplayReport {
     pub(super) gauges: Gauges,
     /// Pictures that were written.
     pub(super) maps: Vec<PathBuf>,
+    /// What was written for the viewer.
+    pub(super) snapshot: Option<SnapshotReport>,
     /// Nothing failed, nothing was wrong, every block was checked, and none is alive.
     pub(super) verified: bool,
+}
+
+/// A snapshot that was written.
+#[derive(Debug, Serialize)]
+pub(super) struct SnapshotReport {
+    pub(super) file: PathBuf,
+    pub(super) events: usize,
+    /// The oldest ones, which there was no room for.
+    pub(super) dropped: u64,
 }
 
 /// The allocation that failed first.
@@ -145,9 +161,14 @@ impl From<&Failed> for Failure {
 impl ReplayReport {
     fn text(&self, report: &Report) -> String {
         let mut text = format!(
-            "replay   {:.3} s ({:.0} operations a second), {} threads, limit {} ({:.4} x the peak)\n",
+            "replay   {:.3} s ({:.0} operations a second){}, {} threads, limit {} ({:.4} x the peak)\n",
             self.seconds,
             self.operations_per_second,
+            if self.observed {
+                " while looked at"
+            } else {
+                ""
+            },
             report.threads,
             bytes(self.limit),
             self.limit as f64 / report.trace.peak.max(1) as f64,
@@ -167,12 +188,24 @@ impl ReplayReport {
         }
         text += &self.gauges.text(report.trace.peak);
         let _ = writeln!(text, "         {} failures", self.failures);
+        if let Some(failures @ 1..) = self.untimed_failures {
+            let _ = writeln!(
+                text,
+                "         {failures} failures in the replay without a clock"
+            );
+        }
         if let Some(failure) = &self.first_failure {
             let Failure { operation, error } = failure;
             let _ = writeln!(text, "         first at operation {operation}: {error}");
         }
         for map in &self.maps {
             let _ = writeln!(text, "         picture in {}", map.display());
+        }
+        if let Some(SnapshotReport { file, dropped, .. }) = &self.snapshot {
+            let _ = writeln!(text, "         snapshot in {}", file.display());
+            if *dropped > 0 {
+                let _ = writeln!(text, "         NOT IN IT: the {dropped} oldest events");
+            }
         }
         if let Some(checked) = self.checked {
             let _ = writeln!(

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-use cupola::managers::memory::history::Action;
+use cupola::managers::memory::history::{Action, Event};
+use cupola::trace::Trace;
 use cupola::trace::snapshot::{Encoding, Frame, Snapshot};
-use cupola::trace::{Operation, Trace};
 use cupola::{Error, MemoryPool};
 
+use super::report::SnapshotReport;
 use crate::cli::exit::Failure;
 
 /// Events beside allocations and frees that there is room for: what is mapped and unmapped.
@@ -28,7 +29,17 @@ impl<'a> Recorder<'a> {
         path: &'a Path,
     ) -> Result<Self, Error> {
         // What the program never freed is freed at the end.
-        pool.record(2 * trace.blocks() + MAPPINGS)?;
+        Self::with_room(2 * trace.blocks() + MAPPINGS, pool, trace, path)
+    }
+
+    /// Records the last `events` events.
+    fn with_room(
+        events: usize,
+        pool: &MemoryPool,
+        trace: &'a Trace,
+        path: &'a Path,
+    ) -> Result<Self, Error> {
+        pool.record(events)?;
         Ok(Self {
             pool: pool.clone(),
             trace,
@@ -37,25 +48,20 @@ impl<'a> Recorder<'a> {
     }
 
     /// The replay is over.
-    pub(super) fn write(self) -> Result<(), Failure> {
+    pub(super) fn write(self) -> Result<SnapshotReport, Failure> {
         let recording = self.pool.take_recording()?;
         let layout = self.pool.layout()?;
-        // On one thread requests come in the order of the trace: each is its program's.
-        let mut blocks = self
-            .trace
-            .operations()
-            .iter()
-            .filter_map(|step| match step {
-                Operation::Allocate { block, .. } => Some(*block),
-                Operation::Free { .. } => None,
-            });
+        // On one thread requests come in the order of the trace, one for each of its blocks. The
+        // oldest may be gone: it is counted from the end.
+        let is_request = |event: &Event| matches!(event.action, Action::Allocate | Action::Refuse);
+        let kept = recording.events.iter().filter(|event| is_request(event));
+        let mut blocks = self.trace.blocks().saturating_sub(kept.count())..self.trace.blocks();
         let snapshot = Snapshot::of_pool(&recording, &layout, |event| {
-            let block = match event.action {
-                Action::Allocate | Action::Refuse => blocks.next(),
+            if !is_request(event) {
                 // Nobody's but the replay's.
-                _ => return Some(Vec::new()),
-            };
-            let site = block.and_then(|block| self.trace.site(block));
+                return Some(Vec::new());
+            }
+            let site = blocks.next().and_then(|block| self.trace.site(block));
             Some(site.map(frame).into_iter().collect())
         });
         let encoding = match self.path.extension() {
@@ -66,7 +72,12 @@ impl<'a> Recorder<'a> {
         let file = File::create(self.path).map_err(failed)?;
         snapshot
             .write(BufWriter::new(file), encoding)
-            .map_err(failed)
+            .map_err(failed)?;
+        Ok(SnapshotReport {
+            file: self.path.to_owned(),
+            events: recording.events.len(),
+            dropped: recording.dropped,
+        })
     }
 }
 
@@ -78,5 +89,53 @@ fn frame(site: &str) -> Frame {
         filename: file.to_owned(),
         name: name.to_owned(),
         line: line.parse().unwrap_or_default(),
+    }
+}
+
+#[cfg(all(test, feature = "sim"))]
+mod tests {
+    use cupola::{Cupola, PoolConfig, Select, StreamConfig};
+
+    use super::*;
+
+    /// Without it the lines of a file could be those of other blocks: as many blocks on as there
+    /// was no room for.
+    #[test]
+    fn call_sites_are_those_of_the_events_that_are_left() {
+        let events: Vec<_> = (0..9)
+            .map(|block| {
+                let frame = serde_json::json!({"filename": "a.py", "name": "f", "line": block});
+                serde_json::json!({
+                    "action": "alloc", "addr": 4096 * (block + 1), "size": 512, "stream": 0,
+                    "frames": [frame],
+                })
+            })
+            .collect();
+        let text = serde_json::json!({"device_traces": [events]}).to_string();
+        let trace = Trace::read(text.as_bytes()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+
+        let cupola = Cupola::open(Select::Software).unwrap();
+        let context = cupola.device(0).unwrap().primary().unwrap();
+        let pool = context.memory_pool(PoolConfig::limit(4 << 20)).unwrap();
+        let stream = context.streams().create(StreamConfig::default()).unwrap();
+        let recorder = Recorder::with_room(4, &pool, &trace, &path).unwrap();
+        let blocks: Vec<_> = (0..trace.blocks())
+            .map(|_| pool.allocate::<u8>(512, &stream).unwrap())
+            .collect();
+        let report = recorder.write().unwrap();
+        assert_eq!(report.events, 4);
+        // The page that was mapped, and five blocks.
+        assert!(report.dropped >= 5, "{}", report.dropped);
+        drop(blocks);
+
+        let written: serde_json::Value =
+            serde_json::from_reader(File::open(&path).unwrap()).unwrap();
+        let events = written["device_traces"][0].as_array().unwrap();
+        let lines = events
+            .iter()
+            .map(|event| event["frames"][0]["line"].as_u64());
+        assert_eq!(lines.collect::<Vec<_>>(), [5, 6, 7, 8].map(Some));
     }
 }

@@ -26,6 +26,16 @@ impl Block {
             Memory::Raw(block) => block.address(),
         }
     }
+
+    /// Frees it on its stream, without a check.
+    pub(super) fn give_back(self, streams: &[Stream]) -> Result<(), Error> {
+        match self.memory {
+            // Freed on drop, in stream order.
+            Memory::Buffer(_) => Ok(()),
+            // SAFETY: nothing was ever put on a stream that uses the block.
+            Memory::Raw(block) => unsafe { block.free(&streams[self.stream as usize]) },
+        }
+    }
 }
 
 enum Memory {
@@ -81,8 +91,21 @@ pub(super) struct Worker<'a, 'o> {
     pub(super) observer: Option<Observer<'o>>,
 }
 
+/// Lets nobody wait for a thread that panics.
+struct StopOnPanic<'a>(&'a Shared<'a>);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
 /// What one thread did.
 pub(super) struct Tally {
+    /// How many operations it had.
+    pub(super) steps: usize,
     pub(super) begin: Instant,
     pub(super) end: Instant,
     pub(super) checked: usize,
@@ -96,16 +119,22 @@ pub(super) struct Tally {
 impl Worker<'_, '_> {
     /// Does all steps.
     pub(super) fn run(mut self) -> Result<Tally, Error> {
-        let done = self.steps();
+        let shared = self.shared;
+        let _stop = StopOnPanic(shared);
+        let mut live: Vec<Option<Block>> = (0..self.slots).map(|_| None).collect();
+        let done = self.steps(&mut live);
         if done.is_err() {
-            self.shared.stop();
+            shared.stop();
+            // A raw block that is dropped is lost. The error that is there says more than another.
+            for block in live.into_iter().flatten() {
+                let _ = block.give_back(shared.streams);
+            }
         }
         done
     }
 
-    fn steps(&mut self) -> Result<Tally, Error> {
+    fn steps(&mut self, live: &mut [Option<Block>]) -> Result<Tally, Error> {
         let shared = self.shared;
-        let mut live: Vec<Option<Block>> = (0..self.slots).map(|_| None).collect();
         let room = match shared.settings.timed {
             true => self.steps.len() / 2 + 1,
             false => 0,
@@ -113,6 +142,7 @@ impl Worker<'_, '_> {
         shared.start.wait();
         let begin = Instant::now();
         let mut tally = Tally {
+            steps: self.steps.len(),
             begin,
             end: begin,
             checked: 0,
@@ -174,7 +204,7 @@ impl Worker<'_, '_> {
         // What the program never freed.
         let timed = (tally.allocate, tally.free);
         (tally.allocate, tally.free) = Default::default();
-        for block in live.into_iter().flatten() {
+        for block in live.iter_mut().filter_map(Option::take) {
             let stream = block.stream;
             self.free(block, stream, &mut tally)?;
         }
@@ -198,11 +228,11 @@ impl Worker<'_, '_> {
     fn allocate(&self, step: &Step, bytes: u64, tally: &mut Tally) -> Result<Option<Block>, Error> {
         let stream = self.stream(step.stream);
         let start = self.shared.settings.timed.then(Instant::now);
-        let made = match self.shared.settings.kernels {
-            Some(_) => {
-                let len = usize::try_from(bytes).unwrap_or(usize::MAX);
-                self.shared.pool.allocate(len, stream).map(Memory::Buffer)
-            }
+        // More than a buffer can have is refused, like everything else that does not fit.
+        let len = usize::try_from(bytes).ok();
+        let len = len.filter(|&len| isize::try_from(len).is_ok());
+        let made = match len.filter(|_| self.shared.settings.kernels.is_some()) {
+            Some(len) => self.shared.pool.allocate(len, stream).map(Memory::Buffer),
             None => {
                 let made = self.shared.pool.allocate_raw(bytes, 1, stream);
                 made.map(Memory::Raw)

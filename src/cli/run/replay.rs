@@ -1,11 +1,12 @@
 //! The first half of the main job: a real program's allocations through the pool, every block
 //! stamped and checked.
 
+use cupola::Context;
 use cupola::kernels::Kernels;
 use cupola::trace::Trace;
-use cupola::{Context, Error};
 use serde::Serialize;
 
+use crate::cli::exit::Failure;
 use crate::cli::replay::{self, Settings};
 
 /// What the replay did.
@@ -39,7 +40,7 @@ pub(super) fn run(
     trace: &Trace,
     limit: u64,
     quiet: bool,
-) -> Result<ReplayReport, Error> {
+) -> Result<ReplayReport, Failure> {
     let settings = Settings {
         limit,
         threads: 1,
@@ -51,7 +52,7 @@ pub(super) fn run(
     };
     let (outcome, pool) = replay::run(context, trace, settings)?;
     if let Some(failed) = outcome.first_failure {
-        return Err(failed.error);
+        return Err(failed.error.into());
     }
     let usage = pool.usage()?;
     let operations = trace.operations().len();
