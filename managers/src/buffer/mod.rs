@@ -70,7 +70,7 @@ impl BufferManager {
         config: BuffersConfig,
     ) -> Self {
         Self {
-            table: Arc::new(BufferTable::new(config.capacity)),
+            table: Arc::new(BufferTable::new(core, config.capacity)),
             events: Arc::clone(events),
             core: Arc::clone(core),
         }

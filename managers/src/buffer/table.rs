@@ -6,12 +6,13 @@
 
 use std::fmt;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use cupola_core::{Handle, tag};
 
 use super::{BufferHandle, BufferInfo};
+use crate::context::ContextCore;
 use crate::error::{Error, Result};
 use crate::lifecycle::ManagerStats;
 use crate::memory::{Header, Pool};
@@ -20,6 +21,7 @@ use crate::stream::StreamsConfig;
 
 /// The handles of the buffers of a context.
 pub(crate) struct BufferTable {
+    core: Arc<ContextCore>,
     names: Registry<BufferEntry, tag::Buffer>,
     pools: Mutex<Vec<Weak<Pool>>>,
     /// No buffers are to be had any more.
@@ -27,6 +29,10 @@ pub(crate) struct BufferTable {
     /// There may be fewer buffers than the table has room for: each takes a seat.
     limited: AtomicBool,
     peak: AtomicUsize,
+    /// Buffers that pools which have ended have made.
+    made: AtomicU64,
+    /// The most that was ever said to be made: a pool that just ends is in neither sum.
+    created: AtomicU64,
     capacity: AtomicUsize,
 }
 
@@ -43,13 +49,16 @@ fn nobody<G>() -> Handle<G> {
 }
 
 impl BufferTable {
-    pub(super) fn new(capacity: usize) -> Self {
+    pub(super) fn new(core: &Arc<ContextCore>, capacity: usize) -> Self {
         Self {
+            core: Arc::clone(core),
             names: Registry::new(capacity).of_owned(),
             pools: Mutex::default(),
             closing: AtomicBool::new(false),
             limited: AtomicBool::new(capacity < StreamsConfig::MOST),
             peak: AtomicUsize::new(0),
+            made: AtomicU64::new(0),
+            created: AtomicU64::new(0),
             capacity: AtomicUsize::new(capacity),
         }
     }
@@ -79,11 +88,20 @@ impl BufferTable {
         pools.push(Arc::downgrade(pool));
     }
 
+    /// A pool ends that has made so many buffers.
+    pub(crate) fn leave(&self, made: u64) {
+        self.made.fetch_add(made, Ordering::Relaxed);
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<Weak<Pool>>> {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// None in a fork: another thread may have left this lock taken, or a pool's.
     fn pools(&self) -> Vec<Arc<Pool>> {
+        if self.core.not_forked().is_err() {
+            return Vec::new();
+        }
         self.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
@@ -162,11 +180,21 @@ impl BufferTable {
         alive
     }
 
+    /// Buffers that were made.
+    fn created(&self) -> u64 {
+        // Before the pools are looked at: one that ends meanwhile is not counted twice.
+        let ended = self.made.load(Ordering::Relaxed);
+        let pools = self.pools();
+        let made: u64 = pools.iter().map(|pool| pool.buffers_made()).sum();
+        let created = self.created.fetch_max(ended + made, Ordering::Relaxed);
+        created.max(ended + made)
+    }
+
     pub(super) fn stats(&self) -> ManagerStats {
         let live = self.live();
         let mut stats = self.names.stats();
         stats.live = live;
-        stats.created = self.pools().iter().map(|pool| pool.buffers_made()).sum();
+        stats.created = self.created();
         stats.peak = self.peak.load(Ordering::Relaxed);
         stats.capacity = self.capacity.load(Ordering::Relaxed);
         stats

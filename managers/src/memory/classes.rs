@@ -59,6 +59,15 @@ impl Slot {
         (0..SLOTS as u16).map(Self)
     }
 
+    /// The magazines of small sizes, each with the size of its pieces.
+    pub(crate) fn classes() -> impl Iterator<Item = (Self, u64)> {
+        let size = |class| match class {
+            ..LINEAR => class + 1,
+            _ => LINEAR + 2 * (class - LINEAR + 1),
+        };
+        (0..CLASSES as u64).map(move |class| (Self(class as u16), size(class) * GRANULE))
+    }
+
     #[inline]
     pub(crate) fn number(self) -> usize {
         usize::from(self.0)
@@ -131,6 +140,10 @@ mod tests {
             assert!((4..=MOST_PIECES as u32).contains(&capacity(size)));
         }
         assert_eq!(last.0, CLASSES - 1);
+        for (slot, size) in Slot::classes() {
+            assert_eq!(Slot::of(size), Some((slot, size)));
+        }
+        assert_eq!(Slot::classes().count(), CLASSES);
         assert_eq!(Slot::of(MOST_CACHED + 1), None);
         assert!(!Slot::NONE.is_kept());
     }

@@ -8,7 +8,7 @@
 
 use std::ptr::{self, NonNull};
 
-use super::classes::{SLOTS, Slot};
+use super::classes::{SLOTS, Slot, capacity};
 use super::header::Header;
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
@@ -49,6 +49,12 @@ impl<T> Shelf<T> {
             }
         }
         Err(batch)
+    }
+
+    /// How many batches are here, about.
+    fn len(&self) -> u64 {
+        let full = |cell: &&AtomicPtr<T>| !cell.load(Ordering::Relaxed).is_null();
+        self.0.iter().filter(full).count() as u64
     }
 
     /// Takes a batch.
@@ -140,6 +146,16 @@ impl Depot {
             .into_iter()
             .flatten()
             .flat_map(move |slot| std::iter::from_fn(move || self.pop(slot)))
+    }
+
+    /// Bytes that wait here, about.
+    pub(crate) fn kept(&self) -> u64 {
+        let shelves = Slot::classes().zip(self.shelves.iter());
+        let small = shelves.map(|((_, bytes), shelf)| {
+            // A magazine of a class is full when it spills, half of it each time.
+            shelf.len() * u64::from(capacity(bytes) / 2) * bytes
+        });
+        small.sum::<u64>() + self.exact.load(Ordering::Relaxed)
     }
 
     /// Everything that waits here, batch by batch.

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::MemoryPool;
-use super::header::Header;
+use super::header::{Header, Withheld};
 use super::history::Action;
 use super::lane::ROUTED;
 use super::layout::{Layout, RunState};
@@ -32,7 +32,9 @@ use crate::stream::Stream;
 /// and that the stream frees meanwhile, are kept from everybody as well: the graph may use them.
 ///
 /// As long as this value lives the graph may run: nothing of it is handed out, moved or
-/// unmapped. All of it counts for the pool's limit.
+/// unmapped. All of it counts for the pool's limit. Its blocks and pages are in no recording
+/// or history of the pool, nor in the pool's usage, but for what is mapped: ask
+/// [`mapped`](Self::mapped), [`held`](Self::held) and [`layout`](Self::layout).
 ///
 /// # Contract
 ///
@@ -99,13 +101,17 @@ impl GraphMemory {
     }
 
     /// Bytes of the pool's blocks that are held back because the stream has freed them while
-    /// this was open.
+    /// this was open; 0 in the child of a fork.
     #[must_use]
     pub fn held(&self) -> u64 {
+        // There another thread may have left the lock taken.
+        if self.pool.pool().core.not_forked().is_err() {
+            return 0;
+        }
         let held = lock(&self.graph.held);
         // SAFETY: what is held is the graph's.
         let bytes = |piece: &Held| unsafe { piece.0.as_ref() }.bytes();
-        held.iter().map(bytes).sum()
+        held.iter().flatten().map(bytes).sum()
     }
 
     /// Where everything is in this memory. Its limit and what is mapped of that are the
@@ -125,10 +131,14 @@ impl Drop for GraphMemory {
             return;
         }
         pool.close_graph(&self.graph);
-        let held = std::mem::take(&mut *lock(&self.graph.held));
-        for Held(piece) in held {
+        // Whoever frees now finds that nobody holds pieces any more.
+        let held = lock(&self.graph.held).take();
+        for Held(piece) in held.into_iter().flatten() {
             let stamp = self.graph.line.stamp();
-            pool.central.lock().put(piece, stamp);
+            let mut central = pool.central.lock();
+            // SAFETY: what was held is ours.
+            unsafe { piece.as_ref() }.withhold(None);
+            central.put(piece, stamp);
         }
         self.graph.memory.close();
     }
@@ -155,8 +165,8 @@ pub(super) struct Graph {
     line: Arc<Line>,
     /// Where its requests go.
     memory: Arc<Pool>,
-    /// Pieces of the surrounding pool.
-    held: Mutex<Vec<Held>>,
+    /// Pieces of the surrounding pool; `None` once they have gone back.
+    held: Mutex<Option<Vec<Held>>>,
     open: AtomicBool,
 }
 
@@ -200,7 +210,7 @@ impl Pool {
         let graph = Arc::new(Graph {
             line,
             memory,
-            held: Mutex::default(),
+            held: Mutex::new(Some(Vec::new())),
             open: AtomicBool::new(true),
         });
         let lanes = lock(&self.lanes);
@@ -254,6 +264,11 @@ impl Pool {
         let Some(graph) = self.graphs.of(stream.serial()) else {
             return false;
         };
+        // To the end: what is put in after the last look would never come back.
+        let mut held = lock(&graph.held);
+        let Some(held) = held.as_mut() else {
+            return false;
+        };
         // SAFETY: the piece is the caller's, who gives it away.
         let header = unsafe { piece.as_ref() };
         let from = (graph.line.serial(), graph.line.stamp());
@@ -262,8 +277,9 @@ impl Pool {
             // Who names buffers has the lock.
             let _central = self.central.lock();
             self.end(header);
+            header.withhold(Some(Withheld::Held));
         }
-        lock(&graph.held).push(Held(piece));
+        held.push(Held(piece));
         true
     }
 }

@@ -32,6 +32,20 @@ pub(crate) enum Home {
 
 /// The bit of `live` that says whose the piece is. Sizes are far below.
 const BUFFER: u64 = 1 << 63;
+/// The bits of `live` that say why nobody gets a piece that nobody has.
+const HELD: u64 = 1 << 62;
+const ABANDONED: u64 = 1 << 61;
+/// The other bits of `live`.
+const SIZE: u64 = ABANDONED - 1;
+
+/// Why nobody gets a piece that nobody has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Withheld {
+    /// A graph may use it.
+    Held,
+    /// Its user could not free it.
+    Abandoned,
+}
 
 // Two lines: the first has what a hit touches.
 #[repr(C, align(128))]
@@ -44,7 +58,8 @@ pub(crate) struct Header {
     /// How many pieces the batch has that begins with this one.
     pub(crate) batch: Cell<u32>,
     pub(crate) slot: Cell<Slot>,
-    /// What its user asked for, one more, and whether it is a buffer's; 0 while nobody uses it.
+    /// What its user asked for, one more, and whether it is a buffer's. While nobody uses it: why
+    /// nobody may, else 0.
     live: AtomicU64,
     /// Of a buffer: the handle of its stream; of another piece the stream's serial.
     stream: AtomicU64,
@@ -103,15 +118,17 @@ impl Header {
         let buffer = if buffer { BUFFER } else { 0 };
         self.stream.store(stream, Ordering::Relaxed);
         let name = name.map_or(ptr::null_mut(), |name| ptr::from_ref(name).cast_mut());
-        self.name.store(name, Ordering::Relaxed);
+        // Release: who sees the name, perhaps under an older `live`, may read it.
+        self.name.store(name, Ordering::Release);
         // Release: who sees it alive sees the rest.
         self.live.store((requested + 1) | buffer, Ordering::Release);
     }
 
     /// What its user calls it.
     pub(crate) fn name(&self) -> Option<&'static str> {
-        // SAFETY: null, or a name that lives for ever and was written before anybody got it.
-        unsafe { self.name.load(Ordering::Relaxed).as_ref() }.copied()
+        // SAFETY: null, or a name that lives for ever and was written before it was stored here:
+        // Acquire, with the Release of `go_live`.
+        unsafe { self.name.load(Ordering::Acquire).as_ref() }.copied()
     }
 
     /// Its user gives it back: what they asked for, and whether it was a buffer's.
@@ -119,13 +136,32 @@ impl Header {
     pub(crate) fn end_life(&self) -> (u64, bool) {
         let live = self.live.load(Ordering::Relaxed);
         self.live.store(0, Ordering::Relaxed);
-        ((live & !BUFFER).saturating_sub(1), live & BUFFER != 0)
+        ((live & SIZE).saturating_sub(1), live & BUFFER != 0)
+    }
+
+    /// After the end of its life, within the central lock: whether it is withheld from everybody.
+    pub(crate) fn withhold(&self, why: Option<Withheld>) {
+        let why = match why {
+            Some(Withheld::Held) => HELD,
+            Some(Withheld::Abandoned) => ABANDONED,
+            None => 0,
+        };
+        self.live.store(why, Ordering::Relaxed);
+    }
+
+    /// Why nobody gets it, if nobody may.
+    pub(crate) fn withheld(&self) -> Option<Withheld> {
+        match self.live.load(Ordering::Relaxed) {
+            HELD => Some(Withheld::Held),
+            ABANDONED => Some(Withheld::Abandoned),
+            _ => None,
+        }
     }
 
     /// What its user asked for; `None` while nobody uses it.
     #[inline]
     pub(crate) fn requested(&self) -> Option<u64> {
-        (self.live.load(Ordering::Acquire) & !BUFFER).checked_sub(1)
+        (self.live.load(Ordering::Acquire) & SIZE).checked_sub(1)
     }
 
     /// Whether it is alive, and a buffer's.

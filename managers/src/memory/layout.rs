@@ -7,7 +7,7 @@ use cupola_core::tlsf::{Block as Hole, Entry};
 use cupola_sys::driver::CUdeviceptr;
 
 use super::central::Central;
-use super::header::{Header, Home};
+use super::header::{Header, Home, Withheld};
 use super::lane::SeizedLane;
 use super::mapper::Mapper;
 use super::pages::{PageState, Pages};
@@ -106,6 +106,11 @@ pub enum BlockState {
     Pending,
     /// Free for everybody.
     Ready,
+    /// Freed on a stream that is captured: nobody gets it as long as the graph may run. See
+    /// [`GraphMemory`](super::GraphMemory).
+    Held,
+    /// Given up, because it could not be freed: its memory stays in use for ever.
+    Abandoned,
 }
 
 impl Pool {
@@ -248,6 +253,11 @@ fn piece(header: &Header, stream: u64) -> Block {
         } else {
             block.stream = header.stream();
         }
+    }
+    match header.withheld() {
+        Some(Withheld::Held) => block.state = BlockState::Held,
+        Some(Withheld::Abandoned) => block.state = BlockState::Abandoned,
+        None => {}
     }
     block
 }

@@ -45,7 +45,6 @@ mod plan;
 mod pool;
 mod put;
 mod raw;
-mod reap;
 mod record;
 mod rules;
 pub(crate) mod short;
@@ -148,7 +147,8 @@ impl MemoryPool {
     ///
     /// # Errors
     /// [`Error::OverLimit`] when it does not fit the limit, [`Error::OutOfMemory`] when the
-    /// device has too little left, each with the pool's account; what the driver returned.
+    /// device has too little left, each with the pool's account; [`Error::Full`] when 65 535
+    /// other streams use the pool; what the driver returned.
     #[track_caller]
     pub fn allocate<T: DeviceCopy>(&self, len: usize, stream: &Stream) -> Result<Buffer<T>> {
         self.allocate_as(None, len, stream)
@@ -324,7 +324,8 @@ impl MemoryPool {
     ///
     /// While the pool is recorded an operation takes two locks and a look at the clock. After
     /// this returns everything is recorded, on every thread; an operation that runs meanwhile
-    /// may be.
+    /// may be. What a [`GraphMemory`] hands out, takes back and maps is not: only frees of the
+    /// pool's own blocks that it holds back are.
     ///
     /// # Errors
     /// [`Error::Forked`].

@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::header::Header;
+use super::header::{Header, Withheld};
 use super::history::Action;
 use super::lane::{Content, Lane, add};
 use super::local;
@@ -63,6 +63,10 @@ impl Pool {
     /// So nobody has to count this.
     #[inline(never)]
     pub(super) fn put_over(&self, lane: &Lane, piece: NonNull<Header>) -> bool {
+        // In a fork another thread may have left the central lock taken.
+        if self.core.not_forked().is_err() {
+            return false;
+        }
         // SAFETY: the lane is this thread's, which is not within it.
         unsafe { lane.own(|content| self.take_over(lane, content, piece)) }.is_some()
     }
@@ -160,6 +164,7 @@ impl Pool {
             self.note_put(header, Action::Abandon, (0, Stamp::READY), None);
             let mut central = self.central.lock();
             self.end(header);
+            header.withhold(Some(Withheld::Abandoned));
             central.abandoned += 1;
         }
         // Last of all: the pool may go with this.

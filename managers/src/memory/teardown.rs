@@ -18,6 +18,7 @@ pub(super) fn end(pool: &Pool) {
         return;
     }
     pool.core.ledger().remove(Kind::Pool, 1);
+    pool.table.leave(pool.buffers_made());
     if pool.central.lock().abandoned > 0 {
         // Those who gave a block up have counted it; where its pages are used nobody knows.
         return;

@@ -35,8 +35,8 @@ pub struct Usage {
     pub limit: u64,
     /// How full the pool is.
     pub pressure: Pressure,
-    /// The part of what is mapped, neither alive nor in one piece with the largest free
-    /// stretch: 0 where every free byte can serve one request.
+    /// The part of what is free and ready, in the heap and in slabs, that is not in one piece
+    /// with its largest stretch: 0 where every such byte can serve one request.
     pub fragmentation: f64,
     /// Blocks that are alive.
     pub blocks: u64,
@@ -64,11 +64,6 @@ pub struct Usage {
     pub exhausted: u64,
     /// How often unused memory was given back to the device.
     pub trims: u64,
-    /// Streams that the pool has a place for: those that have used it, without those that are
-    /// gone and were found so.
-    pub streams: u64,
-    /// What threads keep of streams, each of a pair: some 25 KB of the host's memory.
-    pub lanes: u64,
     /// Calls of the driver.
     pub calls: DriverCalls,
     /// Bytes of the device that are in use by others: other processes, contexts, libraries,
@@ -108,15 +103,13 @@ impl Pool {
             // Another thread may have left a lock taken; as below.
             return sum;
         }
-        let lanes = {
-            let lanes = lock(&self.lanes);
-            // Within the lock under which lanes go: each counts here or there.
-            sum.absorb(&self.past);
-            lanes.clone()
-        };
-        for lane in &lanes {
+        // Under one lock: a lane that ends in between would be in neither.
+        let lanes = lock(&self.lanes);
+        sum.absorb(&self.past);
+        for lane in lanes.iter() {
             sum.absorb(&lane.flow);
         }
+        drop(lanes);
         sum
     }
 
@@ -163,13 +156,15 @@ impl Pool {
         free
     }
 
-    /// Bytes that lanes keep. Seizes every lane.
+    /// Bytes that lanes and depots keep. Seizes every lane.
     pub(super) fn kept_bytes(&self) -> u64 {
         let lanes = lock(&self.lanes).clone();
-        lanes
+        let in_lanes = lanes
             .iter()
-            .map(|lane| lane.seize(|content| content.kept()))
-            .sum()
+            .map(|lane| lane.seize(|content| content.kept()));
+        let lines = self.all_lines();
+        let in_depots = lines.iter().map(|line| line.depot.kept());
+        in_lanes.chain(in_depots).sum()
     }
 
     #[track_caller]
@@ -184,10 +179,12 @@ impl Pool {
         let cached = free.ready + cache + self.kept_bytes();
         let loose = free.ready - free.largest.min(free.ready);
         let mut calls = self.calls.read();
-        let (streams, clocks) = self.clock_calls();
-        calls.record += clocks.records;
-        calls.query += clocks.queries;
-        calls.wait += clocks.waits;
+        for line in self.all_lines() {
+            let clock = line.clock.calls();
+            calls.record += clock.records;
+            calls.query += clock.queries;
+            calls.wait += clock.waits;
+        }
         let (peak_held, pressure) = (self.peak_held(), self.pressure());
         Ok(Usage {
             live: read(&flow.bytes_out).saturating_sub(read(&flow.bytes_in)),
@@ -215,8 +212,6 @@ impl Pool {
             refused: read(&self.counters.refused),
             exhausted: read(&self.counters.exhausted),
             trims: read(&self.counters.trims),
-            streams,
-            lanes: lock(&self.lanes).len() as u64,
             calls,
             foreign: device_total
                 .saturating_sub(device_free)

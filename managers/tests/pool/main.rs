@@ -5,6 +5,7 @@ mod basics;
 mod canary;
 mod ends;
 mod faults;
+mod figures;
 mod fork;
 mod limit;
 mod random;

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::{CUresult, id};
@@ -219,5 +221,30 @@ fn nothing_is_put_on_a_stream_that_is_captured() {
     bench.table.reset();
     memory.end();
     drop(memory);
+    bench.end();
+}
+
+// Without it a block that is freed while its graph's memory is dropped could be lost, and with it
+// the end of the pool.
+#[test]
+fn a_free_beside_the_end_of_a_graph_is_not_lost() {
+    let bench = Bench::new(PoolConfig::limit(64 * MIB));
+    let buffer = bench.pool.allocate::<u8>(5 << 10, &bench.stream).unwrap();
+    let memory = bench.pool.graph_memory(&bench.stream).unwrap();
+    let moment = || std::thread::sleep(Duration::from_millis(50));
+    std::thread::scope(|scope| {
+        // Keeps the free where it has found the graph and not yet left the block there.
+        let central = bench.pool.pool().central.lock();
+        let free = scope.spawn(|| drop(buffer));
+        moment();
+        let end = scope.spawn(|| drop(memory));
+        moment();
+        drop(central);
+        free.join().unwrap();
+        end.join().unwrap();
+    });
+    ops::synchronize(&bench.stream).unwrap();
+    bench.pool.trim().unwrap();
+    assert_eq!(bench.pool.mapped(), 0);
     bench.end();
 }

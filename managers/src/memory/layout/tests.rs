@@ -1,6 +1,8 @@
 use std::sync::mpsc;
 
 use cupola_sim::Machine;
+use cupola_sim::fault::FaultTable;
+use cupola_sys::driver::{CUresult, Driver, id};
 
 use super::*;
 use crate::memory::{MemoryPool, PoolConfig, RawBlock, Source};
@@ -17,7 +19,11 @@ struct Bench {
 
 impl Bench {
     fn new(config: PoolConfig) -> Self {
-        let driver = Machine::builder().worker_threads(2).build().driver();
+        let machine = Machine::builder().worker_threads(2).build();
+        Self::on(machine.driver(), config)
+    }
+
+    fn on(driver: Driver, config: PoolConfig) -> Self {
         let execution = ExecutionManager::new(driver).unwrap();
         let context = execution.devices().get(0).unwrap().primary().unwrap();
         Self {
@@ -170,4 +176,38 @@ fn a_pool_may_be_looked_at_under_load() {
             bench.layout();
         }
     });
+}
+
+// Without it memory that nobody will ever get could be drawn as kept for reuse.
+#[test]
+fn what_is_withheld_is_not_cached() {
+    let table = FaultTable::new(Machine::builder().worker_threads(2).build().driver());
+    let bench = Bench::on(table.driver(), PoolConfig::limit(64 * MIB));
+    let other = bench.context.streams().create(Default::default()).unwrap();
+    let buffer = bench.pool.allocate::<u8>(5 << 20, &bench.stream).unwrap();
+    let lost = buffer.as_raw();
+    buffer.used_on(&other).unwrap();
+    let unknown = CUresult::CUDA_ERROR_UNKNOWN;
+    table.reset();
+    table.fail_from(id::cuStreamWaitEvent, 1, unknown);
+    table.fail_from(id::cuStreamSynchronize, 1, unknown);
+    drop(buffer);
+    table.reset();
+    assert_eq!(find(&bench.layout(), lost).state, BlockState::Abandoned);
+
+    let held = [bench.take(9 * MIB), bench.take(300)];
+    let addresses = [0, 1].map(|at: usize| held[at].address());
+    let memory = bench.pool.graph_memory(&bench.stream).unwrap();
+    held.into_iter().for_each(|block| bench.put(block));
+    for at in addresses {
+        let block = find(&bench.layout(), at);
+        assert_eq!((block.state, block.requested), (BlockState::Held, 0));
+    }
+    drop(memory);
+    ops::synchronize(&bench.stream).unwrap();
+    bench.pool.trim().unwrap();
+    let layout = bench.layout();
+    let states: Vec<_> = layout.blocks.iter().map(|block| block.state).collect();
+    assert!(!states.contains(&BlockState::Held) && !states.contains(&BlockState::Cached));
+    assert_eq!(find(&layout, lost).state, BlockState::Abandoned);
 }

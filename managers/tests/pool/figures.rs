@@ -1,0 +1,83 @@
+//! What a pool says of itself.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+
+// Without it blocks whose thread has just ended could be in no figure for a moment.
+#[test]
+fn what_a_thread_leaves_is_always_counted() {
+    const THREADS: usize = 2000;
+    let bench = Bench::new(Backing::Pages);
+    let (pool, stream) = (bench.pool(64 << 20), bench.stream());
+    let made = AtomicUsize::new(0);
+    let buffers = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..THREADS {
+                let one = || {
+                    let buffer = pool.allocate::<u8>(256, &stream).unwrap();
+                    buffers.lock().unwrap().push(buffer);
+                    made.fetch_add(1, Ordering::Release);
+                };
+                // The scope waits for closures alone: not more threads than one end at a time.
+                std::thread::scope(|inner| inner.spawn(one).join().unwrap());
+            }
+        });
+        loop {
+            let least = made.load(Ordering::Acquire);
+            let alive = bench.context.buffers().live();
+            assert!(alive >= least, "{alive} of {least}");
+            if least == THREADS {
+                break;
+            }
+        }
+    });
+    drop((buffers, pool, stream));
+    bench.finish();
+}
+
+// Without it the number of objects that a manager has made could fall.
+#[test]
+fn buffers_of_pools_that_are_gone_were_made() {
+    on_both(|bench| {
+        let stream = bench.stream();
+        let created = || bench.context.buffers().stats().created;
+        for round in 0..3 {
+            let pool = bench.pool(64 << 20);
+            let buffers = [(); 2].map(|()| pool.allocate::<u8>(100, &stream).unwrap());
+            assert_eq!(created(), 2 * round + 2);
+            drop((pool, buffers));
+            assert_eq!(created(), 2 * round + 2);
+        }
+        drop(stream);
+        bench.finish();
+    });
+}
+
+// Without it memory that waits in a depot could be missing from every figure.
+#[test]
+fn all_that_is_mapped_is_in_one_figure() {
+    on_both(|bench| {
+        let (pool, stream) = (bench.pool(512 << 20), bench.stream());
+        for bytes in [256, 4000, 8192, 100_000, 1 << 20, 5 << 20] {
+            let blocks = [(); 60].map(|()| pool.allocate_raw(bytes, 256, &stream).unwrap());
+            let usage = pool.usage().unwrap();
+            assert_eq!((usage.live, usage.blocks), (60 * bytes, 60));
+            // Magazines first, then the depot, then the heap.
+            blocks.into_iter().for_each(|block| free(block, &stream));
+            ops::synchronize(&stream).unwrap();
+            let usage = pool.usage().unwrap();
+            assert_eq!(
+                usage.cached + usage.pending,
+                usage.mapped,
+                "{bytes}: {usage:?}"
+            );
+            let room = pool.available().unwrap();
+            assert_eq!(room + usage.pending, usage.limit, "{bytes}: {usage:?}");
+        }
+        drop((pool, stream));
+        bench.finish();
+    });
+}
