@@ -46,8 +46,9 @@ pub struct Block {
     pub range: Range<u64>,
     /// What it is.
     pub state: State,
-    /// The stream that it belongs to.
-    pub stream: u64,
+    /// The stream that it belongs to; `None` for memory of no stream, such as what is on its way
+    /// between threads.
+    pub stream: Option<u64>,
     /// What it is called, if anything.
     pub label: String,
 }

@@ -9,7 +9,10 @@ impl Picture {
     /// What `layout` has: pages with memory, and what is in them. What is free for everybody is
     /// left as it is. `describe` gives each block its stream and label.
     #[must_use]
-    pub fn of_pool(layout: &Layout, mut describe: impl FnMut(&Piece) -> (u64, String)) -> Self {
+    pub fn of_pool(
+        layout: &Layout,
+        mut describe: impl FnMut(&Piece) -> (Option<u64>, String),
+    ) -> Self {
         let mut blocks: Vec<Block> = Vec::with_capacity(layout.blocks.len());
         for piece in &layout.blocks {
             let state = match piece.state {

@@ -122,7 +122,7 @@ impl Pen {
     fn legend(&mut self, picture: &Picture) {
         self.y += PITCH;
         let blocks = picture.regions.iter().flat_map(|region| &region.blocks);
-        let streams: BTreeSet<u64> = blocks.map(|block| block.stream).collect();
+        let streams: BTreeSet<u64> = blocks.filter_map(|block| block.stream).collect();
         let mut entries = vec![
             ("url(#unmapped)", "not mapped".to_owned()),
             ("#eeeeee", "mapped, free".to_owned()),
@@ -274,10 +274,16 @@ impl Pen {
                 range.start
             ),
         };
-        let words = format!("{what}: {}, stream {stream} {label}", state.word());
+        let whose = stream.map_or_else(
+            || "no stream".to_owned(),
+            |stream| format!("stream {stream}"),
+        );
+        let words = format!("{what}: {}, {whose} {label}", state.word());
         let _ = writeln!(self.out, "{}</title></rect>", escaped(words.trim_end()));
-        let fill = format!("fill=\"{}\"/>\n", stream_colour(*stream));
-        self.rect(span, (top + HEIGHT - 2.0, 2.0), &fill);
+        if let Some(stream) = stream {
+            let fill = format!("fill=\"{}\"/>\n", stream_colour(*stream));
+            self.rect(span, (top + HEIGHT - 2.0, 2.0), &fill);
+        }
         if !label.is_empty() && label.chars().count() as f64 * LETTER < run.to - run.from {
             let y = std::mem::replace(&mut self.y, top + 12.0);
             self.text(LEFT + run.from + 3.0, 10, label);

@@ -48,7 +48,7 @@ fn block(range: Range<u64>, state: State, label: &str) -> Block {
     Block {
         range,
         state,
-        stream: 3,
+        stream: Some(3),
         label: label.into(),
     }
 }
@@ -108,6 +108,21 @@ fn a_block_is_where_its_addresses_are() {
         .filter(|line| line.contains("not mapped</text>"));
     assert_eq!(gap.count(), 2, "the legend and the rest of the terabyte");
     elements(&svg);
+}
+
+/// Without it memory that belongs to no stream could be drawn as one's.
+#[test]
+fn what_is_of_no_stream_is_drawn_so() {
+    let stray = Block {
+        stream: None,
+        ..block(first(MIB), State::Cached, "")
+    };
+    let svg = region(vec![first(2 * MIB)], vec![stray]).svg();
+    assert!(svg.contains(": cached, no stream<"), "{svg}");
+    assert!(
+        !svg.contains("stream 0") && !svg.contains("stream 3"),
+        "{svg}"
+    );
 }
 
 /// Without it a name could end the document or put a script into it.
@@ -188,7 +203,7 @@ impl quickcheck::Arbitrary for Any {
                     .map(|_| Block {
                         range: range(g),
                         state: *g.choose(&State::ALL).unwrap(),
-                        stream: u64::arbitrary(g),
+                        stream: Option::arbitrary(g),
                         label: String::arbitrary(g),
                     })
                     .collect(),

@@ -67,7 +67,8 @@ fn parse(line: &str) -> Option<Found> {
         "torch" => format!("PyTorch {}", kind.join(" ")),
         _ => return None,
     };
-    let number = |word: &str| word.parse::<f64>().ok().filter(|number| *number > 0.0);
+    let figure = |word: &str| word.parse::<f64>().ok().filter(|number| number.is_finite());
+    let number = |word: &str| figure(word).filter(|number| *number > 0.0);
     let (work, nanoseconds, rate) = match rest {
         ["pair", bytes, "ns", time] => (names::pair(bytes.parse().ok()?), number(time)?, None),
         ["random_live1000", _, "ns", time] => (names::live(), number(time)?, None),
@@ -78,7 +79,12 @@ fn parse(line: &str) -> Option<Found> {
             let work = names::threads(threads.into(), THREADS_BYTES);
             (work, time, (threads > 1).then_some(rate))
         }
-        ["replay", file, "ops", _, "ns/op", time, ..] => {
+        // What follows are other figures with their names, and nothing that says how it ended.
+        ["replay", file, "ops", _, "ns/op", time, more @ ..]
+            if more
+                .chunks(2)
+                .all(|pair| pair.len() == 2 && figure(pair[1]).is_some()) =>
+        {
             let file = Path::new(file).file_name()?.to_str()?;
             let trace = file.split('.').next()?;
             (names::replay(trace), number(time)?, None)
@@ -162,6 +168,10 @@ mod tests {
             "rmm pool pair 1024 ns nan",
             "rmm pool threads 16 Mpairs/s 0.00",
             "rmm pool replay a.trace FAILED out of memory",
+            "rmm pool replay a.trace ops 5 ns/op 9 FAILED",
+            "rmm pool replay a.trace ops 5 ns/op 9 peak_live 5 FAILED memory",
+            "rmm pool replay a.trace ops 5 ns/op inf",
+            "torch default latency embed13 free max ns inf",
             "jemalloc pool pair 1024 ns 5",
             "Traceback (most recent call last):",
         ] {

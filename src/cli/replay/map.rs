@@ -133,11 +133,11 @@ impl<'t> Map<'t> {
         let picture = Picture::of_pool(&moment.layout, |piece| match live.get(&piece.address) {
             Some(live) => {
                 let site = self.trace.site(live.block);
-                (live.stream.into(), site.unwrap_or("").to_owned())
+                (Some(live.stream.into()), site.unwrap_or("").to_owned())
             }
             None => {
                 let stream = self.streams.get(&piece.stream).copied();
-                (stream.unwrap_or_default().into(), String::new())
+                (stream.map(Into::into), String::new())
             }
         });
         Picture {
