@@ -208,7 +208,7 @@ where
     /// # Errors
     /// As [`allocate`](Self::allocate); [`AllocateError::NoFit`] also when the place that was
     /// found ranks higher.
-    #[inline]
+    #[inline(always)]
     pub fn allocate_below(
         &mut self,
         size: u64,
@@ -295,7 +295,7 @@ where
 
     /// Makes part of a free block a used one. What is left over on its right, or else on
     /// its left, keeps the node, and its place in the list if its class is the same.
-    #[inline]
+    #[inline(always)]
     fn carve(
         &mut self,
         at: u32,
@@ -303,16 +303,29 @@ where
         size: u64,
         data: H::Data,
     ) -> Result<Block, AllocateError> {
-        let &Node { before, after, .. } = self.chain.node(at);
-        let whole = self.chain.node(at).piece();
-        let (left, right) = (start - whole.offset, whole.end() - (start + size));
-        let (spare, needed) = (
-            self.chain.spare(),
-            u32::from(left > 0) + u32::from(right > 0),
-        );
+        let node = self.chain.node(at);
+        let left = u32::from(start > node.offset);
+        let right = u32::from(node.end() > start + size);
+        let (spare, needed) = (self.chain.spare(), left + right);
         if needed > spare {
             return Err(AllocateError::NoNodes(needed - spare));
         }
+        let (node, serial) = self.cut(at, start, size, data);
+        Ok(Block {
+            offset: start,
+            size,
+            serial,
+            node,
+            heap: self.number,
+        })
+    }
+
+    /// What `carve` does once the nodes are there: the block's node, and its life.
+    #[inline]
+    fn cut(&mut self, at: u32, start: u64, size: u64, data: H::Data) -> (u32, u64) {
+        let &Node { before, after, .. } = self.chain.node(at);
+        let whole = self.chain.node(at).piece();
+        let (left, right) = (start - whole.offset, whole.end() - (start + size));
         // The hooks are asked before anything changes: they may panic.
         let rest = |offset, size| Piece {
             offset,
@@ -346,13 +359,7 @@ where
         let node = self.chain.node_mut(used);
         (node.offset, node.size) = (start, size);
         (node.serial, node.data) = (serial, data);
-        Ok(Block {
-            offset: start,
-            size,
-            serial,
-            node: used,
-            heap: self.number,
-        })
+        (used, serial)
     }
 
     /// Frees a block, merges it with its free neighbours where the hooks allow it, and

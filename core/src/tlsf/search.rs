@@ -10,27 +10,46 @@ use super::{Hooks, Node, Tlsf};
 /// what was tried.
 const SURE_CLASSES: usize = 8;
 
-/// A free block that holds the request. The best one is the least.
+/// A free block that holds the request, or none: a pair of words, so that it is passed in
+/// registers. What else is to know of it is in its node.
 #[derive(Clone, Copy)]
 pub(super) struct Fit {
     pub(super) rank: u64,
-    size: u64,
-    offset: u64,
     pub(super) node: u32,
 }
 
 impl Fit {
+    const NONE: Self = Self {
+        rank: u64::MAX,
+        node: NONE,
+    };
+
+    #[inline(always)]
+    fn is_some(self) -> bool {
+        self.node != NONE
+    }
+}
+
+/// What the blocks of one class are compared by. The best one is the least.
+#[derive(Clone, Copy)]
+struct Key {
+    rank: u64,
+    size: u64,
+    offset: u64,
+}
+
+impl Key {
     /// One comparison without branches: which of two blocks is smaller cannot be foretold.
     #[inline(always)]
     fn beats(&self, other: &Self) -> bool {
-        let low = |fit: &Self| {
+        let low = |key: &Self| {
             if cfg!(mutant = "tlsf_highest_among_equals") {
-                !fit.offset
+                !key.offset
             } else {
-                fit.offset
+                key.offset
             }
         };
-        let key = |fit: &Self| u128::from(fit.size) << 64 | u128::from(low(fit));
+        let key = |key: &Self| u128::from(key.size) << 64 | u128::from(low(key));
         (self.rank < other.rank) | ((self.rank == other.rank) & (key(self) < key(other)))
     }
 }
@@ -57,33 +76,33 @@ where
             Some(padded) => Class::covering(padded / GRANULE),
             None => END,
         };
-        let fit = match self.try_few(own, sure, size, align) {
-            Some(fit) => fit,
-            None => self.try_more(own, sure, size, align)?,
-        };
-        let further = H::FURTHER > 0 && !cfg!(mutant = "tlsf_no_further_look");
-        let fit = if further && fit.rank > 0 {
-            self.cheaper(fit, size, align)
-        } else {
-            fit
-        };
-        Some((fit, fit.offset + padding(fit.offset, align)))
+        let mut fit = self.try_few(own, sure, size, align);
+        if !fit.is_some() {
+            fit = self.try_more(own, sure, size, align);
+        }
+        if !fit.is_some() {
+            return None;
+        }
+        if H::FURTHER > 0 && fit.rank > 0 && !cfg!(mutant = "tlsf_no_further_look") {
+            fit = self.cheaper(fit, size, align);
+        }
+        let offset = self.chain.node(fit.node).offset;
+        Some((fit, offset + padding(offset, align)))
     }
 
     /// `fit`, or a larger block of a lower rank.
     #[cold]
+    #[inline(never)]
     fn cheaper(&self, fit: Fit, size: u64, align: u64) -> Fit {
         let mut best = fit;
         let mut left = H::FURTHER;
-        let mut class = Self::class(fit.size);
+        let mut class = Self::class(self.chain.node(fit.node).size);
         while left > 0 && best.rank > 0 {
             let Some(next) = self.index.first_from(class.next()) else {
                 break;
             };
             let (found, seen) = self.best(next, left, size, align);
-            if let Some(found) = found
-                && found.rank < best.rank
-            {
+            if found.is_some() && found.rank < best.rank {
                 best = found;
             }
             (class, left) = (next, left - seen);
@@ -93,16 +112,19 @@ where
 
     /// Tries a bounded number of blocks, first of the request's own class.
     #[inline(always)]
-    fn try_few(&self, own: Class, sure: Class, size: u64, align: u64) -> Option<Fit> {
-        let mut class = self.index.first_from(own)?;
+    fn try_few(&self, own: Class, sure: Class, size: u64, align: u64) -> Fit {
+        let Some(mut class) = self.index.first_from(own) else {
+            return Fit::NONE;
+        };
         if class < sure {
             let (best, _) = self.best(class, H::TRIES, size, align);
             if best.is_some() {
                 return best;
             }
-            class = self.index.first_from(class.next())?;
-            if class < sure {
-                return self.try_aligned(class, sure, size, align);
+            match self.index.first_from(class.next()) {
+                None => return Fit::NONE,
+                Some(next) if next < sure => return self.try_aligned(next, sure, size, align),
+                Some(next) => class = next,
             }
         } else if class == own {
             return self.best(class, H::CANDIDATES.max(1), size, align).0;
@@ -112,7 +134,7 @@ where
 
     /// The rest of `try_few` for alignments that leave more than one class uncertain.
     #[inline(never)]
-    fn try_aligned(&self, mut class: Class, sure: Class, size: u64, align: u64) -> Option<Fit> {
+    fn try_aligned(&self, mut class: Class, sure: Class, size: u64, align: u64) -> Fit {
         let mut left = H::TRIES;
         while class < sure && left > 0 {
             let (best, seen) = self.best(class, left, size, align);
@@ -120,16 +142,22 @@ where
                 return best;
             }
             left -= seen;
-            class = self.index.first_from(class.next())?;
+            match self.index.first_from(class.next()) {
+                Some(next) => class = next,
+                None => return Fit::NONE,
+            }
         }
-        let class = self.index.first_from(class.max(sure))?;
-        self.best(class, H::TRIES.max(1), size, align).0
+        match self.index.first_from(class.max(sure)) {
+            Some(class) => self.best(class, H::TRIES.max(1), size, align).0,
+            None => Fit::NONE,
+        }
     }
 
     /// A bounded number of blocks of the next classes that surely fit, where only the hooks
     /// can have forbidden what was tried before; and then everything.
     #[cold]
-    fn try_more(&self, own: Class, sure: Class, size: u64, align: u64) -> Option<Fit> {
+    #[inline(never)]
+    fn try_more(&self, own: Class, sure: Class, size: u64, align: u64) -> Fit {
         let mut from = sure;
         let classes = if cfg!(mutant = "tlsf_larger_classes_not_tried") {
             0
@@ -150,9 +178,9 @@ where
     }
 
     /// The best fit in the first class that has any.
-    fn try_all(&self, own: Class, size: u64, align: u64) -> Option<Fit> {
+    fn try_all(&self, own: Class, size: u64, align: u64) -> Fit {
         if cfg!(mutant = "tlsf_no_complete_scan") {
-            return None;
+            return Fit::NONE;
         }
         let mut from = own;
         while let Some(class) = self.index.first_from(from) {
@@ -162,19 +190,19 @@ where
             }
             from = class.next();
         }
-        None
+        Fit::NONE
     }
 
     /// The best fit among the first `count` blocks of a class, and how many were seen.
     #[inline(always)]
-    fn best(&self, class: Class, count: usize, size: u64, align: u64) -> (Option<Fit>, usize) {
+    fn best(&self, class: Class, count: usize, size: u64, align: u64) -> (Fit, usize) {
         let nodes = self.chain.nodes();
-        let mut best = Fit {
+        let mut best = Key {
             rank: u64::MAX,
             size: u64::MAX,
             offset: u64::MAX,
-            node: NONE,
         };
+        let mut found = NONE;
         let mut at = self.index.head(class);
         let mut seen = 0;
         while seen < count {
@@ -188,21 +216,21 @@ where
             } else {
                 None
             };
-            let fit = Fit {
+            let key = Key {
                 rank: rank.unwrap_or(u64::MAX),
                 size: node.size,
                 offset: node.offset,
-                node: at,
             };
-            let better = rank.is_some() & fit.beats(&best);
-            best.rank = select_unpredictable(better, fit.rank, best.rank);
-            best.size = select_unpredictable(better, fit.size, best.size);
-            best.offset = select_unpredictable(better, fit.offset, best.offset);
-            best.node = select_unpredictable(better, fit.node, best.node);
+            let better = rank.is_some() & key.beats(&best);
+            best.rank = select_unpredictable(better, key.rank, best.rank);
+            best.size = select_unpredictable(better, key.size, best.size);
+            best.offset = select_unpredictable(better, key.offset, best.offset);
+            found = select_unpredictable(better, at, found);
             at = node.next;
             seen += 1;
         }
-        ((best.node != NONE).then_some(best), seen)
+        let rank = best.rank;
+        (Fit { rank, node: found }, seen)
     }
 }
 

@@ -69,13 +69,25 @@ impl Central {
 
     /// A block whose pages are all there. `None` when there is none, or it would be dearer
     /// than asking the driver.
-    #[inline]
+    #[inline(always)]
     pub(super) fn ready(&mut self, want: Want) -> Option<(Block, Stamp)> {
         let found = self
             .heap
             .allocate_ready(want.bytes, want.align, want.stream)?;
         self.note_peak();
         Some(found)
+    }
+
+    /// As `ready`, with a header: the block's parts never leave the registers for long.
+    #[inline(never)]
+    pub(super) fn wrap_ready(
+        &mut self,
+        pool: *const Pool,
+        want: Want,
+        slot: Slot,
+    ) -> Option<NonNull<Header>> {
+        let (block, _) = self.ready(want)?;
+        Some(self.wrap(pool, block, slot))
     }
 
     /// As `ready`, wherever in a free piece there is a stretch of mapped pages: dear to look

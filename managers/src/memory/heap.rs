@@ -80,6 +80,8 @@ impl Heap {
         added.map(drop)
     }
 
+    #[cold]
+    #[inline(never)]
     fn lend(&mut self) {
         let more = self.tlsf.spare_nodes().max(NODES as u32) as usize;
         let more = more.max(self.blocks().len());
@@ -102,7 +104,7 @@ impl Heap {
 
     /// A block whose pages are all mapped, and the stamp of what it was cut from. `None` where
     /// the best place has not all of them.
-    #[inline]
+    #[inline(always)]
     pub(super) fn allocate_ready(
         &mut self,
         bytes: u64,

@@ -15,39 +15,37 @@ use crate::stream::Stream;
 #[must_use = "a block that is dropped is leaked"]
 pub struct RawBlock {
     piece: NonNull<Header>,
-    address: CUdeviceptr,
-    bytes: u64,
 }
 
 // SAFETY: the block is its holder's alone, whichever thread that is.
 unsafe impl Send for RawBlock {}
-// SAFETY: what is shared is plain data.
+// SAFETY: what is shared of a piece in use does not change, or is atomic.
 unsafe impl Sync for RawBlock {}
 
 impl RawBlock {
     #[inline]
     pub(super) fn new(piece: NonNull<Header>) -> Self {
-        // SAFETY: the piece is ours from now on.
-        let header = unsafe { piece.as_ref() };
-        Self {
-            piece,
-            address: header.address(),
-            bytes: header.bytes(),
-        }
+        Self { piece }
+    }
+
+    #[inline]
+    fn header(&self) -> &Header {
+        // SAFETY: the piece is ours, so its header is there.
+        unsafe { self.piece.as_ref() }
     }
 
     /// The device address; 0 for a block of no bytes.
     #[must_use]
     #[inline]
     pub fn address(&self) -> CUdeviceptr {
-        self.address
+        self.header().address()
     }
 
     /// Bytes that may be used: what was asked for, rounded up to 256 at least.
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.header().bytes()
     }
 
     /// Frees the block in the order of `stream`, which need not be the one it was allocated on.
@@ -73,6 +71,6 @@ impl RawBlock {
 
 impl fmt::Debug for RawBlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RawBlock({:#x}, {})", self.address, self.bytes)
+        write!(f, "RawBlock({:#x}, {})", self.address(), self.bytes())
     }
 }

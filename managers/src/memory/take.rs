@@ -336,8 +336,7 @@ impl Pool {
             Some(lane) => unsafe { lane.with(|content| self.place_in(content, want, line, slot)) },
             None => {
                 let mut central = self.central.lock();
-                let (block, _) = central.ready(want)?;
-                Some(central.wrap(Arc::as_ptr(self), block, slot))
+                central.wrap_ready(Arc::as_ptr(self), want, slot)
             }
         }
     }
@@ -358,7 +357,6 @@ impl Pool {
             let batches = content.drain_exact();
             batches.for_each(|batch| central.put_all(batch, stamp));
         }
-        let (block, _) = central.ready(want)?;
-        Some(central.wrap(Arc::as_ptr(self), block, slot))
+        central.wrap_ready(Arc::as_ptr(self), want, slot)
     }
 }
