@@ -10,7 +10,7 @@ use super::header::{Header, Headers, Home};
 use super::heap::Heap;
 use super::pool::Pool;
 use super::slab::Slabs;
-use super::stamp::{Stamp, StreamIndex};
+use super::stamp::{Gone, Stamp, StreamIndex};
 
 pub(super) struct Central {
     pub(super) heap: Heap,
@@ -192,6 +192,12 @@ impl Central {
             next = unsafe { piece.as_ref() }.next.get();
             self.put(piece, stamp);
         }
+    }
+
+    /// Makes ready what streams have left that are gone.
+    pub(super) fn forget(&mut self, gone: &Gone) {
+        self.slabs.forget(&mut self.heap, &mut self.headers, gone);
+        self.heap.forget(gone);
     }
 
     /// How many pieces somebody has, and will bring back.

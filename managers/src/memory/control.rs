@@ -62,6 +62,7 @@ impl Pool {
         let before = self.budget.used();
         self.drain();
         self.settle_soon()?;
+        self.reap();
         self.unmap_idle(&mut mapper, usize::MAX)?;
         self.release_cache(&mut mapper, 0)?;
         self.release_chunks(&mut mapper)?;

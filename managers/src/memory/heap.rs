@@ -10,7 +10,7 @@ use cupola_sys::driver::CUdeviceptr;
 
 use super::pages::{Extent, Pages};
 use super::rules::Rules;
-use super::stamp::{Stamp, StreamIndex};
+use super::stamp::{Gone, Stamp, StreamIndex};
 
 /// Sizes are whole granules: what every CUDA allocation is aligned to at least.
 pub(super) const GRANULE: u64 = 256;
@@ -229,6 +229,15 @@ impl Heap {
     /// Merges what has become complete.
     pub(super) fn sweep(&mut self) {
         self.tlsf.coalesce_all();
+    }
+
+    /// Makes ready what streams have freed that are gone, and merges it.
+    pub(super) fn forget(&mut self, gone: &Gone) {
+        self.tlsf.update_free(|piece| gone.without(piece.data));
+        for region in &mut self.rules_mut().regions {
+            region.forget(gone);
+        }
+        self.sweep();
     }
 
     /// Extents that nothing uses, of `count` pages together or a few more, or all there are:

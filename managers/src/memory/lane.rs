@@ -12,6 +12,7 @@ use super::bias::{Bias, Seizure};
 use super::classes::{CLASSES, MOST_PIECES, SLOTS, Slot, capacity};
 use super::header::Header;
 use super::line::Line;
+use super::local::List;
 use super::pool::Pool;
 use super::stamp::Stamp;
 use crate::sync::UnsafeCell;
@@ -332,6 +333,8 @@ pub(crate) struct Lane {
     pub(crate) line: Arc<Line>,
     pub(crate) flow: Flow,
     owner: Weak<Pool>,
+    /// Where its thread looks for it.
+    list: Weak<List>,
     content: UnsafeCell<Content>,
 }
 
@@ -345,6 +348,7 @@ impl Lane {
         Self {
             bias: Bias::new(),
             owner,
+            list: Weak::new(),
             line: Arc::clone(line),
             flow: Flow::default(),
             content: UnsafeCell::new(Content {
@@ -353,6 +357,19 @@ impl Lane {
                 most_exact: MOST_EXACT,
                 filled: 0,
             }),
+        }
+    }
+
+    /// As a lane that its thread finds in this list.
+    pub(super) fn of_thread(mut self, list: &Arc<List>) -> Self {
+        self.list = Arc::downgrade(list);
+        self
+    }
+
+    /// Takes it out of its thread's list, where that would keep its bytes.
+    pub(super) fn leave_thread(self: &Arc<Self>) {
+        if let Some(list) = self.list.upgrade() {
+            list.forget(self);
         }
     }
 

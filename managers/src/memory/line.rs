@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::clock::StreamClock;
+use super::clock::{EVERY, StreamClock};
 use super::depot::Depot;
 use super::stamp::{Stamp, StreamIndex};
 
@@ -27,6 +27,11 @@ impl Line {
     #[inline]
     pub(crate) fn serial(&self) -> u64 {
         self.clock.serial()
+    }
+
+    /// The stream is gone, and nothing of what was put on it runs.
+    pub(super) fn is_over(&self) -> bool {
+        self.clock.done() == EVERY
     }
 
     /// For what is freed on the stream now.

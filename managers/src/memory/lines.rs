@@ -2,7 +2,9 @@
 //! end of the stream, the thread or the pool.
 
 use std::sync::Arc;
+use std::thread;
 
+use super::clock::{ClockCalls, StreamClock};
 use super::lane::{Lane, RECORDED, ROUTED};
 use super::line::Line;
 use super::local;
@@ -10,6 +12,68 @@ use super::pool::{Pool, count, lock};
 use super::stamp::StreamIndex;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
+
+/// Looks for a place while others have lines in hand.
+const TURNS: u32 = 1000;
+
+/// The streams of a pool.
+pub(super) struct Lines {
+    /// By index; 0 is no stream's.
+    table: Vec<Option<Arc<Line>>>,
+    pub(super) count: usize,
+    /// The last index that may be given.
+    pub(super) last: StreamIndex,
+    /// With so many lines it is time to look whose streams are gone.
+    pub(super) look_at: usize,
+    /// Driver calls of clocks whose lines are gone.
+    pub(super) past: ClockCalls,
+}
+
+/// Lines that are not worth a look.
+pub(super) const FEW: usize = 16;
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self {
+            table: Vec::new(),
+            count: 0,
+            last: StreamIndex::MAX,
+            look_at: FEW,
+            past: ClockCalls::default(),
+        }
+    }
+}
+
+impl Lines {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Line>> {
+        self.table.iter().flatten()
+    }
+
+    /// The places of lines, to take them out.
+    pub(super) fn places(&mut self) -> impl Iterator<Item = &mut Option<Arc<Line>>> {
+        self.table.iter_mut()
+    }
+
+    fn find(&self, clock: &StreamClock) -> Option<Arc<Line>> {
+        let mut all = self.all();
+        all.find(|line| line.serial() == clock.serial()).cloned()
+    }
+
+    /// A line at the first place that is free. `None` when none is.
+    fn add(&mut self, clock: &Arc<StreamClock>) -> Option<Arc<Line>> {
+        let vacant = self.table.iter().skip(1).position(Option::is_none);
+        let at = vacant.map_or(self.table.len().max(1), |at| at + 1);
+        let index = StreamIndex::try_from(at).ok();
+        let index = index.filter(|&index| index <= self.last)?;
+        let line = Arc::new(Line::new(index, clock));
+        if self.table.len() <= at {
+            self.table.resize(at + 1, None);
+        }
+        self.table[at] = Some(Arc::clone(&line));
+        self.count += 1;
+        Some(line)
+    }
+}
 
 impl Pool {
     /// The stream's place in this pool.
@@ -19,30 +83,32 @@ impl Pool {
             return Err(Error::WrongContext { what: "the pool" });
         }
         let clock = stream.clock();
-        let mut lines = lock(&self.lines);
-        let is_it = |line: &&Arc<Line>| line.serial() == clock.serial();
-        if let Some(line) = lines.iter().flatten().find(is_it) {
-            return Ok(Arc::clone(line));
+        let mut turns = 0;
+        loop {
+            let mut lines = lock(&self.lines);
+            if let Some(line) = lines.find(clock) {
+                return Ok(line);
+            }
+            if let Some(line) = lines.add(clock) {
+                let mut central = self.central.lock();
+                let rules = central.heap.rules_mut();
+                rules.renew(line.index);
+                if lines.count > 1 {
+                    rules.single = false;
+                }
+                return Ok(line);
+            }
+            drop(lines);
+            let reaped = self.reap();
+            if reaped.lines == 0 && (reaped.held == 0 || turns == TURNS) {
+                return Err(Error::Full {
+                    kind: "streams of a pool",
+                });
+            }
+            // Who has a line in hand gives it back soon.
+            turns += 1;
+            thread::yield_now();
         }
-        // Index 0 is no stream's.
-        let vacant = lines.iter().skip(1).position(Option::is_none);
-        let at = vacant.map_or(lines.len().max(1), |at| at + 1);
-        let index = StreamIndex::try_from(at).map_err(|_| Error::Full {
-            kind: "streams of a pool",
-        })?;
-        let line = Arc::new(Line::new(index, clock));
-        if lines.len() <= at {
-            lines.resize(at + 1, None);
-        }
-        lines[at] = Some(Arc::clone(&line));
-        let streams = lines.iter().flatten().count();
-        let mut central = self.central.lock();
-        let rules = central.heap.rules_mut();
-        rules.renew(index);
-        if streams > 1 {
-            rules.single = false;
-        }
-        Ok(line)
     }
 
     /// This thread's lane for a stream. `None` when the thread ends or the pool is closed.
@@ -56,9 +122,10 @@ impl Pool {
         if self.is_closed() {
             return Ok(None);
         }
-        let make = || {
+        let make = |list: &Arc<local::List>| {
             let line = line.map_or_else(|| self.line(stream), Ok).ok()?;
-            let lane = Arc::new(Lane::new(Arc::downgrade(self), &line));
+            let lane = Lane::new(Arc::downgrade(self), &line).of_thread(list);
+            let lane = Arc::new(lane);
             let mut lanes = lock(&self.lanes);
             if self.is_closed() {
                 return None;
@@ -81,12 +148,18 @@ impl Pool {
             return;
         }
         self.close_lane(lane);
-        let mut lanes = lock(&self.lanes);
-        let before = lanes.len();
-        lanes.retain(|other| !Arc::ptr_eq(other, lane));
-        if lanes.len() < before {
-            self.past.absorb(&lane.flow);
-        }
+        self.strike(|other| Arc::ptr_eq(other, lane));
+    }
+
+    /// Takes lanes off the books that are closed, and whose owners write no more.
+    pub(super) fn strike(&self, is_gone: impl Fn(&Arc<Lane>) -> bool) {
+        lock(&self.lanes).retain(|lane| {
+            let is_gone = is_gone(lane);
+            if is_gone {
+                self.past.absorb(&lane.flow);
+            }
+            !is_gone
+        });
     }
 
     pub(super) fn close_lane(&self, lane: &Lane) {
@@ -118,7 +191,7 @@ impl Pool {
     }
 
     pub(super) fn all_lines(&self) -> Vec<Arc<Line>> {
-        lock(&self.lines).iter().flatten().map(Arc::clone).collect()
+        lock(&self.lines).all().cloned().collect()
     }
 
     /// The last handle is gone. The pool lives on as long as somebody has a piece of it.

@@ -5,11 +5,12 @@
 //! everybody's again after it. The lanes are their pool's, and there as long as it is or until
 //! their thread ends: so whoever has a piece of the pool finds a lane that is there.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell};
 use std::ptr;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use super::lane::Lane;
+use super::pool::lock;
 use crate::sync::per_thread;
 
 /// A lane that was used lately.
@@ -31,10 +32,24 @@ const KNOWN: usize = 16;
 
 per_thread! {
     static LATELY: [Cell<Known>; KNOWN] = [const { Cell::new(NOBODY) }; KNOWN];
-    static LANES: RefCell<Lanes> = RefCell::new(Lanes(Vec::new()));
+    static LANES: Lanes = Lanes(OnceCell::new());
 }
 
-struct Lanes(Vec<Entry>);
+struct Lanes(OnceCell<Arc<List>>);
+
+/// The lanes of a thread. Others only take out what nobody looks for any more.
+#[derive(Default)]
+pub(super) struct List(Mutex<Vec<Entry>>);
+
+impl List {
+    /// Takes a lane out: its stream is gone. Where the list is in use it is left there, for the
+    /// thread itself to find; who looks for a lane may come here with its own list taken.
+    pub(super) fn forget(&self, lane: &Arc<Lane>) {
+        if let Ok(mut entries) = self.0.try_lock() {
+            entries.retain(|entry| !ptr::eq(entry.lane.as_ptr(), Arc::as_ptr(lane)));
+        }
+    }
+}
 
 struct Entry {
     pool: u64,
@@ -49,8 +64,10 @@ fn place(pool: u64, stream: u64) -> usize {
 
 /// The lane of a pool and a stream, if it was used lately.
 ///
-/// The pointer is good as long as the pool is, which the caller has a piece or a handle of, and
-/// until the thread ends, which empties the table first.
+/// The pointer is good as long as the pool is, which the caller has a piece or a handle of, as
+/// long as the stream, which the caller has too, and until the thread ends, which empties the
+/// table first. Lanes of streams that are gone stay in the table: nobody asks for them, as no
+/// other stream has the number.
 #[inline(always)]
 pub(super) fn lately(pool: u64, stream: u64) -> Option<*const Lane> {
     LATELY
@@ -67,20 +84,21 @@ pub(super) fn lately(pool: u64, stream: u64) -> Option<*const Lane> {
 pub(super) fn find(
     pool: u64,
     stream: u64,
-    make: impl FnOnce() -> Option<Arc<Lane>>,
+    make: impl FnOnce(&Arc<List>) -> Option<Arc<Lane>>,
 ) -> Option<Arc<Lane>> {
     LANES
         .try_with(|lanes| {
-            let mut lanes = lanes.try_borrow_mut().ok()?;
+            let list = lanes.0.get_or_init(Arc::default);
+            let mut lanes = lock(&list.0);
             let is_it = |entry: &&Entry| entry.pool == pool && entry.stream == stream;
-            let found = lanes.0.iter().find(is_it);
+            let found = lanes.iter().find(is_it);
             let lane = match found.and_then(|entry| entry.lane.upgrade()) {
                 Some(lane) => lane,
                 None => {
-                    // Those of pools that are gone.
-                    lanes.0.retain(|entry| entry.lane.strong_count() > 0);
-                    let lane = make()?;
-                    lanes.0.push(Entry {
+                    // Those of pools and streams that are gone.
+                    lanes.retain(|entry| entry.lane.strong_count() > 0);
+                    let lane = make(list)?;
+                    lanes.push(Entry {
                         pool,
                         stream,
                         lane: Arc::downgrade(&lane),
@@ -109,7 +127,12 @@ impl Drop for Lanes {
     fn drop(&mut self) {
         // First of all: frees of other destructors of this thread come later.
         forget();
-        for lane in self.0.drain(..).filter_map(|entry| entry.lane.upgrade()) {
+        let Some(list) = self.0.get() else {
+            return;
+        };
+        // Not within the lock: others may want a lane out of the list that is retired here.
+        let lanes = std::mem::take(&mut *lock(&list.0));
+        for lane in lanes.into_iter().filter_map(|entry| entry.lane.upgrade()) {
             lane.retire();
         }
     }

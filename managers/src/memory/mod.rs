@@ -45,6 +45,7 @@ mod plan;
 mod pool;
 mod put;
 mod raw;
+mod reap;
 mod record;
 mod rules;
 pub(crate) mod short;

@@ -21,7 +21,7 @@
 
 use cupola_sys::driver::CUdeviceptr;
 
-use super::stamp::Stamp;
+use super::stamp::{Gone, Stamp};
 use super::vmm::MemoryHandle;
 
 /// The smallest page that the tables are made for: the granularity of every device so far.
@@ -185,6 +185,13 @@ impl Pages {
             for page in pages {
                 page.freed = stamp(page.freed);
             }
+        }
+    }
+
+    /// Nobody has freed what streams have freed that are gone.
+    pub(super) fn forget(&mut self, gone: &Gone) {
+        for page in &mut self.table {
+            page.freed = gone.without(page.freed);
         }
     }
 

@@ -22,7 +22,7 @@ use super::header::Header;
 use super::history::History;
 use super::keep::Keep;
 use super::lane::{Flow, Lane};
-use super::line::Line;
+use super::lines::Lines;
 use super::mapper::Mapper;
 use super::names::Name;
 use super::pages::LEAST_PAGE;
@@ -95,7 +95,9 @@ pub(crate) struct Pool {
     pub(super) config: PoolConfig,
     pub(super) central: Short<Central>,
     pub(super) mapper: Mutex<Mapper>,
-    pub(super) lines: Mutex<Vec<Option<Arc<Line>>>>,
+    pub(super) lines: Mutex<Lines>,
+    /// Held by the one who looks whose streams are gone.
+    pub(super) reaper: Mutex<()>,
     pub(super) lanes: Mutex<Vec<Arc<Lane>>>,
     /// What went through lanes that are gone, and past all lanes.
     pub(super) past: Flow,
@@ -175,6 +177,7 @@ impl Pool {
             central: Short::new(Central::new()),
             mapper: Mutex::default(),
             lines: Mutex::default(),
+            reaper: Mutex::default(),
             lanes: Mutex::default(),
             past: Flow::default(),
             counters: Counters::default(),

@@ -1,7 +1,8 @@
 //! `Slabs`: small pieces, many to a block of the heap.
 //!
 //! A slab belongs to the stream that it was made for: what that stream frees, it may use again
-//! at once. Slots that another stream has freed wait until they are complete.
+//! at once. Slots that another stream has freed wait until they are complete. A slab whose stream
+//! is gone is nobody's until a stream that needs slots makes it its own.
 
 use std::ptr::NonNull;
 
@@ -11,7 +12,7 @@ use super::classes::{CLASSES, Slot, slots_of_slab};
 use super::header::{Header, Headers, Home};
 use super::heap::Heap;
 use super::pool::Pool;
-use super::stamp::{Stamp, StreamIndex};
+use super::stamp::{Gone, Stamp, StreamIndex};
 
 struct Slab {
     block: Block,
@@ -30,6 +31,27 @@ struct Slab {
     headers: Box<[NonNull<Header>]>,
 }
 
+impl Slab {
+    /// When another stream than the slab's has freed a slot.
+    fn freed_of(&self, number: u32) -> Stamp {
+        let Some(header) = self.headers.get(number as usize) else {
+            return Stamp::READY;
+        };
+        // SAFETY: a slot that another stream has freed is free, and a free slot's header is the
+        // slab's.
+        unsafe { header.as_ref() }.freed.get()
+    }
+}
+
+/// The numbers of the bits that are set.
+fn bits(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let number = (word != 0).then(|| word.trailing_zeros())?;
+        word &= word - 1;
+        Some(number)
+    })
+}
+
 /// All slabs of a pool.
 #[derive(Default)]
 pub(super) struct Slabs {
@@ -41,6 +63,9 @@ pub(super) struct Slabs {
 
 // SAFETY: the pointers are to headers of the same pool, which slots that are free own.
 unsafe impl Send for Slabs {}
+
+/// What stands for the stream of slabs whose stream is gone.
+const NOBODY: StreamIndex = 0;
 
 fn list_of(stream: StreamIndex, slot: Slot) -> usize {
     usize::from(stream) * CLASSES + slot.number()
@@ -64,7 +89,65 @@ impl Slabs {
         mut give: impl FnMut(NonNull<Header>),
     ) -> u32 {
         let at = list_of(stream, slot);
-        self.take_from(at, heap, want, true, &mut give)
+        loop {
+            let taken = self.take_from(at, heap, want, true, &mut give);
+            if taken > 0 || !self.adopt(slot, stream) {
+                return taken;
+            }
+        }
+    }
+
+    /// Makes a slab with free slots `stream`'s own whose stream is gone. False when there is none.
+    fn adopt(&mut self, slot: Slot, stream: StreamIndex) -> bool {
+        let Some(list) = self.lists.get_mut(list_of(NOBODY, slot)) else {
+            return false;
+        };
+        let Some(id) = list.pop() else {
+            return false;
+        };
+        if let Some(Some(slab)) = self.slabs.get_mut(id as usize) {
+            slab.stream = stream;
+            // What the stream itself has freed, while the slab was nobody's.
+            for number in bits(slab.foreign) {
+                let freed = slab.freed_of(number);
+                if freed.stream() == stream {
+                    slab.foreign &= !(1 << number);
+                    slab.freed = slab.freed.later(freed);
+                }
+            }
+            self.list(list_of(stream, slot)).push(id);
+        }
+        true
+    }
+
+    /// Makes slabs nobody's whose streams are gone: whoever needs slots next adopts them. What
+    /// is free as a whole goes back to the heap.
+    pub(super) fn forget(&mut self, heap: &mut Heap, headers: &mut Headers, gone: &Gone) {
+        for slab in self.slabs.iter_mut().flatten() {
+            for number in bits(slab.foreign) {
+                if gone.has(slab.freed_of(number).stream()) {
+                    slab.foreign &= !(1 << number);
+                }
+            }
+            slab.freed = gone.without(slab.freed);
+            if gone.has(slab.stream) {
+                slab.stream = NOBODY;
+            }
+        }
+        for stream in gone.streams() {
+            for class in 0..CLASSES {
+                let from = usize::from(stream) * CLASSES + class;
+                let slabs = self.lists.get_mut(from).map(std::mem::take);
+                self.list(class).extend(slabs.unwrap_or_default());
+            }
+        }
+        for class in 0..CLASSES {
+            // Backwards: what is released makes room for the last.
+            for at in (0..self.list(class).len()).rev() {
+                let id = self.lists[class][at];
+                self.release(heap, headers, id);
+            }
+        }
     }
 
     /// As `take`, from slabs of other streams whose frees are complete.
@@ -108,15 +191,8 @@ impl Slabs {
                 continue;
             }
             let mut usable = slab.free & !slab.foreign;
-            let mut foreign = slab.free & slab.foreign;
-            while foreign != 0 {
-                let number = foreign.trailing_zeros();
-                foreign &= foreign - 1;
-                // SAFETY: a free slot's header is the slab's.
-                let freed = unsafe { slab.headers[number as usize].as_ref() }
-                    .freed
-                    .get();
-                if heap.rules().is_done(freed) {
+            for number in bits(slab.free & slab.foreign) {
+                if heap.rules().is_done(slab.freed_of(number)) {
                     slab.foreign &= !(1 << number);
                     usable |= 1 << number;
                 }
@@ -200,13 +276,15 @@ impl Slabs {
                 .freed
                 .set(stamp);
         }
-        let (list, whole) = (list_of(slab.stream, slab.slot), slab.free == slab.all);
+        let (slot, whole) = (slab.slot, slab.free == slab.all);
+        let list = list_of(slab.stream, slot);
         if !slab.listed {
             slab.listed = true;
             self.list(list).push(id);
         }
         // One stays for the next request of its class.
-        if whole && self.list(list).len() > 1 {
+        let spare = self.list(list).len() > 1 || list == list_of(NOBODY, slot);
+        if whole && spare {
             self.release(heap, headers, id);
         }
     }

@@ -45,3 +45,39 @@ impl Stamp {
         }
     }
 }
+
+/// Places of streams that are gone, all of whose tickets are complete.
+#[derive(Debug, Default)]
+pub(crate) struct Gone(Vec<bool>);
+
+impl Gone {
+    pub(crate) fn insert(&mut self, stream: StreamIndex) {
+        let at = usize::from(stream);
+        if self.0.len() <= at {
+            self.0.resize(at + 1, false);
+        }
+        self.0[at] = true;
+    }
+
+    #[inline]
+    pub(crate) fn has(&self, stream: StreamIndex) -> bool {
+        self.0.get(usize::from(stream)).copied().unwrap_or(false)
+    }
+
+    /// The places, in order.
+    pub(crate) fn streams(&self) -> impl Iterator<Item = StreamIndex> + '_ {
+        (0..=StreamIndex::MAX)
+            .zip(&self.0)
+            .filter_map(|(at, &gone)| gone.then_some(at))
+    }
+
+    /// What a stamp is without these streams: nothing that runs uses what they have freed.
+    #[inline]
+    pub(crate) fn without(&self, stamp: Stamp) -> Stamp {
+        if self.has(stamp.stream()) && !cfg!(mutant = "reap_keeps_stamps") {
+            Stamp::READY
+        } else {
+            stamp
+        }
+    }
+}

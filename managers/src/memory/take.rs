@@ -109,6 +109,7 @@ impl Pool {
         let (lane, line) = match known {
             Some(lane) => (Some(lane), &lane.line),
             None => {
+                self.reap_if_due();
                 found = self.lane_of(stream)?;
                 match &found {
                     Some(lane) => (Some(&**lane), &lane.line),

@@ -64,6 +64,11 @@ pub struct Usage {
     pub exhausted: u64,
     /// How often unused memory was given back to the device.
     pub trims: u64,
+    /// Streams that the pool has a place for: those that have used it, without those that are
+    /// gone and were found so.
+    pub streams: u64,
+    /// What threads keep of streams, each of a pair: some 25 KB of the host's memory.
+    pub lanes: u64,
     /// Calls of the driver.
     pub calls: DriverCalls,
     /// Bytes of the device that are in use by others: other processes, contexts, libraries,
@@ -103,13 +108,15 @@ impl Pool {
             // Another thread may have left a lock taken; as below.
             return sum;
         }
-        // Under one lock: a lane that ends in between would be in neither.
-        let lanes = lock(&self.lanes);
-        sum.absorb(&self.past);
-        for lane in lanes.iter() {
+        let lanes = {
+            let lanes = lock(&self.lanes);
+            // Within the lock under which lanes go: each counts here or there.
+            sum.absorb(&self.past);
+            lanes.clone()
+        };
+        for lane in &lanes {
             sum.absorb(&lane.flow);
         }
-        drop(lanes);
         sum
     }
 
@@ -179,12 +186,10 @@ impl Pool {
         let cached = free.ready + cache + self.kept_bytes();
         let loose = free.ready - free.largest.min(free.ready);
         let mut calls = self.calls.read();
-        for line in self.all_lines() {
-            let clock = line.clock.calls();
-            calls.record += clock.records;
-            calls.query += clock.queries;
-            calls.wait += clock.waits;
-        }
+        let (streams, clocks) = self.clock_calls();
+        calls.record += clocks.records;
+        calls.query += clocks.queries;
+        calls.wait += clocks.waits;
         let (peak_held, pressure) = (self.peak_held(), self.pressure());
         Ok(Usage {
             live: read(&flow.bytes_out).saturating_sub(read(&flow.bytes_in)),
@@ -212,6 +217,8 @@ impl Pool {
             refused: read(&self.counters.refused),
             exhausted: read(&self.counters.exhausted),
             trims: read(&self.counters.trims),
+            streams,
+            lanes: lock(&self.lanes).len() as u64,
             calls,
             foreign: device_total
                 .saturating_sub(device_free)

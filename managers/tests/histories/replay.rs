@@ -8,7 +8,7 @@ use std::time::Duration;
 use cupola_managers::buffer::Buffer;
 use cupola_managers::memory::{Backing, MemoryPool, PoolConfig, RawBlock, Source};
 use cupola_managers::stream::{Stream, StreamConfig};
-use cupola_managers::{Error, ExecutionManager, Live, ops};
+use cupola_managers::{Context, Error, ExecutionManager, Live, ops};
 use cupola_sim::Machine;
 
 const PAGE: u64 = 2 << 20;
@@ -26,6 +26,11 @@ struct World {
     /// Nothing beyond this may be mapped: the limit, or what was alive when it was lowered.
     most: u64,
     tag: u32,
+    context: Context,
+}
+
+fn new_stream(context: &Context) -> Stream {
+    context.streams().create(StreamConfig::default()).unwrap()
 }
 
 /// The history that `steps` make on a pool of `kind`, with a limit of some `pages`.
@@ -44,10 +49,10 @@ pub(crate) fn replay(kind: u8, pages: u8, steps: impl IntoIterator<Item = [u8; 4
         },
         ..PoolConfig::limit(most)
     };
-    let stream = || context.streams().create(StreamConfig::default()).unwrap();
     let mut world = World {
         pool: context.memory_pool(config).unwrap(),
-        streams: (0..STREAMS).map(|_| stream()).collect(),
+        streams: (0..STREAMS).map(|_| new_stream(&context)).collect(),
+        context: context.clone(),
         gates: [const { None }; STREAMS],
         blocks: Vec::new(),
         buffers: Vec::new(),
@@ -67,7 +72,7 @@ impl World {
     fn apply(&mut self, [kind, a, b, c]: [u8; 4]) {
         let which = usize::from(c) % STREAMS;
         let stream = self.streams[which].clone();
-        match kind % 16 {
+        match kind % 17 {
             0..5 if self.blocks.len() < MOST => {
                 let bytes = u64::from(a) << (b % 16);
                 let align = 1 << (c / 4 % 22);
@@ -124,6 +129,18 @@ impl World {
                 let limit = u64::from(a % 34) * PAGE;
                 self.pool.set_limit(limit).unwrap();
                 self.most = limit.max(self.pool.mapped());
+            }
+            // What runs on it goes on, and so does what its buffers put there.
+            16 => {
+                let gone = std::mem::replace(&mut self.streams[which], new_stream(&self.context));
+                for at in (0..self.blocks.len()).rev() {
+                    if self.blocks[at].1 == which {
+                        free(self.blocks.swap_remove(at).0, &gone);
+                    }
+                }
+                self.context.streams().release(gone.handle()).unwrap();
+                drop((gone, stream));
+                self.context.streams().trim(0).unwrap();
             }
             _ => {
                 // What another thread frees and keeps comes back when it ends.

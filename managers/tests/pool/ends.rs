@@ -104,12 +104,16 @@ fn a_stream_may_go_before_its_frees_are_complete() {
     });
 }
 
-// Without it threads would find no place for streams after many of them came and went.
+// Without it a pool would have no place left for streams after many of them came and went, and
+// keep the host's memory for each.
 #[test]
 fn streams_come_and_go() {
     let bench = Bench::new(Backing::Pages);
     let pool = bench.pool(16 << 20);
-    for _ in 0..300 {
+    // More than there are places.
+    const STREAMS: u64 = 70_000;
+    let (mut most, mut lanes) = (0, 0);
+    for round in 0..STREAMS {
         let stream = bench.stream();
         for bytes in [500, 1 << 20] {
             free(pool.allocate_raw(bytes, 256, &stream).unwrap(), &stream);
@@ -117,9 +121,34 @@ fn streams_come_and_go() {
         bench.context.streams().release(stream.handle()).unwrap();
         drop(stream);
         bench.context.streams().trim(0).unwrap();
+        if round % 100 == 0 {
+            let usage = pool.usage().unwrap();
+            (most, lanes) = (usage.streams.max(most), usage.lanes.max(lanes));
+        }
     }
+    // Some may wait for their last event; it is a matter of microseconds.
+    assert!(most < 1000 && lanes < 1000, "{most} streams, {lanes} lanes");
     assert!(pool.mapped() <= 16 << 20);
-    assert_eq!(pool.usage().unwrap().live, 0);
+    let usage = pool.usage().unwrap();
+    assert_eq!((usage.live, usage.allocations), (0, 2 * STREAMS));
+    assert!(usage.calls.record >= STREAMS, "{usage:?}");
+    drop(pool);
+    bench.finish();
+}
+
+// Without it streams of other code, which have a place for each time they are borrowed, would use
+// all places up.
+#[test]
+fn borrowed_streams_come_and_go() {
+    let bench = Bench::new(Backing::Pages);
+    let pool = bench.pool(16 << 20);
+    for _ in 0..500 {
+        let stream = bench.context.streams().legacy_default().unwrap();
+        free(pool.allocate_raw(1 << 20, 256, &stream).unwrap(), &stream);
+        ops::synchronize(&stream).unwrap();
+    }
+    let usage = pool.usage().unwrap();
+    assert!(usage.streams < 100 && usage.lanes < 100, "{usage:?}");
     drop(pool);
     bench.finish();
 }

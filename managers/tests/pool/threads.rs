@@ -127,3 +127,53 @@ fn a_pool_may_be_looked_at_and_trimmed_while_it_is_used() {
         bench.finish();
     });
 }
+
+// Without it what a stream has left could be two threads' at once while its place is given again,
+// or be lost, where all look for memory.
+#[test]
+fn streams_come_and_go_under_load() {
+    on_both(|bench| {
+        let pool = bench.pool(24 << 20);
+        let (threads, rounds) = (4, 250);
+        std::thread::scope(|scope| {
+            for thread in 0..threads {
+                let (pool, bench) = (&pool, &bench);
+                scope.spawn(move || {
+                    let mut noise = Noise::new(thread + 1);
+                    for round in 0..rounds {
+                        let stream = bench.stream();
+                        let tag = u32::try_from(thread << 16 | round).unwrap();
+                        let buffers: Vec<_> = (0..4)
+                            .map(|_| {
+                                let len = 1 + (noise.below(200_000) >> noise.below(16));
+                                let mut buffer = pool.allocate::<u32>(len as usize, &stream)?;
+                                ops::fill(&mut buffer, tag, &stream)?;
+                                Ok::<_, cupola_managers::Error>(buffer)
+                            })
+                            .map(Result::unwrap)
+                            .collect();
+                        for buffer in &buffers {
+                            let mut words = vec![0; buffer.len()];
+                            ops::read(buffer, &mut words, &stream).unwrap();
+                            assert!(words.iter().all(|&word| word == tag));
+                        }
+                        if noise.below(8) == 0 {
+                            pool.trim().unwrap();
+                        }
+                        bench.context.streams().release(stream.handle()).unwrap();
+                        drop((buffers, stream));
+                        bench.context.streams().trim(0).unwrap();
+                    }
+                });
+            }
+        });
+        let usage = pool.usage().unwrap();
+        assert_eq!((usage.live, usage.blocks), (0, 0));
+        assert_eq!(usage.allocations, threads * rounds * 4);
+        assert!(usage.streams < 200, "{usage:?}");
+        trim_to(&pool, 0);
+        assert_eq!(bench.on_device(), 0);
+        drop(pool);
+        bench.finish();
+    });
+}
