@@ -301,6 +301,8 @@ fn what_cannot_be_replayed_is_refused_at_once() {
         ("empty.json", b"{\"device_traces\": [[]]}"),
     ] {
         let file = write(folder, name, bytes);
+        let (code, text) = refused(&["run", "--device", "sim", "--trace", &file]);
+        assert_eq!(code, Some(5), "{text}");
         let (code, text) = refused(&["replay", "--device", "sim", &file]);
         assert_eq!(code, Some(5), "{text}");
         assert!(

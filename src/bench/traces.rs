@@ -24,11 +24,7 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<(String, Trace)>, Unread> {
 
 fn read_one(path: &Path) -> Result<(String, Trace), Unread> {
     let file = File::open(path).map_err(TraceError::from);
-    let trace = file.and_then(Trace::read).and_then(|trace| {
-        // A download that failed leaves an empty file; figures of nothing are none.
-        let any = !trace.operations().is_empty();
-        any.then_some(trace).ok_or(TraceError::Empty)
-    });
+    let trace = file.and_then(Trace::read).and_then(Trace::not_empty);
     let trace = trace.map_err(|error| (path.display().to_string(), error))?;
     let name = path.file_name().unwrap_or(path.as_os_str());
     let name = name.to_string_lossy();

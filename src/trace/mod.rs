@@ -129,6 +129,16 @@ impl Trace {
         }
     }
 
+    /// The trace, if there is anything in it to replay: figures of nothing are none, and a check
+    /// of nothing passes.
+    ///
+    /// # Errors
+    /// [`TraceError::Empty`].
+    pub fn not_empty(self) -> Result<Self, TraceError> {
+        let any = !self.operations.is_empty();
+        any.then_some(self).ok_or(TraceError::Empty)
+    }
+
     /// The operations in order.
     #[must_use]
     pub fn operations(&self) -> &[Operation] {

@@ -41,7 +41,9 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     }
 
     let trace = match named {
-        Some((path, file)) => Trace::read(file).map_err(|error| Failure::file(path, error))?,
+        Some((path, file)) => Trace::read(file)
+            .and_then(Trace::not_empty)
+            .map_err(|error| Failure::file(path, error))?,
         None => Trace::read(trace::EMBED13)?,
     };
     let source = match named_source {
