@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cupola_sys::driver::CUdeviceptr;
 
 use super::BufferHandle;
-use crate::context::Kind;
 use crate::error::{Error, Quiet, Result};
 use crate::memory::{Ask, Header, Pool};
 use crate::registry::Seat;
@@ -146,9 +145,8 @@ impl Block {
     /// far as anyone knows.
     fn give_up(&mut self) {
         self.gone = true;
-        let pool = self.pool();
-        pool.core().ledger().add(Kind::Abandoned, 1);
-        pool.abandon(self.piece);
+        // SAFETY: the piece is the block's, which is gone.
+        unsafe { Pool::abandon(self.piece) };
     }
 }
 

@@ -11,6 +11,7 @@ use super::local;
 use super::pool::Pool;
 use super::record::CallSite;
 use super::stamp::Stamp;
+use crate::context::Kind;
 use crate::error::Result;
 use crate::stream::Stream;
 
@@ -154,21 +155,32 @@ impl Pool {
 
     /// Gives a piece up that may still be used: nobody will bring it back, and its memory stays
     /// where it is for ever.
-    pub(crate) fn abandon(&self, piece: NonNull<Header>) {
-        if self.core.not_forked().is_err() {
+    ///
+    /// # Safety
+    /// The caller has the piece, and gives it away.
+    pub(crate) unsafe fn abandon(piece: NonNull<Header>) {
+        // SAFETY: the piece is the caller's, so its pool is there; the count goes up before the
+        // piece is given away, so that the pool outlives this.
+        let pool = unsafe {
+            let pool = piece.as_ref().pool();
+            Arc::increment_strong_count(pool);
+            Arc::from_raw(pool)
+        };
+        pool.core.ledger().add(Kind::Abandoned, 1);
+        if pool.core.not_forked().is_err() {
             return;
         }
         {
             // SAFETY: the piece is the caller's, who gives it away.
             let header = unsafe { piece.as_ref() };
-            self.note_put(header, Action::Abandon, (0, Stamp::READY), None);
-            let mut central = self.central.lock();
-            self.end(header);
+            pool.note_put(header, Action::Abandon, (0, Stamp::READY), None);
+            let mut central = pool.central.lock();
+            pool.end(header);
             header.withhold(Some(Withheld::Abandoned));
             central.abandoned += 1;
         }
-        // Last of all: the pool may go with this.
-        drop(self.keep.let_go(|| self.is_over()));
+        // The last piece: the pool goes with this, after all locks.
+        drop(pool.keep.let_go(|| pool.is_over()));
     }
 
     /// Whether nobody has a piece any more.
