@@ -36,6 +36,11 @@ where
     S: AsRef<[Node<H::Data>]> + AsMut<[Node<H::Data>]>,
     H: Hooks,
 {
+    /// How many blocks are allocated. Unlike [`usage`](Self::usage) this takes constant time.
+    pub const fn used_blocks(&self) -> u32 {
+        self.used_blocks
+    }
+
     /// The account. Everything is kept up to date but the largest free block, for which all
     /// blocks of the highest class are looked at: the time is linear in their number.
     pub fn usage(&self) -> HeapUsage {

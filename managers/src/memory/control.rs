@@ -73,14 +73,13 @@ impl Pool {
         let mut names: HashMap<&'static str, NamedUsage> = HashMap::new();
         // In a fork another thread may have left the lock taken.
         if self.core.not_forked().is_ok() {
-            let central = self.central.lock();
-            for header in central.headers.all() {
+            self.with_headers(|header| {
                 if let (Some(bytes), Some(name)) = (header.requested(), header.name()) {
                     let usage = names.entry(name).or_default();
                     usage.blocks += 1;
                     usage.bytes += bytes;
                 }
-            }
+            });
         }
         let mut names: Vec<_> = names.into_iter().collect();
         names.sort_by(|a, b| b.1.bytes.cmp(&a.1.bytes).then(a.0.cmp(b.0)));

@@ -232,6 +232,12 @@ impl Headers {
             .filter(move |header| !free.contains(&ptr::from_ref(*header).cast_mut()))
     }
 
+    /// Some of the headers there are, in use or not: `None` after the last of these sections, which
+    /// are short. They begin with section 0, and none of them ever goes.
+    pub(crate) fn section(&self, number: usize) -> Option<&[Header]> {
+        self.chunks.get(number).map(|chunk| &**chunk)
+    }
+
     /// Every header there is, in use or not.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Header> {
         self.chunks.iter().flat_map(|chunk| chunk.iter())

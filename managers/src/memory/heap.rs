@@ -285,7 +285,7 @@ impl Heap {
 
     /// Blocks that were carved and not freed.
     pub(super) fn used_blocks(&self) -> u64 {
-        u64::from(self.tlsf.usage().used_blocks)
+        u64::from(self.tlsf.used_blocks())
     }
 }
 

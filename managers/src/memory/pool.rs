@@ -219,19 +219,30 @@ impl Pool {
         self.flow().buffers_out.load(Ordering::Relaxed)
     }
 
-    /// Calls `work` with every header of a buffer that is alive. Nothing is allocated or freed
-    /// meanwhile, but for what is just on its way to its user.
+    /// Calls `work` with every header of a buffer that is alive now, unless it is freed before its
+    /// turn. It is not freed meanwhile: who frees it has its lane, or the central lock.
     pub(crate) fn with_buffers(&self, mut work: impl FnMut(&Header)) {
         let lanes = lock(&self.lanes);
         // What was stored before this call is seen by whoever is alive only after it.
         self.barrier.heavy();
         let _seized: Vec<_> = lanes.iter().map(|lane| lane.bias.seize()).collect();
-        let central = self.central.lock();
-        central
-            .headers
-            .all()
-            .filter(|header| header.is_buffer())
-            .for_each(&mut work);
+        self.with_headers(|header| {
+            if header.is_buffer() {
+                work(header);
+            }
+        });
+    }
+
+    /// Calls `work` with every header there is, in use or not, within the central lock, which is
+    /// given up in between: who waits for it does not wait for all.
+    pub(super) fn with_headers(&self, mut work: impl FnMut(&Header)) {
+        for number in 0.. {
+            let central = self.central.lock();
+            let Some(headers) = central.headers.section(number) else {
+                break;
+            };
+            headers.iter().for_each(&mut work);
+        }
     }
 }
 

@@ -26,8 +26,8 @@ struct Slab {
     all: u64,
     /// When the slab's own stream has freed last.
     freed: Stamp,
-    /// Whether it is in the list of its stream and class.
-    listed: bool,
+    /// Where in the list of its stream and class it is; `None` without free slots.
+    listed: Option<u32>,
     headers: Box<[NonNull<Header>]>,
 }
 
@@ -59,6 +59,8 @@ pub(super) struct Slabs {
     vacant: Vec<u32>,
     /// Slabs with free slots, by stream and class.
     lists: Vec<Vec<u32>>,
+    /// Slots in use, and slabs.
+    count: (u64, u64),
 }
 
 // SAFETY: the pointers are to headers of the same pool, which slots that are free own.
@@ -72,11 +74,34 @@ fn list_of(stream: StreamIndex, slot: Slot) -> usize {
 }
 
 impl Slabs {
-    fn list(&mut self, at: usize) -> &mut Vec<u32> {
+    /// Puts a slab into the list of its stream and class.
+    fn enlist(&mut self, id: u32) {
+        let Some(Some(slab)) = self.slabs.get_mut(id as usize) else {
+            return;
+        };
+        let at = list_of(slab.stream, slab.slot);
         if self.lists.len() <= at {
             self.lists.resize_with(at + 1, Vec::new);
         }
-        &mut self.lists[at]
+        slab.listed = Some(self.lists[at].len() as u32);
+        self.lists[at].push(id);
+    }
+
+    /// Takes a slab out of its list: the list's last takes its place.
+    fn delist(&mut self, id: u32) {
+        let Some(Some(slab)) = self.slabs.get_mut(id as usize) else {
+            return;
+        };
+        let Some(place) = slab.listed.take() else {
+            return;
+        };
+        let list = &mut self.lists[list_of(slab.stream, slab.slot)];
+        list.swap_remove(place as usize);
+        if let Some(&moved) = list.get(place as usize)
+            && let Some(Some(moved)) = self.slabs.get_mut(moved as usize)
+        {
+            moved.listed = Some(place);
+        }
     }
 
     /// Takes up to `want` free slots of a class that `stream` may use.
@@ -99,12 +124,11 @@ impl Slabs {
 
     /// Makes a slab with free slots `stream`'s own whose stream is gone. False when there is none.
     fn adopt(&mut self, slot: Slot, stream: StreamIndex) -> bool {
-        let Some(list) = self.lists.get_mut(list_of(NOBODY, slot)) else {
+        let left = self.lists.get(list_of(NOBODY, slot));
+        let Some(&id) = left.and_then(|list| list.last()) else {
             return false;
         };
-        let Some(id) = list.pop() else {
-            return false;
-        };
+        self.delist(id);
         if let Some(Some(slab)) = self.slabs.get_mut(id as usize) {
             slab.stream = stream;
             // What the stream itself has freed, while the slab was nobody's.
@@ -115,38 +139,36 @@ impl Slabs {
                     slab.freed = slab.freed.later(freed);
                 }
             }
-            self.list(list_of(stream, slot)).push(id);
         }
+        self.enlist(id);
         true
     }
 
     /// Makes slabs nobody's whose streams are gone: whoever needs slots next adopts them. What
     /// is free as a whole goes back to the heap.
     pub(super) fn forget(&mut self, heap: &mut Heap, headers: &mut Headers, gone: &Gone) {
-        for slab in self.slabs.iter_mut().flatten() {
+        for id in 0..self.slabs.len() as u32 {
+            let Some(Some(slab)) = self.slabs.get_mut(id as usize) else {
+                continue;
+            };
             for number in bits(slab.foreign) {
                 if gone.has(slab.freed_of(number).stream()) {
                     slab.foreign &= !(1 << number);
                 }
             }
             slab.freed = gone.without(slab.freed);
-            if gone.has(slab.stream) {
+            if !gone.has(slab.stream) {
+                continue;
+            }
+            let listed = slab.listed.is_some();
+            self.delist(id);
+            if let Some(Some(slab)) = self.slabs.get_mut(id as usize) {
                 slab.stream = NOBODY;
             }
-        }
-        for stream in gone.streams() {
-            for class in 0..CLASSES {
-                let from = usize::from(stream) * CLASSES + class;
-                let slabs = self.lists.get_mut(from).map(std::mem::take);
-                self.list(class).extend(slabs.unwrap_or_default());
+            if listed {
+                self.enlist(id);
             }
-        }
-        for class in 0..CLASSES {
-            // Backwards: what is released makes room for the last.
-            for at in (0..self.list(class).len()).rev() {
-                let id = self.lists[class][at];
-                self.release(heap, headers, id);
-            }
+            self.release(heap, headers, id);
         }
     }
 
@@ -179,12 +201,11 @@ impl Slabs {
         give: &mut impl FnMut(NonNull<Header>),
     ) -> u32 {
         let mut taken = 0;
-        let mut index = self.list(at).len();
+        let mut index = self.lists.get(at).map_or(0, Vec::len);
         while index > 0 && taken < want {
             index -= 1;
             let id = self.lists[at][index];
             let Some(Some(slab)) = self.slabs.get_mut(id as usize) else {
-                self.lists[at].swap_remove(index);
                 continue;
             };
             if !own && !heap.rules().is_done(slab.freed) {
@@ -205,10 +226,10 @@ impl Slabs {
                 taken += 1;
             }
             if slab.free == 0 {
-                slab.listed = false;
-                self.lists[at].swap_remove(index);
+                self.delist(id);
             }
         }
+        self.count.0 += u64::from(taken);
         taken
     }
 
@@ -244,14 +265,15 @@ impl Slabs {
             foreign: 0,
             all,
             freed,
-            listed: true,
+            listed: None,
             headers,
         };
         match self.slabs.get_mut(id as usize) {
             Some(place) => *place = Some(slab),
             None => self.slabs.push(Some(slab)),
         }
-        self.list(list_of(stream, slot)).push(id);
+        self.count.1 += 1;
+        self.enlist(id);
     }
 
     /// Takes a slot back that was used until `stamp`.
@@ -266,7 +288,9 @@ impl Slabs {
             return;
         };
         let bit = 1 << number;
+        debug_assert_eq!(slab.free & bit, 0, "a slot was freed twice");
         slab.free |= bit;
+        self.count.0 -= 1;
         if stamp.stream() == slab.stream {
             slab.freed = slab.freed.later(stamp);
         } else if !heap.rules().is_done(stamp) {
@@ -276,15 +300,13 @@ impl Slabs {
                 .freed
                 .set(stamp);
         }
-        let (slot, whole) = (slab.slot, slab.free == slab.all);
-        let list = list_of(slab.stream, slot);
-        if !slab.listed {
-            slab.listed = true;
-            self.list(list).push(id);
+        let whole = slab.free == slab.all;
+        let (list, owned) = (list_of(slab.stream, slab.slot), slab.stream != NOBODY);
+        if slab.listed.is_none() {
+            self.enlist(id);
         }
         // One stays for the next request of its class.
-        let spare = self.list(list).len() > 1 || list == list_of(NOBODY, slot);
-        if whole && spare {
+        if whole && !(owned && self.lists[list].len() == 1) {
             self.release(heap, headers, id);
         }
     }
@@ -292,28 +314,22 @@ impl Slabs {
     /// Gives a slab back to the heap if all of it is free, and no other stream's use of it may
     /// still run. Whether it was.
     fn release(&mut self, heap: &mut Heap, headers: &mut Headers, id: u32) -> bool {
-        let Some(place) = self.slabs.get_mut(id as usize) else {
+        let Some(Some(slab)) = self.slabs.get(id as usize) else {
             return false;
         };
-        let Some(slab) = place else {
-            return false;
-        };
-        let pending = |number: usize| {
-            // SAFETY: a free slot's header is the slab's.
-            let freed = unsafe { slab.headers[number].as_ref() }.freed.get();
-            slab.foreign >> number & 1 == 1 && !heap.rules().is_done(freed)
-        };
-        if slab.free != slab.all || (0..slab.headers.len()).any(pending) {
+        let pending = |number| !heap.rules().is_done(slab.freed_of(number));
+        if slab.free != slab.all || bits(slab.foreign).any(pending) {
             return false;
         }
-        let (block, freed, list) = (slab.block, slab.freed, list_of(slab.stream, slab.slot));
-        for &header in &slab.headers {
-            headers.put(header);
+        self.delist(id);
+        if let Some(slab) = self.slabs.get_mut(id as usize).and_then(Option::take) {
+            for &header in &slab.headers {
+                headers.put(header);
+            }
+            self.vacant.push(id);
+            self.count.1 -= 1;
+            heap.free(slab.block, slab.freed);
         }
-        *place = None;
-        self.vacant.push(id);
-        self.list(list).retain(|&other| other != id);
-        heap.free(block, freed);
         true
     }
 
@@ -350,8 +366,9 @@ impl Slabs {
 
     /// Slots in use, and slabs.
     pub(super) fn count(&self) -> (u64, u64) {
-        let used = |slab: &Slab| u64::from((slab.all & !slab.free).count_ones());
-        let there = self.slabs.iter().flatten();
-        (there.clone().map(used).sum(), there.count() as u64)
+        self.count
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -64,13 +64,6 @@ impl Gone {
         self.0.get(usize::from(stream)).copied().unwrap_or(false)
     }
 
-    /// The places, in order.
-    pub(crate) fn streams(&self) -> impl Iterator<Item = StreamIndex> + '_ {
-        (0..=StreamIndex::MAX)
-            .zip(&self.0)
-            .filter_map(|(at, &gone)| gone.then_some(at))
-    }
-
     /// What a stamp is without these streams: nothing that runs uses what they have freed.
     #[inline]
     pub(crate) fn without(&self, stamp: Stamp) -> Stamp {
