@@ -1,0 +1,153 @@
+//! How a replay ends: what does not fit, what is refused, files that cannot be written.
+
+use std::path::Path;
+
+use super::cli::{cupola, output};
+use super::{replay, write};
+
+/// Without it the blocks that were on their way to another thread when a limit turned out too
+/// small were lost: with them the pool, and what it had mapped, for all limits after it.
+#[test]
+fn limits_that_do_not_fit_leave_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let blocks = (0..40_000).map(|block| format!("a {block} 1 0\n"));
+    let text = blocks.collect::<String>() + "f 39999 1\nf 0 1\n";
+    let trace = write(folder, "two.trace", text.as_bytes());
+    let (code, text, report) = replay(folder, &trace, &["--smallest", "--threads", "2"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(report["smallest"]["tried"][0]["fits"], false, "{text}");
+    assert!(report["smallest"]["limit"].is_u64(), "{text}");
+    assert_eq!(report["leaks"]["objects"], 0, "{text}");
+}
+
+/// Without it a figure could be of a replay that failed, or count threads that had nothing to do.
+#[test]
+fn figures_are_of_what_was_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let text = "a 1 3000000 0\na 2 3000000 0\nf 1\na 3 100 0\nf 2\n";
+    let trace = write(folder, "large.trace", text.as_bytes());
+    let (code, text, report) = replay(folder, &trace, &["--unchecked", "--limit", "4Mi"]);
+    assert_eq!(code, Some(1), "{text}");
+    let done = &report["replay"];
+    assert_eq!(
+        (&done["failures"], &done["untimed_failures"]),
+        (&1.into(), &1.into())
+    );
+    assert!(
+        text.contains("failures in the replay without a clock"),
+        "{text}"
+    );
+
+    // One stream, and so one thread that works.
+    let text: String = (0..2000)
+        .map(|block| format!("a {block} 9 0\nf {block}\n"))
+        .collect();
+    let trace = write(folder, "one.trace", text.as_bytes());
+    let (code, text, report) = replay(folder, &trace, &["--unchecked", "--threads", "16"]);
+    assert_eq!(code, Some(0), "{text}");
+    let number = |field: &str| report["replay"][field].as_f64().unwrap();
+    let whole = number("seconds") * 1e9 / 4000.0;
+    assert!(number("nanoseconds") <= whole * 1.001, "{text}");
+}
+
+/// Without it one size that nothing has could end a replay as a failure of the device.
+#[test]
+fn sizes_that_do_not_exist_are_failures_like_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for size in ["9223372036854775808", "18446744073709551615"] {
+        let text = format!("a 1 {size} 0\nf 1\na 2 5 0\nf 2\n");
+        let trace = write(folder, "huge.trace", text.as_bytes());
+        for more in [&[][..], &["--unchecked"]] {
+            let (code, text, report) = replay(folder, &trace, more);
+            assert_eq!(code, Some(1), "{size} {more:?}: {text}");
+            assert_eq!(report["replay"]["failures"], 1, "{text}");
+            assert_eq!(report["replay"]["first_failure"]["operation"], 0);
+        }
+    }
+}
+
+/// Without it a check of nothing could pass, or a replay end in the middle for its streams.
+#[test]
+fn what_cannot_be_replayed_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let refused = |args: &[&str]| {
+        let (code, stdout, stderr) = output(&mut cupola(args));
+        (code, stdout + &stderr)
+    };
+    for (name, bytes) in [
+        ("empty.trace", &b""[..]),
+        ("comments.trace", b"# nothing\n"),
+        ("empty.json", b"{\"device_traces\": [[]]}"),
+    ] {
+        let file = write(folder, name, bytes);
+        let (code, text) = refused(&["run", "--device", "sim", "--trace", &file]);
+        assert_eq!(code, Some(5), "{text}");
+        let (code, text) = refused(&["replay", "--device", "sim", &file]);
+        assert_eq!(code, Some(5), "{text}");
+        assert!(
+            text.contains("nothing in the trace") && text.contains(name),
+            "{text}"
+        );
+        let (code, text) = refused(&[
+            "bench", "alloc", "--quick", "--device", "sim", "--trace", &file,
+        ]);
+        assert_eq!(code, Some(5), "{text}");
+        assert!(
+            text.contains("nothing in the trace") && text.contains(name),
+            "{text}"
+        );
+    }
+
+    let text: String = (0..65_536)
+        .map(|block| format!("a {block} 1 {block}\n"))
+        .collect();
+    let file = write(folder, "streams.trace", text.as_bytes());
+    let (code, text) = refused(&["replay", "--device", "sim", &file]);
+    assert_eq!(code, Some(5), "{text}");
+    assert!(text.contains("65536 streams"), "{text}");
+    let (code, _) = refused(&["replay", "--device", "sim", "--streams", "65536", &file]);
+    assert_eq!(code, Some(2));
+}
+
+/// Without it a replay of hours could end without a figure, for a name that nothing can be
+/// written to.
+#[test]
+fn files_are_made_before_the_replay_and_figures_said_without_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let trace = write(folder, "a.trace", b"a 1 10 0\nf 1\n");
+    let nowhere = folder.join("nowhere").join("a.svg").display().to_string();
+    for option in ["--map", "--snapshot"] {
+        let args = ["replay", "--device", "sim", option, &nowhere, &trace];
+        let (code, stdout, stderr) = output(&mut cupola(&args));
+        assert_eq!(code, Some(5), "{stderr}");
+        assert!(
+            stderr.contains("nowhere") && !stdout.contains("device"),
+            "{stdout}"
+        );
+    }
+
+    // There is room for the file, and none for what is in it.
+    let full = Path::new("/dev/full");
+    if full.exists() {
+        let map = folder.join("a.svg").display().to_string();
+        let more = ["--snapshot", "/dev/full", "--map", &map];
+        let (code, text, report) = replay(folder, &trace, &more);
+        assert_eq!(code, Some(5), "{text}");
+        assert!(
+            text.contains("replay ") && text.contains("while looked at"),
+            "{text}"
+        );
+        let done = &report["replay"];
+        assert_eq!(done["maps"].as_array().unwrap().len(), 1, "{text}");
+        assert!(
+            done["snapshot"].is_null() && done["allocate"].is_null(),
+            "{text}"
+        );
+        assert_eq!(done["observed"], true);
+    }
+}
