@@ -87,24 +87,25 @@ fn hold(stream: &Stream) -> mpsc::Sender<()> {
 // stream of its place had completed something.
 #[test]
 fn what_a_stream_leaves_is_everybodys() {
-    let bench = Bench::new(4);
+    let bench = Bench::new(8);
     let other = bench.stream();
     free(bench.take(700, &other), &other);
     let stream = bench.stream();
-    // One slot of a slab stays in use, and one is freed by the other stream.
+    // One slot of a slab stays in use.
     let slots = [(); 3].map(|()| bench.take(5000, &stream));
-    let large = bench.take(3 * PAGE - (700 << 10), &stream);
-    assert_eq!(bench.pool.mapped(), 3 * PAGE);
+    // One block between two that stay, so that it merges with nothing.
+    let [low, middle, high] = [(); 3].map(|()| bench.take(PAGE, &stream));
+    let place = middle.address();
     let mut live = slots.into_iter();
     let kept = live.next().unwrap();
     live.for_each(|block| free(block, &stream));
-    free(large, &stream);
+    free(middle, &stream);
     ops::synchronize(&stream).unwrap();
     bench.destroy(stream);
     bench.reap_to(1);
     // One that has done nothing has the place now, and its work does not end.
     let next = bench.stream();
-    free(bench.take(100, &next), &next);
+    bench.pool.pool().line(&next).unwrap();
     let held = hold(&next);
     assert_eq!(bench.usage().streams, 2);
     let calls = || DriverCalls {
@@ -114,14 +115,15 @@ fn what_a_stream_leaves_is_everybodys() {
     let before = calls();
     let mapped = bench.pool.mapped();
     let third = bench.stream();
-    let large = bench.take(3 * PAGE - (700 << 10), &third);
+    let large = bench.take(PAGE, &third);
+    assert_eq!(large.address(), place);
     let slot = bench.take(5000, &third);
     assert_eq!(calls(), before);
     assert_eq!(bench.pool.mapped(), mapped);
     assert_eq!(kept.address() / PAGE, slot.address() / PAGE);
-    free(large, &third);
-    free(slot, &third);
-    free(kept, &third);
+    for block in [low, large, high, slot, kept] {
+        free(block, &third);
+    }
     drop(held);
     drop((other, next, third));
     bench.end();
