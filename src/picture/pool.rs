@@ -17,7 +17,7 @@ impl Picture {
         for piece in &layout.blocks {
             let state = match piece.state {
                 BlockState::Live => State::Live,
-                BlockState::Pending => State::Pending,
+                BlockState::Pending | BlockState::Held | BlockState::Abandoned => State::Pending,
                 BlockState::Cached | BlockState::Slot => State::Cached,
                 _ => continue,
             };

@@ -14,7 +14,8 @@ impl Snapshot {
     /// ends, with nothing done in between.
     ///
     /// Each stretch of mapped pages is a segment. A free is complete at once, as it is for its
-    /// own stream; blocks of no bytes are left out. `frames` says who did something; where it
+    /// own stream; blocks of no bytes are left out. A block that was given up is pending for
+    /// ever. `frames` says who did something; where it
     /// says nothing, the line of the recording is taken.
     #[must_use]
     pub fn of_pool(
@@ -27,13 +28,15 @@ impl Snapshot {
             since.as_micros() as u64
         });
         let mut events = Vec::with_capacity(recording.events.len());
-        // Who allocated what is alive.
+        // Who allocated what is alive, or was given up.
         let mut makers: HashMap<u64, Vec<Frame>> = HashMap::new();
+        // How much of that they had asked for.
+        let mut given_up: HashMap<u64, u64> = HashMap::new();
         for done in &recording.events {
             let frames = frames(done).unwrap_or_else(|| line(done));
             let actions: &[Action] = match done.action {
                 // Of no bytes, and so of no address.
-                Did::Allocate | Did::Free if done.address == 0 => &[],
+                Did::Allocate | Did::Free | Did::Abandon if done.address == 0 => &[],
                 Did::Allocate => {
                     makers.insert(done.address, frames.clone());
                     &[Action::Alloc]
@@ -41,6 +44,10 @@ impl Snapshot {
                 Did::Free => {
                     makers.remove(&done.address);
                     &[Action::FreeRequested, Action::FreeCompleted]
+                }
+                Did::Abandon => {
+                    given_up.insert(done.address, done.bytes);
+                    &[Action::FreeRequested]
                 }
                 Did::Refuse => &[Action::Oom],
                 Did::Map => &[Action::SegmentMap],
@@ -64,7 +71,7 @@ impl Snapshot {
         ];
         let settings = settings.map(|(name, value)| (name.to_owned(), Setting::Number(value)));
         Self {
-            segments: segments(layout, &makers),
+            segments: segments(layout, &makers, &given_up),
             device_traces: vec![events],
             allocator_settings: settings.into(),
             external_annotations: Vec::new(),
@@ -84,11 +91,21 @@ fn line(done: &Done) -> Vec<Frame> {
     }]
 }
 
-fn segments(layout: &Layout, makers: &HashMap<u64, Vec<Frame>>) -> Vec<Segment> {
-    let mut live = layout
-        .blocks
-        .iter()
-        .filter(|block| block.state == Is::Live && block.bytes > 0)
+fn segments(
+    layout: &Layout,
+    makers: &HashMap<u64, Vec<Frame>>,
+    given_up: &HashMap<u64, u64>,
+) -> Vec<Segment> {
+    let taken = layout.blocks.iter().filter(|block| block.bytes > 0);
+    let mut taken = taken
+        .filter_map(|block| match block.state {
+            Is::Live => Some((block, BlockState::Live, block.requested)),
+            Is::Abandoned => {
+                let requested = given_up.get(&block.address).copied().unwrap_or_default();
+                Some((block, BlockState::Pending, requested))
+            }
+            _ => None,
+        })
         .peekable();
     let mut runs: Vec<_> = layout
         .regions
@@ -100,12 +117,14 @@ fn segments(layout: &Layout, makers: &HashMap<u64, Vec<Frame>>) -> Vec<Segment> 
     let segments = runs.into_iter().filter_map(|run| {
         let mut blocks = Vec::new();
         let inside = |address| address < run.address + run.bytes;
-        while let Some(block) = live.next_if(|block| inside(block.address)) {
+        while let Some((block, state, requested_size)) =
+            taken.next_if(|(block, ..)| inside(block.address))
+        {
             blocks.push(Block {
                 address: block.address,
                 size: block.bytes,
-                requested_size: block.requested,
-                state: BlockState::Live,
+                requested_size,
+                state,
                 frames: makers.get(&block.address).cloned().unwrap_or_default(),
             });
         }
