@@ -76,7 +76,7 @@ impl<const SHARDS: usize> ShardedCounter<SHARDS> {
 
     /// Adds `amount`, on the shard `hint` modulo the number of shards. Wait-free.
     pub fn add(&self, hint: usize, amount: u64) {
-        let release = if cfg!(mutant = "counter_relaxed_add") {
+        let release = if mutant!("counter_relaxed_add") {
             Ordering::Relaxed
         } else {
             // Whoever sees this sees the subtractions that came before.
@@ -87,7 +87,7 @@ impl<const SHARDS: usize> ShardedCounter<SHARDS> {
 
     /// Subtracts `amount`, on the shard `hint` modulo the number of shards. Wait-free.
     pub fn sub(&self, hint: usize, amount: u64) {
-        let release = if cfg!(mutant = "counter_relaxed_sub") {
+        let release = if mutant!("counter_relaxed_sub") {
             Ordering::Relaxed
         } else {
             // Whoever sees this sees the additions that came before.
@@ -103,10 +103,10 @@ impl<const SHARDS: usize> ShardedCounter<SHARDS> {
         for _ in 1..ATTEMPTS {
             let ups = self.ups();
             let now = self.downs();
-            if cfg!(mutant = "counter_ups_first") {
+            if mutant!("counter_ups_first") {
                 downs = now;
             }
-            if now == downs || cfg!(mutant = "counter_one_look") {
+            if now == downs || mutant!("counter_one_look") {
                 return ups.wrapping_sub(downs);
             }
             downs = now;

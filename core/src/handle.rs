@@ -128,9 +128,20 @@ impl<G> Handle<G> {
     /// Any other number is accepted; the store that it is shown to decides whether it
     /// names something.
     #[must_use]
+    #[cfg(not(mutants))]
     pub const fn from_bits(bits: u64) -> Option<Self> {
+        Self::checked(bits, false)
+    }
+
+    /// As without mutants.
+    #[cfg(mutants)]
+    pub fn from_bits(bits: u64) -> Option<Self> {
+        Self::checked(bits, mutant!("handle_of_a_vacant_slot"))
+    }
+
+    const fn checked(bits: u64, mistaken: bool) -> Option<Self> {
         let vacant = (bits >> Self::INDEX_BITS) & 1 == 0;
-        if vacant && !cfg!(mutant = "handle_of_a_vacant_slot") {
+        if vacant && !mistaken {
             return None;
         }
         match NonZeroU64::new(bits) {
@@ -175,7 +186,7 @@ impl<G> PartialOrd for Handle<G> {
 }
 impl<G> Ord for Handle<G> {
     fn cmp(&self, other: &Self) -> Ordering {
-        if cfg!(mutant = "handle_orders_by_index") {
+        if mutant!("handle_orders_by_index") {
             return self.index().cmp(&other.index());
         }
         self.bits.cmp(&other.bits)

@@ -1,8 +1,11 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
 
-#[cfg(all(test, not(loom)))]
+#[cfg(any(mutants, all(test, not(loom))))]
 extern crate std;
+
+#[macro_use]
+mod mutant;
 
 mod budget;
 mod counter;

@@ -176,7 +176,7 @@ impl<S: AsRef<[LruNode]> + AsMut<[LruNode]>> Lru<S> {
         let mut chances = 0;
         for chance in [true, false] {
             // A second round only for those that the first has spared.
-            if !chance && chances == 0 && !cfg!(mutant = "lru_asks_twice") {
+            if !chance && chances == 0 && !mutant!("lru_asks_twice") {
                 break;
             }
             let mut at = self.first;
@@ -277,7 +277,7 @@ impl<S: AsRef<[LruNode]> + AsMut<[LruNode]>> Lru<S> {
         }
         if next == NONE {
             self.last = if prev == FIRST { NONE } else { prev };
-        } else if !cfg!(mutant = "lru_one_way") {
+        } else if !mutant!("lru_one_way") {
             self.set(next, |after| after.prev = prev);
         }
         self.set(at, |node| *node = LruNode::new());
@@ -334,7 +334,7 @@ impl Touch {
         // A swap only when there is something to take; of two touches at one time one may
         // fall to the next call, and none that comes before this one is lost.
         self.0.load(Ordering::Relaxed)
-            && if cfg!(mutant = "lru_touch_stays") {
+            && if mutant!("lru_touch_stays") {
                 true
             } else {
                 self.0.swap(false, Ordering::Relaxed)

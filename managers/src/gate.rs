@@ -29,7 +29,7 @@ impl Gate {
     pub(crate) fn holds(&self, pass: Pass) -> bool {
         // With the fence in `shut`: either this sees that it is shut, or whoever shut it
         // sees what was done before this.
-        if !cfg!(mutant = "gate_without_fence") {
+        if !mutant!("gate_without_fence") {
             fence(Ordering::SeqCst);
         }
         self.0.load(Ordering::Acquire) == pass.0
@@ -47,7 +47,7 @@ impl Gate {
 
     /// Lets people through again. Passes of before a shutdown stay worthless.
     pub(crate) fn open(&self) {
-        let step = if cfg!(mutant = "gate_opens_as_it_was") {
+        let step = if mutant!("gate_opens_as_it_was") {
             u64::MAX
         } else {
             1

@@ -34,6 +34,9 @@
 //! # Ok(()) }
 //! ```
 
+#[macro_use]
+mod mutant;
+
 pub mod backend;
 pub mod buffer;
 pub mod context;

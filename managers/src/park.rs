@@ -55,7 +55,7 @@ impl Park for Sleep {
     fn wake(key: usize) {
         let lot = lot(key);
         // Taken so that a thread between its look and its sleep is not missed.
-        if !cfg!(mutant = "park_wakes_without_lock") {
+        if !mutant!("park_wakes_without_lock") {
             drop(lot.lock.lock().unwrap_or_else(PoisonError::into_inner));
         }
         lot.changed.notify_all();

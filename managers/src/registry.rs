@@ -218,7 +218,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
 
     /// Takes a handle back that a shutdown may not have seen.
     fn settle(&self, pass: Pass, handle: Handle<G>) -> Result<()> {
-        if self.gate.holds(pass) || cfg!(mutant = "registry_does_not_look_back") {
+        if self.gate.holds(pass) || mutant!("registry_does_not_look_back") {
             return Ok(());
         }
         drop(self.slots.release(handle));
@@ -275,7 +275,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         // this look finds the gate shut, and takes it back.
         let upgrade = |(handle, object): &(_, Weak<T>)| Some((*handle, object.upgrade()?));
         let mut objects: Vec<_> = self.made().iter().filter_map(upgrade).collect();
-        if cfg!(mutant = "registry_loses_what_is_leased") {
+        if mutant!("registry_loses_what_is_leased") {
             objects.retain(|(handle, _)| self.is_alive(*handle));
         }
         let known: HashSet<_> = objects.iter().map(|(_, it)| Arc::as_ptr(it)).collect();
@@ -291,7 +291,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
             if known.contains(&Arc::as_ptr(&value)) {
                 continue;
             }
-            if self.owned && !cfg!(mutant = "registry_forgets_what_is_owned") {
+            if self.owned && !mutant!("registry_forgets_what_is_owned") {
                 self.remember(held.handle, &value);
             }
             // Else its maker gives it up, perhaps before us.

@@ -84,7 +84,7 @@ impl Budget {
 
     /// Charges from `least` to `most` bytes, and says how many.
     fn charge(&self, least: u64, most: u64) -> Result<u64, OverBudget> {
-        if cfg!(mutant = "budget_add_then_check") {
+        if mutant!("budget_add_then_check") {
             let (before, limit) = (self.state.fetch_add(least, Ordering::Acquire), self.limit());
             let used = before & BYTES;
             if used + least > limit {
@@ -110,7 +110,7 @@ impl Budget {
                 // The limit may be newer than the bytes in use, and the request have fitted
                 // all the time: into the old limit with the old bytes, and into the new.
                 let now = self.state.load(Ordering::Acquire);
-                if now != state && !cfg!(mutant = "budget_torn_refusal") {
+                if now != state && !mutant!("budget_torn_refusal") {
                     state = now;
                     continue;
                 }
@@ -149,7 +149,7 @@ impl Budget {
                 });
             }
             // Before the exchange: whoever sees less in use sees how much it was.
-            if !cfg!(mutant = "budget_late_peak") {
+            if !mutant!("budget_late_peak") {
                 self.raise_peak(used);
             }
             // Release: what freed the memory comes before the reservation that reuses its
@@ -161,7 +161,7 @@ impl Budget {
                 Ordering::Relaxed,
             ) {
                 Ok(_) => {
-                    if cfg!(mutant = "budget_late_peak") {
+                    if mutant!("budget_late_peak") {
                         self.raise_peak(used);
                     }
                     return Ok(());
@@ -180,11 +180,7 @@ impl Budget {
         self.limit.store(clamp(limit), Ordering::Release);
         // A new epoch: exchanges that looked at an older limit fail. It wraps, which is
         // harmless: a charge would have to sleep through exactly 65 536 changes.
-        let step = if cfg!(mutant = "budget_no_epoch") {
-            0
-        } else {
-            EPOCH
-        };
+        let step = if mutant!("budget_no_epoch") { 0 } else { EPOCH };
         // Acquire: see `settle`.
         self.state.fetch_add(step, Ordering::AcqRel) & BYTES
     }
@@ -233,7 +229,7 @@ impl Budget {
         loop {
             let limit = self.limit.load(Ordering::Acquire);
             let now = self.state.load(Ordering::Acquire);
-            if now == state || cfg!(mutant = "budget_torn_look") {
+            if now == state || mutant!("budget_torn_look") {
                 return (state & BYTES, limit);
             }
             state = now;

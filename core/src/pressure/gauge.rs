@@ -94,12 +94,12 @@ impl PressureGauge {
                 Ok(_) => {
                     // Who changed the budget since we looked, and saw the old level here,
                     // is seen when we look again; who comes later sees the new level.
-                    if !cfg!(mutant = "gauge_unsettled") {
+                    if !mutant!("gauge_unsettled") {
                         budget.settle();
                     }
                     return Some(crossing);
                 }
-                Err(_) if cfg!(mutant = "gauge_edge_twice") => return Some(crossing),
+                Err(_) if mutant!("gauge_edge_twice") => return Some(crossing),
                 Err(now) => state = now,
             }
         }

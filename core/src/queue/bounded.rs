@@ -91,16 +91,23 @@ pub enum PopError {
 /// How a position is looked at, and how it is passed on. The value needs neither, it goes by
 /// the stamp, but `Full` and `Empty` do: whoever sees a position sees the other one at least
 /// as it was when this one came about, and so never judges by two that no instant had.
-const LOOK: Ordering = if cfg!(mutant = "bounded_relaxed_look") {
-    Ordering::Relaxed
-} else {
-    Ordering::Acquire
-};
-const PASS: Ordering = if cfg!(mutant = "bounded_relaxed_pass") {
-    Ordering::Relaxed
-} else {
-    Ordering::Release
-};
+#[inline(always)]
+fn look() -> Ordering {
+    if mutant!("bounded_relaxed_look") {
+        Ordering::Relaxed
+    } else {
+        Ordering::Acquire
+    }
+}
+
+#[inline(always)]
+fn pass() -> Ordering {
+    if mutant!("bounded_relaxed_pass") {
+        Ordering::Relaxed
+    } else {
+        Ordering::Release
+    }
+}
 
 /// How often an operation has lost its position to another thread.
 struct Backoff(u32);
@@ -112,7 +119,7 @@ impl Backoff {
     fn reload(&mut self, position: &AtomicU64) -> u64 {
         (0..8_u32 << self.0).for_each(|_| spin_loop());
         self.0 = (self.0 + 1).min(4);
-        position.load(LOOK)
+        position.load(look())
     }
 }
 
@@ -160,11 +167,11 @@ impl<T, const N: usize> Bounded<T, N> {
     /// [`PushError::Full`] when `N` values were in the queue at one instant during the
     /// call, [`PushError::Busy`] when the place is not ready yet; both return the value.
     pub fn push(&self, value: T) -> Result<(), PushError<T>> {
-        let mut tail = self.tail.load(LOOK);
+        let mut tail = self.tail.load(look());
         let mut backoff = Backoff(0);
         loop {
             let (place, vacant) = self.place(tail);
-            let acquire = if cfg!(mutant = "bounded_relaxed_stamp") {
+            let acquire = if mutant!("bounded_relaxed_stamp") {
                 Ordering::Relaxed
             } else {
                 // Pairs with the Release in `pop`: the last value has been moved out.
@@ -174,7 +181,7 @@ impl<T, const N: usize> Bounded<T, N> {
             if stamp == vacant {
                 let exchange =
                     self.tail
-                        .compare_exchange_weak(tail, tail + 1, PASS, Ordering::Relaxed);
+                        .compare_exchange_weak(tail, tail + 1, pass(), Ordering::Relaxed);
                 match exchange {
                     Ok(_) => {
                         place.value.with_mut(|cell| {
@@ -182,7 +189,7 @@ impl<T, const N: usize> Bounded<T, N> {
                             // the exchange that no other push has; pops wait for the stamp.
                             unsafe { (*cell).write(value) };
                         });
-                        let release = if cfg!(mutant = "bounded_relaxed_publish") {
+                        let release = if mutant!("bounded_relaxed_publish") {
                             Ordering::Relaxed
                         } else {
                             // Whoever sees the stamp sees the value.
@@ -216,7 +223,7 @@ impl<T, const N: usize> Bounded<T, N> {
     /// [`PopError::Empty`] when no value was in the queue at one instant during the call,
     /// [`PopError::Busy`] when the first value is not ready yet.
     pub fn pop(&self) -> Result<T, PopError> {
-        let mut head = self.head.load(LOOK);
+        let mut head = self.head.load(look());
         let mut backoff = Backoff(0);
         loop {
             let (place, vacant) = self.place(head);
@@ -225,7 +232,7 @@ impl<T, const N: usize> Bounded<T, N> {
             if stamp == vacant + 1 {
                 let exchange =
                     self.head
-                        .compare_exchange_weak(head, head + 1, PASS, Ordering::Relaxed);
+                        .compare_exchange_weak(head, head + 1, pass(), Ordering::Relaxed);
                 match exchange {
                     Ok(_) => {
                         let value = place.value.with(|cell| {
@@ -243,7 +250,7 @@ impl<T, const N: usize> Bounded<T, N> {
                 // Nothing is there. The tail has not passed the place, or it has and the
                 // push is under way. Relaxed: as in `push`.
                 let tail = self.tail.load(Ordering::Relaxed);
-                let empty = cfg!(mutant = "bounded_busy_is_empty") || tail <= head;
+                let empty = mutant!("bounded_busy_is_empty") || tail <= head;
                 return Err(if empty {
                     PopError::Empty
                 } else {

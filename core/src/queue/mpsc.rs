@@ -112,7 +112,7 @@ impl<P: Linked> Mpsc<P> {
     /// The links come from `enlist`, lead from `newest` to `oldest`, and belong to the
     /// caller, who passes them on.
     unsafe fn add(&self, newest: NonNull<Link>, oldest: NonNull<Link>) -> bool {
-        let release = if cfg!(mutant = "mpsc_relaxed_push") {
+        let release = if mutant!("mpsc_relaxed_push") {
             Ordering::Relaxed
         } else {
             // Whoever takes the list sees the links and what came before the push.
@@ -131,7 +131,7 @@ impl<P: Linked> Mpsc<P> {
                 release,
                 Ordering::Relaxed,
             ) {
-                Ok(_) if cfg!(mutant = "mpsc_stale_wake") => return at_first.is_null(),
+                Ok(_) if mutant!("mpsc_stale_wake") => return at_first.is_null(),
                 Ok(_) => return before.is_null(),
                 Err(now) => before = now,
             }
@@ -146,7 +146,7 @@ impl<P: Linked> Mpsc<P> {
         let newest = if self.newest.load(Ordering::Relaxed).is_null() {
             ptr::null_mut()
         } else {
-            let acquire = if cfg!(mutant = "mpsc_relaxed_pop") {
+            let acquire = if mutant!("mpsc_relaxed_pop") {
                 Ordering::Relaxed
             } else {
                 // Pairs with the Release of every push since the list was last taken,

@@ -176,7 +176,7 @@ impl<const N: usize> Rotation<N> {
 
     /// Publishes `buffer`, which the caller is writing, and returns its generation.
     fn publish(&self, buffer: usize) -> u64 {
-        let order = if cfg!(mutant = "rotation_relaxed_publish") {
+        let order = if mutant!("rotation_relaxed_publish") {
             Ordering::Relaxed
         } else {
             // The producer's writes come before the consumer's reads.
@@ -224,7 +224,7 @@ impl<const N: usize> Rotation<N> {
 
     /// Frees `buffer`, which the caller holds in `state`.
     fn give_back(&self, buffer: usize, state: BufferState) {
-        let order = if cfg!(mutant = "rotation_relaxed_give_back") {
+        let order = if mutant!("rotation_relaxed_give_back") {
             Ordering::Relaxed
         } else {
             // What this holder did comes before what the next one does.
@@ -243,7 +243,7 @@ impl<const N: usize> Rotation<N> {
     /// A free buffer, or else the oldest fresh one if there are `enough`: the buffer, and
     /// how many publications are skipped by taking it.
     fn to_write_over(&self, state: State, enough: usize) -> Option<(usize, usize)> {
-        let enough = if cfg!(mutant = "rotation_skip_newest") {
+        let enough = if mutant!("rotation_skip_newest") {
             1
         } else {
             enough
@@ -302,7 +302,7 @@ impl<const N: usize> Rotation<N> {
     /// Exchanges the word for what `step` makes of it, until that succeeds or `step` finds
     /// nothing to do.
     fn change<R>(&self, order: Ordering, step: impl Fn(State) -> Option<(State, R)>) -> Option<R> {
-        let look = if cfg!(mutant = "rotation_relaxed_look") {
+        let look = if mutant!("rotation_relaxed_look") {
             Ordering::Relaxed
         } else {
             // The generations that `step` reads are at least as new as the word.

@@ -148,7 +148,7 @@ impl<'s, L: Layout, G: Tag, P: Policy> SlotCache<'s, L, G, P> {
         let slot = self.back.slots.get(at).ok_or(HandleError::Stale)?;
         let (outcome, reusable) = Release::of(slot.end(handle.generation())?);
         if reusable {
-            if P::Reuse::ROUND
+            if P::Reuse::is_round()
                 && let Some(bitmap) = self.back.bitmap
             {
                 // It rests with the others.
@@ -230,7 +230,7 @@ impl<'s, L: Layout, G: Tag, P: Policy> SlotCache<'s, L, G, P> {
 
 impl<L: Layout, G: Tag, P: Policy> Drop for SlotCache<'_, L, G, P> {
     fn drop(&mut self) {
-        if !cfg!(mutant = "slots_cache_keeps_its_slots") {
+        if !mutant!("slots_cache_keeps_its_slots") {
             self.flush();
         }
     }

@@ -23,7 +23,7 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
             let count = self.layout.count().max(known);
             // Groups that are used up stay so until the resting slots are woken: the cursor
             // passes them by.
-            let cursor = if P::Reuse::ROUND {
+            let cursor = if P::Reuse::is_round() {
                 self.cursor.load(Ordering::Relaxed)
             } else {
                 0
@@ -39,7 +39,7 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
                 .or_else(|| self.claim_resting(first, count));
             if let Some((index, place)) = claimed {
                 let group = index / GROUP;
-                if P::Reuse::ROUND && group != first {
+                if P::Reuse::is_round() && group != first {
                     self.cursor
                         .store(group.wrapping_sub(hint), Ordering::Relaxed);
                 }
@@ -63,7 +63,7 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
 
     /// Passes an owned, vacant slot on as the policy says.
     pub(super) fn reuse(place: Place<'_, L::Cell>) {
-        if P::Reuse::ROUND {
+        if P::Reuse::is_round() {
             place.rest();
         } else {
             place.free();

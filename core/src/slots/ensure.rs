@@ -91,7 +91,7 @@ where
                     let waiting = attempt.run(init)?;
                     // SAFETY: the attempt has made the value and kept a lease on it.
                     let lease = unsafe { Lease::new(place.into(), handle) };
-                    if waiting && !cfg!(mutant = "slots_sleepers_stay_asleep") {
+                    if waiting && !mutant!("slots_sleepers_stay_asleep") {
                         P::Park::wake(key(&slot.state));
                     }
                     return Ok(lease);
@@ -140,7 +140,7 @@ impl State {
                 }
                 Phase::Reserved => {
                     role = Role::Maker;
-                    if cfg!(mutant = "slots_two_makers") {
+                    if mutant!("slots_two_makers") {
                         return Ok(word);
                     }
                     Ok(word.with_phase(Phase::Initialising))

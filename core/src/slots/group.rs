@@ -38,7 +38,7 @@ impl Bitmap {
                 return None;
             }
             let at = free.trailing_zeros() as usize;
-            let order = if cfg!(mutant = "slots_relaxed_claim") {
+            let order = if mutant!("slots_relaxed_claim") {
                 Ordering::Relaxed
             } else {
                 // Acquire: pairs with the Release in `free`, so the new owner sees what the
@@ -74,7 +74,7 @@ impl Bitmap {
 
     /// Gives owned, vacant slots to the next who claims them.
     pub(crate) fn free(&self, mask: u64) {
-        let order = if cfg!(mutant = "slots_relaxed_free") {
+        let order = if mutant!("slots_relaxed_free") {
             Ordering::Relaxed
         } else {
             // Release: pairs with the Acquire in `claim`.
@@ -86,7 +86,7 @@ impl Bitmap {
 
     /// Leaves an owned slot to others: a retiring one to `reap`, a vacant one to rest.
     pub(crate) fn leave(&self, at: usize) {
-        let order = if cfg!(mutant = "slots_relaxed_leave") {
+        let order = if mutant!("slots_relaxed_leave") {
             Ordering::Relaxed
         } else {
             // Release: passes on everything that came before the last lease ended, and the

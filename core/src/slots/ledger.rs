@@ -93,7 +93,7 @@ impl<H: Copy + Send + Sync, const N: usize> Ledger<H, N> {
             ledger: self,
             entry: entry.ok(),
         };
-        let order = if cfg!(mutant = "ledger_relaxed_record") {
+        let order = if mutant!("ledger_relaxed_record") {
             Ordering::Acquire
         } else {
             Ordering::AcqRel

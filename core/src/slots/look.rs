@@ -57,7 +57,7 @@ where
             // life is over.
             let bits = slot.cell.bits.load(Ordering::Acquire);
             word = slot.state.glance();
-            if word == alive || cfg!(mutant = "slots_peek_looks_once") {
+            if word == alive || mutant!("slots_peek_looks_once") {
                 return Ok(W::from_bits(bits));
             }
         }

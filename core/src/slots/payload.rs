@@ -120,7 +120,7 @@ impl<W: Bits> Keep for InWord<W> {
     }
 
     unsafe fn write(&self, value: W) {
-        let order = if cfg!(mutant = "slots_word_stored_relaxed") {
+        let order = if mutant!("slots_word_stored_relaxed") {
             Ordering::Relaxed
         } else {
             // Release: whoever peeks at these bits also sees that the life before is over.

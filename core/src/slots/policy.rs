@@ -49,7 +49,7 @@ pub trait Reuse: sealed::Reuse + 'static {}
 pub(crate) mod sealed {
     pub trait Reuse {
         /// A released slot rests until no other is free.
-        const ROUND: bool;
+        fn is_round() -> bool;
     }
 }
 
@@ -68,11 +68,17 @@ pub enum Hot {}
 pub enum Late {}
 
 impl sealed::Reuse for Hot {
-    const ROUND: bool = false;
+    #[inline(always)]
+    fn is_round() -> bool {
+        false
+    }
 }
 impl Reuse for Hot {}
 impl sealed::Reuse for Late {
-    const ROUND: bool = !cfg!(mutant = "slots_late_is_hot");
+    #[inline(always)]
+    fn is_round() -> bool {
+        !mutant!("slots_late_is_hot")
+    }
 }
 impl Reuse for Late {}
 

@@ -80,7 +80,7 @@ impl<C: Payload> Slot<C> {
         }
         // SAFETY: the caller owns the slot, which holds no value.
         unsafe { self.cell.write(value) };
-        let order = if cfg!(mutant = "slots_relaxed_publish") {
+        let order = if mutant!("slots_relaxed_publish") {
             Ordering::Relaxed
         } else {
             // Release: a lease that sees `Alive` sees the value.

@@ -90,14 +90,14 @@ impl State {
 
     /// As `pin`; with AcqRel, whoever sees the lease sees what the caller did before.
     pub(crate) fn pin_with(&self, generation: u64, order: Ordering) -> Result<(), HandleError> {
-        let order = if cfg!(mutant = "slots_relaxed_pin") {
+        let order = if mutant!("slots_relaxed_pin") {
             Ordering::Relaxed
         } else {
             order
         };
         self.update(order, |word| {
             word.check(generation)?;
-            if word.is_closed() && !cfg!(mutant = "slots_lease_after_close") {
+            if word.is_closed() && !mutant!("slots_lease_after_close") {
                 return Err(HandleError::Closed);
             }
             word.leases_left().map(|()| word.leased())
@@ -111,7 +111,7 @@ impl State {
     /// # Safety
     /// The caller holds a lease from `pin` and does not use it afterwards.
     pub(crate) unsafe fn unpin(&self) -> bool {
-        let order = if cfg!(mutant = "slots_relaxed_unpin") {
+        let order = if mutant!("slots_relaxed_unpin") {
             Ordering::Relaxed
         } else {
             // Release: what was read under this lease was read before the value is moved.
@@ -119,7 +119,7 @@ impl State {
         };
         let before = Word(self.0.fetch_sub(1, order));
         let last = before.phase() == Phase::Retiring && before.leases() == 1;
-        if last && !cfg!(mutant = "slots_last_lease_without_acquire") {
+        if last && !mutant!("slots_last_lease_without_acquire") {
             // Acquire: the other leases' reads and the work of whoever released the slot
             // come before what the new owner does. A load and not a fence, which the
             // thread sanitizer does not understand.
@@ -138,7 +138,7 @@ impl State {
         match self.exchange(guess, guess.vacated(), Ordering::AcqRel) {
             Ok(()) => Ok(Ended::Now {
                 held: true,
-                reusable: !guess.is_last() || cfg!(mutant = "slots_generation_wraps"),
+                reusable: !guess.is_last() || mutant!("slots_generation_wraps"),
             }),
             Err(_) => self.end_slowly(generation),
         }
@@ -155,16 +155,16 @@ impl State {
             }
             Ok(match word.leases() {
                 0 => word.vacated(),
-                _ if cfg!(mutant = "slots_early_destroy") => word.vacated(),
+                _ if mutant!("slots_early_destroy") => word.vacated(),
                 _ => word.with_phase(Phase::Retiring),
             })
         })?;
-        if before.leases() != 0 && !cfg!(mutant = "slots_early_destroy") {
+        if before.leases() != 0 && !mutant!("slots_early_destroy") {
             return Ok(Ended::Later);
         }
         Ok(Ended::Now {
             held: before.phase() == Phase::Alive,
-            reusable: !before.is_last() || cfg!(mutant = "slots_generation_wraps"),
+            reusable: !before.is_last() || mutant!("slots_generation_wraps"),
         })
     }
 

@@ -80,9 +80,7 @@ impl Word {
     /// Refuses unless the slot is alive in its life `generation`.
     pub(crate) fn check(self, generation: u64) -> Result<(), HandleError> {
         match self.phase() {
-            _ if self.generation() != generation
-                && !cfg!(mutant = "slots_unchecked_generation") =>
-            {
+            _ if self.generation() != generation && !mutant!("slots_unchecked_generation") => {
                 Err(HandleError::Stale)
             }
             Phase::Alive => Ok(()),
@@ -117,8 +115,8 @@ impl Word {
     }
 
     /// The end of a life: the next, even generation, or the last one kept for ever.
-    pub(crate) const fn vacated(self) -> Self {
-        let next = if self.is_last() && !cfg!(mutant = "slots_generation_wraps") {
+    pub(crate) fn vacated(self) -> Self {
+        let next = if self.is_last() && !mutant!("slots_generation_wraps") {
             self.generation()
         } else {
             (self.generation() + 1) & MAX_GENERATION

@@ -62,7 +62,7 @@ where
     #[inline(always)]
     pub(super) fn named(&self, at: u32, serial: u64) -> Option<&Node<D>> {
         let node = self.nodes().get(at as usize)?;
-        let matches = node.serial == serial || cfg!(mutant = "tlsf_stale_name_accepted");
+        let matches = node.serial == serial || mutant!("tlsf_stale_name_accepted");
         (at < self.fresh && matches).then_some(node)
     }
 

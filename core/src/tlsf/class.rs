@@ -31,10 +31,10 @@ impl Class {
     }
 
     /// The first class whose blocks all have at least `granules`.
-    pub(super) const fn covering(granules: u64) -> Self {
+    pub(super) fn covering(granules: u64) -> Self {
         let below = (1 << Self::shift(granules)) - 1;
         let class = Self::of(granules);
-        if granules & below == 0 || cfg!(mutant = "tlsf_covering_class_rounds_down") {
+        if granules & below == 0 || mutant!("tlsf_covering_class_rounds_down") {
             class
         } else {
             class.next()

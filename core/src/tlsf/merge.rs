@@ -26,7 +26,7 @@ where
     /// The node of a name of this heap, unless the name is stale.
     #[inline(always)]
     pub(super) fn named(&self, heap: u32, node: u32, serial: u64) -> Option<&Node<H::Data>> {
-        let own = heap == self.number || cfg!(mutant = "tlsf_foreign_name_accepted");
+        let own = heap == self.number || mutant!("tlsf_foreign_name_accepted");
         if own {
             self.chain.named(node, serial)
         } else {
@@ -88,7 +88,7 @@ where
                 // The one on the left may merge with what this one has become.
                 match self.chain.node(at).before {
                     NONE => {}
-                    _ if cfg!(mutant = "tlsf_coalesces_in_one_pass") => {}
+                    _ if mutant!("tlsf_coalesces_in_one_pass") => {}
                     left => at = left,
                 }
             }
@@ -127,7 +127,7 @@ where
     fn may_merge(&self, left: &Piece<H::Data>, right: &Piece<H::Data>) -> bool {
         // Between two ranges there may be a gap, about which the hooks have nothing to say.
         left.end() == right.offset
-            && (cfg!(mutant = "tlsf_merge_hook_ignored") || self.hooks.may_merge(left, right))
+            && (mutant!("tlsf_merge_hook_ignored") || self.hooks.may_merge(left, right))
     }
 
     fn union(&self, left: &Piece<H::Data>, right: &Piece<H::Data>) -> Piece<H::Data> {

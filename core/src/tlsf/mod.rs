@@ -241,7 +241,7 @@ where
         let whole = (place.offset | place.size).is_multiple_of(GRANULE) && place.size > 0;
         let end = place.offset.checked_add(place.size);
         let within = end.is_some_and(|end| end <= piece.end()) && piece.offset <= place.offset;
-        let allowed = (within || cfg!(mutant = "tlsf_place_taken_unseen"))
+        let allowed = (within || mutant!("tlsf_place_taken_unseen"))
             && whole
             && self
                 .hooks

@@ -43,7 +43,7 @@ impl Key {
     #[inline(always)]
     fn beats(&self, other: &Self) -> bool {
         let low = |key: &Self| {
-            if cfg!(mutant = "tlsf_highest_among_equals") {
+            if mutant!("tlsf_highest_among_equals") {
                 !key.offset
             } else {
                 key.offset
@@ -66,7 +66,7 @@ where
     /// first, and all that could hold the request only when no block that was tried does.
     #[inline(always)]
     pub(super) fn find(&self, size: u64, align: u64) -> Option<(Fit, u64)> {
-        let own = if cfg!(mutant = "tlsf_own_class_skipped") {
+        let own = if mutant!("tlsf_own_class_skipped") {
             Class::covering(size / GRANULE)
         } else {
             Self::class(size)
@@ -83,7 +83,7 @@ where
         if !fit.is_some() {
             return None;
         }
-        if H::FURTHER > 0 && fit.rank > 0 && !cfg!(mutant = "tlsf_no_further_look") {
+        if H::FURTHER > 0 && fit.rank > 0 && !mutant!("tlsf_no_further_look") {
             fit = self.cheaper(fit, size, align);
         }
         let offset = self.chain.node(fit.node).offset;
@@ -159,7 +159,7 @@ where
     #[inline(never)]
     fn try_more(&self, own: Class, sure: Class, size: u64, align: u64) -> Fit {
         let mut from = sure;
-        let classes = if cfg!(mutant = "tlsf_larger_classes_not_tried") {
+        let classes = if mutant!("tlsf_larger_classes_not_tried") {
             0
         } else {
             SURE_CLASSES
@@ -179,7 +179,7 @@ where
 
     /// The best fit in the first class that has any.
     fn try_all(&self, own: Class, size: u64, align: u64) -> Fit {
-        if cfg!(mutant = "tlsf_no_complete_scan") {
+        if mutant!("tlsf_no_complete_scan") {
             return Fit::NONE;
         }
         let mut from = own;

@@ -311,7 +311,7 @@ impl ContextCore {
             }
             Err(first) => {
                 let lost = self.lost_to(first);
-                if cfg!(mutant = "policy_by_everybody") {
+                if mutant!("policy_by_everybody") {
                     self.announce();
                 }
                 lost

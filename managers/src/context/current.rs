@@ -30,7 +30,7 @@ impl Identity {
     /// The next number, for a context that was made at this address.
     pub(crate) fn of(raw: CUcontext) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        if cfg!(mutant = "current_by_address") {
+        if mutant!("current_by_address") {
             return Self(raw.addr() as u64);
         }
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
@@ -60,7 +60,7 @@ fn switch(driver: &Driver, identity: u64, raw: CUcontext) -> Result<(), DriverEr
 /// Whether this thread knows the context to be current.
 pub(crate) fn is(identity: Identity) -> bool {
     CURRENT.try_with(Cell::get).is_ok_and(|current| {
-        current == identity.0 || (cfg!(mutant = "current_is_any_context") && current != 0)
+        current == identity.0 || (mutant!("current_is_any_context") && current != 0)
     })
 }
 
@@ -148,7 +148,7 @@ impl<'c> CurrentGuard<'c> {
         if is(previous.identity()) {
             return Ok(());
         }
-        let identity = if cfg!(mutant = "current_guard_keeps_its_own") {
+        let identity = if mutant!("current_guard_keeps_its_own") {
             self.core.identity()
         } else {
             previous.identity()

@@ -30,9 +30,9 @@ impl Latch {
         if let Some(first) = self.get() {
             return Err(first);
         }
-        let is_sticky = cause.call.class().is_sticky() || cfg!(mutant = "latch_of_any_error");
+        let is_sticky = cause.call.class().is_sticky() || mutant!("latch_of_any_error");
         if is_sticky && self.0.set(Arc::new(cause.clone())).is_err() {
-            if cfg!(mutant = "latch_second_is_first") {
+            if mutant!("latch_second_is_first") {
                 return Ok(cause);
             }
             return self.get().map_or(Ok(cause), Err);

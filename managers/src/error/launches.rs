@@ -99,7 +99,7 @@ impl Entry {
     fn claim(&self, launch: u64) -> Option<u64> {
         let before = self.turn.load(Ordering::Relaxed);
         let mine = word(launch, WRITING);
-        if cfg!(mutant = "launches_claim_by_store") {
+        if mutant!("launches_claim_by_store") {
             self.turn.store(mine, Ordering::Relaxed);
             return Some(before);
         }
@@ -154,7 +154,7 @@ impl Ring {
             // It is forgotten while it is on its way: no wait can tell that it is complete.
             self.lost_one.store(true, Ordering::Relaxed);
         }
-        if !cfg!(mutant = "launches_write_without_fence") {
+        if !mutant!("launches_write_without_fence") {
             fence(Ordering::Release);
         }
         let location = ptr::from_ref(location).cast_mut();
@@ -194,7 +194,7 @@ impl Ring {
                 turn >> 2 <= launch + 1
                     && turn != word(launch, REFUSED)
                     && entry.put.load(Ordering::Acquire) != launch + 1
-                    && !cfg!(mutant = "launches_mark_covers_all")
+                    && !mutant!("launches_mark_covers_all")
             })
             .unwrap_or(next)
     }
@@ -238,7 +238,7 @@ impl Ring {
         let stream = entry.stream.load(Ordering::Relaxed);
         fence(Ordering::Acquire);
         let after = entry.turn.load(Ordering::Relaxed);
-        let changed = after != before && !cfg!(mutant = "launches_reader_looks_once");
+        let changed = after != before && !mutant!("launches_reader_looks_once");
         if before != word(launch, BEGUN) || changed {
             return None;
         }

@@ -83,7 +83,7 @@ per_thread! {
 #[cold]
 pub(crate) fn carry_out(policy: PoisonPolicy, error: Error) {
     let held = HELD.try_with(Cell::get).unwrap_or(0);
-    if held == 0 || cfg!(mutant = "policy_under_a_lock") {
+    if held == 0 || mutant!("policy_under_a_lock") {
         return policy.carry_out(&error);
     }
     // A thread that has a count has a list: neither has a destructor.

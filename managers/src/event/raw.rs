@@ -103,7 +103,7 @@ impl Recycled for RawEvent {
     /// Whatever the last user recorded is forgotten.
     #[inline]
     fn renew(&self) {
-        if !cfg!(mutant = "event_keeps_recorded") {
+        if !mutant!("event_keeps_recorded") {
             self.recorded.store(false, Ordering::Relaxed);
         }
     }

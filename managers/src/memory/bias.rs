@@ -53,10 +53,10 @@ impl Bias {
     #[inline(always)]
     pub(crate) unsafe fn enter(&self) -> bool {
         self.inside.store(true, Ordering::Relaxed);
-        if !cfg!(mutant = "bias_enter_without_barrier") {
+        if !mutant!("bias_enter_without_barrier") {
             self.barrier.light();
         }
-        let order = if cfg!(mutant = "bias_relaxed_enter") {
+        let order = if mutant!("bias_relaxed_enter") {
             Ordering::Relaxed
         } else {
             // What was done in a seizure comes before this section.
@@ -81,7 +81,7 @@ impl Bias {
     /// The caller is the owner, and inside.
     #[inline(always)]
     pub(crate) unsafe fn leave(&self) {
-        let order = if cfg!(mutant = "bias_relaxed_leave") {
+        let order = if mutant!("bias_relaxed_leave") {
             Ordering::Relaxed
         } else {
             // The section comes before whatever is done in a seizure.
@@ -96,7 +96,7 @@ impl Bias {
     pub(crate) fn seize(&self) -> Seizure<'_> {
         let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
         self.wanted.fetch_or(SEIZED, Ordering::Relaxed);
-        if !cfg!(mutant = "bias_seize_without_barrier") {
+        if !mutant!("bias_seize_without_barrier") {
             self.barrier.heavy();
         }
         let seizure = Seizure {
@@ -124,7 +124,7 @@ impl Bias {
     /// Sets flags. The owner is out when this returns, and does not enter as long as there
     /// is one. As [`seize`](Self::seize), not for who is inside.
     pub(crate) fn set_flags(&self, bits: u32) {
-        if cfg!(mutant = "bias_flags_do_not_wait") {
+        if mutant!("bias_flags_do_not_wait") {
             self.wanted.fetch_or(bits, Ordering::Release);
             return;
         }
@@ -162,7 +162,7 @@ impl Seizure<'_> {
 
 impl Drop for Seizure<'_> {
     fn drop(&mut self) {
-        let order = if cfg!(mutant = "bias_relaxed_release") {
+        let order = if mutant!("bias_relaxed_release") {
             Ordering::Relaxed
         } else {
             // Whatever changes `wanted` after this goes on its release: all are exchanges.

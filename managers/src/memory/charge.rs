@@ -9,7 +9,7 @@ pub(crate) fn charge(own: &Budget, shared: Option<&Budget>, bytes: u64) -> bool 
     };
     if let Some(shared) = shared {
         let Ok(of_all) = shared.reserve(bytes) else {
-            if cfg!(mutant = "charge_keeps_half") {
+            if mutant!("charge_keeps_half") {
                 let _: u64 = ours.commit();
             }
             // Dropping our own charge undoes it.

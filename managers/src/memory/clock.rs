@@ -137,7 +137,7 @@ impl StreamClock {
     /// the caller, or whoever it synchronised with, has put on the stream before this.
     #[inline]
     pub(crate) fn stamp(&self) -> u64 {
-        if cfg!(mutant = "clock_stamp_is_a_load") {
+        if mutant!("clock_stamp_is_a_load") {
             return self.open.load(Ordering::Relaxed);
         }
         // An exchange, so that it is before or after the one that closes the batch: before,
@@ -202,12 +202,12 @@ impl StreamClock {
         }
         let event = event::acquire(&stream.core, &stream.events, EventConfig::default(), false)?;
         let mut last = 0;
-        if !cfg!(mutant = "clock_closes_after_the_record") {
+        if !mutant!("clock_closes_after_the_record") {
             last = self.end_batch();
         }
         count(&self.records);
         stream.record(&event)?;
-        if cfg!(mutant = "clock_closes_after_the_record") {
+        if mutant!("clock_closes_after_the_record") {
             last = self.end_batch();
         }
         // A capture that began meanwhile has the event: it says nothing of the stream, and
@@ -377,7 +377,7 @@ impl StreamClock {
         };
         // Nothing is freed on the stream any more, and what was, and only gets its ticket from
         // now on, is covered as well.
-        if closed == Ok(Closed::Covered) && !cfg!(mutant = "clock_forgets_what_is_stamped_late") {
+        if closed == Ok(Closed::Covered) && !mutant!("clock_forgets_what_is_stamped_late") {
             match closing.events.back_mut() {
                 Some((last, _)) => *last = EVERY,
                 None => self.complete(EVERY),

@@ -36,7 +36,7 @@ impl<T> Shelf<T> {
             if !cell.load(Ordering::Relaxed).is_null() {
                 continue;
             }
-            let release = if cfg!(mutant = "depot_relaxed_push") {
+            let release = if mutant!("depot_relaxed_push") {
                 Ordering::Relaxed
             } else {
                 // What was done with the pieces comes before their next use.
@@ -65,7 +65,7 @@ impl<T> Shelf<T> {
             if there.is_null() {
                 return None;
             }
-            if cfg!(mutant = "depot_takes_without_exchange") {
+            if mutant!("depot_takes_without_exchange") {
                 cell.store(ptr::null_mut(), Ordering::Relaxed);
                 return NonNull::new(there);
             }

@@ -39,7 +39,7 @@ impl<T> Keep<T> {
         }
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(owner);
         // The last one may have come back just before, and have found nothing to let go.
-        if !cfg!(mutant = "keep_looks_once") && is_over() {
+        if !mutant!("keep_looks_once") && is_over() {
             drop(self.take());
         }
     }

@@ -450,7 +450,7 @@ impl Lane {
 
     /// Takes everything out: `give` gets it batch by batch, with what it is stamped by.
     pub(crate) fn drain(&self, mut give: impl FnMut(NonNull<Header>, Stamp)) {
-        let early = cfg!(mutant = "lane_stamps_before_the_seizure").then(|| self.line.stamp());
+        let early = mutant!("lane_stamps_before_the_seizure").then(|| self.line.stamp());
         self.seize(|content| {
             // Not before: until the lane was seized its owner may have put something in, and
             // the batch of an earlier stamp be complete without the work on that.

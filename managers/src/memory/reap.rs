@@ -110,7 +110,7 @@ impl Pool {
             };
             // It comes after all that those did who had it, which a look at the count would not.
             let is_ours = Arc::get_mut(line).is_some();
-            if is_ours || cfg!(mutant = "reap_takes_what_is_held") {
+            if is_ours || mutant!("reap_takes_what_is_held") {
                 gone.insert(line.index);
                 taken.extend(place.take());
             } else {

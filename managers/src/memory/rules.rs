@@ -63,7 +63,7 @@ impl Rules {
             return;
         };
         region.note_freed(address, bytes, |before| {
-            if cfg!(mutant = "page_has_the_last_stamp") {
+            if mutant!("page_has_the_last_stamp") {
                 stamp
             } else if before.stream() == stamp.stream() {
                 before.later(stamp)
@@ -133,7 +133,7 @@ impl Rules {
     /// Whether a range begins here: ranges may touch, and no block lies in two.
     #[cold]
     fn begins(&self, address: CUdeviceptr) -> bool {
-        !cfg!(mutant = "regions_merge")
+        !mutant!("regions_merge")
             && self
                 .regions
                 .binary_search_by_key(&address, Pages::base)

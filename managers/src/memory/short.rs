@@ -81,7 +81,7 @@ impl<T> DerefMut for ShortGuard<'_, T> {
 impl<T> Drop for ShortGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        let order = if cfg!(mutant = "short_relaxed_leave") {
+        let order = if mutant!("short_relaxed_leave") {
             Ordering::Relaxed
         } else {
             Ordering::Release

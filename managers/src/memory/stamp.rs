@@ -67,7 +67,7 @@ impl Gone {
     /// What a stamp is without these streams: nothing that runs uses what they have freed.
     #[inline]
     pub(crate) fn without(&self, stamp: Stamp) -> Stamp {
-        if self.has(stamp.stream()) && !cfg!(mutant = "reap_keeps_stamps") {
+        if self.has(stamp.stream()) && !mutant!("reap_keeps_stamps") {
             Stamp::READY
         } else {
             stamp

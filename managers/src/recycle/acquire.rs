@@ -187,7 +187,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
         let mut now = node.word();
         loop {
             let next = now.next_life(held)?;
-            if cfg!(mutant = "recycle_begin_by_store") {
+            if mutant!("recycle_begin_by_store") {
                 node.word.store(next.0, Ordering::Release);
                 break;
             }
@@ -205,17 +205,17 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
         }
         // SAFETY: the word counts this lease.
         let lease = unsafe { Leased::from_node(raw) };
-        if !cfg!(mutant = "event_forgets_late") {
+        if !mutant!("event_forgets_late") {
             lease.renew();
         }
         // Whoever uses the name finds the object, and finds it renewed.
-        let release = if cfg!(mutant = "recycle_relaxed_begin") {
+        let release = if mutant!("recycle_relaxed_begin") {
             Ordering::Relaxed
         } else {
             Ordering::Release
         };
         node.asleep.store(false, release);
-        if cfg!(mutant = "event_forgets_late") {
+        if mutant!("event_forgets_late") {
             lease.renew();
         }
         Ok(lease)

@@ -98,7 +98,7 @@ impl<T: Recycled, G: Tag> Drop for Leased<T, G> {
     #[inline]
     fn drop(&mut self) {
         let node = self.node();
-        let (release, acquire) = if cfg!(mutant = "recycle_relaxed_last_lease") {
+        let (release, acquire) = if mutant!("recycle_relaxed_last_lease") {
             (Ordering::Relaxed, Ordering::Relaxed)
         } else {
             // What was done with the object comes before its end, in all threads.
@@ -155,7 +155,7 @@ pub(super) unsafe fn put_by<T: Recycled>(node: NonNull<Node<T>>) -> Option<Resul
     let node = unsafe { raw.as_ref() };
     // SAFETY: as above.
     let class = unsafe { node.content() }.class;
-    if !cfg!(mutant = "recycle_last_lease_keeps_the_name") {
+    if !mutant!("recycle_last_lease_keeps_the_name") {
         node.asleep.store(true, Ordering::Relaxed);
     }
     match node.depot.idle_here().get(class) {
@@ -182,7 +182,7 @@ pub(super) unsafe fn claim<T>(node: NonNull<Node<T>>) -> bool {
         if new.leases() > 0 {
             // The name leads to it again. Release: whoever finds that out by this store knows of
             // the life's beginning by it alone.
-            let release = if cfg!(mutant = "recycle_relaxed_waking") {
+            let release = if mutant!("recycle_relaxed_waking") {
                 Ordering::Relaxed
             } else {
                 Ordering::Release
@@ -248,7 +248,7 @@ pub(super) unsafe fn vacate<T>(raw: NonNull<Node<T>>) {
         &node.depot.vacant
     };
     // SAFETY: the caller's promise.
-    if unsafe { push(raw, stack) } == Door::Gone && !cfg!(mutant = "recycle_node_of_nobody_stays") {
+    if unsafe { push(raw, stack) } == Door::Gone && !mutant!("recycle_node_of_nobody_stays") {
         // SAFETY: it is empty, the push was refused, and the manager's table is gone.
         unsafe { Node::free(raw.as_ptr()) };
     }

@@ -220,7 +220,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
         let node = self.node(handle.index() as u32).ok_or_else(stale)?;
         loop {
             let (word, awake) = node.look();
-            let is_named = if cfg!(mutant = "recycle_lease_of_any_life") {
+            let is_named = if mutant!("recycle_lease_of_any_life") {
                 word.is_named()
             } else {
                 word.generation() == handle.generation()
@@ -273,7 +273,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
             if !only_if(word) {
                 return Ended::NotThisOne;
             }
-            let without = if cfg!(mutant = "recycle_release_keeps_the_lease") {
+            let without = if mutant!("recycle_release_keeps_the_lease") {
                 word.unnamed()
             } else {
                 word.unnamed().let_go()

@@ -55,7 +55,7 @@ impl<T> Node<T> {
     pub(super) fn look(&self) -> (Word, bool) {
         // Acquire: with the word of a life comes the sleep before it, so that an old answer
         // to whether it sleeps is not taken for this life's.
-        let acquire = if cfg!(mutant = "recycle_relaxed_look") {
+        let acquire = if mutant!("recycle_relaxed_look") {
             Ordering::Relaxed
         } else {
             Ordering::Acquire

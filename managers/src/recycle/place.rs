@@ -14,7 +14,7 @@ pub(super) struct Place<'d> {
 impl<'d> Place<'d> {
     pub(super) fn take(depot: &'d Depot, capacity: usize) -> Option<Self> {
         let existing = &depot.existing;
-        if cfg!(mutant = "recycle_count_then_look") {
+        if mutant!("recycle_count_then_look") {
             let before = existing.load(Ordering::Relaxed);
             existing.fetch_add(1, Ordering::Relaxed);
             let now = before + 1;

@@ -51,7 +51,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     fn close_alone(&self, report: &mut ShutdownReport) {
         self.table.shut();
         for node in self.nodes() {
-            if !cfg!(mutant = "recycle_shut_marks_no_word") {
+            if !mutant!("recycle_shut_marks_no_word") {
                 node.update(Word::closed);
             }
             let ended = Self::end_name(node, |word| word.is_named() || word.is_held());
@@ -103,7 +103,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
 
     fn door(&self) -> Option<MutexGuard<'_, ()>> {
         let alone = || self.door.lock().unwrap_or_else(PoisonError::into_inner);
-        (!cfg!(mutant = "recycle_shut_while_opened")).then(alone)
+        (!mutant!("recycle_shut_while_opened")).then(alone)
     }
 
     /// Shuts a stack, and gives its nodes, each of which may be freed before the next one.

@@ -8,6 +8,11 @@
 //! object ends, and read by every lease: the sanitizer reports whatever is not in order.
 
 #[cfg(all(unix, not(loom)))]
+#[macro_use]
+#[path = "../../src/mutant.rs"]
+mod mutant;
+
+#[cfg(all(unix, not(loom)))]
 mod error;
 #[cfg(all(unix, not(loom)))]
 #[allow(dead_code)]

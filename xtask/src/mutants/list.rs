@@ -101,8 +101,8 @@ impl fmt::Display for Suite {
     }
 }
 
-/// The mutants of every crate that has some. No name comes twice: each is built in a place of
-/// its own.
+/// The mutants of every crate that has some. No name comes twice: it says which mistake is made,
+/// whichever crate it is in.
 pub(super) fn read() -> Result<Vec<Mutant>> {
     let mut all = Vec::new();
     let mut names = BTreeSet::new();
@@ -164,7 +164,7 @@ fn placed(source: &str) -> Vec<String> {
         .filter(|line| !line.trim_start().starts_with("//"));
     let mut names = Vec::new();
     for line in code {
-        for part in line.split("mutant = \"").skip(1) {
+        for part in line.split("mutant!(\"").skip(1) {
             names.extend(part.split_once('"').map(|(name, _)| name.to_owned()));
         }
     }
@@ -178,9 +178,9 @@ mod tests {
     /// Without it a mutant of the code could go unlisted.
     #[test]
     fn mutants_are_found_in_code_and_not_in_comments() {
-        let source = "// cfg!(mutant = \"no\")\n    /// mutant = \"no\"\n\
-            let a = if cfg!(mutant = \"one\") { 1 } else { 2 };\n\
-            if cfg!(any(mutant = \"two\", mutant = \"three\")) {}\n";
+        let source = "// mutant!(\"no\")\n    /// mutant!(\"no\")\n\
+            let a = if mutant!(\"one\") { 1 } else { 2 };\n\
+            if mutant!(\"two\") || mutant!(\"three\") {}\n";
         assert_eq!(placed(source), ["one", "two", "three"]);
     }
 }

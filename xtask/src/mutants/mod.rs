@@ -1,13 +1,9 @@
-//! `cargo xtask mutants`: builds each deliberate mistake of `core` and `managers` and
-//! demands that the test named for it fails.
+//! `cargo xtask mutants`: makes each deliberate mistake of `core` and `managers` and demands
+//! that the test named for it fails.
 //!
-//! cargo runs the compiler through this program, which adds the mutant's `--cfg` for the
-//! crate that has it and passes everything else on. Every mutant has the program under a
-//! path of its own: cargo counts the wrapper's path among what a workspace member is made
-//! of, and leaves it out for other packages. So loom and quickcheck are built once, each
-//! mutant is kept beside the others, and a second run builds nothing.
+//! Every test program is built once, with `--cfg mutants`; which mistake a run of it makes, the
+//! variable `CUPOLA_MUTANT` says. Without it the program makes none, and its tests must pass.
 
-mod compiler;
 mod list;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,17 +17,22 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-pub(crate) use compiler::as_compiler;
 use list::{Kill, Member, Mutant, Suite};
 
 use crate::root;
 use crate::tasks::{cargo, programs, target};
 
-/// The wrapper's name for the build without a mutant.
+/// The name of runs without a mistake.
 const UNCHANGED: &str = "unchanged";
+/// What tells a test program which mistake to make.
+const MUTANT: &str = "CUPOLA_MUTANT";
 /// A test that has not ended by then has not ended.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Mutants that are under way at a time: one is tested while the next is built.
+/// As that, for a test that must not end: so long, and so many times as long as it takes without
+/// the mistake.
+const LEAST_PATIENCE: Duration = Duration::from_secs(10);
+const TIMES: u32 = 10;
+/// Mutants that are under way at a time.
 const WORKERS: usize = 2;
 
 /// How one run of one test ended.
@@ -50,7 +51,7 @@ struct Row {
     seconds: f64,
 }
 
-/// Builds the mutants in `only` (all when empty) and demands that each is killed.
+/// Makes the mistakes in `only` (all when empty) and demands that each is found.
 pub(crate) fn run(only: &[String]) -> Result<()> {
     eprintln!("\n==== mutants");
     let start = Instant::now();
@@ -67,8 +68,7 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         .filter(|mutant| only.is_empty() || only.contains(&mutant.name))
         .cloned()
         .collect();
-    compiler::prepare()?;
-    check_unchanged(&chosen)?;
+    let unchanged = check_unchanged(&chosen)?;
 
     let queue = Mutex::new(chosen.iter());
     let rows = Mutex::new(Vec::new());
@@ -77,7 +77,7 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
             scope.spawn(|| {
                 while let Some(mutant) = take(&queue) {
                     let start = Instant::now();
-                    let verdict = kill(mutant);
+                    let verdict = kill(mutant, &unchanged);
                     let row = Row {
                         mutant: mutant.clone(),
                         verdict,
@@ -114,29 +114,44 @@ fn take<'m>(queue: &Mutex<std::slice::Iter<'m, Mutant>>) -> Option<&'m Mutant> {
     queue.lock().expect("no worker panics").next()
 }
 
-/// Without the mutants each of their tests must pass, and be there at all.
-fn check_unchanged(mutants: &[Mutant]) -> Result<()> {
+/// A test and the program it is in.
+type Test = (Member, Suite, String);
+
+/// The tests as they are without a mistake: their programs, and how long they take.
+type Unchanged = BTreeMap<Test, (PathBuf, Duration)>;
+
+/// Builds the test programs. Without a mistake each test must pass, and be there at all.
+fn check_unchanged(mutants: &[Mutant]) -> Result<Unchanged> {
     let mut tests: BTreeMap<(Member, Suite), BTreeSet<&str>> = BTreeMap::new();
     for mutant in mutants {
         let program = (mutant.member, mutant.suite);
         tests.entry(program).or_default().insert(&mutant.test);
     }
+    let mut unchanged = BTreeMap::new();
     for ((member, suite), tests) in tests {
-        let program = build(member, suite, None)?;
+        let program = build(member, suite)?;
         for test in tests {
-            match run_test(member, &program, test, UNCHANGED)? {
+            let start = Instant::now();
+            match run_test(member, &program, test, UNCHANGED, PATIENCE)? {
                 Outcome::Passed => {}
-                other => bail!("{suite} test {test} must pass without a mutant: {other:?}"),
+                other => bail!("{suite} test {test} must pass without a mistake: {other:?}"),
             }
+            let key = (member, suite, test.to_owned());
+            unchanged.insert(key, (program.clone(), start.elapsed()));
         }
     }
-    Ok(())
+    Ok(unchanged)
 }
 
-/// Builds a mutant and runs its test; says how it died, or why it must be taken for alive.
-fn kill(mutant: &Mutant) -> Result<String> {
-    let program = build(mutant.member, mutant.suite, Some(&mutant.name))?;
-    let outcome = run_test(mutant.member, &program, &mutant.test, &mutant.name)?;
+/// Runs the test of a mutant; says how it died, or why it must be taken for alive.
+fn kill(mutant: &Mutant, unchanged: &Unchanged) -> Result<String> {
+    let key = (mutant.member, mutant.suite, mutant.test.clone());
+    let (program, took) = unchanged.get(&key).context("a test that was not tried")?;
+    let patience = match mutant.kill {
+        Kill::Failure => PATIENCE,
+        Kill::Timeout => (*took * TIMES).clamp(LEAST_PATIENCE, PATIENCE),
+    };
+    let outcome = run_test(mutant.member, program, &mutant.test, &mutant.name, patience)?;
     match (outcome, mutant.kill) {
         (Outcome::Failed(how), Kill::Failure) => Ok(how),
         (Outcome::TimedOut, Kill::Timeout) => Ok("did not end".into()),
@@ -153,24 +168,21 @@ fn kill(mutant: &Mutant) -> Result<String> {
     }
 }
 
-/// Builds a test program, with a mutant or without, and returns its path.
-fn build(member: Member, suite: Suite, mutant: Option<&str>) -> Result<PathBuf> {
-    let crates = if suite == Suite::Loom {
-        "loom"
-    } else {
-        "plain"
+/// Builds a test program that can make every mistake, and returns its path.
+fn build(member: Member, suite: Suite) -> Result<PathBuf> {
+    let (crates, flags) = match suite {
+        Suite::Loom => ("loom", "--cfg mutants --cfg loom -C debug-assertions=on"),
+        _ => ("plain", "--cfg mutants -C debug-assertions=on"),
     };
-    let mut cargo = cargo(["test", "--package", member.package()]);
+    let mut cargo = cargo(["test", "--release", "--package", member.package()]);
     cargo
         .args(member.arguments(suite))
         .env("CARGO_TARGET_DIR", folder().join(crates))
-        // Each mutant is built once and run for a moment: what counts is the building.
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
-        .env("CARGO_PROFILE_DEV_DEBUG", "0");
-    compiler::wrap(&mut cargo, mutant)?;
-    if suite == Suite::Loom {
-        cargo.env("RUSTFLAGS", "--cfg loom");
-    }
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
+        // Where a mistake is not made, what it needs may be unused.
+        .env("RUSTFLAGS", format!("{flags} --cap-lints allow"));
     let mut programs = programs(&mut cargo)?;
     ensure!(
         programs.len() == 1,
@@ -179,13 +191,21 @@ fn build(member: Member, suite: Suite, mutant: Option<&str>) -> Result<PathBuf> 
     Ok(programs.remove(0))
 }
 
-/// Runs one test of a test program, whose output goes to a file named for `mutant`.
-fn run_test(member: Member, program: &Path, test: &str, mutant: &str) -> Result<Outcome> {
+/// Runs one test of a test program, which makes the mistake of `mutant`; the output goes to a
+/// file of that name.
+fn run_test(
+    member: Member,
+    program: &Path,
+    test: &str,
+    mutant: &str,
+    patience: Duration,
+) -> Result<Outcome> {
     let log = folder().join(format!("{mutant}.log"));
     let file = File::create(&log)?;
     let mut child = Command::new(program)
         .args([test, "--exact", "--nocapture"])
         .current_dir(root().join(member.folder()))
+        .env(MUTANT, mutant)
         .env(
             "LOOM_MAX_PREEMPTIONS",
             env::var_os("LOOM_MAX_PREEMPTIONS").unwrap_or_else(|| "3".into()),
@@ -200,7 +220,7 @@ fn run_test(member: Member, program: &Path, test: &str, mutant: &str) -> Result<
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > patience {
             child.kill()?;
             child.wait()?;
             return Ok(Outcome::TimedOut);
