@@ -325,4 +325,26 @@ mod tests {
         assert_eq!(heap.rules().missing(7 * RANGE, RANGE), 4);
         assert_eq!(heap.rules().missing(6 * RANGE, RANGE), u32::MAX);
     }
+
+    // Without it what a stream has left would be taken for the memory of the next one that has
+    // its place, and nobody else could have it before that has completed something.
+    #[test]
+    fn what_streams_leave_is_everybodys() {
+        const RANGE: u64 = 4 * LEAST_PAGE;
+        let mut heap = Heap::new();
+        heap.add_region(Pages::new(RANGE, RANGE, LEAST_PAGE))
+            .unwrap();
+        heap.rules_mut().single = false;
+        let place = heap.look(LEAST_PAGE, 1, 3).unwrap();
+        let block = heap.take(place).unwrap();
+        heap.free(block, Stamp::new(3, 7));
+        assert_eq!(heap.look(RANGE, 1, 4), None);
+        let mut gone = Gone::default();
+        gone.insert(2);
+        heap.forget(&gone);
+        assert_eq!(heap.look(RANGE, 1, 4), None);
+        gone.insert(3);
+        heap.forget(&gone);
+        assert_eq!(heap.look(RANGE, 1, 4).unwrap().data, Stamp::READY);
+    }
 }
