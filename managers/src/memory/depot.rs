@@ -12,8 +12,10 @@ use super::classes::{SLOTS, Slot, capacity};
 use super::header::Header;
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
-/// Batches that a class may have waiting.
-const CELLS: usize = 4;
+/// Batches that a class of small sizes may have waiting.
+const SMALL_CELLS: usize = 4;
+/// Batches of exact sizes that a magazine's shelf has room for; few in models.
+const CELLS: usize = if cfg!(loom) { 4 } else { 16 };
 
 /// The cells of one class.
 pub(crate) struct Shelf<T>([AtomicPtr<T>; CELLS]);
@@ -25,13 +27,13 @@ impl<T> Default for Shelf<T> {
 }
 
 impl<T> Shelf<T> {
-    /// Leaves a batch here.
+    /// Leaves a batch in one of the first cells.
     ///
     /// # Errors
     /// The batch, when there is no room.
     #[inline]
-    pub(crate) fn push(&self, batch: NonNull<T>) -> Result<(), NonNull<T>> {
-        for cell in &self.0 {
+    pub(crate) fn push(&self, batch: NonNull<T>, cells: usize) -> Result<(), NonNull<T>> {
+        for cell in self.0.iter().take(cells) {
             // Relaxed: only the exchange counts.
             if !cell.load(Ordering::Relaxed).is_null() {
                 continue;
@@ -75,8 +77,10 @@ impl<T> Shelf<T> {
     }
 }
 
-/// Most bytes of exact sizes that a depot keeps.
-const MOST_EXACT: u64 = 32 << 20;
+/// Bytes of exact sizes that a depot has room for at first.
+const LEAST_EXACT: u64 = 32 << 20;
+/// The same, once threads hand over more than that at a time.
+const MOST_EXACT: u64 = 256 << 20;
 
 /// A stream's shelves.
 pub(crate) struct Depot {
@@ -84,6 +88,10 @@ pub(crate) struct Depot {
     /// Bytes of exact sizes here, about: a batch is counted before it is put in and after it
     /// was taken out.
     exact: AtomicU64,
+    /// Most bytes of exact sizes.
+    most: AtomicU64,
+    /// The lane whose batch found no room last; 0 when none has since there was more.
+    refused: AtomicU64,
 }
 
 impl Depot {
@@ -91,10 +99,12 @@ impl Depot {
         Self {
             shelves: (0..SLOTS).map(|_| Shelf::default()).collect(),
             exact: AtomicU64::new(0),
+            most: AtomicU64::new(LEAST_EXACT),
+            refused: AtomicU64::new(0),
         }
     }
 
-    /// Leaves a batch of `bytes` bytes here.
+    /// Leaves a batch of `bytes` bytes here, of the lane with this number.
     ///
     /// # Errors
     /// The batch, when there is no room.
@@ -103,20 +113,36 @@ impl Depot {
         slot: Slot,
         bytes: u64,
         batch: NonNull<Header>,
+        lane: u64,
     ) -> Result<(), NonNull<Header>> {
         let shelf = self.shelves.get(slot.number()).ok_or(batch)?;
         if slot.is_small() {
-            return shelf.push(batch);
+            return shelf.push(batch, SMALL_CELLS);
         }
-        if self.exact.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST_EXACT {
+        let there = self.exact.fetch_add(bytes, Ordering::Relaxed);
+        if there + bytes > self.most.load(Ordering::Relaxed) {
             self.exact.fetch_sub(bytes, Ordering::Relaxed);
+            self.refused.store(lane, Ordering::Relaxed);
             return Err(batch);
         }
-        let pushed = shelf.push(batch);
+        let pushed = shelf.push(batch, CELLS);
         if pushed.is_err() {
             self.exact.fetch_sub(bytes, Ordering::Relaxed);
         }
         pushed
+    }
+
+    /// A lane has found nothing of an exact size here. If another one found no room before, what
+    /// is handed over comes in larger bursts than there is room for: there is more from now on.
+    /// What a thread keeps for itself is better off in the heap, where all can have it.
+    pub(crate) fn note_miss(&self, lane: u64) {
+        let refused = self.refused.load(Ordering::Relaxed);
+        if refused == 0 || (refused == lane && !mutant!("depot_grows_for_one_lane")) {
+            return;
+        }
+        self.refused.store(0, Ordering::Relaxed);
+        let more = (2 * self.most.load(Ordering::Relaxed)).min(MOST_EXACT);
+        self.most.store(more, Ordering::Relaxed);
     }
 
     /// Takes a batch of a class; of exact sizes, of any that share the magazine.
@@ -158,8 +184,65 @@ impl Depot {
         small.sum::<u64>() + self.exact.load(Ordering::Relaxed)
     }
 
-    /// Everything that waits here, batch by batch.
+    /// Everything that waits here, batch by batch; there is room as at first then: memory is
+    /// short.
     pub(crate) fn drain(&self) -> impl Iterator<Item = NonNull<Header>> + '_ {
+        self.most.store(LEAST_EXACT, Ordering::Relaxed);
         Slot::all().flat_map(move |slot| std::iter::from_fn(move || self.pop(slot)))
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::header::Home;
+    use super::*;
+
+    const PIECE: u64 = 4 << 20;
+    const BATCH: u64 = 2 * PIECE;
+
+    /// Fills a depot with batches of a lane's: how many had room.
+    fn fill<'h>(depot: &Depot, lane: u64, batches: &mut impl Iterator<Item = &'h Header>) -> usize {
+        batches
+            .take_while(|header| {
+                let (slot, _) = Slot::of(PIECE).unwrap();
+                depot
+                    .push(slot, BATCH, NonNull::from(*header), lane)
+                    .is_ok()
+            })
+            .count()
+    }
+
+    // Without it blocks that are handed over in large bursts would go through the heap and its
+    // lock, or what one thread keeps for itself would be lost to all others.
+    #[test]
+    fn there_is_more_room_for_what_is_handed_over_only() {
+        let headers: Vec<_> = std::iter::repeat_with(|| {
+            let header = Header::new(ptr::null());
+            let (slot, bytes) = Slot::of(PIECE).unwrap();
+            header.begin(0, bytes, slot, Home::Nowhere);
+            header.batch.set(2);
+            header
+        })
+        .take(64)
+        .collect();
+        let least = (LEAST_EXACT / BATCH) as usize;
+        let mut batches = headers.iter();
+        let depot = Depot::new();
+        assert_eq!(fill(&depot, 1, &mut batches), least);
+        // The same lane misses: its own bursts are not what a depot is for.
+        depot.note_miss(1);
+        assert_eq!(fill(&depot, 1, &mut batches), 0);
+        // Another one does.
+        depot.note_miss(2);
+        assert_eq!(fill(&depot, 1, &mut batches), least);
+        assert_eq!(depot.kept(), 2 * LEAST_EXACT);
+        // One refusal, one step.
+        depot.note_miss(2);
+        depot.note_miss(3);
+        assert_eq!(fill(&depot, 1, &mut batches), 2 * least);
+        // When memory is short, there is as little as at first.
+        assert_eq!(depot.drain().count(), 4 * least);
+        assert_eq!(fill(&depot, 2, &mut batches), least);
+        depot.drain().for_each(drop);
     }
 }

@@ -89,7 +89,7 @@ impl Pool {
             // SAFETY: whoever takes a batch out owns it.
             let count = u64::from(unsafe { batch.as_ref() }.batch.get());
             let pushed = if size == bytes {
-                line.depot.push(slot, size * count, batch)
+                line.depot.push(slot, size * count, batch, lane.name())
             } else {
                 Err(batch)
             };

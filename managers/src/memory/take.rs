@@ -59,6 +59,9 @@ impl Pool {
         if (slot.is_kept() && slot.is_small()) || line.depot.has_exact() {
             return None;
         }
+        if slot.is_kept() {
+            line.depot.note_miss(lane.name());
+        }
         let want = Want {
             bytes: granular(ask.bytes)?,
             align: GRANULE,
@@ -184,9 +187,13 @@ impl Pool {
         stream: &Stream,
         ask: Ask,
     ) -> Result<NonNull<Header>> {
-        if let Some(lane) = lane
-            && let Some(batch) = line.depot.pop(slot)
+        let batch = lane.and_then(|_| line.depot.pop(slot));
+        if let (Some(lane), None) = (lane, batch)
+            && !slot.is_small()
         {
+            line.depot.note_miss(lane.name());
+        }
+        if let (Some(lane), Some(batch)) = (lane, batch) {
             // SAFETY: whoever takes a batch out owns it.
             let fits = unsafe { batch.as_ref() }.bytes() == bytes;
             // SAFETY: the lane is this thread's, which is not within it.

@@ -52,7 +52,7 @@ impl Depot {
     fn push(&self, piece: usize) {
         self.pieces[piece].touch();
         self.shelf
-            .push(NonNull::from(&self.pieces[piece]))
+            .push(NonNull::from(&self.pieces[piece]), 4)
             .expect("there is room");
     }
 
