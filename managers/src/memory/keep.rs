@@ -44,6 +44,18 @@ impl<T> Keep<T> {
         }
     }
 
+    /// After a piece was taken by somebody who is no handle, and whom `close` did not wait for: as
+    /// `hold`, if it is closed by now. Pieces are taken under the lock that `is_over` looks under,
+    /// so either `hold` has seen the piece or this sees that it is closed.
+    pub(crate) fn hold_late(&self, owner: &T, is_over: impl Fn() -> bool)
+    where
+        T: Clone,
+    {
+        if self.is_closed() && !mutant!("keep_forgets_who_is_late") {
+            self.hold(owner.clone(), is_over);
+        }
+    }
+
     /// After a piece came back: the owner, if that was the last. For the caller to drop when it
     /// has done with the owner, and has no locks.
     #[must_use]

@@ -88,7 +88,10 @@ impl Pool {
         if self.graphs.is_any()
             && let Some(memory) = self.graphs.memory_of(stream.serial())
         {
-            return memory.take(ask, stream);
+            let taken = memory.take(ask, stream);
+            // The graph's memory may have been dropped meanwhile: nobody but the piece is left then.
+            memory.keep.hold_late(&memory, || memory.is_over());
+            return taken;
         }
         let taken = self.take_missed(ask, stream);
         if self.history.is_on() {

@@ -248,3 +248,41 @@ fn a_free_beside_the_end_of_a_graph_is_not_lost() {
     assert_eq!(bench.pool.mapped(), 0);
     bench.end();
 }
+
+// Without it a request that waits while its graph's memory is dropped would get a block of a pool
+// that is gone.
+#[test]
+fn a_request_may_outlast_its_graphs_memory() {
+    for mut config in configs() {
+        config.wait = Duration::from_secs(20);
+        let bench = Bench::new(config);
+        // All of the limit, and in use for a while.
+        let all = bench.pool.allocate_raw(64 * MIB, 1, &bench.other).unwrap();
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        ops::host_function(&bench.other, move || {
+            let _ = released.recv();
+        })
+        .unwrap();
+        // SAFETY: what uses it is on the stream.
+        unsafe { all.free(&bench.other) }.unwrap();
+        let memory = bench.pool.graph_memory(&bench.stream).unwrap();
+        let inner = Arc::downgrade(&memory.graph.memory);
+        let waiting = || {
+            let pool = inner.upgrade().unwrap();
+            pool.counters.host_waits.load(Ordering::Relaxed) > 0
+        };
+        let block = std::thread::scope(|scope| {
+            let late = scope.spawn(|| bench.take(3 * MIB));
+            while !waiting() {
+                std::thread::yield_now();
+            }
+            drop(memory);
+            drop(release);
+            late.join().unwrap()
+        });
+        assert!(inner.upgrade().is_some(), "the block's pool is gone");
+        bench.put(block);
+        assert!(inner.upgrade().is_none());
+        bench.end();
+    }
+}
