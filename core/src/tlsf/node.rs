@@ -145,6 +145,14 @@ pub struct Place<D> {
     pub(super) within: FreeBlock,
 }
 
+impl<D> Place<D> {
+    /// The free block that it lies in, as long as that is there.
+    #[inline]
+    pub fn within(&self) -> FreeBlock {
+        self.within
+    }
+}
+
 /// One block of a heap, as [`Tlsf::blocks`](super::Tlsf::blocks) meets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry<D> {

@@ -102,6 +102,22 @@ impl Central {
         Some((block, was))
     }
 
+    /// As `in_mapped_stretch`, over neighbours that do not merge because others may not use all of
+    /// them, but the one that asks may. Only for who would have to wait otherwise: what is left of
+    /// them is that stream's alone until its work is complete.
+    pub(super) fn in_joined_stretch(&mut self, want: Want) -> Option<(Block, Stamp)> {
+        if self.heap.rules().single {
+            return None;
+        }
+        let address = self
+            .heap
+            .join_stretch(want.bytes, want.align, want.stream)?;
+        let was = self.heap.stamp_at(address)?;
+        let block = self.heap.take_at(address, want.bytes)?;
+        self.note_peak();
+        Some((block, was))
+    }
+
     #[inline]
     pub(super) fn note_peak(&mut self) {
         let held = self.heap.used_bytes() - self.holes.1;
@@ -151,6 +167,7 @@ impl Central {
         let freed = if self.heap.rules().is_done(was) {
             Stamp::READY
         } else {
+            self.heap.rules_mut().note_last(now);
             now
         };
         let what = (block, slot, bytes);
@@ -168,6 +185,7 @@ impl Central {
     pub(super) fn put(&mut self, piece: NonNull<Header>, stamp: Stamp) {
         // SAFETY: the piece is the caller's, who gives it away.
         let header = unsafe { piece.as_ref() };
+        self.heap.rules_mut().note_last(stamp);
         match header.home.get() {
             Home::Heap(block) => {
                 self.headers.put(piece);

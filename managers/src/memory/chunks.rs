@@ -69,16 +69,17 @@ impl Pool {
             let pages = bytes / self.page;
             let charged = (0..pages).take_while(|_| self.charge(1)).count() as u64;
             if charged < pages {
-                self.release_charge(charged * self.page);
+                self.undo_charge(charged * self.page);
                 continue;
             }
             match self.alloc_chunk(bytes) {
                 Ok(base) => {
+                    self.note_mapped();
                     self.enter_chunk(mapper, base, bytes)?;
                     return Ok(true);
                 }
                 Err(error) => {
-                    self.release_charge(bytes);
+                    self.undo_charge(bytes);
                     let refused: Result<()> = Err(error.clone());
                     if !is_out_of_memory(&refused) {
                         return Err(error);
@@ -240,7 +241,9 @@ impl Pool {
         for chunk in mapper.chunks.drain(..) {
             if chunk.hole.is_none() {
                 let freed = self.free_chunk(chunk.base);
-                self.release_charge(chunk.bytes);
+                if freed.is_ok() || !self.core.is_healthy() {
+                    self.release_charge(chunk.bytes);
+                }
                 first = first.and(freed);
             }
         }

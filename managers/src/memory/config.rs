@@ -1,6 +1,7 @@
 //! How a pool is made, and the limit that several pools may share.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -17,7 +18,8 @@ pub struct PoolConfig {
     /// A limit that the pool has in common with others, besides its own.
     pub within: Option<DeviceLimit>,
     /// How long an allocation that finds no memory waits on the host for work that still uses
-    /// what was freed, without any of it completing: 16 times as long in all.
+    /// what was freed, without any of it completing: 16 times as long in all. Any duration will
+    /// do; `Duration::MAX` waits for as long as work is under way.
     pub wait: Duration,
     /// How many of the last operations the pool remembers; 0 for none. Remembering takes two
     /// locks and a look at the clock for each operation, and 120 bytes of the host.
@@ -79,6 +81,8 @@ pub struct DeviceLimit(Arc<Shared>);
 
 struct Shared {
     budget: Budget,
+    /// How often there was more room than before.
+    changes: AtomicU64,
     pools: Mutex<Vec<Weak<Pool>>>,
 }
 
@@ -88,6 +92,7 @@ impl DeviceLimit {
     pub fn new(bytes: u64) -> Self {
         Self(Arc::new(Shared {
             budget: Budget::new(bytes),
+            changes: AtomicU64::new(0),
             pools: Mutex::default(),
         }))
     }
@@ -101,6 +106,7 @@ impl DeviceLimit {
     /// Changes it. What the pools have stays theirs; nothing more is granted until it fits.
     pub fn set_limit(&self, bytes: u64) {
         self.0.budget.set_limit(bytes);
+        self.note_room();
     }
 
     /// Bytes that the pools have from the driver.
@@ -109,7 +115,7 @@ impl DeviceLimit {
         self.0.budget.used()
     }
 
-    /// The most that they ever had at a time.
+    /// The most that was ever charged at a time: what they had, and what was asked of the driver.
     #[must_use]
     pub fn peak(&self) -> u64 {
         self.0.budget.peak()
@@ -123,6 +129,16 @@ impl DeviceLimit {
 
     pub(super) fn budget(&self) -> &Budget {
         &self.0.budget
+    }
+
+    /// There may be more room than before.
+    pub(super) fn note_room(&self) {
+        // What it counts comes before it.
+        self.0.changes.fetch_add(1, Ordering::Release);
+    }
+
+    pub(super) fn changes(&self) -> u64 {
+        self.0.changes.load(Ordering::Acquire)
     }
 
     pub(super) fn enter(&self, pool: &Arc<Pool>) {

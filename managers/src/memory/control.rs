@@ -28,7 +28,7 @@ impl Pool {
     pub(super) fn available(&self) -> Result<u64> {
         self.core.not_forked()?;
         let (device_free, _) = memory_info(&self.core, &self.calls)?;
-        let cache = lock(&self.mapper).cached() * self.page;
+        let cache = self.mapper().cached() * self.page;
         let growth = (self.room() * self.page).min(device_free);
         Ok(growth + cache + self.free_bytes().ready + self.kept_bytes())
     }
@@ -37,11 +37,12 @@ impl Pool {
     pub(super) fn set_limit(&self, bytes: u64) -> Result<()> {
         self.core.not_forked()?;
         self.budget.set_limit(bytes);
+        self.changes.note_room();
         let over = self.budget.used().saturating_sub(bytes);
         if over == 0 {
             return Ok(());
         }
-        let mut mapper = lock(&self.mapper);
+        let mut mapper = self.mapper();
         let pages = over.div_ceil(self.page) as usize;
         let missing = pages.saturating_sub(mapper.cached() as usize);
         if missing > 0 {
@@ -58,7 +59,7 @@ impl Pool {
     pub(super) fn trim(&self) -> Result<u64> {
         self.core.healthy()?;
         count(&self.counters.trims);
-        let mut mapper = lock(&self.mapper);
+        let mut mapper = self.mapper();
         let before = self.budget.used();
         self.drain();
         self.settle_soon()?;

@@ -125,9 +125,13 @@ impl Heap {
         }
     }
 
-    /// Makes a place a block. `None` when it is not free any more.
+    /// Makes a place a block. `None` when it is not free any more, or not as it was found.
     #[inline]
     pub(super) fn take(&mut self, place: Place<Stamp>) -> Option<Block> {
+        let piece = self.tlsf.piece(place.within())?;
+        if piece.data != place.data {
+            return None;
+        }
         loop {
             match self.tlsf.take(place, Stamp::READY) {
                 Ok(block) => {
@@ -168,6 +172,47 @@ impl Heap {
             });
         }
         best.map(|(_, at)| at)
+    }
+
+    /// Merges the neighbours that hold the request together, in the smallest stretch of mapped
+    /// pages that `stream` may use, whoever else may: the address. The time is linear in blocks
+    /// and pages.
+    pub(super) fn join_stretch(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        stream: StreamIndex,
+    ) -> Option<CUdeviceptr> {
+        self.rules_mut().request = stream;
+        let align = align.max(GRANULE);
+        let mut stretches: Vec<(CUdeviceptr, CUdeviceptr)> = Vec::new();
+        let mut pieces = Vec::new();
+        for entry in self.blocks() {
+            let Entry::Free(_, piece) = entry else {
+                continue;
+            };
+            pieces.push((piece.offset, piece.offset + piece.size));
+            let rules = self.rules();
+            rules.mapped_stretches(&piece, |from, to| match stretches.last_mut() {
+                Some(last) if last.1 == from && !rules.begins(from) => last.1 = to,
+                _ => stretches.push((from, to)),
+            });
+        }
+        let fits = stretches.into_iter().filter_map(|(from, to)| {
+            let at = from.checked_next_multiple_of(align)?;
+            let end = at.checked_add(bytes)?;
+            (end <= to).then_some((to - from, at))
+        });
+        let (_, at) = fits.min()?;
+        let mut held = pieces
+            .into_iter()
+            .filter(|&(from, to)| from < at + bytes && at < to);
+        let (from, to) = held.next()?;
+        let to = held.next_back().map_or(to, |(_, to)| to);
+        self.rules_mut().joined = Some((from, to));
+        self.tlsf.coalesce_all();
+        self.rules_mut().joined = None;
+        Some(at)
     }
 
     /// The stamp of the free piece at an address.
@@ -221,6 +266,9 @@ impl Heap {
 
     /// Gives a block back that nobody has used, so that the stamps stay as they were.
     pub(super) fn undo(&mut self, block: Block, was: Stamp) {
+        // It may have been read before the place of a stream was given again: then some batch of
+        // the next stream has to be closed for it.
+        self.rules_mut().note_last(was);
         self.used -= block.size();
         let freed = self.tlsf.free(block, was);
         debug_assert!(freed.is_ok(), "a block was freed twice");

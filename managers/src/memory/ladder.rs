@@ -9,36 +9,48 @@
 //! 4. take back what threads and depots keep;
 //! 5. make the request's stream wait for what another has freed;
 //! 6. ask the pools that share the limit;
-//! 7. wait on the host, for a bounded time, until work completes that uses what was freed;
-//! 8. ask the user;
-//! 9. refuse, with the whole account.
+//! 7. put together what only this stream may use yet, and what everybody may;
+//! 8. wait on the host, for a bounded time, until work completes that uses what was freed;
+//! 9. ask the user;
+//! 10. refuse, with the whole account.
 //!
 //! The context is never synchronised: other streams' work goes on.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::ptr::NonNull;
 
 use super::central::Want;
+use super::classes::Slot;
+use super::header::Header;
 use super::line::Line;
 use super::mapper::{Found, From, Mapper};
-use super::pool::{Pool, count, lock};
+use super::pool::{Pool, count};
+use super::signs::Patience;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 
-/// An allocation waits as often as work completes, but no longer than so many waits together.
-const MOST_WAITS: u32 = 16;
-/// How long an event on a stream with nothing to do may take.
-const MOMENT: Duration = Duration::from_micros(200);
-/// Most searches that are made anew because something has come back meanwhile: others that
-/// allocate and free all the time must not keep a request from its refusal.
-const RETRIES: u32 = 64;
+/// A request that climbs.
+#[derive(Clone, Copy)]
+pub(super) struct Request<'a> {
+    pub(super) want: Want,
+    /// Bytes asked for.
+    pub(super) requested: u64,
+    /// Of a small size: a slot of the slabs will do as well as a block.
+    pub(super) slot: Slot,
+    pub(super) line: &'a Line,
+    pub(super) stream: &'a Stream,
+}
+
+/// What a request gets.
+pub(super) enum Got {
+    Block(Found),
+    Slot(NonNull<Header>),
+}
 
 impl Pool {
     /// A block if the limit has room for it: rungs 1 and 2. For what can do without.
     #[track_caller]
-    pub(super) fn grow(&self, want: Want, line: &Line, stream: &Stream) -> Result<Option<Found>> {
-        let _ = (line, stream);
-        let mut mapper = lock(&self.mapper);
+    pub(super) fn grow(&self, want: Want) -> Result<Option<Found>> {
+        let mut mapper = self.mapper();
         mapper.full = None;
         self.look_around()?;
         if let Some(found) = self.try_others(want)? {
@@ -47,86 +59,37 @@ impl Pool {
         self.find(&mut mapper, want, From::Limit)
     }
 
-    /// A block, by all means.
+    /// A block or a slot, by all means.
     #[track_caller]
-    pub(super) fn climb(
-        &self,
-        want: Want,
-        requested: u64,
-        line: &Line,
-        stream: &Stream,
-    ) -> Result<Found> {
-        let pages = want.bytes.div_ceil(self.page);
+    pub(super) fn climb(&self, request: Request) -> Result<Got> {
+        let pages = request.want.bytes.div_ceil(self.page);
         if pages
             .checked_mul(self.page)
             .is_none_or(|bytes| bytes > self.most())
         {
             count(&self.counters.refused);
-            return Err(self.refuse(requested));
+            return Err(self.refuse(request.requested));
         }
-        let mut mapper = lock(&self.mapper);
-        (mapper.full, mapper.lacking) = (None, false);
-        let (mut counted, last) = (false, Instant::now() + self.config.wait * MOST_WAITS);
-        let (mut waited, mut retries) = (false, RETRIES);
+        let mut patience = None;
         loop {
-            let frees = self.frees();
-            // Before the search, so that what completes during it is news.
-            let pending = waited.then(|| self.pending_of_all());
-            if let Some(found) = self.search(&mut mapper, want, line, stream)? {
-                return Ok(found);
-            }
-            let others = self.others();
-            if !others.is_empty() {
-                // Theirs and ours at once could wait for each other.
-                drop(mapper);
-                for other in others {
-                    // What is wrong with them is for those who use them.
-                    let _ = other.give_up_idle();
-                }
-                mapper = lock(&self.mapper);
-                if let Some(found) = self.find(&mut mapper, want, From::Idle)? {
-                    return Ok(found);
-                }
-            }
-            let mut full = mapper.full.take();
-            if full.is_none() && mapper.lacking {
-                full = self.device_refusal();
-            }
+            // Before the search, so that nothing that it does not see goes unnoticed.
+            let before = self.signs();
+            let full = match self.search_all(request)? {
+                Ok(got) => return Ok(got),
+                Err(full) => full,
+            };
+            let wait = || Patience::new(self.config.wait);
+            let patience = patience.get_or_insert_with(wait);
             // Whoever can do with less is not kept from the mapper meanwhile.
-            drop(mapper);
-            let deadline = last.min(Instant::now() + self.config.wait);
-            waited = true;
-            let mut again = self.wait_for_any(deadline, pending, &mut counted)?;
-            if !again && retries > 0 && self.frees() != frees {
-                // What has come back since the search began may be free by now, and was pending
-                // at no look.
-                retries -= 1;
-                again = true;
-            }
-            if again {
-                mapper = lock(&self.mapper);
-                (mapper.full, mapper.lacking) = (None, false);
+            if self.wait_for_more(&before, patience)? {
                 continue;
             }
-            let refusal = self.refusal(requested, full);
+            let refusal = self.refusal(request.requested, full);
             if !self.ask_user(&refusal) {
                 return Err(refusal);
             }
-            mapper = lock(&self.mapper);
-            (mapper.full, mapper.lacking) = (None, false);
+            patience.renew();
         }
-    }
-
-    /// The pools that share a limit with this one.
-    fn others(&self) -> Vec<Arc<Self>> {
-        let shared = self.config.within.as_ref();
-        let mut others = shared.map_or_else(Vec::new, |shared| shared.others(self));
-        if let Some(parent) = &self.parent
-            && !others.iter().any(|other| Arc::ptr_eq(other, parent))
-        {
-            others.push(Arc::clone(parent));
-        }
-        others
     }
 
     /// The most bytes that this pool can have.
@@ -136,40 +99,97 @@ impl Pool {
         self.budget.limit().min(shared)
     }
 
+    /// Rungs 1 to 7. Without success: what the driver said if it was that which had no memory.
+    #[track_caller]
+    fn search_all(&self, request: Request) -> Result<Result<Got, Option<Error>>> {
+        let mut mapper = self.mapper();
+        (mapper.full, mapper.lacking) = (None, false);
+        if let Some(got) = self.search(&mut mapper, request)? {
+            return Ok(Ok(got));
+        }
+        if self.is_short_of_others(&mapper) {
+            // Theirs and ours at once could wait for each other.
+            drop(mapper);
+            for other in self.others() {
+                // What is wrong with them is for those who use them.
+                let _ = other.give_up_idle();
+            }
+            mapper = self.mapper();
+            // What they had the driver has now.
+            (mapper.full, mapper.lacking) = (None, false);
+            if let Some(found) = self.find(&mut mapper, request.want, From::Idle)? {
+                return Ok(Ok(Got::Block(found)));
+            }
+        }
+        if let Some(found) = self.central.lock().in_joined_stretch(request.want) {
+            return Ok(Ok(Got::Block(found)));
+        }
+        let mut full = mapper.full.take();
+        if full.is_none() && mapper.lacking {
+            full = self.device_refusal();
+        }
+        Ok(Err(full))
+    }
+
+    /// Whether what other pools give up could be had: not where this one's own limit is in the way.
+    fn is_short_of_others(&self, mapper: &Mapper) -> bool {
+        let shared = self.config.within.as_ref();
+        let left = shared.map_or(u64::MAX, |shared| shared.budget().available());
+        let own = self.budget.available();
+        self.parent.is_some() || mapper.full.is_some() || mapper.lacking || left < own
+    }
+
     /// Rungs 1 to 5.
     #[track_caller]
-    fn search(
-        &self,
-        mapper: &mut Mapper,
-        want: Want,
-        line: &Line,
-        stream: &Stream,
-    ) -> Result<Option<Found>> {
+    fn search(&self, mapper: &mut Mapper, request: Request) -> Result<Option<Got>> {
+        let want = request.want;
         self.look_around()?;
+        if let Some(piece) = self.free_slot(request) {
+            return Ok(Some(Got::Slot(piece)));
+        }
         if let Some(found) = self.try_others(want)? {
-            return Ok(Some(found));
+            return Ok(Some(Got::Block(found)));
         }
         if let Some(found) = self.find(mapper, want, From::Limit)? {
-            return Ok(Some(found));
+            return Ok(Some(Got::Block(found)));
         }
         {
             let mut central = self.central.lock();
             central.tighten();
             if let Some(found) = central.in_mapped_stretch(want) {
-                return Ok(Some(found));
+                return Ok(Some(Got::Block(found)));
             }
         }
         self.close_batches()?;
         self.look_around()?;
         if let Some(found) = self.find(mapper, want, From::Idle)? {
-            return Ok(Some(found));
+            return Ok(Some(Got::Block(found)));
         }
         self.drain();
         self.settle()?;
-        if let Some(found) = self.find(mapper, want, From::Idle)? {
-            return Ok(Some(found));
+        if let Some(piece) = self.free_slot(request) {
+            return Ok(Some(Got::Slot(piece)));
         }
-        self.borrow_from_others(want, line, stream)
+        if let Some(found) = self.find(mapper, want, From::Idle)? {
+            return Ok(Some(Got::Block(found)));
+        }
+        Ok(self.borrow_from_others(request)?.map(Got::Block))
+    }
+
+    /// A slot of the slabs, for a small request: what others kept, or used until just now, is
+    /// there by now.
+    fn free_slot(&self, request: Request) -> Option<NonNull<Header>> {
+        if !request.slot.is_small() {
+            return None;
+        }
+        let mut found = None;
+        let central = &mut *self.central.lock();
+        let (slabs, heap) = (&mut central.slabs, &central.heap);
+        let (slot, stream) = (request.slot, request.want.stream);
+        if slabs.take(heap, slot, stream, 1, |piece| found = Some(piece)) == 0 {
+            slabs.take_from_others(heap, slot, stream, 1, |piece| found = Some(piece));
+        }
+        found
     }
 
     /// Closes the batches of all streams before pages are mapped that other streams' memory could
@@ -185,75 +205,19 @@ impl Pool {
         Ok(self.central.lock().ready(want))
     }
 
-    /// Asks the driver which of the batches that were closed have completed, and merges what
-    /// has become free for all.
-    #[track_caller]
-    fn look_around(&self) -> Result<()> {
-        let mut news = false;
-        for line in self.all_lines() {
-            let done = line.clock.poll(&self.core)?;
-            news |= self
-                .central
-                .lock()
-                .heap
-                .rules_mut()
-                .set_done(line.index, done);
-        }
-        if news {
-            self.central.lock().heap.sweep();
-        }
-        Ok(())
-    }
-
-    /// Closes all batches, sees what has completed, and merges it.
-    #[track_caller]
-    pub(super) fn settle(&self) -> Result<()> {
-        self.close_batches()?;
-        self.look_around()?;
-        self.central.lock().heap.sweep();
-        Ok(())
-    }
-
-    /// As `settle`, with a moment's patience: the events that close batches are reached some
-    /// microseconds after they were recorded, on streams with nothing to do too.
-    #[track_caller]
-    pub(super) fn settle_soon(&self) -> Result<()> {
-        self.settle()?;
-        let until = Instant::now() + MOMENT;
-        let is_pending = || self.all_lines().iter().any(|line| line.clock.is_pending());
-        while is_pending() && Instant::now() < until {
-            std::hint::spin_loop();
-            self.look_around()?;
-        }
-        Ok(())
-    }
-
-    /// Closes the open batch of every stream that has freed something since its last one.
-    #[track_caller]
-    fn close_batches(&self) -> Result<()> {
-        for line in self.all_lines() {
-            line.clock.close(&self.core, line.clock.stamp())?;
-        }
-        Ok(())
-    }
-
     /// Uses what another stream has freed, behind its work: `cuStreamWaitEvent`.
     #[track_caller]
-    fn borrow_from_others(
-        &self,
-        want: Want,
-        line: &Line,
-        stream: &Stream,
-    ) -> Result<Option<Found>> {
+    fn borrow_from_others(&self, request: Request) -> Result<Option<Found>> {
         let lines = self.all_lines();
-        for other in lines.iter().filter(|other| other.index != line.index) {
+        let own = request.line.index;
+        for other in lines.iter().filter(|other| other.index != own) {
             let granted = other.clock.covered();
             let found = {
                 let mut central = self.central.lock();
                 let rules = central.heap.rules_mut();
                 rules.granted = vec![0; usize::from(other.index) + 1];
                 rules.granted[usize::from(other.index)] = granted;
-                let found = central.ready(want);
+                let found = central.ready(request.want);
                 central.heap.rules_mut().granted = Vec::new();
                 found
             };
@@ -261,7 +225,9 @@ impl Pool {
                 continue;
             };
             count(&self.counters.device_waits);
-            let waits = other.clock.wait_on_device(&self.core, granted, stream);
+            let waits = other
+                .clock
+                .wait_on_device(&self.core, granted, request.stream);
             if matches!(waits, Ok(true)) {
                 return Ok(Some((block, was)));
             }
@@ -270,88 +236,6 @@ impl Pool {
             waits?;
         }
         Ok(None)
-    }
-
-    /// Waits on the host until work completes that uses what was freed, here or in a pool that
-    /// shares the limit. False when none has by `deadline`, or nothing is under way.
-    #[track_caller]
-    fn wait_for_any(
-        &self,
-        deadline: Instant,
-        before: Option<u64>,
-        counted: &mut bool,
-    ) -> Result<bool> {
-        let others = self.others();
-        let spin = Instant::now() + Duration::from_micros(20);
-        let mut nap = Duration::from_micros(50);
-        loop {
-            let (mut news, mut pending) = self.look_for_news()?;
-            for other in &others {
-                // What is wrong with them is for those who use them.
-                let (theirs, more) = other.look_for_news().unwrap_or_default();
-                news |= theirs;
-                pending |= more;
-            }
-            if news {
-                // A search closes batches, which then complete, even if nothing was freed in
-                // them: only what made memory ready is worth another one.
-                let Some(before) = before else {
-                    return Ok(true);
-                };
-                self.look_around()?;
-                for other in &others {
-                    let _ = other.look_around();
-                }
-                if self.pending_of_all() < before {
-                    return Ok(true);
-                }
-            }
-            let now = Instant::now();
-            if !pending || now >= deadline {
-                return Ok(false);
-            }
-            if !std::mem::replace(counted, true) {
-                count(&self.counters.host_waits);
-            }
-            if now < spin {
-                std::hint::spin_loop();
-            } else {
-                std::thread::sleep(nap.min(deadline - now));
-                nap = (nap * 2).min(Duration::from_millis(1));
-            }
-        }
-    }
-
-    /// Bytes that work may still use, here and in pools that share the limit.
-    fn pending_of_all(&self) -> u64 {
-        let others = self.others();
-        let others: u64 = others.iter().map(|other| other.free_bytes().pending).sum();
-        self.free_bytes().pending + others
-    }
-
-    /// Whether some stream has completed more than the pool knows of, and whether something is
-    /// under way.
-    #[track_caller]
-    fn look_for_news(&self) -> Result<(bool, bool)> {
-        let (mut news, mut pending) = (false, false);
-        for line in self.all_lines() {
-            let known = self.central.lock().heap.rules().done(line.index);
-            news |= line.clock.poll(&self.core)? > known.unwrap_or(0);
-            pending |= line.clock.is_pending();
-        }
-        Ok((news, pending))
-    }
-
-    /// Gives memory that nothing uses back to the driver: another pool needs it.
-    #[track_caller]
-    fn give_up_idle(&self) -> Result<()> {
-        self.core.healthy()?;
-        let mut mapper = lock(&self.mapper);
-        self.drain();
-        self.settle_soon()?;
-        self.unmap_idle(&mut mapper, usize::MAX)?;
-        self.release_cache(&mut mapper, 0)?;
-        self.release_chunks(&mut mapper)
     }
 
     /// Why a request got nothing.

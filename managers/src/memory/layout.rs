@@ -119,7 +119,7 @@ impl Pool {
     pub(super) fn layout(&self) -> Result<Layout> {
         self.core.not_forked()?;
         // In the order in which a climb takes them.
-        let mapper = lock(&self.mapper);
+        let mapper = self.mapper();
         let lines = self.all_lines();
         let lanes = lock(&self.lanes);
         let seized: Vec<_> = lanes.iter().map(|lane| lane.seized()).collect();

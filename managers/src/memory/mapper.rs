@@ -14,7 +14,7 @@ use super::central::Want;
 use super::pages::Pages;
 use super::plan::Plan;
 use super::pool::{Pool, count};
-use super::stamp::Stamp;
+use super::stamp::{Stamp, StreamIndex};
 use super::supply::handle_pages;
 use super::vmm::{MemoryHandle, Vmm, is_out_of_memory, memory_info};
 use crate::error::{Error, Result};
@@ -51,6 +51,17 @@ impl Mapper {
             .iter()
             .map(|memory| u64::from(memory.pages))
             .sum()
+    }
+
+    /// A full device refuses to map pages as well, and to give access: then there is no memory to be
+    /// had, which is no failure.
+    fn fail(&mut self, error: Error) -> Result<bool> {
+        let refused = Err(error);
+        if is_out_of_memory(&refused) {
+            self.full = refused.err();
+            return Ok(false);
+        }
+        refused
     }
 
     /// Keeps memory that is mapped nowhere any more.
@@ -143,7 +154,7 @@ impl Pool {
                 Some(place) => {
                     // Others cannot take it but for its pages that are there, which makes it
                     // dearer: then the search begins anew.
-                    match self.map_place(vmm, mapper, place, from)? {
+                    match self.map_place(vmm, mapper, (place, want.stream), from)? {
                         Mapped::Done(found) => return Ok(Some(found)),
                         Mapped::Lost => {}
                         Mapped::Short => return Ok(None),
@@ -201,18 +212,21 @@ impl Pool {
         &self,
         vmm: &Vmm,
         mapper: &mut Mapper,
-        place: Place<Stamp>,
+        (place, stream): (Place<Stamp>, StreamIndex),
         from: From,
     ) -> Result<Mapped> {
         let mut plan = Plan::default();
         // What cannot work out must not fill the device up first.
-        let mut left = u64::MAX;
+        let (mut left, mut device) = (u64::MAX, u64::MAX);
         if place.rank >= MANY && mapper.full.is_none() {
-            left = memory_info(&self.core, &self.calls)?.0 / self.page;
+            let (free, total) = memory_info(&self.core, &self.calls)?;
+            (left, device) = (free / self.page, total / self.page);
         }
         let block = {
             let mut central = self.central.lock();
             let heap = &mut central.heap;
+            // Others have asked since it was found.
+            heap.rules_mut().request = stream;
             let Some(block) = heap.take(place) else {
                 return Ok(Mapped::Lost);
             };
@@ -239,9 +253,8 @@ impl Pool {
             }
             // Large handles are not for a pool that is nearly full: they cannot be unmapped in
             // parts.
-            let limit = self.budget.limit();
-            let after = self.budget.used().saturating_add(needed * self.page);
-            plan.large = after <= limit / 4 * 3;
+            let spare = left.saturating_sub(needed) >= device / 4;
+            plan.large = spare && self.is_far_from_limits(needed);
             plan.begin_map(heap);
             block
         };
@@ -287,7 +300,7 @@ impl Pool {
                 // SAFETY: the pages are reserved and bare, and Busy keeps others from them.
                 if let Err(error) = unsafe { vmm.map(address, bytes, memory.handle) } {
                     mapper.cache.push(memory);
-                    return Err(error);
+                    return mapper.fail(error);
                 }
                 run.done += memory.pages;
                 plan.mapped.push((address, memory));
@@ -301,7 +314,10 @@ impl Pool {
         sealed.sort_unstable();
         for run in sealed.chunk_by(|a, b| a + self.page == *b) {
             // SAFETY: all pages of the run are mapped.
-            unsafe { vmm.set_access(run[0], run.len() as u64 * self.page) }?;
+            let opened = unsafe { vmm.set_access(run[0], run.len() as u64 * self.page) };
+            if let Err(error) = opened {
+                return mapper.fail(error);
+            }
             plan.opened.extend_from_slice(run);
         }
         Ok(true)

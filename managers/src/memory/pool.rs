@@ -27,6 +27,7 @@ use super::mapper::Mapper;
 use super::names::Name;
 use super::pages::LEAST_PAGE;
 use super::short::Short;
+use super::signs::Changes;
 use super::vmm::{Calls, Vmm};
 use crate::buffer::BufferTable;
 use crate::context::{ContextCore, Holds, Kind};
@@ -65,6 +66,8 @@ pub(super) struct Counters {
     /// Requests that the device refused.
     pub(super) exhausted: AtomicU64,
     pub(super) trims: AtomicU64,
+    /// The most bytes that were ever mapped, those of graphs included.
+    pub(super) peak_mapped: AtomicU64,
     /// Requests that had to map pages.
     pub(super) grown: AtomicU64,
     /// Pages that were unmapped to be used elsewhere.
@@ -102,6 +105,7 @@ pub(crate) struct Pool {
     /// What went through lanes that are gone, and past all lanes.
     pub(super) past: Flow,
     pub(super) counters: Counters,
+    pub(super) changes: Changes,
     pub(super) calls: Arc<Calls>,
     pub(super) history: Arc<History>,
     pub(super) table: Arc<BufferTable>,
@@ -181,6 +185,7 @@ impl Pool {
             lanes: Mutex::default(),
             past: Flow::default(),
             counters: Counters::default(),
+            changes: Changes::default(),
             calls,
             history,
             table: Arc::clone(table),

@@ -128,7 +128,9 @@ impl Pool {
         let central = &mut *self.central.lock();
         for line in &taken {
             lines.past += line.clock.calls();
-            central.heap.rules_mut().set_done(line.index, EVERY);
+            if central.heap.rules_mut().set_done(line.index, EVERY) {
+                self.changes.note_done();
+            }
             for batch in line.depot.drain() {
                 central.put_all(batch, Stamp::READY);
             }

@@ -21,11 +21,15 @@ pub(super) struct Rules {
     pub(super) regions: Vec<Pages>,
     /// By stream: up to which ticket all is complete.
     done: Vec<u64>,
+    /// By stream: the last ticket that something was freed with.
+    last: Vec<u64>,
     /// The stream that asks.
     pub(super) request: StreamIndex,
     /// By stream: up to which ticket the one that asks may use what was freed, because it will
     /// be made to wait for it. Empty but for one search.
     pub(super) granted: Vec<u64>,
+    /// Between these addresses what the stream that asks may use merges. Empty but for one merging.
+    pub(super) joined: Option<(CUdeviceptr, CUdeviceptr)>,
     /// At most one stream has been seen.
     pub(super) single: bool,
 }
@@ -75,21 +79,45 @@ impl Rules {
         });
     }
 
-    /// Notes how far a stream has come. Whether that is news.
+    /// Notes the stamp of something that was freed.
+    #[inline]
+    pub(super) fn note_last(&mut self, stamp: Stamp) {
+        let at = usize::from(stamp.stream());
+        if let Some(last) = self.last.get_mut(at) {
+            *last = stamp.ticket().max(*last);
+        } else {
+            self.last.resize(at + 1, 0);
+            self.last[at] = stamp.ticket();
+        }
+    }
+
+    /// The last ticket that something was freed with on a stream; 0 for none.
+    pub(super) fn last_freed(&self, stream: StreamIndex) -> u64 {
+        self.last.get(usize::from(stream)).copied().unwrap_or(0)
+    }
+
+    /// Whether something that was freed on a stream is not known to be complete.
+    pub(super) fn is_waiting(&self, stream: StreamIndex) -> bool {
+        self.done(stream).unwrap_or(0) < self.last_freed(stream)
+    }
+
+    /// Notes how far a stream has come. Whether something that was freed may be complete by that.
     pub(super) fn set_done(&mut self, stream: StreamIndex, ticket: u64) -> bool {
+        let news = self.done(stream).unwrap_or(0) < ticket && self.is_waiting(stream);
         let at = usize::from(stream);
         if self.done.len() <= at {
             self.done.resize(at + 1, 0);
         }
-        let news = self.done[at] < ticket;
         self.done[at] = self.done[at].max(ticket);
         news
     }
 
     /// Begins a stream's place anew: nothing of the one that had it before is left.
     pub(super) fn renew(&mut self, stream: StreamIndex) {
-        if let Some(done) = self.done.get_mut(usize::from(stream)) {
-            *done = 0;
+        for tickets in [&mut self.done, &mut self.last] {
+            if let Some(ticket) = tickets.get_mut(usize::from(stream)) {
+                *ticket = 0;
+            }
         }
     }
 
@@ -132,7 +160,7 @@ impl Rules {
 
     /// Whether a range begins here: ranges may touch, and no block lies in two.
     #[cold]
-    fn begins(&self, address: CUdeviceptr) -> bool {
+    pub(super) fn begins(&self, address: CUdeviceptr) -> bool {
         !mutant!("regions_merge")
             && self
                 .regions
@@ -233,6 +261,10 @@ impl Hooks for Rules {
         self.single
             || left.data.stream() == right.data.stream()
             || (self.is_done(left.data) && self.is_done(right.data))
+            || self.joined.is_some_and(|(from, to)| {
+                let within = from <= left.offset && right.offset + right.size <= to;
+                within && self.is_usable(left.data) && self.is_usable(right.data)
+            })
     }
 
     #[inline]

@@ -1,5 +1,7 @@
 //! Where the mapper's memory comes from: the limits, the cache, the driver.
 
+use std::sync::atomic::Ordering;
+
 use cupola_core::Budget;
 
 use super::charge;
@@ -16,14 +18,43 @@ impl Pool {
         self.budget.available().min(shared) / self.page
     }
 
+    /// Whether so many more pages leave a quarter of each limit.
+    pub(super) fn is_far_from_limits(&self, pages: u64) -> bool {
+        let is_far = |limit: &Budget| {
+            let after = limit.used().saturating_add(pages * self.page);
+            after <= limit.limit() / 4 * 3
+        };
+        is_far(&self.budget) && self.shared().is_none_or(is_far)
+    }
+
     /// Charges pages to all limits: all of them or none.
     pub(super) fn charge(&self, pages: u64) -> bool {
         charge::charge(&self.budget, self.shared(), pages * self.page)
     }
 
-    /// Ends a charge.
+    /// The driver has given what was charged.
+    pub(super) fn note_mapped(&self) {
+        let pool = self.parent.as_deref().unwrap_or(self);
+        let peak = &pool.counters.peak_mapped;
+        peak.fetch_max(self.budget.used(), Ordering::Relaxed);
+    }
+
+    /// Ends the charge of what went back to the driver.
     pub(super) fn release_charge(&self, bytes: u64) {
         charge::release(&self.budget, self.shared(), bytes);
+        self.changes.note_room();
+        if let Some(parent) = &self.parent {
+            parent.changes.note_room();
+        }
+        if let Some(shared) = &self.config.within {
+            shared.note_room();
+        }
+    }
+
+    /// Ends the charge of what the driver has not given.
+    pub(super) fn undo_charge(&self, bytes: u64) {
+        charge::release(&self.budget, self.shared(), bytes);
+        self.changes.note_undone();
     }
 
     fn shared(&self) -> Option<&Budget> {
@@ -100,13 +131,15 @@ impl Pool {
         let bytes = u64::from(pages) * self.page;
         let created = vmm.create(bytes);
         if created.is_err() {
-            self.release_charge(bytes);
+            self.undo_charge(bytes);
         }
         if is_out_of_memory(&created) {
             mapper.full = created.err();
             return Ok(None);
         }
-        created.map(|handle| Some(Memory { handle, pages }))
+        let handle = created?;
+        self.note_mapped();
+        Ok(Some(Memory { handle, pages }))
     }
 
     /// Gives memory of the cache back to the driver until `keep` pages are left.

@@ -11,6 +11,7 @@ use super::central::{Central, Want};
 use super::classes::{MOST_PIECES, Slot, capacity};
 use super::header::Header;
 use super::heap::{GRANULE, granular};
+use super::ladder::{Got, Request};
 use super::lane::{Content, Flow, Lane, add};
 use super::line::Line;
 use super::local;
@@ -227,7 +228,7 @@ impl Pool {
             align: GRANULE,
             stream: line.index,
         };
-        if let Some((block, was)) = self.grow(slab, line, stream)? {
+        if let Some((block, was)) = self.grow(slab)? {
             let now = line.stamp();
             let what = (slot, bytes);
             self.central
@@ -237,7 +238,7 @@ impl Pool {
         if let Some(piece) = self.take_slots((slot, bytes), lane, line, true) {
             return Ok(piece);
         }
-        self.take_block(ask, lane, line, stream, Slot::NONE)
+        self.take_block(ask, lane, line, stream, slot)
     }
 
     /// A slot of the slabs, and some more for the magazine.
@@ -322,11 +323,25 @@ impl Pool {
             align: ask.align,
             stream: line.index,
         };
-        if let Some(piece) = self.place(want, lane, line, slot) {
+        // A small block is no slot: it goes to the heap again.
+        let kept = if slot.is_small() { Slot::NONE } else { slot };
+        if let Some(piece) = self.place(want, lane, line, kept) {
             return Ok(piece);
         }
-        let (block, _) = self.climb(want, ask.bytes, line, stream)?;
-        Ok(self.central.lock().wrap(Arc::as_ptr(self), block, slot))
+        let request = Request {
+            want,
+            requested: ask.bytes,
+            slot,
+            line,
+            stream,
+        };
+        match self.climb(request)? {
+            Got::Block((block, _)) => {
+                let mut central = self.central.lock();
+                Ok(central.wrap(Arc::as_ptr(self), block, kept))
+            }
+            Got::Slot(piece) => Ok(piece),
+        }
     }
 
     /// A block of memory that is mapped. What the lane keeps of exact sizes goes back before:

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::clock::Closed;
-use super::pool::{Pool, lock};
+use super::pool::Pool;
 use crate::context::Kind;
 use crate::error::{Result, Site};
 
@@ -19,7 +19,7 @@ pub(super) fn end(pool: &Pool) {
     }
     pool.core.ledger().remove(Kind::Pool, 1);
     pool.table.leave(pool.buffers_made());
-    if pool.central.lock().abandoned > 0 {
+    if pool.central.lock().abandoned > 0 && pool.core.is_healthy() {
         // Those who gave a block up have counted it; where its pages are used nobody knows.
         return;
     }
@@ -46,7 +46,7 @@ fn abandon(pool: &Pool) {
 fn wait(pool: &Pool) -> Result<bool> {
     for line in pool.all_lines() {
         let clock = &line.clock;
-        let last = clock.stamp();
+        let last = pool.central.lock().heap.rules().last_freed(line.index);
         while !clock.wait_on_host(&pool.core, last, Instant::now() + TURN)? {
             pool.core.healthy()?;
             if clock.close(&pool.core, last)? != Closed::Covered {
@@ -65,7 +65,14 @@ fn release(pool: &Pool) -> Result<()> {
             first = result;
         }
     };
-    let mut mapper = lock(&pool.mapper);
+    // What the driver does not take back counts for the limit as long as it is there: a lost
+    // context has nothing any more.
+    let lose = |bytes| {
+        if !pool.core.is_healthy() {
+            pool.release_charge(bytes);
+        }
+    };
+    let mut mapper = pool.mapper();
     if let Some(vmm) = &pool.vmm {
         let mut central = pool.central.lock();
         let regions = std::mem::take(&mut central.heap.rules_mut().regions);
@@ -83,6 +90,7 @@ fn release(pool: &Pool) -> Result<()> {
                     Ok(()) => mapper.put_by(handle, extent.pages),
                     Err(error) => {
                         left += 1;
+                        lose(bytes);
                         note(Err(error));
                     }
                 }
@@ -95,8 +103,11 @@ fn release(pool: &Pool) -> Result<()> {
         while let Some(memory) = mapper.take_any() {
             // SAFETY: it is mapped nowhere, and nobody else has it.
             let released = unsafe { vmm.release(memory.handle) };
-            // Given up, as everything that the driver refuses to take back.
-            pool.release_charge(u64::from(memory.pages) * pool.page);
+            let bytes = u64::from(memory.pages) * pool.page;
+            match released {
+                Ok(()) => pool.release_charge(bytes),
+                Err(_) => lose(bytes),
+            }
             note(released);
         }
     }

@@ -157,9 +157,10 @@ fn what_ails_another_pool_does_not_refuse_a_request() {
     let block = pools[1].allocate_raw(PAGE, 1, &other).unwrap();
     // The first thing that the other pool is asked for.
     let release = self::block(&other);
-    bench.table.fail(id::cuMemRelease, 1, UNKNOWN);
+    bench.table.fail_from(id::cuMemRelease, 1, UNKNOWN);
     let refused = pools[1].allocate_raw(PAGE, 1, &other);
     assert!(matches!(refused, Err(Error::OverLimit(_))), "{refused:?}");
+    bench.table.reset();
     drop(release);
     let more = pools[1].allocate_raw(PAGE, 1, &other).unwrap();
     assert_eq!(limit.used(), 2 * PAGE);

@@ -182,7 +182,7 @@ impl Pool {
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let free = self.free_bytes();
         let mapped = self.budget.used();
-        let cache = lock(&self.mapper).cached() * self.page;
+        let cache = self.mapper().cached() * self.page;
         let cached = free.ready + cache + self.kept_bytes();
         let loose = free.ready - free.largest.min(free.ready);
         let mut calls = self.calls.read();
@@ -196,7 +196,7 @@ impl Pool {
             cached,
             pending: free.pending,
             mapped,
-            peak_mapped: self.budget.peak(),
+            peak_mapped: read(&self.counters.peak_mapped),
             peak_held,
             limit: self.budget.limit(),
             pressure,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use cupola_managers::Result;
-use cupola_managers::memory::Backing;
+use cupola_managers::memory::{Backing, DeviceLimit};
+use cupola_managers::{PoisonPolicy, Result};
 use cupola_sys::SymbolId;
 use cupola_sys::driver::{CUresult, SYMBOLS};
 
@@ -165,4 +165,91 @@ fn the_end_of_a_pool_waits_again() {
         drop(stream);
         bench.finish();
     }
+}
+
+// Without it a policy that looks at the pool would wait for a lock that its own thread has.
+#[test]
+fn a_policy_may_use_the_pool_whose_call_lost_the_context() {
+    for function in [id::cuMemCreate, id::cuMemSetAccess, id::cuMemGetInfo_v2] {
+        let bench = Bench::new(Backing::Pages);
+        let (pool, stream) = (bench.pool(64 * PAGE), bench.stream());
+        let (tell, told) = channel();
+        let inner = pool.clone();
+        let policy = PoisonPolicy::call(move |_| {
+            inner.layout().unwrap();
+            let _ = inner.set_limit(PAGE);
+            tell.send(()).unwrap();
+        });
+        bench.execution.set_poison_policy(policy);
+        bench.table.reset();
+        let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
+        bench.table.fail(function, 1, code);
+        let request = std::thread::spawn({
+            let (pool, stream) = (pool.clone(), stream.clone());
+            move || drop(pool.allocate_raw(40 * PAGE, 256, &stream).unwrap_err())
+        });
+        told.recv_timeout(Duration::from_secs(20)).unwrap();
+        request.join().unwrap();
+        bench.execution.set_poison_policy(PoisonPolicy::Keep);
+    }
+}
+
+// Without it the pools of other contexts would lose a lost context's share of their limit for ever,
+// or take what is still on the device for room.
+#[test]
+fn a_limit_counts_what_a_pool_leaves_as_long_as_its_context_lives() {
+    for (code, left) in [
+        (CUresult::CUDA_ERROR_OPERATING_SYSTEM, PAGE),
+        (CUresult::CUDA_ERROR_LAUNCH_FAILED, 0),
+    ] {
+        let bench = Bench::new(Backing::Pages);
+        let limit = DeviceLimit::new(4 * PAGE);
+        let config = PoolConfig::limit(4 * PAGE).within(&limit);
+        let (pool, stream) = (bench.context.memory_pool(config).unwrap(), bench.stream());
+        let blocks = [(); 4].map(|()| pool.allocate_raw(PAGE, 256, &stream).unwrap());
+        for block in blocks {
+            free(block, &stream);
+        }
+        bench.table.reset();
+        bench.table.fail(id::cuMemUnmap, 1, code);
+        drop(pool);
+        assert_eq!(limit.used(), left, "{code:?}");
+    }
+}
+
+// Without it memory that was never had would count as the most that was mapped.
+#[test]
+fn what_the_driver_refuses_was_never_mapped() {
+    on_both(|bench| {
+        let (pool, stream) = (bench.pool(64 * PAGE), bench.stream());
+        bench.table.reset();
+        for function in [id::cuMemCreate, id::cuMemAlloc_v2] {
+            bench
+                .table
+                .fail_from(function, 1, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+        }
+        pool.allocate_raw(10 * PAGE, 256, &stream).unwrap_err();
+        assert_eq!(pool.usage().unwrap().peak_mapped, 0);
+        bench.table.reset();
+        drop((pool, stream));
+        bench.finish();
+    });
+}
+
+// Without it a pool that goes while its stream is captured would leave its memory behind, though
+// nothing uses that any more.
+#[test]
+fn a_pool_may_end_in_a_capture_when_its_work_is_complete() {
+    let bench = Bench::new(Backing::Pages);
+    let (pool, stream) = (bench.pool(4 * PAGE), bench.stream());
+    free(pool.allocate_raw(3 * PAGE, 256, &stream).unwrap(), &stream);
+    ops::synchronize(&stream).unwrap();
+    bench.table.reset();
+    let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    bench.table.fail_from(id::cuStreamIsCapturing, 1, code);
+    drop(pool);
+    assert_eq!(bench.on_device(), 0);
+    bench.table.reset();
+    drop(stream);
+    bench.finish();
 }

@@ -9,6 +9,7 @@ mod figures;
 mod fork;
 mod limit;
 mod random;
+mod refusals;
 mod threads;
 
 use std::sync::mpsc::{Sender, channel};

@@ -1,0 +1,225 @@
+//! `Signs`: whether a search may find more than the one before it did.
+//!
+//! What completes or comes back is seen by whoever looks first, so nobody may decide by what it
+//! has seen itself. It is counted instead: a request that has found nothing searches again if
+//! the counts are not those from before its search.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::pool::{Pool, count};
+use crate::error::Result;
+
+/// What has changed in a pool so far. Each is counted after it has happened.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// Work has completed that used what was freed.
+    done: AtomicU64,
+    /// Something went back to the driver, or a limit was raised.
+    room: AtomicU64,
+    /// Something was charged for a moment, for nothing: of no use to the pool itself, but others
+    /// may have been refused by it.
+    undone: AtomicU64,
+}
+
+fn note(counter: &AtomicU64) {
+    // What it counts comes before it.
+    counter.fetch_add(1, Ordering::Release);
+}
+
+impl Changes {
+    pub(super) fn note_done(&self) {
+        note(&self.done);
+    }
+
+    pub(super) fn note_room(&self) {
+        note(&self.room);
+    }
+
+    pub(super) fn note_undone(&self) {
+        note(&self.undone);
+    }
+}
+
+/// The counts of a pool, and of those that share a limit with it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Signs {
+    of: Vec<Sign>,
+    /// Of the limit that they share.
+    shared: u64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Sign {
+    pool: u64,
+    done: u64,
+    room: u64,
+}
+
+impl Sign {
+    fn of(pool: &Pool, own: bool) -> Self {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
+        let changes = &pool.changes;
+        let undone = if own { 0 } else { read(&changes.undone) };
+        Self {
+            pool: pool.number,
+            done: read(&changes.done),
+            room: read(&changes.room)
+                .wrapping_add(undone)
+                .wrapping_add(pool.frees()),
+        }
+    }
+}
+
+impl Signs {
+    /// Whether work of a pool that is in both has completed in between.
+    fn completed(&self, now: &Self) -> bool {
+        let is_same = |before: &Sign| {
+            let now = now.of.iter().find(|now| now.pool == before.pool);
+            now.is_none_or(|now| now.done == before.done)
+        };
+        !self.of.iter().all(is_same)
+    }
+}
+
+/// An allocation waits as often as work completes, but no longer than so many waits together.
+const MOST_WAITS: u32 = 16;
+/// Most searches that are made anew, without a wait, because something has come back meanwhile:
+/// others that allocate and free all the time must not keep a request from its refusal.
+const RETRIES: u32 = 64;
+const SHORTEST_NAP: Duration = Duration::from_micros(50);
+const LONGEST_NAP: Duration = Duration::from_millis(1);
+
+/// How long a request still waits.
+pub(super) struct Patience {
+    wait: Duration,
+    /// `None` for no end.
+    last: Option<Instant>,
+    deadline: Option<Instant>,
+    retries: u32,
+    nap: Duration,
+    waited: bool,
+}
+
+impl Patience {
+    pub(super) fn new(wait: Duration) -> Self {
+        let now = Instant::now();
+        let last = now.checked_add(wait.saturating_mul(MOST_WAITS));
+        let mut patience = Self {
+            wait,
+            last,
+            deadline: None,
+            retries: RETRIES,
+            nap: SHORTEST_NAP,
+            waited: false,
+        };
+        patience.renew();
+        patience
+    }
+
+    /// Something has completed: more may.
+    pub(super) fn renew(&mut self) {
+        self.deadline = match (Instant::now().checked_add(self.wait), self.last) {
+            (Some(next), Some(last)) => Some(next.min(last)),
+            (next, last) => next.or(last),
+        };
+        self.nap = SHORTEST_NAP;
+    }
+
+    fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|end| Instant::now() >= end)
+    }
+
+    fn retry(&mut self) -> bool {
+        let may = self.retries > 0;
+        self.retries -= u32::from(may);
+        may
+    }
+
+    fn nap(&mut self) {
+        let left = self.deadline.map_or(self.nap, |end| {
+            end.saturating_duration_since(Instant::now())
+        });
+        std::thread::sleep(self.nap.min(left));
+        self.nap = (self.nap * 2).min(LONGEST_NAP);
+    }
+}
+
+impl Pool {
+    pub(super) fn signs(&self) -> Signs {
+        let others = self.others();
+        let others = others.iter().map(|other| Sign::of(other, false));
+        let shared = self.config.within.as_ref();
+        Signs {
+            of: std::iter::once(Sign::of(self, true))
+                .chain(others)
+                .collect(),
+            shared: shared.map_or(0, super::config::DeviceLimit::changes),
+        }
+    }
+
+    /// The pools that share a limit with this one. Whoever has them may be the one that they end
+    /// with, so nobody holds a lock meanwhile.
+    pub(super) fn others(&self) -> Vec<Arc<Self>> {
+        let shared = self.config.within.as_ref();
+        let mut others = shared.map_or_else(Vec::new, |shared| shared.others(self));
+        if let Some(parent) = &self.parent
+            && !others.iter().any(|other| Arc::ptr_eq(other, parent))
+        {
+            others.push(Arc::clone(parent));
+        }
+        others
+    }
+
+    /// Waits on the host until a search may find more than the one that began with `before`, here
+    /// or in a pool that shares the limit. False when nothing has come back, and nothing will
+    /// in time.
+    #[track_caller]
+    pub(super) fn wait_for_more(&self, before: &Signs, patience: &mut Patience) -> Result<bool> {
+        let spin = Instant::now() + Duration::from_micros(20);
+        let mut napped = false;
+        loop {
+            let mut pending = self.is_under_way()?;
+            for other in self.others() {
+                // What is wrong with them is for those who use them.
+                pending |= other.is_under_way().unwrap_or(false);
+            }
+            let now = self.signs();
+            if before.completed(&now) {
+                patience.renew();
+                return Ok(true);
+            }
+            let (over, changed) = (!pending || patience.is_over(), *before != now);
+            if over {
+                return Ok(changed && patience.retry());
+            }
+            if changed && napped {
+                return Ok(true);
+            }
+            if !std::mem::replace(&mut patience.waited, true) {
+                count(&self.counters.host_waits);
+            }
+            if Instant::now() < spin {
+                std::hint::spin_loop();
+            } else {
+                patience.nap();
+                napped = true;
+            }
+        }
+    }
+
+    /// Whether work is under way that uses what was freed, after a look at what has completed.
+    #[track_caller]
+    fn is_under_way(&self) -> Result<bool> {
+        self.look_around()?;
+        let lines = self.all_lines();
+        let central = self.central.lock();
+        let rules = central.heap.rules();
+        let mut waiting = lines;
+        waiting.retain(|line| rules.is_waiting(line.index));
+        // Asked without the lock.
+        drop(central);
+        Ok(waiting.iter().any(|line| line.clock.is_pending()))
+    }
+}
