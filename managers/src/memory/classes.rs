@@ -20,7 +20,7 @@ pub(crate) const SLOTS: usize = CLASSES + EXACT;
 /// The largest size that magazines keep.
 pub(crate) const MOST_CACHED: u64 = 4 << 20;
 /// The largest size that slabs serve.
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 const MOST_SMALL: u64 = SMALL * GRANULE;
 /// Bytes of a slab, but for the smallest classes.
 const SLAB: u64 = 64 << 10;

@@ -12,9 +12,9 @@ use super::classes::{SLOTS, Slot, capacity};
 use super::header::Header;
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
-/// Batches that a class of small sizes may have waiting.
-const SMALL_CELLS: usize = 4;
-/// Batches of exact sizes that a magazine's shelf has room for; few in models.
+/// Batches that a class may have waiting: of small sizes, and of exact ones at first.
+const LEAST_CELLS: usize = 4;
+/// Batches that a shelf has cells for; few in models.
 const CELLS: usize = if cfg!(loom) { 4 } else { 16 };
 
 /// The cells of one class.
@@ -117,17 +117,23 @@ impl Depot {
     ) -> Result<(), NonNull<Header>> {
         let shelf = self.shelves.get(slot.number()).ok_or(batch)?;
         if slot.is_small() {
-            return shelf.push(batch, SMALL_CELLS);
+            return shelf.push(batch, LEAST_CELLS);
         }
+        let most = self.most.load(Ordering::Relaxed);
+        let cells = if most > LEAST_EXACT {
+            CELLS
+        } else {
+            LEAST_CELLS
+        };
         let there = self.exact.fetch_add(bytes, Ordering::Relaxed);
-        if there + bytes > self.most.load(Ordering::Relaxed) {
-            self.exact.fetch_sub(bytes, Ordering::Relaxed);
-            self.refused.store(lane, Ordering::Relaxed);
-            return Err(batch);
-        }
-        let pushed = shelf.push(batch, CELLS);
+        let pushed = if there + bytes > most {
+            Err(batch)
+        } else {
+            shelf.push(batch, cells)
+        };
         if pushed.is_err() {
             self.exact.fetch_sub(bytes, Ordering::Relaxed);
+            self.refused.store(lane, Ordering::Relaxed);
         }
         pushed
     }

@@ -40,6 +40,8 @@ mod lines;
 mod local;
 mod mapper;
 mod mapping;
+#[cfg(all(test, loom))]
+mod models;
 mod names;
 mod pages;
 mod plan;

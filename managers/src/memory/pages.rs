@@ -274,7 +274,9 @@ impl Pages {
         }
         self.set(extent, PageState::Busy);
         for page in extent.first..extent.first + extent.pages {
-            if let Some(word) = self.mapped.get_mut(page as usize / 64) {
+            if let Some(word) = self.mapped.get_mut(page as usize / 64)
+                && !mutant!("pages_are_ready_while_they_go")
+            {
                 *word &= !(1 << (page % 64));
             }
         }

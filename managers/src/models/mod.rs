@@ -37,16 +37,16 @@ use crate::recycle::{Leased, Recycled, Recycler};
 
 /// The outcomes seen so far, over all runs of a model.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<BTreeSet<&'static str>>>);
+pub(crate) struct Seen(Arc<Mutex<BTreeSet<&'static str>>>);
 
 impl Seen {
-    fn note(&self, outcome: &'static str) {
+    pub(crate) fn note(&self, outcome: &'static str) {
         self.0.lock().unwrap().insert(outcome);
     }
 }
 
 /// Explores `run`, which must come to see each of `outcomes` and no other.
-fn model(outcomes: &[&'static str], run: impl Fn(&Seen) + Send + Sync + 'static) {
+pub(crate) fn model(outcomes: &[&'static str], run: impl Fn(&Seen) + Send + Sync + 'static) {
     let seen = Seen::default();
     let noted = seen.clone();
     loom::model(move || run(&noted));
