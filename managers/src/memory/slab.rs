@@ -26,10 +26,20 @@ struct Slab {
     all: u64,
     /// When the slab's own stream has freed last.
     freed: Stamp,
-    /// Where in the list of its stream and class it is; `None` without free slots.
-    listed: Option<u32>,
+    /// Its neighbours in the list of its stream and class; `None` without free slots.
+    listed: Option<Links>,
     headers: Box<[NonNull<Header>]>,
 }
+
+/// Neighbours in a list; [`END`] where there is none.
+#[derive(Clone, Copy)]
+struct Links {
+    newer: u32,
+    older: u32,
+}
+
+/// No slab.
+const END: u32 = u32::MAX;
 
 impl Slab {
     /// When another stream than the slab's has freed a slot.
@@ -57,8 +67,9 @@ fn bits(mut word: u64) -> impl Iterator<Item = u32> {
 pub(super) struct Slabs {
     slabs: Vec<Option<Slab>>,
     vacant: Vec<u32>,
-    /// Slabs with free slots, by stream and class.
-    lists: Vec<Vec<u32>>,
+    /// The newest of the slabs with free slots, by stream and class: slots come from the slabs
+    /// that were full last, so that the others become free as a whole.
+    lists: Vec<u32>,
     /// Slots in use, and slabs.
     count: (u64, u64),
 }
@@ -81,27 +92,43 @@ impl Slabs {
         };
         let at = list_of(slab.stream, slab.slot);
         if self.lists.len() <= at {
-            self.lists.resize_with(at + 1, Vec::new);
+            self.lists.resize(at + 1, END);
         }
-        slab.listed = Some(self.lists[at].len() as u32);
-        self.lists[at].push(id);
+        let older = std::mem::replace(&mut self.lists[at], id);
+        slab.listed = Some(Links { newer: END, older });
+        self.join(at, id, older);
     }
 
-    /// Takes a slab out of its list: the list's last takes its place.
+    /// Makes two neighbours in a list; [`END`] is either end of it.
+    fn join(&mut self, at: usize, newer: u32, older: u32) {
+        match self.links(newer) {
+            Some(links) => links.older = older,
+            None => self.lists[at] = older,
+        }
+        if let Some(links) = self.links(older) {
+            links.newer = newer;
+        }
+    }
+
+    fn links(&mut self, id: u32) -> Option<&mut Links> {
+        self.slabs.get_mut(id as usize)?.as_mut()?.listed.as_mut()
+    }
+
+    /// Takes a slab out of its list.
     fn delist(&mut self, id: u32) {
         let Some(Some(slab)) = self.slabs.get_mut(id as usize) else {
             return;
         };
-        let Some(place) = slab.listed.take() else {
+        let Some(Links { newer, older }) = slab.listed.take() else {
             return;
         };
-        let list = &mut self.lists[list_of(slab.stream, slab.slot)];
-        list.swap_remove(place as usize);
-        if let Some(&moved) = list.get(place as usize)
-            && let Some(Some(moved)) = self.slabs.get_mut(moved as usize)
-        {
-            moved.listed = Some(place);
-        }
+        let at = list_of(slab.stream, slab.slot);
+        self.join(at, newer, older);
+    }
+
+    /// The newest slab with free slots of a list.
+    fn newest(&self, at: usize) -> Option<u32> {
+        self.lists.get(at).copied().filter(|&id| id != END)
     }
 
     /// Takes up to `want` free slots of a class that `stream` may use.
@@ -124,8 +151,7 @@ impl Slabs {
 
     /// Makes a slab with free slots `stream`'s own whose stream is gone. False when there is none.
     fn adopt(&mut self, slot: Slot, stream: StreamIndex) -> bool {
-        let left = self.lists.get(list_of(NOBODY, slot));
-        let Some(&id) = left.and_then(|list| list.last()) else {
+        let Some(id) = self.newest(list_of(NOBODY, slot)) else {
             return false;
         };
         self.delist(id);
@@ -201,13 +227,13 @@ impl Slabs {
         give: &mut impl FnMut(NonNull<Header>),
     ) -> u32 {
         let mut taken = 0;
-        let mut index = self.lists.get(at).map_or(0, Vec::len);
-        while index > 0 && taken < want {
-            index -= 1;
-            let id = self.lists[at][index];
+        let mut next = self.newest(at).unwrap_or(END);
+        while taken < want {
+            let id = next;
             let Some(Some(slab)) = self.slabs.get_mut(id as usize) else {
-                continue;
+                break;
             };
+            next = slab.listed.map_or(END, |links| links.older);
             if !own && !heap.rules().is_done(slab.freed) {
                 continue;
             }
@@ -301,12 +327,14 @@ impl Slabs {
                 .set(stamp);
         }
         let whole = slab.free == slab.all;
-        let (list, owned) = (list_of(slab.stream, slab.slot), slab.stream != NOBODY);
+        let owned = slab.stream != NOBODY;
         if slab.listed.is_none() {
             self.enlist(id);
         }
+        let links = self.links(id).copied();
+        let alone = links.is_some_and(|links| (links.newer, links.older) == (END, END));
         // One stays for the next request of its class.
-        if whole && !(owned && self.lists[list].len() == 1) {
+        if whole && !(owned && alone) {
             self.release(heap, headers, id);
         }
     }

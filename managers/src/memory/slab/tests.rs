@@ -68,16 +68,21 @@ impl Bench {
             (u64::from(used), there().count() as u64)
         );
         assert_eq!(self.heap.used_blocks(), there().count() as u64);
-        for (id, slab) in self.slabs.slabs.iter().enumerate() {
-            let Some(slab) = slab else { continue };
+        for slab in there() {
             assert_eq!(slab.foreign & !slab.free, 0);
             assert_eq!(slab.listed.is_some(), slab.free != 0);
-            if let Some(place) = slab.listed {
-                let list = &self.slabs.lists[list_of(slab.stream, slab.slot)];
-                assert_eq!(list[place as usize] as usize, id);
+        }
+        let mut listed = 0;
+        for at in 0..self.slabs.lists.len() {
+            let (mut newer, mut next) = (END, self.slabs.lists[at]);
+            while next != END {
+                let slab = self.slabs.slabs[next as usize].as_ref().unwrap();
+                let links = slab.listed.unwrap();
+                assert_eq!((list_of(slab.stream, slab.slot), links.newer), (at, newer));
+                (newer, next) = (next, links.older);
+                listed += 1;
             }
         }
-        let listed: usize = self.slabs.lists.iter().map(Vec::len).sum();
         assert_eq!(listed, there().filter(|slab| slab.free != 0).count());
     }
 }
