@@ -41,8 +41,9 @@ pub enum Source {
 }
 
 impl PoolConfig {
-    /// How long an allocation waits if not said otherwise.
-    pub const WAIT: Duration = Duration::from_secs(1);
+    /// How long an allocation waits if not said otherwise. A host that is a thousand launches ahead
+    /// of its device, as many as a queue takes, may be seconds ahead.
+    pub const WAIT: Duration = Duration::from_secs(10);
 
     /// A pool of at most `bytes`.
     #[must_use]

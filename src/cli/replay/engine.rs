@@ -103,6 +103,14 @@ impl Shared<'_> {
 /// Is told of each operation of the first thread.
 pub(super) type Observer<'o> = &'o mut (dyn FnMut(Observation) + Send);
 
+/// A pool that waits for what still runs: the kernels of a replay all end, and on the software
+/// device the host may be many seconds ahead of them.
+pub(super) fn config(limit: u64) -> PoolConfig {
+    let mut config = PoolConfig::limit(limit);
+    config.wait = Duration::from_secs(60);
+    config
+}
+
 /// Replays `trace` through a new pool, and hands the pool back with what it did.
 ///
 /// # Errors
@@ -113,7 +121,7 @@ pub(crate) fn run(
     trace: &Trace,
     settings: Settings<'_>,
 ) -> Result<(Outcome, MemoryPool), Failure> {
-    let pool = context.memory_pool(PoolConfig::limit(settings.limit))?;
+    let pool = context.memory_pool(config(settings.limit))?;
     let outcome = run_in(context, &pool, trace, settings, None)?;
     Ok((outcome, pool))
 }

@@ -19,12 +19,13 @@ use std::time::Instant;
 
 use cupola::kernels::Kernels;
 use cupola::trace::{ReadOptions, Trace, TraceError};
-use cupola::{Context, Cupola, PoolConfig};
+use cupola::{Context, Cupola};
 
 use super::device::{DeviceReport, close};
 use super::exit::{Exit, Failure};
 use super::output::say;
 use args::ReplayArgs;
+use engine::config;
 pub(crate) use engine::{Settings, run};
 use gauges::Gauges;
 use map::Map;
@@ -182,7 +183,7 @@ fn measure(
         };
         plain = Some(run(context, trace, untimed)?.0);
     }
-    let pool = context.memory_pool(PoolConfig::limit(limit))?;
+    let pool = context.memory_pool(config(limit))?;
     let mut map = args
         .map
         .as_ref()

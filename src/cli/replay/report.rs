@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::engine::Failed;
 use super::gauges::Gauges;
-use super::latency::Percentiles;
+use super::latency::{Bucket, Percentiles};
 use super::smallest::Smallest;
 use crate::cli::device::{DeviceReport, Leaks};
 use crate::cli::output::{bytes, verdict};
@@ -158,6 +158,15 @@ impl From<&Failed> for Failure {
     }
 }
 
+/// A power of two of nanoseconds, in units of three digits.
+fn time(nanoseconds: u64) -> String {
+    match nanoseconds {
+        0..0x400 => format!("{nanoseconds} ns:"),
+        0x400..0x10_0000 => format!("{:.1} us:", nanoseconds as f64 / 1e3),
+        _ => format!("{:.1} ms:", nanoseconds as f64 / 1e6),
+    }
+}
+
 impl ReplayReport {
     fn text(&self, report: &Report) -> String {
         let mut text = format!(
@@ -176,7 +185,7 @@ impl ReplayReport {
         if let Some(nanoseconds) = self.nanoseconds {
             let _ = writeln!(text, "         {nanoseconds:.1} ns for an operation");
         }
-        for (what, times) in [("allocate", self.allocate), ("free", self.free)] {
+        for (what, times) in [("allocate", &self.allocate), ("free", &self.free)] {
             let Some(times) = times else {
                 continue;
             };
@@ -185,6 +194,12 @@ impl ReplayReport {
                 "         {what:8} p50 {} ns, p99 {} ns, p99.9 {} ns, p99.99 {} ns, max {} ns",
                 times.p50, times.p99, times.p999, times.p9999, times.max,
             );
+            // As many as are below each power of two.
+            let ranges = times.histogram.iter();
+            let ranges: Vec<_> = ranges
+                .map(|Bucket { below, count }| format!("{} {count}", time(*below)))
+                .collect();
+            let _ = writeln!(text, "         {:8} < {}", "", ranges.join(", < "));
         }
         text += &self.gauges.text(report.trace.peak);
         let _ = writeln!(text, "         {} failures", self.failures);
