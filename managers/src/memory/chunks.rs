@@ -69,7 +69,9 @@ impl Pool {
             let pages = bytes / self.page;
             let charged = (0..pages).take_while(|_| self.charge(1)).count() as u64;
             if charged < pages {
-                self.undo_charge(charged * self.page);
+                if charged > 0 {
+                    self.undo_charge(charged * self.page);
+                }
                 continue;
             }
             match self.alloc_chunk(bytes) {

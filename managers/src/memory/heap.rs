@@ -264,11 +264,19 @@ impl Heap {
         debug_assert!(freed.is_ok(), "a block was freed twice");
     }
 
-    /// Gives a block back that nobody has used, so that the stamps stay as they were.
+    /// What a stamp that is read now may be kept as: the place of a stream that is complete may
+    /// be another's before it is looked at.
+    pub(super) fn lasting(&self, stamp: Stamp) -> Stamp {
+        if self.rules().is_done(stamp) {
+            Stamp::READY
+        } else {
+            stamp
+        }
+    }
+
+    /// Gives a block back that nobody has used, so that the stamps stay as they were; `was` is a
+    /// [lasting](Self::lasting) one.
     pub(super) fn undo(&mut self, block: Block, was: Stamp) {
-        // It may have been read before the place of a stream was given again: then some batch of
-        // the next stream has to be closed for it.
-        self.rules_mut().note_last(was);
         self.used -= block.size();
         let freed = self.tlsf.free(block, was);
         debug_assert!(freed.is_ok(), "a block was freed twice");

@@ -219,7 +219,7 @@ impl Pool {
                 rules.granted[usize::from(other.index)] = granted;
                 let found = central.ready(request.want);
                 central.heap.rules_mut().granted = Vec::new();
-                found
+                found.map(|(block, was)| (block, central.heap.lasting(was)))
             };
             let Some((block, was)) = found else {
                 continue;

@@ -84,6 +84,7 @@ impl Pool {
         }
         let clock = stream.clock();
         let mut turns = 0;
+        let mut is_full = false;
         loop {
             let mut lines = lock(&self.lines);
             if let Some(line) = lines.find(clock) {
@@ -99,12 +100,14 @@ impl Pool {
                 return Ok(line);
             }
             drop(lines);
-            let reaped = self.reap();
-            if reaped.lines == 0 && (reaped.held == 0 || turns == TURNS) {
+            if is_full {
                 return Err(Error::Full {
                     kind: "streams of a pool",
                 });
             }
+            let reaped = self.reap();
+            // Another thread may have reaped them just before: one more look.
+            is_full = reaped.lines == 0 && (reaped.held == 0 || turns == TURNS);
             // Who has a line in hand gives it back soon.
             turns += 1;
             thread::yield_now();

@@ -38,14 +38,25 @@ per_thread! {
 struct Lanes(OnceCell<Arc<List>>);
 
 /// The lanes of a thread. Others only take out what nobody looks for any more.
-#[derive(Default)]
-pub(super) struct List(Mutex<Vec<Entry>>);
+pub(super) struct List {
+    entries: Mutex<Vec<Entry>>,
+    process: u32,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        Self {
+            entries: Mutex::default(),
+            process: std::process::id(),
+        }
+    }
+}
 
 impl List {
     /// Takes a lane out: its stream is gone. Where the list is in use it is left there, for the
     /// thread itself to find; who looks for a lane may come here with its own list taken.
     pub(super) fn forget(&self, lane: &Arc<Lane>) {
-        if let Ok(mut entries) = self.0.try_lock() {
+        if let Ok(mut entries) = self.entries.try_lock() {
             entries.retain(|entry| !ptr::eq(entry.lane.as_ptr(), Arc::as_ptr(lane)));
         }
     }
@@ -89,7 +100,7 @@ pub(super) fn find(
     LANES
         .try_with(|lanes| {
             let list = lanes.0.get_or_init(Arc::default);
-            let mut lanes = lock(&list.0);
+            let mut lanes = lock(&list.entries);
             let is_it = |entry: &&Entry| entry.pool == pool && entry.stream == stream;
             let found = lanes.iter().find(is_it);
             let lane = match found.and_then(|entry| entry.lane.upgrade()) {
@@ -130,8 +141,12 @@ impl Drop for Lanes {
         let Some(list) = self.0.get() else {
             return;
         };
+        // In the child of a fork another thread may have left the list taken.
+        if list.process != std::process::id() {
+            return;
+        }
         // Not within the lock: others may want a lane out of the list that is retired here.
-        let lanes = std::mem::take(&mut *lock(&list.0));
+        let lanes = std::mem::take(&mut *lock(&list.entries));
         for lane in lanes.into_iter().filter_map(|entry| entry.lane.upgrade()) {
             lane.retire();
         }

@@ -222,7 +222,7 @@ impl Pool {
             let (free, total) = memory_info(&self.core, &self.calls)?;
             (left, device) = (free / self.page, total / self.page);
         }
-        let block = {
+        let (block, was) = {
             let mut central = self.central.lock();
             let heap = &mut central.heap;
             // Others have asked since it was found.
@@ -230,6 +230,7 @@ impl Pool {
             let Some(block) = heap.take(place) else {
                 return Ok(Mapped::Lost);
             };
+            let was = heap.lasting(place.data);
             plan.find_missing(heap, block);
             let needed = plan.pages();
             let mut there = mapper.cached();
@@ -246,7 +247,7 @@ impl Pool {
                 };
                 let found: u64 = idle.iter().map(|(_, it)| u64::from(it.pages)).sum();
                 if found < short as u64 {
-                    heap.undo(block, place.data);
+                    heap.undo(block, was);
                     return Ok(Mapped::Short);
                 }
                 plan.begin_unmap(heap, idle);
@@ -256,7 +257,7 @@ impl Pool {
             let spare = left.saturating_sub(needed) >= device / 4;
             plan.large = spare && self.is_far_from_limits(needed);
             plan.begin_map(heap);
-            block
+            (block, was)
         };
         let done = self.carry_out(vmm, mapper, &mut plan);
         let mut central = self.central.lock();
@@ -265,10 +266,10 @@ impl Pool {
             Ok(true) => {
                 central.note_peak();
                 count(&self.counters.grown);
-                Ok(Mapped::Done((block, place.data)))
+                Ok(Mapped::Done((block, was)))
             }
             other => {
-                central.heap.undo(block, place.data);
+                central.heap.undo(block, was);
                 other.map(|_| Mapped::Short)
             }
         }

@@ -16,10 +16,9 @@
 //!   from lanes, and from other counts. When under that lock the list's is the only one there is
 //!   nobody else, and there will not be; what others did before they gave theirs up is over.
 //!
-//! Stamps that were read and not yet written back (by a climb that undoes what it took) are of
-//! complete tickets, or of the climber's own stream, which has a handle. Taken for stamps of the
-//! place's next stream they are as complete as before: that stream may use the memory, and
-//! others must wait, in vain, for one of its batches.
+//! Stamps that were read and not yet written back (by a climb that undoes what it took) are READY
+//! if they were complete ([`lasting`](super::heap::Heap::lasting)), or else of a stream whose line
+//! the climber has.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,6 +29,7 @@ use super::line::Line;
 use super::lines::FEW;
 use super::pool::{Pool, lock};
 use super::stamp::{Gone, Stamp};
+use crate::error::Quiet;
 
 /// What came of a look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +59,8 @@ impl Pool {
         if self.core.not_forked().is_err() {
             return Reaped::default();
         }
+        // Policies come after the lock.
+        let _quiet = Quiet::new();
         let _turn = lock(&self.reaper);
         if !self.ask_the_gone() {
             self.look_later(Reaped::default());

@@ -127,6 +127,11 @@ impl Patience {
         self.nap = SHORTEST_NAP;
     }
 
+    /// Whether all waits together have taken as long as they may.
+    fn is_spent(&self) -> bool {
+        self.last.is_some_and(|end| Instant::now() >= end)
+    }
+
     fn is_over(&self) -> bool {
         self.deadline.is_some_and(|end| Instant::now() >= end)
     }
@@ -187,8 +192,11 @@ impl Pool {
             }
             let now = self.signs();
             if before.completed(&now) {
+                // A neighbour that frees all the time completes all the time, and what the search
+                // itself took back from threads has completed too: all waits have an end.
+                let goes_on = !patience.is_spent();
                 patience.renew();
-                return Ok(true);
+                return Ok(goes_on || patience.retry());
             }
             let (over, changed) = (!pending || patience.is_over(), *before != now);
             if over {

@@ -55,6 +55,9 @@ impl Pool {
     pub(super) fn undo_charge(&self, bytes: u64) {
         charge::release(&self.budget, self.shared(), bytes);
         self.changes.note_undone();
+        if let Some(parent) = &self.parent {
+            parent.changes.note_room();
+        }
     }
 
     fn shared(&self) -> Option<&Budget> {

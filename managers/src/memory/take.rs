@@ -90,7 +90,11 @@ impl Pool {
             && let Some(memory) = self.graphs.memory_of(stream.serial())
         {
             let taken = memory.take(ask, stream);
-            // The graph's memory may have been dropped meanwhile: nobody but the piece is left then.
+            // The graph's memory may have been dropped meanwhile: then nobody but the piece is left,
+            // and what a thread was about to keep for later it has put into a closed lane.
+            if memory.is_closed() {
+                memory.drain();
+            }
             memory.keep.hold_late(&memory, || memory.is_over());
             return taken;
         }

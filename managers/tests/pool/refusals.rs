@@ -1,6 +1,8 @@
 //! Nothing is refused that could be had: what others keep, what completes or comes back while a
 //! request looks, what only the requesting stream may use.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use cupola_managers::Error;
 use cupola_managers::memory::{Backing, DeviceLimit, PoolConfig};
 use cupola_sys::driver::CUresult;
@@ -348,5 +350,47 @@ fn a_pool_may_wait_for_ever() {
     let forever = self::pool(&bench, 3, Duration::MAX);
     Waiting::new(&bench, forever).gets(|waiting| waiting.held = None);
     drop(stream);
+    bench.finish();
+}
+
+// Without it a request that cannot be had would search for ever, and take from all threads what
+// they keep, as long as somebody else allocates and frees.
+#[test]
+fn neighbours_that_go_on_keep_nobody_from_a_refusal() {
+    let bench = Bench::new(Backing::Pages);
+    for wait in [Duration::ZERO, Duration::from_millis(5)] {
+        let limit = DeviceLimit::new(2 * PAGE);
+        let pool = || {
+            let config = PoolConfig {
+                wait,
+                ..PoolConfig::limit(2 * PAGE).within(&limit)
+            };
+            bench.context.memory_pool(config).unwrap()
+        };
+        let (pool, other) = (pool(), pool());
+        let streams = [(); 3].map(|()| bench.stream());
+        let kept = pool.allocate_raw(256, 1, &streams[0]).unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for (pool, stream) in [(&pool, &streams[1]), (&other, &streams[2])] {
+                let is_over = &is_over;
+                scope.spawn(move || {
+                    while !is_over.load(Ordering::Relaxed) {
+                        if let Ok(block) = pool.allocate_raw(256, 1, stream) {
+                            free(block, stream);
+                        }
+                    }
+                });
+            }
+            let refused = pool.allocate_raw(2 * PAGE, 1, &streams[0]);
+            is_over.store(true, Ordering::Relaxed);
+            assert!(
+                matches!(refused, Err(Error::OverLimit { .. })),
+                "{refused:?}"
+            );
+        });
+        free(kept, &streams[0]);
+        drop((pool, other, streams));
+    }
     bench.finish();
 }
