@@ -91,6 +91,25 @@ const RETRIES: u32 = 64;
 const SHORTEST_NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 
+/// What has come since the last search began.
+enum News {
+    None,
+    /// Something changed; whether the request has napped since, so that others got on.
+    Changed {
+        napped: bool,
+    },
+    /// Work has completed.
+    Completed,
+}
+
+/// What a request does that has found nothing.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    Search,
+    Wait,
+    Refuse,
+}
+
 /// How long a request still waits.
 pub(super) struct Patience {
     wait: Duration,
@@ -134,6 +153,37 @@ impl Patience {
 
     fn is_over(&self) -> bool {
         self.deadline.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// What a request does next, `pending` being whether work is under way that it could wait for.
+    fn next(&mut self, news: &News, pending: bool) -> Next {
+        let (may_wait, is_new) = match news {
+            News::Completed => {
+                // A neighbour that frees all the time completes all the time, and what the search
+                // itself took back from threads has completed too: all waits have an end.
+                let goes_on = !self.is_spent() || mutant!("ladder_waits_without_end");
+                self.renew();
+                if goes_on {
+                    return Next::Search;
+                }
+                (false, true)
+            }
+            News::Changed { napped } => {
+                let may_wait = pending && !self.is_over();
+                if may_wait && *napped {
+                    return Next::Search;
+                }
+                (may_wait, true)
+            }
+            News::None => (pending && !self.is_over(), false),
+        };
+        if may_wait {
+            Next::Wait
+        } else if is_new && self.retry() {
+            Next::Search
+        } else {
+            Next::Refuse
+        }
     }
 
     fn retry(&mut self) -> bool {
@@ -191,19 +241,17 @@ impl Pool {
                 pending |= other.is_under_way().unwrap_or(false);
             }
             let now = self.signs();
-            if before.completed(&now) {
-                // A neighbour that frees all the time completes all the time, and what the search
-                // itself took back from threads has completed too: all waits have an end.
-                let goes_on = !patience.is_spent();
-                patience.renew();
-                return Ok(goes_on || patience.retry());
-            }
-            let (over, changed) = (!pending || patience.is_over(), *before != now);
-            if over {
-                return Ok(changed && patience.retry());
-            }
-            if changed && napped {
-                return Ok(true);
+            let news = if before.completed(&now) {
+                News::Completed
+            } else if *before != now {
+                News::Changed { napped }
+            } else {
+                News::None
+            };
+            match patience.next(&news, pending) {
+                Next::Search => return Ok(true),
+                Next::Refuse => return Ok(false),
+                Next::Wait => {}
             }
             if !std::mem::replace(&mut patience.waited, true) {
                 count(&self.counters.host_waits);
@@ -229,5 +277,38 @@ impl Pool {
         // Asked without the lock.
         drop(central);
         Ok(waiting.iter().any(|line| line.clock.is_pending()))
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    // Without it a request that cannot be had would search for ever, and take from all threads
+    // what they keep, as long as somebody else allocates and frees.
+    #[test]
+    fn a_neighbour_that_goes_on_keeps_nobody_from_a_refusal() {
+        let mut patience = Patience::new(Duration::ZERO);
+        let searches = (0..10_000)
+            .take_while(|_| patience.next(&News::Completed, true) == Next::Search)
+            .count();
+        assert_eq!(searches, RETRIES as usize);
+        let news = News::Changed { napped: true };
+        assert_eq!(patience.next(&news, true), Next::Refuse);
+    }
+
+    // Without it a request would be refused although what it waits for is under way, or has come.
+    #[test]
+    fn what_is_under_way_is_waited_for() {
+        let mut patience = Patience::new(Duration::MAX);
+        assert_eq!(patience.next(&News::None, true), Next::Wait);
+        let changed = |napped| News::Changed { napped };
+        assert_eq!(patience.next(&changed(false), true), Next::Wait);
+        assert_eq!(patience.next(&changed(true), true), Next::Search);
+        assert_eq!(patience.next(&changed(false), false), Next::Search);
+        for _ in 0..1000 {
+            assert_eq!(patience.next(&News::Completed, true), Next::Search);
+        }
+        assert_eq!(patience.next(&News::None, false), Next::Refuse);
     }
 }
