@@ -5,293 +5,18 @@
 //! [`Bias`]; others may seize it, to give what it keeps back to everybody.
 
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use super::bias::{Bias, Seizure};
-use super::classes::{CLASSES, MOST_PIECES, SLOTS, Slot, capacity};
+use super::classes::Slot;
+use super::flow::{Flow, add};
 use super::header::Header;
 use super::line::Line;
 use super::local::List;
+use super::magazine::Content;
 use super::pool::Pool;
 use super::stamp::Stamp;
 use crate::sync::UnsafeCell;
-
-/// Pieces of one size.
-#[derive(Clone, Copy)]
-struct Magazine {
-    /// The size of its pieces; of a magazine for exact sizes, of those that it has now.
-    bytes: u64,
-    len: u32,
-    pieces: [*const Header; MOST_PIECES],
-}
-
-impl Magazine {
-    const EMPTY: Self = Self {
-        bytes: 0,
-        len: 0,
-        pieces: [ptr::null(); MOST_PIECES],
-    };
-
-    #[inline]
-    fn pop(&mut self, bytes: u64) -> Option<NonNull<Header>> {
-        if self.bytes != bytes || self.len == 0 {
-            return None;
-        }
-        self.len -= 1;
-        NonNull::new(self.pieces[self.len as usize].cast_mut())
-    }
-
-    /// False when it is full, or has pieces of another size.
-    #[inline]
-    fn push(&mut self, bytes: u64, piece: NonNull<Header>) -> bool {
-        if self.bytes != bytes {
-            if self.len != 0 {
-                return false;
-            }
-            self.bytes = bytes;
-        }
-        if self.len >= capacity(bytes) {
-            return false;
-        }
-        self.pieces[self.len as usize] = piece.as_ptr();
-        self.len += 1;
-        true
-    }
-
-    /// Takes up to `count` pieces out, chained.
-    fn chain(&mut self, count: u32) -> Option<NonNull<Header>> {
-        let count = count.min(self.len);
-        let mut first: *const Header = ptr::null();
-        for _ in 0..count {
-            self.len -= 1;
-            let piece = self.pieces[self.len as usize];
-            // SAFETY: a magazine owns its pieces, and their headers stay where they are.
-            unsafe { (*piece).next.set(first) };
-            first = piece;
-        }
-        let first = NonNull::new(first.cast_mut())?;
-        // SAFETY: as above.
-        unsafe { first.as_ref() }.batch.set(count);
-        Some(first)
-    }
-
-    /// Puts a batch in, which it has room for.
-    fn fill(&mut self, bytes: u64, batch: NonNull<Header>) {
-        self.bytes = bytes;
-        let mut next: *const Header = batch.as_ptr();
-        while !next.is_null() && (self.len as usize) < MOST_PIECES {
-            self.pieces[self.len as usize] = next;
-            self.len += 1;
-            // SAFETY: whoever has the first piece of a batch has all of it.
-            next = unsafe { (*next).next.get() };
-        }
-    }
-}
-
-/// Most bytes of exact sizes that a lane keeps.
-const MOST_EXACT: u64 = 16 << 20;
-
-/// What the lane's owner, or who has seized it, may touch.
-pub(crate) struct Content {
-    magazines: [Magazine; SLOTS],
-    /// Bytes of exact sizes.
-    exact: u64,
-    /// Most bytes of exact sizes.
-    most_exact: u64,
-    /// Which magazines for exact sizes may have pieces.
-    filled: u64,
-}
-
-impl Content {
-    /// A piece of this size.
-    #[inline]
-    pub(crate) fn pop(&mut self, slot: Slot, bytes: u64) -> Option<NonNull<Header>> {
-        let piece = self.magazines.get_mut(slot.number())?.pop(bytes)?;
-        if !slot.is_small() {
-            self.exact -= bytes;
-        }
-        Some(piece)
-    }
-
-    /// False when there is no room for it.
-    #[inline]
-    pub(crate) fn push(&mut self, slot: Slot, bytes: u64, piece: NonNull<Header>) -> bool {
-        let Some(magazine) = self.magazines.get_mut(slot.number()) else {
-            return false;
-        };
-        if slot.is_small() {
-            return magazine.push(bytes, piece);
-        }
-        if self.exact + bytes > self.most_exact || !magazine.push(bytes, piece) {
-            return false;
-        }
-        self.exact += bytes;
-        self.filled |= slot.bit();
-        true
-    }
-
-    /// Takes pieces out, to make room for one of this size: all of another size, else half of
-    /// what may be kept. The first of the chain and the size of each.
-    pub(crate) fn spill(&mut self, slot: Slot, bytes: u64) -> Option<(NonNull<Header>, u64)> {
-        let magazine = self.magazines.get_mut(slot.number())?;
-        let (size, count) = if magazine.bytes == bytes {
-            (bytes, (capacity(bytes) / 2).max(1))
-        } else {
-            (magazine.bytes, magazine.len)
-        };
-        let count = count.min(magazine.len);
-        let batch = magazine.chain(count)?;
-        if !slot.is_small() {
-            self.exact -= size * u64::from(count);
-        }
-        Some((batch, size))
-    }
-
-    /// Puts a batch of this size in, of which there are none here. False when there is no room.
-    pub(crate) fn fill(&mut self, slot: Slot, bytes: u64, batch: NonNull<Header>) -> bool {
-        // SAFETY: the batch is the caller's.
-        let more = u64::from(unsafe { batch.as_ref() }.batch.get()) * bytes;
-        let Some(magazine) = self.magazines.get_mut(slot.number()) else {
-            return false;
-        };
-        if magazine.len != 0 || (!slot.is_small() && self.exact + more > self.most_exact) {
-            return false;
-        }
-        magazine.fill(bytes, batch);
-        if !slot.is_small() {
-            self.filled |= slot.bit();
-            self.exact += more;
-        }
-        true
-    }
-
-    /// Whether it may keep pieces of exact sizes from now on.
-    #[inline]
-    pub(crate) fn keep_exact(&mut self, keep: bool) {
-        self.most_exact = if keep { MOST_EXACT } else { 0 };
-    }
-
-    /// Whether it has pieces of exact sizes.
-    #[inline]
-    pub(crate) fn has_exact(&self) -> bool {
-        self.exact != 0
-    }
-
-    /// Takes everything of exact sizes out, magazine by magazine.
-    #[inline]
-    pub(crate) fn drain_exact(&mut self) -> impl Iterator<Item = NonNull<Header>> + '_ {
-        self.exact = 0;
-        let mut filled = std::mem::take(&mut self.filled);
-        std::iter::from_fn(move || {
-            while filled != 0 {
-                let at = filled.trailing_zeros() as usize;
-                filled &= filled - 1;
-                let batch = self.magazines[CLASSES + at].chain(u32::MAX);
-                if batch.is_some() {
-                    return batch;
-                }
-            }
-            None
-        })
-    }
-
-    /// Takes everything out, magazine by magazine.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = NonNull<Header>> + '_ {
-        (self.exact, self.filled) = (0, 0);
-        self.magazines
-            .iter_mut()
-            .filter_map(|magazine| magazine.chain(u32::MAX))
-    }
-
-    /// Bytes that it keeps.
-    pub(crate) fn kept(&self) -> u64 {
-        let bytes = |magazine: &Magazine| magazine.bytes * u64::from(magazine.len);
-        self.magazines.iter().map(bytes).sum()
-    }
-}
-
-/// What went through a lane. Written by its owner alone, with plain stores; read by anybody.
-#[derive(Debug, Default)]
-pub(crate) struct Flow {
-    pub(crate) allocations: AtomicU64,
-    pub(crate) frees: AtomicU64,
-    /// Bytes that were asked for, of pieces that were handed out, and that came back.
-    pub(crate) bytes_out: AtomicU64,
-    pub(crate) bytes_in: AtomicU64,
-    /// The same of buffers alone.
-    pub(crate) buffers_out: AtomicU64,
-    pub(crate) buffers_in: AtomicU64,
-    pub(crate) buffer_bytes_out: AtomicU64,
-    pub(crate) buffer_bytes_in: AtomicU64,
-    /// What the magazines did not have, or had no room for.
-    pub(crate) misses: AtomicU64,
-    pub(crate) spills: AtomicU64,
-}
-
-impl Flow {
-    /// A block was handed out. `put` adds.
-    #[inline(always)]
-    pub(crate) fn note_out(&self, bytes: u64, buffer: bool, put: fn(&AtomicU64, u64)) {
-        put(&self.allocations, 1);
-        put(&self.bytes_out, bytes);
-        if buffer {
-            put(&self.buffers_out, 1);
-            put(&self.buffer_bytes_out, bytes);
-        }
-    }
-
-    /// A block came back.
-    #[inline(always)]
-    pub(crate) fn note_in(&self, (bytes, buffer): (u64, bool), put: fn(&AtomicU64, u64)) {
-        put(&self.frees, 1);
-        put(&self.bytes_in, bytes);
-        if buffer {
-            put(&self.buffers_in, 1);
-            put(&self.buffer_bytes_in, bytes);
-        }
-    }
-
-    /// Buffers that are alive, and their bytes.
-    pub(crate) fn buffers(&self) -> (u64, u64) {
-        let alive = |out: &AtomicU64, back: &AtomicU64| {
-            let back = back.load(Ordering::Relaxed);
-            out.load(Ordering::Relaxed).saturating_sub(back)
-        };
-        (
-            alive(&self.buffers_out, &self.buffers_in),
-            alive(&self.buffer_bytes_out, &self.buffer_bytes_in),
-        )
-    }
-
-    /// Adds what went through another, whose owner writes no more.
-    pub(crate) fn absorb(&self, other: &Self) {
-        let pairs = [
-            (&self.allocations, &other.allocations),
-            (&self.frees, &other.frees),
-            (&self.bytes_out, &other.bytes_out),
-            (&self.bytes_in, &other.bytes_in),
-            (&self.buffers_out, &other.buffers_out),
-            (&self.buffers_in, &other.buffers_in),
-            (&self.buffer_bytes_out, &other.buffer_bytes_out),
-            (&self.buffer_bytes_in, &other.buffer_bytes_in),
-            (&self.misses, &other.misses),
-            (&self.spills, &other.spills),
-        ];
-        for (to, from) in pairs {
-            to.fetch_add(from.load(Ordering::Relaxed), Ordering::Relaxed);
-        }
-    }
-}
-
-/// Adds without a read-modify-write: the caller is the only writer.
-#[inline]
-pub(crate) fn add(counter: &AtomicU64, more: u64) {
-    counter.store(
-        counter.load(Ordering::Relaxed).wrapping_add(more),
-        Ordering::Relaxed,
-    );
-}
 
 /// Flag of the bias: its pool is closed, or its thread has ended.
 const CLOSED: u32 = 1;
@@ -318,11 +43,7 @@ impl SeizedLane<'_> {
     pub(crate) fn pieces(&self) -> impl Iterator<Item = *const Header> {
         // SAFETY: the seizure keeps the owner and other seizers out, and nothing is changed.
         let content = self.lane.content.with(|content| unsafe { &*content });
-        let full = |magazine: &'_ Magazine| magazine.len as usize;
-        content
-            .magazines
-            .iter()
-            .flat_map(move |magazine| magazine.pieces.iter().take(full(magazine)).copied())
+        content.pieces()
     }
 }
 
@@ -351,12 +72,7 @@ impl Lane {
             list: Weak::new(),
             line: Arc::clone(line),
             flow: Flow::default(),
-            content: UnsafeCell::new(Content {
-                magazines: [Magazine::EMPTY; SLOTS],
-                exact: 0,
-                most_exact: MOST_EXACT,
-                filled: 0,
-            }),
+            content: UnsafeCell::new(Content::new()),
         }
     }
 

@@ -27,6 +27,7 @@ pub(crate) mod clock;
 mod config;
 mod control;
 pub(crate) mod depot;
+mod flow;
 mod graph;
 pub(crate) mod header;
 mod heap;
@@ -38,6 +39,7 @@ pub mod layout;
 pub(crate) mod line;
 mod lines;
 mod local;
+mod magazine;
 mod mapper;
 mod mapping;
 #[cfg(all(test, loom))]

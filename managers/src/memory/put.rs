@@ -4,10 +4,12 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::flow::add;
 use super::header::{Header, Withheld};
 use super::history::Action;
-use super::lane::{Content, Lane, add};
+use super::lane::Lane;
 use super::local;
+use super::magazine::Content;
 use super::pool::Pool;
 use super::record::CallSite;
 use super::stamp::Stamp;

@@ -4,9 +4,10 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::flow::add;
 use super::header::Header;
 use super::history::{Action, Note, Recording};
-use super::lane::{Lane, RECORDED, add};
+use super::lane::{Lane, RECORDED};
 use super::pool::{Ask, Pool, lock};
 use super::stamp::Stamp;
 use crate::error::{Error, Result};

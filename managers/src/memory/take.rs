@@ -9,12 +9,14 @@ use cupola_core::Budget;
 
 use super::central::{Central, Want};
 use super::classes::{MOST_PIECES, Slot, capacity};
+use super::flow::{Flow, add};
 use super::header::Header;
 use super::heap::{GRANULE, granular};
 use super::ladder::{Got, Request};
-use super::lane::{Content, Flow, Lane, add};
+use super::lane::Lane;
 use super::line::Line;
 use super::local;
+use super::magazine::Content;
 use super::pool::{Ask, Pool};
 use crate::error::{Error, Result};
 use crate::stream::Stream;

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use cupola_core::Pressure;
 use cupola_core::tlsf::Entry;
 
-use super::lane::Flow;
+use super::flow::Flow;
 use super::pages::PageState;
 use super::pool::{Pool, lock};
 use super::vmm::{DriverCalls, memory_info};

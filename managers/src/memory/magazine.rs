@@ -1,0 +1,219 @@
+//! `Magazine`: pieces of one size, and all the magazines of a lane.
+
+use std::ptr::{self, NonNull};
+
+use super::classes::{CLASSES, MOST_PIECES, SLOTS, Slot, capacity};
+use super::header::Header;
+
+/// Pieces of one size.
+#[derive(Clone, Copy)]
+struct Magazine {
+    /// The size of its pieces; of a magazine for exact sizes, of those that it has now.
+    bytes: u64,
+    len: u32,
+    pieces: [*const Header; MOST_PIECES],
+}
+
+impl Magazine {
+    const EMPTY: Self = Self {
+        bytes: 0,
+        len: 0,
+        pieces: [ptr::null(); MOST_PIECES],
+    };
+
+    #[inline]
+    fn pop(&mut self, bytes: u64) -> Option<NonNull<Header>> {
+        if self.bytes != bytes || self.len == 0 {
+            return None;
+        }
+        self.len -= 1;
+        NonNull::new(self.pieces[self.len as usize].cast_mut())
+    }
+
+    /// False when it is full, or has pieces of another size.
+    #[inline]
+    fn push(&mut self, bytes: u64, piece: NonNull<Header>) -> bool {
+        if self.bytes != bytes {
+            if self.len != 0 {
+                return false;
+            }
+            self.bytes = bytes;
+        }
+        if self.len >= capacity(bytes) {
+            return false;
+        }
+        self.pieces[self.len as usize] = piece.as_ptr();
+        self.len += 1;
+        true
+    }
+
+    /// Takes up to `count` pieces out, chained.
+    fn chain(&mut self, count: u32) -> Option<NonNull<Header>> {
+        let count = count.min(self.len);
+        let mut first: *const Header = ptr::null();
+        for _ in 0..count {
+            self.len -= 1;
+            let piece = self.pieces[self.len as usize];
+            // SAFETY: a magazine owns its pieces, and their headers stay where they are.
+            unsafe { (*piece).next.set(first) };
+            first = piece;
+        }
+        let first = NonNull::new(first.cast_mut())?;
+        // SAFETY: as above.
+        unsafe { first.as_ref() }.batch.set(count);
+        Some(first)
+    }
+
+    /// Puts a batch in, which it has room for.
+    fn fill(&mut self, bytes: u64, batch: NonNull<Header>) {
+        self.bytes = bytes;
+        let mut next: *const Header = batch.as_ptr();
+        while !next.is_null() && (self.len as usize) < MOST_PIECES {
+            self.pieces[self.len as usize] = next;
+            self.len += 1;
+            // SAFETY: whoever has the first piece of a batch has all of it.
+            next = unsafe { (*next).next.get() };
+        }
+    }
+}
+
+/// Most bytes of exact sizes that a lane keeps.
+const MOST_EXACT: u64 = 16 << 20;
+
+/// What the lane's owner, or who has seized it, may touch.
+pub(crate) struct Content {
+    magazines: [Magazine; SLOTS],
+    /// Bytes of exact sizes.
+    exact: u64,
+    /// Most bytes of exact sizes.
+    most_exact: u64,
+    /// Which magazines for exact sizes may have pieces.
+    filled: u64,
+}
+
+impl Content {
+    /// Nothing yet.
+    #[inline]
+    pub(super) fn new() -> Self {
+        Self {
+            magazines: [Magazine::EMPTY; SLOTS],
+            exact: 0,
+            most_exact: MOST_EXACT,
+            filled: 0,
+        }
+    }
+
+    /// What it keeps.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = *const Header> {
+        let full = |magazine: &Magazine| magazine.len as usize;
+        self.magazines
+            .iter()
+            .flat_map(move |magazine| magazine.pieces.iter().take(full(magazine)).copied())
+    }
+
+    /// A piece of this size.
+    #[inline]
+    pub(crate) fn pop(&mut self, slot: Slot, bytes: u64) -> Option<NonNull<Header>> {
+        let piece = self.magazines.get_mut(slot.number())?.pop(bytes)?;
+        if !slot.is_small() {
+            self.exact -= bytes;
+        }
+        Some(piece)
+    }
+
+    /// False when there is no room for it.
+    #[inline]
+    pub(crate) fn push(&mut self, slot: Slot, bytes: u64, piece: NonNull<Header>) -> bool {
+        let Some(magazine) = self.magazines.get_mut(slot.number()) else {
+            return false;
+        };
+        if slot.is_small() {
+            return magazine.push(bytes, piece);
+        }
+        if self.exact + bytes > self.most_exact || !magazine.push(bytes, piece) {
+            return false;
+        }
+        self.exact += bytes;
+        self.filled |= slot.bit();
+        true
+    }
+
+    /// Takes pieces out, to make room for one of this size: all of another size, else half of
+    /// what may be kept. The first of the chain and the size of each.
+    pub(crate) fn spill(&mut self, slot: Slot, bytes: u64) -> Option<(NonNull<Header>, u64)> {
+        let magazine = self.magazines.get_mut(slot.number())?;
+        let (size, count) = if magazine.bytes == bytes {
+            (bytes, (capacity(bytes) / 2).max(1))
+        } else {
+            (magazine.bytes, magazine.len)
+        };
+        let count = count.min(magazine.len);
+        let batch = magazine.chain(count)?;
+        if !slot.is_small() {
+            self.exact -= size * u64::from(count);
+        }
+        Some((batch, size))
+    }
+
+    /// Puts a batch of this size in, of which there are none here. False when there is no room.
+    pub(crate) fn fill(&mut self, slot: Slot, bytes: u64, batch: NonNull<Header>) -> bool {
+        // SAFETY: the batch is the caller's.
+        let more = u64::from(unsafe { batch.as_ref() }.batch.get()) * bytes;
+        let Some(magazine) = self.magazines.get_mut(slot.number()) else {
+            return false;
+        };
+        if magazine.len != 0 || (!slot.is_small() && self.exact + more > self.most_exact) {
+            return false;
+        }
+        magazine.fill(bytes, batch);
+        if !slot.is_small() {
+            self.filled |= slot.bit();
+            self.exact += more;
+        }
+        true
+    }
+
+    /// Whether it may keep pieces of exact sizes from now on.
+    #[inline]
+    pub(crate) fn keep_exact(&mut self, keep: bool) {
+        self.most_exact = if keep { MOST_EXACT } else { 0 };
+    }
+
+    /// Whether it has pieces of exact sizes.
+    #[inline]
+    pub(crate) fn has_exact(&self) -> bool {
+        self.exact != 0
+    }
+
+    /// Takes everything of exact sizes out, magazine by magazine.
+    #[inline]
+    pub(crate) fn drain_exact(&mut self) -> impl Iterator<Item = NonNull<Header>> + '_ {
+        self.exact = 0;
+        let mut filled = std::mem::take(&mut self.filled);
+        std::iter::from_fn(move || {
+            while filled != 0 {
+                let at = filled.trailing_zeros() as usize;
+                filled &= filled - 1;
+                let batch = self.magazines[CLASSES + at].chain(u32::MAX);
+                if batch.is_some() {
+                    return batch;
+                }
+            }
+            None
+        })
+    }
+
+    /// Takes everything out, magazine by magazine.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = NonNull<Header>> + '_ {
+        (self.exact, self.filled) = (0, 0);
+        self.magazines
+            .iter_mut()
+            .filter_map(|magazine| magazine.chain(u32::MAX))
+    }
+
+    /// Bytes that it keeps.
+    pub(crate) fn kept(&self) -> u64 {
+        let bytes = |magazine: &Magazine| magazine.bytes * u64::from(magazine.len);
+        self.magazines.iter().map(bytes).sum()
+    }
+}
