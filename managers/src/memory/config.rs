@@ -36,7 +36,8 @@ pub enum Source {
     #[default]
     Best,
     /// Chunks of `cuMemAlloc`, on any device: what is in a chunk cannot be given back before
-    /// all of it is free. For memory that other libraries register, and for comparison.
+    /// all of it is free, and giving it back (`cuMemFree`) waits for all work of the context. For
+    /// memory that other libraries register, and for comparison.
     Chunks,
 }
 
