@@ -286,3 +286,39 @@ fn a_request_may_outlast_its_graphs_memory() {
         bench.end();
     }
 }
+
+// Without it what a late request puts by for its thread would lie in a closed lane, and keep the
+// graph's memory and its pool for ever.
+#[test]
+fn a_late_request_leaves_nothing_in_a_closed_lane() {
+    for config in configs() {
+        let bench = Bench::new(config);
+        let memory = bench.pool.graph_memory(&bench.stream).unwrap();
+        let graph = Arc::clone(&memory.graph.memory);
+        let inner = Arc::downgrade(&graph);
+        let (made, lane) = std::sync::mpsc::channel();
+        let (locked, go) = std::sync::mpsc::channel();
+        let (bench_there, go) = (&bench, go);
+        let block = std::thread::scope(|scope| {
+            let late = scope.spawn(move || {
+                // Its lane is there, and the class of the next one has no slab.
+                bench_there.put(bench_there.take(256));
+                made.send(()).unwrap();
+                go.recv().unwrap();
+                bench_there.take(5000)
+            });
+            lane.recv().unwrap();
+            let mapping = graph.mapper();
+            locked.send(()).unwrap();
+            // It waits for the mapper by then, with its lane in hand.
+            std::thread::sleep(Duration::from_millis(100));
+            drop(memory);
+            drop(mapping);
+            drop(graph);
+            late.join().unwrap()
+        });
+        bench.put(block);
+        assert!(inner.upgrade().is_none(), "something is left");
+        bench.end();
+    }
+}
