@@ -3,11 +3,13 @@
 /// No node.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Room for one block, lent by the caller: 40 bytes and the caller's data.
+/// Room for one block, lent by the caller: 40 bytes and the caller's data, in whole cache lines: a
+/// search goes from block to block, and each should cost one line.
 ///
 /// A heap of `n` used blocks has at most `n + 1` free ones in each of its ranges, so
 /// `2 * n + 1` nodes are enough where no merge is forbidden.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub struct Node<D = ()> {
     pub(super) offset: u64,
     pub(super) size: u64,
