@@ -41,7 +41,6 @@ pub(super) enum PageState {
 struct Page {
     /// Of the first page of an extent.
     handle: MemoryHandle,
-    freed: Stamp,
     /// Pages from the first of its extent to this one.
     back: u32,
     /// Of the first page: how many the extent has.
@@ -71,6 +70,9 @@ pub(super) struct Pages {
     mapped: Vec<u64>,
     /// Pages from here on were never touched.
     table: Vec<Page>,
+    /// As long as the table: when the last block was freed that touched a page. On its own, as
+    /// every free writes here and nowhere else.
+    freed: Vec<Stamp>,
 }
 
 impl Pages {
@@ -83,6 +85,7 @@ impl Pages {
             solid: 0,
             mapped: Vec::new(),
             table: Vec::new(),
+            freed: Vec::new(),
         }
     }
 
@@ -166,9 +169,8 @@ impl Pages {
 
     /// When the last block was freed that touched the page.
     pub(super) fn freed(&self, page: PageIndex) -> Stamp {
-        self.table
-            .get(page as usize)
-            .map_or(Stamp::READY, |page| page.freed)
+        let freed = self.freed.get(page as usize);
+        freed.copied().unwrap_or(Stamp::READY)
     }
 
     /// Notes that a block was freed: `stamp` makes the pages' new stamp of the old. The pages it
@@ -181,17 +183,17 @@ impl Pages {
         stamp: impl Fn(Stamp) -> Stamp,
     ) {
         let (first, end) = self.touched(address, bytes);
-        if let Some(pages) = self.table.get_mut(first as usize..end as usize) {
-            for page in pages {
-                page.freed = stamp(page.freed);
+        if let Some(pages) = self.freed.get_mut(first as usize..end as usize) {
+            for freed in pages {
+                *freed = stamp(*freed);
             }
         }
     }
 
     /// Nobody has freed what streams have freed that are gone.
     pub(super) fn forget(&mut self, gone: &Gone) {
-        for page in &mut self.table {
-            page.freed = gone.without(page.freed);
+        for freed in &mut self.freed {
+            *freed = gone.without(*freed);
         }
     }
 
@@ -200,6 +202,7 @@ impl Pages {
         let at = page as usize;
         if self.table.len() <= at {
             self.table.resize(at + 1, Page::default());
+            self.freed.resize(at + 1, Stamp::READY);
         }
         self.table[at].state = PageState::Busy;
     }
