@@ -1,4 +1,5 @@
-//! Deliberate mistakes, which `cargo xtask mutants` demands that tests find.
+//! Deliberate mistakes, which `cargo xtask mutants` demands that tests find. Core and managers have
+//! the same few lines each: neither should export a macro for it.
 
 /// Whether the mistake of this name is made: never, but in a build with `--cfg mutants`, where
 /// the variable `CUPOLA_MUTANT` names the one that is.

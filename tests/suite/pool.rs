@@ -325,7 +325,7 @@ fn at_the_limit(percent: u64, charge: Charge) {
 // Without it threads could pass the limit together, or be refused what they have room for: by
 // the pool's own account, and by what the driver says that the device has left.
 #[test]
-#[ignore = "needs a device, or the software device, for itself: it looks at all its memory"]
+#[ignore = "run by threads_at_the_limit_never_pass_it: it looks at all the memory of its device"]
 fn threads_at_the_limit() {
     at_the_limit(100, pages);
     at_the_limit(number("CUPOLA_LIMIT_PERCENT", FULL), |bytes| bytes);
