@@ -62,6 +62,7 @@ mod submit;
 mod sync;
 #[cfg(feature = "test-utils")]
 pub mod testing;
+mod visits;
 pub mod worker;
 
 pub use backend::BackendRegistry;

@@ -43,6 +43,7 @@ use crate::memory::{MemoryPool, PoolConfig};
 use crate::module::ModuleManager;
 use crate::registry::{Registry, Seat};
 use crate::stream::StreamManager;
+use crate::visits::Visits;
 
 /// Names a context of a [`ContextManager`].
 pub type ContextHandle = Handle<tag::Context>;
@@ -100,6 +101,7 @@ pub(crate) struct ContextInner {
     events: EventManager,
     buffers: BufferManager,
     modules: ModuleManager,
+    visits: Visits,
     core: Arc<ContextCore>,
 }
 
@@ -292,6 +294,7 @@ impl ContextManager {
             buffers: BufferManager::new(&core, events.pool(), config.buffers),
             events,
             modules: ModuleManager::new(&core, config.modules),
+            visits: Visits::new(),
             core,
         })
     }

@@ -214,7 +214,12 @@ impl ContextManager {
             } = closed;
             context.drain(modules, buffers, report);
             let core = Arc::as_ptr(&context.core);
-            match part(context) {
+            let visits = context.visits.clone();
+            let parted = {
+                let _nobody_ends_here = visits.pause();
+                part(context)
+            };
+            match parted {
                 Ok(context) => end.left.push((handle, context.dissolve())),
                 Err(leases) => {
                     end.leased.push(core);

@@ -8,18 +8,25 @@ use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
 use super::{Context, ContextInner};
-use crate::error::Result;
+use crate::error::{Quiet, Result};
 use crate::stream::{Stream, StreamConfig, StreamHandle};
+use crate::visits::Visits;
 
 /// This thread's stream in one context. The context's manager holds it; this keeps nothing
 /// alive, and gives it back when the thread ends.
 struct OfThread {
     context: Weak<ContextInner>,
+    visits: Visits,
     handle: StreamHandle,
 }
 
 impl Drop for OfThread {
     fn drop(&mut self) {
+        // Policies come after the visit.
+        let _quiet = Quiet::new();
+        let Some(_visit) = self.visits.visit() else {
+            return;
+        };
         if let Some(context) = self.context.upgrade() {
             // Stale if somebody released it, or shut the manager down.
             let _ = context.streams.release(self.handle);
@@ -58,6 +65,7 @@ impl Context {
         let stream = self.streams().create(StreamConfig::default())?;
         let mine = OfThread {
             context: Arc::downgrade(&self.0),
+            visits: self.0.visits.clone(),
             handle: stream.handle(),
         };
         let before = STREAMS.try_with(|streams| {

@@ -142,7 +142,11 @@ impl Pool {
             lanes.push(Arc::clone(&lane));
             Some(lane)
         };
-        Ok(local::find(self.number, stream.serial(), make))
+        Ok(local::find(
+            (self.number, &self.visits),
+            stream.serial(),
+            make,
+        ))
     }
 
     /// Takes a lane off the books: its thread ends.
@@ -202,6 +206,8 @@ impl Pool {
         if self.core.not_forked().is_err() {
             return;
         }
+        // Before this handle goes: else the pool could end on a thread that just ends.
+        self.visits.end();
         let lanes = {
             let lanes = lock(&self.lanes);
             self.keep.close();

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, Weak};
 use super::lane::Lane;
 use super::pool::lock;
 use crate::sync::per_thread;
+use crate::visits::Visits;
 
 /// A lane that was used lately.
 #[derive(Clone, Copy)]
@@ -65,6 +66,7 @@ impl List {
 struct Entry {
     pool: u64,
     stream: u64,
+    visits: Visits,
     lane: Weak<Lane>,
 }
 
@@ -93,7 +95,7 @@ pub(super) fn lately(pool: u64, stream: u64) -> Option<*const Lane> {
 /// The lane of a pool and a stream, made by `make` when there is none. `None` while the thread
 /// ends: it keeps nothing any more.
 pub(super) fn find(
-    pool: u64,
+    (pool, visits): (u64, &Visits),
     stream: u64,
     make: impl FnOnce(&Arc<List>) -> Option<Arc<Lane>>,
 ) -> Option<Arc<Lane>> {
@@ -112,6 +114,7 @@ pub(super) fn find(
                     lanes.push(Entry {
                         pool,
                         stream,
+                        visits: visits.clone(),
                         lane: Arc::downgrade(&lane),
                     });
                     lane
@@ -147,8 +150,13 @@ impl Drop for Lanes {
         }
         // Not within the lock: others may want a lane out of the list that is retired here.
         let lanes = std::mem::take(&mut *lock(&list.entries));
-        for lane in lanes.into_iter().filter_map(|entry| entry.lane.upgrade()) {
-            lane.retire();
+        for Entry { visits, lane, .. } in lanes {
+            // A pool that is closed has closed its lanes.
+            if let Some(_visit) = visits.visit()
+                && let Some(lane) = lane.upgrade()
+            {
+                lane.retire();
+            }
         }
     }
 }

@@ -34,6 +34,7 @@ use crate::buffer::BufferTable;
 use crate::context::{ContextCore, Holds, Kind};
 use crate::error::Result;
 use crate::stream::Stream;
+use crate::visits::Visits;
 
 /// A request.
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +104,7 @@ pub(crate) struct Pool {
     /// Held by the one who looks whose streams are gone.
     pub(super) reaper: Mutex<()>,
     pub(super) lanes: Mutex<Vec<Arc<Lane>>>,
+    pub(super) visits: Visits,
     /// What went through lanes that are gone, and past all lanes.
     pub(super) past: Flow,
     pub(super) counters: Counters,
@@ -184,6 +186,7 @@ impl Pool {
             lines: Mutex::default(),
             reaper: Mutex::default(),
             lanes: Mutex::default(),
+            visits: Visits::new(),
             past: Flow::default(),
             counters: Counters::default(),
             changes: Changes::default(),

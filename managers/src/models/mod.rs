@@ -23,6 +23,7 @@ mod pool;
 mod registry;
 mod reuse;
 mod shutdown;
+mod visits;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -264,7 +264,8 @@ fn shutdowns_race_with_everything() {
             barrier.wait();
             drop(execution.shutdown());
         });
-        assert!(execution.shutdown().is_complete());
+        let report = execution.shutdown();
+        assert!(report.is_complete(), "{report}");
         assert_eq!(machine.leaks(), None);
         execution.configure(ExecutionConfig::default()).unwrap();
     }
@@ -289,4 +290,30 @@ fn a_buffer_is_reported_by_every_shutdown_until_it_is_freed() {
     assert!(buffers.shutdown().is_complete());
     drop((stream, pool, context, execution));
     assert_eq!(machine.leaks(), None);
+}
+
+// Without it a pool could end on a thread whose scope has ended, and a shutdown tell of a lease
+// that nobody has.
+#[test]
+fn threads_that_end_let_go_before_the_last_handle_does() {
+    let (_table, machine, execution) = open();
+    for _ in 0..300 {
+        let context = primary(&execution);
+        let stream = context.streams().acquire(StreamConfig::default()).unwrap();
+        let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+        // A scope waits for what its threads do, and not for their thread-locals.
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    drop(pool.allocate::<u8>(64, &stream).unwrap());
+                    drop(context.thread_stream().unwrap());
+                });
+            }
+        });
+        drop((pool, stream, context));
+        let report = execution.shutdown();
+        assert!(report.is_complete(), "{report}");
+        assert_eq!(machine.leaks(), None);
+        execution.configure(ExecutionConfig::default()).unwrap();
+    }
 }
