@@ -25,7 +25,12 @@ pub(super) struct Heap {
     tlsf: Tlsf<Vec<Node<Stamp>>, Rules, GRANULE>,
     /// Bytes in blocks.
     used: u64,
+    /// Frees that will still note in their pages when they were.
+    noting: u32,
 }
+
+/// Frees after a look for idle pages that note in their pages when they were.
+const NOTED: u32 = 1 << 16;
 
 /// Nodes that a heap begins with; there are twice as many whenever they run out.
 const NODES: usize = 64;
@@ -36,6 +41,7 @@ impl Heap {
         Self {
             tlsf: Tlsf::new(nodes, Rules::new()),
             used: 0,
+            noting: 0,
         }
     }
 
@@ -243,6 +249,7 @@ impl Heap {
     pub(super) fn take_idle_at(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
         // Nobody asks: only what is complete may be had.
         self.rules_mut().request = 0;
+        self.note_pages();
         let idle = |region: &Pages| {
             let (first, end) = region.touched(address, bytes);
             (first..end).all(|page| self.rules().is_done(region.freed(page)))
@@ -256,12 +263,47 @@ impl Heap {
     /// Gives a block back that was used until `stamp`.
     #[inline]
     pub(super) fn free(&mut self, block: Block, stamp: Stamp) {
-        let (address, bytes) = (block.offset(), block.size());
-        self.rules_mut().note_freed(address, bytes, stamp);
+        if self.noting > 0 {
+            self.noting -= 1;
+            self.note_freed(block, stamp);
+        }
         // A block is freed once: its owner gives it away with this call.
         self.used -= block.size();
         let freed = self.tlsf.free(block, stamp);
         debug_assert!(freed.is_ok(), "a block was freed twice");
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_freed(&mut self, block: Block, stamp: Stamp) {
+        let (address, bytes) = (block.offset(), block.size());
+        self.rules_mut().note_freed(address, bytes, stamp);
+    }
+
+    /// Sees to it that pages know when they were used last.
+    ///
+    /// Of a large free piece, which has the stamp of the last of all the blocks that it was made
+    /// of, most pages are idle for longer. But only who looks for idle pages asks for that: who
+    /// frees need not say it of every page as long as nobody looks. The first to look finds that
+    /// every page is as old as the piece that it is in.
+    fn note_pages(&mut self) {
+        if std::mem::replace(&mut self.noting, NOTED) > 0 {
+            return;
+        }
+        let mut pieces = Vec::new();
+        for entry in self.blocks() {
+            if let Entry::Free(_, piece) = entry {
+                pieces.push(piece);
+            }
+        }
+        let rules = self.rules_mut();
+        rules.regions.iter_mut().for_each(Pages::forget_all);
+        if mutant!("pages_begin_as_idle") {
+            return;
+        }
+        for piece in pieces {
+            rules.note_freed(piece.offset, piece.size, piece.data);
+        }
     }
 
     /// What a stamp that is read now may be kept as: the place of a stream that is complete may
@@ -277,6 +319,10 @@ impl Heap {
     /// Gives a block back that nobody has used, so that the stamps stay as they were; `was` is a
     /// [lasting](Self::lasting) one.
     pub(super) fn undo(&mut self, block: Block, was: Stamp) {
+        // Somebody may have begun to look for idle pages while it was out.
+        if !mutant!("undo_leaves_pages_idle") {
+            self.note_freed(block, was);
+        }
         self.used -= block.size();
         let freed = self.tlsf.free(block, was);
         debug_assert!(freed.is_ok(), "a block was freed twice");
@@ -298,7 +344,8 @@ impl Heap {
 
     /// Extents that nothing uses, of `count` pages together or a few more, or all there are:
     /// the smallest first, and of these the highest. The address of each.
-    pub(super) fn idle(&self, count: usize) -> Vec<(CUdeviceptr, Extent)> {
+    pub(super) fn idle(&mut self, count: usize) -> Vec<(CUdeviceptr, Extent)> {
+        self.note_pages();
         let mut found = Vec::new();
         let mut pages = 0;
         let mut larger = Vec::new();
@@ -346,61 +393,4 @@ impl Heap {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-    use crate::memory::pages::LEAST_PAGE;
-
-    // Without it a free piece could lie in two ranges, and a block be mapped by the table of
-    // one of them.
-    #[test]
-    fn no_block_lies_in_two_ranges() {
-        const RANGE: u64 = 4 * LEAST_PAGE;
-        let mut heap = Heap::new();
-        let bases = [9, 8, 7, 10].map(|at| at * RANGE);
-        for base in bases {
-            let region = Pages::new(base, RANGE, LEAST_PAGE);
-            heap.add_region(region).unwrap();
-        }
-        let again = Pages::new(8 * RANGE, RANGE, LEAST_PAGE);
-        assert!(heap.add_region(again).is_err());
-        heap.sweep();
-        assert_eq!(heap.look(RANGE + 1, 1, 1), None);
-        let third = 3 * LEAST_PAGE;
-        let mut found: Vec<_> = std::iter::from_fn(|| {
-            let place = heap.look(third, 1, 1)?;
-            heap.take(place)
-        })
-        .collect();
-        found.sort_unstable_by_key(|block| block.offset());
-        let places: Vec<_> = found.iter().map(|block| block.offset()).collect();
-        assert_eq!(places, [7, 8, 9, 10].map(|at| at * RANGE));
-        for block in found {
-            heap.free(block, Stamp::READY);
-        }
-        assert_eq!(heap.blocks().len(), 4);
-        assert_eq!(heap.rules().missing(7 * RANGE, RANGE), 4);
-        assert_eq!(heap.rules().missing(6 * RANGE, RANGE), u32::MAX);
-    }
-
-    // Without it what a stream has left would be taken for the memory of the next one that has
-    // its place, and nobody else could have it before that has completed something.
-    #[test]
-    fn what_streams_leave_is_everybodys() {
-        const RANGE: u64 = 4 * LEAST_PAGE;
-        let mut heap = Heap::new();
-        heap.add_region(Pages::new(RANGE, RANGE, LEAST_PAGE))
-            .unwrap();
-        heap.rules_mut().single = false;
-        let place = heap.look(LEAST_PAGE, 1, 3).unwrap();
-        let block = heap.take(place).unwrap();
-        heap.free(block, Stamp::new(3, 7));
-        assert_eq!(heap.look(RANGE, 1, 4), None);
-        let mut gone = Gone::default();
-        gone.insert(2);
-        heap.forget(&gone);
-        assert_eq!(heap.look(RANGE, 1, 4), None);
-        gone.insert(3);
-        heap.forget(&gone);
-        assert_eq!(heap.look(RANGE, 1, 4).unwrap().data, Stamp::READY);
-    }
-}
+mod tests;

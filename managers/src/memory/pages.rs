@@ -133,6 +133,14 @@ impl Pages {
         self.base + (u64::from(page) << self.shift)
     }
 
+    /// Whether the bytes lie in the part of the range that is mapped and open without a gap.
+    #[inline]
+    pub(super) fn is_solid(&self, address: CUdeviceptr, bytes: u64) -> bool {
+        let solid = u64::from(self.solid) << self.shift;
+        let at = address.wrapping_sub(self.base);
+        at < solid && bytes <= solid - at
+    }
+
     /// How many of the pages that the bytes touch are not mapped.
     #[inline]
     pub(super) fn missing(&self, address: CUdeviceptr, bytes: u64) -> u32 {
@@ -173,8 +181,8 @@ impl Pages {
         freed.copied().unwrap_or(Stamp::READY)
     }
 
-    /// Notes that a block was freed: `stamp` makes the pages' new stamp of the old. The pages it
-    /// touches have been mapped, so they are in the table.
+    /// Notes that bytes were freed: `stamp` makes the pages' new stamp of the old. Pages that are
+    /// not in the table have never been used.
     #[inline]
     pub(super) fn note_freed(
         &mut self,
@@ -183,7 +191,8 @@ impl Pages {
         stamp: impl Fn(Stamp) -> Stamp,
     ) {
         let (first, end) = self.touched(address, bytes);
-        if let Some(pages) = self.freed.get_mut(first as usize..end as usize) {
+        let end = (end as usize).min(self.freed.len());
+        if let Some(pages) = self.freed.get_mut(first as usize..end) {
             for freed in pages {
                 *freed = stamp(*freed);
             }
@@ -195,6 +204,11 @@ impl Pages {
         for freed in &mut self.freed {
             *freed = gone.without(*freed);
         }
+    }
+
+    /// Nobody has freed anything.
+    pub(super) fn forget_all(&mut self) {
+        self.freed.fill(Stamp::READY);
     }
 
     /// A driver call for a bare page begins.

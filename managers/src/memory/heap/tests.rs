@@ -1,0 +1,121 @@
+use super::*;
+use crate::memory::pages::LEAST_PAGE;
+
+// Without it a free piece could lie in two ranges, and a block be mapped by the table of
+// one of them.
+#[test]
+fn no_block_lies_in_two_ranges() {
+    const RANGE: u64 = 4 * LEAST_PAGE;
+    let mut heap = Heap::new();
+    let bases = [9, 8, 7, 10].map(|at| at * RANGE);
+    for base in bases {
+        let region = Pages::new(base, RANGE, LEAST_PAGE);
+        heap.add_region(region).unwrap();
+    }
+    let again = Pages::new(8 * RANGE, RANGE, LEAST_PAGE);
+    assert!(heap.add_region(again).is_err());
+    heap.sweep();
+    assert_eq!(heap.look(RANGE + 1, 1, 1), None);
+    let third = 3 * LEAST_PAGE;
+    let mut found: Vec<_> = std::iter::from_fn(|| {
+        let place = heap.look(third, 1, 1)?;
+        heap.take(place)
+    })
+    .collect();
+    found.sort_unstable_by_key(|block| block.offset());
+    let places: Vec<_> = found.iter().map(|block| block.offset()).collect();
+    assert_eq!(places, [7, 8, 9, 10].map(|at| at * RANGE));
+    for block in found {
+        heap.free(block, Stamp::READY);
+    }
+    assert_eq!(heap.blocks().len(), 4);
+    assert_eq!(heap.rules().missing(7 * RANGE, RANGE), 4);
+    assert_eq!(heap.rules().missing(6 * RANGE, RANGE), u32::MAX);
+}
+
+// Without it what a stream has left would be taken for the memory of the next one that has
+// its place, and nobody else could have it before that has completed something.
+#[test]
+fn what_streams_leave_is_everybodys() {
+    const RANGE: u64 = 4 * LEAST_PAGE;
+    let mut heap = Heap::new();
+    heap.add_region(Pages::new(RANGE, RANGE, LEAST_PAGE))
+        .unwrap();
+    heap.rules_mut().single = false;
+    let place = heap.look(LEAST_PAGE, 1, 3).unwrap();
+    let block = heap.take(place).unwrap();
+    heap.free(block, Stamp::new(3, 7));
+    assert_eq!(heap.look(RANGE, 1, 4), None);
+    let mut gone = Gone::default();
+    gone.insert(2);
+    heap.forget(&gone);
+    assert_eq!(heap.look(RANGE, 1, 4), None);
+    gone.insert(3);
+    heap.forget(&gone);
+    assert_eq!(heap.look(RANGE, 1, 4).unwrap().data, Stamp::READY);
+}
+
+/// A heap of pages for one stream, of which so many have memory.
+fn mapped(pages: u32) -> Heap {
+    let mut region = Pages::new(BASE, 16 * LEAST_PAGE, LEAST_PAGE);
+    for first in 0..pages {
+        region.begin_map(first);
+        region.seal(Extent { first, pages: 1 }, 7);
+        region.open(first);
+    }
+    let mut heap = Heap::new();
+    heap.add_region(region).unwrap();
+    heap
+}
+
+const BASE: u64 = 8 * LEAST_PAGE;
+
+/// Blocks of a page each, from the lowest on.
+fn blocks<const COUNT: usize>(heap: &mut Heap) -> [Block; COUNT] {
+    [(); COUNT].map(|()| heap.allocate_ready(LEAST_PAGE, 1, 1).unwrap().0)
+}
+
+fn idle(heap: &mut Heap) -> Vec<u32> {
+    let mut pages: Vec<_> = (heap.idle(usize::MAX).iter())
+        .map(|(_, extent)| extent.first)
+        .collect();
+    pages.sort_unstable();
+    pages
+}
+
+// Without it a page could be unmapped under work that was put before anybody looked, or stay
+// mapped for the work of its neighbours.
+#[test]
+fn pages_are_idle_when_what_used_them_is_complete() {
+    let mut heap = mapped(2);
+    let [first, second] = blocks(&mut heap);
+    heap.free(first, Stamp::new(1, 5));
+    heap.free(second, Stamp::new(1, 7));
+    // Nobody has looked so far: each is as old as the piece that they are in.
+    assert!(idle(&mut heap).is_empty());
+    heap.rules_mut().set_done(1, 5);
+    assert!(idle(&mut heap).is_empty());
+    heap.rules_mut().set_done(1, 7);
+    assert_eq!(idle(&mut heap), [0, 1]);
+    let [first, second] = blocks(&mut heap);
+    heap.free(first, Stamp::new(1, 8));
+    heap.free(second, Stamp::new(1, 9));
+    heap.rules_mut().set_done(1, 8);
+    assert_eq!(idle(&mut heap), [0]);
+}
+
+// Without it a page could be unmapped under work, because somebody began to look while a
+// request had it that was given up.
+#[test]
+fn pages_that_were_out_for_a_moment_are_as_old_as_before() {
+    let mut heap = mapped(1);
+    let [block] = blocks(&mut heap);
+    heap.free(block, Stamp::new(1, 5));
+    let (block, was) = heap.allocate_ready(LEAST_PAGE, 1, 1).unwrap();
+    assert_eq!(was, Stamp::new(1, 5));
+    assert!(idle(&mut heap).is_empty());
+    heap.undo(block, was);
+    assert!(idle(&mut heap).is_empty());
+    heap.rules_mut().set_done(1, 5);
+    assert_eq!(idle(&mut heap), [0]);
+}
