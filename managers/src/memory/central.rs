@@ -135,7 +135,7 @@ impl Central {
     /// The addresses of a hole are free again.
     pub(super) fn fill(&mut self, hole: Block) {
         self.holes = (self.holes.0 - 1, self.holes.1 - hole.size());
-        self.heap.undo(hole, Stamp::READY);
+        self.heap.put_back(hole, Stamp::READY);
     }
 
     /// A header for a block of the heap.

@@ -27,6 +27,22 @@ pub(super) struct Heap {
     used: u64,
     /// Frees that will still note in their pages when they were.
     noting: u32,
+    /// How often all free pieces were gone through for that.
+    walks: u64,
+}
+
+/// What a place was when it was taken, for who may give it back unused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Was {
+    stamp: Stamp,
+    walks: u64,
+}
+
+impl Was {
+    /// Good for as long as the place is out.
+    pub(super) fn stamp(self) -> Stamp {
+        self.stamp
+    }
 }
 
 /// Frees after a look for idle pages that note in their pages when they were.
@@ -42,6 +58,7 @@ impl Heap {
             tlsf: Tlsf::new(nodes, Rules::new()),
             used: 0,
             noting: 0,
+            walks: 0,
         }
     }
 
@@ -290,12 +307,12 @@ impl Heap {
         if std::mem::replace(&mut self.noting, NOTED) > 0 {
             return;
         }
-        let mut pieces = Vec::new();
-        for entry in self.blocks() {
-            if let Entry::Free(_, piece) = entry {
-                pieces.push(piece);
-            }
-        }
+        self.walks += 1;
+        let free = |entry| match entry {
+            Entry::Free(_, piece) => Some(piece),
+            Entry::Used(..) => None,
+        };
+        let pieces: Vec<_> = self.blocks().filter_map(free).collect();
         let rules = self.rules_mut();
         rules.regions.iter_mut().for_each(Pages::forget_all);
         if mutant!("pages_begin_as_idle") {
@@ -306,23 +323,27 @@ impl Heap {
         }
     }
 
-    /// What a stamp that is read now may be kept as: the place of a stream that is complete may
-    /// be another's before it is looked at.
-    pub(super) fn lasting(&self, stamp: Stamp) -> Stamp {
-        if self.rules().is_done(stamp) {
-            Stamp::READY
-        } else {
-            stamp
+    /// What the stamp of a place that is taken now is to be kept as: the place of a stream that is
+    /// complete may be another's before it is looked at.
+    pub(super) fn lasting(&self, stamp: Stamp) -> Was {
+        let is_done = self.rules().is_done(stamp);
+        Was {
+            stamp: if is_done { Stamp::READY } else { stamp },
+            walks: self.walks,
         }
     }
 
-    /// Gives a block back that nobody has used, so that the stamps stay as they were; `was` is a
-    /// [lasting](Self::lasting) one.
-    pub(super) fn undo(&mut self, block: Block, was: Stamp) {
-        // Somebody may have begun to look for idle pages while it was out.
-        if !mutant!("undo_leaves_pages_idle") {
-            self.note_freed(block, was);
+    /// Gives a block back that nobody has used, so that the stamps stay as they were.
+    pub(super) fn undo(&mut self, block: Block, was: Was) {
+        // Pages that were out when it was asked how old they are were not told.
+        if was.walks != self.walks && !mutant!("undo_leaves_pages_idle") {
+            self.note_freed(block, was.stamp);
         }
+        self.put_back(block, was.stamp);
+    }
+
+    /// Gives a block back that nobody has used.
+    pub(super) fn put_back(&mut self, block: Block, was: Stamp) {
         self.used -= block.size();
         let freed = self.tlsf.free(block, was);
         debug_assert!(freed.is_ok(), "a block was freed twice");

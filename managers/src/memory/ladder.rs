@@ -229,7 +229,7 @@ impl Pool {
                 .clock
                 .wait_on_device(&self.core, granted, request.stream);
             if matches!(waits, Ok(true)) {
-                return Ok(Some((block, was)));
+                return Ok(Some((block, was.stamp())));
             }
             // Nobody has seen it.
             self.central.lock().heap.undo(block, was);

@@ -266,7 +266,7 @@ impl Pool {
             Ok(true) => {
                 central.note_peak();
                 count(&self.counters.grown);
-                Ok(Mapped::Done((block, was)))
+                Ok(Mapped::Done((block, was.stamp())))
             }
             other => {
                 central.heap.undo(block, was);
