@@ -80,3 +80,46 @@ impl Context {
         Ok(stream)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use cupola_sim::Machine;
+
+    use super::*;
+    use crate::ExecutionManager;
+    use crate::lifecycle::State;
+
+    // Without it a shutdown would tell of a lease that only a thread has that is just ending.
+    #[test]
+    fn who_is_about_to_go_leases_nothing() {
+        let machine = Machine::builder().worker_threads(1).build();
+        let execution = ExecutionManager::new(machine.driver()).unwrap();
+        let device = execution.devices().get(0).unwrap();
+        let contexts = device.contexts();
+        let context = contexts.primary().unwrap();
+        let (inner, visits) = (Arc::downgrade(&context.0), context.0.visits.clone());
+        let (there, is_there) = mpsc::channel();
+        std::thread::scope(|scope| {
+            // What the end of a thread does, and held up in the middle of it.
+            scope.spawn(move || {
+                let visit = visits.visit().unwrap();
+                let inner = inner.upgrade().unwrap();
+                there.send(()).unwrap();
+                while contexts.state() != State::ShutDown {
+                    std::thread::yield_now();
+                }
+                // Time for a shutdown that does not wait to be wrong in.
+                std::thread::sleep(Duration::from_millis(50));
+                drop(inner);
+                drop(visit);
+            });
+            is_there.recv().unwrap();
+            drop(context);
+            let report = contexts.shutdown();
+            assert!(report.is_complete(), "{report}");
+        });
+    }
+}

@@ -15,9 +15,9 @@
 //! * *Mapped*: usable.
 //!
 //! Pages that got their memory with one handle are an *extent*: they change state together,
-//! and are unmapped together. Each page knows the stamp of the last block that was freed in it:
+//! and are unmapped together. Each page has the stamp of the last block that was freed in it:
 //! unmapping is not ordered on streams, so an extent is given up only after all of its stamps
-//! are complete.
+//! are complete. The heap keeps these stamps only while somebody looks for idle pages.
 
 use cupola_sys::driver::CUdeviceptr;
 
@@ -70,8 +70,8 @@ pub(super) struct Pages {
     mapped: Vec<u64>,
     /// Pages from here on were never touched.
     table: Vec<Page>,
-    /// As long as the table: when the last block was freed that touched a page. On its own, as
-    /// every free writes here and nowhere else.
+    /// As long as the table: when the last block was freed that touched a page, as far as the
+    /// heap has noted it. On its own, as a free writes here and nowhere else.
     freed: Vec<Stamp>,
 }
 
@@ -175,7 +175,7 @@ impl Pages {
             .map_or(PageState::Bare, |page| page.state)
     }
 
-    /// When the last block was freed that touched the page.
+    /// When the last block was freed that touched the page, as far as that was noted.
     pub(super) fn freed(&self, page: PageIndex) -> Stamp {
         let freed = self.freed.get(page as usize);
         freed.copied().unwrap_or(Stamp::READY)
@@ -206,7 +206,7 @@ impl Pages {
         }
     }
 
-    /// Nobody has freed anything.
+    /// Begins anew: nothing is noted of any page.
     pub(super) fn forget_all(&mut self) {
         self.freed.fill(Stamp::READY);
     }
