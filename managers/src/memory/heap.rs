@@ -266,14 +266,6 @@ impl Heap {
     pub(super) fn take_idle_at(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
         // Nobody asks: only what is complete may be had.
         self.rules_mut().request = 0;
-        self.note_pages();
-        let idle = |region: &Pages| {
-            let (first, end) = region.touched(address, bytes);
-            (first..end).all(|page| self.rules().is_done(region.freed(page)))
-        };
-        if !self.rules().region(address).is_some_and(idle) {
-            return None;
-        }
         self.take_at(address, bytes)
     }
 

@@ -120,3 +120,15 @@ fn pages_that_were_out_for_a_moment_are_as_old_as_before() {
     heap.rules_mut().set_done(1, 5);
     assert_eq!(idle(&mut heap), [0]);
 }
+
+// Without it a chunk could be given back under work that was put before anybody looked.
+#[test]
+fn addresses_are_taken_out_when_what_used_them_is_complete() {
+    let mut heap = mapped(1);
+    let [block] = blocks(&mut heap);
+    heap.free(block, Stamp::new(1, 5));
+    assert_eq!(heap.take_idle_at(BASE, LEAST_PAGE), None);
+    heap.rules_mut().set_done(1, 5);
+    let taken = heap.take_idle_at(BASE, LEAST_PAGE).unwrap();
+    assert_eq!((taken.offset(), taken.size()), (BASE, LEAST_PAGE));
+}
