@@ -4,6 +4,7 @@
 //! else is read at run time, so that a test binary can be carried to another machine.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod sharing;
 mod target;
 
 use cupola_managers::memory::PoolConfig;
@@ -12,6 +13,7 @@ use cupola_managers::stream::StreamConfig;
 use cupola_managers::{Context, Device, ExecutionManager, LiveWatch, MemoryPool, Stream};
 use cupola_sys::driver::Driver;
 
+pub(crate) use sharing::User;
 pub(crate) use target::{Where, target};
 
 #[cfg(feature = "sim")]
@@ -26,6 +28,8 @@ pub(crate) struct Bench {
     pub(crate) execution: ExecutionManager,
     #[cfg(feature = "sim")]
     pub(crate) machine: Option<Machine>,
+    // The last to go.
+    _user: User,
 }
 
 /// Whether the tests run on a GPU.
@@ -60,6 +64,7 @@ impl Bench {
 
     /// A bench over any driver.
     pub(crate) fn over(driver: Driver) -> Self {
+        let user = User::new();
         let execution = ExecutionManager::new(driver).expect("cuInit");
         let device = execution.devices().get(0).expect("device 0");
         let context = device.primary().expect("primary context");
@@ -78,6 +83,7 @@ impl Bench {
             execution,
             #[cfg(feature = "sim")]
             machine: None,
+            _user: user,
         }
     }
 

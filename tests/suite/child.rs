@@ -2,8 +2,16 @@
 
 use std::process::{Command, Output};
 
+use crate::common::User;
+use crate::common::sharing::alone;
+
 /// Runs the ignored test of this path in a process of its own. What it wrote, both streams.
 pub(crate) fn run(test: &str) -> (Output, String) {
+    let _user = User::new();
+    start(test)
+}
+
+fn start(test: &str) -> (Output, String) {
     let program = std::env::current_exe().unwrap();
     let output = Command::new(program)
         .args([
@@ -28,7 +36,15 @@ pub(crate) fn run(test: &str) -> (Output, String) {
 
 /// As [`run`], and it must pass.
 pub(crate) fn passes(test: &str) {
-    let (output, said) = run(test);
+    judge(test, run(test));
+}
+
+/// As [`passes`], while nobody else uses the GPU.
+pub(crate) fn passes_alone(test: &str) {
+    judge(test, alone(|| start(test)));
+}
+
+fn judge(test: &str, (output, said): (Output, String)) {
     println!("{said}");
     assert!(output.status.success(), "{test}: {}\n{said}", output.status);
     assert!(said.contains("1 passed"), "{test} did not run:\n{said}");

@@ -331,10 +331,10 @@ fn threads_at_the_limit() {
     at_the_limit(number("CUPOLA_LIMIT_PERCENT", FULL), |bytes| bytes);
 }
 
-// The test above, in a process of its own.
+// The test above, in a process of its own and with the device to itself.
 #[test]
 fn threads_at_the_limit_never_pass_it() {
-    crate::child::passes("pool::threads_at_the_limit");
+    crate::child::passes_alone("pool::threads_at_the_limit");
 }
 
 // Without it a request that cannot be would wait for what nobody frees.

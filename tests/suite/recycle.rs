@@ -17,11 +17,11 @@ fn resident() -> u64 {
 }
 
 // Without it lives could cost memory, of the host or the device, or driver objects. In a
-// process of its own: other tests use memory too.
+// process of its own, with the GPU to itself: other tests use memory too.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_hundred_thousand_lives_leave_memory_flat() {
-    crate::child::passes("recycle::child_lives");
+    crate::child::passes_alone("recycle::child_lives");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn child_lives() {
         "{LIVES} lives: resident {host} to {} KiB, device {device} to {free} bytes free",
         resident()
     );
-    // Other processes may use the device too, so only a leak of its own size is one.
+    // Other programs may use the device too, so only a leak of its own size is one.
     assert!(
         free + (64 << 20) >= device,
         "the device lost {} bytes",
