@@ -50,7 +50,11 @@ fn life(context: &Context, config: PoolConfig, [one, two]: [&Stream; 2]) -> Resu
     ops::read(&words, &mut back, two)?;
     assert_eq!(back, [7; 64], "success, but not of the work");
     drop((words, lent));
+    // What is over goes with the free.
+    let over = Kept::new(&pool, 3 * PAGE, one)?;
     pool.set_limit(3 * PAGE)?;
+    drop(over);
+    drop(Kept::new(&pool, PAGE, one)?);
     pool.usage()?;
     pool.available()?;
     pool.trim()?;

@@ -29,19 +29,16 @@ impl Pool {
                     return Ok(Some(found));
                 }
             }
-            if !self.add_chunk(mapper, want)? {
+            while !self.add_chunk(mapper, want)? {
                 // Chunks that nothing uses may be too small for it, and all that the limit has.
                 let before = self.budget.used();
                 if from == From::Idle {
-                    self.release_chunks(mapper)?;
+                    self.release_chunks(mapper, want.bytes)?;
                 }
                 if self.budget.used() >= before {
                     return Ok(None);
                 }
                 mapper.full = None;
-                if !self.add_chunk(mapper, want)? {
-                    return Ok(None);
-                }
             }
             count(&self.counters.grown);
         }
@@ -209,10 +206,16 @@ impl Pool {
         })
     }
 
-    /// Gives chunks back that nothing uses.
+    /// Gives chunks back that nothing uses, until they are so many bytes or there are no more: the
+    /// smallest first, for each costs a wait for all work of the context.
     #[track_caller]
-    pub(super) fn release_chunks(&self, mapper: &mut Mapper) -> Result<()> {
+    pub(super) fn release_chunks(&self, mapper: &mut Mapper, bytes: u64) -> Result<()> {
+        let mut left = bytes;
+        mapper.chunks.sort_by_key(|chunk| chunk.bytes);
         for chunk in &mut mapper.chunks {
+            if left == 0 {
+                break;
+            }
             if chunk.hole.is_some() {
                 continue;
             }
@@ -228,6 +231,7 @@ impl Pool {
                 return Err(error);
             }
             chunk.hole = Some(hole);
+            left = left.saturating_sub(chunk.bytes);
             self.release_charge(chunk.bytes);
             self.history
                 .note_memory(Action::Unmap, chunk.base, chunk.bytes);

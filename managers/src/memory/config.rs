@@ -123,7 +123,7 @@ impl DeviceLimit {
         self.0.budget.peak()
     }
 
-    /// How full it is.
+    /// How full it is, with all that the pools have: what they keep for reuse too.
     #[must_use]
     pub fn pressure_level(&self) -> Pressure {
         self.0.budget.pressure()

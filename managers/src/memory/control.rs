@@ -1,15 +1,37 @@
 //! What is done to a pool from outside: its limit, trimming, who is asked before a refusal.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::NamedUsage;
 use super::pool::{Pool, count, lock};
+use super::settle::MOMENT;
 use super::vmm::memory_info;
 use crate::error::{Error, Result};
 
 /// What is asked before a request is refused.
 pub(super) type Callback = Arc<dyn Fn(&Error) -> bool + Send + Sync>;
+
+thread_local! {
+    static IS_ASKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A callback runs on this thread.
+struct Asking(());
+
+impl Asking {
+    /// `None` when one does already.
+    fn begin() -> Option<Self> {
+        (!IS_ASKING.replace(true)).then_some(Self(()))
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        IS_ASKING.set(false);
+    }
+}
 
 impl Pool {
     pub(super) fn set_callback(&self, callback: Callback) {
@@ -18,8 +40,11 @@ impl Pool {
         drop(before);
     }
 
-    /// Whether somebody has made room.
+    /// Whether somebody has made room. What the callback itself is refused it is not asked about.
     pub(super) fn ask_user(&self, refusal: &Error) -> bool {
+        let Some(_asking) = Asking::begin() else {
+            return false;
+        };
         let callback = lock(&self.callback).clone();
         callback.is_some_and(|callback| callback(refusal))
     }
@@ -27,10 +52,10 @@ impl Pool {
     #[track_caller]
     pub(super) fn available(&self) -> Result<u64> {
         self.core.not_forked()?;
+        self.settle()?;
         let (device_free, _) = memory_info(&self.core, &self.calls)?;
-        let cache = self.mapper().cached() * self.page;
         let growth = (self.room() * self.page).min(device_free);
-        Ok(growth + cache + self.free_bytes().ready + self.kept_bytes())
+        Ok(growth + self.reusable(&self.free_bytes()))
     }
 
     #[track_caller]
@@ -38,21 +63,7 @@ impl Pool {
         self.core.not_forked()?;
         self.budget.set_limit(bytes);
         self.changes.note_room();
-        let over = self.budget.used().saturating_sub(bytes);
-        if over == 0 {
-            return Ok(());
-        }
-        let mut mapper = self.mapper();
-        let pages = over.div_ceil(self.page) as usize;
-        let missing = pages.saturating_sub(mapper.cached() as usize);
-        if missing > 0 {
-            self.drain();
-            self.settle_soon()?;
-            self.unmap_idle(&mut mapper, missing)?;
-        }
-        let keep = (mapper.cached() as usize).saturating_sub(pages);
-        self.release_cache(&mut mapper, keep)?;
-        self.release_chunks(&mut mapper)
+        self.keep_limit(MOMENT)
     }
 
     #[track_caller]
@@ -66,7 +77,7 @@ impl Pool {
         self.reap();
         self.unmap_idle(&mut mapper, usize::MAX)?;
         self.release_cache(&mut mapper, 0)?;
-        self.release_chunks(&mut mapper)?;
+        self.release_chunks(&mut mapper, u64::MAX)?;
         Ok(before.saturating_sub(self.budget.used()))
     }
 

@@ -197,6 +197,51 @@ impl Heap {
         best.map(|(_, at)| at)
     }
 
+    /// The place that misses the fewest pages of all that `stream` may use, but fewer than `below`:
+    /// its address, and how many. A search by size looks at the beginning of pieces only, and not at
+    /// all of them. The time is linear in blocks and pages.
+    pub(super) fn cheapest(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        stream: StreamIndex,
+        below: u64,
+    ) -> Option<(CUdeviceptr, u64)> {
+        self.rules_mut().request = stream;
+        let wanted = (bytes, align.max(GRANULE));
+        let mut best = None;
+        let mut most = below.checked_sub(1)?;
+        for entry in self.blocks() {
+            let Entry::Free(_, piece) = entry else {
+                continue;
+            };
+            if let Some((missing, at)) = self.rules().cheapest(&piece, wanted, most) {
+                best = Some((at, missing));
+                match missing.checked_sub(1) {
+                    Some(fewer) => most = fewer,
+                    None => break,
+                }
+            }
+        }
+        best
+    }
+
+    /// Makes these addresses a block, if they are free and `stream` may use them: with the stamp of
+    /// what it was cut from.
+    pub(super) fn take_usable_at(
+        &mut self,
+        address: CUdeviceptr,
+        bytes: u64,
+        stream: StreamIndex,
+    ) -> Option<(Block, Stamp)> {
+        self.rules_mut().request = stream;
+        let was = self.stamp_at(address)?;
+        if !self.rules().is_usable(was) {
+            return None;
+        }
+        Some((self.take_at(address, bytes)?, was))
+    }
+
     /// Merges the neighbours that hold the request together, in the smallest stretch of mapped
     /// pages that `stream` may use, whoever else may: the address. The time is linear in blocks
     /// and pages.
@@ -235,6 +280,7 @@ impl Heap {
         self.rules_mut().joined = Some((from, to));
         self.tlsf.coalesce_all();
         self.rules_mut().joined = None;
+        self.ask_pieces();
         Some(at)
     }
 
@@ -315,6 +361,16 @@ impl Heap {
         }
     }
 
+    /// Forgets what pages know: the next to look for idle ones finds each as old as its piece.
+    ///
+    /// A page keeps the stamp of one stream. That will do as long as pieces of two streams whose
+    /// work runs do not merge: who lets them must call this.
+    fn ask_pieces(&mut self) {
+        if !mutant!("merged_pages_keep_their_stamps") {
+            self.noting = 0;
+        }
+    }
+
     /// What the stamp of a place that is taken now is to be kept as: the place of a stream that is
     /// complete may be another's before it is looked at.
     pub(super) fn lasting(&self, stamp: Stamp) -> Was {
@@ -352,6 +408,7 @@ impl Heap {
         for region in &mut self.rules_mut().regions {
             region.forget(gone);
         }
+        self.ask_pieces();
         self.sweep();
     }
 
@@ -405,5 +462,7 @@ impl Heap {
     }
 }
 
+#[cfg(all(test, not(loom)))]
+mod idle_tests;
 #[cfg(all(test, not(loom)))]
 mod tests;

@@ -28,6 +28,10 @@ use super::signs::Patience;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 
+/// How often a request asks the user: an answer that frees nothing, again and again, must not keep
+/// it from its refusal.
+const ANSWERS: u32 = 64;
+
 /// A request that climbs.
 #[derive(Clone, Copy)]
 pub(super) struct Request<'a> {
@@ -62,34 +66,35 @@ impl Pool {
     /// A block or a slot, by all means.
     #[track_caller]
     pub(super) fn climb(&self, request: Request) -> Result<Got> {
-        let pages = request.want.bytes.div_ceil(self.page);
-        if pages
-            .checked_mul(self.page)
-            .is_none_or(|bytes| bytes > self.most())
-        {
-            count(&self.counters.refused);
-            return Err(self.refuse(request.requested));
-        }
-        let mut patience = None;
+        let mut patience = Patience::new(self.config.wait);
+        let mut asked = 0;
         loop {
-            // Before the search, so that nothing that it does not see goes unnoticed.
-            let before = self.signs();
-            let full = match self.search_all(request)? {
-                Ok(got) => return Ok(got),
-                Err(full) => full,
-            };
-            let wait = || Patience::new(self.config.wait);
-            let patience = patience.get_or_insert_with(wait);
-            // Whoever can do with less is not kept from the mapper meanwhile.
-            if self.wait_for_more(&before, patience)? {
-                continue;
+            let mut full = None;
+            if self.could_grant(request.want.bytes) {
+                // Before the search, so that nothing that it does not see goes unnoticed.
+                let before = self.signs();
+                full = match self.search_all(request)? {
+                    Ok(got) => return Ok(got),
+                    Err(full) => full,
+                };
+                // Whoever can do with less is not kept from the mapper meanwhile.
+                if self.wait_for_more(&before, &mut patience)? {
+                    continue;
+                }
             }
             let refusal = self.refusal(request.requested, full);
-            if !self.ask_user(&refusal) {
-                return Err(refusal);
+            if asked == ANSWERS || !self.ask_user(&refusal) {
+                return Err(self.counted(refusal));
             }
+            asked += 1;
             patience.renew();
         }
+    }
+
+    /// Whether the limits are large enough for it.
+    fn could_grant(&self, bytes: u64) -> bool {
+        let whole = bytes.checked_next_multiple_of(self.page);
+        whole.is_some_and(|whole| whole <= self.most())
     }
 
     /// The most bytes that this pool can have.
@@ -215,10 +220,9 @@ impl Pool {
             let found = {
                 let mut central = self.central.lock();
                 let rules = central.heap.rules_mut();
-                rules.granted = vec![0; usize::from(other.index) + 1];
-                rules.granted[usize::from(other.index)] = granted;
+                rules.granted = Some((other.index, granted));
                 let found = central.ready(request.want);
-                central.heap.rules_mut().granted = Vec::new();
+                central.heap.rules_mut().granted = None;
                 found.map(|(block, was)| (block, central.heap.lasting(was)))
             };
             let Some((block, was)) = found else {
@@ -241,18 +245,22 @@ impl Pool {
     /// Why a request got nothing.
     fn refusal(&self, requested: u64, full: Option<Error>) -> Error {
         match full {
-            Some(Error::Driver(cause)) => {
-                count(&self.counters.exhausted);
-                Error::OutOfMemory {
-                    cause: Box::new(cause),
-                    account: Box::new(self.account(requested)),
-                }
-            }
+            Some(Error::Driver(cause)) => Error::OutOfMemory {
+                cause: Box::new(cause),
+                account: Box::new(self.account(requested)),
+            },
             Some(other) => other,
-            None => {
-                count(&self.counters.refused);
-                self.refuse(requested)
-            }
+            None => self.refuse(requested),
         }
+    }
+
+    /// A refusal that the caller gets.
+    pub(super) fn counted(&self, refusal: Error) -> Error {
+        match refusal {
+            Error::OverLimit(_) => count(&self.counters.refused),
+            Error::OutOfMemory { .. } => count(&self.counters.exhausted),
+            _ => {}
+        }
+        refusal
     }
 }

@@ -27,6 +27,9 @@ pub(crate) const RECORDED: u32 = 2;
 /// Flag of the bias: requests of the stream go elsewhere, off the hit path.
 pub(crate) const ROUTED: u32 = 4;
 
+/// Flag of the bias: the pool has more than its limit, and threads keep nothing.
+pub(crate) const EXCESS: u32 = 8;
+
 /// A lane that only its holder touches.
 pub(crate) struct SeizedLane<'a> {
     lane: &'a Lane,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::clock::{ClockCalls, StreamClock};
-use super::lane::{Lane, RECORDED, ROUTED};
+use super::lane::{EXCESS, Lane, RECORDED, ROUTED};
 use super::line::Line;
 use super::local;
 use super::pool::{Pool, count, lock};
@@ -138,6 +138,9 @@ impl Pool {
             }
             if self.graphs.memory_of(stream.serial()).is_some() {
                 lane.bias.set_flags(ROUTED);
+            }
+            if self.excess.is_flagged() {
+                lane.bias.set_flags(EXCESS);
             }
             lanes.push(Arc::clone(&lane));
             Some(lane)

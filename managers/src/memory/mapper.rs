@@ -7,10 +7,11 @@
 
 use std::sync::atomic::Ordering;
 
-use cupola_core::tlsf::{Block, Place};
+use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
 
 use super::central::Want;
+use super::heap::Heap;
 use super::pages::Pages;
 use super::plan::Plan;
 use super::pool::{Pool, count};
@@ -152,9 +153,15 @@ impl Pool {
             };
             match place {
                 Some(place) => {
+                    let take = |heap: &mut Heap| Some((heap.take(place)?, place.data));
+                    let mut mapped =
+                        self.map_place(vmm, mapper, (place.rank, want.stream), from, take)?;
+                    if matches!(mapped, Mapped::Short) && from == From::Idle {
+                        mapped = self.map_cheapest(vmm, mapper, want, place.rank)?;
+                    }
                     // Others cannot take it but for its pages that are there, which makes it
                     // dearer: then the search begins anew.
-                    match self.map_place(vmm, mapper, (place, want.stream), from)? {
+                    match mapped {
                         Mapped::Done(found) => return Ok(Some(found)),
                         Mapped::Lost => {}
                         Mapped::Short => return Ok(None),
@@ -206,19 +213,43 @@ impl Pool {
         Ok(())
     }
 
-    /// Maps what is missing of a place and makes it a block.
+    /// Where there is too little memory for the best place that a search by size finds: any other
+    /// one that misses fewer pages.
+    #[cold]
+    #[track_caller]
+    fn map_cheapest(
+        &self,
+        vmm: &Vmm,
+        mapper: &mut Mapper,
+        want: Want,
+        below: u64,
+    ) -> Result<Mapped> {
+        let (bytes, stream) = (want.bytes, want.stream);
+        let found = {
+            let heap = &mut self.central.lock().heap;
+            heap.cheapest(bytes, want.align, stream, below)
+        };
+        let Some((address, missing)) = found else {
+            return Ok(Mapped::Short);
+        };
+        let take = |heap: &mut Heap| heap.take_usable_at(address, bytes, stream);
+        self.map_place(vmm, mapper, (missing, stream), From::Idle, take)
+    }
+
+    /// Maps what is missing of a place, `rank` pages, and makes it a block.
     #[track_caller]
     fn map_place(
         &self,
         vmm: &Vmm,
         mapper: &mut Mapper,
-        (place, stream): (Place<Stamp>, StreamIndex),
+        (rank, stream): (u64, StreamIndex),
         from: From,
+        take: impl FnOnce(&mut Heap) -> Option<(Block, Stamp)>,
     ) -> Result<Mapped> {
         let mut plan = Plan::default();
         // What cannot work out must not fill the device up first.
         let (mut left, mut device) = (u64::MAX, u64::MAX);
-        if place.rank >= MANY && mapper.full.is_none() {
+        if rank >= MANY && mapper.full.is_none() {
             let (free, total) = memory_info(&self.core, &self.calls)?;
             (left, device) = (free / self.page, total / self.page);
         }
@@ -227,10 +258,10 @@ impl Pool {
             let heap = &mut central.heap;
             // Others have asked since it was found.
             heap.rules_mut().request = stream;
-            let Some(block) = heap.take(place) else {
+            let Some((block, was)) = take(heap) else {
                 return Ok(Mapped::Lost);
             };
-            let was = heap.lasting(place.data);
+            let was = heap.lasting(was);
             plan.find_missing(heap, block);
             let needed = plan.pages();
             let mut there = mapper.cached();

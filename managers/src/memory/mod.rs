@@ -27,6 +27,7 @@ pub(crate) mod clock;
 mod config;
 mod control;
 pub(crate) mod depot;
+mod excess;
 mod flow;
 mod graph;
 pub(crate) mod header;
@@ -65,8 +66,8 @@ mod usage;
 mod vmm;
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 
 use cupola_core::Pressure;
 
@@ -274,25 +275,36 @@ impl MemoryPool {
     }
 
     /// Bytes that the limits, and what the device has free, leave for allocations: what can be
-    /// mapped, and what is free already. It need not be in one piece.
+    /// mapped, and what is free already, after a look at what work has completed. It need not be
+    /// in one piece. What other pools under the same [`DeviceLimit`] keep for reuse is not
+    /// counted, though they give it up when it is needed.
     ///
     /// # Errors
     /// What the driver returned when it was asked for the free memory of the device
-    /// (`cuMemGetInfo`).
+    /// (`cuMemGetInfo`), or what has completed (an event on each stream that has freed
+    /// something since it was asked last).
     #[track_caller]
     pub fn available(&self) -> Result<u64> {
         self.pool().available()
     }
 
-    /// How full the pool is: what is mapped and not ready for reuse, of the tighter limit. It
-    /// looks at all free blocks.
+    /// How full the pool is: what is mapped and not ready for reuse, of the tighter limit. What all
+    /// pools under a [`DeviceLimit`] keep ready counts as free of that one. It looks at what work
+    /// has completed, at all free blocks, and at what threads keep.
     #[must_use]
     pub fn pressure_level(&self) -> Pressure {
         self.pool().pressure()
     }
 
-    /// Changes the limit. What is alive stays alive; memory that nothing uses is given back
-    /// until the limit is kept, and nothing more is mapped until it is.
+    /// Changes the limit; more than [`Budget::MAX_LIMIT`](cupola_core::Budget::MAX_LIMIT) counts as
+    /// that. Memory that nothing uses is given back until the limit is kept, and nothing more is
+    /// mapped until it is.
+    ///
+    /// What is alive stays alive, and goes back to the device, as far as it is over the limit, when
+    /// it is freed: with the free itself, or, where work still uses it then, with one that comes
+    /// after that work has completed, an allocation or [`trim`](Self::trim). Until then nothing is a
+    /// hit: threads keep nothing, and every allocation and free of a page or more, and one in 64
+    /// of less, looks for what can go.
     ///
     /// # Errors
     /// What the driver returned when memory was given back. The limit is changed all the same.
@@ -312,7 +324,24 @@ impl MemoryPool {
     }
 
     /// What is asked before a request is refused: `callback` gets the refusal, and says whether
-    /// it has freed something, so that it is worth another try. It may use the pool.
+    /// it has made room, so that it is worth another try: at most 64 times for one request.
+    ///
+    /// It may use the pool, and change its limit. What it is itself refused meanwhile, by this pool
+    /// or another one, nobody is asked about. It is kept as long as the pool, so it must not keep
+    /// the pool: let it have a [`WeakMemoryPool`], and what it frees likewise.
+    ///
+    /// ```no_run
+    /// # use std::sync::{Arc, Mutex, Weak};
+    /// # use cupola_managers::{Buffer, MemoryPool};
+    /// # fn f(pool: &MemoryPool, cache: &Arc<Mutex<Vec<Buffer<f32>>>>) {
+    /// let cache: Weak<Mutex<Vec<Buffer<f32>>>> = Arc::downgrade(cache);
+    /// pool.on_refusal(move |refusal| {
+    ///     eprintln!("{refusal}");
+    ///     let oldest = cache.upgrade().and_then(|cache| cache.lock().unwrap().pop());
+    ///     oldest.is_some()
+    /// });
+    /// # }
+    /// ```
     pub fn on_refusal(&self, callback: impl Fn(&Error) -> bool + Send + Sync + 'static) {
         self.pool().set_callback(Arc::new(callback));
     }
@@ -406,7 +435,34 @@ impl MemoryPool {
     /// What an error would say now.
     #[must_use]
     pub fn account(&self) -> Account {
+        // What is wrong with the context is for those who use it.
+        let _ = self.pool().settle();
         self.pool().account(0)
+    }
+
+    /// The pool, for somebody who must not keep it: what it calls, or what it is kept by.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakMemoryPool {
+        WeakMemoryPool(Arc::downgrade(&self.0))
+    }
+}
+
+/// A [`MemoryPool`] as long as somebody else has it.
+#[derive(Clone)]
+pub struct WeakMemoryPool(Weak<Owner>);
+
+impl WeakMemoryPool {
+    /// The pool, unless its last handle is gone: its memory may still be there then, as long as
+    /// its blocks are.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<MemoryPool> {
+        self.0.upgrade().map(MemoryPool)
+    }
+}
+
+impl fmt::Debug for WeakMemoryPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(Weak)")
     }
 }
 

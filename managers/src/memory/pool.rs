@@ -17,6 +17,7 @@ use super::barrier::Barrier;
 use super::central::Central;
 use super::config::{PoolConfig, Source};
 use super::control::Callback;
+use super::excess::Excess;
 use super::flow::Flow;
 use super::graph::Graphs;
 use super::header::Header;
@@ -109,6 +110,7 @@ pub(crate) struct Pool {
     pub(super) past: Flow,
     pub(super) counters: Counters,
     pub(super) changes: Changes,
+    pub(super) excess: Excess,
     pub(super) calls: Arc<Calls>,
     pub(super) history: Arc<History>,
     pub(super) table: Arc<BufferTable>,
@@ -190,6 +192,7 @@ impl Pool {
             past: Flow::default(),
             counters: Counters::default(),
             changes: Changes::default(),
+            excess: Excess::default(),
             calls,
             history,
             table: Arc::clone(table),

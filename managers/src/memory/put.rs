@@ -126,6 +126,7 @@ impl Pool {
         let line = self.line(stream)?;
         // SAFETY: the piece is the caller's, who gives it away.
         let header = unsafe { piece.as_ref() };
+        let bytes = header.bytes();
         self.note_put(header, Action::Free, (line.serial(), line.stamp()), site);
         {
             // Who names buffers has the lock.
@@ -137,6 +138,7 @@ impl Pool {
             });
             central.put(piece, line.stamp());
         }
+        self.shed_at(bytes);
         // The last piece: the pool goes with this, after all locks.
         drop(self.keep.let_go(|| self.is_over()));
         Ok(())

@@ -25,9 +25,9 @@ pub(super) struct Rules {
     last: Vec<u64>,
     /// The stream that asks.
     pub(super) request: StreamIndex,
-    /// By stream: up to which ticket the one that asks may use what was freed, because it will
-    /// be made to wait for it. Empty but for one search.
-    pub(super) granted: Vec<u64>,
+    /// A stream, and up to which ticket the one that asks may use what it freed, because it will
+    /// be made to wait for it. Only for one search.
+    pub(super) granted: Option<(StreamIndex, u64)>,
     /// Between these addresses what the stream that asks may use merges. Empty but for one merging.
     pub(super) joined: Option<(CUdeviceptr, CUdeviceptr)>,
     /// At most one stream has been seen.
@@ -59,7 +59,8 @@ impl Rules {
     ///
     /// What is freed late may have an early stamp (a slab has that of its last use), which says
     /// nothing of the rest of the page. Of two streams whose work still runs the later to free
-    /// is kept: what the other freed merges with this only when that is complete.
+    /// is kept: what the other freed merges with this only when that is complete, or where the heap
+    /// has every page ask its piece again (neighbours that are joined, a stream that is gone).
     #[inline]
     pub(super) fn note_freed(&mut self, address: CUdeviceptr, bytes: u64, stamp: Stamp) {
         let is_done = self.is_done(stamp);
@@ -123,13 +124,12 @@ impl Rules {
 
     /// Whether the stream that asks may use it now, or after the wait that was granted.
     #[inline]
-    fn is_usable(&self, stamp: Stamp) -> bool {
+    pub(super) fn is_usable(&self, stamp: Stamp) -> bool {
         stamp.stream() == self.request
             || self.is_done(stamp)
             || self
                 .granted
-                .get(usize::from(stamp.stream()))
-                .is_some_and(|&granted| stamp.ticket() <= granted)
+                .is_some_and(|(stream, last)| stamp.stream() == stream && stamp.ticket() <= last)
     }
 
     /// The range that an address lies in.
@@ -208,6 +208,45 @@ impl Rules {
             let to = region.address(end.min(region.len()));
             found(from, to.min(piece.offset + piece.size));
         }
+    }
+
+    /// The place in a piece that the stream that asks may use which misses the fewest pages, but no
+    /// more than `most`: its address, and how many.
+    pub(super) fn cheapest(
+        &self,
+        piece: &Piece<Stamp>,
+        (bytes, align): (u64, u64),
+        most: u64,
+    ) -> Option<(u64, CUdeviceptr)> {
+        let region = self.region(piece.offset)?;
+        if piece.size < bytes || !self.is_usable(piece.data) {
+            return None;
+        }
+        let (first, end) = region.touched(piece.offset, piece.size);
+        let known = end.min(region.len()).max(first);
+        // How many of the pages before each are mapped.
+        let mut mapped = vec![0_u64];
+        for page in first..known {
+            mapped.push(mapped[mapped.len() - 1] + u64::from(region.is_mapped(page)));
+        }
+        let before = |page: u32| mapped[(page.min(known) - first) as usize];
+        let last = piece.offset + piece.size - bytes;
+        let missing = |at: CUdeviceptr| {
+            let (from, to) = region.touched(at, bytes);
+            u64::from(to - from) - (before(to) - before(from))
+        };
+        // A place that begins or ends with a page, where it can, misses no more than its neighbours.
+        let starts = (first..=known.max(first + 1)).flat_map(|page| {
+            let ends = (region.address(page) + region.page()).saturating_sub(bytes);
+            [
+                region.address(page).next_multiple_of(align),
+                ends / align * align,
+            ]
+        });
+        let starts = starts.chain([piece.offset.next_multiple_of(align)]);
+        let places = starts.filter(|at| (piece.offset..=last).contains(at));
+        let places = places.map(|at| (missing(at), at));
+        places.filter(|&(missing, _)| missing <= most).min()
     }
 
     /// The extents that lie in a piece as a whole and are used by nothing that runs, from the

@@ -7,7 +7,7 @@ use super::vmm::is_out_of_memory;
 use crate::error::Result;
 
 /// How long an event on a stream with nothing to do may take.
-const MOMENT: Duration = Duration::from_micros(200);
+pub(super) const MOMENT: Duration = Duration::from_micros(200);
 
 impl Pool {
     /// Asks the driver which of the batches that were closed have completed, and merges what
@@ -32,6 +32,8 @@ impl Pool {
     /// Closes all batches, sees what has completed, and merges it.
     #[track_caller]
     pub(super) fn settle(&self) -> Result<()> {
+        // In a fork another thread may have left a lock taken.
+        self.core.not_forked()?;
         self.close_batches()?;
         self.look_around()?;
         self.central.lock().heap.sweep();
@@ -42,8 +44,14 @@ impl Pool {
     /// microseconds after they were recorded, on streams with nothing to do too.
     #[track_caller]
     pub(super) fn settle_soon(&self) -> Result<()> {
+        self.settle_within(MOMENT)
+    }
+
+    /// As `settle_soon`, within this time.
+    #[track_caller]
+    pub(super) fn settle_within(&self, moment: Duration) -> Result<()> {
         self.settle()?;
-        let until = Instant::now() + MOMENT;
+        let until = Instant::now() + moment;
         let is_pending = || self.all_lines().iter().any(|line| line.clock.is_pending());
         while is_pending() && Instant::now() < until {
             std::hint::spin_loop();
@@ -75,6 +83,6 @@ impl Pool {
         self.settle_soon()?;
         self.unmap_idle(&mut mapper, usize::MAX)?;
         self.release_cache(&mut mapper, 0)?;
-        self.release_chunks(&mut mapper)
+        self.release_chunks(&mut mapper, u64::MAX)
     }
 }

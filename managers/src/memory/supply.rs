@@ -65,6 +65,7 @@ impl Pool {
     }
 
     /// What the driver says when it has not enough: it is asked for more than the device has.
+    #[track_caller]
     pub(super) fn device_refusal(&self) -> Option<Error> {
         let vmm = self.vmm.as_ref()?;
         let (_, total) = memory_info(&self.core, &self.calls).ok()?;

@@ -100,6 +100,7 @@ impl Pool {
             memory.keep.hold_late(&memory, || memory.is_over());
             return taken;
         }
+        self.shed_at(ask.bytes);
         let taken = self.take_missed(ask, stream);
         if self.history.is_on() {
             self.note_taken(ask, stream, &taken, Some(Location::caller()));
@@ -322,7 +323,8 @@ impl Pool {
     ) -> Result<NonNull<Header>> {
         let bytes = match granular(ask.bytes) {
             Some(bytes) if bytes <= Budget::MAX_LIMIT => bytes,
-            _ => return Err(self.refuse(ask.bytes)),
+            // Nobody could make room for it.
+            _ => return Err(self.counted(self.refuse(ask.bytes))),
         };
         let want = Want {
             bytes,

@@ -58,9 +58,9 @@ pub struct Usage {
     pub device_waits: u64,
     /// How often a request waited on the host.
     pub host_waits: u64,
-    /// Requests that did not fit the limit.
+    /// Requests that were refused because they did not fit the limit.
     pub refused: u64,
-    /// Requests that fit the limit but not the device.
+    /// Requests that were refused because they fit the limit but not the device.
     pub exhausted: u64,
     /// How often unused memory was given back to the device.
     pub trims: u64,
@@ -71,8 +71,8 @@ pub struct Usage {
     pub lanes: u64,
     /// Calls of the driver.
     pub calls: DriverCalls,
-    /// Bytes of the device that are in use by others: other processes, contexts, libraries,
-    /// and what the driver needs itself.
+    /// Bytes of the device that are in use by others: other processes, contexts, libraries and
+    /// pools, and what the driver needs itself.
     pub foreign: u64,
     /// Bytes of the device that are free.
     pub device_free: u64,
@@ -177,20 +177,20 @@ impl Pool {
     #[track_caller]
     pub(super) fn usage(&self) -> Result<Usage> {
         self.core.not_forked()?;
+        self.settle()?;
         let (device_free, device_total) = memory_info(&self.core, &self.calls)?;
         let flow = self.flow();
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let free = self.free_bytes();
         let mapped = self.budget.used();
-        let cache = self.mapper().cached() * self.page;
-        let cached = free.ready + cache + self.kept_bytes();
+        let cached = self.reusable(&free);
         let loose = free.ready - free.largest.min(free.ready);
         let mut calls = self.calls.read();
         let (streams, clocks) = self.clock_calls();
         calls.record += clocks.records;
         calls.query += clocks.queries;
         calls.wait += clocks.waits;
-        let (peak_held, pressure) = (self.peak_held(), self.pressure());
+        let (peak_held, pressure) = (self.peak_held(), self.pressure_with(cached));
         Ok(Usage {
             live: read(&flow.bytes_out).saturating_sub(read(&flow.bytes_in)),
             cached,
@@ -231,13 +231,42 @@ impl Pool {
         self.central.lock().peak_held
     }
 
+    /// Bytes that a request may have without anything mapped more: free on mapped pages, in
+    /// memory that is mapped nowhere, in lanes and depots.
+    pub(super) fn reusable(&self, free: &FreeBytes) -> u64 {
+        free.ready + self.mapper().cached() * self.page + self.kept_bytes()
+    }
+
     /// How full the tighter limit is, without what is ready for reuse.
     pub(super) fn pressure(&self) -> Pressure {
-        let ready = self.free_bytes().ready;
-        let own = self.budget.used().saturating_sub(ready);
-        let own = Pressure::of(own, self.budget.limit());
-        let shared = self.config.within.as_ref();
-        shared.map_or(own, |limit| own.max(limit.pressure_level()))
+        if self.core.not_forked().is_err() {
+            // Another thread may have left a lock taken.
+            return Pressure::of(self.budget.used(), self.budget.limit());
+        }
+        self.pressure_with(self.reusable_now())
+    }
+
+    /// As `reusable`, after a look at what has completed. What is wrong with the context is for
+    /// those who use it.
+    fn reusable_now(&self) -> u64 {
+        let _ = self.settle();
+        self.reusable(&self.free_bytes())
+    }
+
+    /// As `pressure`, with so many bytes ready for reuse.
+    fn pressure_with(&self, reusable: u64) -> Pressure {
+        let own = Pressure::of(
+            self.budget.used().saturating_sub(reusable),
+            self.budget.limit(),
+        );
+        let Some(shared) = &self.config.within else {
+            return own;
+        };
+        // What others keep for reuse they give up when it is asked for.
+        let others = self.others();
+        let theirs = others.iter().map(|other| other.reusable_now());
+        let used = shared.used().saturating_sub(theirs.sum::<u64>() + reusable);
+        own.max(Pressure::of(used, shared.limit()))
     }
 
     /// What the pool has, for an error.

@@ -3,6 +3,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use cupola_managers::Pressure;
+use cupola_managers::memory::DeviceLimit;
+
 use super::*;
 
 // Without it blocks whose thread has just ended could be in no figure for a moment.
@@ -52,6 +55,59 @@ fn buffers_of_pools_that_are_gone_were_made() {
             assert_eq!(created(), 2 * round + 2);
         }
         drop(stream);
+        bench.finish();
+    });
+}
+
+// Without it a pool that nobody uses would say for ever that it is full.
+#[test]
+fn what_is_done_is_free_without_a_request_that_needs_it() {
+    on_both(|bench| {
+        let limit = DeviceLimit::new(32 * PAGE);
+        let config = PoolConfig::limit(32 * PAGE).within(&limit);
+        let pools = [(); 2].map(|()| bench.context.memory_pool(config.clone()).unwrap());
+        let [pool, other] = &pools;
+        let streams = [bench.stream(), bench.stream()];
+        // Small ones stay in magazines, large ones go to the heap.
+        for bytes in [1 << 20, 16 * PAGE] {
+            let count = 32 * PAGE / bytes / 2;
+            for stream in &streams {
+                let held = hold(stream);
+                let blocks: Vec<_> = (0..count)
+                    .map(|_| pool.allocate_raw(bytes, 256, stream).unwrap())
+                    .collect();
+                blocks.into_iter().for_each(|block| free(block, stream));
+                if bytes > PAGE {
+                    assert!(
+                        pool.usage().unwrap().pending >= bytes,
+                        "it may still be used"
+                    );
+                    assert_ne!(pool.pressure_level(), Pressure::Low);
+                }
+                drop(held);
+                // Nobody waits for the stream: the figures themselves look.
+                let until = Instant::now() + Duration::from_secs(20);
+                while pool.available().unwrap() < 32 * PAGE && Instant::now() < until {
+                    std::thread::yield_now();
+                }
+                let usage = pool.usage().unwrap();
+                let gauges = (usage.live, usage.pending, usage.cached);
+                assert_eq!(gauges, (0, 0, usage.mapped), "{usage:?}");
+                assert_eq!(pool.available().unwrap(), 32 * PAGE);
+                assert_eq!(usage.pressure, Pressure::Low);
+                assert_eq!(pool.pressure_level(), Pressure::Low);
+                assert_eq!(
+                    other.pressure_level(),
+                    Pressure::Low,
+                    "it would be given up"
+                );
+                assert_eq!(
+                    limit.pressure_level(),
+                    Pressure::of(limit.used(), limit.limit())
+                );
+            }
+        }
+        drop((pools, streams));
         bench.finish();
     });
 }

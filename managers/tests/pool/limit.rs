@@ -140,17 +140,79 @@ fn a_limit_below_what_is_mapped_is_reached_as_blocks_go() {
         assert_eq!(pool.available().unwrap(), 0);
         let error = pool.allocate_raw(1, 1, &stream).unwrap_err();
         assert!(matches!(error, Error::OverLimit(_)), "{error}");
+        // With the free, or with what comes after it: nobody says it again.
         free(live, &stream);
         ops::synchronize(&stream).unwrap();
-        pool.set_limit(4 * PAGE).unwrap();
-        assert!(pool.mapped() <= 4 * PAGE, "{}", pool.mapped());
         free(pool.allocate_raw(4 * PAGE, 256, &stream).unwrap(), &stream);
         assert!(pool.mapped() <= 4 * PAGE, "{}", pool.mapped());
+        assert_eq!(pool.mapped(), bench.on_device());
         pool.set_limit(u64::MAX).unwrap();
         free(pool.allocate_raw(40 * PAGE, 256, &stream).unwrap(), &stream);
         drop((pool, stream));
         bench.finish();
     });
+}
+
+// Without it threads would keep what a lowered limit has no room for, or never have their magazines
+// again.
+#[test]
+fn threads_keep_nothing_beyond_a_lowered_limit_and_hit_again_within_it() {
+    const PIECES: u64 = 40;
+    on_both(|bench| {
+        let (pool, stream) = (bench.pool(PIECES << 20), bench.stream());
+        let held = hold(&stream);
+        let blocks: Vec<_> = (0..PIECES)
+            .map(|_| pool.allocate_raw(1 << 20, 256, &stream).unwrap())
+            .collect();
+        std::thread::scope(|scope| {
+            for block in blocks {
+                let (pool, stream) = (&pool, &stream);
+                scope.spawn(move || {
+                    // Into a magazine of this thread, were it not for the limit.
+                    pool.set_limit(4 * PAGE).unwrap();
+                    free(block, stream);
+                });
+            }
+        });
+        assert!(pool.mapped() > 4 * PAGE);
+        drop(held);
+        ops::synchronize(&stream).unwrap();
+        // 64 operations on less than a page: one of them looks.
+        for _ in 0..64 {
+            free(pool.allocate_raw(100, 1, &stream).unwrap(), &stream);
+        }
+        assert!(pool.mapped() <= 4 * PAGE, "{}", pool.mapped());
+        let warm = || free(pool.allocate_raw(1 << 20, 256, &stream).unwrap(), &stream);
+        (0..3).for_each(|_| warm());
+        let before = pool.usage().unwrap();
+        (0..100).for_each(|_| warm());
+        let after = pool.usage().unwrap();
+        assert_eq!((after.misses, after.spills), (before.misses, before.spills));
+        drop((pool, stream));
+        bench.finish();
+    });
+}
+
+// Without it a lowered limit would take the memory of a graph, whose addresses must stay.
+#[test]
+fn a_lowered_limit_leaves_a_graphs_memory_alone() {
+    let bench = Bench::new(Backing::Pages);
+    let (pool, stream) = (bench.pool(20 * PAGE), bench.stream());
+    let memory = pool.graph_memory(&stream).unwrap();
+    free(pool.allocate_raw(8 * PAGE, 256, &stream).unwrap(), &stream);
+    pool.set_limit(PAGE).unwrap();
+    ops::synchronize(&stream).unwrap();
+    let block = pool.allocate_raw(8 * PAGE, 256, &stream).unwrap();
+    assert_eq!(pool.mapped(), 8 * PAGE);
+    free(block, &stream);
+    drop(memory);
+    assert_eq!(pool.mapped(), 0);
+    free(pool.allocate_raw(100, 1, &stream).unwrap(), &stream);
+    let before = pool.usage().unwrap();
+    free(pool.allocate_raw(100, 1, &stream).unwrap(), &stream);
+    assert_eq!(pool.usage().unwrap().misses, before.misses, "a hit again");
+    drop((pool, stream));
+    bench.finish();
 }
 
 // Without it a device that others fill would look like a limit that is too low.
@@ -222,4 +284,75 @@ fn the_user_is_asked_before_a_refusal() {
         drop((pool, stream, spare));
         bench.finish();
     });
+}
+
+// Without it a program could not raise the limit for a request that is larger than all of it.
+#[test]
+fn the_user_is_asked_about_what_is_larger_than_the_limit() {
+    on_both(|bench| {
+        let (pool, stream) = (bench.pool(4 * PAGE), bench.stream());
+        let weak = pool.downgrade();
+        pool.on_refusal(move |_| {
+            let pool = weak.upgrade().expect("whoever asks has it");
+            pool.set_limit(16 * PAGE).unwrap();
+            true
+        });
+        free(pool.allocate_raw(9 * PAGE, 256, &stream).unwrap(), &stream);
+        assert_eq!(pool.usage().unwrap().refused, 0, "it was granted");
+        let weak = pool.downgrade();
+        drop((pool, stream));
+        assert!(weak.upgrade().is_none());
+        bench.finish();
+    });
+}
+
+// Without it a callback that makes no room would be asked for ever, and one that is refused
+// something itself would be called by itself until the stack ends.
+#[test]
+fn a_callback_that_does_not_help_ends_in_a_refusal() {
+    on_both(|bench| {
+        let (pool, stream) = (bench.pool(2 * PAGE), bench.stream());
+        let asked = Arc::new(AtomicU64::new(0));
+        let (seen, weak, on) = (Arc::clone(&asked), pool.downgrade(), stream.clone());
+        pool.on_refusal(move |_| {
+            seen.fetch_add(1, Ordering::Relaxed);
+            let pool = weak.upgrade().expect("whoever asks has it");
+            let refused = pool.allocate_raw(3 * PAGE, 256, &on);
+            assert!(matches!(refused, Err(Error::OverLimit(_))), "{refused:?}");
+            true
+        });
+        let refused = pool.allocate_raw(3 * PAGE, 256, &stream);
+        assert!(matches!(refused, Err(Error::OverLimit(_))), "{refused:?}");
+        assert_eq!(asked.swap(0, Ordering::Relaxed), 64);
+        assert_eq!(pool.usage().unwrap().refused, 64 + 1);
+        // A panic goes to whoever asked, and the next request asks again.
+        let seen = Arc::clone(&asked);
+        pool.on_refusal(move |_| {
+            assert!(seen.fetch_add(1, Ordering::Relaxed) > 0, "the first time");
+            false
+        });
+        let panics = std::panic::AssertUnwindSafe(|| pool.allocate_raw(3 * PAGE, 256, &stream));
+        assert!(std::panic::catch_unwind(panics).is_err());
+        pool.allocate_raw(3 * PAGE, 256, &stream).unwrap_err();
+        assert_eq!(asked.load(Ordering::Relaxed), 2);
+        drop((pool, stream));
+        bench.finish();
+    });
+}
+
+// Without it the error of a device that is full would name a line of this crate.
+#[test]
+fn a_refusal_of_the_device_names_the_callers_line() {
+    let bench = Bench::with_memory(Backing::Pages, 100 * PAGE);
+    let (pool, stream) = (bench.pool(u64::MAX), bench.stream());
+    let kept = pool.allocate_raw(90 * PAGE, 256, &stream).unwrap();
+    for pages in [20, 64, 200] {
+        let error = pool.allocate_raw(pages * PAGE, 256, &stream).unwrap_err();
+        assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
+        let line = error.location().unwrap();
+        assert!(line.file().ends_with("limit.rs"), "{pages}: {line}");
+    }
+    free(kept, &stream);
+    drop((pool, stream));
+    bench.finish();
 }
