@@ -23,6 +23,8 @@ impl Hooks for Streams {
     fn rank(&self, offset: u64, size: u64, data: &u32) -> Option<u64> {
         (*data < 9).then_some(offset ^ size)
     }
+
+    fn scanning(&self) {}
 }
 
 type Heap = Tlsf<[Node<u32>; 16], Streams, 256>;

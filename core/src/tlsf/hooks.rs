@@ -56,6 +56,11 @@ pub trait Hooks {
         let _ = (offset, size, data);
         Some(0)
     }
+
+    /// Called when a search is about to look at every block that could hold the request, because
+    /// `rank` forbade all that it has tried: time to permit or merge what can be.
+    #[inline]
+    fn scanning(&self) {}
 }
 
 impl Hooks for () {

@@ -182,6 +182,7 @@ where
         if mutant!("tlsf_no_complete_scan") {
             return Fit::NONE;
         }
+        self.hooks.scanning();
         let mut from = own;
         while let Some(class) = self.index.first_from(from) {
             let (best, _) = self.best(class, usize::MAX, size, align);

@@ -7,6 +7,7 @@
 //! * A request gets pieces of its own stream at once, and those of others when complete.
 //! * Of the pieces that are looked at, the one wins whose place misses the fewest pages.
 
+use std::cell::Cell;
 use std::iter;
 
 use cupola_core::tlsf::{Hooks, Piece};
@@ -32,6 +33,8 @@ pub(super) struct Rules {
     pub(super) joined: Option<(CUdeviceptr, CUdeviceptr)>,
     /// At most one stream has been seen.
     pub(super) single: bool,
+    /// A search went through everything, for most was of other streams: it may be complete by now.
+    pub(super) scanned: Cell<bool>,
 }
 
 impl Rules {
@@ -336,5 +339,9 @@ impl Hooks for Rules {
             return Some(0);
         }
         self.rank_of(offset, size, *stamp)
+    }
+    #[inline]
+    fn scanning(&self) {
+        self.scanned.set(!self.single);
     }
 }

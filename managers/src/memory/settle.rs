@@ -60,6 +60,18 @@ impl Pool {
         Ok(())
     }
 
+    /// After a search that has gone through all pieces for those of one stream: sees which of the
+    /// others are everybody's by now, so that they merge and the next search is short.
+    #[track_caller]
+    pub(super) fn look_if_scanned(&self) -> Result<()> {
+        let scanned = self.central.lock().heap.rules().scanned.replace(false);
+        if scanned {
+            self.close_batches()?;
+            self.look_around()?;
+        }
+        Ok(())
+    }
+
     /// Closes the open batch of every stream that has freed something since its last one.
     #[track_caller]
     pub(super) fn close_batches(&self) -> Result<()> {

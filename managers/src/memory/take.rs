@@ -331,6 +331,7 @@ impl Pool {
             align: ask.align,
             stream: line.index,
         };
+        self.look_if_scanned()?;
         // A small block is no slot: it goes to the heap again.
         let kept = if slot.is_small() { Slot::NONE } else { slot };
         if let Some(piece) = self.place(want, lane, line, kept) {
@@ -385,6 +386,9 @@ impl Pool {
         slot: Slot,
     ) -> Option<NonNull<Header>> {
         let central = &mut *self.central.lock();
+        if central.heap.rules().scanned.get() {
+            return None;
+        }
         content.keep_exact(central.is_calm());
         if content.has_exact() {
             let stamp = line.stamp();

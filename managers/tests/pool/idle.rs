@@ -1,6 +1,7 @@
 //! Pages go to the driver, or to another place, when nothing uses them, and not before; and a
 //! request gets the place that costs the fewest.
 
+use cupola_managers::memory::layout::{Block, BlockState};
 use cupola_managers::memory::{Backing, Source};
 
 use super::*;
@@ -130,5 +131,39 @@ fn no_more_chunks_go_than_a_limit_asks_for() {
     assert_eq!(pool.mapped(), (32 + 60) << 20);
     free(block, &stream);
     drop((pool, stream));
+    bench.finish();
+}
+
+// Without it every allocation would go through all that other streams have freed, however long ago
+// that was complete.
+#[test]
+fn what_others_freed_is_looked_at_once() {
+    let bench = Bench::new(Backing::Pages);
+    let (stream, other) = (bench.stream(), bench.stream());
+    let pool = bench.pool(2048 * PAGE);
+    let own = pool.allocate_raw(8 * PAGE, 256, &other).unwrap();
+    let (mut blocks, mut between) = (Vec::new(), Vec::new());
+    for n in 0..2000 {
+        let bytes = (64 << 10) + 256 * (n % 500);
+        blocks.push(pool.allocate_raw(bytes, 512, &stream).unwrap());
+        between.push(pool.allocate_raw(512, 512, &stream).unwrap());
+    }
+    blocks.into_iter().for_each(|block| free(block, &stream));
+    free(own, &other);
+    ops::synchronize(&stream).unwrap();
+    ops::synchronize(&other).unwrap();
+    // Nobody tells the pool but its own searches.
+    let pending = || {
+        let blocks = pool.layout().unwrap().blocks;
+        let is_pending = |block: &&Block| block.state == BlockState::Pending;
+        blocks.iter().filter(is_pending).count()
+    };
+    let before = (pending(), pool.mapped());
+    assert!(before.0 > 1000, "{before:?}");
+    let found = [(); 3].map(|()| pool.allocate_raw(32 << 10, 512, &other).unwrap());
+    assert_eq!((pending(), pool.mapped()), (0, before.1));
+    found.into_iter().for_each(|block| free(block, &other));
+    between.into_iter().for_each(|block| free(block, &stream));
+    drop((pool, stream, other));
     bench.finish();
 }
