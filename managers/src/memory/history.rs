@@ -55,6 +55,10 @@ pub struct Event {
     /// Of a free: its batch among those of its stream, from 1. The batches of a stream complete
     /// on the device in their order. Otherwise 0.
     pub ticket: u64,
+    /// Of a refusal: the bytes that the device had free just then, as
+    /// [`Account::device_free`](crate::Account::device_free) has them; 0 if it could not be
+    /// asked. Otherwise 0.
+    pub device_free: u64,
     /// Nanoseconds since the pool was made. They never fall from one event to the next.
     pub nanoseconds: u64,
     /// What the block is called, if anything.
@@ -87,6 +91,7 @@ pub(super) struct Note {
     pub(super) block: u64,
     pub(super) stream: u64,
     pub(super) ticket: u64,
+    pub(super) device_free: u64,
     pub(super) name: Option<&'static str>,
     pub(super) site: Option<&'static Location<'static>>,
 }
@@ -213,6 +218,7 @@ impl History {
             block: note.block,
             stream: note.stream,
             ticket: note.ticket,
+            device_free: note.device_free,
             // Within the lock, so that times never fall.
             nanoseconds: self.made.elapsed().as_nanos() as u64,
             name: note.name,
@@ -236,6 +242,7 @@ impl History {
                 block: bytes,
                 stream: 0,
                 ticket: 0,
+                device_free: 0,
                 name: None,
                 site: Some(Location::caller()),
             });

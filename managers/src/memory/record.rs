@@ -56,13 +56,15 @@ impl Pool {
         taken: &Result<NonNull<Header>>,
         site: CallSite,
     ) {
-        let (action, address, block) = match taken {
+        let (action, address, block, device_free) = match taken {
             Ok(piece) => {
                 // SAFETY: the piece is the caller's.
                 let header = unsafe { piece.as_ref() };
-                (Action::Allocate, header.address(), header.bytes())
+                (Action::Allocate, header.address(), header.bytes(), 0)
             }
-            Err(Error::OverLimit(_) | Error::OutOfMemory { .. }) => (Action::Refuse, 0, 0),
+            Err(Error::OverLimit(account) | Error::OutOfMemory { account, .. }) => {
+                (Action::Refuse, 0, 0, account.device_free)
+            }
             Err(_) => return,
         };
         self.history.note(Note {
@@ -72,6 +74,7 @@ impl Pool {
             block,
             stream: stream.serial(),
             ticket: 0,
+            device_free,
             name: ask.name.copied(),
             site,
         });
@@ -93,6 +96,7 @@ impl Pool {
                 block: header.bytes(),
                 stream,
                 ticket: stamp.ticket(),
+                device_free: 0,
                 name: header.name(),
                 site,
             });

@@ -56,7 +56,10 @@ impl Snapshot {
             };
             events.extend(actions.iter().map(|&action| Event {
                 action,
-                addr: done.address,
+                addr: match done.action {
+                    Did::Refuse => done.device_free,
+                    _ => done.address,
+                },
                 size: done.bytes,
                 stream: done.stream,
                 time_us: origin + done.nanoseconds / 1000,
@@ -132,3 +135,6 @@ fn segments(
     });
     segments.collect()
 }
+
+#[cfg(all(test, feature = "sim"))]
+mod tests;

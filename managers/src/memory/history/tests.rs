@@ -162,6 +162,30 @@ fn pages_and_refusals_are_recorded() {
     assert_eq!(refusal.site.unwrap().file(), file!());
 }
 
+// Without it whoever reads a recording could take a limit for a device without memory.
+#[test]
+fn a_refusal_has_what_the_device_had_free() {
+    let bench = Bench::new(PoolConfig::limit(8 * MIB).history(100));
+    let block = bench.take(4 * MIB);
+    // One that no memory is looked for, and one that climbs to the end.
+    for bytes in [u64::MAX, 8 * MIB] {
+        let refused = bench.pool.allocate_raw(bytes, 1, &bench.stream);
+        let Err(crate::Error::OverLimit(account)) = refused else {
+            panic!("{refused:?}");
+        };
+        let recording = bench.pool.history().unwrap();
+        let refusal = recording.events.last().unwrap();
+        assert_eq!((refusal.action, refusal.bytes), (Action::Refuse, bytes));
+        assert_eq!(refusal.device_free, account.device_free);
+        assert!(refusal.device_free > 8 * MIB);
+    }
+    bench.put(block);
+    let recording = bench.pool.history().unwrap();
+    let others = recording.events.iter();
+    let mut others = others.filter(|event| event.action != Action::Refuse);
+    assert!(others.all(|event| event.device_free == 0));
+}
+
 // Without it a block could seem to be handed out twice when threads pass blocks on, and a
 // thread that comes while the pool is recorded could be missed.
 #[test]
