@@ -24,16 +24,15 @@ pub fn read(source: impl BufRead, options: &ReadOptions) -> Result<Trace, TraceE
             "f" => false,
             _ => return Err("neither `a` nor `f`".into()),
         };
-        let id = number(words.next()).ok_or("a block number is missing")?;
+        let id = number(words.next().ok_or("the block number is missing")?)
+            .ok_or("the block number is no whole number from 0 to 2^64 - 1")?;
         if allocates {
-            let bytes = number(words.next()).ok_or("a size is missing")?;
-            let stream = stream(words.next()).ok_or("a stream number is missing")?;
-            builder.allocate(id, bytes, stream)?;
+            let bytes = number(words.next().ok_or("the size is missing")?)
+                .ok_or("the size is no whole number from 0 to 2^64 - 1")?;
+            let on = stream(words.next().ok_or("the stream number is missing")?)?;
+            builder.allocate(id, bytes, on)?;
         } else {
-            let on = match words.next() {
-                Some(word) => Some(stream(Some(word)).ok_or("a stream number is wrong")?),
-                None => None,
-            };
+            let on = words.next().map(stream).transpose()?;
             if !builder.free(&id, on)? {
                 return Err("the block is not allocated".into());
             }
@@ -46,13 +45,15 @@ pub fn read(source: impl BufRead, options: &ReadOptions) -> Result<Trace, TraceE
     Ok(builder.finish())
 }
 
-fn number(word: Option<&str>) -> Option<u64> {
-    word?.parse().ok()
+fn number(word: &str) -> Option<u64> {
+    word.parse().ok()
 }
 
-fn stream(word: Option<&str>) -> Option<u64> {
-    let stream: u32 = word?.parse().ok()?;
-    Some(stream.into())
+fn stream(word: &str) -> Result<u64, &'static str> {
+    let stream = word.parse::<u32>();
+    stream
+        .map(u64::from)
+        .map_err(|_| "the stream number is no whole number from 0 to 2^32 - 1")
 }
 
 #[cfg(test)]
@@ -94,6 +95,25 @@ mod tests {
             (trace.time(0), trace.thread(0), trace.site(0)),
             (None, None, None)
         );
+    }
+
+    /// Without it somebody could look for what is there.
+    #[test]
+    fn what_is_missing_is_told_from_what_is_wrong() {
+        for (text, words) in [
+            ("a", "block number is missing"),
+            ("a x 5 0", "block number is no whole"),
+            ("f 1.5", "block number is no whole"),
+            ("a 1", "size is missing"),
+            ("a 1 -5 0", "size is no whole"),
+            ("a 1 18446744073709551616 0", "size is no whole"),
+            ("a 1 5", "stream number is missing"),
+            ("a 1 5 4294967296", "stream number is no whole"),
+            ("a 1 5 0\nf 1 x", "stream number is no whole"),
+        ] {
+            let error = Trace::read(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(words), "{text}: {error}");
+        }
     }
 
     /// Without it a damaged trace could replay as something else.
