@@ -205,17 +205,15 @@ impl Serialize for Number {
     }
 }
 
-/// As a signed number: a pickle's unsigned ones take nine bytes, of which the viewer makes a
-/// type that it does not add to others.
+/// As a signed number: a pickle has numbers of 2^63 and more in nine bytes, of which the viewer
+/// makes a type that it does not add to others. They are written as 2^63 - 1: the sizes of
+/// requests that nothing could serve, all of them, so that no sum or address is wrong for it.
 #[allow(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"
 )]
 fn number<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-    match i64::try_from(*value) {
-        Ok(value) => serializer.serialize_i64(value),
-        Err(_) => serializer.serialize_u64(*value),
-    }
+    serializer.serialize_i64(i64::try_from(*value).unwrap_or(i64::MAX))
 }
 
 impl Segment {
@@ -287,5 +285,41 @@ impl Snapshot {
             Encoding::Json => serde_json::to_writer(&mut to, self)?,
         }
         to.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without it the viewer could stop at a request that is larger than its numbers.
+    #[test]
+    fn no_number_takes_more_than_eight_bytes() {
+        let refused = |size| Event {
+            action: Action::Oom,
+            addr: 4096,
+            size,
+            stream: 0,
+            time_us: 0,
+            frames: Vec::new(),
+        };
+        let most = i64::MAX as u64;
+        let snapshot = Snapshot {
+            device_traces: vec![[most, most + 1, u64::MAX].map(refused).into()],
+            allocator_settings: [("limit".into(), Setting::Number(u64::MAX))].into(),
+            ..Snapshot::default()
+        };
+        let mut pickle = Vec::new();
+        snapshot.write(&mut pickle, Encoding::Pickle).unwrap();
+        // Larger ones would be of another type.
+        let value = serde_pickle::value_from_slice(&pickle, Default::default()).unwrap();
+        let found = format!("{value}");
+        assert_eq!(found.matches(&i64::MAX.to_string()).count(), 4, "{found}");
+        let mut text = Vec::new();
+        snapshot.write(&mut text, Encoding::Json).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        for event in value["device_traces"][0].as_array().unwrap() {
+            assert_eq!(event["size"].as_i64(), Some(i64::MAX), "{event}");
+        }
     }
 }
