@@ -151,3 +151,26 @@ fn files_are_made_before_the_replay_and_figures_said_without_them() {
         assert_eq!(done["observed"], true);
     }
 }
+
+/// Without it a figure could be read as another one: a limit that no pool has, or allocations as
+/// pages.
+#[test]
+fn figures_say_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let trace = write(folder, "a.trace", b"a 1 10 0\nf 1\n");
+    let most = u64::MAX.to_string();
+    let (code, text, report) = replay(folder, &trace, &["--limit", &most]);
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(report["replay"]["limit"], (1_u64 << 48) - 1);
+    assert!(text.contains("limit 256.00 TiB"), "{text}");
+    assert!(text.contains("; 1 allocations mapped pages,"), "{text}");
+
+    let args = [
+        "run", "--device", "sim", "--json", "--limit", &most, "--trace", &trace, &trace,
+    ];
+    let (code, stdout, stderr) = output(&mut cupola(&args));
+    assert_eq!(code, Some(0), "{stderr}");
+    let report = super::json(&stdout);
+    assert_eq!(report["replay"]["limit"], (1_u64 << 48) - 1);
+}

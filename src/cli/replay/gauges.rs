@@ -108,7 +108,7 @@ impl Gauges {
         );
         let _ = writeln!(
             text,
-            "         {:.2} % of allocations from magazines; {} mapped pages, {} pages remapped, {} drains, {} waits on the device, {} on the host",
+            "         {:.2} % of allocations from magazines; {} allocations mapped pages, {} pages remapped, {} drains, {} waits on the device, {} on the host",
             self.hit_rate * 100.0,
             self.grown,
             self.remapped,

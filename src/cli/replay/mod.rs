@@ -206,11 +206,13 @@ fn measure(
     let thread_seconds = plain.as_ref().map(|plain| plain.thread_seconds);
     let first_failure = outcome.first_failure;
     let first_failure = first_failure.or(plain.and_then(|plain| plain.first_failure));
-    let gauges = Gauges::new(pool.describe(), &pool.usage()?);
+    let usage = pool.usage()?;
+    let gauges = Gauges::new(pool.describe(), &usage);
     let checked = kernels.map(|_| outcome.checked);
     let all_checked = checked.is_none_or(|checked| checked == trace.blocks());
     let report = ReplayReport {
-        limit,
+        // Of more than a pool can have it takes what it can.
+        limit: usage.limit,
         seconds,
         observed: observed && untimed_failures.is_none(),
         operations_per_second: operations / seconds,

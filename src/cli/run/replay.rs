@@ -61,7 +61,7 @@ pub(super) fn run(
         blocks: trace.blocks(),
         seconds: outcome.seconds,
         operations_per_second: operations as f64 / outcome.seconds,
-        limit,
+        limit: usage.limit,
         trace_peak: trace.peak_bytes(),
         pool_peak: usage.peak_mapped,
         driver_calls: usage.calls.total(),
@@ -70,7 +70,7 @@ pub(super) fn run(
         wrong_bytes: outcome.wrong_bytes,
         verified: outcome.wrong_bytes == 0
             && outcome.checked == trace.blocks()
-            && (trace.peak_bytes()..=limit).contains(&usage.peak_mapped)
+            && (trace.peak_bytes()..=usage.limit).contains(&usage.peak_mapped)
             && usage.live == 0,
     })
 }
