@@ -6,14 +6,15 @@ use std::process::ExitCode;
 use cupola::OpenError;
 use cupola::trace::TraceError;
 
-/// The program's exit codes, as `--help` documents them. (2, a wrong command line, is
-/// clap's.)
+/// The program's exit codes, as `--help` documents them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Done, everything verified.
     Done = 0,
     /// A result was wrong or something leaked.
     Wrong = 1,
+    /// The command line was wrong. Most of that is said by clap.
+    Usage = 2,
     /// The device is not there.
     NoDevice = 3,
     /// The driver or the device failed.

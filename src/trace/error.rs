@@ -38,6 +38,9 @@ pub enum TraceError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// One device's events were asked for, of a trace that says nothing of devices.
+    #[error("the trace says nothing of devices, and the events of one were asked for")]
+    NoDevices,
     /// It is a trace, of no operations.
     #[error("there is nothing in the trace to replay")]
     Empty,

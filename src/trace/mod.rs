@@ -89,7 +89,8 @@ pub struct Ignored {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
     /// Which device's events to take from a snapshot of several; the first that has any if
-    /// `None`.
+    /// `None`. Other formats do not tell devices apart: with anything else they are refused
+    /// ([`TraceError::NoDevices`]).
     pub device: Option<usize>,
     /// The most bytes of host memory that reading may take. 8 GiB if nothing else is said.
     pub memory: u64,
@@ -217,6 +218,7 @@ fn parse(mut source: impl BufRead, options: &ReadOptions) -> Result<Trace, Trace
         // A pickle of protocol 2 or later begins with its version.
         Some(0x80) => snapshot::read(source, Encoding::Pickle, options),
         Some(b'{' | b'[') => snapshot::read(source, Encoding::Json, options),
+        _ if options.device.is_some() => Err(TraceError::NoDevices),
         _ if head.starts_with(rmm::HEADER.as_bytes()) => rmm::read(source, options),
         _ => native::read(source, options),
     }

@@ -152,6 +152,24 @@ fn files_are_made_before_the_replay_and_figures_said_without_them() {
     }
 }
 
+/// Without it options could be taken for the reason of figures that they have no part in.
+#[test]
+fn a_device_of_a_trace_without_devices_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let log = b"Thread,Time,Action,Pointer,Size,Stream\n1,1.0,allocate,0x10,8,0\n";
+    for (name, bytes) in [("a.trace", &b"a 1 10 0\nf 1\n"[..]), ("a.csv", log)] {
+        let file = write(folder, name, bytes);
+        let args = ["replay", "--device", "sim", "--trace-device", "9", &file];
+        let (code, _, stderr) = output(&mut cupola(&args));
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(
+            stderr.contains("--trace-device") && stderr.contains(name),
+            "{stderr}"
+        );
+    }
+}
+
 /// Without it a figure could be read as another one: a limit that no pool has, or allocations as
 /// pages.
 #[test]

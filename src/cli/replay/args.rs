@@ -20,8 +20,8 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_enum, default_value_t, env = "CUPOLA_DEVICE")]
     pub(crate) device: DeviceChoice,
 
-    /// Of a snapshot of several devices: whose events to replay; the first that has any if not
-    /// given
+    /// Of a snapshot of PyTorch, which may be of several devices: whose events to replay; the
+    /// first that has any if not given
     #[arg(long)]
     pub(crate) trace_device: Option<usize>,
 

@@ -113,7 +113,16 @@ fn read(args: &ReplayArgs) -> Result<Trace, Failure> {
         ..ReadOptions::default()
     };
     let file = File::open(path).map_err(|error| Failure::file(path, error))?;
-    Trace::read_with(file, &options).map_err(|error| Failure::file(path, error))
+    Trace::read_with(file, &options).map_err(|error| match error {
+        TraceError::NoDevices => Failure::new(
+            Exit::Usage,
+            format!(
+                "--trace-device is for snapshots of PyTorch, and {} is none",
+                path.display()
+            ),
+        ),
+        other => Failure::file(path, other),
+    })
 }
 
 fn settings<'k>(args: &ReplayArgs, limit: u64, kernels: Option<&'k Kernels>) -> Settings<'k> {
