@@ -154,6 +154,14 @@ fn a_wrong_command_line_ends_with_2() {
         &["--limit", "8X"],
         &["bench"],
         &["run", "a", "b"],
+        &["bench", "alloc", "--threads", "0"],
+        &["bench", "alloc", "--runs", "0"],
+        &[
+            "bench", "alloc", "--device", "sim", "--quick", "--only", "xyz",
+        ],
+        &["bench", "loader", "--device", "sim", "--quick"],
+        &["bench", "sim", "--only", "xyz"],
+        &["bench", "slots", "--quick", "--only", "xyz"],
     ] {
         let (code, _, stderr) = output(&mut cupola(args));
         assert_eq!(code, Some(2), "{args:?}: {stderr}");

@@ -1,8 +1,12 @@
 //! The command line: what can be asked, and with which exit code it ends.
 
+use std::ops::RangeBounds;
 use std::path::PathBuf;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::exit::{Exit, Failure};
 
 const AFTER: &str = "\
 Exit codes:
@@ -143,16 +147,16 @@ pub(crate) struct BenchArgs {
     pub(crate) json: Option<PathBuf>,
 
     /// `sim`: threads for the rows with several workers; one for each core if not given
-    #[arg(long)]
+    #[arg(long, value_parser = count(1..=1024))]
     pub(crate) workers: Option<usize>,
 
     /// `alloc`, `slots`, `lifecycle`: threads for the rows with several; 2 if not given, 16 for
     /// `alloc`
-    #[arg(long)]
+    #[arg(long, value_parser = count(1..=1024))]
     pub(crate) threads: Option<usize>,
 
     /// `sim`: how often each kernel is timed; `alloc`, `slots`, `lifecycle`: samples of each row
-    #[arg(long)]
+    #[arg(long, value_parser = count(1..))]
     pub(crate) runs: Option<usize>,
 
     /// `sim`: only this kernel (xorshift, saxpy ...); `slots`: only rows whose names contain
@@ -178,6 +182,43 @@ pub(crate) struct BenchArgs {
     /// `lifecycle`: opens the device once, this way, and says how long it took
     #[arg(long, hide = true)]
     pub(crate) opening: Option<String>,
+}
+
+impl BenchArgs {
+    /// Refuses options that the suite does not look at: its figures would pass for those that
+    /// were asked for.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let suite = self.suite.to_possible_value();
+        let suite = suite.as_ref().map_or("", |value| value.get_name());
+        let several = &["alloc", "slots", "lifecycle"][..];
+        let options = [
+            ("--workers", self.workers.is_some(), &["sim"][..]),
+            ("--threads", self.threads.is_some(), several),
+            (
+                "--runs",
+                self.runs.is_some(),
+                &["sim", "alloc", "slots", "lifecycle"],
+            ),
+            ("--only", self.only.is_some(), &["sim", "slots"]),
+            ("--trace", !self.trace.is_empty(), &["alloc", "slots"]),
+            ("--peer-output", !self.peer_output.is_empty(), &["alloc"]),
+            ("--quick", self.quick, several),
+            ("--opening", self.opening.is_some(), &["lifecycle"]),
+        ];
+        let mut idle = options
+            .iter()
+            .filter(|(_, given, users)| *given && !users.contains(&suite));
+        idle.next().map_or(Ok(()), |(option, _, users)| {
+            let users = users.join(", ");
+            let problem = format!("`bench {suite}` does not look at {option}: it is for {users}");
+            Err(Failure::new(Exit::Usage, problem))
+        })
+    }
+}
+
+/// How many of something.
+fn count(range: impl RangeBounds<u64>) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(range)
 }
 
 /// A number of bytes with an optional unit: `512`, `64Ki`, `8G`.
@@ -224,6 +265,53 @@ mod tests {
         assert!(cli.command.is_none());
         assert_eq!(cli.run.device.device, DeviceChoice::Sim);
         assert_eq!(cli.run.file, Some("data.bin".into()));
+    }
+
+    /// Without it figures could pass for those that somebody asked for, or be of nothing.
+    #[test]
+    fn what_a_suite_does_not_look_at_is_refused() {
+        let parse = |words: &[&str]| {
+            let words = ["cupola", "bench"].iter().chain(words);
+            match Cli::try_parse_from(words).map(|cli| cli.command) {
+                Ok(Some(Command::Bench(args))) => Ok(args),
+                other => Err(format!("{other:?}")),
+            }
+        };
+        for words in [
+            &["alloc", "--only", "x"][..],
+            &["alloc", "--workers", "2"],
+            &["lifecycle", "--trace", "x"],
+            &["loader", "--runs", "3"],
+            &["loader", "--threads", "2"],
+            &["pipeline", "--quick"],
+            &["slots", "--peer-output", "x"],
+            &["alloc", "--opening", "x"],
+        ] {
+            let failure = parse(words).unwrap().check().unwrap_err();
+            assert_eq!(failure.exit, Exit::Usage);
+            assert!(failure.to_string().contains(words[1]), "{failure}");
+        }
+        for words in [
+            &[
+                "alloc",
+                "--quick",
+                "--threads",
+                "2",
+                "--trace",
+                "x",
+                "--peer-output",
+                "y",
+            ][..],
+            &["slots", "--only", "x", "--runs", "3", "--trace", "x"],
+            &["lifecycle", "--opening", "x", "--threads", "1024"],
+            &["loader", "--json", "x"],
+        ] {
+            assert!(parse(words).unwrap().check().is_ok(), "{words:?}");
+        }
+        for option in ["--threads", "--runs", "--workers"] {
+            assert!(parse(&["alloc", option, "0"]).is_err(), "{option}");
+        }
+        assert!(parse(&["alloc", "--threads", "1025"]).is_err());
     }
 
     /// Without it a limit could be taken for another one.

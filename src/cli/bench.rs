@@ -10,13 +10,14 @@ use super::exit::{Exit, Failure};
 use super::output::say;
 
 pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
+    args.check()?;
     let figures = match args.suite {
         #[cfg(feature = "sim")]
         Suite::Sim => {
             let default = bench::sim::Options::default();
             bench::sim::run(&bench::sim::Options {
-                workers: args.workers.unwrap_or(default.workers).max(1),
-                runs: args.runs.unwrap_or(default.runs).max(1),
+                workers: args.workers.unwrap_or(default.workers),
+                runs: args.runs.unwrap_or(default.runs),
                 only: args.only.clone(),
             })?
         }
@@ -35,14 +36,14 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
 fn slots(args: &BenchArgs) -> bench::slots::Options {
     let default = bench::slots::Options::default();
     let options = bench::slots::Options {
-        threads: args.threads.unwrap_or(default.threads).max(1),
+        threads: args.threads.unwrap_or(default.threads),
         only: args.only.clone(),
         traces: args.trace.clone(),
         ..default
     };
     let options = if args.quick { options.quick() } else { options };
     bench::slots::Options {
-        rounds: args.runs.unwrap_or(options.rounds).max(1),
+        rounds: args.runs.unwrap_or(options.rounds),
         ..options
     }
 }
@@ -50,14 +51,14 @@ fn slots(args: &BenchArgs) -> bench::slots::Options {
 fn alloc(args: &BenchArgs) -> bench::alloc::Options {
     let default = bench::alloc::Options::default();
     let options = bench::alloc::Options {
-        threads: args.threads.unwrap_or(default.threads).max(1),
+        threads: args.threads.unwrap_or(default.threads),
         traces: args.trace.clone(),
         peer_output: args.peer_output.clone(),
         ..default
     };
     let options = if args.quick { options.quick() } else { options };
     bench::alloc::Options {
-        rounds: args.runs.unwrap_or(options.rounds).max(1),
+        rounds: args.runs.unwrap_or(options.rounds),
         ..options
     }
 }
@@ -66,11 +67,11 @@ fn lifecycle(args: &BenchArgs) -> bench::lifecycle::Options {
     let default = bench::lifecycle::Options::default();
     bench::lifecycle::Options {
         rounds: match args.runs {
-            Some(runs) => runs.max(1),
+            Some(runs) => runs,
             None if args.quick => 1,
             None => default.rounds,
         },
-        threads: args.threads.unwrap_or(default.threads).max(1),
+        threads: args.threads.unwrap_or(default.threads),
         program: std::env::current_exe().ok(),
         quick: args.quick,
     }

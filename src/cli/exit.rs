@@ -106,6 +106,7 @@ impl From<cupola::bench::sim::Error> for Failure {
     fn from(error: cupola::bench::sim::Error) -> Self {
         let exit = match error {
             cupola::bench::sim::Error::Wrong(..) => Exit::Wrong,
+            cupola::bench::sim::Error::NoKernel(..) => Exit::Usage,
             _ => Exit::Device,
         };
         Self {
@@ -119,6 +120,7 @@ impl From<cupola::bench::slots::Error> for Failure {
     fn from(error: cupola::bench::slots::Error) -> Self {
         let exit = match error {
             cupola::bench::slots::Error::Trace(..) => Exit::File,
+            cupola::bench::slots::Error::NoRow(..) => Exit::Usage,
             _ => Exit::Wrong,
         };
         Self {

@@ -40,6 +40,9 @@ pub enum Error {
     /// The kernels do not load.
     #[error("the kernels: {0}")]
     Load(#[from] LoadError),
+    /// No kernel is called what was asked for.
+    #[error("no kernel is called {0:?}")]
+    NoKernel(String),
     /// A kernel cannot run.
     #[error(transparent)]
     Kernel(#[from] KernelError),
@@ -88,8 +91,10 @@ pub fn run(options: &Options) -> Result<Figures, Error> {
         let kernel = program.kernel(case.entry)?;
         measure(&mut figures, &case, &kernel, &mut memory, options)?;
     }
-    if options.only.is_none() {
-        launches::run(&mut figures, options)?;
+    match &options.only {
+        None => launches::run(&mut figures, options)?,
+        Some(name) if figures.rows.is_empty() => return Err(Error::NoKernel(name.clone())),
+        Some(_) => {}
     }
     Ok(figures)
 }
