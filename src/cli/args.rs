@@ -85,7 +85,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
 
-    /// An allocation trace to replay instead of the bundled one (text or gzip)
+    /// An allocation trace to replay instead of the bundled one: text, a snapshot of PyTorch
+    /// (pickle or JSON) or a log of RMM; gzip-compressed or not
     #[arg(long)]
     pub(crate) trace: Option<PathBuf>,
 

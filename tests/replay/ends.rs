@@ -192,3 +192,33 @@ fn figures_say_what_they_are() {
     let report = super::json(&stdout);
     assert_eq!(report["replay"]["limit"], (1_u64 << 48) - 1);
 }
+
+/// Without it the viewer could say of a limit that the device was full, or be given a form that it
+/// does not open.
+#[test]
+fn a_refusal_in_a_snapshot_has_what_the_device_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let text = format!("a 1 {} 0\na 2 5000000 0\na 3 10 0\n", u64::MAX - 10_000_000);
+    let trace = write(folder, "a.trace", text.as_bytes());
+    let file = folder.join("a.json").display().to_string();
+    let (code, text, _) = replay(folder, &trace, &["--snapshot", &file, "--limit", "4Mi"]);
+    assert_eq!(code, Some(1), "{text}");
+    let snapshot = super::json(&std::fs::read_to_string(&file).unwrap());
+    let events = snapshot["device_traces"][0].as_array().unwrap();
+    let refused = events.iter().filter(|event| event["action"] == "oom");
+    let sizes: Vec<_> = refused
+        .map(|event| {
+            assert!(event["device_free"].as_u64() > Some(5_000_000), "{event}");
+            event["size"].as_u64()
+        })
+        .collect();
+    assert_eq!(sizes, [Some(i64::MAX as u64), Some(5_000_000)]);
+
+    let (_, help, _) = output(&mut cupola(&["replay", "--help"]));
+    let help = help.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        help.contains("a pickle for PyTorch's memory viewer"),
+        "{help}"
+    );
+}

@@ -63,9 +63,9 @@ pub(crate) struct ReplayArgs {
     #[arg(long, conflicts_with_all = ["smallest", "threads"])]
     pub(crate) map: Option<PathBuf>,
 
-    /// Records what the pool does, and writes it for PyTorch's memory viewer
-    /// (<https://pytorch.org/memory_viz>) into this file: as JSON if its name ends in .json, else as
-    /// a pickle; single operations are not timed
+    /// Records what the pool does, and writes it into this file: as a pickle for PyTorch's memory
+    /// viewer (<https://pytorch.org/memory_viz>), which opens nothing else; or, if its name ends in
+    /// .json, as JSON for tools and `cupola replay`; single operations are not timed
     #[arg(long, conflicts_with_all = ["smallest", "threads"])]
     pub(crate) snapshot: Option<PathBuf>,
 

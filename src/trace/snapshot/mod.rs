@@ -1,5 +1,5 @@
 //! PyTorch's memory snapshots: what `torch.cuda.memory._dump_snapshot()` writes, and what its
-//! memory viewer (<https://pytorch.org/memory_viz>) opens.
+//! memory viewer (<https://pytorch.org/memory_viz>) opens, which takes pickles alone.
 //!
 //! Reading takes the pickle, or the same structure as JSON, and makes a trace of one device's
 //! `device_traces`: `alloc` allocates, `free_requested` frees (PyTorch's own `free_completed`
@@ -39,7 +39,7 @@ pub use write::{
 pub enum Encoding {
     /// Python's pickle, protocols 2 to 5 when read and 3 when written.
     Pickle,
-    /// JSON of the same structure.
+    /// JSON of the same structure: for tools, and not for PyTorch's viewer.
     Json,
 }
 
