@@ -2,6 +2,8 @@
 
 #[path = "common/cli.rs"]
 mod cli;
+#[path = "command_line/full.rs"]
+mod full;
 
 use std::path::Path;
 

@@ -25,11 +25,12 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         Suite::Lifecycle if args.opening.is_some() => return opening(args),
         Suite::Alloc | Suite::Loader | Suite::Pipeline | Suite::Lifecycle => on_device(args)?,
     };
-    say(&figures.table());
+    let said = say(&figures.table());
     if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&figures)?;
         fs::write(path, text).map_err(|error| Failure::file(path, error))?;
     }
+    said?;
     Ok(Exit::Done)
 }
 
@@ -84,7 +85,7 @@ fn opening(args: &BenchArgs) -> Result<Exit, Failure> {
     let way = Way::ALL.into_iter().find(|way| way.word() == word);
     let way = way.ok_or_else(|| Failure::new(Exit::Device, format!("no way {word:?}")))?;
     let time = open_once(way).map_err(|error| Failure::new(Exit::Device, error.to_string()))?;
-    say(&format!("{time}\n"));
+    say(&format!("{time}\n"))?;
     Ok(Exit::Done)
 }
 

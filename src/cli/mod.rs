@@ -15,9 +15,12 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use cupola::Select;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 use args::{Cli, Command, DeviceChoice};
 use exit::Exit;
+use output::{complain, said};
 
 impl From<DeviceChoice> for Select {
     fn from(choice: DeviceChoice) -> Self {
@@ -31,10 +34,15 @@ impl From<DeviceChoice> for Select {
 
 /// Runs the program.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return unparsed(&error),
+    };
     tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+        .with_env_filter(log_filter())
         .with_writer(std::io::stderr)
+        // Where it cannot write it would say so in the same place, and panic.
+        .log_internal_errors(false)
         .init();
     let ended = match cli.command.unwrap_or(Command::Run(cli.run)) {
         Command::Run(args) => run::run(&args).map(Exit::into),
@@ -47,8 +55,30 @@ pub(crate) fn main() -> ExitCode {
     match ended {
         Ok(code) => code,
         Err(failure) => {
-            eprintln!("cupola: {failure}");
+            complain(&format!("cupola: {failure}\n"));
             failure.exit.into()
         }
     }
+}
+
+/// Prints what clap has to say: what is wrong with the command line, or the help that it asks for.
+fn unparsed(error: &clap::Error) -> ExitCode {
+    let printed = error.print();
+    if !error.use_stderr()
+        && let Err(failure) = said(printed)
+    {
+        complain(&format!("cupola: {failure}\n"));
+        return failure.exit.into();
+    }
+    u8::try_from(error.exit_code()).map_or(Exit::Usage.into(), ExitCode::from)
+}
+
+/// What `RUST_LOG` asks for; errors if it makes no sense.
+fn log_filter() -> EnvFilter {
+    let wanted = std::env::var(EnvFilter::DEFAULT_ENV).unwrap_or_default();
+    let errors = EnvFilter::builder().with_default_directive(LevelFilter::ERROR.into());
+    errors.clone().parse(&wanted).unwrap_or_else(|error| {
+        complain(&format!("cupola: RUST_LOG={wanted}: {error}\n"));
+        errors.parse_lossy("")
+    })
 }

@@ -1,10 +1,12 @@
 //! What people see while the program works: a progress bar on a terminal, plain lines
 //! otherwise, nothing with `--json`.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::exit::Failure;
 
 /// Sizes as people read them: `1.25 GiB`.
 pub(crate) fn bytes(count: u64) -> String {
@@ -29,9 +31,27 @@ pub(crate) fn verdict(right: bool) -> &'static str {
 
 /// Writes to standard output. A reader that has gone away (`cupola run | head -1`) is not an
 /// error: the work goes on, and its exit code still says how it went.
-pub(crate) fn say(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+pub(crate) fn say(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    said(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What came of writing to standard output.
+pub(crate) fn said(written: io::Result<()>) -> Result<(), Failure> {
+    unless_closed(written).map_err(|error| Failure::file("standard output".as_ref(), error))
+}
+
+/// `written`, but for a reader that has gone away.
+pub(crate) fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// Writes to standard error. Where that fails nobody is left to be told; the exit code stays.
+pub(crate) fn complain(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// How far a piece of work is.
@@ -46,7 +66,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// Progress of `total` steps; silent if `quiet`.
     pub(crate) fn new(what: &'static str, total: u64, quiet: bool) -> Self {
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = io::stderr().is_terminal();
         let bar = ProgressBar::new(total);
         if quiet || !terminal {
             bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -71,8 +91,7 @@ impl Progress {
         // A log wants a line now and then, not a bar.
         if self.plain && self.said.elapsed() >= Duration::from_secs(5) {
             self.said = Instant::now();
-            // Who closed standard error does not want to know; the work goes on.
-            let _ = writeln!(std::io::stderr(), "{}: {done} of {}", self.what, self.total);
+            complain(&format!("{}: {done} of {}\n", self.what, self.total));
         }
     }
 }

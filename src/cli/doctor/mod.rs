@@ -135,9 +135,9 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
         libraries: libraries::all(),
     };
     if args.json {
-        say(&(serde_json::to_string_pretty(&report)? + "\n"));
+        say(&(serde_json::to_string_pretty(&report)? + "\n"))?;
     } else {
-        say(&text::render(&report, args.symbols));
+        say(&text::render(&report, args.symbols))?;
     }
     let wrong = report
         .driver

@@ -40,7 +40,7 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
     }
     let facts = TraceReport::new(args.trace.display().to_string(), &trace);
     if trace.operations().is_empty() {
-        say(&facts.text());
+        say(&facts.text())?;
         return Err(Failure::file(&args.trace, TraceError::Empty));
     }
     if trace.streams() > args::STREAMS {
@@ -64,8 +64,8 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
     let context = device.primary()?;
     let info = device.info()?;
     let found = DeviceReport::new(&cupola, info, start.elapsed());
-    say(&found.text());
-    say(&facts.text());
+    say(&found.text())?;
+    say(&facts.text())?;
 
     let (mut replay, mut smallest, mut written) = (None, None, Ok(()));
     if args.smallest {
@@ -93,12 +93,12 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
         smallest,
         leaks,
     };
-    say(&report.text());
+    let said = say(&report.text());
     if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&report)?;
         fs::write(path, text).map_err(|error| Failure::file(path, error))?;
     }
-    written?;
+    written.and(said)?;
     Ok(if report.verified() {
         Exit::Done
     } else {

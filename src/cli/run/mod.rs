@@ -37,7 +37,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let context = device.primary()?;
     let found = DeviceReport::new(&cupola, device.info()?, start.elapsed());
     if !quiet {
-        say(&found.text());
+        say(&found.text())?;
     }
 
     let trace = match named {
@@ -53,11 +53,11 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let kernels = Kernels::load(&context, device.info()?)?;
     let replay = replay::run(&context, &kernels, &trace, args.limit, quiet)?;
     if !quiet {
-        say(&replay.text());
+        say(&replay.text())?;
     }
     let stream = stream::run(&context, &source, args.chunk, &kernels, quiet)?;
     if !quiet {
-        say(&stream.text());
+        say(&stream.text())?;
     }
 
     drop(kernels);
@@ -69,9 +69,9 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         leaks,
     };
     if quiet {
-        say(&(serde_json::to_string_pretty(&report)? + "\n"));
+        say(&(serde_json::to_string_pretty(&report)? + "\n"))?;
     } else {
-        say(&report.verdict());
+        say(&report.verdict())?;
     }
     Ok(if report.verified() {
         Exit::Done

@@ -40,9 +40,9 @@ pub(super) fn run(args: &SimCheckArgs) -> Result<Exit, Failure> {
     let files = args.files.iter().map(|path| check(path));
     let files = files.collect::<Result<Vec<_>, _>>()?;
     if args.json {
-        say(&(serde_json::to_string_pretty(&files)? + "\n"));
+        say(&(serde_json::to_string_pretty(&files)? + "\n"))?;
     } else {
-        files.iter().for_each(|file| say(&text(file)));
+        say(&files.iter().map(text).collect::<String>())?;
     }
     Ok(if files.iter().all(Checked::is_good) {
         Exit::Done

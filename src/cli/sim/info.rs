@@ -64,9 +64,9 @@ pub(super) fn run(args: &SimInfoArgs) -> Result<Exit, Failure> {
         });
     }
     if args.json {
-        say(&(serde_json::to_string_pretty(&info)? + "\n"));
+        say(&(serde_json::to_string_pretty(&info)? + "\n"))?;
     } else {
-        say(&text(&info));
+        say(&text(&info))?;
     }
     Ok(Exit::Done)
 }

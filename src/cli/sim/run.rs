@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use super::args::SimRunArgs;
 use super::library;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::complain;
 
 /// The names under which programs look for the driver.
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
@@ -62,7 +63,7 @@ pub(super) fn run(args: &SimRunArgs) -> Result<ExitCode, Failure> {
         String::from_utf8_lossy(&bytes).into_owned()
     };
     if named.is_none() {
-        eprint!("{text}");
+        complain(&text);
     }
     if args.fail_on_findings && status.success() && text.lines().any(is_finding) {
         return Ok(Exit::Wrong.into());
