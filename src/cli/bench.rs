@@ -1,16 +1,16 @@
 //! `cupola bench`: figures for people on standard output, and as JSON in a file.
 
-use std::fs;
-
 use cupola::Cupola;
 use cupola::bench::{self, Figures};
 
 use super::args::{BenchArgs, Suite};
+use super::destination::Destination;
 use super::exit::{Exit, Failure};
 use super::output::say;
 
 pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     args.check()?;
+    let json = Destination::named(args.json.as_ref())?;
     let figures = match args.suite {
         #[cfg(feature = "sim")]
         Suite::Sim => {
@@ -26,10 +26,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         Suite::Alloc | Suite::Loader | Suite::Pipeline | Suite::Lifecycle => on_device(args)?,
     };
     let said = say(&figures.table());
-    if let Some(path) = &args.json {
-        let text = serde_json::to_string_pretty(&figures)?;
-        fs::write(path, text).map_err(|error| Failure::file(path, error))?;
-    }
+    json.map_or(Ok(()), |json| json.write_json(&figures))?;
     said?;
     Ok(Exit::Done)
 }

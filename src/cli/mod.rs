@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod destination;
 mod device;
 mod doctor;
 mod exit;

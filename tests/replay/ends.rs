@@ -1,7 +1,5 @@
 //! How a replay ends: what does not fit, what is refused, files that cannot be written.
 
-use std::path::Path;
-
 use super::cli::{cupola, output};
 use super::{replay, write};
 
@@ -111,45 +109,6 @@ fn what_cannot_be_replayed_is_refused_at_once() {
     assert!(text.contains("65536 streams"), "{text}");
     let (code, _) = refused(&["replay", "--device", "sim", "--streams", "65536", &file]);
     assert_eq!(code, Some(2));
-}
-
-/// Without it a replay of hours could end without a figure, for a name that nothing can be
-/// written to.
-#[test]
-fn files_are_made_before_the_replay_and_figures_said_without_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let trace = write(folder, "a.trace", b"a 1 10 0\nf 1\n");
-    let nowhere = folder.join("nowhere").join("a.svg").display().to_string();
-    for option in ["--map", "--snapshot"] {
-        let args = ["replay", "--device", "sim", option, &nowhere, &trace];
-        let (code, stdout, stderr) = output(&mut cupola(&args));
-        assert_eq!(code, Some(5), "{stderr}");
-        assert!(
-            stderr.contains("nowhere") && !stdout.contains("device"),
-            "{stdout}"
-        );
-    }
-
-    // There is room for the file, and none for what is in it.
-    let full = Path::new("/dev/full");
-    if full.exists() {
-        let map = folder.join("a.svg").display().to_string();
-        let more = ["--snapshot", "/dev/full", "--map", &map];
-        let (code, text, report) = replay(folder, &trace, &more);
-        assert_eq!(code, Some(5), "{text}");
-        assert!(
-            text.contains("replay ") && text.contains("while looked at"),
-            "{text}"
-        );
-        let done = &report["replay"];
-        assert_eq!(done["maps"].as_array().unwrap().len(), 1, "{text}");
-        assert!(
-            done["snapshot"].is_null() && done["allocate"].is_null(),
-            "{text}"
-        );
-        assert_eq!(done["observed"], true);
-    }
 }
 
 /// Without it options could be taken for the reason of figures that they have no part in.

@@ -3,6 +3,7 @@
 #[path = "../common/cli.rs"]
 mod cli;
 mod ends;
+mod files;
 
 use std::path::Path;
 use std::process::Command;

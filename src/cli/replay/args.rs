@@ -58,8 +58,8 @@ pub(crate) struct ReplayArgs {
     pub(crate) unchecked: bool,
 
     /// Draws the pool where most is mapped into this file (SVG), and the first failure, if
-    /// there is one, into one beside it that ends in .failure.svg; that takes time, so single
-    /// operations are not timed
+    /// there is one, into one beside it that ends in .failure.svg (not beside a device or a pipe);
+    /// that takes time, so single operations are not timed
     #[arg(long, conflicts_with_all = ["smallest", "threads"])]
     pub(crate) map: Option<PathBuf>,
 

@@ -12,8 +12,24 @@ use cupola::picture::Picture;
 use cupola::trace::Trace;
 
 use super::worker::{Observation, What};
+use crate::cli::destination::Destination;
 use crate::cli::exit::Failure;
 use crate::cli::output::bytes;
+
+/// Where the pictures go.
+pub(super) struct MapFiles {
+    fullest: Destination,
+    /// `None` where there is no file to be beside.
+    failure: Option<Destination>,
+}
+
+impl MapFiles {
+    pub(super) fn new(path: &Path) -> Result<Self, Failure> {
+        let fullest = Destination::new(path)?;
+        let failure = fullest.beside("failure.svg")?;
+        Ok(Self { fullest, failure })
+    }
+}
 
 /// A block of the trace that is alive.
 #[derive(Clone, Copy)]
@@ -103,25 +119,28 @@ impl<'t> Map<'t> {
         })
     }
 
-    /// Writes the pictures: one of the fullest pool to `path`, and one of the first failure, if
-    /// there was any, beside it. Says in `written` which files there are.
-    pub(super) fn write(mut self, path: &Path, written: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    /// Writes the pictures: one of the fullest pool, and one of the first failure, if there was
+    /// any. Says in `written` which files there are.
+    pub(super) fn write(
+        mut self,
+        files: &MapFiles,
+        written: &mut Vec<PathBuf>,
+    ) -> Result<(), Failure> {
         if self.fullest.is_none() {
             // Nothing was ever mapped: it is as full now as at the beginning.
             self.fullest = self.moment(0, Vec::new());
         }
-        let beside = path.with_extension("failure.svg");
         let pictures = [
-            ("most memory mapped", &self.fullest, path),
-            ("first failure", &self.failure, &beside),
+            ("most memory mapped", &self.fullest, Some(&files.fullest)),
+            ("first failure", &self.failure, files.failure.as_ref()),
         ];
-        for (what, moment, path) in pictures {
-            let Some(moment) = moment else {
+        for (what, moment, file) in pictures {
+            let (Some(moment), Some(file)) = (moment, file) else {
                 continue;
             };
-            let picture = self.picture(what, moment);
-            std::fs::write(path, picture.svg()).map_err(|error| Failure::file(path, error))?;
-            written.push(path.to_owned());
+            let picture = self.picture(what, moment).svg();
+            file.write(|to| to.write_all(picture.as_bytes()))?;
+            written.push(file.path().to_owned());
         }
         Ok(())
     }

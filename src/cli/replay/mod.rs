@@ -13,14 +13,15 @@ mod snapshot;
 mod start;
 mod worker;
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use cupola::kernels::Kernels;
 use cupola::trace::{ReadOptions, Trace, TraceError};
 use cupola::{Context, Cupola};
 
+use super::destination::Destination;
 use super::device::{DeviceReport, close};
 use super::exit::{Exit, Failure};
 use super::output::say;
@@ -28,12 +29,16 @@ use args::ReplayArgs;
 use engine::config;
 pub(crate) use engine::{Settings, run};
 use gauges::Gauges;
-use map::Map;
+use map::{Map, MapFiles};
 use report::{ReplayReport, Report, SnapshotReport, TraceReport};
 use snapshot::Recorder;
 
 /// The command.
 pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
+    // A name that cannot be written to is said before a replay of hours, and not after it.
+    let map = args.map.as_deref().map(MapFiles::new).transpose()?;
+    let snapshot = Destination::named(args.snapshot.as_ref())?;
+    let json = Destination::named(args.json.as_ref())?;
     let mut trace = read(args)?;
     if let Some(streams) = args.streams {
         trace = trace.spread(streams, args.seed);
@@ -51,11 +56,6 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
     if args.realtime && trace.time(0).is_none() {
         let problem = "it has no times, which --realtime asks for";
         return Err(Failure::file(&args.trace, problem));
-    }
-
-    // A name that cannot be written to is said before a replay of hours, and not after it.
-    for path in [&args.map, &args.snapshot].into_iter().flatten() {
-        File::create(path).map_err(|error| Failure::file(path, error))?;
     }
 
     let start = Instant::now();
@@ -78,7 +78,8 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
             true => None,
             false => Some(Kernels::load(&context, info)?),
         };
-        let (report, files) = measure(&context, &trace, args, kernels.as_ref())?;
+        let files = (map.as_ref(), snapshot.as_ref());
+        let (report, files) = measure(&context, &trace, args, kernels.as_ref(), files)?;
         (replay, written) = (Some(report), files);
     }
 
@@ -93,12 +94,10 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
         smallest,
         leaks,
     };
+    // Each of them, whatever became of the others.
     let said = say(&report.text());
-    if let Some(path) = &args.json {
-        let text = serde_json::to_string_pretty(&report)?;
-        fs::write(path, text).map_err(|error| Failure::file(path, error))?;
-    }
-    written.and(said)?;
+    let json = json.map_or(Ok(()), |json| json.write_json(&report));
+    written.and(json).and(said)?;
     Ok(if report.verified() {
         Exit::Done
     } else {
@@ -151,7 +150,7 @@ fn fits(context: &Context, trace: &Trace, args: &ReplayArgs, limit: u64) -> Resu
 
 /// Writes what was asked for besides: which pictures there are now, and what the snapshot has.
 fn write(
-    map: Option<(Map<'_>, &Path)>,
+    map: Option<(Map<'_>, &MapFiles)>,
     recorder: Option<Recorder<'_>>,
 ) -> (Vec<PathBuf>, Option<SnapshotReport>, Result<(), Failure>) {
     let (mut maps, mut snapshot, mut written) = (Vec::new(), None, Ok(()));
@@ -161,8 +160,8 @@ fn write(
             Err(failure) => written = Err(failure),
         }
     }
-    if let Some((map, path)) = map {
-        written = written.and(map.write(path, &mut maps));
+    if let Some((map, files)) = map {
+        written = written.and(map.write(files, &mut maps));
     }
     (maps, snapshot, written)
 }
@@ -173,10 +172,11 @@ fn measure(
     trace: &Trace,
     args: &ReplayArgs,
     kernels: Option<&Kernels>,
+    (map, snapshot): (Option<&MapFiles>, Option<&Destination>),
 ) -> Result<(ReplayReport, Result<(), Failure>), Failure> {
     let limit = args.limit.of(trace.peak_bytes());
     // Who looks on takes time between operations, and a pool that is recorded takes the slow way.
-    let observed = args.map.is_some() || args.snapshot.is_some();
+    let observed = map.is_some() || snapshot.is_some();
     let settings = Settings {
         timed: !observed,
         ..settings(args, limit, kernels)
@@ -193,12 +193,9 @@ fn measure(
         plain = Some(run(context, trace, untimed)?.0);
     }
     let pool = context.memory_pool(config(limit))?;
-    let mut map = args
-        .map
-        .as_ref()
-        .map(|path| (Map::new(trace, &pool), &**path));
-    let recorder = match &args.snapshot {
-        Some(path) => Some(Recorder::start(&pool, trace, path)?),
+    let mut map = map.map(|files| (Map::new(trace, &pool), files));
+    let recorder = match snapshot {
+        Some(file) => Some(Recorder::start(&pool, trace, file)?),
         None => None,
     };
     let outcome = match &mut map {

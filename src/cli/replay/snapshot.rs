@@ -1,15 +1,12 @@
 //! `--snapshot`: what the pool did, for PyTorch's memory viewer.
 
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::Path;
-
 use cupola::managers::memory::history::{Action, Event};
 use cupola::trace::Trace;
 use cupola::trace::snapshot::{Encoding, Frame, Snapshot};
 use cupola::{Error, MemoryPool};
 
 use super::report::SnapshotReport;
+use crate::cli::destination::Destination;
 use crate::cli::exit::Failure;
 
 /// Events beside allocations and frees that there is room for: what is mapped and unmapped.
@@ -19,17 +16,17 @@ const MAPPINGS: usize = 1 << 20;
 pub(super) struct Recorder<'a> {
     pool: MemoryPool,
     trace: &'a Trace,
-    path: &'a Path,
+    file: &'a Destination,
 }
 
 impl<'a> Recorder<'a> {
     pub(super) fn start(
         pool: &MemoryPool,
         trace: &'a Trace,
-        path: &'a Path,
+        file: &'a Destination,
     ) -> Result<Self, Error> {
         // What the program never freed is freed at the end.
-        Self::with_room(2 * trace.blocks() + MAPPINGS, pool, trace, path)
+        Self::with_room(2 * trace.blocks() + MAPPINGS, pool, trace, file)
     }
 
     /// Records the last `events` events.
@@ -37,13 +34,13 @@ impl<'a> Recorder<'a> {
         events: usize,
         pool: &MemoryPool,
         trace: &'a Trace,
-        path: &'a Path,
+        file: &'a Destination,
     ) -> Result<Self, Error> {
         pool.record(events)?;
         Ok(Self {
             pool: pool.clone(),
             trace,
-            path,
+            file,
         })
     }
 
@@ -64,17 +61,13 @@ impl<'a> Recorder<'a> {
             let site = blocks.next().and_then(|block| self.trace.site(block));
             Some(site.map(frame).into_iter().collect())
         });
-        let encoding = match self.path.extension() {
+        let encoding = match self.file.path().extension() {
             Some(extension) if extension.eq_ignore_ascii_case("json") => Encoding::Json,
             _ => Encoding::Pickle,
         };
-        let failed = |error| Failure::file(self.path, error);
-        let file = File::create(self.path).map_err(failed)?;
-        snapshot
-            .write(BufWriter::new(file), encoding)
-            .map_err(failed)?;
+        self.file.write(|to| snapshot.write(to, encoding))?;
         Ok(SnapshotReport {
-            file: self.path.to_owned(),
+            file: self.file.path().to_owned(),
             events: recording.events.len(),
             dropped: recording.dropped,
         })
@@ -115,12 +108,13 @@ mod tests {
         let trace = Trace::read(text.as_bytes()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.json");
+        let file = Destination::new(&path).unwrap();
 
         let cupola = Cupola::open(Select::Software).unwrap();
         let context = cupola.device(0).unwrap().primary().unwrap();
         let pool = context.memory_pool(PoolConfig::limit(4 << 20)).unwrap();
         let stream = context.streams().create(StreamConfig::default()).unwrap();
-        let recorder = Recorder::with_room(4, &pool, &trace, &path).unwrap();
+        let recorder = Recorder::with_room(4, &pool, &trace, &file).unwrap();
         let blocks: Vec<_> = (0..trace.blocks())
             .map(|_| pool.allocate::<u8>(512, &stream).unwrap())
             .collect();
@@ -131,7 +125,7 @@ mod tests {
         drop(blocks);
 
         let written: serde_json::Value =
-            serde_json::from_reader(File::open(&path).unwrap()).unwrap();
+            serde_json::from_reader(std::fs::File::open(&path).unwrap()).unwrap();
         let events = written["device_traces"][0].as_array().unwrap();
         let lines = events
             .iter()

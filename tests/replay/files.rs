@@ -1,0 +1,135 @@
+//! The files that `cupola replay` writes: found out early, and whole or not at all.
+
+use std::path::Path;
+
+use super::cli::{cupola, output};
+use super::{replay, write};
+
+const TRACE: &[u8] = b"a 1 3000000 0\na 2 3000000 0\nf 1\na 3 100 0\nf 2\n";
+
+fn names(folder: &Path) -> Vec<String> {
+    let found = std::fs::read_dir(folder).unwrap();
+    let names = found.map(|one| one.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+/// Without it a replay of hours could end without a figure, for a name that nothing can be
+/// written to, and leave empty files of the other names.
+#[test]
+fn names_that_cannot_be_written_are_said_before_the_replay() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let trace = write(folder, "a.trace", TRACE);
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (map, nowhere) = (path("z.svg"), path("nowhere/z"));
+    // Where the picture of a failure would go.
+    std::fs::create_dir(folder.join("taken.failure.svg")).unwrap();
+    let taken = path("taken.svg");
+    let before = names(folder);
+    for (more, word) in [
+        (&["--map", &nowhere][..], "nowhere"),
+        (&["--snapshot", &nowhere], "nowhere"),
+        (&["--json", &nowhere], "nowhere"),
+        (&["--map", &map, "--snapshot", &nowhere], "nowhere"),
+        (&["--smallest", "--json", &nowhere], "nowhere"),
+        (&["--map", &taken], "taken.failure.svg"),
+    ] {
+        let args = [&["replay", "--device", "sim", &trace], more].concat();
+        let (code, stdout, stderr) = output(&mut cupola(&args));
+        assert_eq!(code, Some(5), "{more:?}: {stderr}");
+        assert!(stderr.contains(word), "{more:?}: {stderr}");
+        assert_eq!(stdout, "", "{more:?}");
+        assert_eq!(names(folder), before, "{more:?}");
+    }
+    let args = ["bench", "loader", "--device", "sim", "--json", &nowhere];
+    let (code, stdout, stderr) = output(&mut cupola(&args));
+    assert_eq!((code, &*stdout), (Some(5), ""), "{stderr}");
+}
+
+/// Without it a replay that cannot begin could destroy the snapshot of an earlier one.
+#[test]
+fn what_is_there_stays_when_the_replay_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let trace = write(folder, "a.trace", TRACE);
+    for (option, name) in [
+        ("--snapshot", "a.pickle"),
+        ("--map", "a.svg"),
+        ("--json", "a.json"),
+    ] {
+        let old = write(folder, name, b"old");
+        let mut command = cupola(&["replay", "--device", "gpu", option, &old, &trace]);
+        command.env("CUPOLA_CUDA_LIBRARY", "/no/such/libcuda.so.1");
+        let (code, _, stderr) = output(&mut command);
+        assert_eq!(code, Some(3), "{stderr}");
+        assert_eq!(std::fs::read(&old).unwrap(), b"old", "{option}");
+    }
+    assert_eq!(names(folder), ["a.json", "a.pickle", "a.svg", "a.trace"]);
+}
+
+/// Without it a file without room for it could take the others, or the figures, with it.
+#[test]
+fn figures_are_said_without_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let trace = write(folder, "a.trace", b"a 1 10 0\nf 1\n");
+    if !Path::new("/dev/full").exists() {
+        return eprintln!("SKIPPED: there is no /dev/full");
+    }
+    let map = folder.join("a.svg").display().to_string();
+    let more = ["--snapshot", "/dev/full", "--map", &map];
+    let (code, text, report) = replay(folder, &trace, &more);
+    assert_eq!(code, Some(5), "{text}");
+    assert!(
+        text.contains("replay ") && text.contains("while looked at"),
+        "{text}"
+    );
+    let done = &report["replay"];
+    assert_eq!(done["maps"].as_array().unwrap().len(), 1, "{text}");
+    assert!(
+        done["snapshot"].is_null() && done["allocate"].is_null(),
+        "{text}"
+    );
+    assert_eq!(done["observed"], true);
+    assert_eq!(names(folder), ["a.svg", "a.trace", "report.json"]);
+}
+
+/// Without it a report could be put over the text before it, or the other way round, where both
+/// go to one file.
+#[test]
+fn standard_output_takes_a_report_behind_its_text() {
+    if !Path::new("/dev/stdout").exists() {
+        return eprintln!("SKIPPED: there is no /dev/stdout");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let trace = write(folder, "a.trace", TRACE);
+    let args = [
+        "replay",
+        "--device",
+        "sim",
+        "--json",
+        "/dev/stdout",
+        "--map",
+        "/dev/stdout",
+    ];
+    let mut command = cupola(&[&args[..], &[&trace, "--limit", "4Mi"]].concat());
+    let check = |text: &str| {
+        let places = ["device ", "trace ", "<svg", "replay ", "WRONG\n{", "\n}\n"];
+        let places = places.map(|word| text.find(word).unwrap_or_else(|| panic!("{word}: {text}")));
+        assert!(places.is_sorted(), "{text}");
+        assert!(
+            text.starts_with("device ") && text.ends_with("\n}\n"),
+            "{text}"
+        );
+    };
+    let (code, stdout, stderr) = output(&mut command);
+    assert_eq!(code, Some(1), "{stderr}");
+    check(&stdout);
+    let all = std::fs::File::create(folder.join("all")).unwrap();
+    assert_eq!(command.stdout(all).status().unwrap().code(), Some(1));
+    check(&std::fs::read_to_string(folder.join("all")).unwrap());
+    assert_eq!(names(folder), ["a.trace", "all"]);
+}
