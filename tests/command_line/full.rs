@@ -30,7 +30,7 @@ fn a_report_that_there_is_no_room_for_is_a_failure() {
     let (trace, file) = inputs(folder.path());
     let sim = ["--device", "sim"];
     let with = |words: &[&str]| cupola(&[words, &sim].concat());
-    for command in [
+    let mut commands = vec![
         with(&["replay", &trace]),
         with(&["replay", &trace, "--smallest"]),
         with(&["run", &file, "--trace", &trace]),
@@ -40,7 +40,13 @@ fn a_report_that_there_is_no_room_for_is_a_failure() {
         cupola(&["doctor", "--json"]),
         cupola(&["--help"]),
         cupola(&["--version"]),
-    ] {
+    ];
+    if cfg!(all(feature = "libcuda", unix)) {
+        commands.push(cupola(&["sim", "info"]));
+        let ptx = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bench/sim/kernels.ptx");
+        commands.push(cupola(&["sim", "check", ptx]));
+    }
+    for command in commands {
         let what = format!("{command:?}");
         let Some((code, stderr)) = without_room(command) else {
             return;

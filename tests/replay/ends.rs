@@ -152,8 +152,7 @@ fn figures_say_what_they_are() {
     assert_eq!(report["replay"]["limit"], (1_u64 << 48) - 1);
 }
 
-/// Without it the viewer could say of a limit that the device was full, or be given a form that it
-/// does not open.
+/// Without it the viewer could say of a limit that the device was full.
 #[test]
 fn a_refusal_in_a_snapshot_has_what_the_device_had() {
     let folder = tempfile::tempdir().unwrap();
@@ -173,11 +172,22 @@ fn a_refusal_in_a_snapshot_has_what_the_device_had() {
         })
         .collect();
     assert_eq!(sizes, [Some(i64::MAX as u64), Some(5_000_000)]);
+}
 
-    let (_, help, _) = output(&mut cupola(&["replay", "--help"]));
-    let help = help.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        help.contains("a pickle for PyTorch's memory viewer"),
-        "{help}"
-    );
+/// Without it somebody could write a file that the viewer does not open, or convert one that `run`
+/// takes as it is.
+#[test]
+fn the_help_says_which_files_are_for_what() {
+    for (command, words) in [
+        ("replay", "as a pickle for PyTorch's memory viewer"),
+        (
+            "run",
+            "text, a snapshot of PyTorch (pickle or JSON) or a log of RMM",
+        ),
+    ] {
+        let (_, help, _) = output(&mut cupola(&[command, "--help"]));
+        let help: Vec<_> = help.split_ascii_whitespace().collect();
+        let help = help.join(" ");
+        assert!(help.contains(words), "{help}");
+    }
 }
