@@ -5,7 +5,7 @@
 //! whoever ends a thing, or counts its leases, waits for those who are at it, and the others find
 //! that it is over.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, Weak};
 
 use crate::sync::{Mutex, MutexGuard};
 
@@ -33,6 +33,31 @@ impl Visits {
             return None;
         }
         Some(self.pause()).filter(|is_over| !**is_over)
+    }
+
+    /// Of a thread that ends: does something with what it visits, if that is there. What ends
+    /// with this ends after the visit: that may run anybody's code, which may wait for other
+    /// threads that end.
+    pub(crate) fn pay<T>(&self, place: &Weak<T>, work: impl FnOnce(&T)) {
+        let Some(visit) = self.visit() else {
+            return;
+        };
+        let Some(there) = place.upgrade() else {
+            return;
+        };
+        work(&there);
+        let last = Arc::into_inner(there);
+        if !mutant!("visits_end_what_they_visit") {
+            drop(visit);
+        }
+        drop(last);
+    }
+
+    /// Those who are there now have gone when this returns. Not for the child of a fork.
+    pub(crate) fn wait(&self) {
+        if !mutant!("visits_are_not_waited_for") {
+            drop(self.pause());
+        }
     }
 
     /// Nobody is there until this is dropped. Not for the child of a fork.

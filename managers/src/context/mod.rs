@@ -331,11 +331,11 @@ impl ContextManager {
     #[track_caller]
     pub fn release(&self, handle: ContextHandle) -> Result<()> {
         self.not_forked()?;
-        let released = self.contexts.release(handle)?;
+        let released = self.contexts.take(handle)?;
         self.forget_primary(handle);
-        match released {
-            Some(context) => context.end(),
-            None => Ok(()),
+        match released.map(ContextInner::part) {
+            Some(Ok(context)) => context.end(),
+            Some(Err(_)) | None => Ok(()),
         }
     }
 

@@ -38,6 +38,9 @@ impl ContextInner {
         buffers: Vec<LeasedObject>,
         report: &mut ShutdownReport,
     ) {
+        // A thread that just ends may have its stream in its hands. Who comes later finds its
+        // name stale.
+        self.visits.wait();
         self.modules.drain(modules, report);
         report.leased.extend(buffers);
         self.streams.drain(report);
@@ -57,6 +60,14 @@ impl ContextInner {
         } = self;
         drop((streams, buffers, modules, events));
         core
+    }
+
+    /// The context itself if nobody leases it, else how many leases it has: those of threads that
+    /// just end do not count. Not for the child of a fork.
+    pub(super) fn part(self: Arc<Self>) -> Result<Self, u64> {
+        let visits = self.visits.clone();
+        let _nobody_ends_here = (!mutant!("context_parts_from_who_goes")).then(|| visits.pause());
+        part(self)
     }
 
     /// Ends the context, unless something that was made in it is still there: then with that.
@@ -214,13 +225,7 @@ impl ContextManager {
             } = closed;
             context.drain(modules, buffers, report);
             let core = Arc::as_ptr(&context.core);
-            let visits = context.visits.clone();
-            let parted = {
-                let _nobody_ends_here =
-                    (!mutant!("shutdown_counts_who_goes")).then(|| visits.pause());
-                part(context)
-            };
-            match parted {
+            match context.part() {
                 Ok(context) => end.left.push((handle, context.dissolve())),
                 Err(leases) => {
                     end.leased.push(core);
@@ -248,7 +253,7 @@ impl ContextManager {
     #[track_caller]
     pub(crate) fn release_all(&self) {
         for (_, context) in self.shut() {
-            if let Ok(context) = part(context) {
+            if let Ok(context) = context.part() {
                 // As with a drop: what the driver refuses is counted as abandoned.
                 let _ = context.end();
             }

@@ -24,13 +24,10 @@ impl Drop for OfThread {
     fn drop(&mut self) {
         // Policies come after the visit.
         let _quiet = Quiet::new();
-        let Some(_visit) = self.visits.visit() else {
-            return;
-        };
-        if let Some(context) = self.context.upgrade() {
+        self.visits.pay(&self.context, |context| {
             // Stale if somebody released it, or shut the manager down.
             let _ = context.streams.release(self.handle);
-        }
+        });
     }
 }
 
@@ -90,36 +87,83 @@ mod tests {
 
     use super::*;
     use crate::ExecutionManager;
-    use crate::lifecycle::State;
+    use crate::context::{ContextHandle, ContextManager};
+    use crate::lifecycle::{ShutdownReport, State};
 
-    // Without it a shutdown would tell of a lease that only a thread has that is just ending.
-    #[test]
-    fn who_is_about_to_go_leases_nothing() {
+    /// What `shutdown` says while a thread that ends has its stream in its hands, and the context.
+    fn told(shutdown: impl FnOnce(Context, &ContextManager) -> ShutdownReport) -> ShutdownReport {
         let machine = Machine::builder().worker_threads(1).build();
         let execution = ExecutionManager::new(machine.driver()).unwrap();
         let device = execution.devices().get(0).unwrap();
-        let contexts = device.contexts();
-        let context = contexts.primary().unwrap();
+        let context = device.contexts().primary().unwrap();
         let (inner, visits) = (Arc::downgrade(&context.0), context.0.visits.clone());
+        let handle = context.thread_stream().unwrap().handle();
         let (there, is_there) = mpsc::channel();
         std::thread::scope(|scope| {
             // What the end of a thread does, and held up in the middle of it.
             scope.spawn(move || {
-                let visit = visits.visit().unwrap();
-                let inner = inner.upgrade().unwrap();
-                there.send(()).unwrap();
-                while contexts.state() != State::ShutDown {
-                    std::thread::yield_now();
-                }
-                // Time for a shutdown that does not wait to be wrong in.
-                std::thread::sleep(Duration::from_millis(50));
-                drop(inner);
-                drop(visit);
+                visits.pay(&inner, |context| {
+                    let stream = context.streams.lease(handle).unwrap();
+                    there.send(()).unwrap();
+                    while context.streams.state() != State::ShutDown {
+                        std::thread::yield_now();
+                    }
+                    // Time for a shutdown that does not wait to be wrong in.
+                    std::thread::sleep(Duration::from_millis(50));
+                    drop(stream);
+                });
+            });
+            is_there.recv().unwrap();
+            shutdown(context, device.contexts())
+        })
+    }
+
+    // Without it a shutdown would tell of leases that only a thread has that is just ending.
+    #[test]
+    fn who_is_about_to_go_leases_nothing() {
+        let all = told(|context, contexts| {
+            drop(context);
+            contexts.shutdown()
+        });
+        assert!(all.is_complete(), "{all}");
+        let within = told(|context, _| context.shutdown());
+        assert!(within.is_complete(), "{within}");
+    }
+
+    /// Releases a context while a thread that ends has it in its hands; how many are there then.
+    fn left_after(release: impl FnOnce(&ContextManager, ContextHandle)) -> u64 {
+        let machine = Machine::builder().worker_threads(1).build();
+        let execution = ExecutionManager::new(machine.driver()).unwrap();
+        let device = execution.devices().get(0).unwrap();
+        let contexts = device.contexts();
+        let context = contexts.create(Default::default()).unwrap();
+        let (inner, visits) = (Arc::downgrade(&context.0), context.0.visits.clone());
+        let handle = context.handle();
+        let (there, is_there) = mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                visits.pay(&inner, |_| {
+                    there.send(()).unwrap();
+                    while contexts.is_alive(handle) {
+                        std::thread::yield_now();
+                    }
+                    // As above.
+                    std::thread::sleep(Duration::from_millis(50));
+                });
             });
             is_there.recv().unwrap();
             drop(context);
-            let report = contexts.shutdown();
-            assert!(report.is_complete(), "{report}");
-        });
+            release(contexts, handle);
+            execution.watch().live().contexts
+        })
+    }
+
+    // Without it a context could stay after its release, and keep its place, until a thread
+    // has ended that its scope no longer waits for.
+    #[test]
+    fn a_release_waits_for_who_is_about_to_go() {
+        let one = left_after(|contexts, handle| contexts.release(handle).unwrap());
+        let all = left_after(|contexts, _| contexts.release_all());
+        assert_eq!((one, all), (0, 0));
     }
 }

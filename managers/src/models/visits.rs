@@ -3,9 +3,11 @@
 use std::sync::Arc as StdArc;
 
 use loom::cell::UnsafeCell;
+use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 
-use super::model;
+use super::{Account, model, recycler};
+use crate::lifecycle::ShutdownReport;
 use crate::visits::Visits;
 
 /// What is visited, and then ended.
@@ -38,5 +40,75 @@ fn nobody_is_there_after_the_end() {
         // SAFETY: as above.
         place.0.with_mut(|place| unsafe { *place += 1 });
         visitor.join().unwrap();
+    });
+}
+
+/// What other code ends with its last owner, and joins another thread that ends then.
+struct Joins {
+    visits: Visits,
+    users: AtomicU32,
+}
+
+impl Drop for Joins {
+    fn drop(&mut self) {
+        // The other thread's visit, which this waits for.
+        drop(self.visits.visit());
+    }
+}
+
+// Without it a thread that ends could wait for another one, which waits for its visit. (loom fails
+// the model when they wait for each other.)
+#[test]
+fn what_ends_with_a_visit_ends_after_it() {
+    model(&["the visitor", "its owner"], |seen| {
+        let visits = Visits::new();
+        let place = StdArc::new(Joins {
+            visits: visits.clone(),
+            users: AtomicU32::new(0),
+        });
+        let visitor = {
+            let (visits, place) = (visits.clone(), StdArc::downgrade(&place));
+            thread::spawn(move || {
+                visits.pay(&place, |place| {
+                    place.users.fetch_add(1, Ordering::Relaxed);
+                });
+            })
+        };
+        // Somebody else ends here: a release, or a last lease.
+        place.users.fetch_add(1, Ordering::Relaxed);
+        let last = StdArc::into_inner(place);
+        seen.note(if last.is_some() {
+            "its owner"
+        } else {
+            "the visitor"
+        });
+        drop(last);
+        visitor.join().unwrap();
+    });
+}
+
+// Without it a shutdown would tell of a lease that a thread has in its hands which just ends.
+#[test]
+fn who_was_waited_for_leases_nothing() {
+    model(&["in time", "late"], |seen| {
+        let (visits, account) = (Visits::new(), Account::default());
+        let things = StdArc::new(recycler(2));
+        let handle = account.hold(&things).handle();
+        let visitor = {
+            let (visits, things, seen) = (visits.clone(), StdArc::downgrade(&things), seen.clone());
+            thread::spawn(move || {
+                visits.pay(&things, |things| {
+                    let released = things.release(handle);
+                    seen.note(if released.is_ok() { "in time" } else { "late" });
+                });
+            })
+        };
+        let mut report = ShutdownReport::default();
+        things.close(&mut report);
+        visits.wait();
+        things.drain(&mut report);
+        assert!(report.is_complete(), "{report}");
+        visitor.join().unwrap();
+        account.close(StdArc::into_inner(things).unwrap());
     });
 }
