@@ -34,7 +34,12 @@ impl Drop for Asking {
 }
 
 impl Pool {
+    /// Nothing in a fork, where requests are refused without asking anybody, and another thread
+    /// may have left the lock taken.
     pub(super) fn set_callback(&self, callback: Callback) {
+        if self.core.not_forked().is_err() && !mutant!("control_takes_a_lock_in_a_fork") {
+            return;
+        }
         let before = lock(&self.callback).replace(callback);
         // After the lock: it may be anything.
         drop(before);

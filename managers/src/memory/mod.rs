@@ -188,7 +188,7 @@ impl MemoryPool {
         let ask = Ask {
             bytes: byte_len::<T>(len)? as u64,
             align: align_of::<T>() as u64,
-            name: name.map(names::intern),
+            name: name.map(|name| self.pool().intern(name)).transpose()?,
             buffer: true,
         };
         Ok(Buffer::new(Block::new(self.pool(), ask, stream)?, len))
@@ -229,7 +229,7 @@ impl MemoryPool {
         let ask = Ask {
             bytes,
             align,
-            name: Some(names::intern(name)),
+            name: Some(self.pool().intern(name)?),
             buffer: false,
         };
         self.pool().take(ask, stream).map(RawBlock::new)

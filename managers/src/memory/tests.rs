@@ -219,3 +219,35 @@ fn alignments_are_checked_on_every_way() {
     drop((pool, stream));
     bench.check_empty();
 }
+
+// Without it a child could wait for ever for a lock that a thread of its parent's had at the fork.
+#[cfg(unix)]
+#[test]
+fn a_child_takes_no_lock_for_a_name_or_a_callback() {
+    let bench = Bench::new();
+    let (pool, stream) = (bench.pool(1, Source::Best), bench.stream());
+    let held = (pool::lock(names::all()), pool::lock(&pool.pool().callback));
+    // SAFETY: the child runs this thread's code alone, and leaves without running anything else.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: takes no pointers; a child that hangs is ended.
+        unsafe { libc::alarm(5) };
+        let refused = [
+            pool.allocate_named::<u8>("of a fork", 1, &stream).map(drop),
+            pool.allocate_raw_named("of a fork", 1, 1, &stream)
+                .map(drop),
+        ];
+        pool.on_refusal(|_| false);
+        let refused = refused.iter().all(|got| *got == Err(Error::Forked));
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(i32::from(!refused)) };
+    }
+    let mut status = -1;
+    // SAFETY: `status` outlives the call.
+    let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+    drop(held);
+    assert_eq!(waited, child);
+    assert_eq!(status, 0, "14: it hung, 256: it was not refused");
+    drop((pool, stream));
+    bench.check_empty();
+}

@@ -30,7 +30,9 @@ fn a_child_is_refused_and_may_drop_everything() {
                     let (stream, mut noise) = (bench.stream(), Noise::new(seed + 1));
                     while !done.load(Ordering::Relaxed) {
                         let bytes = 1 + (noise.below(8 << 20) >> noise.below(16));
-                        if let Ok(block) = pool.allocate_raw(bytes, 256, &stream) {
+                        pool.on_refusal(|_| false);
+                        let name = ["one", "two", "three"][noise.below(3) as usize];
+                        if let Ok(block) = pool.allocate_raw_named(name, bytes, 256, &stream) {
                             free(block, &stream);
                         }
                     }
@@ -50,13 +52,26 @@ fn a_child_is_refused_and_may_drop_everything() {
                         pool.allocate_raw(100, 256, &stream).map(drop).err(),
                         pool.allocate_raw(3 << 20, 512, &stream).map(drop).err(),
                         large.allocate::<u8>(100, &stream).map(drop).err(),
+                        pool.allocate_named::<u8>("one", 100, &stream)
+                            .map(drop)
+                            .err(),
+                        pool.allocate_raw_named("two", 100, 256, &stream)
+                            .map(drop)
+                            .err(),
+                        pool.graph_memory(&stream).map(drop).err(),
+                        pool.record(1).err(),
+                        pool.take_recording().map(drop).err(),
+                        pool.history().map(drop).err(),
+                        pool.layout().map(drop).err(),
                         pool.trim().err(),
                         pool.set_limit(0).err(),
                         pool.usage().err(),
                         pool.available().err(),
                     ];
                     let refused = refused.iter().all(|error| *error == Some(Error::Forked));
+                    pool.on_refusal(|_| true);
                     let _looked = (pool.named(), pool.pressure_level(), pool.mapped());
+                    let _looked = (pool.account(), pool.limit(), pool.describe());
                     let buffers = bench.context.buffers();
                     let _looked = (buffers.handles().count(), buffers.live(), buffers.stats());
                     let refused = refused && graph.held() == 0 && graph.mapped().is_err();
