@@ -10,6 +10,7 @@ use std::ptr::{self, NonNull};
 
 use super::classes::{SLOTS, Slot, capacity};
 use super::header::Header;
+use super::short::Short;
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
 /// Batches that a class may have waiting: of small sizes, and of exact ones at first.
@@ -59,21 +60,43 @@ impl<T> Shelf<T> {
         self.0.iter().filter(full).count() as u64
     }
 
-    /// Takes a batch.
+    /// Whether something waits here. Who finds nothing sees what those noted who took it.
     #[inline]
-    pub(crate) fn pop(&self) -> Option<NonNull<T>> {
-        self.0.iter().find_map(|cell| {
-            let there = cell.load(Ordering::Relaxed);
+    fn has_any(&self) -> bool {
+        let full = |cell: &AtomicPtr<T>| !cell.load(Ordering::Acquire).is_null();
+        self.0.iter().any(full)
+    }
+
+    /// Takes a batch. `note` is called before others can miss it: whoever finds nothing here
+    /// because of this sees what it did.
+    #[inline]
+    pub(crate) fn pop(&self, mut note: impl FnMut()) -> Option<NonNull<T>> {
+        let late = mutant!("depot_notes_late");
+        let found = self.0.iter().find_map(|cell| {
+            // Acquire: pairs with the exchange that took what was here.
+            let there = cell.load(Ordering::Acquire);
             if there.is_null() {
                 return None;
+            }
+            if !late {
+                note();
             }
             if mutant!("depot_takes_without_exchange") {
                 cell.store(ptr::null_mut(), Ordering::Relaxed);
                 return NonNull::new(there);
             }
-            // Acquire: pairs with the Release of who put it here.
-            NonNull::new(cell.swap(ptr::null_mut(), Ordering::Acquire))
-        })
+            let both = if mutant!("depot_relaxed_pop") {
+                Ordering::Acquire
+            } else {
+                // Pairs with the Release of who put it here, and with whoever finds it gone.
+                Ordering::AcqRel
+            };
+            NonNull::new(cell.swap(ptr::null_mut(), both))
+        });
+        if late && found.is_some() {
+            note();
+        }
+        found
     }
 }
 
@@ -151,9 +174,17 @@ impl Depot {
         self.most.store(more, Ordering::Relaxed);
     }
 
-    /// Takes a batch of a class; of exact sizes, of any that share the magazine.
-    pub(crate) fn pop(&self, slot: Slot) -> Option<NonNull<Header>> {
-        let batch = self.shelves.get(slot.number())?.pop()?;
+    /// Whether something of a class may wait here.
+    #[inline]
+    pub(crate) fn has(&self, slot: Slot) -> bool {
+        let shelf = self.shelves.get(slot.number());
+        shelf.is_some_and(Shelf::has_any)
+    }
+
+    /// Takes a batch of a class; of exact sizes, of any that share the magazine. Whoever misses
+    /// it here must find it elsewhere, or see what `note` does.
+    pub(crate) fn pop(&self, slot: Slot, note: impl FnMut()) -> Option<NonNull<Header>> {
+        let batch = self.shelves.get(slot.number())?.pop(note)?;
         if !slot.is_small() {
             // SAFETY: whoever takes a batch out owns it.
             let first = unsafe { batch.as_ref() };
@@ -169,15 +200,45 @@ impl Depot {
         self.exact.load(Ordering::Relaxed) != 0
     }
 
-    /// What waits here of exact sizes, batch by batch. Nothing is done where there is nothing.
-    pub(crate) fn drain_exact(&self) -> impl Iterator<Item = NonNull<Header>> + '_ {
-        let slots = self
-            .has_exact()
-            .then(|| Slot::all().filter(|slot| !slot.is_small()));
-        slots
-            .into_iter()
-            .flatten()
-            .flat_map(move |slot| std::iter::from_fn(move || self.pop(slot)))
+    /// Gives what waits here of exact sizes to the heap. Nothing is done where there is nothing.
+    pub(crate) fn give_exact<H>(
+        &self,
+        heap: &Short<H>,
+        mut give: impl FnMut(&mut H, NonNull<Header>),
+    ) {
+        if self.has_exact() {
+            let exact = Slot::all().filter(|slot| !slot.is_small());
+            exact.for_each(|slot| self.give(slot, heap, &mut give));
+        }
+    }
+
+    /// Gives everything that waits here to the heap; there is room as at first then: memory is
+    /// short.
+    pub(crate) fn give_all<H>(
+        &self,
+        heap: &Short<H>,
+        mut give: impl FnMut(&mut H, NonNull<Header>),
+    ) {
+        self.most.store(LEAST_EXACT, Ordering::Relaxed);
+        Slot::all().for_each(|slot| self.give(slot, heap, &mut give));
+    }
+
+    /// Gives the batches of a class to the heap, each taken and given within one section: whoever
+    /// finds it gone waits for the section, and finds it in the heap.
+    pub(crate) fn give<H>(
+        &self,
+        slot: Slot,
+        heap: &Short<H>,
+        give: &mut impl FnMut(&mut H, NonNull<Header>),
+    ) {
+        while self.has(slot) {
+            let early = mutant!("depot_gives_what_it_has_in_hand").then(|| self.pop(slot, || ()));
+            let heap = &mut *heap.lock();
+            let Some(batch) = early.unwrap_or_else(|| self.pop(slot, || ())) else {
+                break;
+            };
+            give(heap, batch);
+        }
     }
 
     /// Bytes that wait here, about.
@@ -190,11 +251,11 @@ impl Depot {
         small.sum::<u64>() + self.exact.load(Ordering::Relaxed)
     }
 
-    /// Everything that waits here, batch by batch; there is room as at first then: memory is
-    /// short.
+    /// Everything that waits here, batch by batch, for who is in the heap's section; there is room
+    /// as at first then.
     pub(crate) fn drain(&self) -> impl Iterator<Item = NonNull<Header>> + '_ {
         self.most.store(LEAST_EXACT, Ordering::Relaxed);
-        Slot::all().flat_map(move |slot| std::iter::from_fn(move || self.pop(slot)))
+        Slot::all().flat_map(move |slot| std::iter::from_fn(move || self.pop(slot, || ())))
     }
 }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::thread;
 
+use super::central::Central;
 use super::clock::{ClockCalls, StreamClock};
 use super::lane::{EXCESS, Lane, RECORDED, ROUTED};
 use super::line::Line;
@@ -192,11 +193,9 @@ impl Pool {
 
     pub(super) fn drain_depots(&self) {
         for line in self.all_lines() {
-            for batch in line.depot.drain() {
-                // Stamped when it is ours: until then others may put more in, used later.
-                let stamp = line.stamp();
-                self.central.lock().put_all(batch, stamp);
-            }
+            // Stamped when it is ours: until then others may put more in, used later.
+            let give = |central: &mut Central, batch| central.put_all(batch, line.stamp());
+            line.depot.give_all(&self.central, give);
         }
     }
 

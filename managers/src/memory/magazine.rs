@@ -3,7 +3,9 @@
 use std::ptr::{self, NonNull};
 
 use super::classes::{CLASSES, MOST_PIECES, SLOTS, Slot, capacity};
+use super::depot::Depot;
 use super::header::Header;
+use super::short::Short;
 
 /// Pieces of one size.
 #[derive(Clone, Copy)]
@@ -74,6 +76,39 @@ impl Magazine {
             // SAFETY: whoever has the first piece of a batch has all of it.
             next = unsafe { (*next).next.get() };
         }
+    }
+}
+
+/// What a lane finds in a depot.
+pub(crate) enum Batch {
+    /// A piece; the others of its batch are in the lane.
+    Piece(NonNull<Header>),
+    /// A batch of another size, or that there is no room for. It is the heap's.
+    Strange(NonNull<Header>),
+    Nothing,
+}
+
+/// Pieces on their way into a magazine.
+pub(crate) struct Found {
+    pieces: [Option<NonNull<Header>>; MOST_PIECES],
+    len: usize,
+}
+
+impl Found {
+    pub(crate) const NOTHING: Self = Self {
+        pieces: [None; MOST_PIECES],
+        len: 0,
+    };
+
+    /// One more: no more than a magazine has room for.
+    #[inline]
+    pub(crate) fn push(&mut self, piece: NonNull<Header>) {
+        self.pieces[self.len] = Some(piece);
+        self.len += 1;
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = NonNull<Header>> + '_ {
+        self.pieces.iter().flatten().copied()
     }
 }
 
@@ -171,6 +206,57 @@ impl Content {
             self.exact += more;
         }
         true
+    }
+
+    /// Takes a batch out of a depot. `note` is called before anybody can miss it there: who looks
+    /// for memory has looked through this lane before, and looks again. Who has seen what `note`
+    /// does before that waits for this lane.
+    pub(crate) fn take_batch(
+        &mut self,
+        depot: &Depot,
+        (slot, bytes): (Slot, u64),
+        note: impl FnMut(),
+    ) -> Batch {
+        let Some(batch) = depot.pop(slot, note) else {
+            return Batch::Nothing;
+        };
+        // SAFETY: whoever takes a batch out owns it.
+        let fits = unsafe { batch.as_ref() }.bytes() == bytes;
+        if fits
+            && self.fill(slot, bytes, batch)
+            && let Some(piece) = self.pop(slot, bytes)
+        {
+            return Batch::Piece(piece);
+        }
+        Batch::Strange(batch)
+    }
+
+    /// Takes pieces of this size in that `find` finds in the heap: all but one, which it returns,
+    /// and those that there is no room for, which `put` puts back. `note` as in `take_batch`.
+    pub(crate) fn refill<H>(
+        &mut self,
+        (slot, bytes): (Slot, u64),
+        heap: &Short<H>,
+        (find, mut put): (
+            impl FnOnce(&mut H, &mut Found),
+            impl FnMut(&mut H, NonNull<Header>),
+        ),
+        note: impl FnOnce(),
+    ) -> Option<NonNull<Header>> {
+        let heap = &mut *heap.lock();
+        let mut found = Found::NOTHING;
+        find(heap, &mut found);
+        if found.len > 1 && !mutant!("magazine_is_refilled_unseen") {
+            note();
+        }
+        let mut pieces = found.all();
+        let first = pieces.next();
+        for piece in pieces {
+            if !self.push(slot, bytes, piece) {
+                put(heap, piece);
+            }
+        }
+        first
     }
 
     /// Whether it may keep pieces of exact sizes from now on.

@@ -40,7 +40,7 @@ pub mod layout;
 pub(crate) mod line;
 mod lines;
 mod local;
-mod magazine;
+pub(crate) mod magazine;
 mod mapper;
 mod mapping;
 #[cfg(all(test, loom))]

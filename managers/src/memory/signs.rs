@@ -67,7 +67,8 @@ impl Sign {
             done: read(&changes.done),
             room: read(&changes.room)
                 .wrapping_add(undone)
-                .wrapping_add(pool.frees()),
+                .wrapping_add(pool.frees())
+                .wrapping_add(pool.moves()),
         }
     }
 }
@@ -202,6 +203,13 @@ impl Patience {
 }
 
 impl Pool {
+    /// How often memory that nobody uses went into a lane, behind the back of whoever had looked
+    /// through that. Unlike the other signs it is counted before anybody can miss it: who finds
+    /// it counted already waits for the lane.
+    fn moves(&self) -> u64 {
+        self.flow().moves.load(Ordering::Relaxed)
+    }
+
     pub(super) fn signs(&self) -> Signs {
         let others = self.others();
         let others = others.iter().map(|other| Sign::of(other, false));

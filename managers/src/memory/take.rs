@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cupola_core::Budget;
 
 use super::central::{Central, Want};
-use super::classes::{MOST_PIECES, Slot, capacity};
+use super::classes::{Slot, capacity};
 use super::flow::{Flow, add};
 use super::header::Header;
 use super::heap::{GRANULE, granular};
@@ -16,7 +16,7 @@ use super::ladder::{Got, Request};
 use super::lane::Lane;
 use super::line::Line;
 use super::local;
-use super::magazine::Content;
+use super::magazine::{Batch, Content, Found};
 use super::pool::{Ask, Pool};
 use crate::error::{Error, Result};
 use crate::stream::Stream;
@@ -198,28 +198,18 @@ impl Pool {
         stream: &Stream,
         ask: Ask,
     ) -> Result<NonNull<Header>> {
-        let batch = lane.and_then(|_| line.depot.pop(slot));
-        if let (Some(lane), None) = (lane, batch)
-            && !slot.is_small()
-        {
-            line.depot.note_miss(lane.name());
-        }
-        if let (Some(lane), Some(batch)) = (lane, batch) {
-            // SAFETY: whoever takes a batch out owns it.
-            let fits = unsafe { batch.as_ref() }.bytes() == bytes;
-            // SAFETY: the lane is this thread's, which is not within it.
-            let found = fits.then(|| unsafe {
-                lane.with(|content| {
-                    content
-                        .fill(slot, bytes, batch)
-                        .then(|| content.pop(slot, bytes))
-                })
+        if let Some(lane) = lane {
+            // A look first: without a batch there is no reason to enter the lane.
+            let found = line.depot.has(slot).then(|| {
+                let take = |content: &mut Content| self.take_batch(content, (slot, bytes), lane);
+                // SAFETY: the lane is this thread's, which is not within it.
+                unsafe { lane.with(take) }
             });
-            match found.flatten() {
-                Some(Some(piece)) => return Ok(piece),
-                Some(None) => {}
-                // Another size, or the lane has been filled meanwhile.
-                None => self.central.lock().put_all(batch, line.stamp()),
+            match found {
+                Some(Batch::Piece(piece)) => return Ok(piece),
+                Some(Batch::Strange(_)) => {}
+                Some(Batch::Nothing) | None if slot.is_small() => {}
+                Some(Batch::Nothing) | None => line.depot.note_miss(lane.name()),
             }
         }
         if !slot.is_small() {
@@ -241,6 +231,8 @@ impl Pool {
             self.central
                 .lock()
                 .add_slab(Arc::as_ptr(self), (block, was), what, (line.index, now));
+            // Others may have looked for its slots already.
+            self.note(lane, |flow, put| put(&flow.moves, 1));
         }
         if let Some(piece) = self.take_slots((slot, bytes), lane, line, true) {
             return Ok(piece);
@@ -248,67 +240,77 @@ impl Pool {
         self.take_block(ask, lane, line, stream, slot)
     }
 
-    /// A slot of the slabs, and some more for the magazine.
+    /// A batch of the lane's depot, within the lane; one that the lane cannot have is the heap's
+    /// after this.
+    fn take_batch(&self, content: &mut Content, what: (Slot, u64), lane: &Lane) -> Batch {
+        let line = &lane.line;
+        let note = || add(&lane.flow.moves, 1);
+        let batch = content.take_batch(&line.depot, what, note);
+        if let Batch::Strange(batch) = batch {
+            self.central.lock().put_all(batch, line.stamp());
+        }
+        batch
+    }
+
+    /// A slot of the slabs, and some more for the magazine: within the lane, so that whoever looks
+    /// for memory waits until they are there.
     fn take_slots(
         self: &Arc<Self>,
-        (slot, bytes): (Slot, u64),
+        what: (Slot, u64),
         lane: Option<&Lane>,
         line: &Line,
         others: bool,
     ) -> Option<NonNull<Header>> {
-        let want = if lane.is_some() {
-            capacity(bytes) / 2
-        } else {
-            1
+        let find = |central: &mut Central, found: &mut Found, want| {
+            self.find_slots(central, (what, want), line, others, found);
         };
-        let mut found = [None; MOST_PIECES];
-        let mut count = 0;
-        let mut give = |piece| {
-            found[count] = Some(piece);
-            count += 1;
+        let Some(lane) = lane else {
+            let mut found = Found::NOTHING;
+            find(&mut self.central.lock(), &mut found, 1);
+            return found.all().next();
         };
-        {
-            let central = &mut *self.central.lock();
-            let (slabs, heap) = (&mut central.slabs, &mut central.heap);
-            let mut taken = slabs.take(heap, slot, line.index, want, &mut give);
-            if taken == 0 {
-                // A slab of memory that is mapped already.
-                let slab = Want {
-                    bytes: Central::slab_bytes(bytes),
-                    align: GRANULE,
-                    stream: line.index,
-                };
-                if let Some(from) = central.ready(slab) {
-                    let now = line.stamp();
-                    let what = (slot, bytes);
-                    central.add_slab(Arc::as_ptr(self), from, what, (line.index, now));
-                    let (slabs, heap) = (&mut central.slabs, &central.heap);
-                    taken = slabs.take(heap, slot, line.index, want, &mut give);
-                } else if others {
-                    let (slabs, heap) = (&mut central.slabs, &central.heap);
-                    taken = slabs.take_from_others(heap, slot, line.index, 1, &mut give);
-                }
-            }
-            debug_assert!(taken <= want);
-        }
-        let mut found = found.into_iter().flatten();
-        let first = found.next()?;
-        if let Some(lane) = lane {
-            // SAFETY: the lane is this thread's, which is not within it.
-            let left = unsafe {
-                lane.with(|content| {
-                    found
-                        .filter(|&piece| !content.push(slot, bytes, piece))
-                        .collect::<Vec<_>>()
-                })
+        let refill = |content: &mut Content| {
+            let want = capacity(what.1) / 2;
+            let find = |central: &mut Central, found: &mut Found| find(central, found, want);
+            let put = |central: &mut Central, piece| central.put(piece, line.stamp());
+            let note = || add(&lane.flow.moves, 1);
+            content.refill(what, &self.central, (find, put), note)
+        };
+        // SAFETY: the lane is this thread's, which is not within it.
+        unsafe { lane.with(refill) }
+    }
+
+    /// Up to so many slots of the slabs.
+    fn find_slots(
+        self: &Arc<Self>,
+        central: &mut Central,
+        ((slot, bytes), want): ((Slot, u64), u32),
+        line: &Line,
+        others: bool,
+        found: &mut Found,
+    ) {
+        let mut give = |piece| found.push(piece);
+        let (slabs, heap) = (&mut central.slabs, &mut central.heap);
+        let mut taken = slabs.take(heap, slot, line.index, want, &mut give);
+        if taken == 0 {
+            // A slab of memory that is mapped already.
+            let slab = Want {
+                bytes: Central::slab_bytes(bytes),
+                align: GRANULE,
+                stream: line.index,
             };
-            if !left.is_empty() {
-                let stamp = line.stamp();
-                let mut central = self.central.lock();
-                left.into_iter().for_each(|piece| central.put(piece, stamp));
+            if let Some(from) = central.ready(slab) {
+                let now = line.stamp();
+                let what = (slot, bytes);
+                central.add_slab(Arc::as_ptr(self), from, what, (line.index, now));
+                let (slabs, heap) = (&mut central.slabs, &central.heap);
+                taken = slabs.take(heap, slot, line.index, want, &mut give);
+            } else if others {
+                let (slabs, heap) = (&mut central.slabs, &central.heap);
+                taken = slabs.take_from_others(heap, slot, line.index, 1, &mut give);
             }
         }
-        Some(first)
+        debug_assert!(taken <= want);
     }
 
     /// A block of the heap, by whatever it takes.
@@ -363,9 +365,8 @@ impl Pool {
         line: &Line,
         slot: Slot,
     ) -> Option<NonNull<Header>> {
-        for batch in line.depot.drain_exact() {
-            self.central.lock().put_all(batch, line.stamp());
-        }
+        let give = |central: &mut Central, batch| central.put_all(batch, line.stamp());
+        line.depot.give_exact(&self.central, give);
         match lane {
             // SAFETY: the lane is this thread's, which is not within it.
             Some(lane) => unsafe { lane.with(|content| self.place_in(content, want, line, slot)) },

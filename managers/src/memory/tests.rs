@@ -251,3 +251,71 @@ fn a_child_takes_no_lock_for_a_name_or_a_callback() {
     drop((pool, stream));
     bench.check_empty();
 }
+
+// Without it a request would be refused although memory that nobody uses has just gone into the
+// lane of another thread, which the request has looked through before.
+#[test]
+fn what_goes_into_a_lane_is_a_sign() {
+    let bench = Bench::new();
+    let (pool, stream) = (bench.pool(1, Source::Best), bench.stream());
+    let signs = || pool.pool().signs();
+    let allocate = || pool.allocate_raw(256, 1, &stream).unwrap();
+    // The lane has 16 at a time of the 64 of a slab.
+    let mut blocks: Vec<_> = std::iter::repeat_with(allocate).take(16).collect();
+    let before = signs();
+    blocks.push(allocate());
+    assert_ne!(signs(), before, "out of the slabs");
+    let before = signs();
+    blocks.extend(std::iter::repeat_with(allocate).take(15));
+    assert_eq!(signs(), before, "a hit is none");
+    blocks.extend(std::iter::repeat_with(allocate).take(16));
+    // The lane has room for 32; the others go to the depot.
+    blocks.drain(..).for_each(|block| free(block, &stream));
+    let before = signs();
+    blocks.extend(std::iter::repeat_with(allocate).take(32));
+    assert_eq!(signs(), before, "a hit is none");
+    blocks.push(allocate());
+    assert_ne!(signs(), before, "out of a depot");
+    blocks.drain(..).for_each(|block| free(block, &stream));
+    drop((pool, stream));
+    bench.check_empty();
+}
+
+// Without it a request would be refused while another thread has what waited in a depot in its
+// hands, on the way to the heap.
+#[test]
+fn nobody_has_what_goes_from_a_depot_to_the_heap_in_its_hands() {
+    let gives: [fn(&MemoryPool, &Stream); 2] = [
+        |pool, stream| free(pool.allocate_raw(5 << 20, 1, stream).unwrap(), stream),
+        |pool, _| assert!(pool.trim().is_ok()),
+    ];
+    for give in gives {
+        let bench = Bench::new();
+        let (pool, stream) = (bench.pool(32, Source::Best), bench.stream());
+        let allocate = || pool.allocate_raw(1 << 20, 1, &stream).unwrap();
+        let blocks: Vec<_> = std::iter::repeat_with(allocate).take(32).collect();
+        blocks.into_iter().for_each(|block| free(block, &stream));
+        // Half of them is in the lane.
+        let blocks: Vec<_> = std::iter::repeat_with(allocate).take(16).collect();
+        let line = Arc::clone(&pool.pool().all_lines()[0]);
+        assert!(line.depot.has_exact());
+        std::thread::scope(|scope| {
+            let central = pool.pool().central.lock();
+            let (is_there, there) = mpsc::channel();
+            let (pool, stream) = (&pool, &stream);
+            scope.spawn(move || {
+                is_there.send(()).unwrap();
+                give(pool, stream);
+            });
+            there.recv().unwrap();
+            // Time to take something in its hands.
+            std::thread::sleep(Duration::from_millis(50));
+            assert!(line.depot.has_exact());
+            drop(central);
+        });
+        assert!(!line.depot.has_exact());
+        blocks.into_iter().for_each(|block| free(block, &stream));
+        drop((line, pool, stream));
+        bench.check_empty();
+    }
+}

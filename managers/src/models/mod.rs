@@ -17,6 +17,7 @@ mod driver;
 mod latch;
 mod launches;
 mod managers;
+mod moves;
 mod names;
 mod policy;
 mod pool;

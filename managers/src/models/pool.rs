@@ -58,7 +58,7 @@ impl Depot {
     }
 
     fn pop(&self) -> bool {
-        let Some(piece) = self.shelf.pop() else {
+        let Some(piece) = self.shelf.pop(|| ()) else {
             return false;
         };
         // SAFETY: the pieces are the depot's, which is there.

@@ -1,0 +1,204 @@
+//! What moves between a lane, a depot and the heap, beside who looks for memory: whoever does has
+//! found it, or sees that it is worth another search, and finds it then.
+
+use std::ptr::{self, NonNull};
+use std::sync::{Arc as StdArc, Weak};
+
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::thread;
+
+use super::managers::{close, managers};
+use super::model;
+use crate::memory::classes::Slot;
+use crate::memory::depot::Depot;
+use crate::memory::header::{Header, Home};
+use crate::memory::lane::Lane;
+use crate::memory::line::Line;
+use crate::memory::magazine::{Batch, Content, Found};
+use crate::memory::short::Short;
+use crate::stream::StreamConfig;
+
+const BYTES: u64 = 256;
+
+fn slot() -> (Slot, u64) {
+    Slot::of(BYTES).unwrap()
+}
+
+/// Two pieces, chained.
+fn batch() -> Box<[Header]> {
+    let header = || {
+        let header = Header::new(ptr::null());
+        let (slot, bytes) = slot();
+        header.begin(0, bytes, slot, Home::Nowhere);
+        header
+    };
+    let pieces: Box<[Header]> = [header(), header()].into();
+    pieces[0].next.set(&raw const pieces[1]);
+    pieces[0].batch.set(2);
+    pieces
+}
+
+/// How many pieces a chain has.
+fn count(batch: NonNull<Header>) -> usize {
+    // SAFETY: the pieces are there to the end of the run, and the batch is the caller's.
+    std::iter::successors(Some(batch), |piece| {
+        NonNull::new(unsafe { piece.as_ref() }.next.get().cast_mut())
+    })
+    .count()
+}
+
+/// The memory of a pool: two pieces, somewhere.
+struct Pool {
+    lane: Lane,
+    line: StdArc<Line>,
+    /// What is in the heap, chained.
+    heap: Short<Option<NonNull<Header>>>,
+    moves: AtomicU64,
+    pieces: Box<[Header]>,
+}
+
+// SAFETY: headers are used by whoever owns the piece.
+unsafe impl Sync for Pool {}
+// SAFETY: as above.
+unsafe impl Send for Pool {}
+
+impl Pool {
+    fn new(line: &StdArc<Line>) -> Arc<Self> {
+        Arc::new(Self {
+            lane: Lane::new(Weak::new(), line),
+            line: StdArc::clone(line),
+            heap: Short::new(None),
+            moves: AtomicU64::new(0),
+            pieces: batch(),
+        })
+    }
+
+    fn first(&self) -> NonNull<Header> {
+        NonNull::from(&self.pieces[0])
+    }
+
+    fn depot(&self) -> &Depot {
+        &self.line.depot
+    }
+
+    /// As the counter of a lane, which its owner alone writes.
+    fn note(&self) {
+        let before = self.moves.load(Ordering::Relaxed);
+        self.moves.store(before + 1, Ordering::Relaxed);
+    }
+
+    fn moves(&self) -> u64 {
+        self.moves.load(Ordering::Relaxed)
+    }
+
+    /// A search: how many pieces nobody had.
+    fn search(&self) -> usize {
+        let mut found = 0;
+        self.lane.drain(|batch, _| found += count(batch));
+        self.depot().give(slot().0, &self.heap, &mut |heap, batch| {
+            *heap = Some(batch);
+        });
+        found + self.heap.lock().take().map_or(0, count)
+    }
+
+    /// Searches until nothing has moved meanwhile, beside an owner who takes one piece.
+    fn search_all(&self) -> usize {
+        let mut found = 0;
+        loop {
+            let before = self.moves();
+            found += self.search();
+            if self.moves() == before {
+                return found;
+            }
+        }
+    }
+}
+
+/// What the owner of a lane takes, beside somebody who looks for memory.
+fn beside_a_search(
+    outcomes: &[&'static str],
+    set_up: fn(&Pool),
+    take: fn(&Pool, &mut Content) -> bool,
+) {
+    model(outcomes, move |seen| {
+        let managers = managers();
+        let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
+        let line = StdArc::new(Line::new(1, stream.clock()));
+        let pool = Pool::new(&line);
+        set_up(&pool);
+        let owner = thread::spawn({
+            let pool = pool.clone();
+            // SAFETY: this thread is the owner.
+            move || unsafe { pool.lane.with(|content| take(&pool, content)) }
+        });
+        let found = pool.search_all();
+        let taken = owner.join().unwrap();
+        // Before that either came first: then the other found nothing of it.
+        assert!(found == if taken { 1 } else { 2 }, "{found} found");
+        seen.note(if taken { "taken" } else { "all found" });
+        drop((pool, line, stream));
+        close(managers);
+    });
+}
+
+fn fill_depot(pool: &Pool) {
+    let (slot, bytes) = slot();
+    pool.depot().push(slot, bytes, pool.first(), 1).unwrap();
+}
+
+// Without it a request would be refused while what it misses goes from a depot into a lane.
+#[test]
+fn a_batch_that_goes_into_a_lane_is_found() {
+    let take =
+        |pool: &Pool, content: &mut Content| match content
+            .take_batch(pool.depot(), slot(), || pool.note())
+        {
+            Batch::Piece(_) => true,
+            Batch::Strange(_) => panic!("there is room for it"),
+            Batch::Nothing => false,
+        };
+    beside_a_search(&["all found", "taken"], fill_depot, take);
+}
+
+// Without it a request would be refused while slots go from the slabs into a lane.
+#[test]
+fn slots_that_go_into_a_lane_are_found() {
+    let set_up = |pool: &Pool| *pool.heap.lock() = Some(pool.first());
+    let take = |pool: &Pool, content: &mut Content| {
+        let find = |heap: &mut Option<NonNull<Header>>, found: &mut Found| {
+            if heap.take().is_some() {
+                pool.pieces.iter().for_each(|it| found.push(it.into()));
+            }
+        };
+        let put = |_: &mut _, _| panic!("there is room for it");
+        let refilled = content.refill(slot(), &pool.heap, (find, put), || pool.note());
+        refilled.is_some()
+    };
+    beside_a_search(&["all found", "taken"], set_up, take);
+}
+
+// Without it a request would be refused while somebody gives a depot's batch back to the heap.
+#[test]
+fn a_batch_that_goes_into_the_heap_is_found() {
+    model(&["found"], |seen| {
+        let managers = managers();
+        let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
+        let line = StdArc::new(Line::new(1, stream.clock()));
+        let pool = Pool::new(&line);
+        fill_depot(&pool);
+        let other = thread::spawn({
+            let pool = pool.clone();
+            move || {
+                pool.depot().give(slot().0, &pool.heap, &mut |heap, batch| {
+                    *heap = Some(batch);
+                });
+            }
+        });
+        assert_eq!(pool.search_all(), 2);
+        seen.note("found");
+        other.join().unwrap();
+        drop((pool, line, stream));
+        close(managers);
+    });
+}
