@@ -128,6 +128,8 @@ impl Drop for GraphMemory {
     fn drop(&mut self) {
         let pool = self.pool.pool();
         if pool.core.not_forked().is_err() {
+            // As `Pool::close`.
+            let _for_ever = Arc::into_raw(Arc::clone(&self.graph.memory));
             return;
         }
         pool.close_graph(&self.graph);

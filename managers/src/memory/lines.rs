@@ -206,6 +206,9 @@ impl Pool {
     /// The last handle is gone. The pool lives on as long as somebody has a piece of it.
     pub(super) fn close(self: &Arc<Self>) {
         if self.core.not_forked().is_err() {
+            // Whether somebody has a piece the child cannot see: another thread may have left a
+            // lock taken.
+            let _for_ever = Arc::into_raw(Arc::clone(self));
             return;
         }
         // Before this handle goes: else the pool could end on a thread that just ends.

@@ -108,3 +108,39 @@ fn a_child_is_refused_and_may_drop_everything() {
         bench.finish();
     }
 }
+
+// Without it a block in a child would go to a pool that is gone, when that was dropped first.
+#[test]
+fn a_child_may_drop_pools_before_their_blocks() {
+    for backing in [Backing::Pages, Backing::Chunks] {
+        let bench = Bench::new(backing);
+        let stream = bench.stream();
+        for (bytes, in_graph) in [(100, false), (5 << 20, false), (100, true), (5 << 20, true)] {
+            let pool = bench.pool(64 << 20);
+            let memory = in_graph.then(|| pool.graph_memory(&stream).unwrap());
+            let mut buffer = Some(pool.allocate::<u8>(bytes, &stream).unwrap());
+            if let Some(memory) = &memory {
+                memory.end();
+            }
+            let mut handles = Some((pool, memory));
+            // SAFETY: the child runs this thread's code alone, and leaves without running
+            // anything else.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                // SAFETY: takes no pointers; a child that hangs is ended.
+                unsafe { libc::alarm(20) };
+                drop(handles.take());
+                drop(buffer.take());
+                // SAFETY: ends the child at once.
+                unsafe { libc::_exit(0) };
+            }
+            let mut status = -1;
+            // SAFETY: `status` outlives the call.
+            let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+            assert_eq!((waited, status), (child, 0), "{bytes} bytes, {in_graph}");
+            drop((handles, buffer));
+        }
+        drop(stream);
+        bench.finish();
+    }
+}
