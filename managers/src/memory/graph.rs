@@ -170,7 +170,7 @@ pub(super) struct Graph {
     /// Where its requests go.
     memory: Arc<Pool>,
     /// Pieces of the surrounding pool; `None` once they have gone back.
-    held: Mutex<Option<Vec<Held>>>,
+    held: Arc<Mutex<Option<Vec<Held>>>>,
     open: AtomicBool,
 }
 
@@ -188,16 +188,30 @@ impl Graphs {
         self.count.load(Ordering::Relaxed) != 0
     }
 
-    fn of(&self, stream: u64) -> Option<Arc<Graph>> {
+    /// What of the graph of a stream is asked for. Nobody has the graph itself but its value: its
+    /// memory would end with whoever lets it go last.
+    fn of<R>(&self, stream: u64, get: impl FnOnce(&Graph) -> R) -> Option<R> {
         let open = lock(&self.open);
         let mut open = open.iter();
-        open.find(|graph| graph.line.serial() == stream).cloned()
+        open.find(|graph| graph.line.serial() == stream)
+            .map(|graph| get(graph))
     }
 
-    /// Where the requests of a stream go, if not to the pool itself.
+    /// Where the requests of a stream go, if not to the pool itself. Under the lock of the lanes:
+    /// until that is given back the graph's value is there.
     #[cold]
     pub(super) fn memory_of(&self, stream: u64) -> Option<Arc<Pool>> {
-        self.of(stream).map(|graph| Arc::clone(&graph.memory))
+        self.of(stream, |graph| Arc::clone(&graph.memory))
+    }
+
+    /// As `memory_of`, for a request, which may outlast the value: it counts as a piece until it
+    /// leaves.
+    #[cold]
+    pub(super) fn enter(&self, stream: u64) -> Option<Arc<Pool>> {
+        self.of(stream, |graph| {
+            graph.memory.keep.enter();
+            Arc::clone(&graph.memory)
+        })
     }
 }
 
@@ -214,7 +228,7 @@ impl Pool {
         let graph = Arc::new(Graph {
             line,
             memory,
-            held: Mutex::new(Some(Vec::new())),
+            held: Arc::new(Mutex::new(Some(Vec::new()))),
             open: AtomicBool::new(true),
         });
         let lanes = lock(&self.lanes);
@@ -265,17 +279,18 @@ impl Pool {
         stream: &Stream,
         site: CallSite,
     ) -> bool {
-        let Some(graph) = self.graphs.of(stream.serial()) else {
+        let get = |graph: &Graph| (Arc::clone(&graph.held), Arc::clone(&graph.line));
+        let Some((held, line)) = self.graphs.of(stream.serial(), get) else {
             return false;
         };
         // To the end: what is put in after the last look would never come back.
-        let mut held = lock(&graph.held);
+        let mut held = lock(&held);
         let Some(held) = held.as_mut() else {
             return false;
         };
         // SAFETY: the piece is the caller's, who gives it away.
         let header = unsafe { piece.as_ref() };
-        let from = (graph.line.serial(), graph.line.stamp());
+        let from = (line.serial(), line.stamp());
         self.note_put(header, Action::Free, from, site);
         {
             // Who names buffers has the lock.

@@ -5,24 +5,37 @@
 
 use std::sync::PoisonError;
 
-use crate::sync::{AtomicBool, Mutex, Ordering};
+use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering};
 
 pub(crate) struct Keep<T> {
     closed: AtomicBool,
-    kept: Mutex<Option<T>>,
+    held: Mutex<Held<T>>,
+}
+
+struct Held<T> {
+    owner: Option<T>,
+    /// Under way, of those who are no handles.
+    requests: usize,
 }
 
 impl<T> Keep<T> {
     pub(crate) fn new() -> Self {
         Self {
             closed: AtomicBool::new(false),
-            kept: Mutex::new(None),
+            held: Mutex::new(Held {
+                owner: None,
+                requests: 0,
+            }),
         }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held<T>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The last handle is gone.
     pub(crate) fn close(&self) {
-        // Relaxed: the locks of the lanes and of the pieces order it.
+        // Relaxed: the locks of the lanes, of the pieces and of what is held order it.
         self.closed.store(true, Ordering::Relaxed);
     }
 
@@ -31,28 +44,36 @@ impl<T> Keep<T> {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// After `close`: holds the owner unless all pieces are back, as `is_over` finds under the
-    /// lock under which pieces come back.
-    pub(crate) fn hold(&self, owner: T, is_over: impl Fn() -> bool) {
-        if is_over() {
-            return;
-        }
-        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(owner);
-        // The last one may have come back just before, and have found nothing to let go.
-        if !mutant!("keep_looks_once") && is_over() {
-            drop(self.take());
+    /// Before `close`: a request of somebody who is no handle, and whom `close` does not wait for.
+    /// Until `leave` it counts as a piece: it may get one, or fail with one in hand.
+    pub(crate) fn enter(&self) {
+        if !mutant!("keep_forgets_who_is_late") {
+            self.held().requests += 1;
         }
     }
 
-    /// After a piece was taken by somebody who is no handle, and whom `close` did not wait for: as
-    /// `hold`, if it is closed by now. Pieces are taken under the lock that `is_over` looks under,
-    /// so either `hold` has seen the piece or this sees that it is closed.
-    pub(crate) fn hold_late(&self, owner: &T, is_over: impl Fn() -> bool)
-    where
-        T: Clone,
-    {
-        if self.is_closed() && !mutant!("keep_forgets_who_is_late") {
-            self.hold(owner.clone(), is_over);
+    /// After `enter`, and what came of it: as `let_go`.
+    #[must_use]
+    pub(crate) fn leave(&self, is_over: impl Fn() -> bool) -> Option<T> {
+        let mut held = self.held();
+        held.requests = held.requests.saturating_sub(1);
+        drop(held);
+        if mutant!("keep_takes_no_leave") {
+            return None;
+        }
+        self.let_go(is_over)
+    }
+
+    /// After `close`: holds the owner unless all pieces are back, as `is_over` finds under the
+    /// lock under which pieces come back. Else drops it.
+    pub(crate) fn hold(&self, owner: T, is_over: impl Fn() -> bool) {
+        if self.are_all_back(&is_over) {
+            return;
+        }
+        self.held().owner = Some(owner);
+        // The last one may have come back just before, and have found nothing to let go.
+        if !mutant!("keep_looks_once") && self.are_all_back(&is_over) {
+            drop(self.take());
         }
     }
 
@@ -60,13 +81,16 @@ impl<T> Keep<T> {
     /// has done with the owner, and has no locks.
     #[must_use]
     pub(crate) fn let_go(&self, is_over: impl Fn() -> bool) -> Option<T> {
-        (self.is_closed() && is_over()).then(|| self.take())?
+        (self.is_closed() && self.are_all_back(&is_over)).then(|| self.take())?
+    }
+
+    /// In this order: a request may leave a piece, and nobody else takes one any more.
+    fn are_all_back(&self, is_over: impl Fn() -> bool) -> bool {
+        let requests = self.held().requests;
+        requests == 0 && is_over()
     }
 
     fn take(&self) -> Option<T> {
-        self.kept
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.held().owner.take()
     }
 }

@@ -89,15 +89,15 @@ impl Pool {
         stream: &Stream,
     ) -> Result<NonNull<Header>> {
         if self.graphs.is_any()
-            && let Some(memory) = self.graphs.memory_of(stream.serial())
+            && let Some(memory) = self.graphs.enter(stream.serial())
         {
             let taken = memory.take(ask, stream);
-            // The graph's memory may have been dropped meanwhile: then nobody but the piece is left,
-            // and what a thread was about to keep for later it has put into a closed lane.
+            // The graph's memory may have been dropped meanwhile: then what a thread was about to
+            // keep for later it has put into a closed lane, and the memory goes with the last piece.
             if memory.is_closed() {
                 memory.drain();
             }
-            memory.keep.hold_late(&memory, || memory.is_over());
+            drop(memory.keep.leave(|| memory.is_over()));
             return taken;
         }
         self.shed_at(ask.bytes);

@@ -14,6 +14,7 @@ mod clock;
 mod current;
 mod demand;
 mod driver;
+mod ends;
 mod latch;
 mod launches;
 mod managers;

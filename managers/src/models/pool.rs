@@ -2,7 +2,6 @@
 //! and the end.
 
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc as StdArc, Weak};
 
 use cupola_core::Budget;
@@ -324,62 +323,5 @@ fn a_pool_goes_with_its_last_handle_or_its_last_piece() {
         drop(pool);
         let let_go = other.join().unwrap();
         seen.note(if let_go { "let go" } else { "over" });
-    });
-}
-
-/// A pool of one piece that says when it goes.
-struct Told {
-    keep: Keep<Arc<Self>>,
-    pieces: Short<u32>,
-    gone: StdArc<AtomicBool>,
-}
-
-impl Told {
-    fn is_over(&self) -> bool {
-        *self.pieces.lock() == 0
-    }
-}
-
-impl Drop for Told {
-    fn drop(&mut self) {
-        self.gone.store(true, Ordering::Relaxed);
-    }
-}
-
-// Without it a piece that somebody takes of a graph's memory while that is dropped would be one of
-// a pool that is gone.
-#[test]
-fn a_piece_taken_late_keeps_its_pool() {
-    model(&["kept"], |seen| {
-        let gone = StdArc::new(AtomicBool::new(false));
-        let pool = Arc::new(Told {
-            keep: Keep::new(),
-            pieces: Short::new(0),
-            gone: StdArc::clone(&gone),
-        });
-        let other = thread::spawn({
-            let (pool, gone) = (pool.clone(), StdArc::clone(&gone));
-            move || {
-                *pool.pieces.lock() += 1;
-                pool.keep.hold_late(&pool, || pool.is_over());
-                // What the piece knows of it.
-                let known = ptr::from_ref(&*pool) as usize;
-                drop(pool);
-                (!gone.load(Ordering::Relaxed)).then_some(known)
-            }
-        });
-        pool.keep.close();
-        pool.keep.hold(pool.clone(), || pool.is_over());
-        drop(pool);
-        let known = other.join().unwrap().expect("the pool is gone");
-        assert!(!gone.load(Ordering::Relaxed));
-        // SAFETY: it is there, as was just seen, until its last piece is back.
-        let pool = unsafe { &*(known as *const Told) };
-        *pool.pieces.lock() -= 1;
-        let last = pool.keep.let_go(|| pool.is_over());
-        assert!(last.is_some());
-        drop(last);
-        assert!(gone.load(Ordering::Relaxed));
-        seen.note("kept");
     });
 }

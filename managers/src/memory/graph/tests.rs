@@ -321,3 +321,29 @@ fn a_late_request_leaves_nothing_in_a_closed_lane() {
     assert!(inner.upgrade().is_none(), "something is left");
     bench.end();
 }
+
+// Without it a request that had pages on their way when its graph's memory was dropped, and then
+// failed, would leave that memory and its pool to themselves for ever.
+#[test]
+fn a_late_request_that_fails_keeps_nothing() {
+    let [config, _] = configs();
+    let bench = Bench::new(config);
+    let memory = bench.pool.graph_memory(&bench.stream).unwrap();
+    let inner = Arc::downgrade(&memory.graph.memory);
+    bench.table.reset();
+    let create = id::cuMemCreate;
+    bench.table.delay(create, 1, Duration::from_millis(200));
+    let full = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+    bench.table.fail_from(create, 2, full);
+    std::thread::scope(|scope| {
+        let late = scope.spawn(|| bench.pool.allocate_raw(8 * MIB, 1, &bench.stream).is_err());
+        while bench.table.count(create) == 0 {
+            std::thread::yield_now();
+        }
+        drop(memory);
+        assert!(late.join().unwrap());
+    });
+    bench.table.reset();
+    assert!(inner.upgrade().is_none(), "something is left");
+    bench.end();
+}
