@@ -45,6 +45,7 @@ mod error;
 pub mod event;
 mod execution;
 mod gate;
+mod guests;
 mod lifecycle;
 pub mod memory;
 #[cfg(all(test, loom))]

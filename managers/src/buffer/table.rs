@@ -7,13 +7,14 @@
 use std::fmt;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cupola_core::{Handle, tag};
 
 use super::{BufferHandle, BufferInfo};
 use crate::context::ContextCore;
 use crate::error::{Error, Result};
+use crate::guests::{Guest, Host};
 use crate::lifecycle::ManagerStats;
 use crate::memory::{Header, Pool};
 use crate::registry::{Registry, Seat};
@@ -23,7 +24,7 @@ use crate::stream::StreamsConfig;
 pub(crate) struct BufferTable {
     core: Arc<ContextCore>,
     names: Registry<BufferEntry, tag::Buffer>,
-    pools: Mutex<Vec<Weak<Pool>>>,
+    pools: Mutex<Vec<Host<Pool>>>,
     /// No buffers are to be had any more.
     closing: AtomicBool,
     /// There may be fewer buffers than the table has room for: each takes a seat.
@@ -84,8 +85,8 @@ impl BufferTable {
     /// A pool whose buffers are of this context.
     pub(crate) fn enter(&self, pool: &Arc<Pool>) {
         let mut pools = self.lock();
-        pools.retain(|pool| pool.strong_count() > 0);
-        pools.push(Arc::downgrade(pool));
+        pools.retain(Host::is_there);
+        pools.push(pool.host());
     }
 
     /// A pool ends that has made so many buffers.
@@ -93,16 +94,17 @@ impl BufferTable {
         self.made.fetch_add(made, Ordering::Relaxed);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Pool>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Host<Pool>>> {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// None in a fork: another thread may have left this lock taken, or a pool's.
-    fn pools(&self) -> Vec<Arc<Pool>> {
-        if self.core.not_forked().is_err() {
-            return Vec::new();
-        }
-        self.lock().iter().filter_map(Weak::upgrade).collect()
+    /// One after the other, but for those that end. None in a fork: another thread may have left
+    /// this lock taken, or a pool's.
+    fn pools(&self) -> impl Iterator<Item = Guest<Pool>> + use<> {
+        let is_here = self.core.not_forked().is_ok();
+        let pools = is_here.then(|| self.lock().clone());
+        let pools = pools.into_iter().flatten();
+        pools.filter_map(|pool| pool.enter())
     }
 
     /// The handle of a buffer that is alive; one that is stale when the manager was shut down
@@ -174,8 +176,7 @@ impl BufferTable {
 
     /// Buffers that are alive.
     pub(super) fn live(&self) -> usize {
-        let pools = self.pools();
-        let alive = pools.iter().map(|pool| pool.buffers_alive()).sum();
+        let alive = self.pools().map(|pool| pool.buffers_alive()).sum();
         self.peak.fetch_max(alive, Ordering::Relaxed);
         alive
     }
@@ -184,8 +185,7 @@ impl BufferTable {
     fn created(&self) -> u64 {
         // Before the pools are looked at: one that ends meanwhile is not counted twice.
         let ended = self.made.load(Ordering::Relaxed);
-        let pools = self.pools();
-        let made: u64 = pools.iter().map(|pool| pool.buffers_made()).sum();
+        let made: u64 = self.pools().map(|pool| pool.buffers_made()).sum();
         let created = self.created.fetch_max(ended + made, Ordering::Relaxed);
         created.max(ended + made)
     }

@@ -9,6 +9,7 @@ use cupola_sys::driver::{CUcontext, CUdevice};
 use super::fork::Origin;
 use super::{ContextCore, ContextKind};
 use crate::error::{Cause, PoisonPolicy};
+use crate::guests::Host;
 use crate::sync::{Mutex, MutexGuard, OnceLock};
 
 /// What is counted.
@@ -46,7 +47,7 @@ pub(crate) trait Holds: Send + Sync {
 /// Counts of driver objects that are alive.
 pub(crate) struct Ledger {
     counts: [AtomicU64; KINDS],
-    pools: Mutex<Vec<Weak<dyn Holds>>>,
+    pools: Mutex<Vec<Host<dyn Holds>>>,
     /// The contexts that are alive, by the address of the driver's.
     contexts: Mutex<Vec<Known>>,
     /// What happens when one of them is lost, unless it has a policy of its own.
@@ -115,9 +116,9 @@ impl Ledger {
     }
 
     /// Counts the buffers of this one, as long as it is there.
-    pub(crate) fn watch(&self, pool: Weak<dyn Holds>) {
+    pub(crate) fn watch(&self, pool: Host<dyn Holds>) {
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        pools.retain(|pool| pool.strong_count() > 0);
+        pools.retain(Host::is_there);
         pools.push(pool);
     }
 
@@ -126,13 +127,14 @@ impl Ledger {
             // Another thread may have held a lock at the fork.
             return (0, 0);
         }
-        // Whoever lets one go may be the last: after the lock.
-        let pools: Vec<_> = {
+        let pools = {
             let pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-            pools.iter().filter_map(Weak::upgrade).collect()
+            pools.clone()
         };
         let sum = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
-        pools.iter().map(|pool| pool.buffers()).fold((0, 0), sum)
+        // Those that end have none.
+        let there = pools.iter().filter_map(Host::enter);
+        there.map(|pool| pool.buffers()).fold((0, 0), sum)
     }
 
     pub(crate) fn add(&self, kind: Kind, count: u64) {

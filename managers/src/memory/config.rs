@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cupola_core::{Budget, Pressure};
 
 use super::pool::Pool;
+use crate::guests::Host;
 
 /// How a pool is made.
 #[derive(Clone, Debug)]
@@ -85,7 +86,9 @@ struct Shared {
     budget: Budget,
     /// How often there was more room than before.
     changes: AtomicU64,
-    pools: Mutex<Vec<Weak<Pool>>>,
+    /// Pools that give all back, and can be asked for nothing any more.
+    ending: AtomicU64,
+    pools: Mutex<Vec<Host<Pool>>>,
 }
 
 impl DeviceLimit {
@@ -95,6 +98,7 @@ impl DeviceLimit {
         Self(Arc::new(Shared {
             budget: Budget::new(bytes),
             changes: AtomicU64::new(0),
+            ending: AtomicU64::new(0),
             pools: Mutex::default(),
         }))
     }
@@ -145,17 +149,19 @@ impl DeviceLimit {
 
     pub(super) fn enter(&self, pool: &Arc<Pool>) {
         let mut pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        pools.retain(|pool| pool.strong_count() > 0);
-        pools.push(Arc::downgrade(pool));
+        pools.retain(Host::is_there);
+        pools.push(pool.host());
     }
 
     /// The pools that share it, but for one.
-    pub(super) fn others(&self, pool: &Pool) -> Vec<Arc<Pool>> {
+    pub(super) fn others(&self, pool: &Pool) -> Vec<Host<Pool>> {
         let pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        let others = pools.iter().filter_map(Weak::upgrade);
-        others
-            .filter(|other| !std::ptr::eq(Arc::as_ptr(other), pool))
-            .collect()
+        let others = pools.iter().filter(|other| !other.is(pool));
+        others.cloned().collect()
+    }
+
+    pub(super) fn ending(&self) -> &AtomicU64 {
+        &self.0.ending
     }
 }
 

@@ -224,7 +224,7 @@ impl Pool {
     ) -> Result<GraphMemory> {
         self.core.healthy()?;
         let line = self.line(stream)?;
-        let memory = Self::within(self)?;
+        let memory = Self::within(pool)?;
         let graph = Arc::new(Graph {
             line,
             memory,

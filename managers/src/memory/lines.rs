@@ -11,6 +11,7 @@ use super::line::Line;
 use super::local;
 use super::pool::{Pool, count, lock};
 use super::stamp::StreamIndex;
+use super::teardown::Kept;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 
@@ -223,7 +224,7 @@ impl Pool {
             self.close_lane(lane);
         }
         self.drain_depots();
-        self.keep.hold(Arc::clone(self), || self.is_over());
+        self.keep.hold(Kept::new(self), || self.is_over());
     }
 
     #[inline]

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use cupola_core::Budget;
 
+use super::MemoryPool;
 use super::barrier::Barrier;
 use super::central::Central;
 use super::config::{PoolConfig, Source};
@@ -30,10 +31,12 @@ use super::names::Name;
 use super::pages::LEAST_PAGE;
 use super::short::Short;
 use super::signs::Changes;
+use super::teardown::Kept;
 use super::vmm::{Calls, Vmm};
 use crate::buffer::BufferTable;
 use crate::context::{ContextCore, Holds, Kind};
 use crate::error::Result;
+use crate::guests::{Guests, Host};
 use crate::stream::Stream;
 use crate::visits::Visits;
 
@@ -97,6 +100,8 @@ pub(crate) struct Pool {
     pub(super) budget: Arc<Budget>,
     /// Of a graph's memory: the pool that it shares the limit with.
     pub(super) parent: Option<Arc<Self>>,
+    /// Keeps that open: it ends after this.
+    _open: Option<MemoryPool>,
     pub(super) graphs: Graphs,
     pub(super) config: PoolConfig,
     pub(super) central: Short<Central>,
@@ -117,7 +122,9 @@ pub(crate) struct Pool {
     barrier: Barrier,
     pub(super) callback: Mutex<Option<Callback>>,
     /// Closed under the lock of the lanes.
-    pub(super) keep: Keep<Arc<Self>>,
+    pub(super) keep: Keep<Kept>,
+    /// Who borrows it for other pools, or for figures.
+    pub(super) guests: Guests,
 }
 
 // SAFETY: headers are touched by their owners only, and the lock of the central heap hands them
@@ -148,14 +155,14 @@ impl Pool {
 
     /// A pool that shares another's limit, and gives nothing up before its end.
     #[track_caller]
-    pub(super) fn within(parent: &Arc<Self>) -> Result<Arc<Self>> {
+    pub(super) fn within(open: &MemoryPool) -> Result<Arc<Self>> {
+        let parent = open.pool();
         let config = PoolConfig {
             history: 0,
             ..parent.config.clone()
         };
         let budget = Arc::clone(&parent.budget);
-        let above = Some(Arc::clone(parent));
-        Self::build(&parent.core, &parent.table, config, budget, above)
+        Self::build(&parent.core, &parent.table, config, budget, Some(open))
     }
 
     #[track_caller]
@@ -164,7 +171,7 @@ impl Pool {
         table: &Arc<BufferTable>,
         config: PoolConfig,
         budget: Arc<Budget>,
-        parent: Option<Arc<Self>>,
+        above: Option<&MemoryPool>,
     ) -> Result<Arc<Self>> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         core.healthy()?;
@@ -180,7 +187,8 @@ impl Pool {
             page: vmm.as_ref().map_or(LEAST_PAGE, Vmm::page),
             vmm,
             budget,
-            parent,
+            parent: above.map(|above| Arc::clone(above.pool())),
+            _open: above.cloned(),
             graphs: Graphs::default(),
             config,
             central: Short::new(Central::new()),
@@ -199,12 +207,18 @@ impl Pool {
             barrier: Barrier::of_process(),
             callback: Mutex::new(None),
             keep: Keep::new(),
+            guests: Guests::new(),
         });
         core.ledger().add(Kind::Pool, 1);
         let holds: Weak<dyn Holds> = Arc::<Self>::downgrade(&pool) as Weak<dyn Holds>;
-        core.ledger().watch(holds);
+        core.ledger().watch(Host::new(&pool.guests, holds));
         table.enter(&pool);
         Ok(pool)
+    }
+
+    /// How others find it, who are not to end it.
+    pub(crate) fn host(self: &Arc<Self>) -> Host<Self> {
+        Host::new(&self.guests, Arc::downgrade(self))
     }
 
     pub(crate) fn core(&self) -> &Arc<ContextCore> {

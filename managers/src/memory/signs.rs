@@ -4,12 +4,12 @@
 //! has seen itself. It is counted instead: a request that has found nothing searches again if
 //! the counts are not those from before its search.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::pool::{Pool, count};
 use crate::error::Result;
+use crate::guests::Guest;
 
 /// What has changed in a pool so far. Each is counted after it has happened.
 #[derive(Debug, Default)]
@@ -21,6 +21,8 @@ pub(super) struct Changes {
     /// Something was charged for a moment, for nothing: of no use to the pool itself, but others
     /// may have been refused by it.
     undone: AtomicU64,
+    /// Graphs' memories of the pool that give all back, and can be asked for nothing any more.
+    ending: AtomicU64,
 }
 
 fn note(counter: &AtomicU64) {
@@ -211,8 +213,7 @@ impl Pool {
     }
 
     pub(super) fn signs(&self) -> Signs {
-        let others = self.others();
-        let others = others.iter().map(|other| Sign::of(other, false));
+        let others = self.others().map(|other| Sign::of(&other, false));
         let shared = self.config.within.as_ref();
         Signs {
             of: std::iter::once(Sign::of(self, true))
@@ -222,17 +223,42 @@ impl Pool {
         }
     }
 
-    /// The pools that share a limit with this one. Whoever has them may be the one that they end
-    /// with, so nobody holds a lock meanwhile.
-    pub(super) fn others(&self) -> Vec<Arc<Self>> {
+    /// The pools that share a limit with this one, one after the other: those that do not end just
+    /// now. Nobody has a lock of this pool meanwhile.
+    pub(super) fn others(&self) -> impl Iterator<Item = Guest<Self>> + use<> {
         let shared = self.config.within.as_ref();
         let mut others = shared.map_or_else(Vec::new, |shared| shared.others(self));
         if let Some(parent) = &self.parent
-            && !others.iter().any(|other| Arc::ptr_eq(other, parent))
+            && !others.iter().any(|other| other.is(&raw const **parent))
         {
-            others.push(Arc::clone(parent));
+            others.push(parent.host());
         }
-        others
+        others.into_iter().filter_map(|other| other.enter())
+    }
+
+    /// What counts the pools that end, of the limits that this one is charged to.
+    fn endings(&self) -> impl Iterator<Item = &AtomicU64> {
+        let shared = self.config.within.as_ref();
+        let shared = shared.map(super::config::DeviceLimit::ending);
+        let own = self.parent.as_deref().unwrap_or(self);
+        shared.into_iter().chain([&own.changes.ending])
+    }
+
+    /// From now on nobody can ask this pool for memory; what it has is on its way back.
+    pub(super) fn note_ending(&self) {
+        if !mutant!("an_end_is_not_awaited") {
+            self.endings().for_each(note);
+        }
+    }
+
+    /// What it had is back, as far as it will ever be.
+    pub(super) fn note_ended(&self) {
+        if !mutant!("an_end_is_not_awaited") {
+            for ending in self.endings() {
+                // What came back comes before it.
+                ending.fetch_sub(1, Ordering::Release);
+            }
+        }
     }
 
     /// Waits on the host until a search may find more than the one that began with `before`, here
@@ -243,7 +269,9 @@ impl Pool {
         let spin = Instant::now() + Duration::from_micros(20);
         let mut napped = false;
         loop {
-            let mut pending = self.is_under_way()?;
+            // No request is in a pool that ends, so it does not wait for itself.
+            let mut pending = self.endings().any(|it| it.load(Ordering::Acquire) > 0);
+            pending |= self.is_under_way()?;
             for other in self.others() {
                 // What is wrong with them is for those who use them.
                 pending |= other.is_under_way().unwrap_or(false);

@@ -1,15 +1,33 @@
 //! The end of a pool: everything goes back to the driver.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::clock::Closed;
 use super::pool::Pool;
 use crate::context::Kind;
-use crate::error::{Result, Site};
+use crate::error::{Quiet, Result, Site};
 
 /// How long one look at a clock may take. The look is repeated: memory that work uses must not
 /// be unmapped under it.
 const TURN: Duration = Duration::from_secs(1);
+
+/// What keeps a closed pool. Whoever drops this has found that nobody has a piece of it any more,
+/// and ends the pool, or leaves that to a free that is just over.
+pub(super) struct Kept(Arc<Pool>);
+
+impl Kept {
+    pub(super) fn new(pool: &Arc<Pool>) -> Self {
+        Self(Arc::clone(pool))
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // Requests of other pools wait for the end from the moment on that they cannot see this one.
+        self.0.guests.end(|| self.0.note_ending());
+    }
+}
 
 /// Nobody has a piece of the pool any more, and nobody else can reach it.
 pub(super) fn end(pool: &Pool) {
@@ -17,6 +35,15 @@ pub(super) fn end(pool: &Pool) {
         // All of it is the parent's.
         return;
     }
+    // Who is told of a lost context may use a pool that waits for this one.
+    let _quiet = Quiet::new();
+    give_back(pool);
+    if pool.guests.is_over() {
+        pool.note_ended();
+    }
+}
+
+fn give_back(pool: &Pool) {
     pool.core.ledger().remove(Kind::Pool, 1);
     pool.table.leave(pool.buffers_made());
     if pool.central.lock().abandoned > 0 && pool.core.is_healthy() {
@@ -114,3 +141,6 @@ fn release(pool: &Pool) -> Result<()> {
     note(pool.free_all_chunks(&mut mapper));
     first
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

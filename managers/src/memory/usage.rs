@@ -263,8 +263,7 @@ impl Pool {
             return own;
         };
         // What others keep for reuse they give up when it is asked for.
-        let others = self.others();
-        let theirs = others.iter().map(|other| other.reusable_now());
+        let theirs = self.others().map(|other| other.reusable_now());
         let used = shared.used().saturating_sub(theirs.sum::<u64>() + reusable);
         own.max(Pressure::of(used, shared.limit()))
     }

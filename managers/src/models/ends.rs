@@ -1,12 +1,14 @@
 //! The end of pools: who may still be at one, and what is on its way back to it.
 
-use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc as StdArc, Weak};
 
+use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::thread;
+use loom::thread::{self, ThreadId};
 
 use super::model;
+use crate::guests::{Guests, Host};
 use crate::memory::keep::Keep;
 use crate::memory::short::Short;
 
@@ -100,5 +102,60 @@ fn a_request_that_fails_late_lets_its_pool_go() {
         assert!(gone.load(Ordering::Relaxed), "nobody ends it");
         let how = ["ended before", "ended by the request"];
         seen.note(how[usize::from(by_request)]);
+    });
+}
+
+/// What ends on one thread, after all others have left.
+struct Place {
+    touched: UnsafeCell<u32>,
+    owner: ThreadId,
+}
+
+// SAFETY: loom fails the model when two touch it at once.
+unsafe impl Send for Place {}
+// SAFETY: as above.
+unsafe impl Sync for Place {}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        assert_eq!(thread::current().id(), self.owner, "a guest ends it");
+        // SAFETY: loom checks that nobody else is there.
+        self.touched.with_mut(|touched| unsafe { *touched += 1 });
+    }
+}
+
+// Without it an allocation, or a look at the figures, could end a pool of somebody else, and wait
+// for its work.
+#[test]
+fn a_guest_is_never_the_last() {
+    model(&["came before", "came late"], |seen| {
+        let guests = Guests::new();
+        let place = StdArc::new(Place {
+            touched: UnsafeCell::new(0),
+            owner: thread::current().id(),
+        });
+        let weak: Weak<Place> = StdArc::downgrade(&place);
+        let host = Host::new(&guests, weak);
+        let guest = {
+            let seen = seen.clone();
+            thread::spawn(move || {
+                let Some(place) = host.enter() else {
+                    seen.note("came late");
+                    return;
+                };
+                // SAFETY: loom checks that nobody else is there.
+                place.touched.with_mut(|touched| unsafe { *touched += 1 });
+                drop(place);
+                seen.note("came before");
+            })
+        };
+        let mut began = 0;
+        guests.end(|| began += 1);
+        guests.end(|| began += 1);
+        assert_eq!(began, 1);
+        // The guest may come as late as this.
+        assert!(guests.is_over());
+        drop(place);
+        guest.join().unwrap();
     });
 }

@@ -11,6 +11,7 @@ mod idle;
 mod limit;
 mod random;
 mod refusals;
+mod shared;
 mod threads;
 
 use std::sync::mpsc::{Sender, channel};
