@@ -1,6 +1,6 @@
 //! The pool on a device whose work can be held up.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use cupola_sim::Machine;
@@ -9,7 +9,7 @@ use cupola_sys::driver::{CUresult, id};
 
 use super::*;
 use crate::stream::Stream;
-use crate::{ExecutionManager, Live, ops};
+use crate::{Context, Error, ExecutionManager, Live, ops};
 
 const PAGE: u64 = 2 << 20;
 const UNKNOWN: CUresult = CUresult::CUDA_ERROR_UNKNOWN;

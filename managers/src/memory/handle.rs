@@ -1,0 +1,423 @@
+//! `MemoryPool`: what users have of a pool.
+
+use std::fmt;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+use cupola_core::Pressure;
+
+use super::config::PoolConfig;
+use super::graph::GraphMemory;
+use super::history::Recording;
+use super::layout::Layout;
+use super::pool::{Ask, Pool};
+use super::raw::RawBlock;
+use super::usage::Usage;
+use crate::buffer::{Block, Buffer, DeviceCopy, byte_len};
+use crate::context::{Context, ContextCore};
+use crate::error::{Account, Error, Result};
+use crate::stream::Stream;
+
+/// What a pool's memory comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Backing {
+    /// Pages of virtual memory management (`cuMemCreate`), mapped where they are needed.
+    Pages,
+    /// Chunks of `cuMemAlloc`, because the device or the driver has no virtual memory
+    /// management or the configuration says so.
+    Chunks,
+}
+
+impl fmt::Display for Backing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pages => "pages of virtual memory",
+            Self::Chunks => "chunks of device memory",
+        })
+    }
+}
+
+/// Hands out device memory under a limit. Clones share the pool.
+///
+/// The limit is hard: it counts every byte that the pool has from the driver, in whole pages,
+/// and is charged before the driver is asked.
+///
+/// The memory goes back to the driver when the last clone and the last block are gone. If work
+/// may still use what was freed, that waits for it: unmapping is not ordered on streams.
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use cupola_managers::{ExecutionManager, memory::PoolConfig, stream::StreamConfig};
+/// # let execution = ExecutionManager::new(cupola_sys::driver::Driver::load()?)?;
+/// # let context = execution.devices().get(0)?.primary()?;
+/// # let stream = context.streams().create(StreamConfig::default())?;
+/// let pool = context.memory_pool(PoolConfig::limit(1 << 30))?;
+/// let block = pool.allocate_raw(1 << 20, 256, &stream)?;
+/// // ... put work on the stream that uses block.address() ...
+/// // SAFETY: what uses the block is on the stream.
+/// unsafe { block.free(&stream)? };
+/// assert_eq!(pool.usage()?.live, 0);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct MemoryPool(Arc<Owner>);
+
+/// The handles of a pool: with the last one it closes.
+struct Owner(Arc<Pool>);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl MemoryPool {
+    #[track_caller]
+    pub(crate) fn new(context: &Context, config: PoolConfig) -> Result<Self> {
+        let pool = Pool::new(context.core(), context.buffers().table(), config)?;
+        Ok(Self(Arc::new(Owner(pool))))
+    }
+
+    pub(super) fn pool(&self) -> &Arc<Pool> {
+        &self.0.0
+    }
+
+    /// A buffer of `len` elements, ready for use on `stream`; on other streams too, which
+    /// wait for it. The contents are unspecified.
+    ///
+    /// # Errors
+    /// [`Error::OverLimit`] when it does not fit the limit, [`Error::OutOfMemory`] when the
+    /// device has too little left, each with the pool's account; [`Error::Full`] when 65 535
+    /// other streams use the pool; what the driver returned.
+    #[track_caller]
+    pub fn allocate<T: DeviceCopy>(&self, len: usize, stream: &Stream) -> Result<Buffer<T>> {
+        self.allocate_as(None, len, stream)
+    }
+
+    /// As [`allocate`](Self::allocate), under a name that shows in
+    /// [`named`](Self::named) and in pictures of the pool.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate).
+    #[track_caller]
+    pub fn allocate_named<T: DeviceCopy>(
+        &self,
+        name: &'static str,
+        len: usize,
+        stream: &Stream,
+    ) -> Result<Buffer<T>> {
+        self.allocate_as(Some(name), len, stream)
+    }
+
+    #[track_caller]
+    fn allocate_as<T: DeviceCopy>(
+        &self,
+        name: Option<&'static str>,
+        len: usize,
+        stream: &Stream,
+    ) -> Result<Buffer<T>> {
+        let ask = Ask {
+            bytes: byte_len::<T>(len)? as u64,
+            align: align_of::<T>() as u64,
+            name: name.map(|name| self.pool().intern(name)).transpose()?,
+            buffer: true,
+        };
+        Ok(Buffer::new(Block::new(self.pool(), ask, stream)?, len))
+    }
+
+    /// `bytes` bytes at a multiple of `align`, a power of two up to the size of a page (2 MiB),
+    /// ready for use on `stream`. Any number of bytes will do: a block of none has address 0.
+    /// The contents are unspecified.
+    ///
+    /// The block is given back with [`RawBlock::free`], not when it is dropped.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate); [`Error::Invalid`] naming `align`.
+    #[inline]
+    #[track_caller]
+    pub fn allocate_raw(&self, bytes: u64, align: u64, stream: &Stream) -> Result<RawBlock> {
+        let ask = Ask {
+            bytes,
+            align,
+            name: None,
+            buffer: false,
+        };
+        self.pool().take(ask, stream).map(RawBlock::new)
+    }
+
+    /// As [`allocate_raw`](Self::allocate_raw), under a name.
+    ///
+    /// # Errors
+    /// As [`allocate_raw`](Self::allocate_raw).
+    #[track_caller]
+    pub fn allocate_raw_named(
+        &self,
+        name: &'static str,
+        bytes: u64,
+        align: u64,
+        stream: &Stream,
+    ) -> Result<RawBlock> {
+        let ask = Ask {
+            bytes,
+            align,
+            name: Some(self.pool().intern(name)?),
+            buffer: false,
+        };
+        self.pool().take(ask, stream).map(RawBlock::new)
+    }
+
+    /// Whether the pool is of this context.
+    pub(crate) fn is_in(&self, core: &Arc<ContextCore>) -> bool {
+        self.pool().core().shares_objects(core)
+    }
+
+    /// What the memory comes from.
+    #[must_use]
+    pub fn backing(&self) -> Backing {
+        match self.pool().vmm {
+            Some(_) => Backing::Pages,
+            None => Backing::Chunks,
+        }
+    }
+
+    /// What the memory comes from and the limit, for people.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let limit = self.pool().budget.limit();
+        format!("{}, limit {limit} bytes", self.backing())
+    }
+
+    /// Bytes of a page: limits count whole pages.
+    #[must_use]
+    pub fn page(&self) -> u64 {
+        self.pool().page
+    }
+
+    /// The limit in bytes.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.pool().budget.limit()
+    }
+
+    /// Bytes that the pool has from the driver.
+    #[must_use]
+    pub fn mapped(&self) -> u64 {
+        self.pool().budget.used()
+    }
+
+    /// Bytes that the limits, and what the device has free, leave for allocations: what can be
+    /// mapped, and what is free already, after a look at what work has completed. It need not be
+    /// in one piece. What other pools under the same [`DeviceLimit`] keep for reuse is not
+    /// counted, though they give it up when it is needed.
+    ///
+    /// # Errors
+    /// What the driver returned when it was asked for the free memory of the device
+    /// (`cuMemGetInfo`), or what has completed (an event on each stream that has freed
+    /// something since it was asked last).
+    #[track_caller]
+    pub fn available(&self) -> Result<u64> {
+        self.pool().available()
+    }
+
+    /// How full the pool is: what is mapped and not ready for reuse, of the tighter limit. What all
+    /// pools under a [`DeviceLimit`] keep ready counts as free of that one. It looks at what work
+    /// has completed, at all free blocks, and at what threads keep.
+    #[must_use]
+    pub fn pressure_level(&self) -> Pressure {
+        self.pool().pressure()
+    }
+
+    /// Changes the limit; more than [`Budget::MAX_LIMIT`](cupola_core::Budget::MAX_LIMIT) counts as
+    /// that. Memory that nothing uses is given back until the limit is kept, and nothing more is
+    /// mapped until it is.
+    ///
+    /// What is alive stays alive, and goes back to the device, as far as it is over the limit, when
+    /// it is freed: with the free itself, or, where work still uses it then, with one that comes
+    /// after that work has completed, an allocation or [`trim`](Self::trim). Until then nothing is a
+    /// hit: threads keep nothing, and every allocation and free of a page or more, and one in 64
+    /// of less, looks for what can go.
+    ///
+    /// # Errors
+    /// What the driver returned when memory was given back. The limit is changed all the same.
+    #[track_caller]
+    pub fn set_limit(&self, bytes: u64) -> Result<()> {
+        self.pool().set_limit(bytes)
+    }
+
+    /// Gives memory that nothing uses back to the device, whatever threads keep of it: how many
+    /// bytes that was.
+    ///
+    /// # Errors
+    /// What the driver returned.
+    #[track_caller]
+    pub fn trim(&self) -> Result<u64> {
+        self.pool().trim()
+    }
+
+    /// What is asked before a request is refused: `callback` gets the refusal, and says whether
+    /// it has made room, so that it is worth another try: at most 64 times for one request.
+    ///
+    /// It may use the pool, and change its limit. What it is itself refused meanwhile, by this pool
+    /// or another one, nobody is asked about. It is kept as long as the pool, so it must not keep
+    /// the pool: let it have a [`WeakMemoryPool`], and what it frees likewise.
+    ///
+    /// ```no_run
+    /// # use std::sync::{Arc, Mutex, Weak};
+    /// # use cupola_managers::{Buffer, MemoryPool};
+    /// # fn f(pool: &MemoryPool, cache: &Arc<Mutex<Vec<Buffer<f32>>>>) {
+    /// let cache: Weak<Mutex<Vec<Buffer<f32>>>> = Arc::downgrade(cache);
+    /// pool.on_refusal(move |refusal| {
+    ///     eprintln!("{refusal}");
+    ///     let oldest = cache.upgrade().and_then(|cache| cache.lock().unwrap().pop());
+    ///     oldest.is_some()
+    /// });
+    /// # }
+    /// ```
+    pub fn on_refusal(&self, callback: impl Fn(&Error) -> bool + Send + Sync + 'static) {
+        self.pool().set_callback(Arc::new(callback));
+    }
+
+    /// The gauges and counters.
+    ///
+    /// # Errors
+    /// What the driver returned when it was asked for the free memory of the device;
+    /// [`Error::Forked`].
+    #[track_caller]
+    pub fn usage(&self) -> Result<Usage> {
+        self.pool().usage()
+    }
+
+    /// Begins a recording, which keeps the last `events` operations; one that was begun before
+    /// is lost. Host memory is taken as events come.
+    ///
+    /// While the pool is recorded an operation takes two locks and a look at the clock. After
+    /// this returns everything is recorded, on every thread; an operation that runs meanwhile
+    /// may be. What a [`GraphMemory`] hands out, takes back and maps is not: only frees of the
+    /// pool's own blocks that it holds back are.
+    ///
+    /// # Errors
+    /// [`Error::Forked`].
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use cupola_managers::{ExecutionManager, PoolConfig, StreamConfig};
+    /// # let execution = ExecutionManager::new(cupola_sys::driver::Driver::load()?)?;
+    /// # let context = execution.devices().get(0)?.primary()?;
+    /// # let stream = context.streams().create(StreamConfig::default())?;
+    /// # let pool = context.memory_pool(PoolConfig::limit(1 << 30))?;
+    /// pool.record(100_000)?;
+    /// drop(pool.allocate::<f32>(1 << 20, &stream)?);
+    /// for event in pool.take_recording()?.events {
+    ///     println!("{:?} {:#x} {} bytes", event.action, event.address, event.bytes);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn record(&self, events: usize) -> Result<()> {
+        self.pool().record(events)
+    }
+
+    /// Ends the recording: what it has; nothing when none was begun.
+    ///
+    /// # Errors
+    /// [`Error::Forked`].
+    pub fn take_recording(&self) -> Result<Recording> {
+        self.pool().take_recording()
+    }
+
+    /// The last operations, as many as [`PoolConfig::history`] says. Before a refusal is
+    /// returned, [`on_refusal`](Self::on_refusal) may look at them.
+    ///
+    /// # Errors
+    /// [`Error::Forked`].
+    pub fn history(&self) -> Result<Recording> {
+        self.pool().last_events()
+    }
+
+    /// Blocks that are alive and their bytes, by name, the largest first.
+    #[must_use]
+    pub fn named(&self) -> Vec<(&'static str, NamedUsage)> {
+        self.pool().named()
+    }
+
+    /// Memory for the graph that the work of `stream` is about to be captured into: what the
+    /// stream allocates from now on comes from it, until [`GraphMemory::end`], and nobody else
+    /// gets it before the value is dropped. See there for what the caller promises.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming `stream` when one is open for it; [`Error::WrongContext`]; what
+    /// the driver returned.
+    #[track_caller]
+    pub fn graph_memory(&self, stream: &Stream) -> Result<GraphMemory> {
+        self.pool().graph_memory(self, stream)
+    }
+
+    /// Where everything is now: pages, blocks and who has them, at one moment.
+    ///
+    /// Other threads wait meanwhile when they allocate or free. It looks at every block, and is
+    /// as large as all that the pool knows of them. [`on_refusal`](Self::on_refusal) may call it
+    /// for a picture of a failure; the pool itself keeps none.
+    ///
+    /// # Errors
+    /// [`Error::Forked`].
+    pub fn layout(&self) -> Result<Layout> {
+        self.pool().layout()
+    }
+
+    /// What an error would say now.
+    #[must_use]
+    pub fn account(&self) -> Account {
+        // What is wrong with the context is for those who use it.
+        let _ = self.pool().settle();
+        self.pool().account(0)
+    }
+
+    /// The pool, for somebody who must not keep it: what it calls, or what it is kept by.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakMemoryPool {
+        WeakMemoryPool(Arc::downgrade(&self.0))
+    }
+}
+
+/// A [`MemoryPool`] as long as somebody else has it.
+#[derive(Clone)]
+pub struct WeakMemoryPool(Weak<Owner>);
+
+impl WeakMemoryPool {
+    /// The pool, unless its last handle is gone: its memory may still be there then, as long as
+    /// its blocks are.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<MemoryPool> {
+        self.0.upgrade().map(MemoryPool)
+    }
+}
+
+impl fmt::Debug for WeakMemoryPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(Weak)")
+    }
+}
+
+/// What is alive under a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NamedUsage {
+    /// Blocks.
+    pub blocks: u64,
+    /// Bytes, as they were asked for.
+    pub bytes: u64,
+}
+
+impl fmt::Debug for MemoryPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pool = self.pool();
+        f.debug_struct("MemoryPool")
+            .field("backing", &self.backing())
+            .field("budget", &pool.budget)
+            .field(
+                "allocations",
+                &pool.flow().allocations.load(Ordering::Relaxed),
+            )
+            .finish_non_exhaustive()
+    }
+}
