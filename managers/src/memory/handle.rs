@@ -208,7 +208,7 @@ impl MemoryPool {
 
     /// Bytes that the limits, and what the device has free, leave for allocations: what can be
     /// mapped, and what is free already, after a look at what work has completed. It need not be
-    /// in one piece. What other pools under the same [`DeviceLimit`] keep for reuse is not
+    /// in one piece. What other pools under the same [`DeviceLimit`](super::DeviceLimit) keep for reuse is not
     /// counted, though they give it up when it is needed.
     ///
     /// # Errors
@@ -221,7 +221,7 @@ impl MemoryPool {
     }
 
     /// How full the pool is: what is mapped and not ready for reuse, of the tighter limit. What all
-    /// pools under a [`DeviceLimit`] keep ready counts as free of that one. It looks at what work
+    /// pools under a [`DeviceLimit`](super::DeviceLimit) keep ready counts as free of that one. It looks at what work
     /// has completed, at all free blocks, and at what threads keep.
     #[must_use]
     pub fn pressure_level(&self) -> Pressure {
