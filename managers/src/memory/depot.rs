@@ -63,8 +63,7 @@ impl<T> Shelf<T> {
     /// Whether something waits here. Who finds nothing sees what those noted who took it.
     #[inline]
     fn has_any(&self) -> bool {
-        let full = |cell: &AtomicPtr<T>| !cell.load(Ordering::Acquire).is_null();
-        self.0.iter().any(full)
+        self.0.iter().any(|cell| look(cell).is_some())
     }
 
     /// Takes a batch. `note` is called before others can miss it: whoever finds nothing here
@@ -73,17 +72,13 @@ impl<T> Shelf<T> {
     pub(crate) fn pop(&self, mut note: impl FnMut()) -> Option<NonNull<T>> {
         let late = mutant!("depot_notes_late");
         let found = self.0.iter().find_map(|cell| {
-            // Acquire: pairs with the exchange that took what was here.
-            let there = cell.load(Ordering::Acquire);
-            if there.is_null() {
-                return None;
-            }
+            let there = look(cell)?;
             if !late {
                 note();
             }
             if mutant!("depot_takes_without_exchange") {
                 cell.store(ptr::null_mut(), Ordering::Relaxed);
-                return NonNull::new(there);
+                return Some(there);
             }
             let both = if mutant!("depot_relaxed_pop") {
                 Ordering::Acquire
@@ -98,6 +93,17 @@ impl<T> Shelf<T> {
         }
         found
     }
+}
+
+/// What may wait in a cell. Who finds nothing comes after the exchange that took it.
+#[inline]
+fn look<T>(cell: &AtomicPtr<T>) -> Option<NonNull<T>> {
+    let order = if mutant!("depot_relaxed_look") {
+        Ordering::Relaxed
+    } else {
+        Ordering::Acquire
+    };
+    NonNull::new(cell.load(order))
 }
 
 /// Bytes of exact sizes that a depot has room for at first.

@@ -11,7 +11,7 @@ use loom::thread;
 use super::managers::{close, managers};
 use super::model;
 use crate::memory::classes::Slot;
-use crate::memory::depot::Depot;
+use crate::memory::depot::{Depot, Shelf};
 use crate::memory::header::{Header, Home};
 use crate::memory::lane::Lane;
 use crate::memory::line::Line;
@@ -145,6 +145,30 @@ fn beside_a_search(
 fn fill_depot(pool: &Pool) {
     let (slot, bytes) = slot();
     pool.depot().push(slot, bytes, pool.first(), 1).unwrap();
+}
+
+// Without it who finds a batch gone would not know that another search is worth it.
+#[test]
+fn who_misses_a_batch_knows_where_it_goes() {
+    model(&["gone", "there"], |seen| {
+        let depot = Arc::new((Shelf::default(), AtomicU64::new(0), AtomicU64::new(0)));
+        let mut batch = 0_u32;
+        depot.0.push(NonNull::from(&mut batch), 1).unwrap();
+        let other = thread::spawn({
+            let depot = depot.clone();
+            move || {
+                let taken = depot.0.pop(|| depot.1.store(1, Ordering::Relaxed));
+                depot.2.store(1, Ordering::Relaxed);
+                taken.is_some()
+            }
+        });
+        // Orders nothing, and has loom try what it would leave out: this thread all after that one.
+        let _after = depot.2.load(Ordering::Relaxed);
+        let found = depot.0.pop(|| ()).is_some();
+        assert!(found || depot.1.load(Ordering::Relaxed) == 1);
+        seen.note(if found { "there" } else { "gone" });
+        assert_ne!(other.join().unwrap(), found);
+    });
 }
 
 // Without it a request would be refused while what it misses goes from a depot into a lane.
