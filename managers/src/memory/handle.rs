@@ -258,6 +258,8 @@ impl MemoryPool {
     /// What is asked before a request is refused: `callback` gets the refusal, and says whether
     /// it has made room, so that it is worth another try: at most 64 times for one request.
     ///
+    /// In the child of a fork this does nothing.
+    ///
     /// It may use the pool, and change its limit. What it is itself refused meanwhile, by this pool
     /// or another one, nobody is asked about. It is kept as long as the pool, so it must not keep
     /// the pool: let it have a [`WeakMemoryPool`], and what it frees likewise.

@@ -18,7 +18,7 @@
 
 use std::ptr::NonNull;
 
-use super::central::Want;
+use super::central::{Central, Want};
 use super::classes::Slot;
 use super::header::Header;
 use super::line::Line;
@@ -51,16 +51,22 @@ pub(super) enum Got {
 }
 
 impl Pool {
-    /// A block if the limit has room for it: rungs 1 and 2. For what can do without.
+    /// A block if the limit has room for it: rungs 1 and 2. For what can do without. `place` gets
+    /// it before others search again: it is in nobody's hands. Whether there was one.
     #[track_caller]
-    pub(super) fn grow(&self, want: Want) -> Result<Option<Found>> {
+    pub(super) fn grow(&self, want: Want, place: impl FnOnce(&mut Central, Found)) -> Result<bool> {
         let mut mapper = self.mapper();
         mapper.full = None;
         self.look_around()?;
-        if let Some(found) = self.try_others(want)? {
-            return Ok(Some(found));
+        let mut found = self.try_others(want)?;
+        if found.is_none() {
+            found = self.find(&mut mapper, want, From::Limit)?;
         }
-        self.find(&mut mapper, want, From::Limit)
+        let is_found = found.is_some();
+        if let Some(found) = found {
+            place(&mut self.central.lock(), found);
+        }
+        Ok(is_found)
     }
 
     /// A block or a slot, by all means.

@@ -225,12 +225,11 @@ impl Pool {
             align: GRANULE,
             stream: line.index,
         };
-        if let Some((block, was)) = self.grow(slab)? {
-            let now = line.stamp();
-            let what = (slot, bytes);
-            self.central
-                .lock()
-                .add_slab(Arc::as_ptr(self), (block, was), what, (line.index, now));
+        let grown = self.grow(slab, |central, found| {
+            let from = (line.index, line.stamp());
+            central.add_slab(Arc::as_ptr(self), found, (slot, bytes), from);
+        })?;
+        if grown {
             // Others may have looked for its slots already.
             self.note(lane, |flow, put| put(&flow.moves, 1));
         }
