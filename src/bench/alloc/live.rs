@@ -13,8 +13,9 @@ const DRAWN: usize = 1 << 16;
 /// Steps between two looks at the clock.
 const BATCH: usize = 256;
 
-/// Steps, after all blocks are alive, that are not measured.
-const BEFORE: usize = 4 * names::LIVE;
+/// Steps, after all blocks are alive, that are not measured: all that were drawn once, so that
+/// what memory they need together is there. Requests that map memory are in the rows of traces.
+const BEFORE: usize = DRAWN;
 
 /// What is alive. It is freed in the end: live blocks of all allocators at once would fill
 /// a small device.
