@@ -140,17 +140,38 @@ fn a_limit_below_what_is_mapped_is_reached_as_blocks_go() {
         assert_eq!(pool.available().unwrap(), 0);
         let error = pool.allocate_raw(1, 1, &stream).unwrap_err();
         assert!(matches!(error, Error::OverLimit(_)), "{error}");
-        // With the free, or with what comes after it: nobody says it again.
+        // In use still when it is freed, so it goes with what comes after that: nobody says it again.
+        let release = hold(&stream);
         free(live, &stream);
+        assert_eq!(pool.mapped(), 20 * PAGE);
+        drop(release);
         ops::synchronize(&stream).unwrap();
-        free(pool.allocate_raw(4 * PAGE, 256, &stream).unwrap(), &stream);
+        let block = pool.allocate_raw(4 * PAGE, 256, &stream).unwrap();
         assert!(pool.mapped() <= 4 * PAGE, "{}", pool.mapped());
+        free(block, &stream);
         assert_eq!(pool.mapped(), bench.on_device());
         pool.set_limit(u64::MAX).unwrap();
         free(pool.allocate_raw(40 * PAGE, 256, &stream).unwrap(), &stream);
         drop((pool, stream));
         bench.finish();
     });
+}
+
+// Without it a program that only frees would keep the memory that it has no room for.
+#[test]
+fn frees_alone_reach_a_lowered_limit() {
+    let bench = Bench::new(Backing::Pages);
+    let (pool, stream) = (bench.pool(16 * PAGE), bench.stream());
+    let blocks = [(); 8].map(|()| pool.allocate_raw(2 * PAGE, 256, &stream).unwrap());
+    pool.set_limit(PAGE).unwrap();
+    for block in blocks {
+        // What was freed before is complete, so it goes with this one.
+        ops::synchronize(&stream).unwrap();
+        free(block, &stream);
+    }
+    assert!(pool.mapped() <= 2 * PAGE, "{}", pool.mapped());
+    drop((pool, stream));
+    bench.finish();
 }
 
 // Without it threads would keep what a lowered limit has no room for, or never have their magazines
@@ -199,10 +220,11 @@ fn a_lowered_limit_leaves_a_graphs_memory_alone() {
     let bench = Bench::new(Backing::Pages);
     let (pool, stream) = (bench.pool(20 * PAGE), bench.stream());
     let memory = pool.graph_memory(&stream).unwrap();
-    free(pool.allocate_raw(8 * PAGE, 256, &stream).unwrap(), &stream);
+    free(pool.allocate_raw(8 * PAGE, PAGE, &stream).unwrap(), &stream);
     pool.set_limit(PAGE).unwrap();
     ops::synchronize(&stream).unwrap();
-    let block = pool.allocate_raw(8 * PAGE, 256, &stream).unwrap();
+    // With this alignment it is no hit.
+    let block = pool.allocate_raw(8 * PAGE, PAGE, &stream).unwrap();
     assert_eq!(pool.mapped(), 8 * PAGE);
     free(block, &stream);
     drop(memory);
