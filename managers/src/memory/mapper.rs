@@ -11,12 +11,12 @@ use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
 
 use super::central::Want;
+use super::handle_sizes::Device;
 use super::heap::Heap;
 use super::pages::Pages;
 use super::plan::Plan;
 use super::pool::{Pool, count};
 use super::stamp::{Stamp, StreamIndex};
-use super::supply::handle_pages;
 use super::vmm::{MemoryHandle, Vmm, is_out_of_memory, memory_info};
 use crate::error::{Error, Result};
 
@@ -248,10 +248,10 @@ impl Pool {
     ) -> Result<Mapped> {
         let mut plan = Plan::default();
         // What cannot work out must not fill the device up first.
-        let (mut left, mut device) = (u64::MAX, u64::MAX);
+        let mut device = Device::UNKNOWN;
         if rank >= MANY && mapper.full.is_none() {
             let (free, total) = memory_info(&self.core, &self.calls)?;
-            (left, device) = (free / self.page, total / self.page);
+            (device.free, device.total) = (free / self.page, total / self.page);
         }
         let (block, was) = {
             let mut central = self.central.lock();
@@ -267,8 +267,8 @@ impl Pool {
             let mut there = mapper.cached();
             if mapper.full.is_none() {
                 let room = self.room();
-                mapper.lacking = left < room;
-                there += room.min(left);
+                mapper.lacking = device.free < room;
+                there += room.min(device.free);
             }
             let short = usize::try_from(needed.saturating_sub(there)).unwrap_or(usize::MAX);
             if short > 0 {
@@ -283,10 +283,7 @@ impl Pool {
                 }
                 plan.begin_unmap(heap, idle);
             }
-            // Large handles are not for a pool that is nearly full: they cannot be unmapped in
-            // parts.
-            let spare = left.saturating_sub(needed) >= device / 4;
-            plan.large = spare && self.is_far_from_limits(needed);
+            plan.handles = self.handle_sizes(needed, device);
             plan.begin_map(heap);
             (block, was)
         };
@@ -322,7 +319,7 @@ impl Pool {
         for run in &mut plan.bare {
             let whole = run.pages;
             while run.done < whole {
-                let most = if plan.large { handle_pages(whole) } else { 1 };
+                let most = plan.handles.pages(whole);
                 let left = whole - run.done;
                 let Some(memory) = self.supply(vmm, mapper, left, most.min(left))? else {
                     return Ok(false);

@@ -31,6 +31,7 @@ mod excess;
 mod flow;
 mod graph;
 mod handle;
+mod handle_sizes;
 pub(crate) mod header;
 mod heap;
 pub mod history;

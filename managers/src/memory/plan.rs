@@ -3,6 +3,7 @@
 use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
 
+use super::handle_sizes::HandleSizes;
 use super::heap::Heap;
 use super::mapper::Memory;
 use super::pages::{Extent, PageIndex, PageState, Pages};
@@ -32,8 +33,7 @@ pub(super) struct Plan {
     /// Mapped, and not to be accessed yet.
     pub(super) sealed: Vec<CUdeviceptr>,
     pub(super) idle: Vec<Idle>,
-    /// Whether handles may have many pages.
-    pub(super) large: bool,
+    pub(super) handles: HandleSizes,
     pub(super) mapped: Vec<(CUdeviceptr, Memory)>,
     pub(super) opened: Vec<CUdeviceptr>,
 }

@@ -18,15 +18,6 @@ impl Pool {
         self.budget.available().min(shared) / self.page
     }
 
-    /// Whether so many more pages leave a quarter of each limit.
-    pub(super) fn is_far_from_limits(&self, pages: u64) -> bool {
-        let is_far = |limit: &Budget| {
-            let after = limit.used().saturating_add(pages * self.page);
-            after <= limit.limit() / 4 * 3
-        };
-        is_far(&self.budget) && self.shared().is_none_or(is_far)
-    }
-
     /// Charges pages to all limits: all of them or none.
     pub(super) fn charge(&self, pages: u64) -> bool {
         charge::charge(&self.budget, self.shared(), pages * self.page)
@@ -60,7 +51,7 @@ impl Pool {
         }
     }
 
-    fn shared(&self) -> Option<&Budget> {
+    pub(super) fn shared(&self) -> Option<&Budget> {
         self.config.within.as_ref().map(DeviceLimit::budget)
     }
 
@@ -167,17 +158,5 @@ impl Pool {
             self.release_charge(u64::from(memory.pages) * self.page);
         }
         Ok(())
-    }
-}
-
-/// Pages of a handle for a run of so many: one, but for runs whose handles alone would take
-/// the most of a millisecond. A handle of 256 MiB takes three times as long as one of 2 MiB.
-pub(super) fn handle_pages(run: u32) -> u32 {
-    const FEW: u32 = 24;
-    const MOST: u32 = 128;
-    if run <= FEW {
-        1
-    } else {
-        run.div_ceil(FEW).next_power_of_two().min(MOST)
     }
 }

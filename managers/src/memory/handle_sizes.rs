@@ -1,0 +1,127 @@
+//! How large the handles of new memory are.
+
+use cupola_core::Budget;
+
+use super::pool::Pool;
+
+/// How much memory the device has, in pages.
+#[derive(Clone, Copy)]
+pub(super) struct Device {
+    pub(super) free: u64,
+    pub(super) total: u64,
+}
+
+impl Device {
+    /// Nobody has asked: that costs as much as some pages.
+    pub(super) const UNKNOWN: Self = Self {
+        free: u64::MAX,
+        total: 0,
+    };
+}
+
+/// How many pages the new handles of one request may have.
+///
+/// A handle costs nearly the same call up to 16 MiB, and three times as much at 256 MiB; but it is
+/// unmapped as a whole or not at all, so one small block can keep all of it from being moved. So
+/// the more is left of the limits, the larger they are, and of a page each near one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct HandleSizes {
+    /// For any run, if it is no more than a quarter of it.
+    small: u32,
+    /// How many handles a long run is to have at most, unless those of `MOST` are too small.
+    parts: Option<u32>,
+}
+
+/// So small a part of the room may be kept from being moved without much being lost.
+const SMALL_SHARE: u64 = 2048;
+/// Handles of a long run while three quarters of all limits are left.
+const FEW: u32 = 8;
+/// Handles of a long run while a quarter is left: more would take the most of a millisecond. A run is
+/// long if it has more pages than these.
+const LONG: u32 = 24;
+/// Pages of the largest handle: 256 MiB where a page has 2.
+const MOST: u32 = 128;
+
+impl Pool {
+    /// How large handles may be when so many more pages are mapped.
+    pub(super) fn handle_sizes(&self, pages: u64, device: Device) -> HandleSizes {
+        let more = pages * self.page;
+        let fits = |limit: &Budget, part: u64| {
+            let after = limit.used().saturating_add(more);
+            after <= limit.limit() / 4 * part
+        };
+        // What stays of each limit, and of the device, in quarters.
+        let leaves = |quarters: u64| {
+            device.free.saturating_sub(pages) >= device.total / 4 * quarters
+                && fits(&self.budget, 4 - quarters)
+                && self
+                    .shared()
+                    .is_none_or(|shared| fits(shared, 4 - quarters))
+        };
+        let room = self.room().min(device.free).saturating_sub(pages);
+        let parts = if leaves(3) {
+            Some(FEW)
+        } else if leaves(1) {
+            Some(LONG)
+        } else {
+            None
+        };
+        HandleSizes {
+            small: (room / SMALL_SHARE).min(u64::from(MOST)) as u32,
+            parts,
+        }
+    }
+}
+
+impl HandleSizes {
+    /// Pages of a handle for a run of so many.
+    pub(super) fn pages(self, run: u32) -> u32 {
+        let small = run.div_ceil(4).min(self.small);
+        let long = match self.parts {
+            Some(parts) if run > LONG => run.div_ceil(parts).next_power_of_two().min(MOST),
+            _ => 1,
+        };
+        small.max(long).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FEW, HandleSizes, LONG, MOST};
+
+    fn count(sizes: HandleSizes, run: u32) -> u32 {
+        run.div_ceil(sizes.pages(run))
+    }
+
+    // Without it requests that map memory would take milliseconds far from all limits.
+    #[test]
+    fn far_from_the_limits_few_handles_do() {
+        let sizes = HandleSizes {
+            small: 34,
+            parts: Some(FEW),
+        };
+        assert_eq!(
+            [1, 2, 4, 5, 23].map(|run| sizes.pages(run)),
+            [1, 1, 1, 2, 6]
+        );
+        for run in 1..=FEW * MOST {
+            assert!(count(sizes, run) <= FEW, "{run}");
+        }
+        assert_eq!(sizes.pages(u32::MAX), MOST);
+    }
+
+    // Without it no page of a nearly full pool could be moved where it is needed.
+    #[test]
+    fn near_a_limit_each_page_has_a_handle() {
+        let near = HandleSizes::default();
+        let half = HandleSizes {
+            small: 0,
+            parts: Some(LONG),
+        };
+        for run in 1..=1000 {
+            assert_eq!(near.pages(run), 1);
+            assert!(run > LONG || half.pages(run) == 1, "{run}");
+            assert!(count(half, run) <= LONG, "{run}");
+        }
+    }
+}
