@@ -6,6 +6,7 @@
 mod api;
 mod bindgen;
 mod bundle;
+mod ci;
 mod corpus;
 mod mutants;
 mod no_std;
@@ -48,7 +49,11 @@ enum Task {
     /// Run every test that the README promises
     Test,
     /// Run what CI runs: format, lints, docs, tests, loom models, fuzz smoke
-    Ci,
+    Ci {
+        /// Remove what each step has built when it has passed, but for what the tests use again
+        #[arg(long)]
+        tidy: bool,
+    },
     /// Build the programs that a GPU machine without Rust needs into a folder
     Bundle {
         /// The folder
@@ -80,7 +85,7 @@ fn main() -> Result<()> {
         Task::Ptx { check } => ptx::run(check),
         Task::Corpus => corpus::run(),
         Task::Test => tasks::test(),
-        Task::Ci => tasks::ci(),
+        Task::Ci { tidy } => ci::run(tidy),
         Task::Bundle { dir } => bundle::run(&dir),
         Task::Loom => tasks::loom(),
         Task::Mutants { names } => mutants::run(&names),

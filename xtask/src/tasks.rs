@@ -1,4 +1,4 @@
-//! The tasks that run other commands: tests, loom models, fuzzing, and all of CI.
+//! The tasks that run other commands: tests, loom models and fuzzing.
 
 use std::env;
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::{bindgen, corpus, mutants, no_std, ptx, root, sanitize, skip, wheels};
+use crate::{root, skip, wheels};
 
 /// `cargo xtask test`: every test that the README promises, in one run.
 pub(crate) fn test() -> Result<()> {
@@ -191,61 +191,6 @@ pub(crate) fn fuzz(seconds: u64) -> Result<()> {
         run(&format!("fuzz {target} for {seconds} s"), &mut fuzz)?;
     }
     Ok(())
-}
-
-/// Everything that CI runs; the tests come last, so that their summary ends the output.
-pub(crate) fn ci() -> Result<()> {
-    let start = Instant::now();
-    run("format", &mut cargo(["fmt", "--all", "--check"]))?;
-    run(
-        "lints",
-        &mut cargo([
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "--deny",
-            "warnings",
-        ]),
-    )?;
-    run(
-        "documentation",
-        cargo(["doc", "--workspace", "--no-deps", "--exclude", "xtask"])
-            .env("RUSTDOCFLAGS", "--deny warnings"),
-    )?;
-    for (what, args) in [
-        (
-            "no_std types",
-            &["check", "--package", "cupola-sys", "--no-default-features"][..],
-        ),
-        (
-            "without the software device",
-            &["check", "--package", "cupola", "--no-default-features"][..],
-        ),
-        (
-            "with the peers of the benchmarks",
-            &["check", "--package", "cupola", "--features", "peers"][..],
-        ),
-    ] {
-        run(what, cargo(args).env("RUSTFLAGS", "--deny warnings"))?;
-    }
-    bindgen::run(true)?;
-    ptx::run(true)?;
-    corpus::run()?;
-    no_std::run()?;
-    loom()?;
-    mutants::run(&[])?;
-    sanitize::run()?;
-    fuzz(env::var("CUPOLA_FUZZ_SECONDS").map_or(Ok(25), |text| text.parse())?)?;
-    run(
-        "the main job",
-        &mut cargo(["run", "--release", "--", "run", "--device", "sim"]),
-    )?;
-    eprintln!(
-        "\n==== all but the tests took {} s",
-        start.elapsed().as_secs()
-    );
-    test()
 }
 
 /// `cargo-fuzz`, installed under the target folder if the machine has none.
