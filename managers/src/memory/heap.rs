@@ -7,7 +7,7 @@
 mod stretch;
 
 use cupola_core::Tlsf;
-use cupola_core::tlsf::{AllocateError, Block, Entry, Node, Place, RangeError};
+use cupola_core::tlsf::{AllocateError, Block, Entry, Node, Piece, Place, RangeError};
 use cupola_sys::driver::CUdeviceptr;
 
 use super::pages::{Extent, Pages};
@@ -221,11 +221,7 @@ impl Heap {
             return;
         }
         self.walks += 1;
-        let free = |entry| match entry {
-            Entry::Free(_, piece) => Some(piece),
-            Entry::Used(..) => None,
-        };
-        let pieces: Vec<_> = self.blocks().filter_map(free).collect();
+        let pieces: Vec<_> = self.pieces().collect();
         let rules = self.rules_mut();
         rules.regions.iter_mut().for_each(Pages::forget_all);
         if mutant!("pages_begin_as_idle") {
@@ -294,10 +290,7 @@ impl Heap {
         let mut found = Vec::new();
         let mut pages = 0;
         let mut larger = Vec::new();
-        for entry in self.blocks().rev() {
-            let Entry::Free(_, piece) = entry else {
-                continue;
-            };
+        for piece in self.pieces().rev() {
             for (address, extent) in self.rules().idle(&piece) {
                 if pages == count {
                     return found;
@@ -324,6 +317,14 @@ impl Heap {
     /// All blocks and free pieces by address.
     pub(super) fn blocks(&self) -> cupola_core::tlsf::Blocks<'_, Stamp> {
         self.tlsf.blocks()
+    }
+
+    /// All free pieces by address.
+    pub(super) fn pieces(&self) -> impl DoubleEndedIterator<Item = Piece<Stamp>> + '_ {
+        self.blocks().filter_map(|entry| match entry {
+            Entry::Free(_, piece) => Some(piece),
+            Entry::Used(..) => None,
+        })
     }
 
     /// Bytes in blocks.

@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 
 use cupola_core::Pressure;
-use cupola_core::tlsf::Entry;
 
 use super::flow::Flow;
 use super::pages::PageState;
@@ -132,10 +131,7 @@ impl Pool {
         let central = self.central.lock();
         let rules = central.heap.rules();
         let mut free = FreeBytes::default();
-        for entry in central.heap.blocks() {
-            let Entry::Free(_, piece) = entry else {
-                continue;
-            };
+        for piece in central.heap.pieces() {
             let Some(region) = rules.region(piece.offset) else {
                 continue;
             };

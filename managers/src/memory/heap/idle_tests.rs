@@ -2,12 +2,12 @@
 
 use quickcheck::QuickCheck;
 
+use super::tests::{BASE, heap_of, single};
 use super::*;
 use crate::memory::pages::LEAST_PAGE;
 use crate::memory::stamp::Gone;
 
 const PAGES: u32 = 4;
-const BASE: u64 = 8 * LEAST_PAGE;
 const ALL: u64 = PAGES as u64 * LEAST_PAGE;
 
 /// A block that is out: whose it is, and the ticket of that stream's when it was handed out.
@@ -34,15 +34,16 @@ struct Model {
 }
 
 impl Model {
-    fn new() -> Self {
-        let mut region = Pages::new(BASE, ALL, LEAST_PAGE);
-        for first in 0..PAGES {
-            region.begin_map(first);
-            region.seal(Extent { first, pages: 1 }, 7);
-            region.open(first);
+    /// All pages have memory, in handles that end where `cuts` has a bit.
+    fn new(cuts: u8) -> Self {
+        let mut handles = vec![single(0)];
+        for page in 1..PAGES {
+            match handles.last_mut() {
+                Some(last) if cuts >> page & 1 == 0 => last.pages += 1,
+                _ => handles.push(single(page)),
+            }
         }
-        let mut heap = Heap::new();
-        heap.add_region(region).unwrap();
+        let heap = heap_of(PAGES, handles);
         Self {
             heap,
             out: Vec::new(),
@@ -190,8 +191,8 @@ impl Model {
 // next to it is complete or gone, or was joined with it.
 #[test]
 fn no_idle_page_is_in_use() {
-    fn property(steps: Vec<(u8, u8, u16)>) -> bool {
-        let mut model = Model::new();
+    fn property(cuts: u8, steps: Vec<(u8, u8, u16)>) -> bool {
+        let mut model = Model::new(cuts);
         steps.into_iter().for_each(|step| model.step(step));
         model.look();
         true
@@ -200,21 +201,15 @@ fn no_idle_page_is_in_use() {
         .max_tests(1 << 20)
         .tests(if cfg!(miri) { 20 } else { 20000 })
         .rng(quickcheck::Gen::new(200))
-        .quickcheck(property as fn(Vec<(u8, u8, u16)>) -> bool);
+        .quickcheck(property as fn(u8, Vec<(u8, u8, u16)>) -> bool);
 }
 
 // Without it a request could be refused for a place that misses more pages than another one.
 #[test]
 fn the_cheapest_place_is_the_cheapest_there_is() {
     fn property(pages: u16, ends: Vec<(u16, bool)>, bytes: u16, align: u8) -> bool {
-        let mut region = Pages::new(BASE, ALL, LEAST_PAGE);
-        for first in (0..PAGES).filter(|page| pages >> page & 1 == 1) {
-            region.begin_map(first);
-            region.seal(Extent { first, pages: 1 }, 7);
-            region.open(first);
-        }
-        let mut heap = Heap::new();
-        heap.add_region(region).unwrap();
+        let there = (0..PAGES).filter(|page| pages >> page & 1 == 1);
+        let mut heap = heap_of(PAGES, there.map(single));
         heap.rules_mut().single = false;
         // Pieces that others use, or that the stream itself does.
         for (at, own) in ends {
@@ -228,10 +223,7 @@ fn the_cheapest_place_is_the_cheapest_there_is() {
         let align = GRANULE << (align % 13);
         let found = heap.cheapest(bytes, align, 1, u64::MAX);
         let mut least = None;
-        for entry in heap.blocks() {
-            let Entry::Free(_, piece) = entry else {
-                continue;
-            };
+        for piece in heap.pieces() {
             if piece.size < bytes || !heap.rules().is_usable(piece.data) {
                 continue;
             }

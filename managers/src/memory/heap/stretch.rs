@@ -14,21 +14,11 @@ impl Heap {
         stream: StreamIndex,
     ) -> Option<CUdeviceptr> {
         self.rules_mut().request = stream;
-        let align = align.max(GRANULE);
         let mut best: Option<(u64, CUdeviceptr)> = None;
-        for entry in self.blocks() {
-            let Entry::Free(_, piece) = entry else {
-                continue;
-            };
-            if piece.size < bytes {
-                continue;
-            }
+        for piece in self.pieces().filter(|piece| piece.size >= bytes) {
             self.rules().mapped_stretches(&piece, |from, to| {
-                let at = from.next_multiple_of(align);
-                let fits = at.checked_add(bytes).is_some_and(|end| end <= to);
-                if fits && best.is_none_or(|best| (to - from, at) < best) {
-                    best = Some((to - from, at));
-                }
+                let place = place_in((from, to), bytes, align);
+                best = place.into_iter().chain(best).min();
             });
         }
         best.map(|(_, at)| at)
@@ -48,10 +38,7 @@ impl Heap {
         let wanted = (bytes, align.max(GRANULE));
         let mut best = None;
         let mut most = below.checked_sub(1)?;
-        for entry in self.blocks() {
-            let Entry::Free(_, piece) = entry else {
-                continue;
-            };
+        for piece in self.pieces() {
             if let Some((missing, at)) = self.rules().cheapest(&piece, wanted, most) {
                 best = Some((at, missing));
                 match missing.checked_sub(1) {
@@ -89,13 +76,9 @@ impl Heap {
         stream: StreamIndex,
     ) -> Option<CUdeviceptr> {
         self.rules_mut().request = stream;
-        let align = align.max(GRANULE);
         let mut stretches: Vec<(CUdeviceptr, CUdeviceptr)> = Vec::new();
         let mut pieces = Vec::new();
-        for entry in self.blocks() {
-            let Entry::Free(_, piece) = entry else {
-                continue;
-            };
+        for piece in self.pieces() {
             pieces.push((piece.offset, piece.offset + piece.size));
             let rules = self.rules();
             rules.mapped_stretches(&piece, |from, to| match stretches.last_mut() {
@@ -103,11 +86,7 @@ impl Heap {
                 _ => stretches.push((from, to)),
             });
         }
-        let fits = stretches.into_iter().filter_map(|(from, to)| {
-            let at = from.checked_next_multiple_of(align)?;
-            let end = at.checked_add(bytes)?;
-            (end <= to).then_some((to - from, at))
-        });
+        let fits = (stretches.into_iter()).filter_map(|stretch| place_in(stretch, bytes, align));
         let (_, at) = fits.min()?;
         let mut held = pieces
             .into_iter()
@@ -123,11 +102,19 @@ impl Heap {
 
     /// The stamp of the free piece at an address.
     pub(in crate::memory) fn stamp_at(&self, address: CUdeviceptr) -> Option<Stamp> {
-        self.blocks().find_map(|entry| match entry {
-            Entry::Free(_, piece) if address.wrapping_sub(piece.offset) < piece.size => {
-                Some(piece.data)
-            }
-            _ => None,
-        })
+        self.pieces()
+            .find(|piece| address.wrapping_sub(piece.offset) < piece.size)
+            .map(|piece| piece.data)
     }
+}
+
+/// Where the request begins in a stretch, if that holds it; after how long the stretch is.
+fn place_in(
+    (from, to): (CUdeviceptr, CUdeviceptr),
+    bytes: u64,
+    align: u64,
+) -> Option<(u64, CUdeviceptr)> {
+    let at = from.checked_next_multiple_of(align.max(GRANULE))?;
+    let end = at.checked_add(bytes)?;
+    (end <= to).then_some((to - from, at))
 }

@@ -55,20 +55,32 @@ fn what_streams_leave_is_everybodys() {
     assert_eq!(heap.look(RANGE, 1, 4).unwrap().data, Stamp::READY);
 }
 
-/// A heap of pages for one stream, of which so many have memory.
-fn mapped(pages: u32) -> Heap {
-    let mut region = Pages::new(BASE, 16 * LEAST_PAGE, LEAST_PAGE);
-    for first in 0..pages {
-        region.begin_map(first);
-        region.seal(Extent { first, pages: 1 }, 7);
-        region.open(first);
+/// A heap of so many pages for one stream; those of the handles have memory.
+pub(super) fn heap_of(pages: u32, handles: impl IntoIterator<Item = Extent>) -> Heap {
+    let bytes = u64::from(pages) * LEAST_PAGE;
+    let mut region = Pages::new(BASE, bytes, LEAST_PAGE);
+    for extent in handles {
+        let pages = extent.first..extent.first + extent.pages;
+        pages.clone().for_each(|page| region.begin_map(page));
+        region.seal(extent, 7);
+        pages.for_each(|page| region.open(page));
     }
     let mut heap = Heap::new();
     heap.add_region(region).unwrap();
     heap
 }
 
-const BASE: u64 = 8 * LEAST_PAGE;
+/// A handle of one page.
+pub(super) fn single(first: u32) -> Extent {
+    Extent { first, pages: 1 }
+}
+
+/// A heap of 16 pages, of which so many have memory.
+fn mapped(pages: u32) -> Heap {
+    heap_of(16, (0..pages).map(single))
+}
+
+pub(super) const BASE: u64 = 8 * LEAST_PAGE;
 
 /// Blocks of a page each, from the lowest on.
 fn blocks<const COUNT: usize>(heap: &mut Heap) -> [Block; COUNT] {
