@@ -175,8 +175,8 @@ pub(crate) struct BenchArgs {
     #[arg(long, num_args = 1..)]
     pub(crate) peer_output: Vec<PathBuf>,
 
-    /// `alloc`, `slots`, `lifecycle`: one short sample of each row, to see that everything works; the
-    /// figures mean nothing
+    /// `alloc`, `slots`, `lifecycle`: one short sample of each row, to see that everything works;
+    /// the figures mean nothing
     #[arg(long)]
     pub(crate) quick: bool,
 

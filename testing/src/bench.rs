@@ -53,7 +53,8 @@ impl BenchBuilder {
     /// Builds the machine and opens it.
     ///
     /// # Errors
-    /// [`Error::Invalid`](cupola_managers::Error::Invalid) naming the field of a configuration that cannot be.
+    /// [`Error::Invalid`](cupola_managers::Error::Invalid) naming the field of a configuration
+    /// that cannot be.
     #[track_caller]
     pub fn open(self) -> Result<TestBench> {
         let machine = self.machine.build();

@@ -95,8 +95,8 @@ fn checks() -> Result<()> {
     Ok(())
 }
 
-/// Bytes that a whole run writes, all of it kept; tidy and without incremental builds. Measured, and a
-/// quarter more.
+/// Bytes that a whole run writes, all of it kept; tidy and without incremental builds. Measured,
+/// and a quarter more.
 const KEPT: u64 = 16 << 30;
 const TIDY: u64 = 6 << 30;
 

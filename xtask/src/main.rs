@@ -61,9 +61,11 @@ enum Task {
     },
     /// Run the loom models of `core` and `managers`
     Loom,
-    /// Build each deliberate mistake in `core` and `managers` and demand that the test named for it fails
+    /// Build each deliberate mistake in `core` and `managers` and demand that the test named for
+    /// it fails
     Mutants {
-        /// The mutants, by the names in `core/mutants.toml` and `managers/mutants.toml`; all when none is named
+        /// The mutants, by the names in `core/mutants.toml` and `managers/mutants.toml`; all when
+        /// none is named
         names: Vec<String>,
     },
     /// Show that `core` links without std and refers to no allocation function

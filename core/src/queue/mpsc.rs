@@ -1,11 +1,11 @@
 //! An unbounded queue whose nodes are the caller's and whose consumer takes all at once.
 //!
-//! One word: the newest node, each node linking to the one before it. The consumer never
-//! takes a single node, it exchanges the whole list for nothing. So a push may take a node
-//! for another at the same address (ABA): either way what it links to is the newest node,
-//! for links are addresses, and there is no tag. A push is a compare-exchange loop and not the wait-free `swap`
-//! followed by a store of the link: with the latter the consumer can find a list whose
-//! links are not all there yet, and has to wait for a producer that may be suspended.
+//! One word: the newest node, each node linking to the one before it. The consumer never takes a
+//! single node, it exchanges the whole list for nothing. So a push may take a node for another at
+//! the same address (ABA): either way what it links to is the newest node, for links are
+//! addresses, and there is no tag. A push is a compare-exchange loop and not the wait-free `swap`
+//! followed by a store of the link: with the latter the consumer can find a list whose links are
+//! not all there yet, and has to wait for a producer that may be suspended.
 
 use core::fmt;
 use core::marker::PhantomData;

@@ -62,10 +62,11 @@ impl<'s, L: Layout> Batch<'s, L> {
 /// [`release`](Self::release) as the store does, mostly without touching memory that
 /// another thread writes to. Made by [`Slots::cache`].
 ///
-/// It keeps up to 64 free slots to insert into, and up to 64 that were released through it.
-/// Slots are used in turns of eight or more, and their generations with them. Other threads cannot have the slots that a cache keeps: a store is full, for
-/// them, when the rest of it is. [`flush`](Self::flush), and dropping the cache, gives them
-/// back; a cache that is forgotten keeps them for ever.
+/// It keeps up to 64 free slots to insert into, and up to 64 that were released through it. Slots
+/// are used in turns of eight or more, and their generations with them. Other threads cannot have
+/// the slots that a cache keeps: a store is full, for them, when the rest of it is.
+/// [`flush`](Self::flush), and dropping the cache, gives them back; a cache that is forgotten
+/// keeps them for ever.
 ///
 /// Any handle of the store can be released through any cache, whoever inserted it.
 ///

@@ -43,7 +43,8 @@ where
     W: Bits,
 {
     /// The value that `handle` names, without a lease: loads (three, and one more to find a
-    /// pool's chunk) and no write, however many threads look. The value may be released as soon as this returns.
+    /// pool's chunk) and no write, however many threads look. The value may be released as soon
+    /// as this returns.
     ///
     /// # Errors
     /// [`HandleError`]: the handle is stale or not ready, or the store is closed.

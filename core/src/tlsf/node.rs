@@ -119,10 +119,11 @@ impl Block {
 
 /// The name of a free block.
 ///
-/// A block keeps its name when its data is changed, when it grows by what is merged to its
-/// right and when `truncate` shortens it; and so does what a split leaves over at its right
-/// end, or else at its left end. Any other change ends the name for good. So it says no more than where to look for a stretch freed earlier: ask
-/// [`Tlsf::piece`](super::Tlsf::piece) what is there now.
+/// A block keeps its name when its data is changed, when it grows by what is merged to its right
+/// and when `truncate` shortens it; and so does what a split leaves over at its right end, or
+/// else at its left end. Any other change ends the name for good. So it says no more than where
+/// to look for a stretch freed earlier: ask [`Tlsf::piece`](super::Tlsf::piece) what is there
+/// now.
 ///
 /// As with a [`Block`], only heaps of different numbers are sure to refuse each other's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -21,8 +21,8 @@ pub enum PoisonPolicy {
     /// Nothing: operations return [`Error::Poisoned`].
     #[default]
     Keep,
-    /// Log the error with `tracing`, write it to standard error, and abort the process, so that whoever supervises it
-    /// starts another. Nothing is dropped and nothing flushed.
+    /// Log the error with `tracing`, write it to standard error, and abort the process, so that
+    /// whoever supervises it starts another. Nothing is dropped and nothing flushed.
     Abort,
     /// Call this function with the [`Error::Poisoned`] that every operation returns from
     /// now on.

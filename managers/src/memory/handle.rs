@@ -208,8 +208,8 @@ impl MemoryPool {
 
     /// Bytes that the limits, and what the device has free, leave for allocations: what can be
     /// mapped, and what is free already, after a look at what work has completed. It need not be
-    /// in one piece. What other pools under the same [`DeviceLimit`](super::DeviceLimit) keep for reuse is not
-    /// counted, though they give it up when it is needed.
+    /// in one piece. What other pools under the same [`DeviceLimit`](super::DeviceLimit) keep for
+    /// reuse is not counted, though they give it up when it is needed.
     ///
     /// # Errors
     /// What the driver returned when it was asked for the free memory of the device
@@ -220,9 +220,9 @@ impl MemoryPool {
         self.pool().available()
     }
 
-    /// How full the pool is: what is mapped and not ready for reuse, of the tighter limit. What all
-    /// pools under a [`DeviceLimit`](super::DeviceLimit) keep ready counts as free of that one. It looks at what work
-    /// has completed, at all free blocks, and at what threads keep.
+    /// How full the pool is: what is mapped and not ready for reuse, of the tighter limit. What
+    /// all pools under a [`DeviceLimit`](super::DeviceLimit) keep ready counts as free of that
+    /// one. It looks at what work has completed, at all free blocks, and at what threads keep.
     #[must_use]
     pub fn pressure_level(&self) -> Pressure {
         self.pool().pressure()
@@ -232,11 +232,11 @@ impl MemoryPool {
     /// that. Memory that nothing uses is given back until the limit is kept, and nothing more is
     /// mapped until it is.
     ///
-    /// What is alive stays alive, and goes back to the device, as far as it is over the limit, when
-    /// it is freed: with the free itself, or, where work still uses it then, with one that comes
-    /// after that work has completed, an allocation or [`trim`](Self::trim). Until then nothing is a
-    /// hit: threads keep nothing, and every allocation and free of a page or more, and one in 64
-    /// of less, looks for what can go.
+    /// What is alive stays alive, and goes back to the device, as far as it is over the limit,
+    /// when it is freed: with the free itself, or, where work still uses it then, with one that
+    /// comes after that work has completed, an allocation or [`trim`](Self::trim). Until then
+    /// nothing is a hit: threads keep nothing, and every allocation and free of a page or more,
+    /// and one in 64 of less, looks for what can go.
     ///
     /// # Errors
     /// What the driver returned when memory was given back. The limit is changed all the same.

@@ -36,8 +36,8 @@ pub(super) struct HandleSizes {
 const SMALL_SHARE: u64 = 2048;
 /// Handles of a long run while three quarters of all limits are left.
 const FEW: u32 = 8;
-/// Handles of a long run while a quarter is left: more would take the most of a millisecond. A run is
-/// long if it has more pages than these.
+/// Handles of a long run while a quarter is left: more would take the most of a millisecond. A
+/// run is long if it has more pages than these.
 const LONG: u32 = 24;
 /// Pages of the largest handle: 256 MiB where a page has 2.
 const MOST: u32 = 128;

@@ -54,8 +54,8 @@ impl Mapper {
             .sum()
     }
 
-    /// A full device refuses to map pages as well, and to give access: then there is no memory to be
-    /// had, which is no failure.
+    /// A full device refuses to map pages as well, and to give access: then there is no memory to
+    /// be had, which is no failure.
     fn fail(&mut self, error: Error) -> Result<bool> {
         let refused = Err(error);
         if is_out_of_memory(&refused) {

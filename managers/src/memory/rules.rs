@@ -238,7 +238,8 @@ impl Rules {
             let (from, to) = region.touched(at, bytes);
             u64::from(to - from) - (before(to) - before(from))
         };
-        // A place that begins or ends with a page, where it can, misses no more than its neighbours.
+        // A place that begins or ends with a page, where it can, misses no more than its
+        // neighbours.
         let starts = (first..=known.max(first + 1)).flat_map(|page| {
             let ends = (region.address(page) + region.page()).saturating_sub(bytes);
             [

@@ -93,7 +93,8 @@ impl Pool {
         {
             let taken = memory.take(ask, stream);
             // The graph's memory may have been dropped meanwhile: then what a thread was about to
-            // keep for later it has put into a closed lane, and the memory goes with the last piece.
+            // keep for later it has put into a closed lane, and the memory goes with the last
+            // piece.
             if memory.is_closed() {
                 memory.drain();
             }

@@ -24,7 +24,8 @@ impl Kept {
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        // Requests of other pools wait for the end from the moment on that they cannot see this one.
+        // Requests of other pools wait for the end from the moment on that they cannot see this
+        // one.
         self.0.guests.end(|| self.0.note_ending());
     }
 }

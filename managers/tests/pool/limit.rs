@@ -140,7 +140,8 @@ fn a_limit_below_what_is_mapped_is_reached_as_blocks_go() {
         assert_eq!(pool.available().unwrap(), 0);
         let error = pool.allocate_raw(1, 1, &stream).unwrap_err();
         assert!(matches!(error, Error::OverLimit(_)), "{error}");
-        // In use still when it is freed, so it goes with what comes after that: nobody says it again.
+        // In use still when it is freed, so it goes with what comes after that: nobody says it
+        // again.
         let release = hold(&stream);
         free(live, &stream);
         assert_eq!(pool.mapped(), 20 * PAGE);
@@ -379,8 +380,8 @@ fn a_refusal_of_the_device_names_the_callers_line() {
     bench.finish();
 }
 
-// Without it a request far from the limit would wait for a driver call for each of its pages, or one
-// near it could not be moved page by page.
+// Without it a request far from the limit would wait for a driver call for each of its pages, or
+// one near it could not be moved page by page.
 #[test]
 fn the_nearer_the_limit_the_smaller_the_handles() {
     // Pages of a block, pages of the limit, handles that the block takes.

@@ -1,8 +1,8 @@
 //! Random operations from several threads, against a model: a million in all, on the
 //! software device.
 //!
-//! Each case has a seed of its own, from which everything follows but the interleaving. A
-//! failure or a hang names it; `CUPOLA_SEED=N` runs that case alone, `CUPOLA_OPERATIONS=N` changes how
+//! Each case has a seed of its own, from which everything follows but the interleaving. A failure
+//! or a hang names it; `CUPOLA_SEED=N` runs that case alone, `CUPOLA_OPERATIONS=N` changes how
 //! many operations there are in all.
 //!
 //! What a thread knows to be so it demands: what its buffers hold, that handles which it did

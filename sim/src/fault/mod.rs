@@ -1,10 +1,10 @@
 //! The fault table: wraps any driver, counts every call, and fails or delays the k-th
 //! call of any function with any code.
 //!
-//! It is itself a driver: each of its functions decides, then calls the wrapped driver's.
-//! A call made to fail with [`FaultTable::fail`] does not run: whatever it would have made
-//! does not exist and whatever it would have destroyed still does. Calls are counted per function across all threads;
-//! which thread makes the k-th one is up to the program.
+//! It is itself a driver: each of its functions decides, then calls the wrapped driver's. A call
+//! made to fail with [`FaultTable::fail`] does not run: whatever it would have made does not
+//! exist and whatever it would have destroyed still does. Calls are counted per function across
+//! all threads; which thread makes the k-th one is up to the program.
 
 mod plan;
 mod thunks;

@@ -52,8 +52,8 @@ pub(super) struct ReplayReport {
     /// Whether the pool was recorded or drawn in that time, which takes a part of it.
     pub(super) observed: bool,
     pub(super) operations_per_second: f64,
-    /// Time of a thread for each operation, of those threads that have any, without a look at the clock between; `None` where
-    /// there was other work as well.
+    /// Time of a thread for each operation, of those threads that have any, without a look at the
+    /// clock between; `None` where there was other work as well.
     pub(super) nanoseconds: Option<f64>,
     /// Times of single allocations and frees, with two readings of the clock in each; `None` for
     /// a pool that was recorded or drawn.

@@ -24,9 +24,9 @@ impl Heap {
         best.map(|(_, at)| at)
     }
 
-    /// The place that misses the fewest pages of all that `stream` may use, but fewer than `below`:
-    /// its address, and how many. A search by size looks at the beginning of pieces only, and not at
-    /// all of them. The time is linear in blocks and pages.
+    /// The place that misses the fewest pages of all that `stream` may use, but fewer than
+    /// `below`: its address, and how many. A search by size looks at the beginning of pieces
+    /// only, and not at all of them. The time is linear in blocks and pages.
     pub(in crate::memory) fn cheapest(
         &mut self,
         bytes: u64,
