@@ -62,13 +62,9 @@ impl Pool {
         if mapper.full.is_some() {
             return Ok(false);
         }
-        for bytes in [least.max(CHUNK), least] {
-            let pages = bytes / self.page;
-            let charged = (0..pages).take_while(|_| self.charge(1)).count() as u64;
-            if charged < pages {
-                if charged > 0 {
-                    self.undo_charge(charged * self.page);
-                }
+        let smaller = (least < CHUNK).then_some(least);
+        for bytes in std::iter::once(least.max(CHUNK)).chain(smaller) {
+            if !self.charge(bytes / self.page) {
                 continue;
             }
             match self.alloc_chunk(bytes) {

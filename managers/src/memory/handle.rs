@@ -238,6 +238,9 @@ impl MemoryPool {
     /// nothing is a hit: threads keep nothing, and every allocation and free of a page or more,
     /// and one in 64 of less, looks for what can go.
     ///
+    /// Memory goes back as it came from the driver: what was mapped far from all limits in pieces
+    /// of several pages goes when nothing lives in the piece any more.
+    ///
     /// # Errors
     /// What the driver returned when memory was given back. The limit is changed all the same.
     #[track_caller]
@@ -246,7 +249,8 @@ impl MemoryPool {
     }
 
     /// Gives memory that nothing uses back to the device, whatever threads keep of it: how many
-    /// bytes that was.
+    /// bytes that was. It goes by the pieces that the driver gave: a page each near a limit, and
+    /// up to 256 MiB for large requests far from all of them.
     ///
     /// # Errors
     /// What the driver returned.

@@ -5,18 +5,20 @@ use cupola_core::Budget;
 use super::pool::Pool;
 
 /// How much memory the device has, in pages.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Device {
     pub(super) free: u64,
     pub(super) total: u64,
 }
 
 impl Device {
-    /// Nobody has asked: that costs as much as some pages.
-    pub(super) const UNKNOWN: Self = Self {
-        free: u64::MAX,
-        total: 0,
-    };
+    /// After so many pages more were taken.
+    pub(super) fn less(self, pages: u64) -> Self {
+        Self {
+            free: self.free.saturating_sub(pages),
+            ..self
+        }
+    }
 }
 
 /// How many pages the new handles of one request may have.
@@ -32,7 +34,7 @@ pub(super) struct HandleSizes {
     parts: Option<u32>,
 }
 
-/// So small a part of the room may be kept from being moved without much being lost.
+/// A short handle keeps no larger part of the room from being moved.
 const SMALL_SHARE: u64 = 2048;
 /// Handles of a long run while three quarters of all limits are left.
 const FEW: u32 = 8;
@@ -67,7 +69,10 @@ impl Pool {
             None
         };
         HandleSizes {
-            small: (room / SMALL_SHARE).min(u64::from(MOST)) as u32,
+            small: match parts {
+                Some(_) => (room / SMALL_SHARE).min(u64::from(MOST)) as u32,
+                None => 0,
+            },
             parts,
         }
     }

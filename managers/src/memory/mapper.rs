@@ -10,34 +10,29 @@ use std::sync::atomic::Ordering;
 use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
 
+use super::cache::{Cache, Memory};
 use super::central::Want;
-use super::handle_sizes::Device;
+use super::handle_sizes::{Device, HandleSizes};
 use super::heap::Heap;
 use super::pages::Pages;
 use super::plan::Plan;
 use super::pool::{Pool, count};
 use super::stamp::{Stamp, StreamIndex};
-use super::vmm::{MemoryHandle, Vmm, is_out_of_memory, memory_info};
+use super::vmm::{Vmm, is_out_of_memory, memory_info};
 use crate::error::{Error, Result};
 
 /// What only the holder of the lock may change.
 #[derive(Debug, Default)]
 pub(super) struct Mapper {
-    /// Memory that is mapped nowhere, ready to be. It is charged.
-    pub(super) cache: Vec<Memory>,
+    pub(super) cache: Cache,
+    /// What the device had free when it was asked last, and what the pool had then, in pages.
+    known: Option<(Device, u64)>,
     /// What the driver said when it had no memory left, in this search.
     pub(super) full: Option<Error>,
     /// The device has less left than the limit would grant, and too little for this search.
     pub(super) lacking: bool,
     /// Chunks of `cuMemAlloc` and the holes that stand for those that were given back.
     pub(super) chunks: Vec<Chunk>,
-}
-
-/// A handle and how many pages it has.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Memory {
-    pub(super) handle: MemoryHandle,
-    pub(super) pages: u32,
 }
 
 impl Mapper {
@@ -48,10 +43,15 @@ impl Mapper {
 
     /// Pages that are mapped nowhere.
     pub(super) fn cached(&self) -> u64 {
-        self.cache
-            .iter()
-            .map(|memory| u64::from(memory.pages))
-            .sum()
+        self.cache.pages()
+    }
+
+    /// What the device has free, as far as it was told, with so many pages in the pool now. `None`
+    /// when that is too long ago to say.
+    fn known(&self, used: u64) -> Option<Device> {
+        let (device, then) = self.known?;
+        let since = used.abs_diff(then);
+        (since <= device.free / 16).then(|| device.less(since))
     }
 
     /// A full device refuses to map pages as well, and to give access: then there is no memory to
@@ -60,26 +60,10 @@ impl Mapper {
         let refused = Err(error);
         if is_out_of_memory(&refused) {
             self.full = refused.err();
+            self.known = None;
             return Ok(false);
         }
         refused
-    }
-
-    /// Keeps memory that is mapped nowhere any more.
-    pub(super) fn put_by(&mut self, handle: MemoryHandle, pages: u32) {
-        self.cache.push(Memory { handle, pages });
-    }
-
-    pub(super) fn take_any(&mut self) -> Option<Memory> {
-        self.cache.pop()
-    }
-
-    /// The largest of what is there that has `most` pages at most.
-    pub(super) fn take_up_to(&mut self, most: u32) -> Option<Memory> {
-        let fits = |(_, memory): &(usize, &Memory)| memory.pages <= most;
-        let all = self.cache.iter().enumerate().filter(fits);
-        let (at, _) = all.max_by_key(|(_, memory)| memory.pages)?;
-        Some(self.cache.swap_remove(at))
     }
 }
 
@@ -106,6 +90,8 @@ pub(super) type Found = (Block, Stamp);
 
 /// Pages from which on the device is asked first whether it has as many.
 const MANY: u64 = 32;
+/// Pages up to which each has its own handle, wherever the limits are.
+const SINGLE: u64 = 4;
 /// Most addresses that are reserved at a time.
 const MOST_ADDRESSES: u64 = 1 << 44;
 
@@ -131,6 +117,7 @@ impl Pool {
         let Some(vmm) = &self.vmm else {
             return self.find_in_chunks(mapper, want, from);
         };
+        let mut is_apart = false;
         loop {
             let place = {
                 let mut central = self.central.lock();
@@ -158,6 +145,13 @@ impl Pool {
                         self.map_place(vmm, mapper, (place.rank, want.stream), from, take)?;
                     if matches!(mapped, Mapped::Short) && from == From::Idle {
                         mapped = self.map_cheapest(vmm, mapper, want, place.rank)?;
+                        let is_first = !std::mem::replace(&mut is_apart, true);
+                        if matches!(mapped, Mapped::Short)
+                            && is_first
+                            && self.unmap_large(vmm, mapper, place.rank)?
+                        {
+                            continue;
+                        }
                     }
                     // Others cannot take it but for its pages that are there, which makes it
                     // dearer: then the search begins anew.
@@ -248,10 +242,15 @@ impl Pool {
     ) -> Result<Mapped> {
         let mut plan = Plan::default();
         // What cannot work out must not fill the device up first.
-        let mut device = Device::UNKNOWN;
-        if rank >= MANY && mapper.full.is_none() {
-            let (free, total) = memory_info(&self.core, &self.calls)?;
-            (device.free, device.total) = (free / self.page, total / self.page);
+        let (mut device, mut sizes) = (None, None);
+        if mapper.full.is_none() {
+            let used = self.budget.used() / self.page;
+            sizes = mapper.known(used);
+            if rank >= MANY || (rank > SINGLE && sizes.is_none()) {
+                device = Some(self.ask_device(mapper, used)?);
+                sizes = device;
+            }
+            device = device.filter(|_| rank >= MANY);
         }
         let (block, was) = {
             let mut central = self.central.lock();
@@ -267,8 +266,9 @@ impl Pool {
             let mut there = mapper.cached();
             if mapper.full.is_none() {
                 let room = self.room();
-                mapper.lacking = device.free < room;
-                there += room.min(device.free);
+                let left = device.map_or(u64::MAX, |device| device.free);
+                mapper.lacking = left < room;
+                there += room.min(left);
             }
             let short = usize::try_from(needed.saturating_sub(there)).unwrap_or(usize::MAX);
             if short > 0 {
@@ -283,7 +283,9 @@ impl Pool {
                 }
                 plan.begin_unmap(heap, idle);
             }
-            plan.handles = self.handle_sizes(needed, device);
+            plan.handles = sizes.map_or(HandleSizes::default(), |device| {
+                self.handle_sizes(needed, device)
+            });
             plan.begin_map(heap);
             (block, was)
         };
@@ -303,10 +305,27 @@ impl Pool {
         }
     }
 
+    /// What the device has free, from the driver.
+    #[track_caller]
+    fn ask_device(&self, mapper: &mut Mapper, used: u64) -> Result<Device> {
+        let (free, total) = memory_info(&self.core, &self.calls)?;
+        let device = Device {
+            free: free / self.page,
+            total: total / self.page,
+        };
+        mapper.known = Some((device, used));
+        Ok(device)
+    }
+
     /// Makes the driver calls of a plan. False when there was no memory after all: another pool
     /// took it, or the driver has none.
     #[track_caller]
-    fn carry_out(&self, vmm: &Vmm, mapper: &mut Mapper, plan: &mut Plan) -> Result<bool> {
+    pub(super) fn carry_out(
+        &self,
+        vmm: &Vmm,
+        mapper: &mut Mapper,
+        plan: &mut Plan,
+    ) -> Result<bool> {
         for idle in &mut plan.idle {
             let bytes = u64::from(idle.extent.pages) * self.page;
             // SAFETY: the extent is mapped, in a free piece, and what used it is complete.
@@ -314,25 +333,31 @@ impl Pool {
             let pages = u64::from(idle.extent.pages);
             self.counters.remapped.fetch_add(pages, Ordering::Relaxed);
             idle.gone = true;
-            mapper.put_by(idle.handle, idle.extent.pages);
+            mapper.cache.put(Memory {
+                handle: idle.handle,
+                pages: idle.extent.pages,
+            });
         }
         for run in &mut plan.bare {
-            let whole = run.pages;
-            while run.done < whole {
-                let most = plan.handles.pages(whole);
-                let left = whole - run.done;
-                let Some(memory) = self.supply(vmm, mapper, left, most.min(left))? else {
+            let mut size = plan.handles.pages(run.pages);
+            while run.done < run.pages {
+                let left = run.pages - run.done;
+                let Some(memory) = self.supply(vmm, mapper, left, &mut size)? else {
                     return Ok(false);
                 };
                 let address = run.address + u64::from(run.done) * self.page;
                 let bytes = u64::from(memory.pages) * self.page;
                 // SAFETY: the pages are reserved and bare, and Busy keeps others from them.
                 if let Err(error) = unsafe { vmm.map(address, bytes, memory.handle) } {
-                    mapper.cache.push(memory);
+                    mapper.cache.put(memory);
                     return mapper.fail(error);
                 }
                 run.done += memory.pages;
                 plan.mapped.push((address, memory));
+            }
+            if size < plan.handles.pages(run.pages) {
+                // What there was too little for now there is too little for in the next run.
+                plan.handles = HandleSizes::default();
             }
         }
         // The call costs nearly the same for any number of pages.
@@ -350,28 +375,6 @@ impl Pool {
             plan.opened.extend_from_slice(run);
         }
         Ok(true)
-    }
-
-    /// Unmaps pages that nothing uses until `wanted` were found, or all. How many were.
-    ///
-    /// # Errors
-    /// What the driver returned first; the pages before it are in the cache.
-    #[track_caller]
-    pub(super) fn unmap_idle(&self, mapper: &mut Mapper, wanted: usize) -> Result<usize> {
-        let Some(vmm) = &self.vmm else {
-            return Ok(0);
-        };
-        let mut plan = Plan::default();
-        {
-            let mut central = self.central.lock();
-            let idle = central.heap.idle(wanted);
-            plan.begin_unmap(&mut central.heap, idle);
-        }
-        let done = self.carry_out(vmm, mapper, &mut plan);
-        plan.settle(&mut self.central.lock().heap);
-        done?;
-        let pages = plan.idle.iter().map(|idle| idle.extent.pages as usize);
-        Ok(pages.sum())
     }
 }
 

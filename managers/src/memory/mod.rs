@@ -19,6 +19,7 @@
 
 mod barrier;
 pub(crate) mod bias;
+mod cache;
 mod central;
 pub(crate) mod charge;
 mod chunks;
@@ -64,6 +65,7 @@ pub(crate) mod stamp;
 mod supply;
 mod take;
 mod teardown;
+mod unmap;
 mod usage;
 mod vmm;
 

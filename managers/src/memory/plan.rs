@@ -3,9 +3,9 @@
 use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
 
+use super::cache::Memory;
 use super::handle_sizes::HandleSizes;
 use super::heap::Heap;
-use super::mapper::Memory;
 use super::pages::{Extent, PageIndex, PageState, Pages};
 use super::vmm::MemoryHandle;
 
@@ -49,23 +49,32 @@ impl Plan {
             return;
         };
         let (first, end) = region.touched(block.offset(), block.size());
-        for page in first..end {
-            let address = region.address(page);
+        let known = region.len().clamp(first, end);
+        for page in first..known {
             match region.state(page) {
                 PageState::Mapped => {}
                 PageState::Sealed => self.find_sealed(region, page),
                 // Busy pages are those of whoever holds the mapper: ours, so there are none.
-                PageState::Bare | PageState::Busy => match self.bare.last_mut() {
-                    Some(run) if run.address + u64::from(run.pages) * region.page() == address => {
-                        run.pages += 1;
-                    }
-                    _ => self.bare.push(Bare {
-                        address,
-                        pages: 1,
-                        done: 0,
-                    }),
-                },
+                PageState::Bare | PageState::Busy => self.add_bare(region, page, 1),
             }
+        }
+        // A request may be for more pages than anybody has ever had.
+        if known < end {
+            self.add_bare(region, known, end - known);
+        }
+    }
+
+    fn add_bare(&mut self, region: &Pages, page: PageIndex, pages: u32) {
+        let address = region.address(page);
+        match self.bare.last_mut() {
+            Some(run) if run.address + u64::from(run.pages) * region.page() == address => {
+                run.pages += pages;
+            }
+            _ => self.bare.push(Bare {
+                address,
+                pages,
+                done: 0,
+            }),
         }
     }
 

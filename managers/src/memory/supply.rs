@@ -4,9 +4,10 @@ use std::sync::atomic::Ordering;
 
 use cupola_core::Budget;
 
+use super::cache::Memory;
 use super::charge;
 use super::config::DeviceLimit;
-use super::mapper::{Mapper, Memory};
+use super::mapper::Mapper;
 use super::pool::Pool;
 use super::vmm::{Vmm, is_out_of_memory, memory_info};
 use crate::error::{Error, Result};
@@ -75,36 +76,39 @@ impl Pool {
     }
 
     /// Memory of at most `left` pages: from the cache, else new memory of `size` pages or fewer.
-    /// `None` when there is none to be had.
+    /// `None` when there is none to be had. `size` becomes 1 where there was none of that size.
+    ///
+    /// Where new memory has single pages what is larger in the cache is not used as it is: given
+    /// back, it becomes single pages too.
     #[track_caller]
     pub(super) fn supply(
         &self,
         vmm: &Vmm,
         mapper: &mut Mapper,
         left: u32,
-        size: u32,
+        size: &mut u32,
     ) -> Result<Option<Memory>> {
-        if let Some(memory) = mapper.take_up_to(left) {
+        let most = if *size == 1 { 1 } else { left };
+        if let Some(memory) = mapper.cache.take_up_to(most) {
             return Ok(Some(memory));
         }
-        let mut pages = size;
         loop {
-            if let Some(memory) = self.create(vmm, mapper, pages)? {
+            if let Some(memory) = self.create(vmm, mapper, (*size).min(left))? {
                 return Ok(Some(memory));
             }
-            if pages > 1 {
+            if *size > 1 {
                 // The device may have memory left, but not in one piece, or not as much.
                 mapper.full = None;
-                pages = 1;
+                *size = 1;
                 continue;
             }
             // Too large for this place: given back, it is memory for smaller ones.
-            let Some(larger) = mapper.take_any() else {
+            let Some(larger) = mapper.cache.take() else {
                 return Ok(None);
             };
             // SAFETY: it is mapped nowhere, and nobody else has it.
             if let Err(error) = unsafe { vmm.release(larger.handle) } {
-                mapper.cache.push(larger);
+                mapper.cache.put(larger);
                 return Err(error);
             }
             self.release_charge(u64::from(larger.pages) * self.page);
@@ -147,12 +151,12 @@ impl Pool {
             return Ok(());
         };
         while mapper.cached() > keep as u64 {
-            let Some(memory) = mapper.take_any() else {
+            let Some(memory) = mapper.cache.take() else {
                 break;
             };
             // SAFETY: it is mapped nowhere, and nobody else has it.
             if let Err(error) = unsafe { vmm.release(memory.handle) } {
-                mapper.cache.push(memory);
+                mapper.cache.put(memory);
                 return Err(error);
             }
             self.release_charge(u64::from(memory.pages) * self.page);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::cache::Memory;
 use super::clock::Closed;
 use super::pool::Pool;
 use crate::context::Kind;
@@ -115,7 +116,10 @@ fn release(pool: &Pool) -> Result<()> {
                 let bytes = u64::from(extent.pages) * pool.page;
                 // SAFETY: the extent is mapped, and nothing that runs uses it.
                 match unsafe { vmm.unmap(region.address(extent.first), bytes) } {
-                    Ok(()) => mapper.put_by(handle, extent.pages),
+                    Ok(()) => mapper.cache.put(Memory {
+                        handle,
+                        pages: extent.pages,
+                    }),
                     Err(error) => {
                         left += 1;
                         lose(bytes);
@@ -128,7 +132,7 @@ fn release(pool: &Pool) -> Result<()> {
                 note(unsafe { vmm.unreserve(region.base(), region.bytes()) });
             }
         }
-        while let Some(memory) = mapper.take_any() {
+        while let Some(memory) = mapper.cache.take() {
             // SAFETY: it is mapped nowhere, and nobody else has it.
             let released = unsafe { vmm.release(memory.handle) };
             let bytes = u64::from(memory.pages) * pool.page;

@@ -379,31 +379,3 @@ fn a_refusal_of_the_device_names_the_callers_line() {
     drop((pool, stream));
     bench.finish();
 }
-
-// Without it a request far from the limit would wait for a driver call for each of its pages, or
-// one near it could not be moved page by page.
-#[test]
-fn the_nearer_the_limit_the_smaller_the_handles() {
-    // Pages of a block, pages of the limit, handles that the block takes.
-    let device = 128 << 10;
-    let cases = [
-        (23, device, 4),
-        (64, device, 4),
-        (64, 128, 16),
-        (64, 257, 8),
-        (23, 128, 23),
-        (64, 65, 64),
-        (1000, device, 8),
-    ];
-    for (pages, limit, handles) in cases {
-        let bench = Bench::with_memory(Backing::Pages, device * PAGE);
-        let (pool, stream) = (bench.pool(limit * PAGE), bench.stream());
-        let block = pool.allocate_raw(pages * PAGE, PAGE, &stream).unwrap();
-        let calls = pool.usage().unwrap().calls;
-        assert_eq!(calls.create, handles, "{pages} of {limit}");
-        assert_eq!((calls.map, calls.set_access), (handles, 1));
-        free(block, &stream);
-        drop((pool, stream));
-        bench.finish();
-    }
-}

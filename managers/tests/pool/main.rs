@@ -7,6 +7,7 @@ mod ends;
 mod faults;
 mod figures;
 mod fork;
+mod handles;
 mod idle;
 mod limit;
 mod random;

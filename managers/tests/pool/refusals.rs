@@ -256,7 +256,7 @@ fn a_full_device_may_refuse_to_map_pages() {
 // unmap in parts, and be refused most of it for one block in each.
 #[test]
 fn a_full_pool_has_single_pages_whatever_limits_it() {
-    for shared in [true, false] {
+    for (shared, pages) in [(true, 256), (true, 16), (false, 256), (false, 16)] {
         let device = if shared { 16 << 30 } else { 258 * PAGE };
         let bench = Bench::with_memory(Backing::Pages, device);
         let mut config = PoolConfig::limit(u64::MAX);
@@ -264,8 +264,10 @@ fn a_full_pool_has_single_pages_whatever_limits_it() {
             config = config.within(&DeviceLimit::new(256 * PAGE));
         }
         let (pool, stream) = (bench.context.memory_pool(config).unwrap(), bench.stream());
-        let whole = pool.allocate_raw(256 * PAGE, 256, &stream).unwrap();
-        free(whole, &stream);
+        let whole: Vec<_> = (0..256 / pages)
+            .map(|_| pool.allocate_raw(pages * PAGE, 256, &stream).unwrap())
+            .collect();
+        whole.into_iter().for_each(|block| free(block, &stream));
         let blocks: Vec<_> = (0..256)
             .map(|_| pool.allocate_raw(PAGE, 256, &stream).unwrap())
             .collect();
@@ -398,5 +400,33 @@ fn neighbours_that_go_on_keep_nobody_from_a_refusal() {
         free(kept, &streams[0]);
         drop((pool, other, streams));
     }
+    bench.finish();
+}
+
+// Without it a request larger than a chunk would ask a full device twice for the same, and charge a
+// limit that others share meanwhile.
+#[test]
+fn a_full_device_is_asked_once_for_a_large_chunk() {
+    let bench = Bench::new(Backing::Chunks);
+    let (pool, stream) = (pool(&bench, 1000, Duration::ZERO), bench.stream());
+    let full = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+    bench.table.reset();
+    bench.table.fail_from(id::cuMemAlloc_v2, 1, full);
+    let refused = pool.allocate_raw(500 * PAGE, 256, &stream);
+    assert!(
+        matches!(refused, Err(Error::OutOfMemory { .. })),
+        "{refused:?}"
+    );
+    let large = bench.table.count(id::cuMemAlloc_v2);
+    let refused = pool.allocate_raw(PAGE, 256, &stream);
+    assert!(
+        matches!(refused, Err(Error::OutOfMemory { .. })),
+        "{refused:?}"
+    );
+    let small = bench.table.count(id::cuMemAlloc_v2) - large;
+    // A small one may do with less than a whole chunk.
+    assert_eq!(small, 2 * large);
+    bench.table.reset();
+    drop((pool, stream));
     bench.finish();
 }
