@@ -60,6 +60,7 @@ impl Slot {
     }
 
     /// The magazines of small sizes, each with the size of its pieces.
+    #[cfg(all(test, not(loom)))]
     pub(crate) fn classes() -> impl Iterator<Item = (Self, u64)> {
         let size = |class| match class {
             ..LINEAR => class + 1,

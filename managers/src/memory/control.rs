@@ -57,10 +57,11 @@ impl Pool {
     #[track_caller]
     pub(super) fn available(&self) -> Result<u64> {
         self.core.not_forked()?;
-        self.settle()?;
+        let (gauges, looked) = self.gauges();
+        looked?;
         let (device_free, _) = memory_info(&self.core, &self.calls)?;
         let growth = (self.room() * self.page).min(device_free);
-        Ok(growth + self.reusable(&self.free_bytes()))
+        Ok(growth + gauges.reusable())
     }
 
     #[track_caller]

@@ -8,7 +8,7 @@
 
 use std::ptr::{self, NonNull};
 
-use super::classes::{SLOTS, Slot, capacity};
+use super::classes::{SLOTS, Slot};
 use super::header::Header;
 use super::short::Short;
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
@@ -52,12 +52,6 @@ impl<T> Shelf<T> {
             }
         }
         Err(batch)
-    }
-
-    /// How many batches are here, about.
-    fn len(&self) -> u64 {
-        let full = |cell: &&AtomicPtr<T>| !cell.load(Ordering::Relaxed).is_null();
-        self.0.iter().filter(full).count() as u64
     }
 
     /// Whether something waits here. Who finds nothing sees what those noted who took it.
@@ -247,14 +241,19 @@ impl Depot {
         }
     }
 
-    /// Bytes that wait here, about.
-    pub(crate) fn kept(&self) -> u64 {
-        let shelves = Slot::classes().zip(self.shelves.iter());
-        let small = shelves.map(|((_, bytes), shelf)| {
-            // A magazine of a class is full when it spills, half of it each time.
-            shelf.len() * u64::from(capacity(bytes) / 2) * bytes
+    /// Bytes that wait here.
+    ///
+    /// # Safety
+    /// Nobody puts anything in or takes anything out meanwhile.
+    pub(crate) unsafe fn kept(&self) -> u64 {
+        let batches = self.shelves.iter().flat_map(|shelf| &shelf.0);
+        let bytes = batches.filter_map(look).map(|batch| {
+            // SAFETY: the batch is the depot's as long as nobody takes it out, and its headers
+            // stay where they are.
+            let first = unsafe { batch.as_ref() };
+            first.bytes() * u64::from(first.batch.get())
         });
-        small.sum::<u64>() + self.exact.load(Ordering::Relaxed)
+        bytes.sum()
     }
 
     /// Everything that waits here, batch by batch, for who is in the heap's section; there is room
@@ -308,7 +307,8 @@ mod tests {
         // Another one does.
         depot.note_miss(2);
         assert_eq!(fill(&depot, 1, &mut batches), least);
-        assert_eq!(depot.kept(), 2 * LEAST_EXACT);
+        // SAFETY: this is the only thread.
+        assert_eq!(unsafe { depot.kept() }, 2 * LEAST_EXACT);
         // One refusal, one step.
         depot.note_miss(2);
         depot.note_miss(3);

@@ -46,6 +46,12 @@ impl Flow {
         }
     }
 
+    /// How often something came in: as long as it is the same, nothing has.
+    pub(super) fn came(&self) -> u64 {
+        let frees = self.frees.load(Ordering::Relaxed);
+        frees.wrapping_add(self.moves.load(Ordering::Relaxed))
+    }
+
     /// Buffers that are alive, and their bytes.
     pub(crate) fn buffers(&self) -> (u64, u64) {
         let alive = |out: &AtomicU64, back: &AtomicU64| {

@@ -42,6 +42,13 @@ impl SeizedLane<'_> {
         self.lane.line.serial()
     }
 
+    /// Bytes that it keeps.
+    pub(super) fn kept(&self) -> u64 {
+        // SAFETY: the seizure keeps the owner and other seizers out, and nothing is changed.
+        let content = self.lane.content.with(|content| unsafe { &*content });
+        content.kept()
+    }
+
     /// What it keeps.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = *const Header> {
         // SAFETY: the seizure keeps the owner and other seizers out, and nothing is changed.

@@ -169,6 +169,7 @@ impl Pool {
             let is_gone = is_gone(lane);
             if is_gone {
                 self.past.absorb(&lane.flow);
+                lane.line.note_gone(&lane.flow);
             }
             !is_gone
         });

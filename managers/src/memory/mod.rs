@@ -30,6 +30,7 @@ mod control;
 pub(crate) mod depot;
 mod excess;
 mod flow;
+mod gauges;
 mod graph;
 mod handle;
 mod handle_sizes;

@@ -12,6 +12,7 @@ use super::classes::{CLASSES, Slot, slots_of_slab};
 use super::header::{Header, Headers, Home};
 use super::heap::Heap;
 use super::pool::Pool;
+use super::rules::Rules;
 use super::stamp::{Gone, Stamp, StreamIndex};
 
 struct Slab {
@@ -383,13 +384,24 @@ impl Slabs {
         })
     }
 
-    /// Bytes in slots that are free.
-    pub(super) fn free_bytes(&self) -> u64 {
-        let bytes = |slab: &Slab| {
+    /// Bytes in slots that are free: those that nothing that runs uses, and the others.
+    pub(super) fn free_bytes(&self, rules: &Rules) -> (u64, u64) {
+        let (mut ready, mut pending) = (0, 0);
+        for slab in self.slabs.iter().flatten() {
             let size = slab.block.size() / slab.headers.len() as u64;
-            u64::from(slab.free.count_ones()) * size
-        };
-        self.slabs.iter().flatten().map(bytes).sum()
+            let is_done = |number| {
+                let is_foreign = slab.foreign >> number & 1 == 1;
+                rules.is_done(if is_foreign {
+                    slab.freed_of(number)
+                } else {
+                    slab.freed
+                })
+            };
+            let done = bits(slab.free).filter(|&number| is_done(number)).count() as u64;
+            ready += done * size;
+            pending += (u64::from(slab.free.count_ones()) - done) * size;
+        }
+        (ready, pending)
     }
 
     /// Slots in use, and slabs.

@@ -298,7 +298,8 @@ fn nobody_has_what_goes_from_a_depot_to_the_heap_in_its_hands() {
         // Half of them is in the lane.
         let blocks: Vec<_> = std::iter::repeat_with(allocate).take(16).collect();
         let line = Arc::clone(&pool.pool().all_lines()[0]);
-        let waiting = line.depot.kept();
+        // SAFETY: nobody else has the pool yet.
+        let waiting = unsafe { line.depot.kept() };
         assert_ne!(waiting, 0);
         std::thread::scope(|scope| {
             let central = pool.pool().central.lock();
@@ -311,10 +312,12 @@ fn nobody_has_what_goes_from_a_depot_to_the_heap_in_its_hands() {
             there.recv().unwrap();
             // Time to take something in its hands.
             std::thread::sleep(Duration::from_millis(50));
-            assert_eq!(line.depot.kept(), waiting);
+            // SAFETY: batches are taken out within the section that is this thread's.
+            assert_eq!(unsafe { line.depot.kept() }, waiting);
             drop(central);
         });
-        assert_eq!(line.depot.kept(), 0);
+        // SAFETY: the other thread has ended.
+        assert_eq!(unsafe { line.depot.kept() }, 0);
         blocks.into_iter().for_each(|block| free(block, &stream));
         drop((line, pool, stream));
         bench.check_empty();

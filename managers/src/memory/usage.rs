@@ -5,25 +5,33 @@ use std::sync::atomic::Ordering;
 use cupola_core::Pressure;
 
 use super::flow::Flow;
-use super::pages::PageState;
 use super::pool::{Pool, lock};
 use super::vmm::{DriverCalls, memory_info};
 use crate::error::{Account, Error, Result};
 
 /// What a [`MemoryPool`](super::MemoryPool) holds and has done. Sizes in bytes.
 ///
-/// Taken while other threads allocate and free, the figures are of moments that lie close
-/// together, not of one.
+/// `live`, `cached`, `pending` and `mapped` are of one moment. Taken while other threads allocate
+/// and free, the other figures are of moments that lie close to it.
+///
+/// To tell cached from pending an event is recorded on each stream that has freed something since
+/// the last look, unless it captures, and waited for up to 50 us, which is enough where the stream
+/// has nothing to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Usage {
     /// In blocks that are alive, as they were asked for.
     pub live: u64,
-    /// Kept for reuse and ready: in magazines, depots, free slots and pages that nothing uses.
+    /// Kept for reuse and ready for everybody: in magazines, depots, free slots and on pages
+    /// that no work uses.
     pub cached: u64,
-    /// Freed, but for work that may still use it: only its own stream may have it.
+    /// Freed, but for work that may still use it: only its own stream may have it. What is kept
+    /// together has one time at which it is ready, that of what was freed last: a free stretch,
+    /// the slots of a slab, and all that magazines and the depot have of a stream.
     pub pending: u64,
-    /// From the driver: everything that the limit counts.
+    /// From the driver: everything that the limit counts. `live`, `cached` and `pending` are no
+    /// more than this together; the rest is what sizes were rounded up by, what a graph's memory
+    /// has or holds back, what was abandoned, and what was just on its way.
     pub mapped: u64,
     /// The most that was ever mapped at a time.
     pub peak_mapped: u64,
@@ -68,7 +76,8 @@ pub struct Usage {
     pub streams: u64,
     /// What threads keep of streams, each of a pair: some 25 KB of the host's memory.
     pub lanes: u64,
-    /// Calls of the driver.
+    /// Calls of the driver, those of earlier looks at the figures included, and not those of this
+    /// one.
     pub calls: DriverCalls,
     /// Bytes of the device that are in use by others: other processes, contexts, libraries and
     /// pools, and what the driver needs itself.
@@ -86,17 +95,6 @@ impl Usage {
             all => 1.0 - self.misses as f64 / all as f64,
         }
     }
-}
-
-/// What is free in the heap.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FreeBytes {
-    /// On mapped pages, and used by nothing that runs.
-    pub(super) ready: u64,
-    /// On mapped pages, and perhaps in use.
-    pub(super) pending: u64,
-    /// The largest ready stretch of mapped pages.
-    pub(super) largest: u64,
 }
 
 impl Pool {
@@ -124,81 +122,33 @@ impl Pool {
         self.flow().frees.load(Ordering::Relaxed)
     }
 
-    pub(super) fn free_bytes(&self) -> FreeBytes {
-        if self.core.not_forked().is_err() {
-            return FreeBytes::default();
-        }
-        let central = self.central.lock();
-        let rules = central.heap.rules();
-        let mut free = FreeBytes::default();
-        for piece in central.heap.pieces() {
-            let Some(region) = rules.region(piece.offset) else {
-                continue;
-            };
-            let (first, end) = region.touched(piece.offset, piece.size);
-            let done = rules.is_done(piece.data);
-            let mut run = 0;
-            for page in first..end.min(region.len()) {
-                if region.state(page) != PageState::Mapped {
-                    run = 0;
-                    continue;
-                }
-                let from = region.address(page).max(piece.offset);
-                let to = (region.address(page) + region.page()).min(piece.offset + piece.size);
-                let bytes = to - from;
-                if done {
-                    free.ready += bytes;
-                    run += bytes;
-                    free.largest = free.largest.max(run);
-                } else {
-                    free.pending += bytes;
-                }
-            }
-        }
-        free.ready += central.slabs.free_bytes();
-        free
-    }
-
-    /// Bytes that lanes and depots keep. Seizes every lane.
-    pub(super) fn kept_bytes(&self) -> u64 {
-        let lanes = lock(&self.lanes).clone();
-        let in_lanes = lanes
-            .iter()
-            .map(|lane| lane.seize(|content| content.kept()));
-        let lines = self.all_lines();
-        let in_depots = lines.iter().map(|line| line.depot.kept());
-        in_lanes.chain(in_depots).sum()
-    }
-
     #[track_caller]
     pub(super) fn usage(&self) -> Result<Usage> {
         self.core.not_forked()?;
-        self.settle()?;
-        let (device_free, device_total) = memory_info(&self.core, &self.calls)?;
-        let flow = self.flow();
-        let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-        let free = self.free_bytes();
-        let mapped = self.budget.used();
-        let cached = self.reusable(&free);
-        let loose = free.ready - free.largest.min(free.ready);
+        // Before the look, which makes calls of its own.
         let mut calls = self.calls.read();
         let (streams, clocks) = self.clock_calls();
         calls.record += clocks.records;
         calls.query += clocks.queries;
         calls.wait += clocks.waits;
+        let (gauges, looked) = self.gauges();
+        looked?;
+        let (device_free, device_total) = memory_info(&self.core, &self.calls)?;
+        let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        let (flow, mapped, cached) = (&gauges.flow, gauges.mapped, gauges.reusable());
         let (peak_held, pressure) = (self.peak_held(), self.pressure_with(cached));
         Ok(Usage {
             live: read(&flow.bytes_out).saturating_sub(read(&flow.bytes_in)),
             cached,
-            pending: free.pending,
+            pending: gauges.pending,
             mapped,
             peak_mapped: read(&self.counters.peak_mapped),
             peak_held,
             limit: self.budget.limit(),
             pressure,
-            fragmentation: match free.ready {
+            fragmentation: match gauges.loose {
                 0 => 0.0,
-                ready => loose as f64 / ready as f64,
+                loose => (loose - gauges.largest) as f64 / loose as f64,
             },
             blocks: read(&flow.allocations).saturating_sub(read(&flow.frees)),
             allocations: read(&flow.allocations),
@@ -227,12 +177,6 @@ impl Pool {
         self.central.lock().peak_held
     }
 
-    /// Bytes that a request may have without anything mapped more: free on mapped pages, in
-    /// memory that is mapped nowhere, in lanes and depots.
-    pub(super) fn reusable(&self, free: &FreeBytes) -> u64 {
-        free.ready + self.mapper().cached() * self.page + self.kept_bytes()
-    }
-
     /// How full the tighter limit is, without what is ready for reuse.
     pub(super) fn pressure(&self) -> Pressure {
         if self.core.not_forked().is_err() {
@@ -242,11 +186,10 @@ impl Pool {
         self.pressure_with(self.reusable_now())
     }
 
-    /// As `reusable`, after a look at what has completed. What is wrong with the context is for
-    /// those who use it.
+    /// Bytes that a request may have without anything more from the driver. What is wrong with
+    /// the context is for those who use it.
     fn reusable_now(&self) -> u64 {
-        let _ = self.settle();
-        self.reusable(&self.free_bytes())
+        self.gauges().0.reusable()
     }
 
     /// As `pressure`, with so many bytes ready for reuse.
@@ -264,12 +207,11 @@ impl Pool {
         own.max(Pressure::of(used, shared.limit()))
     }
 
-    /// What the pool has, for an error.
+    /// What the pool has, for an error. Who asks may have the mapper, and is not inside a lane.
     pub(super) fn account(&self, requested: u64) -> Account {
-        let flow = self.flow();
+        let gauges = self.mapped_gauges();
+        let (flow, mapped) = (&gauges.flow, gauges.mapped);
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-        let free = self.free_bytes();
-        let mapped = self.budget.used();
         // For an error nothing more is risked than a figure.
         let (device_free, total) = memory_info(&self.core, &self.calls).unwrap_or_default();
         let shared = self.config.within.as_ref();
@@ -277,12 +219,12 @@ impl Pool {
             requested,
             live: read(&flow.bytes_out).saturating_sub(read(&flow.bytes_in)),
             blocks: read(&flow.allocations).saturating_sub(read(&flow.frees)),
-            ready: free.ready,
-            pending: free.pending,
+            ready: gauges.ready(),
+            pending: gauges.pending,
             mapped,
             limit: self.budget.limit(),
             shared: shared.map(|limit| (limit.used(), limit.limit())),
-            largest: free.largest,
+            largest: gauges.largest,
             page: self.page,
             device_free,
             foreign: total.saturating_sub(device_free).saturating_sub(mapped),

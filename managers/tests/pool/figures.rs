@@ -77,13 +77,13 @@ fn what_is_done_is_free_without_a_request_that_needs_it() {
                     .map(|_| pool.allocate_raw(bytes, 256, stream).unwrap())
                     .collect();
                 blocks.into_iter().for_each(|block| free(block, stream));
-                if bytes > PAGE {
-                    assert!(
-                        pool.usage().unwrap().pending >= bytes,
-                        "it may still be used"
-                    );
-                    assert_ne!(pool.pressure_level(), Pressure::Low);
-                }
+                let usage = pool.usage().unwrap();
+                // With what it merges with.
+                assert!(usage.pending >= count * bytes, "it may still be used");
+                assert_eq!(usage.cached, usage.mapped - usage.pending);
+                assert_eq!(pool.available().unwrap(), 32 * PAGE - usage.pending);
+                assert_ne!(pool.pressure_level(), Pressure::Low);
+                assert_ne!(other.pressure_level(), Pressure::Low, "nobody can have it");
                 drop(held);
                 // Nobody waits for the stream: the figures themselves look.
                 let until = Instant::now() + Duration::from_secs(20);
@@ -132,6 +132,110 @@ fn all_that_is_mapped_is_in_one_figure() {
             );
             let room = pool.available().unwrap();
             assert_eq!(room + usage.pending, usage.limit, "{bytes}: {usage:?}");
+        }
+        drop((pool, stream));
+        bench.finish();
+    });
+}
+
+// Without it a counter that people tune by could count something else than it says.
+#[test]
+fn a_script_has_exact_figures() {
+    let bench = Bench::new(Backing::Pages);
+    let (pool, stream) = (bench.pool(64 * PAGE), bench.stream());
+    let fresh = pool.usage().unwrap();
+    assert_eq!((fresh.hit_rate(), fresh.fragmentation), (0.0, 0.0));
+    assert_eq!((fresh.mapped, fresh.peak_held, fresh.trims), (0, 0, 0));
+    assert_eq!(fresh.device_free + fresh.foreign, 16 << 30);
+    // Another pool's memory is foreign to this one.
+    let other = bench.pool(64 * PAGE);
+    let theirs = other.allocate_raw(5 * PAGE, 256, &stream).unwrap();
+    let usage = pool.usage().unwrap();
+    assert_eq!(usage.foreign, fresh.foreign + 5 * PAGE);
+    assert_eq!(usage.device_free, fresh.device_free - 5 * PAGE);
+    // Larger than what lanes keep, so all of it is in the heap, side by side.
+    let blocks: [_; 4] = std::array::from_fn(|at| {
+        let bytes = (3 + at as u64) * PAGE;
+        pool.allocate_raw(bytes, 256, &stream).unwrap()
+    });
+    let usage = pool.usage().unwrap();
+    assert_eq!((usage.mapped, usage.peak_held), (18 * PAGE, 18 * PAGE));
+    assert_eq!(usage.device_free, fresh.device_free - 23 * PAGE);
+    assert_eq!(usage.foreign, fresh.foreign + 5 * PAGE);
+    assert_eq!((usage.allocations, usage.misses), (4, 4));
+    let [three, four, five, six] = blocks;
+    free(three, &stream);
+    free(five, &stream);
+    ops::synchronize(&stream).unwrap();
+    let usage = pool.usage().unwrap();
+    // Eight pages are free, five of them in one piece.
+    assert_eq!((usage.cached, usage.fragmentation), (8 * PAGE, 3.0 / 8.0));
+    free(four, &stream);
+    ops::synchronize(&stream).unwrap();
+    let usage = pool.usage().unwrap();
+    assert_eq!((usage.cached, usage.fragmentation), (12 * PAGE, 0.0));
+    // One miss, and fifteen hits.
+    for _ in 0..16 {
+        let block = pool.allocate_raw(1 << 20, 256, &stream).unwrap();
+        free(block, &stream);
+    }
+    let usage = pool.usage().unwrap();
+    assert_eq!((usage.allocations, usage.misses), (20, 5));
+    assert_eq!(usage.hit_rate(), 0.75);
+    assert_eq!((usage.peak_held, usage.trims), (18 * PAGE, 0));
+    free(six, &stream);
+    trim_to(&pool, 0);
+    let usage = pool.usage().unwrap();
+    assert!(usage.trims >= 1);
+    let before = usage.trims;
+    assert_eq!(pool.trim().unwrap(), 0);
+    let usage = pool.usage().unwrap();
+    assert_eq!((usage.trims, usage.mapped), (before + 1, 0));
+    assert_eq!(usage.peak_held, 18 * PAGE);
+    assert_eq!(usage.device_free, fresh.device_free - 5 * PAGE);
+    free(theirs, &stream);
+    drop((pool, other, stream));
+    bench.finish();
+}
+
+// Without it what is alive under a name could be put down to another, or stay there for ever.
+#[test]
+fn what_is_alive_is_known_by_name() {
+    on_both(|bench| {
+        let (pool, stream) = (bench.pool(64 * PAGE), bench.stream());
+        let named = || -> Vec<_> {
+            let all = pool.named().into_iter();
+            all.map(|(name, usage)| (name, usage.blocks, usage.bytes))
+                .collect()
+        };
+        let raw = |name, bytes| pool.allocate_raw_named(name, bytes, 256, &stream).unwrap();
+        assert_eq!(named(), []);
+        let nameless = pool.allocate_raw(1 << 20, 256, &stream).unwrap();
+        let weights = [300, 5 << 20].map(|bytes| raw("weights", bytes));
+        let words = pool.allocate_named::<u32>("words", 25, &stream).unwrap();
+        let twin = raw("a twin", 100);
+        // The largest first, as they were asked for; else by name.
+        let all = [
+            ("weights", 2, 300 + (5 << 20)),
+            ("a twin", 1, 100),
+            ("words", 1, 100),
+        ];
+        assert_eq!(named(), all);
+        drop(words);
+        let [small, large] = weights;
+        free(large, &stream);
+        assert_eq!(named(), [("weights", 1, 300), ("a twin", 1, 100)]);
+        // The same memory, under another name and none.
+        free(small, &stream);
+        let again = raw("a twin", 300);
+        assert_eq!(named(), [("a twin", 2, 400)]);
+        for block in [again, twin] {
+            free(block, &stream);
+        }
+        let reused = [100, 300].map(|bytes| pool.allocate_raw(bytes, 256, &stream).unwrap());
+        assert_eq!(named(), []);
+        for block in reused.into_iter().chain([nameless]) {
+            free(block, &stream);
         }
         drop((pool, stream));
         bench.finish();

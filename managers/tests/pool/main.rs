@@ -1,12 +1,14 @@
 //! The memory pool from outside, on the software device: on pages of virtual memory, and on
 //! chunks where a device has none.
 
+mod addresses;
 mod basics;
 mod canary;
 mod ends;
 mod faults;
 mod figures;
 mod fork;
+mod gauges;
 mod handles;
 mod idle;
 mod limit;

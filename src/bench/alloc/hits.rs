@@ -44,7 +44,9 @@ pub(super) fn rows(figures: &mut Figures, pool: &Raw) -> Result<(), Error> {
             })
         };
         let warm = pairs(BEFORE);
-        // Looking makes calls of its own.
+        // Looking makes calls of its own, and the first look more of them: it asks about what was
+        // freed since the last one.
+        counts(pool)?;
         let (first, before) = (counts(pool)?, counts(pool)?);
         let counted = pairs(PAIRS);
         let after = counts(pool)?;

@@ -1,0 +1,213 @@
+//! `Gauges`: how much of a pool is whose, at one moment.
+//!
+//! What the heap and the slabs have free is stamped. What waits in lanes and depots is not, for a
+//! hit would pay for that: all that is known is that its stream freed it before now. So there is
+//! one ticket for all that a stream's lanes and depot keep, taken while nothing goes in or out, and
+//! an event closes it: until that is reached all of it is pending, what was freed long ago too.
+//! As long as nothing more comes in the next look asks for the same ticket.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::central::Central;
+use super::clock::Closed;
+use super::flow::Flow;
+use super::line::Line;
+use super::pages::PageState;
+use super::pool::{Pool, lock};
+use super::vmm::is_out_of_memory;
+use crate::error::Result;
+
+/// How long figures wait for the events of streams with nothing to do.
+const MOMENT: Duration = Duration::from_micros(50);
+
+/// Bytes of a pool, at one moment. What is on its way to somebody is nowhere.
+#[derive(Debug, Default)]
+pub(super) struct Gauges {
+    /// What went through all lanes, and past them.
+    pub(super) flow: Flow,
+    /// From the driver.
+    pub(super) mapped: u64,
+    /// Mapped nowhere, and ready to be.
+    pub(super) unmapped: u64,
+    /// Free in the heap and in slabs, on mapped pages, and used by nothing that runs.
+    pub(super) loose: u64,
+    /// The largest stretch of these.
+    pub(super) largest: u64,
+    /// In lanes and depots, and used by nothing that runs.
+    pub(super) kept: u64,
+    /// Freed, wherever it is, and perhaps in use.
+    pub(super) pending: u64,
+}
+
+impl Gauges {
+    /// Free on mapped pages, for whoever asks.
+    pub(super) fn ready(&self) -> u64 {
+        self.loose + self.kept
+    }
+
+    /// What a request may have without anything more from the driver.
+    pub(super) fn reusable(&self) -> u64 {
+        self.ready() + self.unmapped
+    }
+}
+
+/// What the lanes and the depot of a stream keep.
+struct Kept {
+    line: Arc<Line>,
+    bytes: u64,
+    /// What ever came into the lanes.
+    came: u64,
+    /// When this is complete, nothing that runs uses them.
+    ticket: u64,
+}
+
+impl Pool {
+    /// The gauges after a look at what has completed, and what went wrong with that look. Not for
+    /// who has the mapper.
+    #[track_caller]
+    pub(super) fn gauges(&self) -> (Gauges, Result<()>) {
+        let looked = self.settle();
+        let (mut gauges, kept) = {
+            let mapper = self.mapper();
+            let (mut gauges, kept) = self.stand_still();
+            gauges.unmapped = mapper.cached() * self.page;
+            (gauges, kept)
+        };
+        let asked = self.sort_out(&mut gauges, &kept);
+        (gauges, looked.and(asked))
+    }
+
+    /// As `gauges`, of what is mapped. Who has the mapper may ask as well.
+    #[track_caller]
+    pub(super) fn mapped_gauges(&self) -> Gauges {
+        // What is wrong with the context is for those who use it.
+        let _ = self.settle();
+        let (mut gauges, kept) = self.stand_still();
+        let _ = self.sort_out(&mut gauges, &kept);
+        gauges
+    }
+
+    /// All that is seen while nothing moves, and what lanes and depots keep.
+    fn stand_still(&self) -> (Gauges, Vec<Kept>) {
+        let mut gauges = Gauges::default();
+        if self.core.not_forked().is_err() {
+            // Another thread may have left a lock taken.
+            gauges.mapped = self.budget.used();
+            return (gauges, Vec::new());
+        }
+        // In the order in which a climb takes them.
+        let lines = self.all_lines();
+        let lanes = lock(&self.lanes);
+        let seized: Vec<_> = lanes.iter().map(|lane| lane.seized()).collect();
+        let central = self.central.lock();
+        gauges.mapped = self.budget.used();
+        gauges.flow.absorb(&self.past);
+        let mut kept: HashMap<*const Line, Kept> = HashMap::new();
+        let lines = lines.iter().chain(lanes.iter().map(|lane| &lane.line));
+        for line in lines {
+            kept.entry(Arc::as_ptr(line)).or_insert_with(|| Kept {
+                line: Arc::clone(line),
+                // SAFETY: who puts batches in or takes them out is inside a lane or the central
+                // lock's section.
+                bytes: unsafe { line.depot.kept() },
+                came: line.came_before(),
+                ticket: 0,
+            });
+        }
+        for (lane, seized) in lanes.iter().zip(&seized) {
+            gauges.flow.absorb(&lane.flow);
+            if let Some(kept) = kept.get_mut(&Arc::as_ptr(&lane.line)) {
+                kept.bytes += seized.kept();
+                kept.came = kept.came.wrapping_add(lane.flow.came());
+            }
+        }
+        let mut kept: Vec<_> = kept.into_values().filter(|kept| kept.bytes > 0).collect();
+        for kept in &mut kept {
+            kept.ticket = kept.line.ticket_of(kept.came);
+        }
+        // From here on only the heap has to stand still.
+        drop(seized);
+        drop(lanes);
+        gauges.add_heap(&central);
+        (gauges, kept)
+    }
+
+    /// Sees what of the kept is complete, with a moment's patience where the question is new.
+    #[track_caller]
+    fn sort_out(&self, gauges: &mut Gauges, kept: &[Kept]) -> Result<()> {
+        let asked = self.ask_for(kept);
+        for kept in kept {
+            if kept.line.clock.is_done(kept.ticket) {
+                gauges.kept += kept.bytes;
+            } else {
+                gauges.pending += kept.bytes;
+            }
+        }
+        asked
+    }
+
+    #[track_caller]
+    fn ask_for(&self, kept: &[Kept]) -> Result<()> {
+        let mut new = Vec::new();
+        for Kept { line, ticket, .. } in kept {
+            let is_new = line.clock.covered() < *ticket;
+            match line.clock.close(&self.core, *ticket) {
+                // A full device has no events either: it stays pending.
+                refused if is_out_of_memory(&refused) => {}
+                closed => {
+                    if closed? == Closed::Covered && is_new {
+                        new.push((line, *ticket));
+                    }
+                }
+            }
+        }
+        let until = Instant::now() + MOMENT;
+        while !new.is_empty() {
+            for (line, _) in &new {
+                line.clock.poll(&self.core)?;
+            }
+            new.retain(|(line, ticket)| !line.clock.is_done(*ticket));
+            if Instant::now() >= until {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        Ok(())
+    }
+}
+
+impl Gauges {
+    /// What the heap and the slabs have free on mapped pages.
+    fn add_heap(&mut self, central: &Central) {
+        let rules = central.heap.rules();
+        for piece in central.heap.pieces() {
+            let Some(region) = rules.region(piece.offset) else {
+                continue;
+            };
+            let (first, end) = region.touched(piece.offset, piece.size);
+            let done = rules.is_done(piece.data);
+            let mut run = 0;
+            for page in first..end.min(region.len()) {
+                if region.state(page) != PageState::Mapped {
+                    run = 0;
+                    continue;
+                }
+                let from = region.address(page).max(piece.offset);
+                let to = (region.address(page) + region.page()).min(piece.offset + piece.size);
+                let bytes = to - from;
+                if done {
+                    self.loose += bytes;
+                    run += bytes;
+                    self.largest = self.largest.max(run);
+                } else {
+                    self.pending += bytes;
+                }
+            }
+        }
+        let (ready, pending) = central.slabs.free_bytes(rules);
+        self.loose += ready;
+        self.pending += pending;
+    }
+}
