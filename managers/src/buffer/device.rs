@@ -19,6 +19,9 @@ use crate::stream::Stream;
 /// It belongs to the stream it was allocated on. It may be used on others of its context:
 /// they wait for the allocation, and the free waits for them. The order of the uses
 /// themselves is the caller's, with [`ops::wait`](crate::ops::wait).
+///
+/// One that a stream allocates or frees while it captures needs a
+/// [graph memory](crate::MemoryPool#capture).
 pub struct Buffer<T: DeviceCopy> {
     block: Block,
     len: usize,
@@ -127,14 +130,18 @@ impl<T: DeviceCopy> Buffer<T> {
 
     /// Frees the memory in stream order, as dropping does, and says what went wrong.
     ///
+    /// The buffer's stream is made to wait for each other stream that used it (`cuEventRecord`,
+    /// `cuStreamWaitEvent`). The free itself makes no driver call and waits for no work, but for
+    /// the cases that [`RawBlock::free`](crate::memory::RawBlock::free) names. Where the buffer
+    /// had the last lease of a stream that is not kept for its next life, that is destroyed.
+    ///
     /// # Errors
     /// With the buffer: what the driver returned when the buffer's stream was to wait for
     /// other streams. Nothing was freed, and this may be called again.
     ///
-    /// Without it: the free itself makes no driver call, and is refused only in the child of a
-    /// fork ([`Error::Forked`]) and where the pool has seen more streams than it can tell
-    /// apart ([`Error::Full`]). The memory counts as [`abandoned`](crate::Live::abandoned)
-    /// then, and stays charged to the pool.
+    /// Without it: the free itself is refused only in the child of a fork ([`Error::Forked`]) and
+    /// where the pool has seen more streams than it can tell apart ([`Error::Full`]). The memory
+    /// counts as [`abandoned`](crate::Live::abandoned) then, and stays charged to the pool.
     #[expect(
         clippy::result_large_err,
         reason = "the buffer goes back to the caller"

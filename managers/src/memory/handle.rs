@@ -46,6 +46,17 @@ impl fmt::Display for Backing {
 /// The memory goes back to the driver when the last clone and the last block are gone. If work
 /// may still use what was freed, that waits for it: unmapping is not ordered on streams.
 ///
+/// A stream is its [`Stream`] and the clones of that. Two that were
+/// [borrowed](crate::stream::StreamManager::borrow_raw) from one `CUstream` are two streams to the
+/// pool, and to a graph's memory.
+///
+/// # Capture
+///
+/// A graph uses its addresses again at each launch, which the pool cannot see. A stream that
+/// allocates or frees while it captures needs a [`graph_memory`](Self::graph_memory), from before
+/// the capture: without it what was freed while capturing is free as soon as the stream has come
+/// that far, and others may have it while the graph runs.
+///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # use cupola_managers::{ExecutionManager, memory::PoolConfig, stream::StreamConfig};
@@ -84,7 +95,8 @@ impl MemoryPool {
     }
 
     /// A buffer of `len` elements, ready for use on `stream`; on other streams too, which
-    /// wait for it. The contents are unspecified.
+    /// wait for it. The contents are unspecified. A stream that captures needs a
+    /// [graph memory](Self#capture).
     ///
     /// # Errors
     /// [`Error::OverLimit`] when it does not fit the limit, [`Error::OutOfMemory`] when the
@@ -130,7 +142,8 @@ impl MemoryPool {
     /// ready for use on `stream`. Any number of bytes will do: a block of none has address 0.
     /// The contents are unspecified.
     ///
-    /// The block is given back with [`RawBlock::free`], not when it is dropped.
+    /// The block is given back with [`RawBlock::free`], not when it is dropped. A stream that
+    /// captures needs a [graph memory](Self#capture).
     ///
     /// # Errors
     /// As [`allocate`](Self::allocate); [`Error::Invalid`] naming `align`.
@@ -373,8 +386,6 @@ impl MemoryPool {
     /// What an error would say now.
     #[must_use]
     pub fn account(&self) -> Account {
-        // What is wrong with the context is for those who use it.
-        let _ = self.pool().settle();
         self.pool().account(0)
     }
 

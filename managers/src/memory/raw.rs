@@ -48,8 +48,19 @@ impl RawBlock {
         self.header().bytes()
     }
 
-    /// Frees the block in the order of `stream`, which need not be the one it was allocated on.
-    /// No driver call is made, and nothing is waited for.
+    /// Frees the block in the order of `stream`, which need not be the one it was allocated on. A
+    /// stream that captures needs a [graph memory](super::MemoryPool#capture).
+    ///
+    /// The free makes no driver call and waits for no work, except that
+    ///
+    /// * a pool that is over a [lowered limit](super::MemoryPool::set_limit) gives back what is
+    ///   idle, now and then: it records and asks events, waits for them for some microseconds, and
+    ///   unmaps and releases pages (`cuMemUnmap`, `cuMemRelease`), or frees chunks: `cuMemFree`
+    ///   waits for the device;
+    /// * the last block of a pool whose handles are gone ends the pool: that waits for all work
+    ///   that may use what was freed, and gives everything back;
+    /// * the first free on a stream looks for places of streams that are gone, where all 65 535
+    ///   are taken (`cuEventQuery`).
     ///
     /// # Errors
     /// [`Error::Forked`](crate::Error::Forked),
