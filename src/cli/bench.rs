@@ -4,13 +4,18 @@ use cupola::Cupola;
 use cupola::bench::{self, Figures};
 
 use super::args::{BenchArgs, Suite};
-use super::destination::Destination;
+use super::destination::{Destination, apart};
 use super::exit::{Exit, Failure};
 use super::output::say;
 
 pub(super) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     args.check()?;
     let json = Destination::named(args.json.as_ref())?;
+    let traces = args.trace.iter().map(|path| ("--trace", path.as_path()));
+    let outputs = args.peer_output.iter();
+    let outputs = outputs.map(|path| ("--peer-output", path.as_path()));
+    let read: Vec<_> = traces.chain(outputs).collect();
+    apart(&read, &[("--json", json.as_ref())])?;
     let figures = match args.suite {
         #[cfg(feature = "sim")]
         Suite::Sim => {

@@ -1,8 +1,11 @@
 //! Files that a command writes when its work is done.
 //!
 //! A name that nothing can be written to is said before the work. Until all of the new file is
-//! there, what it takes the place of stays: it is written beside it and renamed. Devices, pipes
+//! there, what it takes the place of stays: it is written beside it and renamed. No file takes the
+//! place of one that the same command reads or writes. Devices, pipes
 //! and what the shell has opened are written to as they are.
+
+mod place;
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -12,6 +15,8 @@ use tempfile::NamedTempFile;
 
 use super::exit::Failure;
 use super::output::unless_closed;
+use place::Place;
+pub(crate) use place::apart;
 
 /// Where something will be written.
 pub(crate) struct Destination {
@@ -55,11 +60,21 @@ impl Destination {
         }
     }
 
+    /// Which regular file it is; `None` for what is written to as it is.
+    fn place(&self) -> Option<Place> {
+        match &self.way {
+            Way::Replace(place, _) => Some(Place::of(place)),
+            Way::Over(_) => Some(Place::of(&self.path)),
+            Way::Stream(_) | Way::Standard(_) => None,
+        }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes what `content` writes: all of it, or, to a regular file, nothing.
+    /// Writes what `content` writes: all of it, or nothing to a file whose place the new one takes.
+    /// A regular file that is written over has what came before an error.
     pub(crate) fn write(
         &self,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,

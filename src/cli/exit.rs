@@ -71,6 +71,7 @@ impl From<cupola::bench::alloc::Error> for Failure {
         let exit = match error {
             Error::Trace(..) | Error::Output(..) => Exit::File,
             Error::Wrong(..) => Exit::Wrong,
+            Error::SameName(..) => Exit::Usage,
             _ => Exit::Device,
         };
         Self::new(exit, error.to_string())
@@ -120,7 +121,9 @@ impl From<cupola::bench::slots::Error> for Failure {
     fn from(error: cupola::bench::slots::Error) -> Self {
         let exit = match error {
             cupola::bench::slots::Error::Trace(..) => Exit::File,
-            cupola::bench::slots::Error::NoRow(..) => Exit::Usage,
+            cupola::bench::slots::Error::NoRow(..) | cupola::bench::slots::Error::SameName(..) => {
+                Exit::Usage
+            }
             _ => Exit::Wrong,
         };
         Self {

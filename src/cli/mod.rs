@@ -6,6 +6,7 @@ mod destination;
 mod device;
 mod doctor;
 mod exit;
+mod ignored;
 mod output;
 mod replay;
 mod run;

@@ -83,6 +83,27 @@ pub struct Ignored {
     pub failures: u64,
     /// Events of other devices.
     pub other_devices: u64,
+    /// Allocations of no bytes in a log of RMM, which may all have the same pointer, or none.
+    pub empty: u64,
+}
+
+impl Ignored {
+    /// What there is, a line of it each, for people.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let older = format!(
+            "blocks ({}) from before the recording",
+            crate::picture::size(self.older_bytes)
+        );
+        let all = [
+            (self.older_blocks, older.as_str()),
+            (self.failures, "requests that failed when it was recorded"),
+            (self.other_devices, "events of other devices"),
+            (self.empty, "allocations of no bytes"),
+        ];
+        let any = all.into_iter().filter(|(count, _)| *count > 0);
+        any.map(|(count, what)| format!("{count} {what}")).collect()
+    }
 }
 
 /// How to read a trace.

@@ -3,8 +3,8 @@
 //!
 //! Actions are `allocate`, `free` (`deallocate` in some documents) and `allocate failure`,
 //! which is counted. The time is that of a day, `14:21:19.998533` or, in older versions,
-//! `14:21:19:998533`, and a fall by more than half a day is midnight; seconds since 1970 are
-//! taken as well. A free of a pointer that was never allocated is a block from before the log.
+//! `14:21:19:998533`, and a fall by more than half a day is midnight, behind which lines of the hour
+//! before it may still come; seconds since 1970 are taken as well. A free of a pointer that was never allocated is a block from before the log.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -19,6 +19,9 @@ const COLUMNS: &str = "Thread,Time,Action,Pointer,Size,Stream";
 const SECOND: u64 = 1_000_000_000;
 const DAY: u64 = 24 * 3600 * SECOND;
 
+/// By how much a line may be late: one that would be nearly a day ahead is of the day before.
+const LATE: u64 = 3600 * SECOND;
+
 /// Reads a log.
 ///
 /// # Errors
@@ -28,10 +31,12 @@ pub fn read(source: impl BufRead, options: &ReadOptions) -> Result<Trace, TraceE
         builder: Builder::new(Memory::new(options)),
         words: HashMap::new(),
         midnights: 0,
-        last: 0,
+        last: None,
     };
     lines(source, |line, text| match (line, text) {
         (1, COLUMNS) | (2.., "") => Ok(()),
+        // Logs put together by `cat`: pointers and streams of one mean nothing in the next.
+        (2.., COLUMNS) => Err("another log begins here; each is a trace of its own".into()),
         (1, _) => Err("the columns are not those of a log of RMM".into()),
         _ => log.line(text),
     })?;
@@ -43,7 +48,8 @@ struct Log {
     /// Streams and threads are named by whatever a system prints for a pointer.
     words: HashMap<String, u64>,
     midnights: u64,
-    last: u64,
+    /// The time of day of the line before.
+    last: Option<u64>,
 }
 
 impl Log {
@@ -68,7 +74,11 @@ impl Log {
         let address = hexadecimal(pointer).ok_or("the pointer is not an address")?;
         match action {
             // Every allocation of no bytes may have the same pointer, or none.
-            "allocate" | "free" | "deallocate" if bytes == 0 || address == 0 => return Ok(()),
+            "allocate" if bytes == 0 || address == 0 => {
+                self.builder.ignored().empty += 1;
+                return Ok(());
+            }
+            "free" | "deallocate" if bytes == 0 || address == 0 => return Ok(()),
             "allocate" => {
                 let stream = self.word(stream)?;
                 self.builder.allocate(address, bytes, stream)?;
@@ -103,10 +113,15 @@ impl Log {
 
     /// `time` on a clock that does not fall back at midnight.
     fn forward(&mut self, time: u64) -> u64 {
-        if self.last.saturating_sub(time) > DAY / 2 {
+        let last = self.last.unwrap_or(time);
+        if last.saturating_sub(time) > DAY / 2 {
             self.midnights += 1;
+        } else if time < DAY && time.saturating_sub(last) > DAY - LATE {
+            // From before the midnight that others have written down already: threads race.
+            let days = self.midnights.checked_sub(1);
+            return days.map_or(0, |days| time.saturating_add(days.saturating_mul(DAY)));
         }
-        self.last = time;
+        self.last = Some(time);
         time.saturating_add(self.midnights.saturating_mul(DAY))
     }
 }
@@ -195,9 +210,44 @@ mod tests {
             older_blocks: 1,
             older_bytes: 512,
             failures: 1,
+            empty: 1,
             ..Ignored::default()
         };
         assert_eq!(trace.ignored(), expected);
+        assert_eq!(
+            expected.lines(),
+            [
+                "1 blocks (512 bytes) from before the recording",
+                "1 requests that failed when it was recorded",
+                "1 allocations of no bytes",
+            ]
+        );
+    }
+
+    /// Without it one line that comes late, from before midnight, put all after it a day off.
+    #[test]
+    fn a_late_line_around_midnight_is_of_the_day_before() {
+        let times = |clocks: &[&str]| -> Vec<u64> {
+            let rows = clocks.iter().enumerate();
+            let rows = rows.map(|(row, clock)| format!("1,{clock},allocate,0x{row}00f,8,0\n"));
+            let trace = log(&rows.collect::<String>()).unwrap();
+            (0..clocks.len())
+                .filter_map(|row| trace.time(row))
+                .collect()
+        };
+        let late = times(&[
+            "23:59:59.0",
+            "00:00:00.000010",
+            "23:59:59.999999",
+            "00:00:00.00002",
+        ]);
+        assert_eq!(late, [0, 1_000_010_000, 1_000_010_000, 1_000_020_000]);
+        // The same at the beginning, where the day before is before everything.
+        let late = times(&["00:00:00.000010", "23:59:59.999999", "00:00:00.00002"]);
+        assert_eq!(late, [0, 0, 10_000]);
+        // A night without work is one, and so is the next midnight.
+        let hours = times(&["23:00:00", "01:00:00", "20:00:00", "02:00:00"]);
+        assert_eq!(hours, [0, 2, 21, 27].map(|hour| hour * 3600 * SECOND));
     }
 
     /// Without it a time of one of RMM's versions could be refused, or be off by a factor.
@@ -234,6 +284,7 @@ mod tests {
             ("1,1.0,allocate,zz,8,0", "pointer"),
             ("1,noon,allocate,0x20,8,0", "time"),
             ("1,1.0,resize,0x20,8,0", "action"),
+            (COLUMNS, "another log begins"),
         ] {
             let error = log(&format!("{first}{second}")).unwrap_err();
             assert!(matches!(error, TraceError::Line { line: 3, .. }), "{error}");

@@ -104,11 +104,28 @@ fn what_cannot_be_replayed_is_refused_at_once() {
         .map(|block| format!("a {block} 1 {block}\n"))
         .collect();
     let file = write(folder, "streams.trace", text.as_bytes());
-    let (code, text) = refused(&["replay", "--device", "sim", &file]);
-    assert_eq!(code, Some(5), "{text}");
-    assert!(text.contains("65536 streams"), "{text}");
-    let (code, _) = refused(&["replay", "--device", "sim", "--streams", "65536", &file]);
+    for args in [&["replay", &file][..], &["run", "--trace", &file]] {
+        let (code, text) = refused(&[args, &["--device", "sim"]].concat());
+        assert_eq!(code, Some(5), "{text}");
+        assert!(text.contains("65536 streams"), "{text}");
+    }
+    let (code, _) = refused(&["replay", "--device", "sim", "--streams", "65473", &file]);
     assert_eq!(code, Some(2));
+}
+
+/// Without it a replay of as many streams as are accepted ended in the middle, as a failure of the
+/// device: there were fewer, and those of an earlier replay of the same command counted too.
+#[test]
+fn as_many_streams_as_are_accepted_can_be_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let trace = write(folder, "a.trace", b"a 1 10 0\nf 1\na 2 20 0\n");
+    let most = "65472";
+    for more in ["--unchecked", "--smallest"] {
+        let (code, text, report) = replay(folder, &trace, &["--streams", most, more]);
+        assert_eq!(code, Some(0), "{more}: {text}");
+        assert_eq!(report["trace"]["streams"].to_string(), most, "{more}");
+    }
 }
 
 /// Without it options could be taken for the reason of figures that they have no part in.
@@ -189,5 +206,82 @@ fn the_help_says_which_files_are_for_what() {
         let help: Vec<_> = help.split_ascii_whitespace().collect();
         let help = help.join(" ");
         assert!(help.contains(words), "{help}");
+    }
+}
+
+/// Without it figures could pass for those of all that a program did.
+#[test]
+fn what_is_left_out_is_said_wherever_figures_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let log = "Thread,Time,Action,Pointer,Size,Stream\n\
+               1,10:00:00.1,allocate,0x10,8,0\n\
+               1,10:00:00.2,free,0x20,100,0\n\
+               1,10:00:00.3,allocate failure,(nil),9,0\n\
+               1,10:00:00.4,free,0x10,8,0\n";
+    let trace = write(folder, "a.csv", log.as_bytes());
+    let older = "NOT REPLAYED: 1 blocks (100 bytes) from before the recording";
+    let failed = "NOT REPLAYED: 1 requests that failed when it was recorded";
+
+    let run = ["run", "--device", "sim", "--trace", &trace, &trace];
+    let (code, stdout, stderr) = output(&mut cupola(&run));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(
+        stdout.contains(older) && stdout.contains(failed),
+        "{stdout}"
+    );
+    let (code, stdout, stderr) = output(&mut cupola(&[&run[..], &["--json"]].concat()));
+    assert_eq!(code, Some(0), "{stderr}");
+    let report = super::json(&stdout);
+    assert_eq!(report["replay"]["older_blocks"], 1);
+    assert_eq!(report["replay"]["older_bytes"], 100);
+    assert_eq!(report["replay"]["recorded_failures"], 1);
+
+    let file = folder.join("figures.json").display().to_string();
+    let (code, stdout, stderr) = output(&mut cupola(&[
+        "bench",
+        "alloc",
+        "--quick",
+        "--device",
+        "sim",
+        "--threads",
+        "1",
+        "--trace",
+        &trace,
+        "--json",
+        &file,
+    ]));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(
+        stdout.contains("trace a, NOT REPLAYED: 1 blocks (100 bytes)"),
+        "{stdout}"
+    );
+    let figures = super::json(&std::fs::read_to_string(&file).unwrap());
+    let notes = figures["notes"].as_array().unwrap().iter();
+    let notes = notes.filter(|note| note.as_str().unwrap().contains("NOT REPLAYED"));
+    assert_eq!(notes.count(), 2, "{figures}");
+}
+
+/// Without it rows of two traces could be set beside each other because both have one name.
+#[test]
+fn traces_of_one_name_are_not_measured_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let first = write(folder, "m.trace", b"a 1 10 0\n");
+    let second = write(folder, "m.json", b"{\"device_traces\": [[]]}");
+    let bundled = write(folder, "embed13.trace", b"a 1 10 0\n");
+    for (args, name) in [
+        (
+            ["bench", "alloc", "--quick", "--trace", &first, &second],
+            "\"m\"",
+        ),
+        (
+            ["bench", "slots", "--quick", "--trace", &first, &bundled],
+            "\"embed13\"",
+        ),
+    ] {
+        let (code, _, stderr) = output(cupola(&args).env("CUPOLA_DEVICE", "sim"));
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains(name), "{stderr}");
     }
 }

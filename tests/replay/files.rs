@@ -133,3 +133,75 @@ fn standard_output_takes_a_report_behind_its_text() {
     check(&std::fs::read_to_string(folder.join("all")).unwrap());
     assert_eq!(names(folder), ["a.trace", "all"]);
 }
+
+/// Without it a report took the place of the trace that it is of, or of another file of the same
+/// command, without a word.
+#[test]
+fn no_file_is_put_over_another_one_of_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let log = b"Thread,Time,Action,Pointer,Size,Stream\n1,1.0,allocate,0x10,8,0\n";
+    let trace = write(folder, "in.csv", log);
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (new, failure, dotted) = (path("new"), path("new.failure.svg"), path("./x/../new"));
+    std::fs::create_dir(folder.join("x")).unwrap();
+    let before = names(folder);
+    let refused = |args: &[&str], options: [&str; 2]| {
+        let (code, stdout, stderr) = output(&mut cupola(args));
+        assert_eq!((code, &*stdout), (Some(2), ""), "{args:?}: {stderr}");
+        for option in options {
+            assert!(stderr.contains(option), "{args:?}: {stderr}");
+        }
+        assert_eq!(names(folder), before, "{args:?}");
+        assert_eq!(std::fs::read(&trace).unwrap(), log, "{args:?}");
+    };
+    let command = ["replay", "--device", "sim", &trace];
+    for option in ["--json", "--map", "--snapshot"] {
+        refused(
+            &[&command[..], &[option, &trace]].concat(),
+            [option, "trace"],
+        );
+    }
+    for (first, other) in [
+        (["--json", &new], ["--map", &new]),
+        (["--json", &new], ["--snapshot", &new]),
+        (["--json", &dotted], ["--snapshot", &new]),
+        (["--map", &new], ["--snapshot", &new]),
+        (["--map", &new], ["--snapshot", &failure]),
+        (["--map", &new], ["--json", &failure]),
+    ] {
+        refused(
+            &[&command[..], &first, &other].concat(),
+            [first[0], other[0]],
+        );
+    }
+    let bench = ["bench", "alloc", "--device", "sim", "--quick"];
+    for option in ["--trace", "--peer-output"] {
+        let files = [option, &trace, "--json", &trace];
+        refused(&[&bench[..], &files].concat(), [option, "--json"]);
+    }
+
+    // The picture of a failure where the trace is; and names that lead to one file.
+    let svg = write(folder, "taken.failure.svg", log);
+    let (code, _, stderr) = output(&mut cupola(&[
+        "replay",
+        "--device",
+        "sim",
+        &svg,
+        "--map",
+        &path("taken.svg"),
+    ]));
+    assert_eq!(code, Some(2), "{stderr}");
+    std::fs::hard_link(&trace, folder.join("hard")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&trace, folder.join("soft")).unwrap();
+    for name in ["hard", "soft"] {
+        let link = path(name);
+        if !Path::new(&link).exists() {
+            continue;
+        }
+        let (code, _, stderr) = output(&mut cupola(&[&command[..], &["--json", &link]].concat()));
+        assert_eq!(code, Some(2), "{name}: {stderr}");
+        assert_eq!(std::fs::read(&trace).unwrap(), log, "{name}");
+    }
+}

@@ -220,6 +220,16 @@ fn the_smallest_limit_is_found() {
         let limit = attempt["limit"].as_u64().unwrap();
         assert_eq!(attempt["fits"].as_bool(), Some(limit >= found), "{text}");
     }
+    assert_eq!(report["smallest"]["safe_from"], found);
+    assert_eq!(report["smallest"]["kernels"], false);
+    let said = format!(
+        "{} limits tried; nothing is said of those between",
+        tried.len()
+    );
+    assert!(
+        text.contains(&said) && text.contains("with kernels"),
+        "{text}"
+    );
     let (code, ..) = replay(folder, &trace, &["--limit", &found.to_string()]);
     assert_eq!(code, Some(0));
 }

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{Error, names};
-use crate::bench::Figures;
+use crate::bench::{Figures, traces};
 
 /// Size of the blocks that the programs' threads allocate.
 const THREADS_BYTES: u64 = 1 << 20;
@@ -85,9 +85,8 @@ fn parse(line: &str) -> Option<Found> {
                 .chunks(2)
                 .all(|pair| pair.len() == 2 && figure(pair[1]).is_some()) =>
         {
-            let file = Path::new(file).file_name()?.to_str()?;
-            let trace = file.split('.').next()?;
-            (names::replay(trace), number(time)?, None)
+            let trace = traces::name(Path::new(file));
+            (names::replay(&trace), number(time)?, None)
         }
         ["latency", trace, kind, point, "ns", time] => {
             (names::operation(trace, kind, point), number(time)?, None)
@@ -143,6 +142,10 @@ mod tests {
             (
                 "rmm async replay traces/embed13.trace ops 198798 ns/op 1150 peak_live 5 reserved 0",
                 found(names::replay("embed13"), "RMM async", 1150.0, None),
+            ),
+            (
+                "rmm async replay m.large.trace ops 8 ns/op 50",
+                found(names::replay("m.large"), "RMM async", 50.0, None),
             ),
             (
                 "torch default latency embed13 free p99.9 ns 42",

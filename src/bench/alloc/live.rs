@@ -15,7 +15,7 @@ const BATCH: usize = 256;
 
 /// Steps, after all blocks are alive, that are not measured: all that were drawn once, so that
 /// what memory they need together is there. Requests that map memory are in the rows of traces.
-const BEFORE: usize = DRAWN;
+pub(super) const BEFORE: usize = DRAWN;
 
 /// What is alive. It is freed in the end: live blocks of all allocators at once would fill
 /// a small device.

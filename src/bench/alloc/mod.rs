@@ -15,6 +15,7 @@ mod external;
 mod hits;
 mod live;
 mod names;
+mod notes;
 mod ours;
 mod pairs;
 mod percentiles;
@@ -27,12 +28,14 @@ use std::time::Duration;
 use cupola_managers::Device;
 use cupola_sys::driver::DriverError;
 
+use super::Figures;
 use super::rounds::{Case, Wrong, measure};
-use super::{Figures, clock, traces};
+use super::traces::{self, Problem};
 use crate::trace::{Trace, TraceError};
 use allocator::{Allocator, Fresh};
 use driver::DriverPool;
 use exchange::Place;
+use notes::notes;
 use ours::Raw;
 use pairs::Single;
 use percentiles::Point;
@@ -85,6 +88,9 @@ pub enum Error {
     /// A trace cannot be read.
     #[error("{0}: {1}")]
     Trace(String, TraceError),
+    /// Two traces have the same name, and rows are told apart by it.
+    #[error("two traces are called {0:?}, and their rows would be too")]
+    SameName(String),
     /// What a peer's program printed cannot be read.
     #[error("{}: {}", .0.display(), .1)]
     Output(PathBuf, std::io::Error),
@@ -151,9 +157,12 @@ impl Options {
         let found = if self.traces.is_empty() {
             traces::bundled().map(|trace| vec![trace])
         } else {
-            traces::read(&self.traces)
+            traces::read(&self.traces, false)
         };
-        found.map_err(|(name, error)| Error::Trace(name, error))
+        found.map_err(|problem| match problem {
+            Problem::Unread(name, error) => Error::Trace(name, error),
+            Problem::Alike(name) => Error::SameName(name),
+        })
     }
 }
 
@@ -168,6 +177,7 @@ pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, 
     let clock = percentiles::clock();
     let mut figures = Figures::new("alloc", name);
     figures.notes = notes(options, clock);
+    figures.notes.extend(traces::lacks(&traces));
     let ours = Arc::new(Raw::new(device)?);
     let typed = Arc::new(ours.typed());
     let driver = Arc::new(DriverPool::new(device)?);
@@ -340,24 +350,4 @@ fn bars(figures: &mut Figures, options: &Options) {
             want(&work, time(EXCHANGE_RATE));
         }
     }
-}
-
-fn notes(options: &Options, empty: u64) -> Vec<String> {
-    let mut notes = vec![format!(
-        "{} rounds ({} of each trace), {:?} a sample, by the clock; a look at the clock takes \
-         {empty} ns, which single operations are without",
-        options.rounds,
-        options.rounds.min(TRACE_ROUNDS),
-        options.sample,
-    )];
-    if options.threads > clock::parallelism() {
-        notes.push(format!(
-            "THERE ARE ONLY {} PROCESSORS: the rows of more threads say little",
-            clock::parallelism()
-        ));
-    }
-    if cfg!(debug_assertions) {
-        notes.push("NOT OPTIMISED: the figures mean nothing".into());
-    }
-    notes
 }

@@ -42,6 +42,11 @@ pub enum Error {
     /// A trace cannot be read.
     #[error("{0}: {1}")]
     Trace(String, TraceError),
+    /// Two traces have the same name, and rows are told apart by it.
+    #[error(
+        "two traces are called {0:?} (the bundled one is embed13), and their rows would be too"
+    )]
+    SameName(String),
 }
 
 /// What to measure, and how.

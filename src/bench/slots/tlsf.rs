@@ -10,7 +10,7 @@ use super::bars::{HEAP, TLSF};
 use super::ours::lock;
 use super::{Error, Figures, Options};
 use crate::bench::rounds::Case;
-use crate::bench::traces;
+use crate::bench::traces::{self, Problem};
 use crate::trace::{Operation, Trace};
 
 /// What sizes are rounded up to.
@@ -101,9 +101,13 @@ pub(super) struct Heaps<'t> {
 
 /// Adds the rows of how high the addresses go, and returns those that take time.
 pub(super) fn cases(figures: &mut Figures, options: &Options) -> Result<Vec<Case>, Error> {
-    let read = |(name, error)| Error::Trace(name, error);
-    let mut traces = vec![traces::bundled().map_err(read)?];
-    traces.extend(traces::read(&options.traces).map_err(read)?);
+    let refused = |problem| match problem {
+        Problem::Unread(name, error) => Error::Trace(name, error),
+        Problem::Alike(name) => Error::SameName(name),
+    };
+    let mut traces = vec![traces::bundled().map_err(refused)?];
+    traces.extend(traces::read(&options.traces, true).map_err(refused)?);
+    figures.notes.extend(traces::lacks(&traces));
     let mut heaps = Heaps {
         traces: &traces,
         cases: vec![],

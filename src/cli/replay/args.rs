@@ -4,11 +4,16 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use cupola::managers::StreamsConfig;
 
 use crate::cli::args::{DeviceChoice, bytes};
 
-/// The most streams that a pool tells apart.
-pub(super) const STREAMS: u32 = 65_535;
+/// The most streams of a trace: so many places a pool has, and no more may be there at a time.
+pub(crate) const STREAMS: u32 = {
+    let places = 65_535;
+    let there = StreamsConfig::MOST as u32;
+    if there < places { there } else { places }
+};
 
 #[derive(Args, Debug, Clone)]
 pub(crate) struct ReplayArgs {
@@ -47,8 +52,10 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     pub(crate) realtime: bool,
 
-    /// Looks for the smallest limit, in steps of 2 MiB, under which no allocation fails;
-    /// nothing is stamped or checked
+    /// Looks for the smallest limit, in steps of 2 MiB, under which no allocation fails; with
+    /// several streams larger ones may fail, so all around it are tried, and what is safe from there
+    /// on is said too. No kernels run, so nothing is stamped or checked, and where kernels lag
+    /// behind more may be needed
     #[arg(long, conflicts_with_all = ["limit", "realtime", "unchecked"])]
     pub(crate) smallest: bool,
 

@@ -111,18 +111,30 @@ pub(super) fn config(limit: u64) -> PoolConfig {
     config
 }
 
-/// Replays `trace` through a new pool, and hands the pool back with what it did.
+/// The streams of `trace`. Those of one replay are there for a while after it, and count: the next
+/// one takes the same.
+///
+/// # Errors
+/// What the driver returned.
+pub(crate) fn streams(context: &Context, trace: &Trace) -> Result<Vec<Stream>, Error> {
+    (0..trace.streams().max(1))
+        .map(|_| context.streams().create(StreamConfig::default()))
+        .collect()
+}
+
+/// Replays `trace` on `streams` through a new pool, and hands the pool back with what it did.
 ///
 /// # Errors
 /// What the driver returned, or a thread cannot be started; allocations that do not fit are
 /// counted.
 pub(crate) fn run(
     context: &Context,
+    streams: &[Stream],
     trace: &Trace,
     settings: Settings<'_>,
 ) -> Result<(Outcome, MemoryPool), Failure> {
     let pool = context.memory_pool(config(settings.limit))?;
-    let outcome = run_in(context, &pool, trace, settings, None)?;
+    let outcome = run_in(context, &pool, streams, trace, settings, None)?;
     Ok((outcome, pool))
 }
 
@@ -130,20 +142,18 @@ pub(crate) fn run(
 pub(super) fn run_in(
     context: &Context,
     pool: &MemoryPool,
+    streams: &[Stream],
     trace: &Trace,
     settings: Settings<'_>,
     observer: Option<Observer<'_>>,
 ) -> Result<Outcome, Failure> {
     let plan = Plan::new(trace, settings.threads);
-    let streams: Vec<Stream> = (0..trace.streams().max(1))
-        .map(|_| context.streams().create(StreamConfig::default()))
-        .collect::<Result<_, Error>>()?;
     let threads = plan.threads.len();
     // Counts wrong bytes; not from the pool, whose figures are compared with the trace's.
     let own = context.memory_pool(PoolConfig::limit(threads as u64 * (2 << 20)))?;
     let shared = Shared {
         pool,
-        streams: &streams,
+        streams,
         trace,
         settings,
         handed: (0..plan.handed).map(|_| Mutex::default()).collect(),
@@ -199,7 +209,7 @@ pub(super) fn run_in(
     let mut left = Ok(());
     for slot in shared.handed {
         if let Handed::Ready(block) = slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            left = left.and(block.give_back(&streams));
+            left = left.and(block.give_back(streams));
         }
     }
 
@@ -258,7 +268,8 @@ mod tests {
         };
         // Of the first thread's first operation: the second thread waits for block 2.
         let mut look = |_| panic!("on purpose");
-        let run = || run_in(&context, &pool, &trace, settings, Some(&mut look));
+        let streams = streams(&context, &trace).unwrap();
+        let run = || run_in(&context, &pool, &streams, &trace, settings, Some(&mut look));
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     }
 }

@@ -29,6 +29,14 @@ impl MapFiles {
         let failure = fullest.beside("failure.svg")?;
         Ok(Self { fullest, failure })
     }
+
+    /// What it writes, with the option that asks for it.
+    pub(super) fn destinations(&self) -> Vec<(&'static str, Option<&Destination>)> {
+        vec![
+            ("--map", Some(&self.fullest)),
+            ("--map (the picture of a failure)", self.failure.as_ref()),
+        ]
+    }
 }
 
 /// A block of the trace that is alive.

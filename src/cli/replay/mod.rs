@@ -14,20 +14,20 @@ mod start;
 mod worker;
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cupola::kernels::Kernels;
 use cupola::trace::{ReadOptions, Trace, TraceError};
-use cupola::{Context, Cupola};
+use cupola::{Context, Cupola, Stream};
 
-use super::destination::Destination;
+use super::destination::{Destination, apart};
 use super::device::{DeviceReport, close};
 use super::exit::{Exit, Failure};
 use super::output::say;
 use args::ReplayArgs;
-use engine::config;
-pub(crate) use engine::{Settings, run};
+use engine::{Observer, Outcome, config};
+pub(crate) use engine::{Settings, run, streams};
 use gauges::Gauges;
 use map::{Map, MapFiles};
 use report::{ReplayReport, Report, SnapshotReport, TraceReport};
@@ -39,6 +39,10 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
     let map = args.map.as_deref().map(MapFiles::new).transpose()?;
     let snapshot = Destination::named(args.snapshot.as_ref())?;
     let json = Destination::named(args.json.as_ref())?;
+    let mut written = map.as_ref().map_or(Vec::new(), MapFiles::destinations);
+    written.push(("--snapshot", snapshot.as_ref()));
+    written.push(("--json", json.as_ref()));
+    apart(&[("the trace", &args.trace)], &written)?;
     let mut trace = read(args)?;
     if let Some(streams) = args.streams {
         trace = trace.spread(streams, args.seed);
@@ -48,11 +52,7 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
         say(&facts.text())?;
         return Err(Failure::file(&args.trace, TraceError::Empty));
     }
-    if trace.streams() > args::STREAMS {
-        let (has, most) = (trace.streams(), args::STREAMS);
-        let problem = format!("it has {has} streams, and a pool tells {most} apart");
-        return Err(Failure::file(&args.trace, problem));
-    }
+    check_streams(&args.trace, &trace)?;
     if args.realtime && trace.time(0).is_none() {
         let problem = "it has no times, which --realtime asks for";
         return Err(Failure::file(&args.trace, problem));
@@ -68,21 +68,30 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
     say(&facts.text())?;
 
     let (mut replay, mut smallest, mut written) = (None, None, Ok(()));
+    let streams = streams(&context, &trace)?;
+    let bench = Bench {
+        context: &context,
+        streams: &streams,
+        trace: &trace,
+        args,
+    };
     if args.smallest {
+        // On one stream all limits from the smallest on have been seen to do.
+        let around = (trace.streams() > 1).then_some(smallest::AROUND);
         let most = info.total_memory;
-        smallest = Some(smallest::search(trace.peak_bytes(), most, |limit| {
-            fits(&context, &trace, args, limit)
-        })?);
+        let fits = |limit| bench.fits(limit);
+        smallest = Some(smallest::search(trace.peak_bytes(), most, around, fits)?);
     } else {
         let kernels = match args.unchecked {
             true => None,
             false => Some(Kernels::load(&context, info)?),
         };
         let files = (map.as_ref(), snapshot.as_ref());
-        let (report, files) = measure(&context, &trace, args, kernels.as_ref(), files)?;
+        let (report, files) = bench.measure(kernels.as_ref(), files)?;
         (replay, written) = (Some(report), files);
     }
 
+    drop(streams);
     let leaks = close(cupola, context, device);
     let report = Report {
         device: found,
@@ -105,6 +114,16 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
     })
 }
 
+/// Refuses what cannot have all of its streams at a time.
+pub(crate) fn check_streams(path: &Path, trace: &Trace) -> Result<(), Failure> {
+    let (has, most) = (trace.streams(), args::STREAMS);
+    if has <= most {
+        return Ok(());
+    }
+    let problem = format!("it has {has} streams, and there can be {most} at a time");
+    Err(Failure::file(path, problem))
+}
+
 fn read(args: &ReplayArgs) -> Result<Trace, Failure> {
     let path = &args.trace;
     let options = ReadOptions {
@@ -124,28 +143,113 @@ fn read(args: &ReplayArgs) -> Result<Trace, Failure> {
     })
 }
 
-fn settings<'k>(args: &ReplayArgs, limit: u64, kernels: Option<&'k Kernels>) -> Settings<'k> {
-    Settings {
-        limit,
-        threads: args.threads.into(),
-        kernels,
-        timed: true,
-        realtime: args.realtime,
-        stop: false,
-        quiet: false,
-    }
+/// What all replays of a command have in common.
+struct Bench<'b> {
+    context: &'b Context,
+    streams: &'b [Stream],
+    trace: &'b Trace,
+    args: &'b ReplayArgs,
 }
 
-/// Whether every allocation succeeds under `limit`.
-fn fits(context: &Context, trace: &Trace, args: &ReplayArgs, limit: u64) -> Result<bool, Failure> {
-    let settings = Settings {
-        timed: false,
-        stop: true,
-        quiet: true,
-        ..settings(args, limit, None)
-    };
-    let (outcome, _) = run(context, trace, settings)?;
-    Ok(outcome.failures == 0)
+impl Bench<'_> {
+    fn settings<'k>(&self, limit: u64, kernels: Option<&'k Kernels>) -> Settings<'k> {
+        Settings {
+            limit,
+            threads: self.args.threads.into(),
+            kernels,
+            timed: true,
+            realtime: self.args.realtime,
+            stop: false,
+            quiet: false,
+        }
+    }
+
+    fn run(&self, settings: Settings<'_>) -> Result<Outcome, Failure> {
+        Ok(run(self.context, self.streams, self.trace, settings)?.0)
+    }
+
+    /// Whether every allocation succeeds under `limit`.
+    fn fits(&self, limit: u64) -> Result<bool, Failure> {
+        let outcome = self.run(Settings {
+            timed: false,
+            stop: true,
+            quiet: true,
+            ..self.settings(limit, None)
+        })?;
+        Ok(outcome.failures == 0)
+    }
+
+    /// One replay with all figures, and whether the files that were asked for are written.
+    fn measure(
+        &self,
+        kernels: Option<&Kernels>,
+        (map, snapshot): (Option<&MapFiles>, Option<&Destination>),
+    ) -> Result<(ReplayReport, Result<(), Failure>), Failure> {
+        let (trace, args) = (self.trace, self.args);
+        let limit = args.limit.of(trace.peak_bytes());
+        // Who looks on takes time between operations, and a pool that is recorded takes the slow way.
+        let observed = map.is_some() || snapshot.is_some();
+        let settings = Settings {
+            timed: !observed,
+            ..self.settings(limit, kernels)
+        };
+        let operations = trace.operations().len() as f64;
+        // Looking at the clock takes as long as the pool: what an operation takes is measured
+        // without, and how times are distributed in a replay of its own.
+        let mut plain = None;
+        if kernels.is_none() && !args.realtime {
+            let untimed = Settings {
+                timed: false,
+                ..settings
+            };
+            plain = Some(self.run(untimed)?);
+        }
+        let pool = self.context.memory_pool(config(limit))?;
+        let mut map = map.map(|files| (Map::new(trace, &pool), files));
+        let recorder = match snapshot {
+            Some(file) => Some(Recorder::start(&pool, trace, file)?),
+            None => None,
+        };
+        let mut look = map.as_mut().map(|(map, _)| |seen| map.observe(seen));
+        let look = look.as_mut().map(|look| look as Observer<'_>);
+        let (context, streams) = (self.context, self.streams);
+        let outcome = engine::run_in(context, &pool, streams, trace, settings, look)?;
+        let (maps, snapshot, written) = write(map, recorder);
+        // One operation may take less than the clock can tell.
+        let seconds = plain.as_ref().unwrap_or(&outcome).seconds.max(1e-9);
+        let untimed_failures = plain.as_ref().map(|plain| plain.failures);
+        let thread_seconds = plain.as_ref().map(|plain| plain.thread_seconds);
+        let first_failure = outcome.first_failure;
+        let first_failure = first_failure.or(plain.and_then(|plain| plain.first_failure));
+        let usage = pool.usage()?;
+        let gauges = Gauges::new(pool.describe(), &usage);
+        let checked = kernels.map(|_| outcome.checked);
+        let all_checked = checked.is_none_or(|checked| checked == trace.blocks());
+        let report = ReplayReport {
+            // Of more than a pool can have it takes what it can.
+            limit: usage.limit,
+            seconds,
+            observed: observed && untimed_failures.is_none(),
+            operations_per_second: operations / seconds,
+            nanoseconds: thread_seconds.map(|seconds| seconds * 1e9 / operations.max(1.0)),
+            failures: outcome.failures,
+            untimed_failures,
+            first_failure: first_failure.as_ref().map(Into::into),
+            checked,
+            wrong_bytes: outcome.wrong_bytes,
+            verified: outcome.failures == 0
+                && untimed_failures.unwrap_or(0) == 0
+                && outcome.wrong_bytes == 0
+                && all_checked
+                && gauges.live == 0,
+            gauges,
+            maps,
+            snapshot,
+            allocate: outcome.allocate.percentiles(),
+            free: outcome.free.percentiles(),
+        };
+        Ok((report, written))
+    }
 }
 
 /// Writes what was asked for besides: which pictures there are now, and what the snapshot has.
@@ -164,80 +268,4 @@ fn write(
         written = written.and(map.write(files, &mut maps));
     }
     (maps, snapshot, written)
-}
-
-/// One replay with all figures, and whether the files that were asked for are written.
-fn measure(
-    context: &Context,
-    trace: &Trace,
-    args: &ReplayArgs,
-    kernels: Option<&Kernels>,
-    (map, snapshot): (Option<&MapFiles>, Option<&Destination>),
-) -> Result<(ReplayReport, Result<(), Failure>), Failure> {
-    let limit = args.limit.of(trace.peak_bytes());
-    // Who looks on takes time between operations, and a pool that is recorded takes the slow way.
-    let observed = map.is_some() || snapshot.is_some();
-    let settings = Settings {
-        timed: !observed,
-        ..settings(args, limit, kernels)
-    };
-    let operations = trace.operations().len() as f64;
-    // Looking at the clock takes as long as the pool: what an operation takes is measured
-    // without, and how times are distributed in a replay of its own.
-    let mut plain = None;
-    if kernels.is_none() && !args.realtime {
-        let untimed = Settings {
-            timed: false,
-            ..settings
-        };
-        plain = Some(run(context, trace, untimed)?.0);
-    }
-    let pool = context.memory_pool(config(limit))?;
-    let mut map = map.map(|files| (Map::new(trace, &pool), files));
-    let recorder = match snapshot {
-        Some(file) => Some(Recorder::start(&pool, trace, file)?),
-        None => None,
-    };
-    let outcome = match &mut map {
-        Some((map, _)) => {
-            let mut look = |seen| map.observe(seen);
-            engine::run_in(context, &pool, trace, settings, Some(&mut look))?
-        }
-        None => engine::run_in(context, &pool, trace, settings, None)?,
-    };
-    let (maps, snapshot, written) = write(map, recorder);
-    // One operation may take less than the clock can tell.
-    let seconds = plain.as_ref().unwrap_or(&outcome).seconds.max(1e-9);
-    let untimed_failures = plain.as_ref().map(|plain| plain.failures);
-    let thread_seconds = plain.as_ref().map(|plain| plain.thread_seconds);
-    let first_failure = outcome.first_failure;
-    let first_failure = first_failure.or(plain.and_then(|plain| plain.first_failure));
-    let usage = pool.usage()?;
-    let gauges = Gauges::new(pool.describe(), &usage);
-    let checked = kernels.map(|_| outcome.checked);
-    let all_checked = checked.is_none_or(|checked| checked == trace.blocks());
-    let report = ReplayReport {
-        // Of more than a pool can have it takes what it can.
-        limit: usage.limit,
-        seconds,
-        observed: observed && untimed_failures.is_none(),
-        operations_per_second: operations / seconds,
-        nanoseconds: thread_seconds.map(|seconds| seconds * 1e9 / operations.max(1.0)),
-        failures: outcome.failures,
-        untimed_failures,
-        first_failure: first_failure.as_ref().map(Into::into),
-        checked,
-        wrong_bytes: outcome.wrong_bytes,
-        verified: outcome.failures == 0
-            && untimed_failures.unwrap_or(0) == 0
-            && outcome.wrong_bytes == 0
-            && all_checked
-            && gauges.live == 0,
-        gauges,
-        maps,
-        snapshot,
-        allocate: outcome.allocate.percentiles(),
-        free: outcome.free.percentiles(),
-    };
-    Ok((report, written))
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use cupola::trace::{Ignored, Trace};
+use cupola::trace::Trace;
 use serde::Serialize;
 
 use super::engine::Failed;
@@ -11,6 +11,7 @@ use super::gauges::Gauges;
 use super::latency::{Bucket, Percentiles};
 use super::smallest::Smallest;
 use crate::cli::device::{DeviceReport, Leaks};
+use crate::cli::ignored::IgnoredReport;
 use crate::cli::output::{bytes, verdict};
 
 /// All of it.
@@ -37,10 +38,8 @@ pub(super) struct TraceReport {
     /// The most bytes alive at a time.
     pub(super) peak: u64,
     /// What the file holds and a trace cannot.
-    pub(super) older_blocks: u64,
-    pub(super) older_bytes: u64,
-    pub(super) recorded_failures: u64,
-    pub(super) events_of_other_devices: u64,
+    #[serde(flatten)]
+    pub(super) ignored: IgnoredReport,
 }
 
 /// One replay under one limit.
@@ -95,28 +94,18 @@ pub(super) struct Failure {
 
 impl TraceReport {
     pub(super) fn new(file: String, trace: &Trace) -> Self {
-        let Ignored {
-            older_blocks,
-            older_bytes,
-            failures,
-            other_devices,
-            ..
-        } = trace.ignored();
         Self {
             file,
             operations: trace.operations().len(),
             blocks: trace.blocks(),
             streams: trace.streams(),
             peak: trace.peak_bytes(),
-            older_blocks,
-            older_bytes,
-            recorded_failures: failures,
-            events_of_other_devices: other_devices,
+            ignored: trace.ignored().into(),
         }
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text = format!(
+        let text = format!(
             "trace    {} operations on {} streams, {} blocks, peak {}: {}\n",
             self.operations,
             self.streams,
@@ -124,28 +113,7 @@ impl TraceReport {
             bytes(self.peak),
             self.file,
         );
-        for (count, what) in [
-            (
-                self.older_blocks,
-                format!(
-                    "blocks ({}) from before the recording",
-                    bytes(self.older_bytes)
-                ),
-            ),
-            (
-                self.recorded_failures,
-                "requests that failed when it was recorded".into(),
-            ),
-            (
-                self.events_of_other_devices,
-                "events of other devices".into(),
-            ),
-        ] {
-            if count > 0 {
-                let _ = writeln!(text, "         NOT REPLAYED: {count} {what}");
-            }
-        }
-        text
+        text + &self.ignored.text()
     }
 }
 
@@ -235,16 +203,42 @@ impl ReplayReport {
 
 impl Smallest {
     fn text(&self, report: &Report) -> String {
-        let found = match self.limit {
-            Some(limit) => format!(
+        let of = |limit: u64| {
+            format!(
                 "{} ({limit} bytes), {:.4} x the peak",
                 bytes(limit),
                 limit as f64 / report.trace.peak.max(1) as f64,
-            ),
-            None => "none: the trace does not fit the device".into(),
+            )
         };
-        let tried = self.tried.len();
-        format!("smallest limit {found}; {tried} limits tried\n")
+        let mut text = match self.limit {
+            Some(limit) => format!("smallest limit {}\n", of(limit)),
+            None => "smallest limit none: the trace does not fit the device\n".into(),
+        };
+        if !self.larger_failed.is_empty() {
+            let failed = self.larger_failed.len();
+            let _ = match self.safe_from {
+                Some(limit) => writeln!(
+                    text,
+                    "         safe from {}: {failed} limits between the two failed",
+                    of(limit)
+                ),
+                None => writeln!(
+                    text,
+                    "         {failed} larger limits failed, the last tried too"
+                ),
+            };
+        }
+        let _ = writeln!(
+            text,
+            "         {} limits tried{}; nothing is said of those between them, nor of replays with kernels, which lag behind: none ran",
+            self.tried.len(),
+            if self.cut_short {
+                ", and no time to try all around"
+            } else {
+                ""
+            },
+        );
+        text
     }
 }
 

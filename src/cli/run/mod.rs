@@ -17,6 +17,7 @@ use super::args::RunArgs;
 use super::device::{DeviceReport, close};
 use super::exit::{Exit, Failure};
 use super::output::say;
+use super::replay::check_streams;
 use report::Report;
 use stream::Source;
 
@@ -41,9 +42,12 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     }
 
     let trace = match named {
-        Some((path, file)) => Trace::read(file)
-            .and_then(Trace::not_empty)
-            .map_err(|error| Failure::file(path, error))?,
+        Some((path, file)) => {
+            let trace = Trace::read(file).and_then(Trace::not_empty);
+            let trace = trace.map_err(|error| Failure::file(path, error))?;
+            check_streams(path, &trace)?;
+            trace
+        }
         None => Trace::read(trace::EMBED13)?,
     };
     let source = match named_source {

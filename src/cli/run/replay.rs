@@ -7,6 +7,7 @@ use cupola::trace::Trace;
 use serde::Serialize;
 
 use crate::cli::exit::Failure;
+use crate::cli::ignored::IgnoredReport;
 use crate::cli::replay::{self, Settings};
 
 /// What the replay did.
@@ -26,6 +27,9 @@ pub(super) struct ReplayReport {
     pub(super) driver_calls: u64,
     /// What the pool's memory comes from.
     pub(super) pool: String,
+    /// What the trace's file holds and a trace cannot.
+    #[serde(flatten)]
+    pub(super) ignored: IgnoredReport,
     pub(super) stamps_checked: usize,
     /// Sampled bytes that did not hold what was written.
     pub(super) wrong_bytes: u64,
@@ -50,7 +54,8 @@ pub(super) fn run(
         stop: true,
         quiet,
     };
-    let (outcome, pool) = replay::run(context, trace, settings)?;
+    let streams = replay::streams(context, trace)?;
+    let (outcome, pool) = replay::run(context, &streams, trace, settings)?;
     if let Some(failed) = outcome.first_failure {
         return Err(failed.error.into());
     }
@@ -66,6 +71,7 @@ pub(super) fn run(
         pool_peak: usage.peak_mapped,
         driver_calls: usage.calls.total(),
         pool: pool.describe(),
+        ignored: trace.ignored().into(),
         stamps_checked: outcome.checked,
         wrong_bytes: outcome.wrong_bytes,
         verified: outcome.wrong_bytes == 0

@@ -23,6 +23,7 @@ impl ReplayReport {
         format!(
             "replay   {} operations in {:.2} s ({:.0} a second) under a limit of {}\n\
              \x20        at most {} mapped (the trace's peak: {}), {} driver calls; {}\n\
+             {}\
              \x20        {} blocks stamped and checked, {} wrong bytes: {}\n",
             self.operations,
             self.seconds,
@@ -32,6 +33,7 @@ impl ReplayReport {
             bytes(self.trace_peak),
             self.driver_calls,
             self.pool,
+            self.ignored.text(),
             self.stamps_checked,
             self.wrong_bytes,
             verdict(self.verified),

@@ -98,6 +98,7 @@ fn events_become_operations() {
         older_bytes: 7 + 9 + 50,
         failures: 1,
         other_devices: 1,
+        empty: 0,
     };
     assert_eq!(trace.ignored(), expected);
     assert_eq!((trace.time(0), trace.time(6)), (Some(0), Some(8_000)));
