@@ -5,8 +5,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
+use super::cache::Memory;
 use super::heap::Heap;
-use super::mapper::Memory;
 use super::pages::{LEAST_PAGE, Pages};
 use super::plan::Plan;
 use super::short::Short;

@@ -11,11 +11,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use cupola_core::Budget;
-
 use super::MemoryPool;
 use super::barrier::Barrier;
 use super::central::Central;
+use super::charge::Own;
 use super::config::{PoolConfig, Source};
 use super::control::Callback;
 use super::excess::Excess;
@@ -97,7 +96,7 @@ pub(crate) struct Pool {
     /// `None`: chunks.
     pub(super) vmm: Option<Vmm>,
     pub(super) page: u64,
-    pub(super) budget: Arc<Budget>,
+    pub(super) budget: Arc<Own>,
     /// Of a graph's memory: the pool that it shares the limit with.
     pub(super) parent: Option<Arc<Self>>,
     /// Keeps that open: it ends after this.
@@ -145,7 +144,7 @@ impl Pool {
         table: &Arc<BufferTable>,
         config: PoolConfig,
     ) -> Result<Arc<Self>> {
-        let budget = Arc::new(Budget::new(config.limit));
+        let budget = Arc::new(Own::new(config.limit));
         let pool = Self::build(core, table, config, budget, None)?;
         if let Some(shared) = &pool.config.within {
             shared.enter(&pool);
@@ -170,7 +169,7 @@ impl Pool {
         core: &Arc<ContextCore>,
         table: &Arc<BufferTable>,
         config: PoolConfig,
-        budget: Arc<Budget>,
+        budget: Arc<Own>,
         above: Option<&MemoryPool>,
     ) -> Result<Arc<Self>> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);

@@ -12,7 +12,7 @@ use loom::thread;
 use super::driver::{completed, put_work};
 use super::managers::{close, managers};
 use super::model;
-use crate::memory::charge::{charge, release};
+use crate::memory::charge::{Own, charge, release};
 use crate::memory::classes::Slot;
 use crate::memory::depot::Shelf;
 use crate::memory::header::{Header, Home};
@@ -264,11 +264,11 @@ fn one_at_a_time_is_in_a_short_section() {
 #[test]
 fn a_refused_charge_costs_neither_limit() {
     model(&["both", "one"], |seen| {
-        let limits = Arc::new([Budget::new(3), Budget::new(3), Budget::new(4)]);
-        let charged = |limits: &[Budget; 3], which: usize| {
-            let (own, shared) = (&limits[which], Some(&limits[2]));
+        let limits = Arc::new(([Own::new(3), Own::new(3)], Budget::new(4)));
+        let charged = |limits: &([Own; 2], Budget), which: usize| {
+            let (own, shared) = (&limits.0[which], Some(&limits.1));
             let charged = charge(own, shared, 3);
-            assert!(own.used() <= 3 && limits[2].used() <= 4);
+            assert!(own.used() <= 3 && limits.1.used() <= 4);
             if charged {
                 release(own, shared, 3);
             }
@@ -285,7 +285,31 @@ fn a_refused_charge_costs_neither_limit() {
             (false, false) => "none",
             _ => "one",
         });
-        assert!(limits.iter().all(|limit| limit.used() == 0));
+        let own = limits.0.iter().map(|own| own.used());
+        assert_eq!(own.sum::<u64>() + limits.1.used(), 0);
+    });
+}
+
+// Without it a request that fits could be refused because a graph's memory, which has the pool's
+// own limit, is about to be refused what the shared one has no room for.
+#[test]
+fn a_charge_that_is_refused_is_not_seen() {
+    model(&["charged"], |seen| {
+        // Another pool has a part of the shared limit all the time.
+        let limits = Arc::new((Own::new(4), Budget::new(4)));
+        let _theirs = limits.1.reserve(1).unwrap().commit();
+        let pool = thread::spawn({
+            let limits = limits.clone();
+            move || {
+                assert_eq!(limits.0.available(), 4, "there is room");
+                assert!(charge(&limits.0, Some(&limits.1), 3), "it fits both");
+            }
+        });
+        let graph = charge(&limits.0, Some(&limits.1), 4);
+        assert!(!graph, "it does not fit");
+        seen.note("charged");
+        pool.join().unwrap();
+        assert_eq!((limits.0.used(), limits.1.used()), (3, 4));
     });
 }
 
