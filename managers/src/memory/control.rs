@@ -50,7 +50,9 @@ impl Pool {
         let Some(_asking) = Asking::begin() else {
             return false;
         };
-        let callback = lock(&self.callback).clone();
+        // A graph's memory has nobody of its own to ask.
+        let pool = self.parent.as_deref().unwrap_or(self);
+        let callback = lock(&pool.callback).clone();
         callback.is_some_and(|callback| callback(refusal))
     }
 

@@ -47,6 +47,9 @@ use crate::stream::Stream;
 /// - Streams that join the capture (through events) may use the blocks. What *they* allocate
 ///   comes from the pool as ever; open one for each stream that allocates.
 ///
+/// Before a request of the stream is refused, whoever is asked about the pool's is asked about it
+/// ([`MemoryPool::on_refusal`]); it may drop this.
+///
 /// Allocating and freeing makes no call that a capture forbids: addresses and pages are got in
 /// relaxed mode, and no event is recorded on, or asked for, a stream that is captured.
 ///

@@ -347,3 +347,41 @@ fn a_late_request_that_fails_keeps_nothing() {
     assert!(inner.upgrade().is_none(), "something is left");
     bench.end();
 }
+
+// Without it a program that makes room when it learns that there is none could not do so for a
+// graph; nor by giving up that graph's memory, which the request is in.
+#[test]
+fn whoever_is_asked_before_a_refusal_is_asked_about_a_graphs_requests() {
+    for config in configs() {
+        let bench = Bench::new(config);
+        let all = bench.pool.allocate_raw(60 * MIB, 1, &bench.other).unwrap();
+        let spare = Mutex::new(Some((all, bench.other.clone())));
+        let memory = Arc::new(Mutex::new(Some(
+            bench.pool.graph_memory(&bench.stream).unwrap(),
+        )));
+        let asked = Arc::new(AtomicUsize::new(0));
+        let (seen, graph) = (Arc::clone(&asked), Arc::clone(&memory));
+        bench.pool.on_refusal(move |refusal| {
+            assert!(matches!(refusal, Error::OverLimit(_)), "{refusal}");
+            seen.fetch_add(1, Ordering::Relaxed);
+            match spare.lock().unwrap().take() {
+                // SAFETY: nothing uses it.
+                Some((block, stream)) => unsafe { block.free(&stream) }.unwrap(),
+                // What the request is refused about next.
+                None => drop(graph.lock().unwrap().take()),
+            }
+            true
+        });
+        let first = bench.take(32 * MIB);
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
+        assert!(memory.lock().unwrap().as_ref().unwrap().mapped().unwrap() >= 32 * MIB);
+        let refused = bench.pool.allocate_raw(40 * MIB, 1, &bench.stream);
+        assert!(matches!(refused, Err(Error::OverLimit(_))), "{refused:?}");
+        assert_eq!(asked.load(Ordering::Relaxed), 1 + 64);
+        assert!(memory.lock().unwrap().is_none());
+        bench.put(first);
+        bench.pool.on_refusal(|_| false);
+        bench.put(bench.take(60 * MIB));
+        bench.end();
+    }
+}
