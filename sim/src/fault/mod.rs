@@ -12,8 +12,8 @@ mod thunks;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use cupola_sys::driver::{CUresult, Driver, DriverError, ProcAddress, SYMBOLS};
@@ -49,7 +49,11 @@ struct State {
     wrapped: Driver,
     calls: Box<[AtomicU64]>,
     plan: Plan,
+    watcher: OnceLock<Watcher>,
 }
+
+/// Is told of each call.
+type Watcher = Box<dyn Fn(SymbolId) + Send + Sync>;
 
 impl FaultTable {
     /// Wraps `driver`; no faults yet.
@@ -61,6 +65,7 @@ impl FaultTable {
                 wrapped: driver,
                 calls,
                 plan: Plan::default(),
+                watcher: OnceLock::new(),
             }),
         }
     }
@@ -108,6 +113,13 @@ impl FaultTable {
     /// Makes the `k`-th call of `function` wait for `delay` before it runs.
     pub fn delay(&self, function: SymbolId, k: u64, delay: Duration) {
         self.state.plan.add(function, k..=k, Action::Delay(delay));
+    }
+
+    /// Calls `watcher` before each call from now on, those that are made to fail included, on the
+    /// thread that makes it. It may call the wrapped driver, and must not call this one. There is
+    /// one for good: false when the table has one already.
+    pub fn watch(&self, watcher: impl Fn(SymbolId) + Send + Sync + 'static) -> bool {
+        self.state.watcher.set(Box::new(watcher)).is_ok()
     }
 
     /// Makes `function` missing for drivers that have not used it yet.
@@ -158,6 +170,9 @@ impl State {
         function: SymbolId,
         call: impl FnOnce(&Driver) -> Result<(), DriverError>,
     ) -> CUresult {
+        if let Some(watcher) = self.watcher.get() {
+            watcher(function);
+        }
         let k = self.calls[usize::from(function.0)].fetch_add(1, Ordering::SeqCst) + 1;
         let mut success = CUresult::CUDA_SUCCESS;
         match self.plan.action(function, k) {

@@ -1,6 +1,7 @@
 //! The fault table over an injected driver of two functions.
 
 use std::ffi::{c_int, c_void};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cupola_sys::driver::{CUresult, Driver, id, pfn};
@@ -107,4 +108,22 @@ fn a_call_can_run_and_fail() {
     let error = unsafe { driver.cuDeviceGetCount(&raw mut devices) }.unwrap_err();
     assert_eq!(error.status(), Some(CUresult::CUDA_ERROR_LAUNCH_FAILED));
     assert_eq!(devices, 7, "it ran");
+}
+
+/// Without it a test could not see between which other calls a call is made, nor what the driver
+/// says of that moment.
+#[test]
+fn a_watcher_is_told_before_each_call() {
+    let faults = faults();
+    let (driver, wrapped) = (faults.driver(), faults.state.wrapped.clone());
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&seen);
+    let watch = move |function| told.lock().unwrap().push((function, devices(&wrapped)));
+    assert!(faults.watch(watch));
+    assert!(!faults.watch(|_| panic!("there is one")));
+    faults.fail(id::cuDeviceGetCount, 2, CUresult(12345));
+    assert_eq!(devices(&driver), Ok(7));
+    assert_eq!(devices(&driver), Err(CUresult(12345)));
+    assert_eq!(*seen.lock().unwrap(), [(id::cuDeviceGetCount, Ok(7)); 2]);
+    assert_eq!(faults.count(id::cuDeviceGetCount), 2);
 }
