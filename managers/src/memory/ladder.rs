@@ -88,6 +88,8 @@ impl Pool {
                     continue;
                 }
             }
+            // Others may have lost it when they were asked to give back what they keep.
+            self.core.healthy()?;
             let refusal = self.refusal(request.requested, full);
             if asked == ANSWERS || !self.ask_user(&refusal) {
                 return Err(self.counted(refusal));
@@ -137,7 +139,7 @@ impl Pool {
         }
         let mut full = mapper.full.take();
         if full.is_none() && mapper.lacking {
-            full = self.device_refusal();
+            full = self.device_refusal()?;
         }
         Ok(Err(full))
     }

@@ -57,22 +57,26 @@ impl Pool {
     }
 
     /// What the driver says when it has not enough: it is asked for more than the device has.
+    ///
+    /// # Errors
+    /// What it said instead.
     #[track_caller]
-    pub(super) fn device_refusal(&self) -> Option<Error> {
-        let vmm = self.vmm.as_ref()?;
-        let (_, total) = memory_info(&self.core, &self.calls).ok()?;
-        let beyond = total
-            .checked_next_multiple_of(self.page)?
-            .checked_add(self.page)?;
+    pub(super) fn device_refusal(&self) -> Result<Option<Error>> {
+        let Some(vmm) = &self.vmm else {
+            return Ok(None);
+        };
+        let (_, total) = memory_info(&self.core, &self.calls)?;
+        let beyond = total.checked_next_multiple_of(self.page);
+        let Some(beyond) = beyond.and_then(|bytes| bytes.checked_add(self.page)) else {
+            return Ok(None);
+        };
         let created = vmm.create(beyond);
         if is_out_of_memory(&created) {
-            return created.err();
+            return Ok(created.err());
         }
-        if let Ok(handle) = created {
-            // SAFETY: nobody else has it.
-            let _ = unsafe { vmm.release(handle) };
-        }
-        None
+        // SAFETY: nobody else has it.
+        let _ = unsafe { vmm.release(created?) };
+        Ok(None)
     }
 
     /// Memory of at most `left` pages: from the cache, else new memory of `size` pages or fewer.

@@ -12,6 +12,7 @@ mod gauges;
 mod handles;
 mod idle;
 mod limit;
+mod lives;
 mod random;
 mod refusals;
 mod shared;
