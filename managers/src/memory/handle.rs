@@ -235,7 +235,10 @@ impl MemoryPool {
 
     /// How full the pool is: what is mapped and not ready for reuse, of the tighter limit. What
     /// all pools under a [`DeviceLimit`](super::DeviceLimit) keep ready counts as free of that
-    /// one. It looks at what work has completed, at all free blocks, and at what threads keep.
+    /// one, and where others fill the device, what it has left is the limit. It looks at what work
+    /// has completed, at all free blocks, and at what threads keep, and asks the driver what is
+    /// free. A level begins at its threshold and ends 5 % of the limit below it, so it depends on
+    /// the look before.
     #[must_use]
     pub fn pressure_level(&self) -> Pressure {
         self.pool().pressure()

@@ -53,6 +53,7 @@ mod names;
 mod pages;
 mod plan;
 mod pool;
+mod pressure;
 mod put;
 mod raw;
 mod reap;

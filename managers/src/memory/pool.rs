@@ -28,6 +28,7 @@ use super::lines::Lines;
 use super::mapper::Mapper;
 use super::names::Name;
 use super::pages::LEAST_PAGE;
+use super::pressure::Levels;
 use super::short::Short;
 use super::signs::Changes;
 use super::teardown::Kept;
@@ -114,6 +115,7 @@ pub(crate) struct Pool {
     pub(super) past: Flow,
     pub(super) counters: Counters,
     pub(super) changes: Changes,
+    pub(super) levels: Levels,
     pub(super) excess: Excess,
     pub(super) calls: Arc<Calls>,
     pub(super) history: Arc<History>,
@@ -199,6 +201,7 @@ impl Pool {
             past: Flow::default(),
             counters: Counters::default(),
             changes: Changes::default(),
+            levels: Levels::default(),
             excess: Excess::default(),
             calls,
             history,

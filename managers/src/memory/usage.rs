@@ -136,7 +136,7 @@ impl Pool {
         let (device_free, device_total) = memory_info(&self.core, &self.calls)?;
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let (flow, mapped, cached) = (&gauges.flow, gauges.mapped, gauges.reusable());
-        let (peak_held, pressure) = (self.peak_held(), self.pressure_with(cached));
+        let (peak_held, pressure) = (self.peak_held(), self.pressure_with(cached, device_free));
         Ok(Usage {
             live: read(&flow.bytes_out).saturating_sub(read(&flow.bytes_in)),
             cached,
@@ -175,36 +175,6 @@ impl Pool {
 
     fn peak_held(&self) -> u64 {
         self.central.lock().peak_held
-    }
-
-    /// How full the tighter limit is, without what is ready for reuse.
-    pub(super) fn pressure(&self) -> Pressure {
-        if self.core.not_forked().is_err() {
-            // Another thread may have left a lock taken.
-            return Pressure::of(self.budget.used(), self.budget.limit());
-        }
-        self.pressure_with(self.reusable_now())
-    }
-
-    /// Bytes that a request may have without anything more from the driver. What is wrong with
-    /// the context is for those who use it.
-    fn reusable_now(&self) -> u64 {
-        self.gauges().0.reusable()
-    }
-
-    /// As `pressure`, with so many bytes ready for reuse.
-    fn pressure_with(&self, reusable: u64) -> Pressure {
-        let own = Pressure::of(
-            self.budget.used().saturating_sub(reusable),
-            self.budget.limit(),
-        );
-        let Some(shared) = &self.config.within else {
-            return own;
-        };
-        // What others keep for reuse they give up when it is asked for.
-        let theirs = self.others().map(|other| other.reusable_now());
-        let used = shared.used().saturating_sub(theirs.sum::<u64>() + reusable);
-        own.max(Pressure::of(used, shared.limit()))
     }
 
     /// What the pool has, for an error. Who asks may have the mapper, and is not inside a lane.

@@ -112,6 +112,29 @@ fn what_is_done_is_free_without_a_request_that_needs_it() {
     });
 }
 
+// Without it a pool with all of its limit left would say so while others have filled the device.
+#[test]
+fn what_others_take_of_the_device_is_pressure() {
+    let bench = Bench::with_memory(Backing::Pages, 100 * PAGE);
+    let (pool, others, stream) = (
+        bench.pool(100 * PAGE),
+        bench.pool(100 * PAGE),
+        bench.stream(),
+    );
+    let own = pool.allocate_raw(9 * PAGE, PAGE, &stream).unwrap();
+    assert_eq!(pool.pressure_level(), Pressure::Low);
+    let theirs = others.allocate_raw(90 * PAGE, PAGE, &stream).unwrap();
+    assert_eq!(pool.available().unwrap(), PAGE);
+    assert_eq!(pool.pressure_level(), Pressure::High);
+    assert_eq!(pool.usage().unwrap().pressure, Pressure::High);
+    free(theirs, &stream);
+    trim_to(&others, 0);
+    assert_eq!(pool.pressure_level(), Pressure::Low);
+    free(own, &stream);
+    drop((pool, others, stream));
+    bench.finish();
+}
+
 // Without it memory that waits in a depot could be missing from every figure.
 #[test]
 fn all_that_is_mapped_is_in_one_figure() {
