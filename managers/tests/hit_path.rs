@@ -164,48 +164,38 @@ impl Traced {
         assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
     }
 
-    fn registers(&self) -> libc::user_regs_struct {
-        // SAFETY: a struct of integers.
-        let mut registers = unsafe { std::mem::zeroed::<libc::user_regs_struct>() };
-        // SAFETY: the thread is stopped, and the registers have room.
-        let done = unsafe { libc::ptrace(libc::PTRACE_GETREGS, self.0, 0, &raw mut registers) };
-        assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
-        registers
+    /// Reads a word; 0 where there is none.
+    fn word(&self, what: libc::c_uint, at: u64) -> u64 {
+        // SAFETY: the thread is stopped; nothing is written, and an address that is not readable
+        // is an error.
+        let word = unsafe { libc::ptrace(what, self.0, at, 0) };
+        // -1 is an error, or a word that is no code and no address.
+        if word == -1 { 0 } else { word as u64 }
     }
 
-    /// The bytes at an address; zeros where nothing is readable.
-    fn code(&self, address: u64) -> [u8; 16] {
-        let word = |at: u64| {
-            // SAFETY: clears the thread's own error number.
-            unsafe { *libc::__errno_location() = 0 };
-            // SAFETY: the thread is stopped; an address that is not readable is an error.
-            let word = unsafe { libc::ptrace(libc::PTRACE_PEEKTEXT, self.0, at, 0) };
-            let is_there = std::io::Error::last_os_error().raw_os_error() == Some(0);
-            if is_there { word as u64 } else { 0 }
-        };
-        let both = u128::from(word(address)) | u128::from(word(address + 8)) << 64;
-        both.to_le_bytes()
+    /// What the thread executes next.
+    fn next(&self) -> Kind {
+        let rip = std::mem::offset_of!(libc::user_regs_struct, rip) as u64;
+        let at = self.word(libc::PTRACE_PEEKUSER, rip);
+        let both = [0, 8].map(|more| self.word(libc::PTRACE_PEEKTEXT, at + more).to_le_bytes());
+        kind(both.concat().try_into().unwrap())
     }
 
     /// From behind a marker to behind the next one, step by step.
     fn count(&self) -> Executed {
         let mut executed = Executed::default();
         loop {
-            let marker = match kind(self.code(self.registers().rip)) {
-                Kind::Marker => true,
-                kind => {
-                    executed.instructions += 1;
-                    executed.locked += u64::from(kind == Kind::Locked);
-                    executed.calls += u64::from(kind == Kind::Call);
-                    false
-                }
-            };
+            let next = self.next();
+            executed.instructions += 1;
+            executed.locked += u64::from(next == Kind::Locked);
+            executed.calls += u64::from(next == Kind::Call);
             self.go_on(libc::PTRACE_SINGLESTEP);
             // Others of its threads are not traced.
             let (thread, status) = Self::wait();
             let stop = (thread, libc::WIFSTOPPED(status), libc::WSTOPSIG(status));
             assert_eq!(stop, (self.0, true, libc::SIGTRAP), "{status:#x}");
-            if marker {
+            if next == Kind::Marker {
+                executed.instructions -= 1;
                 return executed;
             }
         }
@@ -250,13 +240,9 @@ fn a_hit_executes_no_locked_instruction_and_no_system_call() {
     }
     assert_eq!(counts.len(), WORK.len());
     for ((name, ..), counted) in WORK.iter().zip(&counts) {
-        let each = |count: u64| count as f64 / PAIRS as f64;
-        println!(
-            "{name}: {} instructions, {} locked, {} system calls each",
-            each(counted.instructions),
-            each(counted.locked),
-            each(counted.calls)
-        );
+        let each = [counted.instructions, counted.locked, counted.calls]
+            .map(|count| count as f64 / PAIRS as f64);
+        println!("{name}: instructions, locked ones and system calls of each: {each:?}");
     }
     for counted in &counts[..2] {
         assert!(counted.instructions > PAIRS * 20, "{counts:?}");
