@@ -18,14 +18,9 @@ const PAIRS: u64 = 16;
 /// The child may not be traced.
 const REFUSED: i32 = 77;
 
-/// What was executed between two markers.
-#[derive(Clone, Copy, Debug, Default)]
-struct Executed {
-    instructions: u64,
-    /// With a `lock` prefix, or an `xchg` with memory.
-    locked: u64,
-    calls: u64,
-}
+/// What was executed between two markers: instructions, those of them with a `lock` prefix or an
+/// `xchg` with memory, and system calls.
+type Executed = [u64; 3];
 
 /// What one instruction is, by its first bytes.
 #[derive(Debug, PartialEq, Eq)]
@@ -183,20 +178,20 @@ impl Traced {
 
     /// From behind a marker to behind the next one, step by step.
     fn count(&self) -> Executed {
-        let mut executed = Executed::default();
+        let mut executed = [0; 3];
         loop {
             let next = self.next();
-            executed.instructions += 1;
-            executed.locked += u64::from(next == Kind::Locked);
-            executed.calls += u64::from(next == Kind::Call);
             self.go_on(libc::PTRACE_SINGLESTEP);
             // Others of its threads are not traced.
             let (thread, status) = Self::wait();
             let stop = (thread, libc::WIFSTOPPED(status), libc::WSTOPSIG(status));
             assert_eq!(stop, (self.0, true, libc::SIGTRAP), "{status:#x}");
             if next == Kind::Marker {
-                executed.instructions -= 1;
                 return executed;
+            }
+            let is_one = [true, next == Kind::Locked, next == Kind::Call];
+            for (count, is_one) in executed.iter_mut().zip(is_one) {
+                *count += u64::from(is_one);
             }
         }
     }
@@ -240,19 +235,15 @@ fn a_hit_executes_no_locked_instruction_and_no_system_call() {
     }
     assert_eq!(counts.len(), WORK.len());
     for ((name, ..), counted) in WORK.iter().zip(&counts) {
-        let each = [counted.instructions, counted.locked, counted.calls]
-            .map(|count| count as f64 / PAIRS as f64);
+        let each = counted.map(|count| count as f64 / PAIRS as f64);
         println!("{name}: instructions, locked ones and system calls of each: {each:?}");
     }
-    for counted in &counts[..2] {
-        assert!(counted.instructions > PAIRS * 20, "{counts:?}");
-        assert_eq!((counted.locked, counted.calls), (0, 0), "{counts:?}");
-    }
-    for counted in &counts[2..RECORDED] {
-        assert_eq!(counted.calls, 0, "{counts:?}");
+    for [instructions, locked, calls] in &counts[..2] {
+        assert!(*instructions > PAIRS * 20, "{counts:?}");
+        assert_eq!((*locked, *calls), (0, 0), "{counts:?}");
     }
     // What does lock is seen.
-    for counted in &counts[RECORDED..] {
-        assert!(counted.locked >= PAIRS, "{counts:?}");
+    for [_, locked, _] in &counts[RECORDED..] {
+        assert!(*locked >= PAIRS, "{counts:?}");
     }
 }
