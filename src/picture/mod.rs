@@ -2,11 +2,13 @@
 //!
 //! Addresses run from left to right in rows of so many bytes; rows in which nothing is mapped
 //! are left out, and said to be. The colour is the block's state, the line under it the colour
-//! of its stream. Blocks too small to see are drawn as one where they have the same state; a
+//! of its stream. Blocks too small to see are drawn as one, in the colour of the state that most of
+//! their bytes have, and so are larger ones where there are too many for a document that opens; a
 //! tooltip says what everything is.
 
 mod pool;
 mod rows;
+mod runs;
 mod svg;
 #[cfg(test)]
 mod tests;

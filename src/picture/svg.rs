@@ -3,17 +3,16 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{Block, Picture, Region, State, rows, size};
+use super::runs::{Drawn, Run, Scale, len};
+use super::{Picture, State, rows, size};
 
-/// Pixels: where rows begin, how wide and how high they are, and from one to the next.
+/// Pixels: where rows begin, how wide they are, what is right of them, how high they are, and from one to the next.
 const LEFT: f64 = 170.0;
 const WIDTH: f64 = 1024.0;
+const RIGHT: f64 = 20.0;
 const HEIGHT: f64 = 18.0;
 const PITCH: f64 = 24.0;
 const LINE: f64 = 18.0;
-
-/// Narrower than this, a block is drawn with its neighbours.
-const NARROW: f64 = 0.5;
 
 /// Roughly, of a letter of the labels.
 const LETTER: f64 = 6.5;
@@ -71,10 +70,13 @@ pub(super) fn document(picture: &Picture) -> String {
         pen.text(10.0, 12, note);
     }
     pen.legend(picture);
-    for region in &picture.regions {
-        pen.region(region, row);
+    let regions = picture.regions.iter();
+    let regions: Vec<_> = regions.map(|region| Drawn::new(region, row)).collect();
+    let scale = Scale::new(&regions, row, WIDTH);
+    for region in &regions {
+        pen.region(region, scale);
     }
-    let (width, height) = (LEFT + WIDTH + 20.0, pen.y + PITCH);
+    let (width, height) = (LEFT + WIDTH + RIGHT, pen.y + PITCH);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height:.0}\" \
          width=\"{width}\" height=\"{height:.0}\" font-family=\"monospace\">\n\
@@ -89,15 +91,6 @@ struct Pen {
     out: String,
     /// The baseline of the last line.
     y: f64,
-}
-
-/// A run of blocks that is drawn as one.
-struct Run<'b> {
-    from: f64,
-    to: f64,
-    first: &'b Block,
-    blocks: usize,
-    bytes: u64,
 }
 
 impl Pen {
@@ -140,17 +133,23 @@ impl Pen {
         }
         let mut x = 10.0;
         for (fill, words) in entries {
+            let width = 19.0 + LETTER * 1.05 * words.len() as f64;
+            if x > 10.0 && x + width > LEFT + WIDTH + RIGHT {
+                x = 10.0;
+                self.y += LINE;
+            }
             self.rect(
                 (x - LEFT, x - LEFT + 14.0),
                 (self.y - 11.0, 12.0),
                 &format!("fill=\"{fill}\" stroke=\"#888888\" stroke-width=\"0.5\"/>\n"),
             );
             self.text(x + 19.0, 11, &words);
-            x += 34.0 + LETTER * 1.05 * words.len() as f64;
+            x += width + 15.0;
         }
     }
 
-    fn region(&mut self, region: &Region, row: u64) {
+    fn region(&mut self, drawn: &Drawn<'_>, scale: Scale) {
+        let region = drawn.region;
         self.y += 1.5 * PITCH;
         let words = format!(
             "{} at {:#x}, {} reserved",
@@ -159,18 +158,14 @@ impl Pen {
             size(region.bytes)
         );
         self.text(10.0, 12, &words);
-        let mapped = rows::merged(&region.mapped);
-        let mut blocks: Vec<&Block> = region.blocks.iter().collect();
-        blocks.sort_by_key(|block| (block.range.start, block.range.end));
-        // The longest block says how far before a row one may begin that reaches into it.
-        let longest = blocks.iter().map(|block| len(block)).max().unwrap_or(0);
+        let row = scale.row;
         let all = region.bytes.div_ceil(row);
         let mut next = 0;
-        for rows in rows::drawn(region, row) {
+        let mut begins = drawn.begins(row);
+        for rows in &drawn.rows {
             self.gap(rows.start - next, row);
-            for number in rows.clone() {
-                let start = region.base.saturating_add(number.saturating_mul(row));
-                self.row(start, row, &mapped, &blocks, longest);
+            for start in begins.by_ref().take((rows.end - rows.start) as usize) {
+                self.row(start, drawn, scale);
             }
             next = rows.end;
         }
@@ -186,75 +181,22 @@ impl Pen {
         }
     }
 
-    fn row(
-        &mut self,
-        start: u64,
-        bytes: u64,
-        mapped: &[std::ops::Range<u64>],
-        blocks: &[&Block],
-        longest: u64,
-    ) {
-        let end = start.saturating_add(bytes);
-        let x = |address: u64| {
-            let inside = address.clamp(start, end) - start;
-            inside as f64 / bytes as f64 * WIDTH
-        };
+    fn row(&mut self, start: u64, drawn: &Drawn<'_>, scale: Scale) {
+        let end = start.saturating_add(scale.row);
         self.y += PITCH;
         self.text(10.0, 10, &format!("{start:#x}"));
         let top = self.y - HEIGHT + 5.0;
         self.rect((0.0, WIDTH), (top, HEIGHT), "fill=\"url(#unmapped)\"/>\n");
+        let mapped = &drawn.mapped;
         let first = mapped.partition_point(|range| range.end <= start);
         for range in mapped[first..].iter().take_while(|range| range.start < end) {
-            let span = (x(range.start), x(range.end));
+            let span = (scale.x(start, range.start), scale.x(start, range.end));
             self.rect(span, (top, HEIGHT), "fill=\"#eeeeee\"/>\n");
         }
-        let reach = start.saturating_sub(longest);
-        let first = blocks.partition_point(|block| block.range.start < reach);
-        let mut run: Option<Run<'_>> = None;
-        for &block in blocks[first..]
-            .iter()
-            .take_while(|block| block.range.start < end)
-        {
-            if block.range.end <= start || len(block) == 0 {
-                continue;
-            }
-            let (from, to) = (x(block.range.start), x(block.range.end));
-            match &mut run {
-                Some(run)
-                    if run.first.state == block.state
-                        && to - from < NARROW
-                        && from - run.to < NARROW
-                        && (run.blocks > 1 || run.to - run.from < NARROW) =>
-                {
-                    run.to = run.to.max(to);
-                    run.blocks += 1;
-                    run.bytes = run.bytes.saturating_add(len(block));
-                }
-                _ => {
-                    self.run(run.take(), top);
-                    run = Some(Run {
-                        from,
-                        to,
-                        first: block,
-                        blocks: 1,
-                        bytes: len(block),
-                    });
-                }
-            }
-        }
-        self.run(run, top);
+        drawn.runs(start, scale, |run| self.run(&run, top));
     }
 
-    fn run(&mut self, run: Option<Run<'_>>, top: f64) {
-        let Some(run) = run else {
-            return;
-        };
-        let Block {
-            range,
-            state,
-            stream,
-            label,
-        } = run.first;
+    fn run(&mut self, run: &Run<'_>, top: f64) {
         let span = (run.from, run.to);
         let wide = run.to - run.from >= 2.0;
         let stroke = match wide {
@@ -264,24 +206,17 @@ impl Pen {
         self.rect(
             span,
             (top, HEIGHT),
-            &format!("fill=\"{}\"{stroke}><title>", colour(*state)),
+            &format!("fill=\"{}\"{stroke}><title>", colour(run.state())),
         );
-        let what = match run.blocks {
-            1 => format!("{} at {:#x}", size(len(run.first)), range.start),
-            count => format!(
-                "{count} blocks, {} from {:#x} on",
-                size(run.bytes),
-                range.start
-            ),
+        let stream = run.first.stream.filter(|_| run.one_stream);
+        let label = match run.one_label {
+            true => &*run.first.label,
+            false => "",
         };
-        let whose = stream.map_or_else(
-            || "no stream".to_owned(),
-            |stream| format!("stream {stream}"),
-        );
-        let words = format!("{what}: {}, {whose} {label}", state.word());
+        let words = format!("{}, {} {label}", what(run), whose(run));
         let _ = writeln!(self.out, "{}</title></rect>", escaped(words.trim_end()));
         if let Some(stream) = stream {
-            let fill = format!("fill=\"{}\"/>\n", stream_colour(*stream));
+            let fill = format!("fill=\"{}\"/>\n", stream_colour(stream));
             self.rect(span, (top + HEIGHT - 2.0, 2.0), &fill);
         }
         if !label.is_empty() && label.chars().count() as f64 * LETTER < run.to - run.from {
@@ -292,8 +227,35 @@ impl Pen {
     }
 }
 
-fn len(block: &Block) -> u64 {
-    block.range.end.saturating_sub(block.range.start)
+/// The blocks of a run, where they begin, and what they are.
+fn what(run: &Run<'_>) -> String {
+    let from = run.first.range.start;
+    let blocks = run.count();
+    if blocks == 1 {
+        let word = run.first.state.word();
+        return format!("{} at {from:#x}: {word}", size(len(run.first)));
+    }
+    let bytes = run
+        .bytes
+        .iter()
+        .fold(0_u64, |sum, one| sum.saturating_add(*one));
+    let mut text = format!("{blocks} blocks, {} from {from:#x} on:", size(bytes));
+    let states = State::ALL.into_iter().zip(run.blocks).zip(run.bytes);
+    for ((state, count), bytes) in states.filter(|((_, count), _)| *count > 0) {
+        let _ = match count == blocks {
+            true => write!(text, " {}", state.word()),
+            false => write!(text, " {count} {} ({}),", state.word(), size(bytes)),
+        };
+    }
+    text.trim_end_matches(',').to_owned()
+}
+
+fn whose(run: &Run<'_>) -> String {
+    match run.first.stream {
+        _ if !run.one_stream => "several streams".into(),
+        Some(stream) => format!("stream {stream}"),
+        None => "no stream".into(),
+    }
 }
 
 fn stream_colour(stream: u64) -> &'static str {

@@ -174,6 +174,21 @@ fn pictures_stay_small() {
     let svg = picture.svg();
     assert!(svg.len() < 4 << 20, "{}", svg.len());
     assert!(svg.contains("live 1.91 GiB in 1000000 blocks"));
+    // No two neighbours alike, and each of half a pixel.
+    for bytes in [4096, 1 << 15] {
+        let blocks = (0..1_000_000).map(|index| {
+            let start = BASE + index * bytes;
+            let state = State::ALL[index as usize % 3];
+            Block {
+                stream: Some(index % 7),
+                ..block(start..start + bytes, state, "")
+            }
+        });
+        let svg = region(vec![first(bytes * 1_000_000)], blocks.collect()).svg();
+        assert!(svg.len() < 4 << 20, "{bytes}: {}", svg.len());
+        assert!(svg.contains("in 333334 blocks"));
+        elements(&svg);
+    }
     let scattered = (0..10_000).map(|index| {
         let start = BASE + index * 64 * MIB;
         start..start + 2 * MIB
@@ -181,6 +196,75 @@ fn pictures_stay_small() {
     let svg = region(scattered.collect(), Vec::new()).svg();
     assert!(svg.len() < 4 << 20, "{}", svg.len());
     assert!(elements(&Picture::default().svg()).contains(&"svg".to_owned()));
+}
+
+/// Without it what is drawn as one could be taken for something that it is not.
+#[test]
+fn blocks_drawn_as_one_are_told_apart_in_words() {
+    let many = |states: &'static [State], stream: fn(u64) -> u64| {
+        let blocks = (0..64).map(|index| {
+            let start = BASE + index * 64;
+            // Most bytes are live.
+            let bytes = if index % 2 == 0 { 64 } else { 32 };
+            Block {
+                stream: Some(stream(index)),
+                ..block(
+                    start..start + bytes,
+                    states[index as usize % states.len()],
+                    "a",
+                )
+            }
+        });
+        region(vec![first(2 * MIB)], blocks.collect()).svg()
+    };
+    let alike = many(&[State::Cached], |_| 3);
+    assert!(
+        alike.contains("64 blocks, 3.00 KiB from 0x7f0000000000 on: cached, stream 3 a<"),
+        "{alike}"
+    );
+    let mixed = many(&[State::Live, State::Cached], |index| index % 2);
+    let words = "17 blocks, 832 bytes from 0x7f0000000000 on: 9 live (576 bytes), 8 cached \
+                 (256 bytes), several streams a<";
+    let run = mixed.lines().find(|line| line.contains(words));
+    assert!(run.is_some_and(|run| run.contains("#7fb3d5")), "{mixed}");
+    // Wide ones stay what they are.
+    let wide = (0..4).map(|index| {
+        let start = BASE + index * MIB / 2;
+        block(start..start + MIB / 2, State::ALL[index as usize % 2], "")
+    });
+    let svg = region(vec![first(2 * MIB)], wide.collect()).svg();
+    assert_eq!(svg.matches("512.00 KiB at 0x").count(), 4, "{svg}");
+}
+
+/// Without it what the colours mean could stand where nobody sees it.
+#[test]
+fn the_legend_is_within_the_picture() {
+    for streams in [1, 8, 9, 1000] {
+        let blocks = (0..streams).map(|index| Block {
+            stream: Some(u64::MAX - index),
+            ..block(
+                BASE + index * 512..BASE + index * 512 + 512,
+                State::Live,
+                "",
+            )
+        });
+        let svg = region(vec![first(2 * MIB)], blocks.collect()).svg();
+        let number = |line: &str, name: &str| -> f64 {
+            let (_, rest) = line.split_once(&format!(" {name}=\"")).unwrap();
+            rest.split('"').next().unwrap().parse().unwrap()
+        };
+        let width = number(svg.lines().next().unwrap(), "width");
+        let mut lines = Vec::new();
+        for text in svg.lines().filter(|line| line.contains("font-size=\"11\"")) {
+            let words = text.split(['>', '<']).nth(2).unwrap();
+            let end = number(text, "x") + 6.6 * words.len() as f64;
+            assert!(end <= width, "{text}");
+            lines.push(number(text, "y"));
+        }
+        assert!(lines.is_sorted() && lines.len() == 5 + 9.min(streams as usize));
+        let rows = svg.lines().find(|line| line.contains("reserved<")).unwrap();
+        assert!(lines.last() < Some(&number(rows, "y")));
+    }
 }
 
 #[derive(Clone, Debug)]

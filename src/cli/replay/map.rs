@@ -1,7 +1,9 @@
 //! `--map`: pictures of the pool's memory at its fullest, and at the first failure.
 //!
 //! They show what the pool's layout has at that moment: pages with memory, what is alive, what is
-//! freed and perhaps in use, and what threads keep.
+//! freed and perhaps in use, and what threads keep. A layout takes as long as there are blocks. So
+//! there is none of every page that the pool grows by: it is drawn when it has grown and something
+//! is freed next, and after some pictures only when it has grown by a part.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,12 @@ use super::worker::{Observation, What};
 use crate::cli::destination::Destination;
 use crate::cli::exit::Failure;
 use crate::cli::output::bytes;
+
+/// So many pictures are drawn of pools that have grown at all.
+const ALL: usize = 128;
+
+/// After those, the pool must have grown by one part in so many.
+const PARTS: u64 = 64;
 
 /// Where the pictures go.
 pub(super) struct MapFiles {
@@ -62,7 +70,16 @@ pub(super) struct Map<'t> {
     live: HashMap<usize, Live>,
     /// The trace's streams by their numbers in the pool.
     streams: HashMap<u64, u32>,
-    most: u64,
+    /// The last operation that was told of.
+    last: usize,
+    /// The most bytes mapped, and behind which operation.
+    most: (u64, usize),
+    /// As many are in the picture of the fullest pool.
+    drawn: u64,
+    /// There is more now than in that picture.
+    due: bool,
+    /// How often it was drawn.
+    drawings: usize,
     fullest: Option<Moment>,
     failure: Option<Moment>,
 }
@@ -74,16 +91,25 @@ impl<'t> Map<'t> {
             pool: pool.clone(),
             live: HashMap::new(),
             streams: HashMap::new(),
-            most: 0,
+            last: 0,
+            most: (0, 0),
+            drawn: 0,
+            due: false,
+            drawings: 0,
             fullest: None,
             failure: None,
         }
     }
 
-    /// Is told of each operation.
+    /// Is told before and after each operation.
     pub(super) fn observe(&mut self, seen: Observation) {
-        let operation = seen.operation;
         match seen.what {
+            What::Asks { bytes } => {
+                // At the limit a pool may unmap what it has.
+                if self.pool.mapped().saturating_add(bytes) > self.pool.limit() {
+                    self.draw();
+                }
+            }
             What::Allocated {
                 address,
                 stream,
@@ -96,18 +122,39 @@ impl<'t> Map<'t> {
                 };
                 self.live.insert(seen.block, live);
                 self.streams.insert(serial, stream);
-                let mapped = self.pool.mapped();
-                if mapped > self.most {
-                    self.most = mapped;
-                    self.fullest = self.moment(operation, Vec::new());
-                }
+                self.grown(seen.operation);
             }
-            What::Freed => drop(self.live.remove(&seen.block)),
+            What::Frees => {
+                self.draw();
+                self.live.remove(&seen.block);
+            }
             What::Failed { bytes: asked } if self.failure.is_none() => {
                 let note = format!("an allocation of {} failed", bytes(asked));
-                self.failure = self.moment(operation, vec![note]);
+                self.failure = self.moment(seen.operation, vec![note]);
             }
             What::Failed { .. } => {}
+            What::Ended => self.draw(),
+        }
+        self.last = seen.operation;
+    }
+
+    /// Looks whether the pool is fuller than in its picture.
+    fn grown(&mut self, operation: usize) {
+        let mapped = self.pool.mapped();
+        if mapped > self.most.0 {
+            self.most = (mapped, operation);
+        }
+        let more = mapped.saturating_sub(self.drawn);
+        self.due = more > 0 && (self.drawings < ALL || more >= self.drawn / PARTS);
+    }
+
+    /// Draws the pool if it is fuller than in its picture.
+    fn draw(&mut self) {
+        let mapped = self.pool.mapped();
+        if std::mem::take(&mut self.due) && mapped > self.drawn {
+            self.drawings += 1;
+            self.drawn = mapped;
+            self.fullest = self.moment(self.last, Vec::new());
         }
     }
 
@@ -137,6 +184,13 @@ impl<'t> Map<'t> {
         if self.fullest.is_none() {
             // Nothing was ever mapped: it is as full now as at the beginning.
             self.fullest = self.moment(0, Vec::new());
+        }
+        let (most, operation) = self.most;
+        if let Some(fullest) = &mut self.fullest
+            && self.drawn < most
+        {
+            let note = format!("the most was {}, at operation {operation}", bytes(most));
+            fullest.notes.push(note);
         }
         let pictures = [
             ("most memory mapped", &self.fullest, Some(&files.fullest)),
@@ -172,5 +226,57 @@ impl<'t> Map<'t> {
             notes: moment.notes.clone(),
             ..picture
         }
+    }
+}
+
+#[cfg(all(test, feature = "sim"))]
+mod tests {
+    use cupola::{Cupola, PoolConfig, Select};
+
+    use super::super::engine::{self, Settings};
+    use super::*;
+
+    /// Replays a trace, looks on, and checks what was seen.
+    fn look(text: &str, check: impl FnOnce(&Map<'_>)) {
+        let trace = Trace::read(text.as_bytes()).unwrap();
+        let cupola = Cupola::open(Select::Software).unwrap();
+        let context = cupola.device(0).unwrap().primary().unwrap();
+        let pool = context.memory_pool(PoolConfig::limit(8 << 30)).unwrap();
+        let streams = engine::streams(&context, &trace).unwrap();
+        let settings = Settings {
+            limit: 8 << 30,
+            threads: 1,
+            kernels: None,
+            timed: false,
+            realtime: false,
+            stop: false,
+            quiet: true,
+        };
+        let mut map = Map::new(&trace, &pool);
+        let mut look = |seen| map.observe(seen);
+        engine::run_in(&context, &pool, &streams, &trace, settings, Some(&mut look)).unwrap();
+        assert!(map.most.0 > 0);
+        check(&map);
+    }
+
+    /// Without it a pool that grows page by page was drawn at every page: a trace of 100 000
+    /// blocks took 39 s.
+    #[test]
+    fn a_pool_is_drawn_when_it_has_grown_and_not_while_it_grows() {
+        let blocks = (0..400).map(|block| format!("a {block} 5000000 0\n"));
+        look(&blocks.collect::<String>(), |map| {
+            assert_eq!(map.drawings, 1);
+            assert_eq!(map.drawn, map.most.0);
+            assert_eq!(map.fullest.as_ref().unwrap().live.len(), 400);
+        });
+        // Two steps up and one down.
+        let teeth = (0..400).map(|block| {
+            let (first, second) = (2 * block, 2 * block + 1);
+            format!("a {first} 5000000 0\na {second} 5000000 0\nf {first}\n")
+        });
+        look(&teeth.collect::<String>(), |map| {
+            assert!((ALL..2 * ALL).contains(&map.drawings), "{}", map.drawings);
+            assert!(map.drawn >= map.most.0 - map.most.0 / PARTS);
+        });
     }
 }

@@ -45,7 +45,7 @@ enum Memory {
     Raw(RawBlock),
 }
 
-/// One operation, for who looks on.
+/// Before or after an operation, for who looks on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Observation {
     /// The position in the trace.
@@ -57,6 +57,10 @@ pub(super) struct Observation {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
+    /// An allocation follows.
+    Asks {
+        bytes: u64,
+    },
     Allocated {
         address: u64,
         stream: u32,
@@ -66,7 +70,10 @@ pub(super) enum What {
     Failed {
         bytes: u64,
     },
-    Freed,
+    /// A free follows.
+    Frees,
+    /// All is done, and what was never freed is there still.
+    Ended,
 }
 
 /// A block on its way to the thread that frees it.
@@ -159,8 +166,9 @@ impl Worker<'_, '_> {
             if shared.settings.realtime {
                 wait_until(begin, shared.trace.time(step.operation));
             }
-            let what = match step.kind {
+            match step.kind {
                 Kind::Allocate { bytes } => {
+                    self.tell(step, What::Asks { bytes });
                     let block = self.allocate(step, bytes, &mut tally)?;
                     let what = match &block {
                         Some(block) => What::Allocated {
@@ -176,9 +184,10 @@ impl Worker<'_, '_> {
                             *shared.handed(slot) = block.map_or(Handed::Gone, Handed::Ready);
                         }
                     }
-                    what
+                    self.tell(step, what);
                 }
                 Kind::Free => {
+                    self.tell(step, What::Frees);
                     let block = match step.slot {
                         Slot::Own(slot) => live[slot as usize].take(),
                         Slot::Handed(slot) => self.receive(slot),
@@ -186,21 +195,16 @@ impl Worker<'_, '_> {
                     if let Some(block) = block {
                         self.free(block, step.stream, &mut tally)?;
                     }
-                    What::Freed
                 }
-            };
-            if let Some(observer) = &mut self.observer {
-                observer(Observation {
-                    operation: step.operation,
-                    block: step.block,
-                    what,
-                });
             }
             if let (Some(progress), 0) = (&mut self.progress, done % 1024) {
                 progress.at((done * shared.settings.threads) as u64);
             }
         }
         tally.end = Instant::now();
+        if let Some(last) = self.steps.last() {
+            self.tell(last, What::Ended);
+        }
         // What the program never freed.
         let timed = (tally.allocate, tally.free);
         (tally.allocate, tally.free) = Default::default();
@@ -219,6 +223,16 @@ impl Worker<'_, '_> {
             tally.wrong_bytes = wrong[0];
         }
         Ok(tally)
+    }
+
+    fn tell(&mut self, step: &Step, what: What) {
+        if let Some(observer) = &mut self.observer {
+            observer(Observation {
+                operation: step.operation,
+                block: step.block,
+                what,
+            });
+        }
     }
 
     fn stream(&self, number: u32) -> &Stream {
