@@ -238,13 +238,18 @@ fn number(
     })
 }
 
-/// Calls `each` with every line and its number from 1; says which line it refused.
+/// Calls `each` with every line and its number from 1; says which line it refused. As many bytes are
+/// read as reading may take: a line that is kept takes more than it is long, and blank ones without
+/// end come out of a small archive.
 pub(super) fn lines(
     mut source: impl BufRead,
+    options: &ReadOptions,
     mut each: impl FnMut(usize, &str) -> Result<(), Refusal>,
 ) -> Result<(), TraceError> {
     let mut buffer = Vec::new();
+    let mut memory = Memory::new(options);
     for line in 1.. {
+        memory.take(buffer.len())?;
         buffer.clear();
         if source.by_ref().take(LINE).read_until(b'\n', &mut buffer)? == 0 {
             break;

@@ -354,6 +354,31 @@ mod tests {
         }
     }
 
+    /// Without it an archive of blank lines could keep a reader busy for days.
+    #[test]
+    fn blank_lines_without_end_are_refused() {
+        use std::io::Write as _;
+        for start in ["", "Thread,Time,Action,Pointer,Size,Stream\n"] {
+            let mut archive =
+                flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            archive.write_all(start.as_bytes()).unwrap();
+            for _ in 0..32 {
+                archive.write_all(&[b'\n'; 1 << 16]).unwrap();
+            }
+            let archive = archive.finish().unwrap();
+            let options = ReadOptions {
+                memory: 1 << 20,
+                ..ReadOptions::default()
+            };
+            let refused = Trace::read_with(&archive[..], &options);
+            assert!(
+                matches!(refused, Err(TraceError::TooLarge { .. })),
+                "{refused:?}"
+            );
+            assert_eq!(Trace::read(&archive[..]).unwrap().blocks(), 0);
+        }
+    }
+
     quickcheck::quickcheck! {
         /// Without it some input could panic a reader.
         fn any_bytes_are_a_trace_or_an_error(bytes: Vec<u8>) -> bool {

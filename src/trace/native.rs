@@ -14,7 +14,7 @@ use super::{ReadOptions, Trace, TraceError};
 /// [`TraceError::Line`], and what reading takes.
 pub fn read(source: impl BufRead, options: &ReadOptions) -> Result<Trace, TraceError> {
     let mut builder: Builder<u64> = Builder::new(Memory::new(options));
-    lines(source, |_, text| {
+    lines(source, options, |_, text| {
         let mut words = text.split_ascii_whitespace();
         let Some(first) = words.next().filter(|word| !word.starts_with('#')) else {
             return Ok(());

@@ -33,7 +33,7 @@ pub fn read(source: impl BufRead, options: &ReadOptions) -> Result<Trace, TraceE
         midnights: 0,
         last: None,
     };
-    lines(source, |line, text| match (line, text) {
+    lines(source, options, |line, text| match (line, text) {
         (1, COLUMNS) | (2.., "") => Ok(()),
         // Logs put together by `cat`: pointers and streams of one mean nothing in the next.
         (2.., COLUMNS) => Err("another log begins here; each is a trace of its own".into()),

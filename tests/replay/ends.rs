@@ -285,3 +285,42 @@ fn traces_of_one_name_are_not_measured_together() {
         assert!(stderr.contains(name), "{stderr}");
     }
 }
+
+/// Without it a trace that frees nothing ended the benchmark as a wrong result.
+#[test]
+fn a_trace_without_frees_has_no_rows_of_frees() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = write(folder.path(), "grows.trace", b"a 1 10 0\na 2 20 0\n");
+    let (code, stdout, stderr) = output(&mut cupola(&[
+        "bench",
+        "alloc",
+        "--quick",
+        "--device",
+        "sim",
+        "--threads",
+        "1",
+        "--trace",
+        &trace,
+    ]));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("trace grows, allocate, max"), "{stdout}");
+    assert!(!stdout.contains("trace grows, free"), "{stdout}");
+}
+
+/// Without it a picture of one thread could not be asked for by its number, or pass for one of
+/// several.
+#[test]
+fn pictures_are_of_one_thread() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let trace = write(folder, "a.trace", b"a 1 10 0\nf 1\n");
+    for option in ["--map", "--snapshot"] {
+        let file = folder.join("file").display().to_string();
+        let (code, text, _) = replay(folder, &trace, &["--threads", "1", option, &file]);
+        assert_eq!(code, Some(0), "{text}");
+        let args = ["replay", "--threads", "2", option, &file, &trace];
+        let (code, _, stderr) = output(cupola(&args).env("CUPOLA_DEVICE", "sim"));
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains("one thread"), "{stderr}");
+    }
+}

@@ -96,6 +96,11 @@ impl Spread {
         }
     }
 
+    /// No round had an operation.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rounds.iter().all(Vec::is_empty)
+    }
+
     /// Adds a row for each point, the median over the rounds, and wants those that `bars`
     /// names to be at most so many nanoseconds. `row` makes a row's name of a point's.
     pub(super) fn rows(

@@ -93,6 +93,10 @@ impl<'t> Replay<'t> {
             against,
         );
         for ((kind, spread), bar) in KINDS.into_iter().zip(&self.spreads).zip(BARS) {
+            // A trace may free nothing.
+            if spread.is_empty() {
+                continue;
+            }
             let row = |point: &str, who: &str| {
                 names::row(&names::operation(self.trace, kind, point), who)
             };

@@ -67,13 +67,13 @@ pub(crate) struct ReplayArgs {
     /// Draws the pool where most is mapped into this file (SVG), and the first failure, if
     /// there is one, into one beside it that ends in .failure.svg (not beside a device or a pipe);
     /// that takes time, so single operations are not timed
-    #[arg(long, conflicts_with_all = ["smallest", "threads"])]
+    #[arg(long, conflicts_with = "smallest")]
     pub(crate) map: Option<PathBuf>,
 
     /// Records what the pool does, and writes it into this file: as a pickle for PyTorch's memory
     /// viewer (<https://pytorch.org/memory_viz>), which opens nothing else; or, if its name ends in
     /// .json, as JSON for tools and `cupola replay`; single operations are not timed
-    #[arg(long, conflicts_with_all = ["smallest", "threads"])]
+    #[arg(long, conflicts_with = "smallest")]
     pub(crate) snapshot: Option<PathBuf>,
 
     /// Also write the report to this file

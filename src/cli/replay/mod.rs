@@ -35,6 +35,10 @@ use snapshot::Recorder;
 
 /// The command.
 pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
+    if args.threads > 1 && (args.map.is_some() || args.snapshot.is_some()) {
+        let problem = "--map and --snapshot follow one thread, and --threads asks for more";
+        return Err(Failure::new(Exit::Usage, problem.into()));
+    }
     // A name that cannot be written to is said before a replay of hours, and not after it.
     let map = args.map.as_deref().map(MapFiles::new).transpose()?;
     let snapshot = Destination::named(args.snapshot.as_ref())?;
