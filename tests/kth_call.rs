@@ -11,7 +11,7 @@ mod sweep;
 use cupola_managers::ExecutionManager;
 use cupola_sys::driver::id;
 use cupola_sys::{SymbolId, Version};
-use cupola_testing::{Machine, MachineBuilder, Sweep, Usage};
+use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Sweep, Usage};
 
 use sweep::{lifecycle, memory, work};
 
@@ -46,6 +46,36 @@ fn every_call_of_a_pool_may_fail() {
     let machine = machine(Version::new(13, 0));
     run(&Sweep::new(machine.clone(), memory::pages).title("memory of pages"));
     run(&Sweep::new(machine, memory::chunks).title("memory of chunks"));
+}
+
+/// All codes but one.
+fn without(code: u32) -> impl Iterator<Item = u32> {
+    Sweep::CODES.into_iter().filter(move |&it| it != code)
+}
+
+// Without 4: a driver that has shut down has no memory any more, while the software device goes on
+// with what the pool takes for gone.
+#[test]
+fn every_call_of_a_pool_beside_others_may_fail() {
+    let machine = machine(Version::new(13, 0));
+    let sweep = |scenario| Sweep::new(machine.clone(), scenario).codes(without(4));
+    run(&sweep(memory::graph as fn(&_) -> _).title("memory of a graph"));
+    run(&sweep(memory::shared).title("memory of two pools"));
+    run(&sweep(memory::recorded).title("memory that is recorded"));
+}
+
+// Without 2 where a request waits: a device that has no memory for an event has none that could be
+// waited for, and the limit refuses the request.
+#[test]
+fn every_call_of_a_pool_that_has_too_little_may_fail() {
+    let machine = machine(Version::new(13, 0));
+    let sweep = Sweep::new(machine.clone(), memory::waiting).codes(without(2));
+    run(&sweep.title("memory that is waited for"));
+    let device = DeviceConfig::new().memory(80 << 20);
+    let sweep = Sweep::new(machine.device(device), memory::full);
+    // A refusal says what the device has free, or 0.
+    let sweep = sweep.may_absorb(|function, _| function == id::cuMemGetInfo_v2);
+    run(&sweep.title("memory of a full device"));
 }
 
 // An older driver takes other paths: single allocations, the older UUID, no green contexts.

@@ -1,6 +1,9 @@
-//! A pool's whole life: mapping, giving up, taking from elsewhere, two kinds of memory.
+//! A pool's whole life: mapping, giving up, taking from elsewhere, two kinds of memory; and its ways
+//! beside that.
 
-use cupola_managers::memory::{PoolConfig, RawBlock, Source};
+use std::time::Duration;
+
+use cupola_managers::memory::{DeviceLimit, PoolConfig, RawBlock, Source};
 use cupola_managers::{Context, Error, MemoryPool, Stream, ops};
 use cupola_testing::Stage;
 use cupola_testing::sweep::Outcome;
@@ -10,28 +13,125 @@ const PAGE: u64 = 2 << 20;
 /// Everything that a pool asks of the driver, on pages.
 pub(crate) fn pages(stage: &Stage) -> Outcome {
     let context = stage.context()?;
-    let streams = [
-        context.streams().acquire(Default::default())?,
-        context.streams().acquire(Default::default())?,
-    ];
-    Ok(life(
-        &context,
-        PoolConfig::limit(4 * PAGE),
-        [&streams[0], &streams[1]],
-    )?)
+    let [one, two] = streams(&context)?;
+    Ok(life(&context, PoolConfig::limit(4 * PAGE), [&one, &two])?)
 }
 
 /// The same on chunks.
 pub(crate) fn chunks(stage: &Stage) -> Outcome {
     let context = stage.context()?;
-    let streams = [
-        context.streams().acquire(Default::default())?,
-        context.streams().acquire(Default::default())?,
-    ];
+    let [one, two] = streams(&context)?;
     // What is in a chunk is given back with the chunk only.
-    let mut config = PoolConfig::limit(32 * PAGE);
+    Ok(life(&context, on_chunks(32 * PAGE), [&one, &two])?)
+}
+
+/// A graph's memory, and what its stream frees meanwhile of the pool's.
+pub(crate) fn graph(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let [one, two] = streams(&context)?;
+    for config in [PoolConfig::limit(16 * PAGE), on_chunks(64 * PAGE)] {
+        let pool = context.memory_pool(config)?;
+        let before = Kept::new(&pool, PAGE, &one)?;
+        let memory = pool.graph_memory(&one)?;
+        let within = Kept::new(&pool, 3 * PAGE, &one)?;
+        drop(before);
+        Kept::new(&pool, 100, &one)?;
+        Kept::new(&pool, 2 * PAGE, &two)?;
+        drop(within);
+        memory.end();
+        memory.layout()?;
+        drop(memory);
+        Kept::new(&pool, PAGE, &one)?;
+        pool.trim()?;
+    }
+    Ok(())
+}
+
+/// Two pools that need what the other keeps.
+pub(crate) fn shared(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let [one, two] = streams(&context)?;
+    for (config, bytes) in [
+        (PoolConfig::limit(4 * PAGE), 3 * PAGE),
+        (on_chunks(20 * PAGE), 12 * PAGE),
+    ] {
+        let limit = DeviceLimit::new(config.limit);
+        let config = config.within(&limit);
+        let pools = [
+            context.memory_pool(config.clone())?,
+            context.memory_pool(config)?,
+        ];
+        for (pool, stream) in [(&pools[0], &one), (&pools[1], &two), (&pools[0], &one)] {
+            Kept::new(pool, bytes, stream)?;
+            ops::synchronize(stream)?;
+        }
+    }
+    Ok(())
+}
+
+/// What is done is recorded, and drawn.
+pub(crate) fn recorded(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let [one, two] = streams(&context)?;
+    let pool = context.memory_pool(PoolConfig::limit(4 * PAGE).history(4))?;
+    pool.record(100)?;
+    let kept = Kept::new(&pool, 100, &one)?;
+    Kept::new(&pool, 3 * PAGE, &one)?;
+    Kept::new(&pool, 3 * PAGE, &two)?;
+    pool.layout()?;
+    pool.set_limit(PAGE)?;
+    drop(kept);
+    pool.trim()?;
+    let recording = pool.take_recording()?;
+    assert!(recording.events.len() > 6, "{recording:?}");
+    Ok(())
+}
+
+/// What is asked for is there, but in parts, and work still uses them.
+pub(crate) fn waiting(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let [one, two] = streams(&context)?;
+    let pool = context.memory_pool(PoolConfig::limit(3 * PAGE))?;
+    let low = Kept::new(&pool, PAGE, &one)?;
+    let between = Kept::new(&pool, PAGE, &one)?;
+    let high = Kept::new(&pool, PAGE, &one)?;
+    ops::host_function(&one, || std::thread::sleep(Duration::from_millis(1)))?;
+    drop((low, high));
+    Kept::new(&pool, 2 * PAGE, &two)?;
+    drop(between);
+    Ok(())
+}
+
+/// A device of 40 pages has less than the limit.
+pub(crate) fn full(stage: &Stage) -> Outcome {
+    let context = stage.context()?;
+    let stream = context.streams().acquire(Default::default())?;
+    for config in [PoolConfig::limit(1 << 40), on_chunks(1 << 40)] {
+        let pool = context.memory_pool(config)?;
+        let _kept = Kept::new(&pool, 30 * PAGE, &stream)?;
+        for pages in [40, 12] {
+            match Kept::new(&pool, pages * PAGE, &stream) {
+                Err(Error::OutOfMemory { .. }) => {}
+                Err(error) => return Err(error.into()),
+                Ok(_) => panic!("the device has 40 pages"),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn streams(context: &Context) -> Result<[Stream; 2], Error> {
+    let streams = context.streams();
+    Ok([
+        streams.acquire(Default::default())?,
+        streams.acquire(Default::default())?,
+    ])
+}
+
+fn on_chunks(limit: u64) -> PoolConfig {
+    let mut config = PoolConfig::limit(limit);
     config.source = Source::Chunks;
-    Ok(life(&context, config, [&streams[0], &streams[1]])?)
+    config
 }
 
 fn life(context: &Context, config: PoolConfig, [one, two]: [&Stream; 2]) -> Result<(), Error> {
