@@ -4,6 +4,7 @@
 mod cli;
 mod ends;
 mod files;
+mod tight;
 
 use std::path::Path;
 use std::process::Command;
