@@ -1,5 +1,5 @@
 //! Work writes through a block, late; the block is freed at once; and whoever gets the memory
-//! next must not see that write. `CUPOLA_CANARY_ROUNDS` says how often (10000 if not set).
+//! next must not see that write. `CUPOLA_CANARY_ROUNDS` says how often (100000 if not set).
 
 use cupola_managers::buffer::{DeviceSlice, DeviceSliceMut};
 use cupola_managers::memory::Backing;
@@ -14,7 +14,9 @@ const THREADS: u64 = 4;
 
 fn rounds() -> u64 {
     let rounds = std::env::var("CUPOLA_CANARY_ROUNDS").ok();
-    rounds.map_or(10_000, |rounds| rounds.parse().expect("a number of rounds"))
+    rounds.map_or(100_000, |rounds| {
+        rounds.parse().expect("a number of rounds")
+    })
 }
 
 /// The first and the last words of the block, checked by what they should all be.
