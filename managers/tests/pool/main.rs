@@ -4,6 +4,7 @@
 mod addresses;
 mod basics;
 mod canary;
+mod capture;
 mod ends;
 mod faults;
 mod figures;
