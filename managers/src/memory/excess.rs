@@ -3,13 +3,17 @@
 //! A hit asks nobody for the limit. So while something is over, a flag keeps threads out of their
 //! lanes: what they free goes to the heap, and who comes there gives back what is idle.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use super::bias::Bias;
 use super::lane::EXCESS;
 use super::mapper::Mapper;
 use super::pool::{Pool, lock};
 use crate::error::Result;
+use crate::sync::{AtomicBool, Ordering};
 
 /// Of operations on less than a page one in so many looks: few of them leave a page idle.
 const SELDOM: u64 = 64;
@@ -18,7 +22,7 @@ const MOMENT: Duration = Duration::from_micros(20);
 
 /// Whether a pool is over its limit.
 #[derive(Debug, Default)]
-pub(super) struct Excess {
+pub(crate) struct Excess {
     /// The lanes have the flag. Changed under their lock.
     flagged: AtomicBool,
     /// Operations on less than a page meanwhile.
@@ -26,9 +30,38 @@ pub(super) struct Excess {
 }
 
 impl Excess {
-    /// Whether a new lane gets the flag. Under the lock of the lanes.
-    pub(super) fn is_flagged(&self) -> bool {
+    fn is_flagged(&self) -> bool {
         self.flagged.load(Ordering::Relaxed)
+    }
+
+    /// Gives a new lane the flag that the others have. Under the lock of the lanes.
+    pub(crate) fn enter(&self, lane: &Bias) {
+        if self.is_flagged() && !mutant!("excess_forgets_new_lanes") {
+            lane.set_flags(EXCESS);
+        }
+    }
+
+    /// Keeps threads out of their lanes while the pool is over its limit: `lanes` locks these.
+    pub(crate) fn flag<T: AsRef<Bias>, L: Deref<Target = Vec<Arc<T>>>>(
+        &self,
+        is_over: impl Fn() -> bool,
+        lanes: impl FnOnce() -> L,
+    ) {
+        let early = mutant!("excess_looks_before_the_lock").then(&is_over);
+        let lanes = lanes();
+        // Whoever changes the limit does so before he comes here, so the last to look is right.
+        let is_over = early.unwrap_or_else(is_over);
+        if self.flagged.swap(is_over, Ordering::Relaxed) == is_over {
+            return;
+        }
+        for lane in lanes.iter() {
+            let lane: &Bias = (**lane).as_ref();
+            if is_over {
+                lane.set_flags(EXCESS);
+            } else {
+                lane.clear_flags(EXCESS);
+            }
+        }
     }
 
     /// Whether it is time for an operation on less than a page to look.
@@ -77,24 +110,8 @@ impl Pool {
         self.release_chunks(mapper, over)
     }
 
-    /// Keeps threads out of their lanes while the pool is over its limit.
     fn flag_lanes(&self) {
-        if self.over() == 0 && !self.excess.is_flagged() {
-            return;
-        }
-        let lanes = lock(&self.lanes);
-        // Whoever changes the limit does so before this, so the last to look is right.
-        let over = self.over() > 0;
-        if self.excess.flagged.swap(over, Ordering::Relaxed) == over {
-            return;
-        }
-        for lane in lanes.iter() {
-            if over {
-                lane.bias.set_flags(EXCESS);
-            } else {
-                lane.bias.clear_flags(EXCESS);
-            }
-        }
+        self.excess.flag(|| self.over() > 0, || lock(&self.lanes));
     }
 
     /// Off the hit path, with no lock: gives back what a lowered limit has no room for, at an

@@ -74,6 +74,12 @@ unsafe impl Send for Lane {}
 // SAFETY: as above.
 unsafe impl Sync for Lane {}
 
+impl AsRef<Bias> for Lane {
+    fn as_ref(&self) -> &Bias {
+        &self.bias
+    }
+}
+
 impl Lane {
     pub(crate) fn new(owner: Weak<Pool>, line: &Arc<Line>) -> Self {
         Self {

@@ -6,7 +6,7 @@ use std::thread;
 
 use super::central::Central;
 use super::clock::{ClockCalls, StreamClock};
-use super::lane::{EXCESS, Lane, RECORDED, ROUTED};
+use super::lane::{Lane, RECORDED, ROUTED};
 use super::line::Line;
 use super::local;
 use super::pool::{Pool, count, lock};
@@ -141,9 +141,7 @@ impl Pool {
             if self.graphs.memory_of(stream.serial()).is_some() {
                 lane.bias.set_flags(ROUTED);
             }
-            if self.excess.is_flagged() {
-                lane.bias.set_flags(EXCESS);
-            }
+            self.excess.enter(&lane.bias);
             lanes.push(Arc::clone(&lane));
             Some(lane)
         };

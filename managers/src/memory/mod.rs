@@ -28,7 +28,7 @@ pub(crate) mod clock;
 mod config;
 mod control;
 pub(crate) mod depot;
-mod excess;
+pub(crate) mod excess;
 mod flow;
 mod gauges;
 mod graph;

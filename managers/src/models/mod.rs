@@ -15,6 +15,7 @@ mod current;
 mod demand;
 mod driver;
 mod ends;
+mod excess;
 mod latch;
 mod launches;
 mod managers;
