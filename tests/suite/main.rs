@@ -10,6 +10,7 @@ mod devices;
 mod faults;
 mod kernels;
 mod memory;
+mod nvml;
 mod pipeline;
 mod pool;
 mod process;

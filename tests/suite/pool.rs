@@ -12,6 +12,7 @@ use cupola_managers::memory::{PoolConfig, RawBlock};
 use cupola_managers::{Error, MemoryPool, Stream, ops};
 
 use crate::common::{Bench, on_gpu};
+use crate::nvml::Watched;
 
 const PAGE: u64 = 2 << 20;
 const THREADS: u64 = 4;
@@ -257,10 +258,22 @@ fn at_the_limit(percent: u64, charge: Charge) {
     let mut wrong: Vec<_> = (0..MANY).map(wrong).collect();
     ops::synchronize(&bench.stream).unwrap();
     let before = free();
+    let nvml = on_gpu()
+        .then(|| Watched::find(bench.device.info().unwrap()))
+        .flatten();
+    let used = nvml.as_ref().map(Watched::used);
     let done = AtomicBool::new(false);
     let taken = AtomicU64::new(0);
     let start = Barrier::new(MANY as usize);
-    let (mapped, least, peak, refused) = std::thread::scope(|scope| {
+    let (mapped, least, peak, refused, most_used) = std::thread::scope(|scope| {
+        let nvml_watcher = scope.spawn(|| {
+            let mut most = None;
+            while let (false, Some(nvml)) = (done.load(Ordering::Relaxed), &nvml) {
+                most = most.max(Some(nvml.used()));
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            most
+        });
         let watcher = scope.spawn(|| {
             let (mut mapped, mut least) = (0, u64::MAX);
             while !done.load(Ordering::Relaxed) {
@@ -301,7 +314,8 @@ fn at_the_limit(percent: u64, charge: Charge) {
         }
         done.store(true, Ordering::Relaxed);
         let (mapped, least) = watcher.join().unwrap();
-        (mapped, least, peak, refused)
+        let most_used = nvml_watcher.join().unwrap();
+        (mapped, least, peak, refused, most_used)
     });
     let usage = pool.usage().unwrap();
     println!(
@@ -318,6 +332,11 @@ fn at_the_limit(percent: u64, charge: Charge) {
     // Streams take some of the device's memory when they are first used.
     let others = if on_gpu() { 64 << 20 } else { 0 };
     assert!(before - least <= limit + others, "{}", before - least);
+    if let (Some(used), Some(most)) = (used, most_used) {
+        println!("NVML: {used} bytes in use before, {most} at most");
+        let more = most.saturating_sub(used);
+        assert!(more <= limit + others, "{more} bytes more in use");
+    }
     drop((wrong, kernels, streams, pool));
     bench.finish();
 }
