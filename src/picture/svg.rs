@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use super::runs::{Drawn, Run, Scale, len};
 use super::{Picture, State, rows, size};
 
-/// Pixels: where rows begin, how wide they are, what is right of them, how high they are, and from one to the next.
+/// Pixels: where rows begin, how wide they are, what is right of them, how high they are, and
+/// from one to the next.
 const LEFT: f64 = 170.0;
 const WIDTH: f64 = 1024.0;
 const RIGHT: f64 = 20.0;

@@ -238,9 +238,9 @@ fn number(
     })
 }
 
-/// Calls `each` with every line and its number from 1; says which line it refused. As many bytes are
-/// read as reading may take: a line that is kept takes more than it is long, and blank ones without
-/// end come out of a small archive.
+/// Calls `each` with every line and its number from 1; says which line it refused. As many bytes
+/// are read as reading may take: a line that is kept takes more than it is long, and blank ones
+/// without end come out of a small archive.
 pub(super) fn lines(
     mut source: impl BufRead,
     options: &ReadOptions,

@@ -1,10 +1,11 @@
 //! Logs of RMM's `logging_resource_adaptor` (RAPIDS Memory Manager): CSV with the columns
 //! Thread, Time, Action, Pointer, Size, Stream.
 //!
-//! Actions are `allocate`, `free` (`deallocate` in some documents) and `allocate failure`,
-//! which is counted. The time is that of a day, `14:21:19.998533` or, in older versions,
-//! `14:21:19:998533`, and a fall by more than half a day is midnight, behind which lines of the hour
-//! before it may still come; seconds since 1970 are taken as well. A free of a pointer that was never allocated is a block from before the log.
+//! Actions are `allocate`, `free` (`deallocate` in some documents) and `allocate failure`, which
+//! is counted. The time is that of a day, `14:21:19.998533` or, in older versions,
+//! `14:21:19:998533`, and a fall by more than half a day is midnight, behind which lines of the
+//! hour before it may still come; seconds since 1970 are taken as well. A free of a pointer that
+//! was never allocated is a block from before the log.
 
 use std::collections::HashMap;
 use std::io::BufRead;

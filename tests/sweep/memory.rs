@@ -1,5 +1,5 @@
-//! A pool's whole life: mapping, giving up, taking from elsewhere, two kinds of memory; and its ways
-//! beside that.
+//! A pool's whole life: mapping, giving up, taking from elsewhere, two kinds of memory; and its
+//! ways beside that.
 
 use std::time::Duration;
 

@@ -109,9 +109,9 @@ impl DeviceLimit {
         self.0.budget.limit()
     }
 
-    /// Changes it. What the pools have stays theirs, what they keep for reuse too until one of them
-    /// asks or [`MemoryPool::trim`](super::MemoryPool::trim) is called; nothing more is granted until
-    /// it fits.
+    /// Changes it. What the pools have stays theirs, what they keep for reuse too until one of
+    /// them asks or [`MemoryPool::trim`](super::MemoryPool::trim) is called; nothing more is
+    /// granted until it fits.
     pub fn set_limit(&self, bytes: u64) {
         self.0.budget.set_limit(bytes);
         self.note_room();

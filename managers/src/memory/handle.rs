@@ -278,8 +278,8 @@ impl MemoryPool {
     /// What is asked before a request is refused: `callback` gets the refusal, and says whether
     /// it has made room, so that it is worth another try: at most 64 times for one request.
     ///
-    /// So it is for a request that goes to a [`GraphMemory`] of the pool: its stream may be captured
-    /// meanwhile, and what the callback does must be allowed then.
+    /// So it is for a request that goes to a [`GraphMemory`] of the pool: its stream may be
+    /// captured meanwhile, and what the callback does must be allowed then.
     ///
     /// In the child of a fork this does nothing.
     ///

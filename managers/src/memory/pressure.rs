@@ -7,8 +7,8 @@ use cupola_core::{Pressure, Thresholds};
 use super::pool::Pool;
 use super::vmm::memory_info;
 
-/// A level ends so much below where it begins: who looks while the pool is at the edge of one is not
-/// told another level each time.
+/// A level ends so much below where it begins: who looks while the pool is at the edge of one is
+/// not told another level each time.
 const LEVELS: Thresholds = Thresholds::DEFAULT.with_margin(5);
 
 /// A level that depends on what it was at the last look.

@@ -1,5 +1,5 @@
-//! A limit that is lowered below what a pool has, and raised again, beside new lanes: in the end each
-//! lane is open or not as the limit says.
+//! A limit that is lowered below what a pool has, and raised again, beside new lanes: in the end
+//! each lane is open or not as the limit says.
 
 use std::sync::Arc as StdArc;
 
@@ -57,8 +57,8 @@ impl Pool {
     }
 }
 
-// Without it a pool could keep threads out of their lanes for nothing, or let one keep for itself what
-// the limit has no room for.
+// Without it a pool could keep threads out of their lanes for nothing, or let one keep for itself
+// what the limit has no room for.
 #[test]
 fn lanes_are_open_as_the_last_limit_says() {
     model(&["over", "within"], |seen| {

@@ -1,5 +1,5 @@
-//! What a pool asks of the driver spoils no capture: its thread is in relaxed mode meanwhile, in which
-//! neither its own captures nor those of others forbid anything.
+//! What a pool asks of the driver spoils no capture: its thread is in relaxed mode meanwhile, in
+//! which neither its own captures nor those of others forbid anything.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

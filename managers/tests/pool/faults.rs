@@ -1,5 +1,5 @@
-//! Errors of driver calls at a pool's end and beside it, one by one; every call of whole lives is in
-//! `lives.rs`.
+//! Errors of driver calls at a pool's end and beside it, one by one; every call of whole lives is
+//! in `lives.rs`.
 
 use cupola_managers::PoisonPolicy;
 use cupola_managers::memory::{Backing, DeviceLimit};

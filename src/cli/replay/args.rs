@@ -53,9 +53,9 @@ pub(crate) struct ReplayArgs {
     pub(crate) realtime: bool,
 
     /// Looks for the smallest limit, in steps of 2 MiB, under which no allocation fails; with
-    /// several streams larger ones may fail, so all around it are tried, and what is safe from there
-    /// on is said too. No kernels run, so nothing is stamped or checked, and where kernels lag
-    /// behind more may be needed
+    /// several streams larger ones may fail, so all around it are tried, and what is safe from
+    /// there on is said too. No kernels run, so nothing is stamped or checked, and where kernels
+    /// lag behind more may be needed
     #[arg(long, conflicts_with_all = ["limit", "realtime", "unchecked"])]
     pub(crate) smallest: bool,
 

@@ -191,7 +191,8 @@ impl Bench<'_> {
     ) -> Result<(ReplayReport, Result<(), Failure>), Failure> {
         let (trace, args) = (self.trace, self.args);
         let limit = args.limit.of(trace.peak_bytes());
-        // Who looks on takes time between operations, and a pool that is recorded takes the slow way.
+        // Who looks on takes time between operations, and a pool that is recorded takes the slow
+        // way.
         let observed = map.is_some() || snapshot.is_some();
         let settings = Settings {
             timed: !observed,

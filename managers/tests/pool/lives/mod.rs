@@ -1,5 +1,5 @@
-//! Every driver call of a pool's life fails once, each with codes of three kinds. There is a life for
-//! each way in which a pool comes to ask the driver.
+//! Every driver call of a pool's life fails once, each with codes of three kinds. There is a life
+//! for each way in which a pool comes to ask the driver.
 
 mod ways;
 
