@@ -209,6 +209,15 @@ fn the_help_says_which_files_are_for_what() {
     }
 }
 
+/// What a short `bench alloc` over the trace prints.
+fn bench_alloc(trace: &str, more: &[&str]) -> String {
+    let args = ["bench", "alloc", "--quick", "--device", "sim"];
+    let args = [&args[..], &["--threads", "1", "--trace", trace], more].concat();
+    let (code, stdout, stderr) = output(&mut cupola(&args));
+    assert_eq!(code, Some(0), "{stderr}");
+    stdout
+}
+
 /// Without it figures could pass for those of all that a program did.
 #[test]
 fn what_is_left_out_is_said_wherever_figures_are() {
@@ -238,20 +247,7 @@ fn what_is_left_out_is_said_wherever_figures_are() {
     assert_eq!(report["replay"]["recorded_failures"], 1);
 
     let file = folder.join("figures.json").display().to_string();
-    let (code, stdout, stderr) = output(&mut cupola(&[
-        "bench",
-        "alloc",
-        "--quick",
-        "--device",
-        "sim",
-        "--threads",
-        "1",
-        "--trace",
-        &trace,
-        "--json",
-        &file,
-    ]));
-    assert_eq!(code, Some(0), "{stderr}");
+    let stdout = bench_alloc(&trace, &["--json", &file]);
     assert!(
         stdout.contains("trace a, NOT REPLAYED: 1 blocks (100 bytes)"),
         "{stdout}"
@@ -291,18 +287,7 @@ fn traces_of_one_name_are_not_measured_together() {
 fn a_trace_without_frees_has_no_rows_of_frees() {
     let folder = tempfile::tempdir().unwrap();
     let trace = write(folder.path(), "grows.trace", b"a 1 10 0\na 2 20 0\n");
-    let (code, stdout, stderr) = output(&mut cupola(&[
-        "bench",
-        "alloc",
-        "--quick",
-        "--device",
-        "sim",
-        "--threads",
-        "1",
-        "--trace",
-        &trace,
-    ]));
-    assert_eq!(code, Some(0), "{stderr}");
+    let stdout = bench_alloc(&trace, &[]);
     assert!(stdout.contains("trace grows, allocate, max"), "{stdout}");
     assert!(!stdout.contains("trace grows, free"), "{stdout}");
 }

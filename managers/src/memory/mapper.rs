@@ -59,11 +59,16 @@ impl Mapper {
     fn fail(&mut self, error: Error) -> Result<bool> {
         let refused = Err(error);
         if is_out_of_memory(&refused) {
-            self.full = refused.err();
-            self.known = None;
+            self.note_full(refused.err());
             return Ok(false);
         }
         refused
+    }
+
+    /// The device has less left than was known, and nothing more for this search.
+    pub(super) fn note_full(&mut self, error: Option<Error>) {
+        self.full = error;
+        self.known = None;
     }
 }
 

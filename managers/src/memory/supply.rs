@@ -137,7 +137,7 @@ impl Pool {
             self.undo_charge(bytes);
         }
         if is_out_of_memory(&created) {
-            mapper.full = created.err();
+            mapper.note_full(created.err());
             return Ok(None);
         }
         let handle = created?;

@@ -24,9 +24,7 @@ impl Pool {
             }
             plan.begin_unmap(heap, idle);
         }
-        let done = self.carry_out(vmm, mapper, &mut plan);
-        plan.settle(&mut self.central.lock().heap);
-        done.map(|_| true)
+        self.unmap(vmm, mapper, &mut plan).map(|()| true)
     }
 
     /// Unmaps pages that nothing uses until `wanted` were found, or all. How many were.
@@ -44,10 +42,15 @@ impl Pool {
             let idle = central.heap.idle(wanted);
             plan.begin_unmap(&mut central.heap, idle);
         }
-        let done = self.carry_out(vmm, mapper, &mut plan);
-        plan.settle(&mut self.central.lock().heap);
-        done?;
+        self.unmap(vmm, mapper, &mut plan)?;
         let pages = plan.idle.iter().map(|idle| idle.extent.pages as usize);
         Ok(pages.sum())
+    }
+
+    #[track_caller]
+    fn unmap(&self, vmm: &Vmm, mapper: &mut Mapper, plan: &mut Plan) -> Result<()> {
+        let done = self.carry_out(vmm, mapper, plan);
+        plan.settle(&mut self.central.lock().heap);
+        done.map(drop)
     }
 }

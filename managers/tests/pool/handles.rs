@@ -2,7 +2,7 @@
 //! near them.
 
 use cupola_managers::Error;
-use cupola_managers::memory::{Backing, PoolConfig};
+use cupola_managers::memory::Backing;
 use cupola_sys::driver::{CUresult, id};
 
 use super::*;
@@ -66,6 +66,11 @@ fn what_there_is_too_little_for_is_asked_once() {
     let block = pool.allocate_raw(23 * PAGE, PAGE, &stream).unwrap();
     assert_eq!(pool.usage().unwrap().calls.create, 1 + 23);
     assert_eq!((pool.mapped(), bench.on_device()), (23 * PAGE, 23 * PAGE));
+    // And the next request does not rely on what the device said before.
+    let asked = bench.table.count(id::cuMemGetInfo_v2);
+    let next = pool.allocate_raw(23 * PAGE, PAGE, &stream).unwrap();
+    assert_eq!(bench.table.count(id::cuMemGetInfo_v2), asked + 1);
+    free(next, &stream);
     free(block, &stream);
     drop((pool, stream));
     bench.finish();
@@ -162,9 +167,7 @@ fn what_moves_near_the_limit_is_in_single_pages_from_then_on() {
 #[test]
 fn idle_handles_in_the_cheapest_place_serve_another_one() {
     let bench = Bench::with_memory(Backing::Pages, FAR * PAGE);
-    let mut config = PoolConfig::limit(FAR * PAGE);
-    config.wait = Duration::ZERO;
-    let (pool, stream) = (bench.context.memory_pool(config).unwrap(), bench.stream());
+    let (pool, stream) = (bench.impatient(FAR * PAGE), bench.stream());
     let take = |pages| pool.allocate_raw(pages * PAGE, PAGE, &stream).unwrap();
     free(take(64), &stream);
     let (below, pin) = (take(56), take(1));
@@ -188,9 +191,7 @@ fn idle_handles_in_the_cheapest_place_serve_another_one() {
 #[test]
 fn what_cannot_be_had_leaves_idle_handles_alone() {
     let bench = Bench::with_memory(Backing::Pages, FAR * PAGE);
-    let mut config = PoolConfig::limit(FAR * PAGE);
-    config.wait = Duration::ZERO;
-    let (pool, stream) = (bench.context.memory_pool(config).unwrap(), bench.stream());
+    let (pool, stream) = (bench.impatient(FAR * PAGE), bench.stream());
     let take = |pages| pool.allocate_raw(pages * PAGE, PAGE, &stream);
     let (live, idle) = (take(40).unwrap(), take(16).unwrap());
     free(idle, &stream);

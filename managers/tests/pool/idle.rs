@@ -8,9 +8,7 @@ use super::*;
 
 /// A pool of so many pages where somebody has looked for idle ones, and that never waits.
 fn pool(bench: &Bench, pages: u64) -> MemoryPool {
-    let mut config = PoolConfig::limit(pages * PAGE);
-    config.wait = Duration::ZERO;
-    let pool = bench.context.memory_pool(config).unwrap();
+    let pool = bench.impatient(pages * PAGE);
     pool.trim().unwrap();
     pool
 }

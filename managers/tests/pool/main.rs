@@ -66,6 +66,15 @@ impl Bench {
         self.context.memory_pool(PoolConfig::limit(limit)).unwrap()
     }
 
+    /// A pool that waits for nothing on the host.
+    fn impatient(&self, limit: u64) -> MemoryPool {
+        let config = PoolConfig {
+            wait: Duration::ZERO,
+            ..PoolConfig::limit(limit)
+        };
+        self.context.memory_pool(config).unwrap()
+    }
+
     fn stream(&self) -> Stream {
         self.context.streams().create(Default::default()).unwrap()
     }

@@ -4,7 +4,7 @@
 use std::sync::mpsc::Sender;
 
 use cupola_managers::Error;
-use cupola_managers::memory::{Backing, PoolConfig};
+use cupola_managers::memory::Backing;
 
 use super::*;
 
@@ -30,10 +30,8 @@ impl Oracle {
     /// A pool of 24 pages, which may have them in handles of several pages at first.
     fn new(backing: Backing, large: bool) -> Self {
         let bench = Bench::with_memory(backing, 128 << 30);
-        let mut config = PoolConfig::limit(if large { 128 << 30 } else { 24 * PAGE });
         // Nothing that is held ends while the pool waits.
-        config.wait = Duration::ZERO;
-        let pool = bench.context.memory_pool(config).unwrap();
+        let pool = bench.impatient(if large { 128 << 30 } else { 24 * PAGE });
         if large && backing == Backing::Pages {
             let stream = bench.stream();
             let blocks = [5, 6, 13].map(|pages| pool.allocate_raw(pages * PAGE, 256, &stream));
