@@ -46,6 +46,7 @@ pub mod event;
 mod execution;
 mod gate;
 mod guests;
+mod lazy_box;
 mod lifecycle;
 pub mod memory;
 #[cfg(all(test, loom))]

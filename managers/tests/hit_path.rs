@@ -242,6 +242,10 @@ fn a_hit_executes_no_locked_instruction_and_no_system_call() {
         assert!(*instructions > PAIRS * 20, "{counts:?}");
         assert_eq!((*locked, *calls), (0, 0), "{counts:?}");
     }
+    // A buffer's lease of its stream is taken and given back; more would be for all threads to see.
+    for [_, locked, calls] in &counts[2..RECORDED] {
+        assert_eq!((*locked, *calls), (PAIRS * 2, 0), "{counts:?}");
+    }
     // What does lock is seen.
     for [_, locked, _] in &counts[RECORDED..] {
         assert!(*locked >= PAIRS, "{counts:?}");

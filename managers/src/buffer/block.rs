@@ -6,6 +6,7 @@
 //! that is on those streams by then, which is simple, and never too little.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,23 +19,25 @@ use crate::registry::Seat;
 use crate::stream::Stream;
 use crate::submit;
 
+/// One word: what a block has is in its piece's header, its lease of its stream among it. So a
+/// buffer is two words, which are moved in registers. More are copied through memory at each move,
+/// where a load that is wider than the stores before it waits for all of them.
 pub(crate) struct Block {
     piece: NonNull<Header>,
-    address: CUdeviceptr,
-    /// As asked for.
-    bytes: u64,
-    /// Freed, or given up because the driver refused: there is nothing left to do.
-    gone: bool,
+}
+
+/// What few blocks have.
+#[derive(Default)]
+pub(crate) struct Rest {
     /// Its place among a limited number of buffers.
     _seat: Option<Seat>,
-    home: Stream,
-    /// Streams other than `home` that work with the block was put on.
+    /// Streams other than its own that work with the block was put on.
     uses: Mutex<Vec<Stream>>,
 }
 
-// SAFETY: the piece is the block's alone; the rest is Send and Sync.
+// SAFETY: the piece is the block's alone; what the block keeps in it is Send and Sync.
 unsafe impl Send for Block {}
-// SAFETY: as above; nothing of the piece is touched but by `free`.
+// SAFETY: as above; what is not atomic of the header is written by the block's beginning and end.
 unsafe impl Sync for Block {}
 
 impl Block {
@@ -46,17 +49,13 @@ impl Block {
         let table = pool.table();
         let seat = table.enter_one()?;
         let piece = pool.take(ask, home)?;
-        // SAFETY: the piece is ours.
-        let address = unsafe { piece.as_ref() }.address();
-        let block = Self {
-            piece,
-            address,
-            bytes: ask.bytes,
-            gone: false,
-            _seat: seat,
-            home: home.clone(),
-            uses: Mutex::new(Vec::new()),
-        };
+        // SAFETY: the piece is ours, and came without a lease.
+        unsafe { piece.as_ref().put_lease(home.clone()) };
+        let block = Self { piece };
+        if seat.is_some() {
+            let uses = Mutex::default();
+            block.header().rest().get_or_put(Rest { _seat: seat, uses });
+        }
         // A shutdown names what it finds alive. Who is alive only after it looked sees that
         // here: it makes a barrier for all threads in between.
         pool.light();
@@ -64,30 +63,53 @@ impl Block {
         Ok(block)
     }
 
+    #[inline]
+    fn header(&self) -> &Header {
+        // SAFETY: the piece is this block's, and not given back before its end.
+        unsafe { self.piece.as_ref() }
+    }
+
+    /// Takes what the block keeps out of its header, which is given back after that.
+    #[inline]
+    fn end(&mut self) -> (Stream, Option<Box<Rest>>) {
+        let header = self.header();
+        // SAFETY: the piece is the block's, and has its lease; the block is the caller's alone.
+        unsafe { (header.take_lease(), header.rest().take()) }
+    }
+
+    /// What few blocks have, for the block's only user.
+    #[inline]
+    fn rest_mut(&mut self) -> Option<&mut Rest> {
+        // SAFETY: the block is the caller's alone.
+        unsafe { self.header().rest().get_mut() }
+    }
+
     /// The pool, which is there as long as a piece of it is out.
     fn pool(&self) -> &Pool {
-        // SAFETY: the piece is this block's, and not given back before its end.
-        unsafe { &*self.piece.as_ref().pool() }
+        // SAFETY: as above.
+        unsafe { &*self.header().pool() }
     }
 
     pub(crate) fn address(&self) -> CUdeviceptr {
-        self.address
+        self.header().address()
     }
 
     pub(crate) fn handle(&self) -> BufferHandle {
-        // SAFETY: the piece is this block's.
-        self.pool().table().name(unsafe { self.piece.as_ref() })
+        self.pool().table().name(self.header())
     }
 
+    #[inline]
     pub(crate) fn home(&self) -> &Stream {
-        &self.home
+        // SAFETY: `new` put it there, and the block's end takes it out.
+        unsafe { self.header().lease() }
     }
 
     /// Prepares a use on `stream`: after this, work put there finds the memory allocated,
     /// and the free waits for it.
     #[track_caller]
     pub(crate) fn join(&self, stream: &Stream) -> Result<()> {
-        if stream.is(&self.home) || self.bytes == 0 {
+        let home = self.home();
+        if stream.is(home) || self.address() == 0 {
             return Ok(());
         }
         if !stream.is_in(self.pool().core()) {
@@ -96,13 +118,16 @@ impl Block {
         // In a fork another thread may have left the lock taken.
         self.pool().core().healthy()?;
         let _quiet = Quiet::new();
-        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.header().rest();
+        let rest = known.get();
+        let rest = rest.unwrap_or_else(|| known.get_or_put(Rest::default()));
+        let mut uses = rest.uses.lock().unwrap_or_else(PoisonError::into_inner);
         if !uses.iter().any(|used| used.is(stream)) {
-            submit::order(&self.home, stream)?;
+            submit::order(home, stream)?;
             // Streams that nobody else leases any more go back for their next life, or a
             // block that lives long would keep every stream that it was ever used on: its own
             // stream waits for them now and not when it is freed.
-            uses.retain(|used| !used.is_last_lease() || submit::order(used, &self.home).is_err());
+            uses.retain(|used| !used.is_last_lease() || submit::order(used, home).is_err());
             uses.push(stream.clone());
         }
         Ok(())
@@ -113,13 +138,15 @@ impl Block {
     /// The one attempt: after an error the driver may still have freed it, and the address
     /// may be somebody else's by now.
     #[track_caller]
-    pub(crate) fn free(mut self) -> Result<()> {
-        // SAFETY: the piece is the block's, which is gone after this; the stream has been made
-        // to wait for all uses.
-        let freed = unsafe { Pool::put(self.piece, &self.home) };
-        match freed {
-            Ok(()) => self.gone = true,
-            Err(_) => self.give_up(),
+    pub(crate) fn free(self) -> Result<()> {
+        let mut block = ManuallyDrop::new(self);
+        let (home, _rest) = block.end();
+        // SAFETY: the piece was the block's, which is gone; its stream has been made to wait for all
+        // uses.
+        let freed = unsafe { Pool::put(block.piece, &home) };
+        if freed.is_err() {
+            // SAFETY: as above.
+            unsafe { Self::give_up(block.piece) };
         }
         freed
     }
@@ -128,46 +155,68 @@ impl Block {
     ///
     /// # Errors
     /// What the driver returned; the block is as good as before, and this may be tried again.
+    #[inline]
     #[track_caller]
     pub(crate) fn join_uses(&mut self) -> Result<()> {
-        let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: as in `home`; the lease stays where it is meanwhile.
+        let home = unsafe { self.piece.as_ref().lease() };
+        match self.rest_mut() {
+            Some(rest) => rest.join_uses(home),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits on the host for the streams that used the block. Whether that is over.
+    #[cold]
+    fn settle_uses(&mut self) -> bool {
+        let site = self.home().core().site();
+        let settled = |rest: &mut Rest| rest.uses().iter().all(|used| submit::settle(used, site));
+        self.rest_mut().is_none_or(settled)
+    }
+
+    /// Leaves the memory alone for ever. It stays charged to the pool: it is still in use as
+    /// far as anyone knows.
+    ///
+    /// # Safety
+    /// The caller has the piece, and gives it away.
+    #[cold]
+    unsafe fn give_up(piece: NonNull<Header>) {
+        // SAFETY: the caller's promise.
+        unsafe { Pool::abandon(piece) };
+    }
+}
+
+impl Rest {
+    fn uses(&mut self) -> &mut Vec<Stream> {
+        self.uses.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// See [`Block::join_uses`].
+    #[track_caller]
+    fn join_uses(&mut self, home: &Stream) -> Result<()> {
+        let uses = self.uses();
         while let Some(stream) = uses.last() {
             // In a lost context nothing runs, and there is nothing to wait for.
-            if self.home.core().poison().is_none() {
-                submit::order(stream, &self.home)?;
+            if home.core().poison().is_none() {
+                submit::order(stream, home)?;
             }
             uses.pop();
         }
         Ok(())
     }
-
-    /// Leaves the memory alone for ever. It stays charged to the pool: it is still in use as
-    /// far as anyone knows.
-    fn give_up(&mut self) {
-        self.gone = true;
-        // SAFETY: the piece is the block's, which is gone.
-        unsafe { Pool::abandon(self.piece) };
-    }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if self.gone {
-            return;
-        }
-        let mut joined = self.join_uses().or_else(|_| self.join_uses());
-        if joined.is_err() {
-            // Events cannot be had: wait on the host instead.
-            let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
-            let site = self.home.core().site();
-            if uses.iter().all(|used| submit::settle(used, site)) {
-                joined = Ok(());
-            }
-        }
-        // SAFETY: the piece is the block's, which is gone after this; its stream has been made to
-        // wait for all uses, or they are over.
-        if joined.is_err() || unsafe { Pool::put_at(self.piece, &self.home, None) }.is_err() {
-            self.give_up();
+        let joined = self.join_uses().or_else(|_| self.join_uses());
+        // Where events cannot be had it waits on the host instead.
+        let is_over = joined.is_ok() || self.settle_uses();
+        let (home, _rest) = self.end();
+        // SAFETY: the piece was the block's, which is gone; its stream has been made to wait for all
+        // uses, or they are over.
+        if !is_over || unsafe { Pool::put_at(self.piece, &home, None) }.is_err() {
+            // SAFETY: as above.
+            unsafe { Self::give_up(self.piece) };
         }
     }
 }
@@ -175,9 +224,9 @@ impl Drop for Block {
 impl fmt::Debug for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Block")
-            .field("stream", &self.home)
-            .field("address", &format_args!("{:#x}", self.address))
-            .field("bytes", &self.bytes)
+            .field("stream", self.home())
+            .field("address", &format_args!("{:#x}", self.address()))
+            .field("bytes", &self.header().requested().unwrap_or_default())
             .finish_non_exhaustive()
     }
 }

@@ -28,7 +28,11 @@ pub struct Buffer<T: DeviceCopy> {
     element: PhantomData<T>,
 }
 
+// Two words, and no more for one that may not be there: see `Block`.
+const _: () = assert!(size_of::<Option<Buffer<f64>>>() == 2 * size_of::<usize>());
+
 impl<T: DeviceCopy> Buffer<T> {
+    #[inline]
     pub(crate) fn new(block: Block, len: usize) -> Self {
         Self {
             block,
@@ -142,10 +146,6 @@ impl<T: DeviceCopy> Buffer<T> {
     /// Without it: the free itself is refused only in the child of a fork ([`Error::Forked`]) and
     /// where the pool has seen more streams than it can tell apart ([`Error::Full`]). The memory
     /// counts as [`abandoned`](crate::Live::abandoned) then, and stays charged to the pool.
-    #[expect(
-        clippy::result_large_err,
-        reason = "the buffer goes back to the caller"
-    )]
     #[track_caller]
     pub fn free(mut self) -> Result<(), (Option<Self>, Error)> {
         match self.block.join_uses() {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use cupola_core::{Handle, tag};
 use cupola_sys::driver::CUdeviceptr;
 
-pub(crate) use block::Block;
+pub(crate) use block::{Block, Rest};
 pub use device::{Buffer, DeviceSlice, DeviceSliceMut};
 pub use element::DeviceCopy;
 pub use pinned::PinnedBuffer;

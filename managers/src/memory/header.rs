@@ -5,8 +5,9 @@
 //! magazine, a batch in a depot, or the central heap. Only its owner touches it, but for the
 //! fields that are atomic.
 
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::collections::HashSet;
+use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -17,7 +18,9 @@ use super::classes::Slot;
 use super::names::Name;
 use super::pool::Pool;
 use super::stamp::Stamp;
-use crate::buffer::BufferEntry;
+use crate::buffer::{BufferEntry, Rest};
+use crate::lazy_box::LazyBox;
+use crate::stream::Stream;
 
 /// Where a piece goes back to.
 #[derive(Clone, Copy, Debug)]
@@ -47,14 +50,20 @@ pub(crate) enum Withheld {
     Abandoned,
 }
 
+/// What whoever has a piece keeps in it: a magazine, or the buffer that it is.
+union Link {
+    /// The next piece of a batch.
+    next: *const Header,
+    lease: ManuallyDrop<Stream>,
+}
+
 // Two lines: the first has what a hit touches.
 #[repr(C, align(128))]
 pub(crate) struct Header {
     address: Cell<CUdeviceptr>,
     /// Size of the piece.
     bytes: Cell<u64>,
-    /// The next piece of a magazine's batch.
-    pub(crate) next: Cell<*const Header>,
+    link: UnsafeCell<Link>,
     /// How many pieces the batch has that begins with this one.
     pub(crate) batch: Cell<u32>,
     pub(crate) slot: Cell<Slot>,
@@ -68,17 +77,23 @@ pub(crate) struct Header {
     pool: Cell<*const Pool>,
     /// What its user calls it; null for no name.
     name: AtomicPtr<&'static str>,
+    /// Of a buffer: what only few have.
+    rest: LazyBox<Rest>,
     /// When it was freed, of a slot that another stream than its slab's has freed.
     pub(crate) freed: Cell<Stamp>,
     pub(crate) home: Cell<Home>,
 }
+
+// What is more would take a third line of each piece.
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Header>() == 128);
 
 impl Header {
     pub(crate) fn new(pool: *const Pool) -> Self {
         Self {
             address: Cell::new(0),
             bytes: Cell::new(0),
-            next: Cell::new(ptr::null()),
+            link: UnsafeCell::new(Link { next: ptr::null() }),
             batch: Cell::new(0),
             slot: Cell::new(Slot::NONE),
             live: AtomicU64::new(0),
@@ -86,6 +101,7 @@ impl Header {
             entry: AtomicPtr::new(ptr::null_mut()),
             pool: Cell::new(pool),
             name: AtomicPtr::new(ptr::null_mut()),
+            rest: LazyBox::new(),
             freed: Cell::new(Stamp::READY),
             home: Cell::new(Home::Nowhere),
         }
@@ -109,6 +125,56 @@ impl Header {
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.get()
+    }
+
+    /// The next piece of a magazine's batch, where this one is in one.
+    pub(crate) fn next(&self) -> *const Self {
+        // SAFETY: the link is read by whoever has the piece; a lease is a pointer too.
+        unsafe { (*self.link.get()).next }
+    }
+
+    /// # Safety
+    /// The caller has the piece, in which there is no lease.
+    pub(crate) unsafe fn set_next(&self, next: *const Self) {
+        // SAFETY: nobody else touches the link.
+        unsafe { self.link.get().write(Link { next }) };
+    }
+
+    /// Keeps a buffer's lease of its stream.
+    ///
+    /// # Safety
+    /// The caller has the piece, in which there is no lease.
+    #[inline]
+    pub(crate) unsafe fn put_lease(&self, stream: Stream) {
+        let lease = ManuallyDrop::new(stream);
+        // SAFETY: nobody else touches the link.
+        unsafe { self.link.get().write(Link { lease }) };
+    }
+
+    /// The lease that is kept here.
+    ///
+    /// # Safety
+    /// There is one, and it stays as long as the reference.
+    #[inline]
+    pub(crate) unsafe fn lease(&self) -> &Stream {
+        // SAFETY: the caller's promise.
+        unsafe { &(*self.link.get()).lease }
+    }
+
+    /// Takes the lease out.
+    ///
+    /// # Safety
+    /// The caller has the piece, in which there is a lease; nobody refers to it.
+    #[inline]
+    pub(crate) unsafe fn take_lease(&self) -> Stream {
+        // SAFETY: the caller's promise; the link has none after this.
+        unsafe { ManuallyDrop::take(&mut (*self.link.get()).lease) }
+    }
+
+    /// What only few buffers have.
+    #[inline]
+    pub(crate) fn rest(&self) -> &LazyBox<Rest> {
+        &self.rest
     }
 
     /// A user has it now, who asked for so many bytes; `stream` is the handle of a buffer's

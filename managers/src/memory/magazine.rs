@@ -57,7 +57,7 @@ impl Magazine {
             self.len -= 1;
             let piece = self.pieces[self.len as usize];
             // SAFETY: a magazine owns its pieces, and their headers stay where they are.
-            unsafe { (*piece).next.set(first) };
+            unsafe { (*piece).set_next(first) };
             first = piece;
         }
         let first = NonNull::new(first.cast_mut())?;
@@ -74,7 +74,7 @@ impl Magazine {
             self.pieces[self.len as usize] = next;
             self.len += 1;
             // SAFETY: whoever has the first piece of a batch has all of it.
-            next = unsafe { (*next).next.get() };
+            next = unsafe { (*next).next() };
         }
     }
 }

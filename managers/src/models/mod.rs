@@ -18,6 +18,7 @@ mod ends;
 mod excess;
 mod latch;
 mod launches;
+mod lazy_box;
 mod managers;
 mod moves;
 mod names;

@@ -34,7 +34,8 @@ fn batch() -> Box<[Header]> {
         header
     };
     let pieces: Box<[Header]> = [header(), header()].into();
-    pieces[0].next.set(&raw const pieces[1]);
+    // SAFETY: the piece is nobody else's.
+    unsafe { pieces[0].set_next(&raw const pieces[1]) };
     pieces[0].batch.set(2);
     pieces
 }
@@ -43,7 +44,7 @@ fn batch() -> Box<[Header]> {
 fn count(batch: NonNull<Header>) -> usize {
     // SAFETY: the pieces are there to the end of the run, and the batch is the caller's.
     std::iter::successors(Some(batch), |piece| {
-        NonNull::new(unsafe { piece.as_ref() }.next.get().cast_mut())
+        NonNull::new(unsafe { piece.as_ref() }.next().cast_mut())
     })
     .count()
 }
