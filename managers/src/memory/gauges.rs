@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::central::Central;
 use super::clock::Closed;
 use super::flow::Flow;
+use super::lane::SeizedLane;
 use super::line::Line;
 use super::pages::PageState;
 use super::pool::{Pool, lock};
@@ -87,6 +88,19 @@ impl Pool {
         let (mut gauges, kept) = self.stand_still();
         let _ = self.sort_out(&mut gauges, &kept);
         gauges
+    }
+
+    /// Bytes that lanes and depots keep, whether work uses them or not.
+    pub(super) fn kept(&self) -> u64 {
+        // In the order in which a climb takes them.
+        let lines = self.all_lines();
+        let lanes = lock(&self.lanes);
+        let seized: Vec<_> = lanes.iter().map(|lane| lane.seized()).collect();
+        let _central = self.central.lock();
+        let in_lanes: u64 = seized.iter().map(SeizedLane::kept).sum();
+        // SAFETY: as in `stand_still`.
+        let in_depots = lines.iter().map(|line| unsafe { line.depot.kept() });
+        in_lanes + in_depots.sum::<u64>()
     }
 
     /// All that is seen while nothing moves, and what lanes and depots keep.

@@ -5,7 +5,9 @@
 //! 1. see which batches of frees have completed;
 //! 2. map pages within the limit;
 //! 3. look for mapped pages within larger pieces; close the open batches, and map pages again
-//!    that nothing uses;
+//!    that nothing uses. Where one stream uses the pool, and work is under way on it after which
+//!    the best place can have all its pages, rung 8 comes before all others: a worse place is
+//!    worse for all that come later, and what threads keep is kept for a reason;
 //! 4. take back what threads and depots keep;
 //! 5. make the request's stream wait for what another has freed;
 //! 6. ask the pools that share the limit;
@@ -42,6 +44,17 @@ pub(super) struct Request<'a> {
     pub(super) slot: Slot,
     pub(super) line: &'a Line,
     pub(super) stream: &'a Stream,
+    /// Rather waits for the pages of the best place than takes a worse one: at first, until it has
+    /// waited in vain.
+    pub(super) patient: bool,
+}
+
+/// What a search has found out that has found nothing.
+struct Nothing {
+    /// What the driver said, if it was that which had no memory.
+    full: Option<Error>,
+    /// It would rather have waited, and has not looked everywhere.
+    soon: bool,
 }
 
 /// What a request gets.
@@ -56,7 +69,7 @@ impl Pool {
     #[track_caller]
     pub(super) fn grow(&self, want: Want, place: impl FnOnce(&mut Central, Found)) -> Result<bool> {
         let mut mapper = self.mapper();
-        mapper.full = None;
+        (mapper.full, mapper.patient) = (None, false);
         self.look_around()?;
         let mut found = self.try_others(want)?;
         if found.is_none() {
@@ -71,7 +84,7 @@ impl Pool {
 
     /// A block or a slot, by all means.
     #[track_caller]
-    pub(super) fn climb(&self, request: Request) -> Result<Got> {
+    pub(super) fn climb(&self, mut request: Request) -> Result<Got> {
         let mut patience = Patience::new(self.config.wait);
         let mut asked = 0;
         loop {
@@ -79,14 +92,19 @@ impl Pool {
             if self.could_grant(request.want.bytes) {
                 // Before the search, so that nothing that it does not see goes unnoticed.
                 let before = self.signs();
-                full = match self.search_all(request)? {
+                let nothing = match self.search_all(request)? {
                     Ok(got) => return Ok(got),
-                    Err(full) => full,
+                    Err(nothing) => nothing,
                 };
                 // Whoever can do with less is not kept from the mapper meanwhile.
                 if self.wait_for_more(&before, &mut patience)? {
                     continue;
                 }
+                if nothing.soon {
+                    request.patient = false;
+                    continue;
+                }
+                full = nothing.full;
             }
             // Others may have lost it when they were asked to give back what they keep.
             self.core.healthy()?;
@@ -112,11 +130,12 @@ impl Pool {
         self.budget.limit().min(shared)
     }
 
-    /// Rungs 1 to 7. Without success: what the driver said if it was that which had no memory.
+    /// Rungs 1 to 7.
     #[track_caller]
-    fn search_all(&self, request: Request) -> Result<Result<Got, Option<Error>>> {
+    fn search_all(&self, request: Request) -> Result<Result<Got, Nothing>> {
         let mut mapper = self.mapper();
         (mapper.full, mapper.lacking) = (None, false);
+        (mapper.patient, mapper.soon) = (false, false);
         if let Some(got) = self.search(&mut mapper, request)? {
             return Ok(Ok(got));
         }
@@ -130,6 +149,7 @@ impl Pool {
             mapper = self.mapper();
             // What they had the driver has now.
             (mapper.full, mapper.lacking) = (None, false);
+            mapper.patient = mapper.soon;
             if let Some(found) = self.find(&mut mapper, request.want, From::Idle)? {
                 return Ok(Ok(Got::Block(found)));
             }
@@ -141,7 +161,14 @@ impl Pool {
         if full.is_none() && mapper.lacking {
             full = self.device_refusal()?;
         }
-        Ok(Err(full))
+        let soon = mapper.soon;
+        Ok(Err(Nothing { full, soon }))
+    }
+
+    /// Whether a request rather waits for pages than takes a worse place, or what threads keep. Not
+    /// where several streams use the pool: what is under way on another one may take any time.
+    fn is_patient(&self, request: Request) -> bool {
+        request.patient && self.central.lock().heap.rules().single && self.is_waiting()
     }
 
     /// Whether what other pools give up could be had: not where this one's own limit is in the way.
@@ -175,8 +202,12 @@ impl Pool {
         }
         self.close_batches()?;
         self.look_around()?;
+        mapper.patient = self.is_patient(request);
         if let Some(found) = self.find(mapper, want, From::Idle)? {
             return Ok(Some(Got::Block(found)));
+        }
+        if mapper.soon {
+            return Ok(None);
         }
         self.drain();
         self.settle()?;

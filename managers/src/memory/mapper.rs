@@ -31,6 +31,11 @@ pub(super) struct Mapper {
     pub(super) full: Option<Error>,
     /// The device has less left than the limit would grant, and too little for this search.
     pub(super) lacking: bool,
+    /// The request would rather wait for pages than take a worse place.
+    pub(super) patient: bool,
+    /// So it was worth it in this search: the best place can have all its pages when work that is
+    /// under way has completed.
+    pub(super) soon: bool,
     /// Chunks of `cuMemAlloc` and the holes that stand for those that were given back.
     pub(super) chunks: Vec<Chunk>,
 }
@@ -148,6 +153,15 @@ impl Pool {
                     let take = |heap: &mut Heap| Some((heap.take(place)?, place.data));
                     let mut mapped =
                         self.map_place(vmm, mapper, (place.rank, want.stream), from, take)?;
+                    if matches!(mapped, Mapped::Soon) {
+                        mapper.patient = false;
+                        // As much as that is had at once, from threads and depots.
+                        mapper.soon = self.kept() < want.bytes;
+                        if mapper.soon {
+                            return Ok(None);
+                        }
+                        mapped = Mapped::Short;
+                    }
                     if matches!(mapped, Mapped::Short) && from == From::Idle {
                         mapped = self.map_cheapest(vmm, mapper, want, place.rank)?;
                         let is_first = !std::mem::replace(&mut is_apart, true);
@@ -163,7 +177,7 @@ impl Pool {
                     match mapped {
                         Mapped::Done(found) => return Ok(Some(found)),
                         Mapped::Lost => {}
-                        Mapped::Short => return Ok(None),
+                        Mapped::Short | Mapped::Soon => return Ok(None),
                     }
                 }
                 None => match self.reserve(vmm, want) {
@@ -283,8 +297,9 @@ impl Pool {
                 };
                 let found: u64 = idle.iter().map(|(_, it)| u64::from(it.pages)).sum();
                 if found < short as u64 {
+                    let soon = mapper.patient && heap.whole_pages() >= short as u64;
                     heap.undo(block, was);
-                    return Ok(Mapped::Short);
+                    return Ok(if soon { Mapped::Soon } else { Mapped::Short });
                 }
                 plan.begin_unmap(heap, idle);
             }
@@ -389,6 +404,8 @@ enum Mapped {
     Lost,
     /// There is too little memory.
     Short,
+    /// As long as work uses what was freed.
+    Soon,
 }
 
 /// Gives everything back: nobody has a piece any more.

@@ -259,6 +259,18 @@ impl Rules {
         &'a self,
         piece: &Piece<Stamp>,
     ) -> impl Iterator<Item = (CUdeviceptr, Extent)> + use<'a> {
+        let region = self.region(piece.offset);
+        self.whole(piece).filter(move |(_, extent)| {
+            let mut pages = extent.first..extent.first + extent.pages;
+            region.is_some_and(|region| pages.all(|page| self.is_done(region.freed(page))))
+        })
+    }
+
+    /// The extents that lie in a piece as a whole, from the highest down.
+    pub(super) fn whole<'a>(
+        &'a self,
+        piece: &Piece<Stamp>,
+    ) -> impl Iterator<Item = (CUdeviceptr, Extent)> + use<'a> {
         let (offset, size) = (piece.offset, piece.size);
         self.region(offset).into_iter().flat_map(move |region| {
             let (first, end) = region.within(offset, size);
@@ -274,8 +286,7 @@ impl Rules {
                     }
                     let whole = extent.first + extent.pages == at + 1;
                     at = extent.first;
-                    let pages = extent.first..extent.first + extent.pages;
-                    if whole && { pages }.all(|page| self.is_done(region.freed(page))) {
+                    if whole {
                         return Some((region.address(extent.first), extent));
                     }
                 }

@@ -305,6 +305,11 @@ impl Pool {
     #[track_caller]
     fn is_under_way(&self) -> Result<bool> {
         self.look_around()?;
+        Ok(self.is_waiting())
+    }
+
+    /// Whether work is under way that uses what was freed, as far as anybody has looked.
+    pub(super) fn is_waiting(&self) -> bool {
         let lines = self.all_lines();
         let central = self.central.lock();
         let rules = central.heap.rules();
@@ -312,7 +317,7 @@ impl Pool {
         waiting.retain(|line| rules.is_waiting(line.index));
         // Asked without the lock.
         drop(central);
-        Ok(waiting.iter().any(|line| line.clock.is_pending()))
+        waiting.iter().any(|line| line.clock.is_pending())
     }
 }
 

@@ -345,6 +345,7 @@ impl Pool {
             slot,
             line,
             stream,
+            patient: true,
         };
         match self.climb(request)? {
             Got::Block((block, _)) => {

@@ -14,6 +14,7 @@ mod handles;
 mod idle;
 mod limit;
 mod lives;
+mod patience;
 mod random;
 mod refusals;
 mod shared;
