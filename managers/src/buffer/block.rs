@@ -141,8 +141,8 @@ impl Block {
     pub(crate) fn free(self) -> Result<()> {
         let mut block = ManuallyDrop::new(self);
         let (home, _rest) = block.end();
-        // SAFETY: the piece was the block's, which is gone; its stream has been made to wait for all
-        // uses.
+        // SAFETY: the piece was the block's, which is gone; its stream has been made to wait for
+        // all uses.
         let freed = unsafe { Pool::put(block.piece, &home) };
         if freed.is_err() {
             // SAFETY: as above.
@@ -212,8 +212,8 @@ impl Drop for Block {
         // Where events cannot be had it waits on the host instead.
         let is_over = joined.is_ok() || self.settle_uses();
         let (home, _rest) = self.end();
-        // SAFETY: the piece was the block's, which is gone; its stream has been made to wait for all
-        // uses, or they are over.
+        // SAFETY: the piece was the block's, which is gone; its stream has been made to wait for
+        // all uses, or they are over.
         if !is_over || unsafe { Pool::put_at(self.piece, &home, None) }.is_err() {
             // SAFETY: as above.
             unsafe { Self::give_up(self.piece) };

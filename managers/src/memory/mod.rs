@@ -20,6 +20,7 @@
 mod barrier;
 pub(crate) mod bias;
 mod cache;
+mod carry;
 mod central;
 pub(crate) mod charge;
 mod chunks;

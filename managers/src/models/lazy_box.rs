@@ -45,8 +45,8 @@ impl Drop for Thing {
     }
 }
 
-// Without it two uses of a buffer on other streams at once could be written into two lists, of which
-// one is lost; or a list be read before it is there.
+// Without it two uses of a buffer on other streams at once could be written into two lists, of
+// which one is lost; or a list be read before it is there.
 #[test]
 fn all_share_what_the_first_has_made() {
     let outcomes = ["found it", "found nothing", "the first", "the second"];

@@ -11,8 +11,8 @@ fn fill<const N: usize>(pool: &MemoryPool, stream: &Stream, pages: [u64; N]) -> 
     blocks
 }
 
-// Without it a device that is behind its host makes a pool take worse places, and what threads keep:
-// a trace of a decoder failed at 1.02 times its peak where kernels took long.
+// Without it a device that is behind its host makes a pool take worse places, and what threads
+// keep: a trace of a decoder failed at 1.02 times its peak where kernels took long.
 #[test]
 fn pages_that_come_soon_are_waited_for() {
     let bench = Bench::new(Backing::Pages);
@@ -123,7 +123,8 @@ fn takes_what_there_is(bench: &Bench, pool: &MemoryPool, others: u64) {
     });
 }
 
-// Without it a request that may not wait, or has waited in vain, would be refused what it could have.
+// Without it a request that may not wait, or has waited in vain, would be refused what it could
+// have.
 #[test]
 fn who_cannot_wait_takes_what_there_is() {
     let bench = Bench::new(Backing::Pages);
