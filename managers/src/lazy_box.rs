@@ -9,7 +9,8 @@ use crate::sync::{AtomicPtr, Ordering};
 pub(crate) struct LazyBox<T> {
     /// From `Box::into_raw`, or null.
     boxed: AtomicPtr<T>,
-    owned: PhantomData<Box<T>>,
+    /// It is shared as `OnceLock` is: whoever fills it may be another than who takes it out.
+    owned: PhantomData<(Box<T>, std::sync::Mutex<T>)>,
 }
 
 impl<T> LazyBox<T> {

@@ -35,6 +35,12 @@ pub(crate) struct Rest {
     uses: Mutex<Vec<Stream>>,
 }
 
+const fn assert_shared<T: Send + Sync>() {}
+const _: () = {
+    assert_shared::<Rest>();
+    assert_shared::<Stream>();
+};
+
 // SAFETY: the piece is the block's alone; what the block keeps in it is Send and Sync.
 unsafe impl Send for Block {}
 // SAFETY: as above; what is not atomic of the header is written by the block's beginning and end.

@@ -20,9 +20,12 @@ pub struct PoolConfig {
     pub within: Option<DeviceLimit>,
     /// How long an allocation that finds no memory waits on the host for work that still uses
     /// what was freed, without any of it completing: 16 times as long in all. Any duration will
-    /// do; `Duration::MAX` waits for as long as work is under way. Where one stream uses the pool,
-    /// a request at the limit waits for whole pages rather than take memory out of what others
-    /// need whole; without a wait, or after it, it takes that.
+    /// do; `Duration::MAX` waits for as long as work is under way.
+    ///
+    /// Where one stream uses the pool, a request at the limit waits for whole pages, five seconds
+    /// at most, rather than take what would leave fewer of them to all that come later; without a
+    /// wait, or after it, it takes that. So with zero it never waits: for hosts that a device may
+    /// wait for, such as one thread that launches the parts of a collective on several devices.
     pub wait: Duration,
     /// How many of the last operations the pool remembers; 0 for none. Remembering takes two
     /// locks and a look at the clock for each operation, and 120 bytes of the host.

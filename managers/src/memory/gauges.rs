@@ -90,17 +90,18 @@ impl Pool {
         gauges
     }
 
-    /// Bytes that lanes and depots keep, whether work uses them or not.
+    /// Bytes that lanes, depots and slabs keep, whether work uses them or not.
     pub(super) fn kept(&self) -> u64 {
         // In the order in which a climb takes them.
         let lines = self.all_lines();
         let lanes = lock(&self.lanes);
         let seized: Vec<_> = lanes.iter().map(|lane| lane.seized()).collect();
-        let _central = self.central.lock();
+        let central = self.central.lock();
+        let in_slabs = central.slabs.free_bytes(central.heap.rules());
         let in_lanes: u64 = seized.iter().map(SeizedLane::kept).sum();
         // SAFETY: as in `stand_still`.
         let in_depots = lines.iter().map(|line| unsafe { line.depot.kept() });
-        in_lanes + in_depots.sum::<u64>()
+        in_lanes + in_depots.sum::<u64>() + in_slabs.0 + in_slabs.1
     }
 
     /// All that is seen while nothing moves, and what lanes and depots keep.

@@ -6,8 +6,8 @@
 //! 2. map pages within the limit;
 //! 3. look for mapped pages within larger pieces; close the open batches, and map pages again
 //!    that nothing uses. Where one stream uses the pool, and work is under way on it after which
-//!    the best place can have all its pages, rung 8 comes before all others: a worse place is
-//!    worse for all that come later, and what threads keep is kept for a reason;
+//!    the best place can have all its pages, wait for that on the host first, for a bounded time:
+//!    a worse place is worse for all that come later, and what threads keep is kept for a reason;
 //! 4. take back what threads and depots keep;
 //! 5. make the request's stream wait for what another has freed;
 //! 6. ask the pools that share the limit;
@@ -19,6 +19,7 @@
 //! The context is never synchronised: other streams' work goes on.
 
 use std::ptr::NonNull;
+use std::time::{Duration, Instant};
 
 use super::central::{Central, Want};
 use super::classes::Slot;
@@ -27,8 +28,13 @@ use super::line::Line;
 use super::mapper::{Found, From, Mapper};
 use super::pool::{Pool, count};
 use super::signs::Patience;
+use super::vmm::is_out_of_memory;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
+
+/// How long a request waits at most for pages of the best place, when it could perhaps have another
+/// one: a host may be seconds ahead of its device, and may be what the device waits for.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often a request asks the user: an answer that frees nothing, again and again, must not keep
 /// it from its refusal.
@@ -44,8 +50,7 @@ pub(super) struct Request<'a> {
     pub(super) slot: Slot,
     pub(super) line: &'a Line,
     pub(super) stream: &'a Stream,
-    /// Rather waits for the pages of the best place than takes a worse one: at first, until it has
-    /// waited in vain.
+    /// Rather waits for the pages of the best place than takes a worse one: until it has waited.
     pub(super) patient: bool,
 }
 
@@ -53,8 +58,8 @@ pub(super) struct Request<'a> {
 struct Nothing {
     /// What the driver said, if it was that which had no memory.
     full: Option<Error>,
-    /// It would rather have waited, and has not looked everywhere.
-    soon: bool,
+    /// It would rather wait for this ticket of its stream, and has not looked everywhere.
+    soon: Option<u64>,
 }
 
 /// What a request gets.
@@ -97,11 +102,14 @@ impl Pool {
                     Err(nothing) => nothing,
                 };
                 // Whoever can do with less is not kept from the mapper meanwhile.
-                if self.wait_for_more(&before, &mut patience)? {
+                if let Some(ticket) = nothing.soon {
+                    self.wait_for_pages(request.line, ticket)?;
+                    // Once: what is freed from now on may be others' again when it is complete.
+                    request.patient = false;
+                    patience.renew();
                     continue;
                 }
-                if nothing.soon {
-                    request.patient = false;
+                if self.wait_for_more(&before, &mut patience)? {
                     continue;
                 }
                 full = nothing.full;
@@ -139,6 +147,14 @@ impl Pool {
         if let Some(got) = self.search(&mut mapper, request)? {
             return Ok(Ok(got));
         }
+        if mapper.soon {
+            // All batches are closed.
+            let ticket = (self.central.lock().heap.rules()).last_freed(request.line.index);
+            return Ok(Err(Nothing {
+                full: None,
+                soon: Some(ticket),
+            }));
+        }
         if self.is_short_of_others(&mapper) {
             // Theirs and ours at once could wait for each other.
             drop(mapper);
@@ -149,7 +165,6 @@ impl Pool {
             mapper = self.mapper();
             // What they had the driver has now.
             (mapper.full, mapper.lacking) = (None, false);
-            mapper.patient = mapper.soon;
             if let Some(found) = self.find(&mut mapper, request.want, From::Idle)? {
                 return Ok(Ok(Got::Block(found)));
             }
@@ -161,14 +176,36 @@ impl Pool {
         if full.is_none() && mapper.lacking {
             full = self.device_refusal()?;
         }
-        let soon = mapper.soon;
-        Ok(Err(Nothing { full, soon }))
+        Ok(Err(Nothing { full, soon: None }))
     }
 
     /// Whether a request rather waits for pages than takes a worse place, or what threads keep. Not
-    /// where several streams use the pool: what is under way on another one may take any time.
-    fn is_patient(&self, request: Request) -> bool {
-        request.patient && self.central.lock().heap.rules().single && self.is_waiting()
+    /// where several streams use the pool: what is under way on another one may take any time. Nor
+    /// where others have waited in vain for what is still under way.
+    fn is_patient(&self, mapper: &Mapper, request: Request) -> bool {
+        let may = request.patient && self.parent.is_none() && !self.config.wait.is_zero();
+        may && self.is_waiting() && {
+            let central = self.central.lock();
+            let rules = central.heap.rules();
+            rules.single && rules.done(request.line.index).unwrap_or(0) >= mapper.vain
+        }
+    }
+
+    /// Waits on the host until what was freed up to this ticket is complete, for a while.
+    #[track_caller]
+    fn wait_for_pages(&self, line: &Line, ticket: u64) -> Result<()> {
+        count(&self.counters.host_waits);
+        let until = Instant::now() + self.config.wait.min(PATIENCE);
+        let is_done = match line.clock.wait_on_host(&self.core, ticket, until) {
+            // A full device may have no event.
+            refused if is_out_of_memory(&refused) => false,
+            waited => waited?,
+        };
+        if !is_done {
+            let mut mapper = self.mapper();
+            mapper.vain = mapper.vain.max(ticket);
+        }
+        Ok(())
     }
 
     /// Whether what other pools give up could be had: not where this one's own limit is in the way.
@@ -202,7 +239,7 @@ impl Pool {
         }
         self.close_batches()?;
         self.look_around()?;
-        mapper.patient = self.is_patient(request);
+        mapper.patient = self.is_patient(mapper, request);
         if let Some(found) = self.find(mapper, want, From::Idle)? {
             return Ok(Some(Got::Block(found)));
         }

@@ -34,6 +34,8 @@ pub(super) struct Mapper {
     /// So it was worth it in this search: the best place can have all its pages when work that is
     /// under way has completed.
     pub(super) soon: bool,
+    /// In a pool of one stream: the last ticket that a request has waited for in vain.
+    pub(super) vain: u64,
     /// Chunks of `cuMemAlloc` and the holes that stand for those that were given back.
     pub(super) chunks: Vec<Chunk>,
 }
@@ -153,7 +155,7 @@ impl Pool {
                         self.map_place(vmm, mapper, (place.rank, want.stream), from, take)?;
                     if matches!(mapped, Mapped::Soon) {
                         mapper.patient = false;
-                        // As much as that is had at once, from threads and depots.
+                        // As much as that is had at once, from threads, depots and slabs.
                         mapper.soon = self.kept() < want.bytes;
                         if mapper.soon {
                             return Ok(None);
@@ -295,7 +297,8 @@ impl Pool {
                 };
                 let found: u64 = idle.iter().map(|(_, it)| u64::from(it.pages)).sum();
                 if found < short as u64 {
-                    let soon = mapper.patient && heap.whole_pages() >= short as u64;
+                    let patient = mapper.patient && from == From::Idle;
+                    let soon = patient && heap.whole_pages() >= short as u64;
                     heap.undo(block, was);
                     return Ok(if soon { Mapped::Soon } else { Mapped::Short });
                 }

@@ -1,6 +1,8 @@
 //! What a request waits for, in a pool of one stream, although it could have something at once: the
 //! pages of the best place.
 
+use cupola_managers::memory::DeviceLimit;
+
 use super::*;
 
 /// Blocks of so many pages each, one after the other in a pool that has no more.
@@ -84,55 +86,82 @@ fn what_threads_keep_is_not_waited_for() {
     bench.finish();
 }
 
-/// A request for five pages, while two and two are free beside one that another thread keeps, and
-/// `others` elsewhere; work that is held uses all of these. It gets what there is, without a wait.
-fn takes_what_there_is(bench: &Bench, pool: &MemoryPool, others: u64) {
+/// Requests for five pages, while two and two are free beside one that another thread keeps, once
+/// for each request, and `others` elsewhere; work that is held uses all of these. They get what
+/// there is.
+fn take_what_there_is(bench: &Bench, pool: &MemoryPool, requests: usize, others: u64) {
     let stream = &bench.stream();
-    let (begin, begun) = channel();
-    let (ready, kept) = channel();
+    let (go, gone) = channel();
+    let (done, awaited) = channel();
+    let block = |pages| pool.allocate_raw(pages * PAGE, PAGE, stream).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            begun.recv().unwrap();
-            let block = pool.allocate_raw(PAGE, 256, stream).unwrap();
-            ready.send(()).unwrap();
-            begun.recv().unwrap();
-            free(block, stream);
-            ready.send(()).unwrap();
+            let mut between = Vec::new();
+            for _ in 0..requests {
+                gone.recv().unwrap();
+                between.push(pool.allocate_raw(PAGE, 256, stream).unwrap());
+                done.send(()).unwrap();
+            }
+            for block in between {
+                gone.recv().unwrap();
+                free(block, stream);
+                done.send(()).unwrap();
+            }
             // Its lane is emptied when it ends.
-            let _ = begun.recv();
+            let _ = gone.recv();
         });
-        let left = pool.allocate_raw(2 * PAGE, PAGE, stream).unwrap();
-        begin.send(()).unwrap();
-        kept.recv().unwrap();
-        let [right, wall, other, last] = fill(pool, stream, [2, 1, others, 1]);
+        let there = || {
+            go.send(()).unwrap();
+            awaited.recv().unwrap();
+        };
+        let mut left = Vec::new();
+        let mut walls = Vec::new();
+        let mut free_soon = Vec::new();
+        for _ in 0..requests {
+            left.push(block(2));
+            there();
+            free_soon.push(block(2));
+            walls.push(block(1));
+        }
+        let last = fill(pool, stream, [others, 1]);
         let held = hold(stream);
-        let first = left.address();
-        for block in [left, right, other] {
+        let places: Vec<_> = left.iter().map(RawBlock::address).collect();
+        let [other, wall] = last;
+        walls.push(wall);
+        for block in left.into_iter().chain(free_soon).chain([other]) {
             free(block, stream);
         }
-        begin.send(()).unwrap();
-        kept.recv().unwrap();
-        let block = pool.allocate_raw(5 * PAGE, PAGE, stream).unwrap();
-        assert_eq!(block.address(), first);
-        assert_eq!(pool.usage().unwrap().host_waits, 0);
+        for place in places {
+            there();
+            let taken = block(5);
+            assert_eq!(taken.address(), place);
+            walls.push(taken);
+        }
         drop(held);
-        for block in [block, wall, last] {
+        for block in walls {
             free(block, stream);
         }
-        drop(begin);
+        drop(go);
     });
 }
 
 // Without it a request that may not wait, or has waited in vain, would be refused what it could
-// have.
+// have; or each would wait again for the same work.
 #[test]
-fn who_cannot_wait_takes_what_there_is() {
-    let bench = Bench::new(Backing::Pages);
-    // Five pages after the last block could have those of the seven that are free.
-    let pool = bench.impatient(10 * PAGE);
-    takes_what_there_is(&bench, &pool, 3);
-    drop(pool);
-    bench.finish();
+fn who_waits_in_vain_takes_what_there_is() {
+    for (wait, waits) in [(Duration::ZERO, 0), (Duration::from_millis(10), 1)] {
+        let bench = Bench::new(Backing::Pages);
+        // Five pages after the last block could have those that are free: more than five.
+        let config = PoolConfig {
+            wait,
+            ..PoolConfig::limit(16 * PAGE)
+        };
+        let pool = bench.context.memory_pool(config).unwrap();
+        take_what_there_is(&bench, &pool, 2, 3);
+        assert_eq!(pool.usage().unwrap().host_waits, waits);
+        drop(pool);
+        bench.finish();
+    }
 }
 
 // Without it a request would wait for work that cannot give it what it needs.
@@ -140,7 +169,49 @@ fn who_cannot_wait_takes_what_there_is() {
 fn too_few_pages_are_not_waited_for() {
     let bench = Bench::new(Backing::Pages);
     let pool = bench.pool(7 * PAGE);
-    takes_what_there_is(&bench, &pool, 0);
+    take_what_there_is(&bench, &pool, 1, 0);
+    assert_eq!(pool.usage().unwrap().host_waits, 0);
     drop(pool);
+    bench.finish();
+}
+
+// Without it a request would take from other pools what they keep, for a wait of its own.
+#[test]
+fn others_are_not_asked_for_what_comes_soon() {
+    let bench = Bench::new(Backing::Pages);
+    let shared = DeviceLimit::new(10 * PAGE);
+    let pool = |pages| {
+        let config = PoolConfig {
+            within: Some(shared.clone()),
+            ..PoolConfig::limit(pages * PAGE)
+        };
+        bench.context.memory_pool(config).unwrap()
+    };
+    let (one, two) = (pool(20), pool(2));
+    let (stream, other) = (bench.stream(), bench.stream());
+    let [kept] = fill(&two, &other, [2]);
+    free(kept, &other);
+    let [left, between, right] = [4, 1, 3].map(|pages| {
+        let block = one.allocate_raw(pages * PAGE, PAGE, &stream);
+        block.unwrap()
+    });
+    let held = hold(&stream);
+    free(left, &stream);
+    free(right, &stream);
+    std::thread::scope(|scope| {
+        let (one, stream) = (&one, &stream);
+        let request = scope.spawn(move || {
+            let block = one.allocate_raw(5 * PAGE, PAGE, stream).unwrap();
+            free(block, stream);
+        });
+        while one.usage().unwrap().host_waits == 0 && !request.is_finished() {
+            std::thread::yield_now();
+        }
+        drop(held);
+        request.join().unwrap();
+    });
+    assert_eq!(two.mapped(), 2 * PAGE);
+    free(between, &stream);
+    drop((one, two, shared, stream, other));
     bench.finish();
 }
