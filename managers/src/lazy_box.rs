@@ -1,6 +1,5 @@
 //! `LazyBox`: a box that the first who needs it makes, in one word.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 
@@ -83,11 +82,5 @@ impl<T> Drop for LazyBox<T> {
     fn drop(&mut self) {
         // SAFETY: this is the only reference.
         drop(unsafe { self.take() });
-    }
-}
-
-impl<T: fmt::Debug> fmt::Debug for LazyBox<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.get().fmt(f)
     }
 }

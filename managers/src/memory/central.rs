@@ -207,7 +207,7 @@ impl Central {
         let mut next: *const Header = batch.as_ptr();
         while let Some(piece) = NonNull::new(next.cast_mut()) {
             // SAFETY: whoever has the first piece of a batch has all of it.
-            next = unsafe { piece.as_ref() }.next();
+            next = unsafe { piece.as_ref().next() };
             self.put(piece, stamp);
         }
     }

@@ -127,9 +127,12 @@ impl Header {
         self.bytes.get()
     }
 
-    /// The next piece of a magazine's batch, where this one is in one.
-    pub(crate) fn next(&self) -> *const Self {
-        // SAFETY: the link is read by whoever has the piece; a lease is a pointer too.
+    /// The next piece of a magazine's batch.
+    ///
+    /// # Safety
+    /// The caller has the piece, which is in one.
+    pub(crate) unsafe fn next(&self) -> *const Self {
+        // SAFETY: nobody else touches the link.
         unsafe { (*self.link.get()).next }
     }
 

@@ -74,7 +74,7 @@ impl Pool {
     #[track_caller]
     pub(super) fn grow(&self, want: Want, place: impl FnOnce(&mut Central, Found)) -> Result<bool> {
         let mut mapper = self.mapper();
-        (mapper.full, mapper.patient) = (None, false);
+        mapper.begin();
         self.look_around()?;
         let mut found = self.try_others(want)?;
         if found.is_none() {
@@ -142,8 +142,7 @@ impl Pool {
     #[track_caller]
     fn search_all(&self, request: Request) -> Result<Result<Got, Nothing>> {
         let mut mapper = self.mapper();
-        (mapper.full, mapper.lacking) = (None, false);
-        (mapper.patient, mapper.soon) = (false, false);
+        mapper.begin();
         if let Some(got) = self.search(&mut mapper, request)? {
             return Ok(Ok(got));
         }
@@ -163,8 +162,8 @@ impl Pool {
                 let _ = other.give_up_idle();
             }
             mapper = self.mapper();
-            // What they had the driver has now.
-            (mapper.full, mapper.lacking) = (None, false);
+            // What they had the driver has now, and others may have searched meanwhile.
+            mapper.begin();
             if let Some(found) = self.find(&mut mapper, request.want, From::Idle)? {
                 return Ok(Ok(Got::Block(found)));
             }

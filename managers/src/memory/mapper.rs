@@ -46,6 +46,12 @@ impl Mapper {
         self.chunks.iter().filter_map(|chunk| chunk.hole)
     }
 
+    /// Begins a search, without what others have left of theirs.
+    pub(super) fn begin(&mut self) {
+        (self.full, self.lacking) = (None, false);
+        (self.patient, self.soon) = (false, false);
+    }
+
     /// Pages that are mapped nowhere.
     pub(super) fn cached(&self) -> u64 {
         self.cache.pages()

@@ -44,7 +44,7 @@ fn batch() -> Box<[Header]> {
 fn count(batch: NonNull<Header>) -> usize {
     // SAFETY: the pieces are there to the end of the run, and the batch is the caller's.
     std::iter::successors(Some(batch), |piece| {
-        NonNull::new(unsafe { piece.as_ref() }.next().cast_mut())
+        NonNull::new(unsafe { piece.as_ref().next() }.cast_mut())
     })
     .count()
 }

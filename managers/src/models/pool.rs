@@ -166,7 +166,7 @@ impl Kept {
                 self.use_memory(piece);
                 count += 1;
                 // SAFETY: the headers are here, and the batch is ours.
-                next = unsafe { piece.as_ref() }.next();
+                next = unsafe { piece.as_ref().next() };
             }
         });
         count
