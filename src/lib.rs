@@ -46,7 +46,9 @@ pub use cupola_sys as sys;
 #[cfg(feature = "test-utils")]
 pub use cupola_testing as testing;
 
+pub use cupola_derive::FacadeDeviceCopy as DeviceCopy;
 pub use cupola_managers::backend::{BackendRegistry, Requirements};
+pub use cupola_managers::buffer::element::DeviceCopy;
 pub use cupola_managers::buffer::{Buffer, PinnedBuffer};
 pub use cupola_managers::event::{Event, EventConfig};
 pub use cupola_managers::memory::{MemoryPool, PoolConfig};

@@ -7,6 +7,7 @@ mod common;
 mod child;
 mod copies;
 mod devices;
+mod elements;
 mod faults;
 mod kernels;
 mod memory;

@@ -2,7 +2,7 @@
 
 mod block;
 mod device;
-mod element;
+pub mod element;
 mod pinned;
 mod table;
 
@@ -12,8 +12,12 @@ use cupola_core::{Handle, tag};
 use cupola_sys::driver::CUdeviceptr;
 
 pub(crate) use block::{Block, Rest};
+#[cfg(feature = "derive")]
+#[doc(no_inline)]
+pub use cupola_derive::DeviceCopy;
 pub use device::{Buffer, DeviceSlice, DeviceSliceMut};
 pub use element::DeviceCopy;
+pub(crate) use element::{check, repair};
 pub use pinned::PinnedBuffer;
 pub(crate) use table::{BufferEntry, BufferTable};
 

@@ -103,10 +103,13 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     /// The elements. Waits for the last copy from or to this buffer.
     ///
     /// # Errors
-    /// What the driver returned: the contents are unspecified then.
+    /// What the driver returned: the contents are unspecified then. [`Error::Invalid`] when a
+    /// device has written bytes that are no value of `T` (see [`DeviceCopy`]).
     #[track_caller]
     pub fn as_slice(&self) -> Result<&[T]> {
         self.wait()?;
+        // SAFETY: `len` initialised elements, and no copy runs.
+        unsafe { super::check(self.start.as_ptr(), self.len) }?;
         // SAFETY: `len` initialised elements; no copy runs, and ordering one that writes
         // takes `&mut self`.
         Ok(unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) })
@@ -115,10 +118,13 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     /// The elements, for writing. Waits for the last copy from or to this buffer.
     ///
     /// # Errors
-    /// What the driver returned: the contents are unspecified then.
+    /// What the driver returned: the contents are unspecified then. [`Error::Invalid`] when a
+    /// device has written bytes that are no value of `T`; they are zeros from then on.
     #[track_caller]
     pub fn as_mut_slice(&mut self) -> Result<&mut [T]> {
         self.wait()?;
+        // SAFETY: `len` initialised elements, no copy runs, and `self` is borrowed mutably.
+        unsafe { super::repair(self.start.as_ptr(), self.len) }?;
         // SAFETY: as above, and `self` is borrowed mutably.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) })
     }

@@ -1,7 +1,9 @@
-//! Arguments of a launch: numbers and device memory, checked against what the kernel
-//! declares, without allocating.
+//! Arguments of a launch: plain values and device memory, whose sizes are checked against what
+//! the kernel declares, without allocating.
 
 use core::ffi::c_void;
+use core::fmt;
+use core::mem::MaybeUninit;
 
 use cupola_sys::driver::CUdeviceptr;
 
@@ -11,17 +13,33 @@ use crate::error::{ArgumentMismatch, Error, Result};
 use crate::module::Parameter;
 use crate::stream::Stream;
 
-/// Most arguments of a launch. Kernels with more take a struct, through
-/// [`launch_raw`](super::launch_raw).
+/// Most arguments of a launch. Kernels with more take a struct.
 pub const MAX_ARGUMENTS: usize = 32;
+
+/// Most bytes of all arguments of a launch, each rounded up to its alignment. Kernels that take
+/// more get them in device memory, or through [`launch_raw`](super::launch_raw).
+pub const MAX_ARGUMENT_BYTES: usize = 512;
+
+/// The most that a value may be aligned to.
+const ALIGN: usize = align_of::<Unit>();
+
+/// What values are kept in.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Unit([MaybeUninit<u8>; 16]);
 
 /// The arguments of one launch: their values and sizes, and the stream that device memory
 /// among them was made ready for.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LaunchArgs {
-    values: [u64; MAX_ARGUMENTS],
+    /// The values, one behind the other.
+    values: [Unit; MAX_ARGUMENT_BYTES / size_of::<Unit>()],
+    /// Where each begins, in bytes.
+    offsets: [u16; MAX_ARGUMENTS],
     sizes: [usize; MAX_ARGUMENTS],
     len: usize,
+    /// Bytes of `values` that are taken.
+    used: usize,
     stream: Option<StreamId>,
 }
 
@@ -42,14 +60,24 @@ impl Default for LaunchArgs {
     }
 }
 
+impl fmt::Debug for LaunchArgs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LaunchArgs")
+            .field("sizes", &self.sizes())
+            .finish_non_exhaustive()
+    }
+}
+
 impl LaunchArgs {
     /// No arguments.
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            values: [0; MAX_ARGUMENTS],
+            values: [Unit([MaybeUninit::uninit(); 16]); MAX_ARGUMENT_BYTES / size_of::<Unit>()],
+            offsets: [0; MAX_ARGUMENTS],
             sizes: [0; MAX_ARGUMENTS],
             len: 0,
+            used: 0,
             stream: None,
         }
     }
@@ -94,34 +122,50 @@ impl LaunchArgs {
         &self.sizes[..self.len]
     }
 
-    /// Adds a number of up to eight bytes.
+    /// Adds a value: a number, an array, a struct.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when there are [`MAX_ARGUMENTS`] already, or when it has more than
-    /// eight bytes.
+    /// [`Error::Invalid`] when there are [`MAX_ARGUMENTS`] already, when there would be more than
+    /// [`MAX_ARGUMENT_BYTES`], or when the value is aligned to more than 16 bytes.
     pub fn push<T: DeviceCopy>(&mut self, value: T) -> Result<()> {
-        if size_of::<T>() > size_of::<u64>() {
-            return Err(Error::invalid(
-                "argument",
-                "it has more than 8 bytes: pass it in memory",
-            ));
-        }
-        let Some(slot) = self.values.get_mut(self.len) else {
+        let (size, align) = (size_of::<T>(), align_of::<T>());
+        if self.len == MAX_ARGUMENTS {
             let problem = format!("a launch takes at most {MAX_ARGUMENTS}");
             return Err(Error::invalid("arguments", problem));
+        }
+        if align > ALIGN {
+            let problem = format!("aligned to {align} bytes; a launch takes up to {ALIGN}");
+            return Err(Error::invalid("argument", problem));
+        }
+        let start = self.used.next_multiple_of(align);
+        if start + size > MAX_ARGUMENT_BYTES {
+            let problem = format!(
+                "{} bytes; a launch takes at most {MAX_ARGUMENT_BYTES}: pass the value in device \
+                 memory",
+                start + size
+            );
+            return Err(Error::invalid("arguments", problem));
+        }
+        // SAFETY: `size` bytes from `start` lie in `values`, aligned for `T`: `start` is a multiple
+        // of its alignment, which that of `values` is a multiple of.
+        unsafe {
+            let values = self.values.as_mut_ptr().cast::<u8>();
+            values.add(start).cast::<T>().write(value);
         };
-        // SAFETY: at most eight bytes, without padding, into a slot of eight bytes.
-        unsafe { core::ptr::from_mut(slot).cast::<T>().write_unaligned(value) };
-        self.sizes[self.len] = size_of::<T>();
+        // At most `MAX_ARGUMENT_BYTES`, so it fits.
+        self.offsets[self.len] = start as u16;
+        self.sizes[self.len] = size;
+        self.used = start + size;
         self.len += 1;
         Ok(())
     }
 
     /// The address of each argument.
     pub(super) fn pointers(&mut self) -> [*mut c_void; MAX_ARGUMENTS] {
-        let base = self.values.as_mut_ptr();
-        // `wrapping_add` stays in the array: the index is below its length.
-        core::array::from_fn(|index| base.wrapping_add(index).cast())
+        let base = self.values.as_mut_ptr().cast::<u8>();
+        // `wrapping_add` stays in the array: offsets are below its length.
+        self.offsets
+            .map(|offset| base.wrapping_add(usize::from(offset)).cast())
     }
 }
 
@@ -145,7 +189,15 @@ pub(super) fn compare(sizes: &[usize], declared: &[Parameter]) -> Result<(), Arg
     Ok(())
 }
 
-/// What can be an argument of a kernel: a number, a reference to a [`Buffer`], a view.
+/// What can be an argument of a kernel: a number, an array or a struct by value, a reference to a
+/// [`Buffer`], a view.
+///
+/// `#[derive(DeviceCopy)]` implements it for a struct; by hand it is one line:
+/// `arguments.push(self)`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a kernel",
+    note = "pass a number, a `&Buffer`, a view, or a struct with `#[derive(DeviceCopy)]`"
+)]
 pub trait KernelArg {
     /// Adds the argument for a launch on `stream`.
     ///
@@ -167,7 +219,16 @@ macro_rules! numbers {
     )*};
 }
 
-numbers! { u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 }
+numbers! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 bool }
+
+#[cfg(feature = "half")]
+numbers! { half::f16 half::bf16 }
+
+impl<T: DeviceCopy, const N: usize> KernelArg for [T; N] {
+    fn push(self, arguments: &mut LaunchArgs, _: &Stream) -> Result<()> {
+        arguments.push(self)
+    }
+}
 
 impl<T: DeviceCopy> KernelArg for DeviceSlice<'_, T> {
     fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()> {
@@ -273,12 +334,53 @@ mod tests {
     #[test]
     fn too_many_or_too_large_arguments_are_refused() {
         let mut arguments = LaunchArgs::new();
-        assert!(arguments.push([0u64; 2]).is_err());
+        assert!(arguments.push([0u64; 65]).is_err());
         for index in 0..MAX_ARGUMENTS {
             arguments.push(index).unwrap();
         }
         assert!(arguments.push(0u8).is_err());
         assert_eq!(arguments.len(), MAX_ARGUMENTS);
+
+        let mut arguments = LaunchArgs::new();
+        arguments.push([1u8; MAX_ARGUMENT_BYTES - 1]).unwrap();
+        // Rounded up to its alignment it begins past the end.
+        assert!(arguments.push(0u16).is_err());
+        arguments.push(2u8).unwrap();
+        assert!(arguments.push(3u8).is_err());
+        assert_eq!(arguments.sizes(), [MAX_ARGUMENT_BYTES - 1, 1]);
+
+        #[derive(Clone, Copy)]
+        #[repr(align(32))]
+        struct Wide(#[expect(dead_code)] [u8; 32]);
+        // SAFETY: 32 bytes of 32, all numbers.
+        unsafe impl DeviceCopy for Wide {}
+        assert!(LaunchArgs::new().push(Wide([0; 32])).is_err());
+    }
+
+    // Without it structs and arrays could be cut, or be written where the driver does not read.
+    #[test]
+    fn values_of_any_size_are_aligned_and_whole() {
+        let mut arguments = LaunchArgs::new();
+        arguments.push(true).unwrap();
+        arguments.push([1.0f32, 2.0, 3.0]).unwrap();
+        arguments.push(u128::MAX - 5).unwrap();
+        arguments.push(7u8).unwrap();
+        arguments.push([9u64; 3]).unwrap();
+        assert_eq!(arguments.sizes(), [1, 12, 16, 1, 24]);
+        let mut moved = arguments.clone();
+        let pointers = moved.pointers();
+        // SAFETY: each is the address of a value of that type in `moved`; `read` asserts that it
+        // is aligned in builds with debug assertions.
+        let read = unsafe {
+            (
+                pointers[0].cast::<bool>().read(),
+                pointers[1].cast::<[f32; 3]>().read(),
+                pointers[2].cast::<u128>().read(),
+                pointers[3].cast::<u8>().read(),
+                pointers[4].cast::<[u64; 3]>().read(),
+            )
+        };
+        assert_eq!(read, (true, [1.0, 2.0, 3.0], u128::MAX - 5, 7, [9; 3]));
     }
 
     // Without it a kernel could be launched with arguments of the wrong size.

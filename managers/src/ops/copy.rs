@@ -3,7 +3,7 @@
 
 use cupola_sys::driver::{CUdeviceptr, id};
 
-use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedBuffer};
+use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedBuffer, repair};
 use crate::error::{Error, Result, Site};
 use crate::stream::Stream;
 use crate::submit;
@@ -157,8 +157,9 @@ pub fn write<'d, T: DeviceCopy>(
 /// done. The lengths are equal.
 ///
 /// # Errors
-/// [`Error::Invalid`] when the lengths differ; what the driver returned, and then the
-/// contents of the slice are unspecified.
+/// [`Error::Invalid`] when the lengths differ, and when the device has written bytes that are no
+/// value of `T` (see [`DeviceCopy`]): these elements are zeros then. What the driver returned, and
+/// then the contents of the slice are unspecified.
 ///
 /// # Aborts
 /// When the driver refuses to wait for the copy three times over although the context is not
@@ -176,7 +177,11 @@ pub fn read<'d, T: DeviceCopy>(
     let bytes = size_of_val(to);
     // SAFETY: the slice is borrowed mutably until the copy is done, see `finish`.
     let copied = unsafe { download_raw(from.as_raw(), to.as_mut_ptr().cast(), bytes, stream) };
-    finish(copied, bytes, stream)
+    let copied = finish(copied, bytes, stream);
+    // Also after a failure: part of the elements may have been written.
+    // SAFETY: the slice's elements, which were initialised before; `finish` waited for the copy.
+    let valid = unsafe { repair(to.as_mut_ptr(), to.len()) };
+    copied.and(valid)
 }
 
 /// Waits for a copy from or to memory that is only borrowed. Returning while the copy may

@@ -17,7 +17,7 @@ mod launch;
 mod order;
 mod set;
 
-pub use args::{KernelArg, KernelArgs, LaunchArgs, MAX_ARGUMENTS};
+pub use args::{KernelArg, KernelArgs, LaunchArgs, MAX_ARGUMENT_BYTES, MAX_ARGUMENTS};
 pub use copy::{copy, copy_to_device, copy_to_host, read, write};
 pub use health::{StreamHealth, health};
 pub use host::host_function;
