@@ -78,7 +78,7 @@ fn the_first_cause_is_what_every_later_call_returns() {
         context.buffers().pinned::<u8>(1).map(drop).unwrap_err(),
         pool.allocate::<u8>(1, &stream).map(drop).unwrap_err(),
         pipeline
-            .run::<Error>(|_| Ok(Some(1)), |_| Ok(()), |_, _| Ok(()))
+            .run::<Error>(|_| Ok(Some(1)), |_| Ok(0), |_| Ok(()))
             .unwrap_err(),
     ];
     for error in later {
@@ -173,10 +173,10 @@ fn a_fault_in_a_pipeline_ends_its_run() {
                 if step.index == 10 {
                     write_nowhere(&context, step.stream)?;
                 }
-                ops::copy(step.input, step.output, step.stream)
+                ops::copy(step.input, step.output, step.stream).map(|()| 100)
             },
-            |index, _| {
-                assert!(index < 10);
+            |item| {
+                assert!(item.index < 10);
                 seen += 1;
                 Ok(())
             },

@@ -140,6 +140,12 @@ impl<const N: usize> Turns<N> {
         (turn.0 % N as u64) as usize
     }
 
+    /// The buffer that the next turn will use, below `N`.
+    #[must_use]
+    pub fn next_buffer(&self) -> usize {
+        self.buffer(Turn(self.entered[0]))
+    }
+
     /// The oldest turn in `stage`: the only one there that can advance. `None` for an
     /// empty stage and for [`Stage::Free`].
     #[must_use]

@@ -204,7 +204,7 @@ fn every_operation_names_its_caller() {
     let mut pipeline = Pipeline::<u32, u32>::new(context, &pool, config).unwrap();
     let mut run = move |left: &mut u32| {
         *left = 1;
-        pipeline.run::<Error>(|input| { *left += 1; Ok((*left == 2).then_some(input.len())) }, |step| ops::copy(step.input, step.output, step.stream), |_, _| Ok(())).map(drop)
+        pipeline.run::<Error>(|input| { *left += 1; Ok((*left == 2).then_some(input.len())) }, |step| ops::copy(step.input, step.output, step.stream).map(|()| 8), |_| Ok(())).map(drop)
     };
     b.arm(id::cuMemcpyHtoDAsync_v2);
     let error = run(&mut 0).unwrap_err();

@@ -55,8 +55,11 @@ fn calls(items: u64, measured: bool) -> BTreeMap<SymbolId, u64> {
                 left -= u64::from(more);
                 Ok(more.then_some(input.len()))
             },
-            |step| ops::copy(step.input, step.output, step.stream),
-            |_, _| Ok(()),
+            |step| {
+                let len = step.input.len();
+                ops::copy(step.input, step.output, step.stream).map(|()| len)
+            },
+            |_| Ok(()),
         )
         .unwrap();
     assert_eq!(report.items, items);

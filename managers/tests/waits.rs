@@ -78,9 +78,9 @@ fn a_pipeline_that_cannot_wait_is_of_no_use_and_keeps_its_memory() {
             |input| Ok(Some(input.len())),
             |step| match step.index {
                 2 => Err(Error::Full { kind: "test" }),
-                _ => ops::copy(step.input, step.output, step.stream),
+                _ => ops::copy(step.input, step.output, step.stream).map(|()| 100),
             },
-            |_, _| Ok(()),
+            |_| Ok(()),
         )
     };
     assert_eq!(run(), Err(Error::Full { kind: "test" }));

@@ -3,12 +3,12 @@
 use cupola_kernels::{geometry, reference};
 use cupola_managers::module::Function;
 use cupola_managers::ops::{self, LaunchConfig};
-use cupola_managers::pipeline::{Pipeline, PipelineConfig, Report, Step};
+use cupola_managers::pipeline::{Item, Pipeline, PipelineConfig, Report, Step};
 use cupola_managers::{DeviceCopy, Error};
 
 use crate::common::{Bench, noise};
 
-fn put<I: DeviceCopy>(kernel: &Function, step: Step<'_, I, u32>) -> Result<(), Error> {
+fn put<I: DeviceCopy>(kernel: &Function, step: Step<'_, I, u32>) -> Result<usize, Error> {
     let len = step.input.bytes();
     let Step {
         stream,
@@ -20,7 +20,8 @@ fn put<I: DeviceCopy>(kernel: &Function, step: Step<'_, I, u32>) -> Result<(), E
     let grid = geometry::crc32(len, 8);
     let grid = LaunchConfig::linear(grid.blocks, grid.threads);
     // SAFETY: the kernel reads the input's bytes and adds to one word of output.
-    unsafe { ops::launch(kernel, grid, (input, len, output), stream) }
+    unsafe { ops::launch(kernel, grid, (input, len, output), stream) }?;
+    Ok(1)
 }
 
 /// Sends items of noise through a pipeline that computes their CRC, and compares.
@@ -48,9 +49,11 @@ fn check<const SLOTS: usize>(bench: &Bench, items: u64) {
                     Ok(Some(data.len()))
                 },
                 |step| put(&kernel, step),
-                |index, output| {
+                |found| {
+                    let (index, sent) = (found.index, item(found.index));
                     assert_eq!(index, seen, "round {round}: in order, none lost");
-                    assert_eq!(output, [reference::crc32(&item(index))], "item {index}");
+                    assert_eq!(found.input_len, sent.len(), "item {index}");
+                    assert_eq!(found.output, [reference::crc32(&sent)], "item {index}");
                     seen += 1;
                     Ok(())
                 },
@@ -82,6 +85,7 @@ enum Fail {
     Fill,
     TooLong,
     Step,
+    TooMuch,
     Sink,
 }
 
@@ -111,9 +115,14 @@ fn an_error_ends_a_run_and_the_next_one_works() {
                 if hit(Fail::Step, step.index) {
                     return Err(error());
                 }
-                ops::copy(step.input, step.output, step.stream)
+                ops::copy(step.input, step.output, step.stream)?;
+                Ok(if hit(Fail::TooMuch, step.index) {
+                    101
+                } else {
+                    100
+                })
             },
-            |index, output| {
+            |Item { index, output, .. }| {
                 if hit(Fail::Sink, index) {
                     return Err(error());
                 }
@@ -124,7 +133,13 @@ fn an_error_ends_a_run_and_the_next_one_works() {
         );
         (result, seen)
     };
-    for place in [Fail::Fill, Fail::TooLong, Fail::Step, Fail::Sink] {
+    for place in [
+        Fail::Fill,
+        Fail::TooLong,
+        Fail::Step,
+        Fail::TooMuch,
+        Fail::Sink,
+    ] {
         for index in [0, 1, 5, 9] {
             let (result, seen) = run(Some((place, index)));
             let never = place == Fail::TooLong && index == 0;
@@ -134,6 +149,174 @@ fn an_error_ends_a_run_and_the_next_one_works() {
             assert_eq!((result.unwrap().items, seen), (10, 10));
         }
     }
+    drop(pipeline);
+    bench.finish();
+}
+
+// Without it a sink could be given what an earlier, longer item left in its slot, or not be told
+// how long its item is.
+#[test]
+fn a_sink_sees_its_item_and_nothing_of_those_before() {
+    let bench = Bench::open();
+    let config = PipelineConfig::new(100, 100);
+    let mut pipeline = Pipeline::<u32, u32>::new(&bench.context, &bench.pool, config).unwrap();
+    let lengths = [100, 100, 100, 7, 0, 100, 1, 99];
+    let (mut filled, mut seen) = (0, 0);
+    pipeline
+        .run::<Error>(
+            |input| {
+                let Some(&len) = lengths.get(filled) else {
+                    return Ok(None);
+                };
+                input[..len].fill(filled as u32);
+                filled += 1;
+                Ok(Some(len))
+            },
+            |step| {
+                // The first half of it, rounded up.
+                let len = step.input.len().div_ceil(2);
+                ops::copy(
+                    step.input.slice(..len)?,
+                    step.output.slice(..len)?,
+                    step.stream,
+                )?;
+                Ok(len)
+            },
+            |item| {
+                let len = lengths[seen];
+                assert_eq!((item.index, item.input_len), (seen as u64, len));
+                assert_eq!(item.output, vec![seen as u32; len.div_ceil(2)]);
+                seen += 1;
+                Ok(())
+            },
+        )
+        .unwrap();
+    assert_eq!(seen, lengths.len());
+    drop(pipeline);
+    bench.finish();
+}
+
+// Without it threads that fill could write into a slot that is being read, items be lost, repeated
+// or out of order, or a run not end with its threads.
+#[test]
+fn threads_fill_pinned_slots_and_items_come_in_order() {
+    const ITEMS: u64 = 200;
+    let bench = Bench::open();
+    let kernel = bench.kernel("cupola_crc32");
+    let most = 4_000;
+    let mut pipeline =
+        Pipeline::<u8, u32>::with_slots(&bench.context, &bench.pool, PipelineConfig::new(most, 1))
+            .unwrap();
+    let item = |index: u64| noise(index + 1, (index as usize * 7919) % (most + 1));
+    let left_out = |index: u64| index % 17 == 5;
+    for producers in [1, 4] {
+        let expected: Vec<u64> = (0..ITEMS).filter(|&index| !left_out(index)).collect();
+        let mut seen = Vec::new();
+        let report = std::thread::scope(|threads| {
+            let (producer, consumer) = pipeline.producers();
+            for _ in 0..producers {
+                let producer = producer.clone();
+                threads.spawn(move || {
+                    while let Some(mut slot) = producer.slot() {
+                        let index = slot.index();
+                        if index >= ITEMS {
+                            return;
+                        }
+                        if left_out(index) {
+                            continue;
+                        }
+                        let data = item(index);
+                        slot[..data.len()].copy_from_slice(&data);
+                        slot.submit(data.len()).unwrap();
+                    }
+                });
+            }
+            drop(producer);
+            consumer.run::<Error>(
+                |step| put(&kernel, step),
+                |found| {
+                    let sent = item(found.index);
+                    assert_eq!(found.input_len, sent.len(), "item {}", found.index);
+                    assert_eq!(
+                        found.output,
+                        [reference::crc32(&sent)],
+                        "item {}",
+                        found.index
+                    );
+                    seen.push(found.index);
+                    Ok(())
+                },
+            )
+        })
+        .unwrap();
+        assert_eq!(
+            seen, expected,
+            "in order, none lost, with {producers} producers"
+        );
+        assert_eq!(report.items, expected.len() as u64);
+    }
+    drop((pipeline, kernel));
+    bench.finish();
+}
+
+// Without it an error could leave threads waiting for a slot for ever, or the next run take an
+// item of this one.
+#[test]
+fn an_error_ends_a_run_for_its_producers() {
+    let bench = Bench::open();
+    let config = PipelineConfig::new(100, 100);
+    let mut pipeline = Pipeline::<u32, u32>::new(&bench.context, &bench.pool, config).unwrap();
+    let mut run = |fail: Option<u64>, items: u64| {
+        std::thread::scope(|threads| {
+            let (producer, consumer) = pipeline.producers();
+            for _ in 0..2 {
+                let producer = producer.clone();
+                threads.spawn(move || {
+                    while let Some(mut slot) = producer.slot() {
+                        let index = slot.index();
+                        if index >= items {
+                            return;
+                        }
+                        slot.fill(index as u32);
+                        assert!(slot.submit(100).is_ok());
+                    }
+                });
+            }
+            drop(producer);
+            consumer.run::<Error>(
+                |step| {
+                    if fail == Some(step.index) {
+                        return Err(Error::Full { kind: "test" });
+                    }
+                    ops::copy(step.input, step.output, step.stream).map(|()| 100)
+                },
+                |item| {
+                    assert_eq!(item.output, [item.index as u32; 100]);
+                    Ok(())
+                },
+            )
+        })
+    };
+    for index in [0, 1, 7] {
+        // Without an end of their own: the threads are told.
+        let failed = run(Some(index), u64::MAX);
+        assert_eq!(failed.unwrap_err(), Error::Full { kind: "test" });
+        assert_eq!(run(None, 10).unwrap().items, 10);
+    }
+    // A consumer that never runs, and a slot that is filled too far.
+    let (producer, consumer) = pipeline.producers();
+    drop(consumer);
+    assert!(producer.slot().is_none());
+    drop(producer);
+    std::thread::scope(|threads| {
+        let (producer, consumer) = pipeline.producers();
+        threads.spawn(move || {
+            let slot = producer.slot().unwrap();
+            assert!(slot.submit(101).is_err());
+        });
+        let report = consumer.run::<Error>(|_| Ok(0), |_| Ok(())).unwrap();
+        assert_eq!(report.items, 0);
+    });
     drop(pipeline);
     bench.finish();
 }
@@ -163,9 +346,9 @@ fn overlap<const SLOTS: usize>(
                 for _ in 0..4 {
                     ops::copy(input, output.reborrow(), stream)?;
                 }
-                Ok(())
+                Ok(bytes)
             },
-            |_, _| Ok(()),
+            |_| Ok(()),
         )
         .unwrap();
     report.overlap.expect("a measured run has times")

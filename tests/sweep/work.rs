@@ -93,9 +93,9 @@ fn orders(context: &Context, info: &DeviceInfo) -> Result<(), Error> {
             filled += 1;
             Ok((filled <= 4).then_some(64))
         },
-        |step| ops::copy(step.input, step.output, step.stream),
-        |_, output| {
-            assert_eq!(output, [seen; 64]);
+        |step| ops::copy(step.input, step.output, step.stream).map(|()| 64),
+        |item| {
+            assert_eq!(item.output, [seen; 64]);
             seen += 1;
             Ok(())
         },

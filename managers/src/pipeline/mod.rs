@@ -7,13 +7,16 @@
 //! the oldest. That wait is the back-pressure.
 
 mod clock;
+pub(crate) mod feed;
+mod producer;
 mod report;
 mod slot;
 
 use std::fmt;
 
-use cupola_core::{Stage, Turns};
+use cupola_core::{Stage, Turn, Turns};
 
+pub use producer::{Consumer, InputSlot, Producer};
 pub use report::{OverlapReport, Report, StageTimes};
 
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut};
@@ -24,6 +27,7 @@ use crate::ops;
 use crate::stream::{Stream, StreamConfig};
 use crate::submit;
 use clock::Clock;
+use producer::Inputs;
 use slot::Slot;
 
 /// Sizes and mode of a pipeline.
@@ -31,7 +35,7 @@ use slot::Slot;
 pub struct PipelineConfig {
     /// Most elements of an item's input.
     pub input_len: usize,
-    /// Elements of an item's output.
+    /// Most elements of an item's output.
     pub output_len: usize,
     /// Whether the device times of each stage are taken. Costs six timing events an item and
     /// memory that grows with the items of a run: for measurements, not for production.
@@ -39,7 +43,7 @@ pub struct PipelineConfig {
 }
 
 impl PipelineConfig {
-    /// Items of up to `input_len` elements that become `output_len` elements.
+    /// Items of up to `input_len` elements that become up to `output_len` elements.
     #[must_use]
     pub const fn new(input_len: usize, output_len: usize) -> Self {
         Self {
@@ -69,8 +73,19 @@ pub struct Step<'s, I: DeviceCopy, O: DeviceCopy> {
     /// The item's input, as long as it was filled.
     pub input: DeviceSlice<'s, I>,
     /// Where the item's output goes. Its contents are those of an earlier item, or
-    /// unspecified.
+    /// unspecified; the sink is given what the step says that it has written.
     pub output: DeviceSliceMut<'s, O>,
+}
+
+/// One item that has arrived: what a sink is given.
+#[derive(Debug)]
+pub struct Item<'s, O> {
+    /// The number of the item in its run, from 0.
+    pub index: u64,
+    /// Elements that its input was filled with.
+    pub input_len: usize,
+    /// Its output: as many elements as the step said.
+    pub output: &'s [O],
 }
 
 /// Overlaps upload, computation and download, in order, with `SLOTS` items in flight.
@@ -155,20 +170,22 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     /// Runs items through the pipeline until `fill` has no more.
     ///
     /// For each item, in order: `fill` writes its input and says how many elements that
-    /// are, or `None` at the end; `step` puts its kernels on [`Step::stream`]; `sink` is
-    /// given its number and its output, when that has arrived. All three run on the calling
-    /// thread. The output of an item is complete when `sink` is given it.
+    /// are, or `None` at the end; `step` puts its kernels on [`Step::stream`] and says how many
+    /// elements of [`Step::output`] they write, from the first on; `sink` is given these elements
+    /// when they have arrived, and nothing else. All three run on the calling thread;
+    /// [`producers`](Self::producers) fills on others.
     ///
     /// # Errors
-    /// The first error of the device or of a closure. Everything in flight is waited for
+    /// The first error of the device or of a closure; [`Error::Invalid`] when more elements are
+    /// filled or written than there is room for. Everything in flight is waited for
     /// then, and no more outputs are delivered; the pipeline can be used again, unless the
     /// context is lost.
     #[track_caller]
     pub fn run<E: From<Error>>(
         &mut self,
         mut fill: impl FnMut(&mut [I]) -> Result<Option<usize>, E>,
-        mut step: impl FnMut(Step<'_, I, O>) -> Result<(), E>,
-        mut sink: impl FnMut(u64, &[O]) -> Result<(), E>,
+        mut step: impl FnMut(Step<'_, I, O>) -> Result<usize, E>,
+        mut sink: impl FnMut(Item<'_, O>) -> Result<(), E>,
     ) -> Result<Report, E> {
         self.drain()?;
         let run = self.run_items(&mut fill, &mut step, &mut sink);
@@ -179,17 +196,52 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
         Ok(report)
     }
 
+    /// Splits the pipeline for a run whose inputs are filled by other threads, each in pinned
+    /// memory: nothing is copied on the host.
+    ///
+    /// ```no_run
+    /// # use cupola_managers::{Error, pipeline::Pipeline};
+    /// # fn read_chunk(_: u64, _: &mut [u8]) -> usize { 0 }
+    /// # fn f(mut pipeline: Pipeline<u8, u8>) -> Result<(), Error> {
+    /// std::thread::scope(|threads| {
+    ///     let (producer, consumer) = pipeline.producers();
+    ///     for _ in 0..4 {
+    ///         let producer = producer.clone();
+    ///         threads.spawn(move || -> Result<(), Error> {
+    ///             while let Some(mut slot) = producer.slot() {
+    ///                 match read_chunk(slot.index(), &mut slot) {
+    ///                     0 => break,
+    ///                     len => slot.submit(len)?,
+    ///                 }
+    ///             }
+    ///             Ok(())
+    ///         });
+    ///     }
+    ///     drop(producer); // the run ends when the threads' clones are gone
+    ///     consumer.run(
+    ///         |step| {
+    ///             let len = step.input.len();
+    ///             cupola_managers::ops::copy(step.input, step.output.slice(..len)?, step.stream)?;
+    ///             Ok(len)
+    ///         },
+    ///         |item| { println!("{}: {} bytes", item.index, item.output.len()); Ok::<_, Error>(()) },
+    ///     )
+    /// })?;
+    /// # Ok(()) }
+    /// ```
+    pub fn producers(&mut self) -> (Producer<'_, I>, Consumer<'_, I, O, SLOTS>) {
+        Consumer::new(self)
+    }
+
     #[track_caller]
     fn run_items<E: From<Error>>(
         &mut self,
         fill: &mut impl FnMut(&mut [I]) -> Result<Option<usize>, E>,
-        step: &mut impl FnMut(Step<'_, I, O>) -> Result<(), E>,
-        sink: &mut impl FnMut(u64, &[O]) -> Result<(), E>,
+        step: &mut impl FnMut(Step<'_, I, O>) -> Result<usize, E>,
+        sink: &mut impl FnMut(Item<'_, O>) -> Result<(), E>,
     ) -> Result<Report, E> {
         let mut report = Report::default();
-        if let Some(clock) = &mut self.clock {
-            clock.start(&self.lanes.upload)?;
-        }
+        self.start_clock()?;
         loop {
             let Some(turn) = self.turns.begin() else {
                 report.full_waits += 1;
@@ -201,14 +253,56 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
             let Some(len) = fill(unsafe { slot.input_mut() })? else {
                 break;
             };
-            slot.upload(report.items, len, &self.lanes)?;
-            let _ = self.turns.advance(turn);
-            step(slot.begin_step(&self.lanes)?)?;
-            let _ = self.turns.advance(turn);
-            slot.download(&self.lanes)?;
+            self.put(turn, report.items, Some(len), step)?;
             report.items += 1;
         }
-        while self.turns.oldest(Stage::Downloading).is_some() {
+        self.finish(report, sink)
+    }
+
+    #[track_caller]
+    fn start_clock(&mut self) -> Result<()> {
+        match &mut self.clock {
+            Some(clock) => clock.start(&self.lanes.upload),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts all stages of one item on their streams; without a length there is no item in the slot.
+    #[track_caller]
+    fn put<E: From<Error>>(
+        &mut self,
+        turn: Turn,
+        index: u64,
+        len: Option<usize>,
+        step: &mut impl FnMut(Step<'_, I, O>) -> Result<usize, E>,
+    ) -> Result<(), E> {
+        let slot = &mut self.slots[self.turns.buffer(turn)];
+        if let Some(len) = len {
+            slot.upload(index, len, &self.lanes)?;
+        } else {
+            slot.skip();
+        }
+        let _ = self.turns.advance(turn);
+        if len.is_some() {
+            let written = step(slot.begin_step(&self.lanes)?)?;
+            slot.download(written, &self.lanes)?;
+        }
+        let _ = self.turns.advance(turn);
+        Ok(())
+    }
+
+    fn is_downloading(&self) -> bool {
+        self.turns.oldest(Stage::Downloading).is_some()
+    }
+
+    /// Delivers what is in flight, and completes the report.
+    #[track_caller]
+    fn finish<E: From<Error>>(
+        &mut self,
+        mut report: Report,
+        sink: &mut impl FnMut(Item<'_, O>) -> Result<(), E>,
+    ) -> Result<Report, E> {
+        while self.is_downloading() {
             self.deliver(sink)?;
         }
         report.overlap = self.clock.as_mut().and_then(Clock::finish);
@@ -219,20 +313,30 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     #[track_caller]
     fn deliver<E: From<Error>>(
         &mut self,
-        sink: &mut impl FnMut(u64, &[O]) -> Result<(), E>,
+        sink: &mut impl FnMut(Item<'_, O>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(turn) = self.turns.oldest(Stage::Downloading) else {
             return Ok(());
         };
         let slot = &self.slots[self.turns.buffer(turn)];
-        slot.wait()?;
-        if let Some(clock) = &mut self.clock {
-            clock.take(slot.marks())?;
+        if slot.has_item() {
+            slot.wait()?;
+            if let Some(clock) = &mut self.clock {
+                clock.take(slot.marks())?;
+            }
+            // SAFETY: the download has completed, and the next one needs this turn to end.
+            sink(unsafe { slot.item()? })?;
         }
-        // SAFETY: the download has completed, and the next one needs this turn to end.
-        sink(slot.index(), unsafe { slot.output() })?;
         let _ = self.turns.advance(turn);
         Ok(())
+    }
+
+    /// The pinned inputs, in the order in which turns use them; nothing is in flight.
+    fn inputs(&self) -> Inputs<I> {
+        let first = self.turns.next_buffer();
+        let slots = self.slots.iter().cycle().skip(first).take(SLOTS);
+        let len = self.slots.first().map_or(0, Slot::input_len);
+        Inputs::new(slots.map(Slot::input_start).collect(), len)
     }
 
     /// Waits until nothing is in flight, and frees all slots.

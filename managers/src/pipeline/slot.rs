@@ -1,10 +1,12 @@
 //! `Slot`: the memory and the events of one item in flight.
 
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::clock::Marks;
-use super::{Lanes, PipelineConfig, Step};
-use crate::buffer::{Buffer, DeviceCopy, PinnedBuffer};
+use super::producer::too_long;
+use super::{Item, Lanes, PipelineConfig, Step};
+use crate::buffer::{self, Buffer, DeviceCopy, PinnedBuffer};
 use crate::context::{Context, ContextCore};
 use crate::error::{Error, Result};
 use crate::event::{self, EventConfig, LeasedEvent};
@@ -24,8 +26,11 @@ pub(super) struct Slot<I: DeviceCopy, O: DeviceCopy> {
     core: Arc<ContextCore>,
     /// Number of the item.
     index: u64,
-    /// Elements of its input.
+    /// Elements of its input, and of its output.
     len: usize,
+    written: usize,
+    /// Whether there is an item in the slot.
+    filled: bool,
 }
 
 impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
@@ -60,11 +65,27 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
             core: Arc::clone(core),
             index: 0,
             len: 0,
+            written: 0,
+            filled: false,
         })
     }
 
-    pub(super) fn index(&self) -> u64 {
-        self.index
+    pub(super) fn input_len(&self) -> usize {
+        self.host_input.len()
+    }
+
+    /// Where the pinned input begins; dangling if it has no elements.
+    pub(super) fn input_start(&self) -> NonNull<I> {
+        NonNull::new(self.host_input.as_ptr()).unwrap_or(NonNull::dangling())
+    }
+
+    /// Notes that there is no item in the slot.
+    pub(super) fn skip(&mut self) {
+        self.filled = false;
+    }
+
+    pub(super) fn has_item(&self) -> bool {
+        self.filled
     }
 
     pub(super) fn marks(&self) -> Option<&Marks> {
@@ -78,24 +99,36 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         unsafe { std::slice::from_raw_parts_mut(self.host_input.as_ptr(), self.host_input.len()) }
     }
 
+    /// The item that has arrived.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the kernels wrote bytes that are no values.
+    ///
     /// # Safety
-    /// No download to this slot runs, nor begins while the slice is there.
-    pub(super) unsafe fn output(&self) -> &[O] {
-        // SAFETY: pinned memory of this length, initialised; the caller's promise.
-        unsafe { std::slice::from_raw_parts(self.host_output.as_ptr(), self.host_output.len()) }
+    /// The slot has an item. No download to this slot runs, nor begins while the item is there.
+    #[track_caller]
+    pub(super) unsafe fn item(&self) -> Result<Item<'_, O>> {
+        let (start, len) = (self.host_output.as_ptr(), self.written);
+        // SAFETY: `download` saw to it that this many elements fit; they are initialised (zeros
+        // at first), and nothing writes them: the caller's promise.
+        let output = unsafe {
+            buffer::check(start, len)?;
+            std::slice::from_raw_parts(start, len)
+        };
+        Ok(Item {
+            index: self.index,
+            input_len: self.len,
+            output,
+        })
     }
 
     /// Puts the upload of `len` elements on its stream.
     #[track_caller]
     pub(super) fn upload(&mut self, index: u64, len: usize, lanes: &Lanes) -> Result<()> {
         if len > self.host_input.len() {
-            let problem = format!(
-                "{len} elements filled, there is room for {}",
-                self.host_input.len()
-            );
-            return Err(Error::invalid("pipeline input", problem));
+            return Err(too_long(len, self.host_input.len()));
         }
-        (self.index, self.len) = (index, len);
+        (self.index, self.len, self.filled) = (index, len, true);
         let (from, bytes) = (self.host_input.as_ptr().cast(), len * size_of::<I>());
         self.mark(|marks| &marks.upload.0, &lanes.upload)?;
         // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before
@@ -118,14 +151,20 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         })
     }
 
-    /// Puts the download on its stream, behind the computation.
+    /// Puts the download of the first `written` elements on its stream, behind the computation.
     #[track_caller]
-    pub(super) fn download(&mut self, lanes: &Lanes) -> Result<()> {
+    pub(super) fn download(&mut self, written: usize, lanes: &Lanes) -> Result<()> {
+        if written > self.host_output.len() {
+            let room = self.host_output.len();
+            let problem = format!("{written} elements written, there is room for {room}");
+            return Err(Error::invalid("pipeline output", problem));
+        }
+        self.written = written;
         self.mark(|marks| &marks.compute.1, &lanes.compute)?;
         submit::record(&self.computed, &lanes.compute)?;
         submit::wait(&lanes.download, &self.computed)?;
         let to = self.host_output.as_ptr().cast();
-        let bytes = self.host_output.len() * size_of::<O>();
+        let bytes = written * size_of::<O>();
         self.mark(|marks| &marks.download.0, &lanes.download)?;
         // SAFETY: as in `upload`.
         unsafe { ops::download_raw(self.output.as_raw(), to, bytes, &lanes.download) }?;

@@ -114,7 +114,7 @@ pub(super) struct StreamReport {
 }
 
 /// Puts the kernels of one chunk on the pipeline's compute stream.
-fn enqueue(kernels: &Kernels, step: Step<'_, u8, u64>) -> Result<(), Error> {
+fn enqueue(kernels: &Kernels, step: Step<'_, u8, u64>) -> Result<usize, Error> {
     let Step {
         stream,
         input,
@@ -129,7 +129,8 @@ fn enqueue(kernels: &Kernels, step: Step<'_, u8, u64>) -> Result<(), Error> {
         input,
         output.slice(256..)?.cast::<u32>()?.slice(..1)?,
         stream,
-    )
+    )?;
+    Ok(OUTPUT)
 }
 
 /// Streams `source` in chunks of `chunk` bytes.
@@ -170,8 +171,8 @@ pub(super) fn run(
             Ok((len > 0).then_some(len))
         },
         |step| Ok(enqueue(kernels, step)?),
-        |_, output| {
-            outputs.push(std::array::from_fn(|index| output[index]));
+        |item| {
+            outputs.push(std::array::from_fn(|index| item.output[index]));
             progress.at(outputs.len() as u64);
             Ok::<(), Failure>(())
         },
@@ -225,7 +226,7 @@ fn warm_up(
             Ok((len > 0).then_some(len))
         },
         |step| Ok(enqueue(kernels, step)?),
-        |_, _| Ok::<(), Failure>(()),
+        |_| Ok::<(), Failure>(()),
     )?;
     Ok(())
 }

@@ -1,0 +1,101 @@
+//! Threads that fill the slots of a pipeline.
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+
+use super::model;
+use crate::pipeline::feed::{Feed, Next};
+
+/// Two slots, filled by whatever thread has taken them.
+struct Slots {
+    feed: Feed,
+    contents: [UnsafeCell<u64>; 2],
+}
+
+// SAFETY: loom fails the model when two threads touch a slot without an order.
+unsafe impl Sync for Slots {}
+// SAFETY: as above.
+unsafe impl Send for Slots {}
+
+// Without it the pipeline could read an input that a thread still writes, lose or repeat an item,
+// take them out of order, or wait for ever for threads that are gone.
+#[test]
+fn items_come_whole_and_in_the_order_of_their_numbers() {
+    let outcomes = ["a slot was left out", "all slots were filled"];
+    model(&outcomes, |seen| {
+        let slots = Arc::new(Slots {
+            feed: Feed::new(2),
+            contents: [UnsafeCell::new(0), UnsafeCell::new(0)],
+        });
+        slots.feed.add_producer();
+        let producers = [0, 1].map(|thread| {
+            let slots = Arc::clone(&slots);
+            thread::spawn(move || {
+                if let Some(number) = slots.feed.take() {
+                    // SAFETY: the slot is this thread's, as loom checks.
+                    slots.contents[number as usize % 2].with_mut(|at| unsafe { *at = number + 10 });
+                    // The second thread leaves the second item out.
+                    let len = (thread == 0 || number == 0).then_some(1);
+                    slots.feed.give_back(number, len);
+                }
+                slots.feed.remove_producer();
+            })
+        });
+        slots.feed.offer();
+        slots.feed.offer();
+        let mut filled = 0;
+        let mut number = 0;
+        loop {
+            match slots.feed.wait_for(number) {
+                Next::Filled(len) => {
+                    assert_eq!(len, 1);
+                    // SAFETY: the slot came back, as loom checks.
+                    let found = slots.contents[number as usize % 2].with(|at| unsafe { *at });
+                    assert_eq!(found, number + 10);
+                    filled += 1;
+                }
+                Next::Skipped => assert_eq!(number, 1),
+                Next::Over => break,
+                Next::Pending => unreachable!("it was waited for"),
+            }
+            number += 1;
+        }
+        assert_eq!(number, 2, "each thread took one");
+        seen.note(if filled == 2 {
+            "all slots were filled"
+        } else {
+            "a slot was left out"
+        });
+        for producer in producers {
+            producer.join().unwrap();
+        }
+    });
+}
+
+// Without it a thread that waits for a slot could sleep for ever when a run ends with an error.
+#[test]
+fn the_end_of_a_run_wakes_threads_that_wait() {
+    let outcomes = ["it had a slot", "it had none"];
+    model(&outcomes, |seen| {
+        let feed = Arc::new(Feed::new(1));
+        let waiting = {
+            let feed = Arc::clone(&feed);
+            thread::spawn(move || {
+                let taken = feed.take();
+                if let Some(number) = taken {
+                    feed.give_back(number, None);
+                    assert_eq!(feed.take(), None);
+                }
+                taken.is_some()
+            })
+        };
+        feed.offer();
+        feed.end();
+        seen.note(if waiting.join().unwrap() {
+            "it had a slot"
+        } else {
+            "it had none"
+        });
+    });
+}
