@@ -29,10 +29,10 @@ pub use rotation::{
     BufferState, Buffered, ReadBuffer, Reading, Rotation, RotationCounts, WriteBuffer, Writing,
 };
 pub use slots::{
-    Bits, Chunk, ChunkSource, EnsureError, FixedSlots, FixedWords, Grown, HandleError, Held,
-    HeldSlot, Hot, InCell, InPlace, InWord, InsertError, Late, Layout, Lease, Ledger, LedgerLease,
-    Park, Payload, Policy, Release, Reuse, SlotCache, SlotPool, Slots, Spin, Vacancy, ValueOf,
-    WeakLease, With, WordPool,
+    Bits, Chunk, ChunkArray, ChunkSource, EnsureError, FixedSlots, FixedWords, Grown, HandleError,
+    Held, HeldSlot, Hot, InCell, InPlace, InWord, InsertError, Late, Layout, Lease, Ledger,
+    LedgerLease, Park, Payload, Policy, Release, Reuse, SlotCache, SlotPool, Slots, Spin, Vacancy,
+    ValueOf, WeakLease, With, WordPool,
 };
 pub use tlsf::Tlsf;
 pub use turns::{Stage, Turn, Turns, TurnsError};

@@ -28,6 +28,12 @@ impl Bitmap {
         }
     }
 
+    /// Has every slot free, of a group that no other thread can see.
+    pub(crate) fn reset(&self) {
+        self.taken.store(0, Ordering::Relaxed);
+        self.left.store(0, Ordering::Relaxed);
+    }
+
     /// Makes the caller owner of a free slot among `all`, the lowest: its place in the
     /// group.
     pub(crate) fn claim(&self, all: u64) -> Option<usize> {

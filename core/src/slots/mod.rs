@@ -3,6 +3,7 @@
 //! Both are one generic type over a layout that says where the groups of slots are, so
 //! that each claim is proved once.
 
+mod array;
 mod cache;
 mod claim;
 mod ensure;
@@ -27,6 +28,7 @@ mod word;
 use core::fmt;
 use core::marker::PhantomData;
 
+pub use array::ChunkArray;
 pub use cache::SlotCache;
 use claim::Begun;
 pub use error::{EnsureError, HandleError, InsertError};

@@ -186,8 +186,9 @@ impl State {
         Word(self.0.fetch_or(Word(0).closed().0, Ordering::AcqRel))
     }
 
-    /// The state of a slot that nobody else can see.
-    pub(crate) fn set(&mut self, word: Word) {
+    /// Sets the state of a slot that no other thread can see. (Not `&mut self`: the slot may
+    /// lie in memory that its source shares.)
+    pub(crate) fn set(&self, word: Word) {
         self.0.store(word.0, Ordering::Relaxed);
     }
 
