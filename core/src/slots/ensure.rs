@@ -119,6 +119,7 @@ where
 
 impl State {
     /// Finds out what to do about the life `generation`, and counts the caller in.
+    #[inline]
     fn ask(&self, generation: u64) -> Result<Role, HandleError> {
         // Acquire: sees the value, or all that earlier attempts did to the cell.
         let mut role = Role::Latecomer;
@@ -198,6 +199,7 @@ impl<T, G, P: Policy> Drop for Waiting<'_, T, G, P> {
 }
 
 /// What those who wait for this slot wait under.
+#[inline]
 fn key(state: &State) -> usize {
     core::ptr::from_ref(state).addr()
 }
