@@ -9,6 +9,7 @@ mod bundle;
 mod ci;
 mod corpus;
 mod inline;
+mod macros;
 mod mutants;
 mod no_std;
 mod ptx;
