@@ -7,6 +7,8 @@ mod api;
 mod bindgen;
 mod bundle;
 mod ci;
+#[cfg(test)]
+mod commit;
 mod corpus;
 mod inline;
 mod macros;
