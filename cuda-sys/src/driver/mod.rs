@@ -58,7 +58,6 @@ pub use source::{ProcAddress, scope};
 pub use types::*;
 
 /// The status type of this API.
-#[cfg(feature = "std")]
 type StatusCode = CUresult;
 
 /// Why a call of the driver did not succeed.

@@ -36,7 +36,6 @@ mod prototypes {
 pub use loader::Nvml;
 pub use types::*;
 
-#[cfg(feature = "std")]
 type StatusCode = nvmlReturn_t;
 
 /// Why a call of NVML did not succeed.
