@@ -13,6 +13,7 @@
 //! * Without the feature `std` the crate is `no_std`: types, constants, error texts,
 //!   symbol tables.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod call;
 #[macro_use]

@@ -15,6 +15,8 @@ mod macros;
 mod mutants;
 mod no_std;
 mod ptx;
+#[cfg(test)]
+mod publish;
 mod sanitize;
 mod tasks;
 mod wheels;
