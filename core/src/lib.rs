@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
 
+#[cfg(not(target_has_atomic = "64"))]
+compile_error!("cupola-core needs 64-bit atomics, which this target does not have");
+
 #[cfg(any(mutants, all(test, not(loom))))]
 extern crate std;
 

@@ -15,6 +15,9 @@
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("cupola-sys has the layouts of 64-bit targets: CUDA has no driver for others");
+
 mod call;
 #[macro_use]
 mod class;
