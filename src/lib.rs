@@ -26,6 +26,7 @@
 //! | [`kernels`] | device code and its typed launches |
 //! | [`sim`] | the software CUDA device (feature `sim`, on by default) |
 //! | `testing` | tests without a GPU, for crates above (feature `test-utils`) |
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 /// The README's example, compiled and run as a documentation test.
 #[cfg(doctest)]

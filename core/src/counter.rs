@@ -120,11 +120,13 @@ impl<const SHARDS: usize> ShardedCounter<SHARDS> {
 
     // Acquire in both: each word read orders the words that are read after it.
 
+    #[inline]
     fn ups(&self) -> u64 {
         let words = self.shards.iter().map(|shard| &shard.up);
         words.fold(0, |sum, up| sum.wrapping_add(up.load(Ordering::Acquire)))
     }
 
+    #[inline]
     fn downs(&self) -> u64 {
         let words = self.shards.iter().map(|shard| &shard.down);
         words.fold(0, |sum, down| {

@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
 
+#[cfg(not(target_has_atomic = "64"))]
+compile_error!("cupola-core needs 64-bit atomics, which this target does not have");
+
 #[cfg(any(mutants, all(test, not(loom))))]
 extern crate std;
 
@@ -29,10 +32,10 @@ pub use rotation::{
     BufferState, Buffered, ReadBuffer, Reading, Rotation, RotationCounts, WriteBuffer, Writing,
 };
 pub use slots::{
-    Bits, Chunk, ChunkSource, EnsureError, FixedSlots, FixedWords, Grown, HandleError, Held,
-    HeldSlot, Hot, InCell, InPlace, InWord, InsertError, Late, Layout, Lease, Ledger, LedgerLease,
-    Park, Payload, Policy, Release, Reuse, SlotCache, SlotPool, Slots, Spin, Vacancy, ValueOf,
-    WeakLease, With, WordPool,
+    Bits, Chunk, ChunkArray, ChunkSource, EnsureError, FixedSlots, FixedWords, Grown, HandleError,
+    Held, HeldSlot, Hot, InCell, InPlace, InWord, InsertError, Late, Layout, Lease, Ledger,
+    LedgerLease, Park, Payload, Policy, Release, Reuse, SlotCache, SlotPool, Slots, Spin, Vacancy,
+    ValueOf, WeakLease, With, WordPool,
 };
 pub use tlsf::Tlsf;
 pub use turns::{Stage, Turn, Turns, TurnsError};

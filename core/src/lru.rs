@@ -126,6 +126,7 @@ impl<S: AsRef<[LruNode]> + AsMut<[LruNode]>> Lru<S> {
     ///
     /// # Errors
     /// [`LruError::OutOfRange`] or [`LruError::NotListed`].
+    #[inline]
     pub fn touch(&mut self, index: usize) -> Result<(), LruError> {
         let (at, node) = self.listed(index)?;
         // The most recent stays where it is.
@@ -320,6 +321,7 @@ impl Touch {
     }
 
     /// The thing was used.
+    #[inline]
     pub fn touch(&self) {
         // Looks first: between two searches there is one write, and after it the line can
         // stay in the caches of all who use the thing.
@@ -330,6 +332,7 @@ impl Touch {
 
     /// Whether it was touched since the last call. A touch that is not ordered before this
     /// call can be missed and count at the next one.
+    #[inline]
     pub fn take(&self) -> bool {
         // A swap only when there is something to take; of two touches at one time one may
         // fall to the next call, and none that comes before this one is lost.

@@ -26,6 +26,7 @@ pub struct Turn(u64);
 impl Turn {
     /// The number of the turn, from 0: how many began before it.
     #[must_use]
+    #[inline]
     pub const fn number(self) -> u64 {
         self.0
     }

@@ -39,14 +39,14 @@ pub enum CallError<S> {
     /// The function ran and returned a code other than success.
     Failed {
         /// Which function.
-        symbol: SymbolId,
+        symbol: SymbolId<S>,
         /// What it returned.
         code: S,
     },
     /// The library does not have the function.
     Missing {
         /// Which function.
-        symbol: SymbolId,
+        symbol: SymbolId<S>,
         /// The version that the library says it is.
         have: Version,
     },
@@ -139,7 +139,7 @@ pub trait Outcome<S> {
     ///
     /// # Errors
     /// The code, if it is not success.
-    fn outcome(self, symbol: SymbolId) -> Result<Self::Value, CallError<S>>;
+    fn outcome(self, symbol: SymbolId<S>) -> Result<Self::Value, CallError<S>>;
 }
 
 #[cfg(feature = "std")]
@@ -147,7 +147,7 @@ impl<S: Status> Outcome<S> for S {
     type Value = ();
 
     #[inline(always)]
-    fn outcome(self, symbol: SymbolId) -> Result<(), CallError<S>> {
+    fn outcome(self, symbol: SymbolId<S>) -> Result<(), CallError<S>> {
         if self.is_success() {
             Ok(())
         } else {
@@ -162,7 +162,7 @@ impl<S: Status> Outcome<S> for *const core::ffi::c_char {
     type Value = *const core::ffi::c_char;
 
     #[inline(always)]
-    fn outcome(self, _: SymbolId) -> Result<Self::Value, CallError<S>> {
+    fn outcome(self, _: SymbolId<S>) -> Result<Self::Value, CallError<S>> {
         Ok(self)
     }
 }
@@ -173,7 +173,7 @@ impl<S: Status> Outcome<S> for () {
     type Value = ();
 
     #[inline(always)]
-    fn outcome(self, _: SymbolId) -> Result<(), CallError<S>> {
+    fn outcome(self, _: SymbolId<S>) -> Result<(), CallError<S>> {
         Ok(())
     }
 }

@@ -116,7 +116,7 @@ macro_rules! codes {
             const LIBRARY: &'static str = $library;
 
             fn symbols() -> &'static [crate::Symbol] {
-                &SYMBOLS
+                SYMBOLS
             }
 
             #[inline(always)]

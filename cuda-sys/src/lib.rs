@@ -13,6 +13,10 @@
 //! * Without the feature `std` the crate is `no_std`: types, constants, error texts,
 //!   symbol tables.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("cupola-sys has the layouts of 64-bit targets: CUDA has no driver for others");
 
 mod call;
 #[macro_use]

@@ -48,7 +48,7 @@ macro_rules! optional_library {
 
             /// Whether this library has the function.
             #[must_use]
-            pub fn has(&self, id: crate::SymbolId) -> bool {
+            pub fn has(&self, id: crate::SymbolId<StatusCode>) -> bool {
                 self.table.entry(id).is_ok()
             }
 
@@ -56,7 +56,7 @@ macro_rules! optional_library {
             ///
             /// # Errors
             /// [`CallError::Missing`](crate::CallError::Missing).
-            pub fn address(&self, id: crate::SymbolId) -> Result<*const core::ffi::c_void, $error> {
+            pub fn address(&self, id: crate::SymbolId<StatusCode>) -> Result<*const core::ffi::c_void, $error> {
                 Ok(self.table.entry(id)?.as_ptr())
             }
 

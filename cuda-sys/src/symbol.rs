@@ -1,7 +1,12 @@
 //! Names and versions: what a row of a symbol table says.
 
+use core::cmp::Ordering;
 use core::ffi::CStr;
 use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::marker::PhantomData;
+
+use crate::driver::CUresult;
 
 /// A CUDA version as the driver encodes it: `1000 * major + 10 * minor`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -71,7 +76,52 @@ impl Symbol {
     }
 }
 
-/// The position of a symbol in its library's table.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+/// The position of a symbol in its library's table. `S` is the library's status type, so that a
+/// position in one library's table is none in another's; the driver's when not named.
+///
+/// ```compile_fail
+/// # fn ask(driver: &cupola_sys::driver::Driver) {
+/// driver.has(cupola_sys::nvrtc::id::nvrtcVersion);
+/// # }
+/// ```
+#[derive(PartialEq, Eq)]
 #[repr(transparent)]
-pub struct SymbolId(pub u16);
+pub struct SymbolId<S = CUresult>(pub u16, PhantomData<fn() -> S>);
+
+impl<S> SymbolId<S> {
+    /// The symbol at `position`. Beyond the end of the table it is no symbol's: a library lacks
+    /// it.
+    #[must_use]
+    pub const fn new(position: u16) -> Self {
+        Self(position, PhantomData)
+    }
+}
+
+// Written out because derives would ask the status type for the same traits. Equality is derived,
+// so that ids can be patterns.
+impl<S> Clone for SymbolId<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S> Copy for SymbolId<S> {}
+impl<S: PartialEq> PartialOrd for SymbolId<S> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.0.cmp(&other.0))
+    }
+}
+impl<S: Eq> Ord for SymbolId<S> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+impl<S> Hash for SymbolId<S> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+impl<S> fmt::Debug for SymbolId<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SymbolId").field(&self.0).finish()
+    }
+}

@@ -10,7 +10,7 @@ macro_rules! symbols {
     ($(fn $name:ident = $symbol:literal $base:literal $introduced:literal
         ($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {
         /// Every function of the API, in the order of the symbol table.
-        pub static SYMBOLS: [crate::Symbol; [$($introduced),*].len()] = [$(crate::Symbol {
+        pub static SYMBOLS: &[crate::Symbol] = &[$(crate::Symbol {
             name: match core::ffi::CStr::from_bytes_with_nul(concat!($symbol, "\0").as_bytes()) {
                 Ok(name) => name,
                 Err(_) => panic!("a symbol with a NUL"),
@@ -34,7 +34,8 @@ macro_rules! symbols {
         pub mod id {
             #[allow(non_camel_case_types, clippy::enum_variant_names)]
             enum Position { $($name),* }
-            $(pub const $name: crate::SymbolId = crate::SymbolId(Position::$name as u16);)*
+            $(pub const $name: crate::SymbolId<super::StatusCode> =
+                crate::SymbolId::new(Position::$name as u16);)*
         }
 
         // Each row of the description has the type of the prototype in the header.
@@ -135,7 +136,7 @@ mod loaded {
 
         /// The address of a function.
         #[inline(always)]
-        pub(crate) fn entry(&self, id: SymbolId) -> Result<NonNull<c_void>, CallError<S>> {
+        pub(crate) fn entry(&self, id: SymbolId<S>) -> Result<NonNull<c_void>, CallError<S>> {
             // Acquire: whoever resolved the entry had loaded the library before.
             // The index is a constant in every method: the check costs nothing there.
             if let Some(entry) = self.entries.get(usize::from(id.0))
@@ -150,12 +151,12 @@ mod loaded {
 
         #[cold]
         #[inline(never)]
-        fn resolve(&self, id: SymbolId) -> Result<NonNull<c_void>, CallError<S>> {
+        fn resolve(&self, id: SymbolId<S>) -> Result<NonNull<c_void>, CallError<S>> {
             let missing = CallError::Missing {
                 symbol: id,
                 have: self.have,
             };
-            // An id that is no position in this table is another library's: this one lacks it.
+            // A position beyond the end of this table is no symbol's.
             let position = usize::from(id.0);
             let (Some(entry), Some(symbol)) =
                 (self.entries.get(position), S::symbols().get(position))
@@ -178,7 +179,7 @@ mod loaded {
         /// The functions that the source does not have.
         pub(crate) fn missing(&self) -> impl Iterator<Item = &'static Symbol> {
             (0..N).filter_map(|index| {
-                let id = SymbolId(u16::try_from(index).ok()?);
+                let id = SymbolId::new(u16::try_from(index).ok()?);
                 self.entry(id).is_err().then(|| &S::symbols()[index])
             })
         }

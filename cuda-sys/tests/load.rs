@@ -294,7 +294,9 @@ impl Played {
         }
         // What the old driver has: its version, three functions, and two exported names.
         let has: Vec<&str> = (SYMBOLS.iter().enumerate())
-            .filter(|(index, _)| driver.has(cupola_sys::SymbolId(u16::try_from(*index).unwrap())))
+            .filter(|(index, _)| {
+                driver.has(cupola_sys::SymbolId::new(u16::try_from(*index).unwrap()))
+            })
             .map(|(_, symbol)| symbol.as_str())
             .collect();
         for name in [

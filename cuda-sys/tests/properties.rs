@@ -27,7 +27,7 @@ fn set(present: HashSet<usize>, version: c_int, code: u32) -> Source {
 }
 
 fn ids() -> impl Iterator<Item = (usize, SymbolId)> {
-    (0..SYMBOLS.len()).map(|index| (index, SymbolId(u16::try_from(index).unwrap())))
+    (0..SYMBOLS.len()).map(|index| (index, SymbolId::new(u16::try_from(index).unwrap())))
 }
 
 quickcheck! {
@@ -96,11 +96,11 @@ quickcheck! {
 /// An error of any position, even one that no table has, says its code and its function.
 fn prints<S: Status>(symbol: u16, have: u32, code: S) -> bool {
     let failed: CallError<S> = CallError::Failed {
-        symbol: SymbolId(symbol),
+        symbol: SymbolId::new(symbol),
         code,
     };
     let missing: CallError<S> = CallError::Missing {
-        symbol: SymbolId(symbol),
+        symbol: SymbolId::new(symbol),
         have: Version(have),
     };
     let texts = [&failed as &dyn Display, &missing].map(ToString::to_string);

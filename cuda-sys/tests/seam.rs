@@ -245,11 +245,12 @@ fn a_source_without_a_scope_hides_the_outer_one() {
     assert_eq!(outer.seen.load(Ordering::Relaxed), 0);
 }
 
-/// Without it an id of another library could panic, or name a function that it is not.
+/// Without it a position beyond the table could panic, or name a function that it is not. (That an
+/// id of another library is refused is a matter of types: see `SymbolId`.)
 #[test]
 fn an_id_beyond_the_table_is_missing() {
     let driver = driver();
-    let beyond = cupola_sys::SymbolId(u16::MAX);
+    let beyond = cupola_sys::SymbolId::new(u16::MAX);
     assert!(!driver.has(beyond));
     let error = driver.address(beyond).unwrap_err();
     assert!(matches!(error, CallError::Missing { .. }));

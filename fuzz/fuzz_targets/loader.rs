@@ -120,13 +120,13 @@ fn run(mut driver: Driver, present: &HashSet<usize>, version: i32, code: u32, st
             Step::Has(index) => {
                 let index = index % SYMBOLS.len() as u16;
                 assert_eq!(
-                    driver.has(SymbolId(index)),
+                    driver.has(SymbolId::new(index)),
                     present.contains(&usize::from(index))
                 );
             }
             Step::Address(index) => {
                 let index = index % SYMBOLS.len() as u16;
-                let address = driver.address(SymbolId(index));
+                let address = driver.address(SymbolId::new(index));
                 assert_eq!(address.is_ok(), present.contains(&usize::from(index)));
             }
             Step::Missing => assert_eq!(driver.missing().count(), SYMBOLS.len() - present.len()),
@@ -170,7 +170,7 @@ fn refused(path: &Path) -> [LoadError; 5] {
 }
 
 fn errors<S: Status>(symbol: u16, code: S, have: u32) {
-    let symbol = SymbolId(symbol);
+    let symbol = SymbolId::new(symbol);
     let failed = CallError::Failed { symbol, code };
     print(&failed);
     assert_eq!(failed.class(), code.class());

@@ -33,6 +33,7 @@
 //! assert_eq!(back, vec![7; 1000]);
 //! # Ok(()) }
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[macro_use]
 mod mutant;

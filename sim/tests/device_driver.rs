@@ -29,7 +29,7 @@ fn old_drivers_lack_newer_functions() {
         let version = Version::new(major, minor);
         assert_eq!(driver.driver_version(), version);
         for (position, symbol) in SYMBOLS.iter().enumerate() {
-            let id = cupola_sys::SymbolId(position as u16);
+            let id = cupola_sys::SymbolId::new(position as u16);
             let wanted = newest.has(id) && symbol.introduced <= version;
             assert_eq!(driver.has(id), wanted, "{} in {version}", symbol.as_str());
         }
@@ -263,7 +263,7 @@ fn graphs_are_missing_by_name() {
     }
     // Nor any other of them, capture apart, which refuses by itself.
     for (position, symbol) in SYMBOLS.iter().enumerate() {
-        let id = cupola_sys::SymbolId(position as u16);
+        let id = cupola_sys::SymbolId::new(position as u16);
         let name = symbol.as_str();
         assert!(
             !name.starts_with("cuGraph") || !driver.has(id) || interop(name),

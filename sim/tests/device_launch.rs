@@ -5,6 +5,7 @@ mod device_support;
 use std::ffi::{CStr, CString, c_void};
 use std::sync::{Arc, Mutex};
 
+use cupola_sim::ptx::Module;
 use cupola_sim::{DeviceConfig, Machine};
 use cupola_sys::Version;
 use cupola_sys::driver::*;
@@ -114,9 +115,21 @@ fn unload(bench: &Bench, module: CUmodule) {
 /// Without it, a kernel could run with wrong arguments, or out of its stream's order.
 #[test]
 fn a_kernel_computes_between_two_copies() {
+    saxpy_computes(SAXPY);
+}
+
+/// Without it, a kernel of the repository could link to another one.
+#[test]
+fn a_kernel_that_was_printed_is_the_same() {
+    let printed = Module::parse(SAXPY).unwrap().to_string();
+    assert_eq!(Module::parse(&printed).unwrap().to_string(), printed);
+    saxpy_computes(&printed);
+}
+
+fn saxpy_computes(text: &str) {
     let bench = Bench::new();
     let d = &bench.driver;
-    let module = load(&bench, SAXPY).unwrap();
+    let module = load(&bench, text).unwrap();
     let saxpy = function(&bench, module, c"cupola_saxpy");
     let stream = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
     const N: usize = 10_000;

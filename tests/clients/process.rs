@@ -254,7 +254,7 @@ fn calls_after_the_end_are_refused() {
 fn every_name_of_the_abi_is_exported() {
     // SAFETY: the library's initialisers are Rust's own.
     let library = unsafe { libloading::Library::new(library::path()) }.expect("it loads");
-    for symbol in &cupola_sys::driver::SYMBOLS {
+    for symbol in cupola_sys::driver::SYMBOLS {
         // SAFETY: the address is not called.
         let found = unsafe { library.get::<*const ()>(symbol.name.to_bytes_with_nul()) };
         assert!(found.is_ok(), "{}", symbol.as_str());

@@ -13,7 +13,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::bindgen::{render, type_text};
-use crate::root;
+use crate::{macros, root};
 
 /// One library to bind.
 pub(crate) struct Library {
@@ -22,10 +22,12 @@ pub(crate) struct Library {
     pub(crate) wrapper: &'static str,
     /// The headers whose items are kept (a regular expression over paths).
     pub(crate) files: &'static str,
-    /// Names of functions (documentation of intent; all functions of `files` are kept).
-    pub(crate) functions: &'static str,
+    /// The headers whose macros are read, under `nvidia/`.
+    pub(crate) headers: &'static [&'static str],
     /// Types that come from elsewhere.
     pub(crate) blocked: &'static [&'static str],
+    /// Macros that are no constants in Rust, each with the reason.
+    pub(crate) excused: &'static [(&'static str, &'static str)],
     /// Rust text put before the bindings.
     pub(crate) preamble: &'static str,
 }
@@ -42,7 +44,7 @@ const NOTE: &str = "// Written by `cargo xtask bindgen`. Do not edit.\n";
 pub(crate) fn files(
     library: &Library,
     bindings: &syn::File,
-    _folder: &Path,
+    folder: &Path,
 ) -> Result<Vec<(String, String)>> {
     let mut types = syn::parse_file(library.preamble)?.items;
     let mut prototypes = Vec::new();
@@ -64,13 +66,11 @@ pub(crate) fn files(
             other => types.push(other.clone()),
         }
     }
-    ensure!(
-        !functions.is_empty(),
-        "no functions matched {}",
-        library.functions
-    );
+    ensure!(!functions.is_empty(), "no functions in {}", library.files);
     functions.sort_by(|a, b| a.name.cmp(&b.name));
     functions.dedup_by(|a, b| a.name == b.name);
+    let names = functions.iter().map(|found| found.name.clone()).collect();
+    macros::complete(library, folder, &names, &mut types)?;
 
     let mut files = vec![
         (format!("{}.rs", library.name), render(NOTE, types)),

@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result};
 
 use crate::tasks::{self, cargo, run as step, target};
-use crate::{bindgen, corpus, mutants, no_std, ptx, root, sanitize};
+use crate::{bindgen, corpus, inline, mutants, no_std, ptx, root, sanitize};
 
 /// Runs every step; the tests come last, so that their summary ends the output. With `tidy` each
 /// step's build is removed when it has passed.
@@ -30,6 +30,7 @@ pub(crate) fn run(tidy: bool) -> Result<()> {
     corpus::run()?;
     done(&["ptx-corpus"])?;
     no_std::run()?;
+    inline::run()?;
     done(&["no-std"])?;
     tasks::loom()?;
     done(&["loom"])?;

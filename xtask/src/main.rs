@@ -7,10 +7,16 @@ mod api;
 mod bindgen;
 mod bundle;
 mod ci;
+#[cfg(test)]
+mod commit;
 mod corpus;
+mod inline;
+mod macros;
 mod mutants;
 mod no_std;
 mod ptx;
+#[cfg(test)]
+mod publish;
 mod sanitize;
 mod tasks;
 mod wheels;
@@ -70,6 +76,8 @@ enum Task {
     },
     /// Show that `core` links without std and refers to no allocation function
     NoStd,
+    /// Show that a crate built without LTO calls into `core` for nothing that is hot
+    Inline,
     /// Run tests of `core` and `managers` under the address and the thread sanitizer
     Sanitize,
     /// Run each fuzz target for a bounded time
@@ -92,6 +100,7 @@ fn main() -> Result<()> {
         Task::Loom => tasks::loom(),
         Task::Mutants { names } => mutants::run(&names),
         Task::NoStd => no_std::run(),
+        Task::Inline => inline::run(),
         Task::Sanitize => sanitize::run(),
         Task::Fuzz { seconds } => tasks::fuzz(seconds),
     }

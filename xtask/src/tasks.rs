@@ -156,16 +156,19 @@ pub(crate) fn loom() -> Result<()> {
     Ok(())
 }
 
+/// The fuzz targets of `fuzz/Cargo.toml`.
+const FUZZ_TARGETS: &[&str] = &[
+    "loader", "ptx", "decode", "kernels", "programs", "stores", "rotation", "budget", "lru",
+    "tlsf", "pool", "frames", "trace", "rmm", "pickle", "snapshot",
+];
+
 /// Each fuzz target for `seconds`, from its committed corpus.
 pub(crate) fn fuzz(seconds: u64) -> Result<()> {
     let Some(tool) = cargo_fuzz()? else {
         return Ok(());
     };
     let corpus = root().join("fuzz/corpus");
-    for target in [
-        "loader", "ptx", "decode", "kernels", "programs", "stores", "rotation", "budget", "lru",
-        "tlsf", "pool", "frames", "trace", "rmm", "pickle", "snapshot",
-    ] {
+    for &target in FUZZ_TARGETS {
         // New inputs go to a folder of the build, the committed corpus stays as it is.
         let found = self::target().join("fuzz-corpus").join(target);
         std::fs::create_dir_all(&found)?;
@@ -266,7 +269,22 @@ pub(crate) fn run(what: &str, command: &mut Command) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::Summary;
+    use std::collections::BTreeSet;
+
+    use super::{FUZZ_TARGETS, Summary};
+
+    /// Without it a fuzz target could be built and never run.
+    #[test]
+    fn every_fuzz_target_is_run() {
+        let path = crate::root().join("fuzz/Cargo.toml");
+        let manifest: toml::Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
+        let bins = manifest["bin"].as_array().unwrap();
+        let built: BTreeSet<_> = bins
+            .iter()
+            .map(|bin| bin["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(FUZZ_TARGETS.iter().copied().collect::<BTreeSet<_>>(), built);
+    }
 
     /// Without it a failure could be missing from the total.
     #[test]

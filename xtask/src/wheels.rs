@@ -118,6 +118,8 @@ impl Wheel {
 
 fn download(wheel: &Wheel, arch: &str, digest: &str) -> Result<PathBuf> {
     let dir = folder().join("download").join(wheel.name);
+    // A wheel that an interrupted run has left is not taken for this one.
+    let _ = fs::remove_dir_all(&dir);
     fs::create_dir_all(&dir)?;
     let requirements = dir.join("requirements.txt");
     fs::write(

@@ -1,10 +1,9 @@
 //! Both stores, with values that need dropping.
 
-use core::ptr::{NonNull, from_ref};
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use cupola_core::{
-    Chunk, ChunkSource, FixedSlots, Grown, Handle, HandleError, Held, InCell, InPlace, InsertError,
+    ChunkArray, FixedSlots, Grown, Handle, HandleError, Held, InCell, InPlace, InsertError,
     Layout, Lease, Release, SlotPool, Slots, Tag, Vacancy, tag,
 };
 
@@ -23,24 +22,11 @@ impl Drop for Value {
 }
 
 static FIXED: FixedSlots<Value, 100, tag::Stream> = FixedSlots::new();
-static POOL: SlotPool<Value, Lent, tag::Event, 4> = SlotPool::new(Lent);
+static POOL: SlotPool<Value, Source, tag::Event, 4> = SlotPool::new(&CHUNKS);
 
-/// Lends the chunks of a static array, each once.
-struct Lent;
-
-static CHUNKS: [Chunk<InCell<Value>>; 4] = [const { Chunk::new() }; 4];
-static NEXT: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: each chunk of the array is lent once and never again; nobody else uses it, and
-// all that is written to is inside of cells.
-unsafe impl ChunkSource<InCell<Value>> for Lent {
-    fn lend(&self) -> Option<NonNull<Chunk<InCell<Value>>>> {
-        let chunk = CHUNKS.get(NEXT.fetch_add(1, Ordering::Relaxed))?;
-        NonNull::new(from_ref(chunk).cast_mut())
-    }
-
-    unsafe fn take_back(&self, _: NonNull<Chunk<InCell<Value>>>) {}
-}
+/// What a pool of values without a heap borrows its chunks from.
+type Source = &'static ChunkArray<InCell<Value>, 4>;
+static CHUNKS: ChunkArray<InCell<Value>, 4> = ChunkArray::new();
 
 fn put<L: Layout<Cell = InCell<Value>>, G: Tag>(
     store: &Slots<L, G>,
@@ -77,7 +63,7 @@ fn live<L: Layout<Cell = InCell<Value>>, G: Tag>(store: &Slots<L, G>, number: u6
         sum += handle.to_bits() + value.0;
     }
     let held: Held = store.held();
-    sum + length(format_args!("{store:?} {held:?}")) as u64
+    sum + length(format_args!("{store:?} {held:?} {CHUNKS:?}")) as u64
 }
 
 fn end<L: Layout<Cell = InCell<Value>>, G: Tag>(store: &Slots<L, G>) -> u64 {
@@ -97,6 +83,6 @@ pub extern "C" fn cupola_stores(number: u64) -> u64 {
 #[unsafe(no_mangle)]
 pub extern "C" fn cupola_end_stores(number: u64) -> u64 {
     let fixed: Slots<InPlace<InCell<Value>, 3>> = FixedSlots::new();
-    let grown: Slots<Grown<InCell<Value>, Lent, 1>> = SlotPool::new(Lent);
+    let grown: Slots<Grown<InCell<Value>, Source, 1>> = SlotPool::new(&CHUNKS);
     live(&fixed, number) + live(&grown, number) + end(&FIXED) + end(&POOL)
 }

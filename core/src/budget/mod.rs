@@ -68,6 +68,7 @@ impl Budget {
     ///
     /// # Errors
     /// [`OverBudget`] when `bytes` do not fit; nothing is charged then.
+    #[inline]
     pub fn reserve(&self, bytes: u64) -> Result<Reservation<'_>, OverBudget> {
         self.reserve_up_to(bytes, bytes)
     }
@@ -77,12 +78,14 @@ impl Budget {
     ///
     /// # Errors
     /// [`OverBudget`] when `least` bytes do not fit; nothing is charged then.
+    #[inline]
     pub fn reserve_up_to(&self, least: u64, most: u64) -> Result<Reservation<'_>, OverBudget> {
         let bytes = self.charge(least, most)?;
         Ok(Reservation::new(self, bytes))
     }
 
     /// Charges from `least` to `most` bytes, and says how many.
+    #[inline]
     fn charge(&self, least: u64, most: u64) -> Result<u64, OverBudget> {
         if mutant!("budget_add_then_check") {
             let (before, limit) = (self.state.fetch_add(least, Ordering::Acquire), self.limit());
@@ -138,6 +141,7 @@ impl Budget {
     ///
     /// # Errors
     /// [`OverRelease`] when fewer bytes are in use; nothing is given back then.
+    #[inline]
     pub fn release(&self, bytes: u64) -> Result<(), OverRelease> {
         let mut state = self.state.load(Ordering::Relaxed);
         loop {
@@ -187,18 +191,21 @@ impl Budget {
 
     /// The limit in bytes.
     #[must_use]
+    #[inline]
     pub fn limit(&self) -> u64 {
         self.limit.load(Ordering::Relaxed)
     }
 
     /// Bytes in use: reserved or committed.
     #[must_use]
+    #[inline]
     pub fn used(&self) -> u64 {
         self.state.load(Ordering::Relaxed) & BYTES
     }
 
     /// The most bytes that were ever in use at a time. It never falls.
     #[must_use]
+    #[inline]
     pub fn peak(&self) -> u64 {
         // What is in use is less than it was only after a release, which has raised the peak
         // before. Acquire: so that this is seen, of all releases up to this state.
@@ -208,6 +215,7 @@ impl Budget {
 
     /// Bytes that would still fit.
     #[must_use]
+    #[inline]
     pub fn available(&self) -> u64 {
         let (used, limit) = self.look();
         limit.saturating_sub(used)
@@ -215,6 +223,7 @@ impl Budget {
 
     /// How full the budget is.
     #[must_use]
+    #[inline]
     pub fn pressure(&self) -> Pressure {
         let (used, limit) = self.look();
         Pressure::of(used, limit)
@@ -222,6 +231,7 @@ impl Budget {
 
     /// Bytes in use and the limit that they are counted against, at one instant. Starts
     /// again when others have changed the budget meanwhile.
+    #[inline]
     pub(crate) fn look(&self) -> (u64, u64) {
         // Acquire: the limit is at least as new as the epoch, and what came before the limit
         // was set shows in the second look at the word.
@@ -239,6 +249,7 @@ impl Budget {
     /// Takes a place among the changes of this budget without changing it: each change
     /// either comes before, and is seen from here on, or its maker sees from then on what
     /// the caller has done so far.
+    #[inline]
     pub(crate) fn settle(&self) {
         self.state.fetch_add(0, Ordering::AcqRel);
     }
@@ -248,6 +259,7 @@ impl Budget {
     ///
     /// Looks before it writes: in a steady state the peak does not move, and a word that
     /// nobody writes is not fought over.
+    #[inline]
     fn raise_peak(&self, used: u64) {
         if self.peak.load(Ordering::Relaxed) < used {
             self.peak.fetch_max(used, Ordering::Relaxed);
@@ -255,6 +267,7 @@ impl Budget {
     }
 }
 
+#[inline]
 const fn clamp(limit: u64) -> u64 {
     if limit > BYTES { BYTES } else { limit }
 }

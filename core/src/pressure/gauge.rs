@@ -22,6 +22,7 @@ pub struct Crossing {
 impl Crossing {
     /// Whether the pressure rose.
     #[must_use]
+    #[inline]
     pub fn rises(&self) -> bool {
         self.to > self.from
     }
@@ -69,6 +70,7 @@ impl PressureGauge {
 
     /// Looks at the budget, which must always be the same one. `Some` when the level has
     /// changed: this caller alone is told, and looks again.
+    #[inline]
     pub fn observe(&self, budget: &Budget) -> Option<Crossing> {
         // Acquire, here and on failure: what is in use is seen at least as new as by the
         // crossing before.
@@ -107,18 +109,21 @@ impl PressureGauge {
 
     /// The level that was last reported; [`Pressure::Low`] at first.
     #[must_use]
+    #[inline]
     pub fn level(&self) -> Pressure {
         level(self.state.load(Ordering::Relaxed))
     }
 
     /// How many crossings there were.
     #[must_use]
+    #[inline]
     pub fn crossings(&self) -> u64 {
         self.state.load(Ordering::Relaxed) / ONE_CROSSING
     }
 
     /// Where the levels begin and end.
     #[must_use]
+    #[inline]
     pub const fn thresholds(&self) -> Thresholds {
         self.thresholds
     }
@@ -130,6 +135,7 @@ impl Default for PressureGauge {
     }
 }
 
+#[inline]
 const fn level(state: u64) -> Pressure {
     match state & LEVEL {
         0 => Pressure::Low,

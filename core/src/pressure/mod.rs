@@ -29,6 +29,7 @@ impl Pressure {
     /// assert_eq!(Pressure::of(0, 0), Pressure::Critical);
     /// ```
     #[must_use]
+    #[inline]
     pub const fn of(used: u64, limit: u64) -> Self {
         Thresholds::DEFAULT.level(used, limit)
     }

@@ -40,6 +40,7 @@ impl Thresholds {
     /// The same thresholds with a margin, in percent of the limit. It should be smaller
     /// than each threshold: usage cannot be below 0 %, so a level would not end.
     #[must_use]
+    #[inline]
     pub const fn with_margin(self, margin: u8) -> Self {
         Self { margin, ..self }
     }
@@ -47,12 +48,14 @@ impl Thresholds {
     /// The level of `used` out of `limit` for somebody who comes new. A limit of zero is
     /// [`Pressure::Critical`].
     #[must_use]
+    #[inline]
     pub const fn level(&self, used: u64, limit: u64) -> Pressure {
         self.lowered(used, limit, 0)
     }
 
     /// The level after `from`, now that `used` out of `limit` are in use.
     #[must_use]
+    #[inline]
     pub const fn next(&self, from: Pressure, used: u64, limit: u64) -> Pressure {
         let level = self.level(used, limit);
         if level as u8 >= from as u8 {
@@ -64,6 +67,7 @@ impl Thresholds {
         if held as u8 > from as u8 { from } else { held }
     }
 
+    #[inline]
     const fn lowered(&self, used: u64, limit: u64, by: u8) -> Pressure {
         // 128 bits: 100 times the largest usage fits.
         let (used, limit) = (used as u128 * 100, limit as u128);

@@ -38,6 +38,7 @@ impl Link {
     ///
     /// # Safety
     /// The caller owns the node, from `into_link` on.
+    #[inline]
     pub(super) unsafe fn next(link: NonNull<Self>) -> *mut Self {
         // SAFETY: `Linked` promises that the link is there until its owner gives it back.
         let link = unsafe { link.as_ref() };
@@ -52,6 +53,7 @@ impl Link {
     ///
     /// # Safety
     /// The caller owns the node, from `into_link` on.
+    #[inline]
     pub(super) unsafe fn set_next(link: NonNull<Self>, to: *mut Self) {
         // SAFETY: `Linked` promises that the link is there until its owner gives it back.
         let link = unsafe { link.as_ref() };

@@ -24,11 +24,13 @@ impl Account {
         }
     }
 
+    #[inline]
     pub(super) fn consumed(&self) {
         let consumed = self.consumed.load(Ordering::Relaxed);
         self.consumed.store(consumed + 1, Ordering::Relaxed);
     }
 
+    #[inline]
     pub(super) fn skipped(&self, more: usize) {
         if more > 0 {
             let skipped = self.skipped.load(Ordering::Relaxed);

@@ -14,6 +14,7 @@ pub enum BufferState {
 }
 
 impl BufferState {
+    #[inline]
     const fn bits(self) -> u64 {
         match self {
             Self::Free => 0,
@@ -24,6 +25,7 @@ impl BufferState {
     }
 
     /// What to subtract from the word to free `buffer`, which is in this state.
+    #[inline]
     pub(super) const fn weight(self, buffer: usize) -> u64 {
         self.bits() << (2 * buffer)
     }
@@ -46,19 +48,23 @@ const LOW: u64 = 0x5555;
 pub(super) struct State(pub(super) u64);
 
 impl State {
+    #[inline]
     pub(super) const fn new(published: u64) -> Self {
         Self(published << PUBLISHED_AT)
     }
 
+    #[inline]
     pub(super) const fn published(self) -> u64 {
         self.0 >> PUBLISHED_AT
     }
 
     /// One publication more. The caller has seen to it that it fits.
+    #[inline]
     pub(super) const fn published_once_more(self) -> Self {
         Self(self.0 + (1 << PUBLISHED_AT))
     }
 
+    #[inline]
     pub(super) const fn of(self, buffer: usize) -> BufferState {
         match (self.0 >> (2 * buffer)) & 3 {
             0 => BufferState::Free,
@@ -68,6 +74,7 @@ impl State {
         }
     }
 
+    #[inline]
     pub(super) const fn with(self, buffer: usize, state: BufferState) -> Self {
         let cleared = self.0 & !BufferState::Reading.weight(buffer);
         Self(cleared | state.weight(buffer))
@@ -75,6 +82,7 @@ impl State {
 
     /// The first free one of `n` buffers. A branch for each: the processor foresees them,
     /// and goes on with the exchange before the word is there.
+    #[inline]
     pub(super) const fn first_free(self, n: usize) -> Option<usize> {
         let mut buffer = 0;
         while buffer < n {
@@ -87,21 +95,25 @@ impl State {
     }
 
     /// The low bit of every fresh buffer.
+    #[inline]
     const fn fresh_bits(self) -> u64 {
         (self.0 >> 1) & !self.0 & LOW
     }
 
     /// How many buffers are fresh.
+    #[inline]
     pub(super) const fn fresh(self) -> usize {
         self.fresh_bits().count_ones() as usize
     }
 
     /// The fresh ones of `n` buffers, by number.
+    #[inline]
     pub(super) fn fresh_buffers(self, n: usize) -> impl Iterator<Item = usize> {
         (0..n).filter(move |&buffer| self.fresh_bits() & (1 << (2 * buffer)) != 0)
     }
 
     /// Frees every fresh buffer.
+    #[inline]
     pub(super) const fn without_fresh(self) -> Self {
         Self(self.0 & !(self.fresh_bits() << 1))
     }

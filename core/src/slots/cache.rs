@@ -63,8 +63,8 @@ impl<'s, L: Layout> Batch<'s, L> {
 /// another thread writes to. Made by [`Slots::cache`].
 ///
 /// It keeps up to 64 free slots to insert into, and up to 64 that were released through it. Slots
-/// are used in turns of eight or more, and their generations with them. Other threads cannot have
-/// the slots that a cache keeps: a store is full, for them, when the rest of it is.
+/// are used in turns, of eight while as many are free, and their generations with them. Other
+/// threads cannot have the slots that a cache keeps: a store is full, for them, when the rest of it is.
 /// [`flush`](Self::flush), and dropping the cache, gives them back; a cache that is forgotten
 /// keeps them for ever.
 ///
@@ -191,6 +191,7 @@ impl<'s, L: Layout, G: Tag, P: Policy> SlotCache<'s, L, G, P> {
         let group = self.store.layout.group(base / GROUP)?;
         self.back.flush();
         self.back = Batch::new(group, base, 0);
+        self.turn = 0;
         Some(())
     }
 
@@ -199,6 +200,7 @@ impl<'s, L: Layout, G: Tag, P: Policy> SlotCache<'s, L, G, P> {
     fn refill(&mut self) -> Result<(), InsertError<()>> {
         if self.back.mask != 0 {
             core::mem::swap(&mut self.free, &mut self.back);
+            self.turn = 0;
             return Ok(());
         }
         let mut known = 0;

@@ -4,7 +4,8 @@
 //! come meanwhile count themselves in and wait. When the value is there, their count is the
 //! number of leases: each of them already holds one, so that no release can come between
 //! the value and those who waited for it. When it failed, each takes a copy of the error,
-//! and the last one makes the slot reserved again.
+//! and the last one makes the slot reserved again. Who waits may leave early, by a panic of its
+//! `Park`; when all have, the maker is the last one.
 
 use core::convert::Infallible;
 use core::mem::ManuallyDrop;
@@ -118,6 +119,7 @@ where
 
 impl State {
     /// Finds out what to do about the life `generation`, and counts the caller in.
+    #[inline]
     fn ask(&self, generation: u64) -> Result<Role, HandleError> {
         // Acquire: sees the value, or all that earlier attempts did to the cell.
         let mut role = Role::Latecomer;
@@ -197,6 +199,7 @@ impl<T, G, P: Policy> Drop for Waiting<'_, T, G, P> {
 }
 
 /// What those who wait for this slot wait under.
+#[inline]
 fn key(state: &State) -> usize {
     core::ptr::from_ref(state).addr()
 }
@@ -314,12 +317,20 @@ impl<T, P: Policy> Attempt<'_, T, P> {
             // SAFETY: the slot is `Initialising` and the cell ours; it holds no failure.
             unsafe { (*failure).write(error) };
         });
-        // Release: those who wait see the failure. Their count is theirs to take down.
+        // Release: those who wait see the failure. Their count is theirs to take down, and some
+        // may have done so meanwhile, by a panic in `Park::wait`. Were the count zero, nobody
+        // would ever leave `Failed`: then the maker counts itself in, and is the last.
         let before = self.slot.state.update(Ordering::Release, |word| {
+            let deserted = word.leases() == 0 && !mutant!("slots_failure_without_a_count");
+            let word = if deserted { word.leased() } else { word };
             Ok::<_, Infallible>(word.with_phase(Phase::Failed))
         });
-        let Ok(_) = before;
-        P::Park::wake(key(&self.slot.state));
+        let Ok(before) = before;
+        if before.leases() == 0 && !mutant!("slots_failure_without_a_count") {
+            drop(Counted::<T, P> { slot: self.slot });
+        } else {
+            P::Park::wake(key(&self.slot.state));
+        }
     }
 }
 

@@ -33,8 +33,8 @@ use crate::sync::{AtomicU64, AtomicUsize, GROUP, const_fn, repeat};
 pub type FixedSlots<T, const N: usize, G = tag::Slot, P = With> =
     Slots<InPlace<InCell<T, <P as Policy>::Error>, N>, G, P>;
 
-/// A store of at most `N` values (1 to 2^24) that fit a word, held in place: 16 bytes each
-/// and the bitmap. Its values are read by [`peek`](Slots::peek), without a lease.
+/// A store of at most `N` values (1 to 2^24) that fit a word, held in place: 24 bytes each,
+/// of which 8 are for the bitmap. Its values are read by [`peek`](Slots::peek), without a lease.
 ///
 /// ```
 /// use cupola_core::{FixedWords, HandleError, tag};

@@ -28,8 +28,15 @@ impl Bitmap {
         }
     }
 
+    /// Has every slot free, of a group that no other thread can see.
+    pub(crate) fn reset(&self) {
+        self.taken.store(0, Ordering::Relaxed);
+        self.left.store(0, Ordering::Relaxed);
+    }
+
     /// Makes the caller owner of a free slot among `all`, the lowest: its place in the
     /// group.
+    #[inline]
     pub(crate) fn claim(&self, all: u64) -> Option<usize> {
         let mut taken = self.taken.load(Ordering::Relaxed);
         loop {
@@ -58,11 +65,13 @@ impl Bitmap {
     }
 
     /// One of `all` is free.
+    #[inline]
     pub(crate) fn has_free(&self, all: u64) -> bool {
         !self.taken.load(Ordering::Relaxed) & all != 0
     }
 
     /// Makes the caller owner of every free slot among `all`.
+    #[inline]
     pub(crate) fn claim_all(&self, all: u64) -> u64 {
         // Looks before it writes: a group that is full is not fought over.
         if !self.has_free(all) {
@@ -73,6 +82,7 @@ impl Bitmap {
     }
 
     /// Gives owned, vacant slots to the next who claims them.
+    #[inline]
     pub(crate) fn free(&self, mask: u64) {
         let order = if mutant!("slots_relaxed_free") {
             Ordering::Relaxed
@@ -85,6 +95,7 @@ impl Bitmap {
     }
 
     /// Leaves an owned slot to others: a retiring one to `reap`, a vacant one to rest.
+    #[inline]
     pub(crate) fn leave(&self, at: usize) {
         let order = if mutant!("slots_relaxed_leave") {
             Ordering::Relaxed
@@ -130,6 +141,7 @@ impl Bitmap {
     }
 
     /// Places of the slots whose bit is set.
+    #[inline]
     pub(crate) fn taken(&self) -> impl Iterator<Item = usize> + use<> {
         let taken = self.taken.load(Ordering::Relaxed);
         (0..GROUP).filter(move |at| taken & (1 << at) != 0)
@@ -201,6 +213,7 @@ impl<C: Payload> Copy for Place<'_, C> {}
 
 impl<C: Payload> Place<'_, C> {
     /// Gives an owned, vacant slot to the next who claims it.
+    #[inline]
     pub(crate) fn free(self) {
         self.bitmap.free(1 << self.at);
     }

@@ -3,6 +3,7 @@
 //! Both are one generic type over a layout that says where the groups of slots are, so
 //! that each claim is proved once.
 
+mod array;
 mod cache;
 mod claim;
 mod ensure;
@@ -27,6 +28,7 @@ mod word;
 use core::fmt;
 use core::marker::PhantomData;
 
+pub use array::ChunkArray;
 pub use cache::SlotCache;
 use claim::Begun;
 pub use error::{EnsureError, HandleError, InsertError};
@@ -116,7 +118,10 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     }
 
     /// As [`insert`](Self::insert), looking first in the group of slots that `hint` picks.
-    /// Threads that pass different hints (a thread's or a stream's number) do not meet.
+    /// Threads that pass different hints (a thread's or a stream's number) begin in different
+    /// groups, and meet no more often than they must: where the store has as many groups as there
+    /// are such threads. A pool gets its groups one by one, each when the others are full: until
+    /// it has held more than 64 values at a time, all its threads exchange the same word.
     ///
     /// # Errors
     /// As `insert`.

@@ -153,9 +153,11 @@ pub trait Bits: Copy + Send + Sync {
 macro_rules! bits {
     ($($type:ty)*) => {$(
         impl Bits for $type {
+            #[inline]
             fn to_bits(self) -> u64 {
                 self.into()
             }
+            #[inline]
             fn from_bits(bits: u64) -> Self {
                 // It came from `to_bits`, so nothing is cut off.
                 bits as $type
@@ -168,9 +170,11 @@ bits!(u8 u16 u32 u64);
 macro_rules! signed_bits {
     ($($type:ty)*) => {$(
         impl Bits for $type {
+            #[inline]
             fn to_bits(self) -> u64 {
                 self as u64
             }
+            #[inline]
             fn from_bits(bits: u64) -> Self {
                 // As above: what was extended is cut off again.
                 bits as $type
@@ -181,9 +185,11 @@ macro_rules! signed_bits {
 signed_bits!(i8 i16 i32 i64 isize);
 
 impl Bits for usize {
+    #[inline]
     fn to_bits(self) -> u64 {
         self as u64
     }
+    #[inline]
     fn from_bits(bits: u64) -> Self {
         bits as usize
     }

@@ -13,6 +13,7 @@ use super::group::{Bitmap, Group};
 use super::payload::{InCell, InWord, Payload};
 use super::policy::{Policy, With};
 use super::slot::{Slot, vacant};
+use super::word::{Phase, Word};
 use super::{Layout, Slots, sealed};
 use crate::handle::{Handle, Tag, tag};
 use crate::padded::Padded;
@@ -41,6 +42,17 @@ impl<C: Payload> Chunk<C> {
         }
     }
 
+    /// Makes the chunk anew, as `new` does, in place.
+    ///
+    /// # Safety
+    /// The slots hold no values, and nothing else refers to the chunk.
+    pub(super) unsafe fn renew(&self) {
+        for slot in &self.slots {
+            slot.state.set(Word::new(0, Phase::Vacant, false, 0));
+        }
+        self.bitmap.reset();
+    }
+
     fn group(&self) -> Group<'_, C> {
         Group {
             bitmap: &self.bitmap.0,
@@ -63,11 +75,15 @@ impl<C: Payload> fmt::Debug for Chunk<C> {
 
 /// Lends chunks to a [`SlotPool`] or a [`WordPool`].
 ///
+/// A [`ChunkArray`](crate::ChunkArray) is a source that takes no `unsafe` to use.
+///
 /// # Safety
-/// Every pointer that `lend` returns is valid for reads and writes, aligned, and points to
-/// a chunk as made by [`Chunk::new`]. From then until it comes back through `take_back`
-/// the chunk stays where it is and belongs to the pool: `lend` does not return it again and
-/// nobody else touches it, even when the source itself is moved.
+/// Every pointer that `lend` returns is as good as a `&Chunk`: aligned, and valid for reads,
+/// and for writes to what lies within cells and atomics. (The pool makes no `&mut Chunk`, so
+/// the pointer may come from a shared reference.) It points to a chunk as made by
+/// [`Chunk::new`]. From then until it comes back through `take_back` the chunk stays where it
+/// is and belongs to the pool: `lend` does not return it again and no other code touches it,
+/// even when the source itself is moved.
 pub unsafe trait ChunkSource<C: Payload> {
     /// A fresh chunk, or `None` when there are no more. May be called by several threads
     /// at a time; a thread that loses the race to add its chunk gives it back at once. A
@@ -75,7 +91,8 @@ pub unsafe trait ChunkSource<C: Payload> {
     fn lend(&self) -> Option<NonNull<Chunk<C>>>;
 
     /// Takes back a chunk that the pool does not need, or needs no longer. Its slots hold
-    /// no values.
+    /// no values. (A value whose destructor panics while the pool is dropped leaks the values
+    /// that are left, and the chunks that hold them do not come back.)
     ///
     /// # Safety
     /// `chunk` came from `lend` of this source, comes back for the first time since, and
@@ -248,13 +265,13 @@ impl<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> Drop for Grown<C, S, CH
             if chunk == end_mark() {
                 break;
             }
-            let Some(mut chunk) = NonNull::new(chunk) else {
+            let Some(chunk) = NonNull::new(chunk) else {
                 break;
             };
-            // SAFETY: the pool is borrowed mutably, so nothing else refers to the chunk,
-            // which is the pool's.
-            for slot in unsafe { &mut chunk.as_mut().slots } {
-                slot.clear();
+            // SAFETY: `lend` gave it, so it is as good as a reference, and the pool's.
+            for slot in unsafe { &chunk.as_ref().slots } {
+                // SAFETY: the pool is borrowed mutably, so nothing else refers to the chunk.
+                unsafe { slot.clear() };
             }
             // SAFETY: it came from `lend` and leaves the table, which dies here.
             unsafe { self.source.take_back(chunk) };

@@ -18,6 +18,7 @@ pub struct Held {
 impl Held {
     /// Nothing is held any more.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

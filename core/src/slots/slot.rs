@@ -121,12 +121,15 @@ impl<C: Payload> Slot<C> {
         (value, reusable)
     }
 
-    /// Drops the value of an exclusively borrowed slot, if there is one.
-    pub(crate) fn clear(&mut self) {
+    /// Drops the value of a slot that is not used any more, if there is one.
+    ///
+    /// # Safety
+    /// No lease, vacancy or attempt is out on this slot, and no other thread uses it.
+    pub(crate) unsafe fn clear(&self) {
         let word = self.state.word();
         if matches!(word.phase(), Phase::Alive | Phase::Retiring) {
-            // SAFETY: `&mut self`: no lease borrows the slot any more, and in these phases
-            // it holds a value.
+            // SAFETY: as the caller promises, nothing borrows the value, and in these phases
+            // the slot holds one.
             let value = unsafe { self.cell.take() };
             self.state.set(word.vacated());
             drop(value);
@@ -142,6 +145,7 @@ impl<C: Payload> fmt::Debug for Slot<C> {
 
 impl<C: Payload> Drop for Slot<C> {
     fn drop(&mut self) {
-        self.clear();
+        // SAFETY: `&mut self`: nothing borrows the slot any more.
+        unsafe { self.clear() };
     }
 }

@@ -31,17 +31,21 @@ impl State {
     }
 
     /// The state now.
+    #[inline]
     pub(crate) fn word(&self) -> Word {
         Word(self.0.load(Ordering::Acquire))
     }
 
     /// As `word`, for looking and then exchanging.
+    #[inline]
     pub(crate) fn glance(&self) -> Word {
         Word(self.0.load(Ordering::Relaxed))
     }
 
     /// Changes `from` to `to`. Failure is Relaxed: what is found is only compared and tried
     /// again.
+    // Always: `success` is a constant of each caller, and a branch if this is a call.
+    #[inline(always)]
     pub(crate) fn exchange(&self, from: Word, to: Word, success: Ordering) -> Result<(), Word> {
         match self
             .0
@@ -74,6 +78,7 @@ impl State {
     ///
     /// # Safety
     /// The caller owns this slot, which is vacant and not used up.
+    #[inline]
     pub(crate) unsafe fn begin(&self, phase: Phase) -> Option<u64> {
         let word = self.glance();
         let next = word.occupied(phase);
@@ -83,12 +88,14 @@ impl State {
     }
 
     /// Takes a lease on the life `generation`.
+    #[inline]
     pub(crate) fn pin(&self, generation: u64) -> Result<(), HandleError> {
         // Acquire: pairs with the Release in `publish`, so the lease sees the value.
         self.pin_with(generation, Ordering::Acquire)
     }
 
     /// As `pin`; with AcqRel, whoever sees the lease sees what the caller did before.
+    #[inline]
     pub(crate) fn pin_with(&self, generation: u64, order: Ordering) -> Result<(), HandleError> {
         let order = if mutant!("slots_relaxed_pin") {
             Ordering::Relaxed
@@ -110,6 +117,7 @@ impl State {
     ///
     /// # Safety
     /// The caller holds a lease from `pin` and does not use it afterwards.
+    #[inline]
     pub(crate) unsafe fn unpin(&self) -> bool {
         let order = if mutant!("slots_relaxed_unpin") {
             Ordering::Relaxed
@@ -172,6 +180,7 @@ impl State {
     ///
     /// # Safety
     /// The caller owns this slot; its value is moved out or was never there.
+    #[inline]
     pub(crate) unsafe fn vacate(&self) -> bool {
         let mut word = self.glance();
         // Relaxed: the next owner takes the slot over through its bit, not this word.
@@ -182,12 +191,14 @@ impl State {
     }
 
     /// Marks the slot closed; returns the state before.
+    #[inline]
     pub(crate) fn close(&self) -> Word {
         Word(self.0.fetch_or(Word(0).closed().0, Ordering::AcqRel))
     }
 
-    /// The state of a slot that nobody else can see.
-    pub(crate) fn set(&mut self, word: Word) {
+    /// Sets the state of a slot that no other thread can see. (Not `&mut self`: the slot may
+    /// lie in memory that its source shares.)
+    pub(crate) fn set(&self, word: Word) {
         self.0.store(word.0, Ordering::Relaxed);
     }
 

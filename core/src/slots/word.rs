@@ -39,16 +39,19 @@ pub(crate) const MAX_GENERATION: u64 = (1 << (64 - GENERATION_SHIFT)) - 1;
 pub(crate) struct Word(pub(crate) u64);
 
 impl Word {
+    #[inline]
     pub(crate) const fn new(generation: u64, phase: Phase, closed: bool, leases: u64) -> Self {
         debug_assert!(generation <= MAX_GENERATION && leases <= MAX_LEASES);
         let closed = if closed { CLOSED } else { 0 };
         Self((generation << GENERATION_SHIFT) | ((phase as u64) << PHASE_SHIFT) | closed | leases)
     }
 
+    #[inline]
     pub(crate) const fn generation(self) -> u64 {
         self.0 >> GENERATION_SHIFT
     }
 
+    #[inline]
     pub(crate) const fn phase(self) -> Phase {
         match (self.0 >> PHASE_SHIFT) & 7 {
             0 => Phase::Vacant,
@@ -63,21 +66,25 @@ impl Word {
     }
 
     /// The store was closed: neither leases nor new values.
+    #[inline]
     pub(crate) const fn is_closed(self) -> bool {
         self.0 & CLOSED != 0
     }
 
     /// Leases that are out; while a value is made, those that wait for it.
+    #[inline]
     pub(crate) const fn leases(self) -> u64 {
         self.0 & MAX_LEASES
     }
 
     /// Holds a value, or may come to hold one in this life.
+    #[inline]
     pub(crate) fn is_occupied(self) -> bool {
         self.phase() != Phase::Vacant
     }
 
     /// Refuses unless the slot is alive in its life `generation`.
+    #[inline]
     pub(crate) fn check(self, generation: u64) -> Result<(), HandleError> {
         match self.phase() {
             _ if self.generation() != generation && !mutant!("slots_unchecked_generation") => {
@@ -92,29 +99,34 @@ impl Word {
     }
 
     /// The next life of a vacant slot, in `phase`.
+    #[inline]
     pub(crate) const fn occupied(self, phase: Phase) -> Self {
         debug_assert!(matches!(self.phase(), Phase::Vacant) && self.leases() == 0);
         Self(self.0 + (1 << GENERATION_SHIFT) + ((phase as u64) << PHASE_SHIFT))
     }
 
     /// The same life in another phase.
+    #[inline]
     pub(crate) const fn with_phase(self, phase: Phase) -> Self {
         Self::new(self.generation(), phase, self.is_closed(), self.leases())
     }
 
     /// One lease more. The caller has checked that there is room for it.
+    #[inline]
     pub(crate) const fn leased(self) -> Self {
         debug_assert!(self.leases() < MAX_LEASES);
         Self(self.0 + 1)
     }
 
     /// One lease less. The caller has checked that there is one.
+    #[inline]
     pub(crate) const fn unleased(self) -> Self {
         debug_assert!(self.leases() > 0);
         Self(self.0 - 1)
     }
 
     /// The end of a life: the next, even generation, or the last one kept for ever.
+    #[inline]
     pub(crate) fn vacated(self) -> Self {
         let next = if self.is_last() && !mutant!("slots_generation_wraps") {
             self.generation()
@@ -125,10 +137,12 @@ impl Word {
     }
 
     /// After this life the slot is used up.
+    #[inline]
     pub(crate) const fn is_last(self) -> bool {
         self.generation() == MAX_GENERATION
     }
 
+    #[inline]
     pub(crate) const fn closed(self) -> Self {
         Self(self.0 | CLOSED)
     }

@@ -24,6 +24,7 @@ pub(super) struct Class(u16);
 
 impl Class {
     /// The class of a block of `granules`: the last one whose blocks are not all larger.
+    #[inline]
     pub(super) const fn of(granules: u64) -> Self {
         let shift = Self::shift(granules);
         // The highest bit that is left in `granules >> shift` carries into the row.
@@ -31,6 +32,7 @@ impl Class {
     }
 
     /// The first class whose blocks all have at least `granules`.
+    #[inline]
     pub(super) fn covering(granules: u64) -> Self {
         let below = (1 << Self::shift(granules)) - 1;
         let class = Self::of(granules);
@@ -42,27 +44,33 @@ impl Class {
     }
 
     /// The class after this one.
+    #[inline]
     pub(super) const fn next(self) -> Self {
         Self(self.0 + 1)
     }
 
+    #[inline]
     pub(super) const fn at(row: usize, column: u32) -> Self {
         Self((row << COLUMN_BITS) as u16 + column as u16)
     }
 
+    #[inline]
     pub(super) const fn number(self) -> usize {
         self.0 as usize
     }
 
+    #[inline]
     pub(super) const fn row(self) -> usize {
         self.number() >> COLUMN_BITS
     }
 
+    #[inline]
     pub(super) const fn column(self) -> u32 {
         self.0 as u32 % COLUMNS as u32
     }
 
     /// Bits of a size that its class does not tell.
+    #[inline]
     const fn shift(granules: u64) -> u32 {
         63 - COLUMN_BITS - (granules | COLUMNS as u64).leading_zeros()
     }

@@ -106,12 +106,14 @@ pub struct Block {
 impl Block {
     /// Where the block begins, in bytes.
     #[must_use]
+    #[inline]
     pub const fn offset(self) -> u64 {
         self.offset
     }
 
     /// The block's length in bytes: what was asked for, rounded up to the granule.
     #[must_use]
+    #[inline]
     pub const fn size(self) -> u64 {
         self.size
     }

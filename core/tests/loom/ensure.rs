@@ -1,5 +1,7 @@
 //! Values that are made on demand: `ensure_alive` and weak leases.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use cupola_core::{EnsureError, FixedSlots, Handle, HandleError, Hot, Park, Release, With, tag};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
@@ -316,5 +318,62 @@ fn who_waits_for_a_refused_value_is_refused() {
             store.drain(|_, value| value.end());
             assert_eq!(ended.count(), 1);
         }
+    });
+}
+
+/// Cannot wait: panics instead.
+enum Fragile {}
+
+impl Park for Fragile {
+    fn wait(_: usize, _: &mut dyn FnMut() -> bool) {
+        resume_unwind(Box::new("as a test"));
+    }
+
+    fn wake(_: usize) {}
+}
+
+/// Would break if an attempt could fail for those who waited when none of them is left: the
+/// last of them ends the failure, so the slot would stay failed for ever.
+#[test]
+fn who_leaves_a_failing_attempt_does_not_take_the_slot_along() {
+    let outcomes = ["left", "told", "made it"];
+    model(&outcomes, |seen| {
+        let ended = Ended::default();
+        let store = Arc::new(FixedSlots::<Value, 1, tag::Slot, With<Hot, u32, Fragile>>::new());
+        let handle = store.reserve().unwrap();
+        let other = {
+            let store = Arc::clone(&store);
+            thread::spawn(move || {
+                let failed = catch_unwind(AssertUnwindSafe(|| {
+                    store
+                        .ensure_alive(handle, || Err(7))
+                        .map(|lease| lease.read())
+                }));
+                assert!(matches!(
+                    failed,
+                    Ok(Err(EnsureError::Init(7)) | Ok(1)) | Err(_)
+                ));
+            })
+        };
+        let mut made = false;
+        let mine = catch_unwind(AssertUnwindSafe(|| {
+            let made = &mut made;
+            let lease = store.ensure_alive(handle, || {
+                *made = true;
+                Ok(Value::new(1, &ended))
+            });
+            lease.map(|lease| lease.read())
+        }));
+        other.join().unwrap();
+        match mine {
+            Err(_) => seen.note("left"),
+            Ok(Err(EnsureError::Init(7))) => seen.note("told"),
+            Ok(Ok(1)) => seen.note("made it"),
+            Ok(other) => panic!("{other:?}"),
+        }
+        assert_eq!(store.held().leases, 0);
+        let released = store.release(handle).expect("the slot is not lost");
+        assert_eq!(released.now().map(Value::end).is_some(), made);
+        assert!(store.held().is_empty());
     });
 }

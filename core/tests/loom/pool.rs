@@ -3,12 +3,15 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cupola_core::{Chunk, ChunkSource, Handle, HandleError, InsertError, Payload, SlotPool, tag};
+use cupola_core::{
+    Chunk, ChunkArray, ChunkSource, Handle, HandleError, InCell, InsertError, Payload, SlotPool,
+    tag,
+};
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64;
 use loom::thread;
 
-use super::{Ended, Value, model};
+use super::{Ended, Value, model, who};
 
 /// Boxed chunks, counted.
 struct Boxes(std::sync::Arc<AtomicUsize>);
@@ -231,5 +234,36 @@ fn two_caches_that_grow_share_no_slot() {
             1 => "one has all",
             _ => "the store grew twice",
         });
+    });
+}
+
+/// Would break if an array lent a chunk to two pools at a time, or to the next one before the
+/// last one has taken its values out: they are in the same cell.
+#[test]
+fn a_chunk_passes_from_pool_to_pool_as_new() {
+    model(&["both", "mine", "the other's"], |seen| {
+        let ended = Ended::default();
+        let chunks = Arc::new(ChunkArray::<InCell<Value>, 1>::new());
+        let put = {
+            let (chunks, ended) = (Arc::clone(&chunks), ended.clone());
+            move |number| {
+                let pool = SlotPool::<Value, _, tag::Slot, 1>::new(&*chunks);
+                // Another life than the first, so that the chunk is not as new afterwards.
+                let Ok(first) = pool.insert(Value::new(number, &ended)) else {
+                    return false;
+                };
+                assert_eq!(first.generation(), 1);
+                pool.release(first).unwrap().now().unwrap().end();
+                let second = pool.insert(Value::new(number, &ended)).unwrap();
+                assert_eq!(pool.get(second).unwrap().read(), number);
+                true
+            }
+        };
+        let other = thread::spawn({
+            let put = put.clone();
+            move || put(1)
+        });
+        let mine = put(2);
+        seen.note(who(mine, other.join().unwrap()));
     });
 }

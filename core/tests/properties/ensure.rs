@@ -1,9 +1,9 @@
 //! Values made on demand, and who holds what.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Condvar, Mutex, PoisonError};
-use std::thread;
+use std::{hint, thread};
 
 use cupola_core::{
     EnsureError, FixedSlots, HandleError, Hot, InsertError, Ledger, Park, Release, With, tag,
@@ -226,18 +226,22 @@ fn who_is_not_kept_waiting_waits_nevertheless() {
     assert_eq!(store.held().leases, 0);
 }
 
+/// Cannot wait: panics instead.
+#[derive(Debug)]
+enum Fragile {}
+
+impl Park for Fragile {
+    fn wait(_: usize, _: &mut dyn FnMut() -> bool) {
+        // Without the hook, which would print a message each time.
+        resume_unwind(Box::new("as a test"));
+    }
+    fn wake(_: usize) {}
+}
+
 /// Without it a panic while a thread waits would leave a lease behind that nobody has, and
 /// the value could never be taken out.
 #[test]
 fn a_panic_while_waiting_leaves_no_lease_behind() {
-    #[derive(Debug)]
-    enum Fragile {}
-    impl Park for Fragile {
-        fn wait(_: usize, _: &mut dyn FnMut() -> bool) {
-            panic!("as a test");
-        }
-        fn wake(_: usize) {}
-    }
     let store = FixedSlots::<u32, 1, tag::Slot, With<Hot, u8, Fragile>>::new();
     for outcome in [Ok(7), Err(3)] {
         let handle = store.reserve().unwrap();
@@ -260,5 +264,44 @@ fn a_panic_while_waiting_leaves_no_lease_behind() {
         });
         assert_eq!(store.held().leases, 0);
         assert_eq!(store.release(handle).unwrap().now(), outcome.ok());
+    }
+}
+
+/// Without it a thread that panics while it waits could take the slot along, when the attempt
+/// that it waits for fails at the same time. Seldom is it the very instant; the model
+/// `who_leaves_a_failing_attempt_does_not_take_the_slot_along` tries them all, and this one
+/// with real threads and a real unwinding.
+#[test]
+fn a_panic_while_an_attempt_fails_leaves_the_slot_usable() {
+    let store = FixedSlots::<u32, 1, tag::Slot, With<Hot, u8, Fragile>>::new();
+    for round in 0..300 {
+        let handle = store.reserve().unwrap();
+        let counted = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let made = store.ensure_alive(handle, || {
+                    counted.store(1, Ordering::Release);
+                    // Each round another moment: nothing keeps the two apart.
+                    for _ in 0..round % 128 {
+                        hint::spin_loop();
+                    }
+                    Err(3)
+                });
+                assert_eq!(made.unwrap_err(), EnsureError::Init(3));
+            });
+            while counted.load(Ordering::Acquire) == 0 {
+                thread::yield_now();
+            }
+            // It panics, is told, or comes after the attempt and makes the value.
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                let _ = store.ensure_alive(handle, || Ok(1));
+            }));
+        });
+        assert_eq!(store.held().leases, 0);
+        let released = store.release(handle);
+        assert!(
+            matches!(released, Ok(Release::Empty | Release::Now(1))),
+            "{released:?} after {round} rounds"
+        );
     }
 }

@@ -2,8 +2,12 @@
 
 mod replay;
 
+use std::sync::Arc;
+use std::thread;
+
 use cupola_core::{
-    FixedSlots, Handle, HandleError, Hot, InsertError, Late, Release, Reuse, SlotPool, With, tag,
+    ChunkArray, FixedSlots, Handle, HandleError, Hot, InCell, InsertError, Late, Release, Reuse,
+    SlotPool, With, tag,
 };
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use replay::{Step, replay};
@@ -61,6 +65,61 @@ fn a_source_that_runs_dry_fills_the_pool() {
     assert_eq!(pool.release(handles[100]), Ok(Release::Now(100)));
     assert_eq!(pool.insert_near(1000, 193).unwrap().index(), 100);
     assert_eq!(pool.live(), 192);
+}
+
+/// Without it a pool could get a chunk back with the values, the used-up bits or the closed
+/// mark of the pool before it, or the array could lose the chunk.
+#[test]
+fn an_array_lends_its_chunks_again_as_new() {
+    type Numbers = ChunkArray<InCell<Arc<u32>>, 2>;
+    let chunks = Numbers::new();
+    let number = Arc::new(7);
+    for round in 0..3 {
+        let pool = SlotPool::<Arc<u32>, &Numbers>::new(&chunks);
+        let handles: Vec<_> = (0..128)
+            .map(|_| pool.insert(Arc::clone(&number)).unwrap())
+            .collect();
+        assert_eq!(handles[0].generation(), 1);
+        let refused = pool.insert(Arc::clone(&number));
+        assert!(matches!(refused, Err(InsertError::Full(_))), "in {round}");
+        // Another pool has nothing to borrow meanwhile.
+        let other = SlotPool::<Arc<u32>, &Numbers>::new(&chunks);
+        assert!(matches!(
+            other.insert(Arc::clone(&number)),
+            Err(InsertError::Full(_))
+        ));
+        drop(pool.release(handles[5]));
+        drop(pool.vacancy().map(std::mem::ManuallyDrop::new));
+        let lease = pool.get(handles[9]).unwrap();
+        assert_eq!(pool.release(handles[9]), Ok(Release::Deferred));
+        drop(lease);
+        pool.close();
+    }
+    assert_eq!(Arc::strong_count(&number), 1);
+}
+
+/// Without it threads that grow pools at once could lose chunks, or share one.
+#[test]
+fn pools_of_many_threads_share_an_array() {
+    type Numbers = ChunkArray<InCell<usize>, 3>;
+    let chunks = Numbers::new();
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let chunks = &chunks;
+            scope.spawn(move || {
+                for _ in 0..200 {
+                    let pool = SlotPool::<usize, &Numbers>::new(chunks);
+                    let handles: Vec<_> = (0..70).map_while(|_| pool.insert(thread).ok()).collect();
+                    for handle in handles {
+                        assert_eq!(*pool.get(handle).unwrap(), thread);
+                    }
+                }
+            });
+        }
+    });
+    let pool = SlotPool::<usize, &Numbers>::new(&chunks);
+    let all: Result<Vec<_>, _> = (0..192).map(|value| pool.insert(value)).collect();
+    assert!(all.is_ok());
 }
 
 /// Without it a handle could read past the end of a store that is smaller than its index.

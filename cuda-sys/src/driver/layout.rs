@@ -37,6 +37,13 @@ assert_eq_size!(Result<(), DriverError>, u64);
 assert_impl_all!(DriverError: Send, Sync, Copy, core::error::Error);
 assert_impl_all!(CUresult: Send, Sync, Copy, core::hash::Hash);
 
+// Macros of the header that are casts, names of other constants, or have all bits set.
+const_assert_eq!(CU_DEVICE_CPU, -1);
+const_assert_eq!(CU_DEVICE_INVALID, -2);
+const_assert_eq!(CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_ID_ANY, u32::MAX);
+const_assert_eq!(CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE.0, 2);
+const_assert_eq!(CU_STREAM_ATTRIBUTE_PRIORITY.0, 8);
+
 // Positions in the symbol table are 16 bits.
 const_assert!(SYMBOLS.len() <= u16::MAX as usize);
 

@@ -58,7 +58,6 @@ pub use source::{ProcAddress, scope};
 pub use types::*;
 
 /// The status type of this API.
-#[cfg(feature = "std")]
 type StatusCode = CUresult;
 
 /// Why a call of the driver did not succeed.
@@ -68,7 +67,7 @@ for_each_driver_symbol!(symbols!);
 
 /// The legacy default stream: it waits for, and is waited for by, every blocking stream
 /// of its context (`CU_STREAM_LEGACY`).
-pub const STREAM_LEGACY: CUstream = core::ptr::without_provenance_mut(1);
+pub const STREAM_LEGACY: CUstream = CU_STREAM_LEGACY;
 
 /// The calling thread's own default stream (`CU_STREAM_PER_THREAD`).
-pub const STREAM_PER_THREAD: CUstream = core::ptr::without_provenance_mut(2);
+pub const STREAM_PER_THREAD: CUstream = CU_STREAM_PER_THREAD;

@@ -582,3 +582,4 @@ pub struct ncclParamHandle {
     _unused: [u8; 0],
 }
 pub type ncclParamHandle_t = *mut ncclParamHandle;
+pub const NCCL_CONFIG_UNDEF_INT: ::core::ffi::c_int = ::core::ffi::c_int::MIN;

@@ -6,7 +6,7 @@ pub const NVML_DEVICE_PCI_BUS_ID_BUFFER_SIZE: u32 = 32;
 pub const NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE: u32 = 16;
 pub const NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT: &::core::ffi::CStr = c"%04X:%02X:%02X.0";
 pub const NVML_DEVICE_PCI_BUS_ID_FMT: &::core::ffi::CStr = c"%08X:%02X:%02X.0";
-pub const NVML_DEVICE_MEMORY_LIMIT_MAX: i32 = -1;
+pub const NVML_DEVICE_MEMORY_LIMIT_MAX: u64 = 0xFFFFFFFFFFFFFFFF;
 pub const NVML_NVLINK_MAX_LINKS: u32 = 36;
 pub const NVML_MAX_PHYSICAL_BRIDGE: u32 = 128;
 pub const NVML_MAX_THERMAL_SENSORS_PER_GPU: u32 = 3;
@@ -44,7 +44,7 @@ pub const NVML_RUSD_POLL_THERMAL: u32 = 16;
 pub const NVML_RUSD_POLL_PCI: u32 = 32;
 pub const NVML_RUSD_POLL_FAN: u32 = 64;
 pub const NVML_RUSD_POLL_PROC_UTIL: u32 = 128;
-pub const NVML_RUSD_POLL_ALL: i32 = -1;
+pub const NVML_RUSD_POLL_ALL: u64 = 0xFFFFFFFFFFFFFFFF;
 pub const NVML_GSP_FIRMWARE_VERSION_BUF_SIZE: u32 = 64;
 pub const NVML_DEVICE_ARCH_KEPLER: u32 = 2;
 pub const NVML_DEVICE_ARCH_MAXWELL: u32 = 3;
@@ -10481,3 +10481,195 @@ const _: () = {
         "Offset of field: nvmlEccBankRemapperStatus_v1_t::histogram",
     ][::core::mem::offset_of!(nvmlEccBankRemapperStatus_v1_t, histogram) - 12usize];
 };
+pub type nvmlBlacklistDeviceInfo_t = nvmlExcludedDeviceInfo_t;
+pub const nvmlPciInfoExt_v1: u32 = ::core::mem::size_of::<nvmlPciInfoExt_v1_t>() as u32
+    | (1 << 24);
+pub const nvmlMemory_v2: u32 = ::core::mem::size_of::<nvmlMemory_v2_t>() as u32
+    | (2 << 24);
+pub const nvmlProcessDetailList_v1: u32 = ::core::mem::size_of::<
+    nvmlProcessDetailList_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlC2cModeInfo_v1: u32 = ::core::mem::size_of::<nvmlC2cModeInfo_v1_t>() as u32
+    | (1 << 24);
+pub const nvmlDeviceAddressingMode_v1: u32 = ::core::mem::size_of::<
+    nvmlDeviceAddressingMode_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlRepairStatus_v1: u32 = ::core::mem::size_of::<nvmlRepairStatus_v1_t>()
+    as u32 | (1 << 24);
+pub const NVML_TOPOLOGY_CPU: nvmlGpuLevel_enum = nvmlGpuLevel_enum::NVML_TOPOLOGY_NODE;
+pub const nvmlCoolerInfo_v1: u32 = ::core::mem::size_of::<nvmlCoolerInfo_v1_t>() as u32
+    | (1 << 24);
+pub const nvmlUUID_v1: u32 = ::core::mem::size_of::<nvmlUUID_v1_t>() as u32 | (1 << 24);
+pub const nvmlPdi_v1: u32 = ::core::mem::size_of::<nvmlPdi_v1_t>() as u32 | (1 << 24);
+pub const nvmlDramEncryptionInfo_v1: u32 = ::core::mem::size_of::<
+    nvmlDramEncryptionInfo_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlMarginTemperature_v1: u32 = ::core::mem::size_of::<
+    nvmlMarginTemperature_v1_t,
+>() as u32 | (1 << 24);
+pub type nvmlEccBitType_t = nvmlMemoryErrorType_t;
+pub const NVML_SINGLE_BIT_ECC: nvmlMemoryErrorType_enum = nvmlMemoryErrorType_enum::NVML_MEMORY_ERROR_TYPE_CORRECTED;
+pub const NVML_DOUBLE_BIT_ECC: nvmlMemoryErrorType_enum = nvmlMemoryErrorType_enum::NVML_MEMORY_ERROR_TYPE_UNCORRECTED;
+pub const nvmlClockOffset_v1: u32 = ::core::mem::size_of::<nvmlClockOffset_v1_t>() as u32
+    | (1 << 24);
+pub const nvmlFanSpeedInfo_v1: u32 = ::core::mem::size_of::<nvmlFanSpeedInfo_v1_t>()
+    as u32 | (1 << 24);
+pub const nvmlDevicePerfModes_v1: u32 = ::core::mem::size_of::<
+    nvmlDevicePerfModes_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlDeviceCurrentClockFreqs_v1: u32 = ::core::mem::size_of::<
+    nvmlDeviceCurrentClockFreqs_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlProcessesUtilizationInfo_v1: u32 = ::core::mem::size_of::<
+    nvmlProcessesUtilizationInfo_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlEccSramErrorStatus_v1: u32 = ::core::mem::size_of::<
+    nvmlEccSramErrorStatus_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlPlatformInfo_v1: u32 = ::core::mem::size_of::<nvmlPlatformInfo_v1_t>()
+    as u32 | (1 << 24);
+pub const nvmlPlatformInfo_v2: u32 = ::core::mem::size_of::<nvmlPlatformInfo_v2_t>()
+    as u32 | (2 << 24);
+pub const nvmlEccSramUniqueUncorrectedErrorCounts_v1: u32 = ::core::mem::size_of::<
+    nvmlEccSramUniqueUncorrectedErrorCounts_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlRusdSettings_v1: u32 = ::core::mem::size_of::<nvmlRusdSettings_v1_t>()
+    as u32 | (1 << 24);
+pub const nvmlPowerValue_v2: u32 = ::core::mem::size_of::<nvmlPowerValue_v2_t>() as u32
+    | (2 << 24);
+pub const nvmlVgpuHeterogeneousMode_v1: u32 = ::core::mem::size_of::<
+    nvmlVgpuHeterogeneousMode_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlVgpuPlacementId_v1: u32 = ::core::mem::size_of::<
+    nvmlVgpuPlacementId_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlVgpuPlacementList_v1: u32 = ::core::mem::size_of::<
+    nvmlVgpuPlacementList_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlVgpuPlacementList_v2: u32 = ::core::mem::size_of::<
+    nvmlVgpuPlacementList_v2_t,
+>() as u32 | (2 << 24);
+pub const nvmlVgpuTypeBar1Info_v1: u32 = ::core::mem::size_of::<
+    nvmlVgpuTypeBar1Info_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlVgpuInstancesUtilizationInfo_v1: u32 = ::core::mem::size_of::<
+    nvmlVgpuInstancesUtilizationInfo_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlVgpuProcessesUtilizationInfo_v1: u32 = ::core::mem::size_of::<
+    nvmlVgpuProcessesUtilizationInfo_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlVgpuRuntimeState_v1: u32 = ::core::mem::size_of::<
+    nvmlVgpuRuntimeState_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlVgpuTypeIdInfo_v1: u32 = ::core::mem::size_of::<nvmlVgpuTypeIdInfo_v1_t>()
+    as u32 | (1 << 24);
+pub const nvmlVgpuTypeMaxInstance_v1: u32 = ::core::mem::size_of::<
+    nvmlVgpuTypeMaxInstance_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlActiveVgpuInstanceInfo_v1: u32 = ::core::mem::size_of::<
+    nvmlActiveVgpuInstanceInfo_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlVgpuSchedulerState_v1: u32 = ::core::mem::size_of::<
+    nvmlVgpuSchedulerState_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlVgpuSchedulerStateInfo_v1: u32 = ::core::mem::size_of::<
+    nvmlVgpuSchedulerStateInfo_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlVgpuSchedulerLogInfo_v1: u32 = ::core::mem::size_of::<
+    nvmlVgpuSchedulerLogInfo_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlVgpuCreatablePlacementInfo_v1: u32 = ::core::mem::size_of::<
+    nvmlVgpuCreatablePlacementInfo_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlSystemEventSetCreateRequest_v1: u32 = ::core::mem::size_of::<
+    nvmlSystemEventSetCreateRequest_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlSystemEventSetFreeRequest_v1: u32 = ::core::mem::size_of::<
+    nvmlSystemEventSetFreeRequest_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlSystemRegisterEventRequest_v1: u32 = ::core::mem::size_of::<
+    nvmlSystemRegisterEventRequest_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlSystemEventSetWaitRequest_v1: u32 = ::core::mem::size_of::<
+    nvmlSystemEventSetWaitRequest_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlClocksEventReasonAll: u32 = nvmlClocksThrottleReasonNone
+    | nvmlClocksEventReasonGpuIdle | nvmlClocksEventReasonApplicationsClocksSetting
+    | nvmlClocksEventReasonSwPowerCap | nvmlClocksThrottleReasonHwSlowdown
+    | nvmlClocksEventReasonSyncBoost | nvmlClocksEventReasonSwThermalSlowdown
+    | nvmlClocksThrottleReasonHwThermalSlowdown
+    | nvmlClocksThrottleReasonHwPowerBrakeSlowdown
+    | nvmlClocksEventReasonDisplayClockSetting | nvmlClocksEventReasonBoardLimit
+    | nvmlClocksEventReasonReliability;
+pub const nvmlClocksThrottleReasonAll: u32 = nvmlClocksEventReasonAll;
+pub const nvmlSystemConfComputeSettings_v1: u32 = ::core::mem::size_of::<
+    nvmlSystemConfComputeSettings_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlSystemConfComputeSettings_v2: u32 = ::core::mem::size_of::<
+    nvmlSystemConfComputeSettings_v2_t,
+>() as u32 | (2 << 24);
+pub const nvmlConfComputeSetKeyRotationThresholdInfo_v1: u32 = ::core::mem::size_of::<
+    nvmlConfComputeSetKeyRotationThresholdInfo_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlConfComputeGetKeyRotationThresholdInfo_v1: u32 = ::core::mem::size_of::<
+    nvmlConfComputeGetKeyRotationThresholdInfo_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlGpuFabricInfo_v2: u32 = ::core::mem::size_of::<nvmlGpuFabricInfo_v2_t>()
+    as u32 | (2 << 24);
+pub const nvmlGpuFabricInfo_v3: u32 = ::core::mem::size_of::<nvmlGpuFabricInfo_v3_t>()
+    as u32 | (3 << 24);
+pub const NVML_CPER_CURSOR_HANDLE_INIT: nvmlCPERCursorHandle_t = 0;
+pub const nvmlSystemDriverBranchInfo_v1: u32 = ::core::mem::size_of::<
+    nvmlSystemDriverBranchInfo_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlTemperature_v1: u32 = ::core::mem::size_of::<nvmlTemperature_v1_t>() as u32
+    | (1 << 24);
+pub const nvmlNvlinkSupportedBwModes_v1: u32 = ::core::mem::size_of::<
+    nvmlNvlinkSupportedBwModes_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlNvlinkGetBwMode_v1: u32 = ::core::mem::size_of::<
+    nvmlNvlinkGetBwMode_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlNvlinkSetBwMode_v1: u32 = ::core::mem::size_of::<
+    nvmlNvlinkSetBwMode_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlNvLinkInfo_v1: u32 = ::core::mem::size_of::<nvmlNvLinkInfo_v1_t>() as u32
+    | (1 << 24);
+pub const nvmlNvLinkInfo_v2: u32 = ::core::mem::size_of::<nvmlNvLinkInfo_v2_t>() as u32
+    | (2 << 24);
+pub const nvmlGpuInstanceProfileInfo_v2: u32 = ::core::mem::size_of::<
+    nvmlGpuInstanceProfileInfo_v2_t,
+>() as u32 | (2 << 24);
+pub const nvmlGpuInstanceProfileInfo_v3: u32 = ::core::mem::size_of::<
+    nvmlGpuInstanceProfileInfo_v3_t,
+>() as u32 | (3 << 24);
+pub const nvmlComputeInstanceProfileInfo_v2: u32 = ::core::mem::size_of::<
+    nvmlComputeInstanceProfileInfo_v2_t,
+>() as u32 | (2 << 24);
+pub const nvmlComputeInstanceProfileInfo_v3: u32 = ::core::mem::size_of::<
+    nvmlComputeInstanceProfileInfo_v3_t,
+>() as u32 | (3 << 24);
+pub const nvmlDeviceCapabilities_v1: u32 = ::core::mem::size_of::<
+    nvmlDeviceCapabilities_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlWorkloadPowerProfileInfo_v1: u32 = ::core::mem::size_of::<
+    nvmlWorkloadPowerProfileInfo_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlWorkloadPowerProfileProfilesInfo_v1: u32 = ::core::mem::size_of::<
+    nvmlWorkloadPowerProfileProfilesInfo_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlWorkloadPowerProfileCurrentProfiles_v1: u32 = ::core::mem::size_of::<
+    nvmlWorkloadPowerProfileCurrentProfiles_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlWorkloadPowerProfileRequestedProfiles_v1: u32 = ::core::mem::size_of::<
+    nvmlWorkloadPowerProfileRequestedProfiles_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlWorkloadPowerProfileUpdateProfiles_v1: u32 = ::core::mem::size_of::<
+    nvmlWorkloadPowerProfileUpdateProfiles_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlPowerSmoothingProfile_v1: u32 = ::core::mem::size_of::<
+    nvmlPowerSmoothingProfile_v1_t,
+>() as u32 | (1 << 24);
+pub const nvmlPowerSmoothingState_v1: u32 = ::core::mem::size_of::<
+    nvmlPowerSmoothingState_v1_t,
+>() as u32 | (1 << 24);

@@ -35,7 +35,6 @@ mod prototypes {
 pub use loader::Nccl;
 pub use types::*;
 
-#[cfg(feature = "std")]
 type StatusCode = ncclResult_t;
 
 /// Why a call of NCCL did not succeed.

@@ -37,7 +37,6 @@ mod prototypes {
 pub use loader::NvJitLink;
 pub use types::*;
 
-#[cfg(feature = "std")]
 type StatusCode = nvJitLinkResult;
 
 /// Why a call of nvJitLink did not succeed.

@@ -36,10 +36,13 @@ mod prototypes {
 pub use loader::Nvml;
 pub use types::*;
 
-#[cfg(feature = "std")]
 type StatusCode = nvmlReturn_t;
 
 /// Why a call of NVML did not succeed.
 pub type NvmlError = crate::CallError<nvmlReturn_t>;
 
 for_each_nvml_symbol!(symbols!);
+
+// Macros of the header that bindgen leaves out or reads with a wrong sign.
+static_assertions::const_assert_eq!(nvmlMemory_v2, 40 | (2 << 24));
+static_assertions::const_assert_eq!(NVML_RUSD_POLL_ALL, u64::MAX);

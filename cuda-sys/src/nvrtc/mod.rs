@@ -37,7 +37,6 @@ mod prototypes {
 pub use loader::Nvrtc;
 pub use types::*;
 
-#[cfg(feature = "std")]
 type StatusCode = nvrtcResult;
 
 /// Why a call of NVRTC did not succeed.

@@ -316,15 +316,15 @@ mod tests {
             use cupola_sys::SymbolId;
             let calls = [
                 DriverError::Failed {
-                    symbol: SymbolId(symbol),
+                    symbol: SymbolId::new(symbol),
                     code: CUresult(code % 1200),
                 },
                 DriverError::Failed {
-                    symbol: SymbolId(symbol % 600),
+                    symbol: SymbolId::new(symbol % 600),
                     code: CUresult(code),
                 },
                 DriverError::Missing {
-                    symbol: SymbolId(symbol % 700),
+                    symbol: SymbolId::new(symbol % 700),
                     have: Version(version),
                 },
             ];

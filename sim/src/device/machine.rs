@@ -344,7 +344,7 @@ impl Inner {
     pub(super) fn exported(&self, position: usize) -> *const c_void {
         let own = self.function(position);
         match (self.exports, u16::try_from(position)) {
-            (Some(exports), Ok(id)) if !own.is_null() => exports(SymbolId(id)),
+            (Some(exports), Ok(id)) if !own.is_null() => exports(SymbolId::new(id)),
             _ => own,
         }
     }

@@ -141,7 +141,7 @@ impl FaultTable {
     /// the symbol table, with its number of calls.
     #[must_use]
     pub fn counts(&self) -> BTreeMap<SymbolId, u64> {
-        let ids = (0..).map(SymbolId);
+        let ids = (0..).map(SymbolId::new);
         ids.zip(self.state.calls.iter())
             .map(|(id, calls)| (id, calls.load(Ordering::SeqCst)))
             .filter(|(_, calls)| *calls > 0)
@@ -199,7 +199,7 @@ unsafe impl ProcAddress for Source {
         let position = SYMBOLS.iter().position(|row| row == symbol);
         let Some(id) = position
             .and_then(|position| u16::try_from(position).ok())
-            .map(SymbolId)
+            .map(SymbolId::new)
         else {
             return std::ptr::null();
         };

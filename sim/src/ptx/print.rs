@@ -447,10 +447,4 @@ none: .callprototype _ ();
 "#,
         );
     }
-
-    /// Without it, a kernel of the repository could link to another one.
-    #[test]
-    fn real_kernels_read_back_as_they_were() {
-        comes_back(include_str!("../../../kernels/ptx/saxpy.ptx"));
-    }
 }

@@ -85,7 +85,7 @@ fn pair(text: &str) -> Result<(u32, u32), String> {
 pub(super) fn function(name: &str) -> Result<SymbolId, String> {
     let position = SYMBOLS.iter().position(|symbol| symbol.as_str() == name);
     let id = position.and_then(|position| u16::try_from(position).ok());
-    id.map(SymbolId).ok_or_else(|| {
+    id.map(SymbolId::new).ok_or_else(|| {
         let base = SYMBOLS
             .iter()
             .filter(|symbol| symbol.base.to_str() == Ok(name));

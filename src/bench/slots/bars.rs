@@ -35,6 +35,7 @@ pub(super) const PARKING_SLAB: &str = "parking_lot Mutex<slab>";
 pub(super) const MUTEX_SLOTMAP: &str = "std Mutex<slotmap>";
 pub(super) const MUTEX_THUNDERDOME: &str = "std Mutex<thunderdome>";
 pub(super) const ARRAY_QUEUE: &str = "crossbeam ArrayQueue, indices only";
+pub(super) const ARRAY_QUEUE_WORDS: &str = "crossbeam ArrayQueue and an array of words";
 pub(super) const SEG_QUEUE: &str = "crossbeam SegQueue, indices only";
 pub(super) const CONCURRENT_QUEUE: &str = "concurrent-queue bounded, indices only";
 pub(super) const HEAPLESS: &str = "heapless object pool";
@@ -55,7 +56,9 @@ const PEERS: &[&str] = &[
     MUTEX_SLAB,
     MUTEX_SLOTMAP,
     ARRAY_QUEUE,
+    ARRAY_QUEUE_WORDS,
     HEAPLESS,
+    OPOOL,
 ];
 
 /// What else shares one store between threads.
@@ -64,7 +67,6 @@ const MORE_PEERS: &[&str] = &[
     MUTEX_THUNDERDOME,
     SEG_QUEUE,
     CONCURRENT_QUEUE,
-    OPOOL,
     LINEAR,
     OBJECT_POOL,
 ];

@@ -34,7 +34,7 @@ pub(crate) fn check(driver: &Driver, path: &Path) -> Result<SymbolCheck, String>
     // initialisers have run.
     let library = unsafe { libloading::Library::new(path) }.map_err(|error| error.to_string())?;
     let mut check = SymbolCheck::default();
-    for symbol in &SYMBOLS {
+    for symbol in SYMBOLS {
         let mut queried: *mut c_void = std::ptr::null_mut();
         let mut status = CUdriverProcAddressQueryResult(0);
         let version = c_int::try_from(symbol.introduced.0).unwrap_or(c_int::MAX);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::{ArrayQueue, SegQueue};
 
-use crate::bench::slots::bars::{ARRAY_QUEUE, CONCURRENT_QUEUE, SEG_QUEUE};
+use crate::bench::slots::bars::{ARRAY_QUEUE, ARRAY_QUEUE_WORDS, CONCURRENT_QUEUE, SEG_QUEUE};
 use crate::bench::slots::pairs::{CAPACITY, Groups, Store};
 
 pub(super) fn pairs(groups: &mut Groups) {
@@ -15,7 +15,7 @@ pub(super) fn pairs(groups: &mut Groups) {
             let _ = queue.push(index);
         })
     });
-    groups.all("crossbeam ArrayQueue and an array of words", WithWords::new);
+    groups.all(ARRAY_QUEUE_WORDS, WithWords::new);
     groups.all(SEG_QUEUE, || filled(SegQueue::new(), SegQueue::push));
     groups.all(CONCURRENT_QUEUE, || {
         filled(ConcurrentQueue::bounded(CAPACITY), |queue, index| {
