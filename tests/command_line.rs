@@ -345,3 +345,25 @@ fn allocators_are_measured_in_every_way() {
     let bar = &row("trace small, allocate, p99.99: cupola, raw")["bars"][0];
     assert!(bar["met"].is_boolean());
 }
+
+/// Without it a file could be said to run that no call can load.
+#[cfg(all(feature = "libcuda", unix))]
+#[test]
+fn a_check_says_what_cannot_be_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    for (bytes, code, said) in [
+        (49152, Some(0), "1 of 1 functions can run"),
+        (49153, Some(1), "more than 49152"),
+    ] {
+        let file = folder.path().join("shared.ptx");
+        let text = format!(
+            ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry k() {{
+             .shared .b8 space[{bytes}]; ret; }}\n"
+        );
+        std::fs::write(&file, text).unwrap();
+        let mut command = cupola(&["sim", "check", &file.display().to_string()]);
+        let (ended, stdout, stderr) = output(&mut command);
+        assert_eq!(ended, code, "{stdout}{stderr}");
+        assert!(stdout.contains(said), "{stdout}");
+    }
+}

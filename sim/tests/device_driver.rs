@@ -276,3 +276,125 @@ fn graphs_are_missing_by_name() {
 fn interop(name: &str) -> bool {
     name.starts_with("cuGraphics")
 }
+
+/// Without it, a library would hide functions that every driver of its version has from programs
+/// that ask for them by name, or give an older form that takes other arguments.
+#[test]
+fn a_library_gives_what_its_version_has() {
+    fn exported(id: cupola_sys::SymbolId) -> *const c_void {
+        std::ptr::without_provenance(usize::from(id.0) + 1)
+    }
+    let find = |machine: &Machine, name: &CStr, version: c_int| {
+        let d = machine.driver();
+        let mut found = std::ptr::null_mut();
+        let mut status = CUdriverProcAddressQueryResult(9);
+        let (place, answer) = (&raw mut found, &raw mut status);
+        // SAFETY: the places outlive the call.
+        let result = unsafe { d.cuGetProcAddress_v2(name.as_ptr(), place, version, 0, answer) };
+        assert_eq!(code(result), CUresult::CUDA_SUCCESS);
+        (found.cast_const(), status.0)
+    };
+    let null = std::ptr::null();
+    let library = || Machine::builder().exports(exported);
+    let all = library().build();
+    // Not built, and there since CUDA 10.
+    let node = exported(id::cuGraphAddEmptyNode);
+    assert!(!all.driver().has(id::cuGraphAddEmptyNode));
+    assert_eq!(find(&all, c"cuGraphAddEmptyNode", 10_000), (node, 0));
+    assert_eq!(find(&all, c"cuGraphAddEmptyNode", 9_000), (null, 2));
+    let first = exported(id::cuMemAlloc);
+    assert_eq!(find(&all, c"cuMemAlloc", 2_000), (first, 0));
+    // Newer than the driver, or taken away: that is not there at all.
+    let old = library().driver_version(Version::new(12, 2)).build();
+    assert_eq!(find(&old, c"cuFuncGetParamInfo", 13_000), (null, 1));
+    assert_eq!(find(&old, c"cuGraphAddEmptyNode", 13_000), (node, 0));
+    let without = library().without(id::cuGraphAddEmptyNode).build();
+    assert_eq!(find(&without, c"cuGraphAddEmptyNode", 13_000), (null, 1));
+    let hidden = library().hide_unsupported(true).build();
+    assert_eq!(find(&hidden, c"cuGraphAddEmptyNode", 13_000), (null, 1));
+    let alloc = exported(id::cuMemAlloc_v2);
+    assert_eq!(find(&hidden, c"cuMemAlloc", 13_000), (alloc, 0));
+}
+
+/// Without it, programs that load the first forms by name would stop at the first of them.
+#[test]
+fn the_first_forms_of_functions_work() {
+    let machine = Machine::builder().build();
+    let d = machine.driver();
+    let (mut context, mut popped) = (std::ptr::null_mut(), std::ptr::null_mut());
+    let (mut stream, mut event) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: the places outlive the calls.
+    unsafe {
+        d.cuInit(0).unwrap();
+        d.cuCtxCreate(&raw mut context, 0, 0).unwrap();
+        d.cuStreamCreate(&raw mut stream, 0).unwrap();
+        d.cuEventCreate(&raw mut event, 0).unwrap();
+        d.cuEventDestroy(event).unwrap();
+        d.cuStreamDestroy(stream).unwrap();
+        d.cuCtxPopCurrent(&raw mut popped).unwrap();
+        assert_eq!(popped, context);
+        d.cuCtxPushCurrent(context).unwrap();
+        d.cuCtxDestroy(context).unwrap();
+    }
+    assert_eq!(machine.leaks(), None);
+}
+
+/// Without it, a device could become another one when others are hidden, or a list that a driver
+/// refuses pass.
+#[test]
+fn visible_devices_keep_what_they_are() {
+    let devices = |list: &str| {
+        let builder = Machine::builder().devices(0);
+        let one = |name| DeviceConfig::new().name(name);
+        let builder = builder.add_device(one("a")).add_device(one("b"));
+        builder
+            .without_peer_access(1, 0)
+            .visible_devices(list)
+            .build()
+    };
+    let seen = |machine: &Machine| {
+        let d = machine.driver();
+        let mut count = 0;
+        // SAFETY: the places outlive the calls.
+        unsafe {
+            d.cuInit(0).unwrap();
+            d.cuDeviceGetCount(&raw mut count).unwrap();
+            let one = |device| {
+                let mut uuid = CUuuid { bytes: [0; 16] };
+                let (mut name, mut bus) = ([0u8; 8], [0u8; 16]);
+                d.cuDeviceGetUuid_v2(&raw mut uuid, device).unwrap();
+                d.cuDeviceGetName(name.as_mut_ptr().cast(), 8, device)
+                    .unwrap();
+                d.cuDeviceGetPCIBusId(bus.as_mut_ptr().cast(), 16, device)
+                    .unwrap();
+                (uuid.bytes, name, bus)
+            };
+            (0..count).map(one).collect::<Vec<_>>()
+        }
+    };
+    let all = seen(&devices("0,1"));
+    assert_eq!(seen(&devices("1")), [all[1]]);
+    let turned = devices("1,0");
+    assert_eq!(seen(&turned), [all[1], all[0]]);
+    let reaches = |device, peer| {
+        let mut can = 9;
+        // SAFETY: the place outlives the call.
+        unsafe {
+            turned
+                .driver()
+                .cuDeviceCanAccessPeer(&raw mut can, device, peer)
+        }
+        .unwrap();
+        can
+    };
+    assert_eq!((reaches(0, 1), reaches(1, 0)), (0, 1));
+    for (list, wanted) in [
+        ("", CUresult::CUDA_ERROR_NO_DEVICE),
+        ("2,0", CUresult::CUDA_ERROR_NO_DEVICE),
+        ("0,1,0", CUresult::CUDA_ERROR_INVALID_DEVICE),
+    ] {
+        // SAFETY: no pointers.
+        let begun = unsafe { devices(list).driver().cuInit(0) };
+        assert_eq!(code(begun), wanted, "{list:?}");
+    }
+}

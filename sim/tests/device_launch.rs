@@ -9,7 +9,7 @@ use cupola_sim::ptx::Module;
 use cupola_sim::{DeviceConfig, Machine};
 use cupola_sys::Version;
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, Gate, code};
+use device_support::{Bench, Code, Gate, code, without_hanging};
 
 const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
 const SAXPY: &str = include_str!("../../kernels/ptx/saxpy.ptx");
@@ -642,4 +642,86 @@ fn kernels_print_where_the_machine_says() {
     assert_eq!(*seen.lock().unwrap(), b"three!\nthree!\nthree!\n");
     unload(&bench, module);
     bench.finish();
+}
+
+/// A grid's blocks wait until all of them have come, again and again.
+const BARRIER: &str = "
+.version 7.0
+.target sm_60
+.address_size 64
+.visible .entry meet(.param .u64 place, .param .u32 blocks) {
+    .reg .u64 %a; .reg .u32 %n, %seen, %goal; .reg .pred %p;
+    ld.param.u64 %a, [place];
+    ld.param.u32 %n, [blocks];
+    mov.u32 %goal, %n;
+again:
+    atom.global.add.u32 %seen, [%a], 1;
+wait:
+    ld.volatile.global.u32 %seen, [%a];
+    setp.lt.u32 %p, %seen, %goal;
+    @%p bra wait;
+    add.u32 %goal, %goal, %n;
+    mul.lo.u32 %seen, %n, 3;
+    setp.le.u32 %p, %goal, %seen;
+    @%p bra again;
+    ret;
+}";
+
+/// Without it a kernel whose blocks wait for each other, and fit by the device's own count, could
+/// hang on hosts with few cores, or with a seed.
+#[test]
+fn blocks_that_fit_together_run_together() {
+    let machines = [
+        Machine::builder().worker_threads(1),
+        Machine::builder().worker_threads(2),
+        Machine::builder().seed(3),
+        Machine::builder().order(cupola_sim::Order::Timed),
+    ];
+    for machine in machines {
+        without_hanging(move || {
+            let bench = Bench::with(machine);
+            let module = load(&bench, BARRIER).unwrap();
+            let meet = function(&bench, module, c"meet");
+            let (mut each, mut all) = (0, 0);
+            let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+            // SAFETY: the places outlive the calls.
+            unsafe {
+                let d = &bench.driver;
+                d.cuOccupancyMaxActiveBlocksPerMultiprocessor(&raw mut each, meet, 32, 0)
+                    .unwrap();
+                d.cuDeviceGetAttribute(&raw mut all, attribute, 0).unwrap();
+            }
+            let mut blocks = u32::try_from(each * all).unwrap();
+            assert_eq!(blocks, 256);
+            let mut place = bench.alloc(4);
+            bench.upload(place, &[0; 4]);
+            let arguments = &mut [(&raw mut place).cast(), (&raw mut blocks).cast()];
+            let stream = std::ptr::null_mut();
+            let ended = launch(&bench, meet, (blocks, 32), stream, arguments);
+            assert_eq!(ended, CUresult::CUDA_SUCCESS);
+            bench.synchronize();
+            let met = bench.download(place, 4);
+            assert_eq!(met, (3 * 32 * blocks).to_le_bytes());
+            bench.free(place);
+            unload(&bench, module);
+            bench.finish();
+        });
+    }
+}
+
+/// Without it a program that is debugged with `CUDA_LAUNCH_BLOCKING=1` would not learn from the
+/// launch itself that its kernel fails.
+#[test]
+fn a_blocking_launch_returns_the_kernels_fault() {
+    let bench = Bench::with(Machine::builder().launch_blocking(true));
+    let module = load(&bench, KERNELS).unwrap();
+    let nothing = function(&bench, module, c"nothing");
+    let stop = function(&bench, module, c"stop");
+    let stream = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
+    let good = launch(&bench, nothing, (1, 1), stream, &mut []);
+    assert_eq!(good, CUresult::CUDA_SUCCESS);
+    // SAFETY: a live handle.
+    unsafe { bench.driver.cuStreamQuery(stream) }.unwrap();
+    let bad = launch(&bench, stop, (1, 1), stream, &mut []);
+    assert_eq!(bad, CUresult::CUDA_ERROR_LAUNCH_FAILED);
 }

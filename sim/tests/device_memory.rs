@@ -540,3 +540,78 @@ fn copies_and_memsets_do_what_a_vector_does() {
         .tests(60)
         .quickcheck(agrees as fn(_) -> bool);
 }
+
+/// Without it, programs would run here that count on packed memory, or fail that count on the
+/// alignment that large memory has on every GPU. The rules are those of an H100.
+#[test]
+fn large_memory_begins_at_large_pages() {
+    const PAGE: u64 = 2 << 20;
+    let bench = small(1 << 30);
+    let bytes = [100, (1 << 20) + 1, 100, 11 << 20, 1 << 20, 100];
+    let places = bytes.map(|bytes| bench.alloc(bytes));
+    for (place, bytes) in places.into_iter().zip(bytes) {
+        assert_eq!(place % 512, 0);
+        assert!(bytes <= 1 << 20 || place % PAGE == 0, "{bytes}: {place:#x}");
+    }
+    assert!(places[4] % PAGE != 0 && places[5] % PAGE != 0);
+    // Memory of pools is packed, whatever its size.
+    let stream = bench.stream(CUstream_flags::CU_STREAM_DEFAULT);
+    let pooled = [(); 2].map(|()| {
+        let mut place = 0;
+        // SAFETY: the place outlives the call.
+        unsafe {
+            bench
+                .driver
+                .cuMemAllocAsync(&raw mut place, 3 << 20, stream)
+        }
+        .unwrap();
+        place
+    });
+    assert_ne!(pooled[0] % PAGE, 0);
+    assert!(pooled[1] - pooled[0] < 4 << 20);
+    for place in places.into_iter().chain(pooled) {
+        bench.free(place);
+    }
+    // SAFETY: a live handle.
+    unsafe { bench.driver.cuStreamDestroy_v2(stream) }.unwrap();
+    bench.finish();
+
+    let packed = DeviceConfig::new().large_alignment(512);
+    let bench = Bench::with(Machine::builder().device(packed));
+    let places = [(); 3].map(|()| bench.alloc(3 << 20));
+    assert!(places.iter().any(|place| place % PAGE != 0));
+    places.into_iter().for_each(|place| bench.free(place));
+    bench.finish();
+}
+
+/// Without it, a pool that is not built could look like a mistake of the program.
+#[test]
+fn pools_of_other_memory_are_not_supported() {
+    let bench = small(1 << 30);
+    let create = |change: &dyn Fn(&mut CUmemPoolProps)| {
+        let mut pool = std::ptr::null_mut();
+        // SAFETY: all zeros are valid properties; the place outlives the call.
+        unsafe {
+            let mut props: CUmemPoolProps = std::mem::zeroed();
+            props.allocType = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+            props.location.type_ = CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+            change(&mut props);
+            code(
+                bench
+                    .driver
+                    .cuMemPoolCreate(&raw mut pool, &raw const props),
+            )
+        }
+    };
+    let missing = CUresult::CUDA_ERROR_NOT_SUPPORTED;
+    let host = CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST;
+    assert_eq!(create(&|props| props.location.type_ = host), missing);
+    let managed = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_MANAGED;
+    assert_eq!(create(&|props| props.allocType = managed), missing);
+    let file = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    assert_eq!(create(&|props| props.handleTypes = file), missing);
+    let none = CUmemLocationType::CU_MEM_LOCATION_TYPE_INVALID;
+    assert_eq!(create(&|props| props.location.type_ = none), INVALID);
+    assert_eq!(bench.machine.messages().len(), 3);
+    bench.finish();
+}

@@ -537,8 +537,12 @@ fn streams_know_what_they_are() {
             CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE
         );
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
+        // As functions of graphs are; the legacy stream cannot be captured anywhere.
+        let missing = CUresult::CUDA_ERROR_NOT_SUPPORTED;
+        assert_eq!(code(d.cuStreamBeginCapture_v2(stream, mode)), missing);
         let refused = CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-        assert_eq!(code(d.cuStreamBeginCapture_v2(stream, mode)), refused);
+        let legacy = std::ptr::null_mut();
+        assert_eq!(code(d.cuStreamBeginCapture_v2(legacy, mode)), refused);
         let bad = d.cuStreamCreate(&raw mut stream, 2);
         assert_eq!(code(bad), CUresult::CUDA_ERROR_INVALID_VALUE);
         // The default streams cannot be destroyed, and what is no handle is none.

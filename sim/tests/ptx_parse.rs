@@ -382,3 +382,26 @@ fn arbitrary_bytes_are_survived() {
         .tests(2000)
         .quickcheck(property as fn(Vec<u8>) -> bool);
 }
+
+/// Breaks if a comment that never ends hides the rest of a module, which a driver refuses.
+#[test]
+fn a_comment_has_an_end() {
+    const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
+    assert!(Module::parse(&format!("{HEAD}/* an end */")).is_ok());
+    for open in ["/* no end", "/*", ".func f() { /* ret; }", "/* */ /*/"] {
+        let error = Module::parse(&format!("{HEAD}{open}")).unwrap_err();
+        assert_eq!(error.found, "`/`", "{open}");
+    }
+}
+
+/// Breaks if what a sampler does, which nothing here looks at, keeps a module from loading.
+#[test]
+fn samplers_may_have_values() {
+    let text = ".version 8.0\n.target sm_80, texmode_independent\n.address_size 64
+        .global .samplerref one = {addr_mode_0 = clamp_to_border, filter_mode = nearest}, two;
+        .global .u32 after = 3;";
+    let module = Module::parse(text).unwrap();
+    let names: Vec<_> = module.vars.iter().map(|var| var.name).collect();
+    assert_eq!(names, ["one", "two", "after"]);
+    assert_eq!(module.vars[0].init, None);
+}

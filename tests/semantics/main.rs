@@ -81,6 +81,7 @@ fn the_tables_are_large() {
         cases += size;
     }
     println!("all: {forms} forms, {cases} cases");
-    assert!(forms >= 400, "{forms} forms");
-    assert!(cases >= 1_500, "{cases} cases");
+    // A little below what there are: forms may go, tables may not.
+    assert!(forms >= 2_250, "{forms} forms");
+    assert!(cases >= 1_550_000, "{cases} cases");
 }

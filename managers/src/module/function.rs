@@ -74,7 +74,7 @@ impl FunctionInner {
         let mut raw: CUfunction = ptr::null_mut();
         // SAFETY: the module is loaded, the name ends with a NUL, `raw` outlives the call.
         unsafe { driver.cuModuleGetFunction(&raw mut raw, module.raw, name.as_ptr()) }
-            .map_err(failed)?;
+            .map_err(|call| module.explain(failed(call), name))?;
         Ok(Self {
             handle,
             name: name.to_owned(),

@@ -5,7 +5,7 @@ mod functions;
 mod jit;
 mod shutdown;
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fmt;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -70,6 +70,8 @@ pub(crate) struct RawModule {
     /// Its share of the most modules that there may be.
     _seat: Seat,
     core: Arc<ContextCore>,
+    /// What the driver's compiler said when it took the module.
+    remarks: Box<str>,
 }
 
 // SAFETY: a CUmodule may be used from any thread; the rest is Send and Sync.
@@ -80,6 +82,22 @@ unsafe impl Sync for RawModule {}
 impl RawModule {
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
         &self.core
+    }
+
+    /// An error about a function of that name, with what the driver's compiler said of it.
+    fn explain(&self, error: Error, name: &CStr) -> Error {
+        let name = name.to_string_lossy();
+        let lines = self.remarks.lines().filter(|line| line.contains(&*name));
+        let log = lines.collect::<Vec<_>>().join("\n");
+        match error {
+            Error::Driver(cause) if !log.is_empty() && !cause.call.class().is_sticky() => {
+                Error::Load {
+                    cause: Box::new(cause),
+                    log,
+                }
+            }
+            other => other,
+        }
     }
 
     #[track_caller]
@@ -179,6 +197,7 @@ impl ModuleManager {
                     raw,
                     _seat: seat,
                     core: Arc::clone(&self.core),
+                    remarks: logs.remarks().into(),
                 },
             })
         })?;
@@ -261,6 +280,8 @@ impl Module {
     ///
     /// # Errors
     /// What the driver returned: `CUDA_ERROR_NOT_FOUND` when the module has no such kernel.
+    /// [`Error::Load`] when its compiler said something of the kernel as it took the module: the
+    /// software device does of instructions that it cannot execute.
     /// [`Error::Full`], [`Error::ShutDown`].
     #[track_caller]
     pub fn function(&self, name: &str) -> Result<Function> {

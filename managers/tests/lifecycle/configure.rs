@@ -175,3 +175,26 @@ fn configurations_flow_down() {
     drop((context, execution));
     assert_eq!(machine.leaks(), None);
 }
+
+// Without it a kernel that the software device cannot execute would be refused without a word of
+// which instruction it is, because the load said so and succeeded.
+#[test]
+fn a_kernel_that_cannot_run_says_why() {
+    let (table, machine, execution) = open();
+    let context = primary(&execution);
+    let ptx = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry good() { ret; }\n\
+               .visible .entry bad() {\nbogus.u32;\nret; }\n";
+    let module = context.modules().load_ptx(ptx).unwrap();
+    module.function("good").unwrap();
+    let error = module.function("bad").unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, Error::Load { .. }), "{error:?}");
+    assert!(
+        text.contains("line 6") && text.contains("bogus.u32"),
+        "{text}"
+    );
+    let missing = module.function("none").unwrap_err();
+    assert_eq!(missing.status(), Some(CUresult::CUDA_ERROR_NOT_FOUND));
+    drop((module, context, execution, table));
+    assert_eq!(machine.leaks(), None);
+}

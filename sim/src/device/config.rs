@@ -13,11 +13,14 @@ use super::strict::{Finding, Sink, Strict};
 #[derive(Clone, Debug)]
 pub struct DeviceConfig {
     pub(super) name: String,
+    /// Among all devices of the machine, also those that are hidden; if none are, the ordinal.
+    pub(super) number: Option<usize>,
     pub(super) memory: u64,
     pub(super) capability: (u32, u32),
     pub(super) multiprocessors: u32,
     pub(super) copy_engines: u32,
     pub(super) clock_khz: u32,
+    pub(super) large_alignment: u64,
     pub(super) kernel_time_limit: Option<Duration>,
     pub(super) pace: Pace,
 }
@@ -26,11 +29,13 @@ impl Default for DeviceConfig {
     fn default() -> Self {
         Self {
             name: "cupola software device".into(),
+            number: None,
             memory: 16 << 30,
             capability: (8, 0),
             multiprocessors: 8,
             copy_engines: 2,
             clock_khz: 1_000_000,
+            large_alignment: 2 << 20,
             kernel_time_limit: None,
             pace: Pace::default(),
         }
@@ -84,6 +89,16 @@ impl DeviceConfig {
     #[must_use]
     pub fn clock_khz(mut self, clock: u32) -> Self {
         self.clock_khz = clock;
+        self
+    }
+
+    /// Where `cuMemAlloc` places more than 1 MiB: at multiples of this power of two, 2 MiB
+    /// unless told, as an H100 does. With 512 such memory is packed like all other, and
+    /// programs are found out that count on more than the 256 bytes that CUDA promises.
+    #[must_use]
+    pub fn large_alignment(mut self, bytes: u64) -> Self {
+        let power = bytes.checked_next_power_of_two().unwrap_or(1 << 30);
+        self.large_alignment = power.clamp(512, 1 << 30);
         self
     }
 
@@ -203,10 +218,14 @@ pub enum Order {
 pub struct MachineBuilder {
     pub(super) output: Output,
     pub(super) devices: Vec<DeviceConfig>,
+    /// The devices that are visible were told in a way that makes no sense.
+    pub(super) contradictory: bool,
     pub(super) version: Version,
     pub(super) workers: usize,
     pub(super) without: Vec<SymbolId>,
     pub(super) exports: Option<Exports>,
+    pub(super) hides_unsupported: bool,
+    pub(super) launch_blocking: bool,
     pub(super) strict: Strict,
     pub(super) sink: Option<Sink>,
     pub(super) order: Order,
@@ -221,11 +240,14 @@ impl Default for MachineBuilder {
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             devices: vec![DeviceConfig::default()],
+            contradictory: false,
             version: Version::new(13, 0),
             workers,
             output: Output::default(),
             without: Vec::new(),
             exports: None,
+            hides_unsupported: false,
+            launch_blocking: false,
             strict: Strict::default(),
             sink: None,
             order: Order::default(),
@@ -299,6 +321,37 @@ impl MachineBuilder {
     #[must_use]
     pub fn exports(mut self, exports: fn(SymbolId) -> *const c_void) -> Self {
         self.exports = Some(exports);
+        self
+    }
+
+    /// Makes `cuGetProcAddress` find what is built alone. Unless told, the one of a library finds
+    /// all that a driver of the machine's version has; what is not built returns
+    /// `CUDA_ERROR_NOT_SUPPORTED` when it is called.
+    #[must_use]
+    pub fn hide_unsupported(mut self, hide: bool) -> Self {
+        self.hides_unsupported = hide;
+        self
+    }
+
+    /// Leaves of the machine's devices those that the driver shows with this value of
+    /// `CUDA_VISIBLE_DEVICES`, in its order: ordinals, or beginnings of UUIDs after `GPU-`, up
+    /// to the first that is none. Called after the devices were described. A device keeps its
+    /// UUID and its bus, and if one is named twice `cuInit` returns
+    /// `CUDA_ERROR_INVALID_DEVICE`.
+    #[must_use]
+    pub fn visible_devices(mut self, list: &str) -> Self {
+        match super::visible::select(list, &self.devices) {
+            Ok(devices) => self.devices = devices,
+            Err(super::visible::Twice) => self.contradictory = true,
+        }
+        self
+    }
+
+    /// Makes every launch wait for its kernel, as `CUDA_LAUNCH_BLOCKING=1` does: the call
+    /// returns the kernel's own fault.
+    #[must_use]
+    pub fn launch_blocking(mut self, blocking: bool) -> Self {
+        self.launch_blocking = blocking;
         self
     }
 

@@ -33,6 +33,8 @@ pub(super) struct Launch {
     pub(super) heap: Option<Arc<Heap>>,
     /// The multiprocessors of its stream's green context, by number.
     pub(super) places: Option<Arc<[u32]>>,
+    /// How many of its blocks fit on the multiprocessors at once.
+    pub(super) resident: u64,
 }
 
 impl Launch {
@@ -57,7 +59,8 @@ impl Launch {
         let memory = Memory::new(device, health, self.heap.as_deref(), Held::default());
         let kernel = &self.function.kernel;
         let watcher = device.strict.watcher(&device.space, &kernel.name);
-        let options = self.options(device, health, watcher.as_ref());
+        let host = Listener(device);
+        let options = self.options(device, health, &host, watcher.as_ref());
         let result = exec::launch(kernel, self.config, &self.params, &memory, options);
         health.pass(started, device.engines.pace.launch);
         result.map(drop).map_err(|error| fault(device, &error))
@@ -75,7 +78,8 @@ impl Launch {
         let memory = Memory::new(device, health, self.heap.as_deref(), std::mem::take(held));
         let kernel = &self.function.kernel;
         let watcher = device.strict.watcher(&device.space, &kernel.name);
-        let options = self.options(device, health, watcher.as_ref());
+        let host = Listener(device);
+        let options = self.options(device, health, &host, watcher.as_ref());
         let grid = Grid::new(kernel, self.config, &self.params, &memory, options);
         let slice = grid.and_then(|grid| grid.step(stepper, turn));
         *held = memory.into_held();
@@ -86,20 +90,35 @@ impl Launch {
         &'a self,
         device: &'a Device,
         health: &'a Health,
+        host: &'a Listener<'a>,
         watcher: Option<&'a Watcher<'a>>,
     ) -> LaunchOptions<'a> {
         LaunchOptions {
             workers: device.workers,
             cancel: Some(health.stop_flag()),
             cooperative: self.cooperative,
+            resident: self.resident,
             time_limit: device.config.kernel_time_limit,
             multiprocessors: device.config.multiprocessors,
             places: self.places.as_deref(),
             max_shared: SHARED_MOST,
-            host: &device.output,
+            host,
             watch: watcher.map(|watcher| watcher as &dyn exec::Watch),
             ..LaunchOptions::default()
         }
+    }
+}
+
+/// What kernels print goes to the program, what is said of them to the machine's messages.
+struct Listener<'a>(&'a Device);
+
+impl exec::Host for Listener<'_> {
+    fn print(&self, text: &[u8]) {
+        self.0.output.print(text);
+    }
+
+    fn remark(&self, text: &str) {
+        self.0.notes.add(text.to_owned());
     }
 }
 

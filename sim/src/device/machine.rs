@@ -184,8 +184,12 @@ impl MachineBuilder {
             Inner {
                 version: self.version,
                 functions: api::implemented(self.version, &self.without),
+                known: api::known(self.version, &self.without),
                 exports: self.exports,
+                hides_unsupported: self.hides_unsupported,
                 apart: self.apart,
+                contradictory: self.contradictory,
+                launch_blocking: self.launch_blocking,
                 initialized: AtomicBool::new(false),
                 space,
                 pools: RwLock::new(pools.collect()),
@@ -226,6 +230,8 @@ struct Shared {
 #[derive(Debug)]
 pub(super) struct Device {
     pub(super) ordinal: usize,
+    /// Among all devices, also those that the process does not see.
+    pub(super) number: usize,
     pub(super) config: DeviceConfig,
     pub(super) workers: usize,
     pub(super) engines: Engines,
@@ -272,6 +278,7 @@ impl Device {
         );
         Self {
             ordinal,
+            number: config.number.unwrap_or(ordinal),
             engines: Engines::new(&config, shared.schedule.is_none()),
             config,
             workers: shared.workers,
@@ -299,12 +306,20 @@ pub(super) type OwnedStream = (Arc<Context>, Arc<Stream>);
 #[derive(Debug)]
 pub(super) struct Inner {
     pub(super) version: Version,
-    /// Ordinals of a device and of another whose memory it cannot access.
+    /// Numbers of a device and of another whose memory it cannot access.
     apart: BTreeSet<(usize, usize)>,
     /// Addresses of the functions that this machine has, by position in [`SYMBOLS`].
     functions: Vec<Option<api::Function>>,
+    /// Those that a driver of this version has, built here or not, by position in [`SYMBOLS`].
+    known: Vec<bool>,
     /// Where a library exports them, if that is who calls.
     exports: Option<Exports>,
+    /// Whether functions that are not built cannot be found.
+    hides_unsupported: bool,
+    /// The devices that are visible were told in a way that makes no sense.
+    pub(super) contradictory: bool,
+    /// Launches wait for their kernels.
+    pub(super) launch_blocking: bool,
     pub(super) initialized: AtomicBool,
     pub(super) devices: Vec<Arc<Device>>,
     pub(super) space: Arc<Space>,
@@ -340,11 +355,19 @@ impl Inner {
         function.map_or(std::ptr::null(), api::Function::address)
     }
 
+    /// Whether a driver of this version has a function, built here or not, by position in
+    /// [`SYMBOLS`].
+    pub(super) fn knows(&self, position: usize) -> bool {
+        self.known.get(position).copied().unwrap_or(false)
+    }
+
     /// The address that `cuGetProcAddress` gives for a function, by position in [`SYMBOLS`].
+    /// What is not built has one in a library, where it is not supported when it is called.
     pub(super) fn exported(&self, position: usize) -> *const c_void {
         let own = self.function(position);
+        let hidden = own.is_null() && (self.hides_unsupported || !self.knows(position));
         match (self.exports, u16::try_from(position)) {
-            (Some(exports), Ok(id)) if !own.is_null() => exports(SymbolId::new(id)),
+            (Some(exports), Ok(id)) if !hidden => exports(SymbolId::new(id)),
             _ => own,
         }
     }
@@ -371,7 +394,7 @@ impl Inner {
         let (own, other) = (&device.config.capability, &peer.config.capability);
         device.ordinal != peer.ordinal
             && own.0 == other.0
-            && !self.apart.contains(&(device.ordinal, peer.ordinal))
+            && !self.apart.contains(&(device.number, peer.number))
     }
 
     pub(super) fn context(&self, handle: u64) -> Option<Arc<Context>> {

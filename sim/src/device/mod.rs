@@ -33,6 +33,7 @@ mod strict;
 mod sync;
 mod usage;
 mod value;
+mod visible;
 
 pub use config::{DeviceConfig, MachineBuilder, Order};
 pub(crate) use machine::MOST_DEVICES;

@@ -1,5 +1,6 @@
 //! Loaded modules and their functions.
 
+mod check;
 mod load;
 mod placer;
 

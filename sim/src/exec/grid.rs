@@ -21,10 +21,10 @@ pub use step::{Slice, Stepper, Turn};
 
 /// Most shared memory of a block, in bytes, unless told: that of current GPUs.
 const MAX_SHARED: u32 = 227 << 10;
-/// Blocks a worker keeps resident, unless the launch is cooperative.
-const MAX_RESIDENT: usize = 64;
-/// Host memory for them.
-const MAX_FOOTPRINT: usize = 64 << 20;
+/// Blocks that are resident, unless told.
+const RESIDENT: u64 = 64;
+/// Host memory for the blocks of a launch, unless it is cooperative.
+const MAX_FOOTPRINT: usize = 1 << 30;
 /// Instructions after which a worker adds its count to the launch's.
 const TOLD_AFTER: u64 = 1 << 20;
 /// Blocks that `launch` runs itself before it starts helpers.
@@ -59,6 +59,11 @@ pub struct LaunchOptions<'m> {
     pub time_limit: Option<Duration>,
     /// All blocks are resident at once, as a cooperative launch promises.
     pub cooperative: bool,
+    /// How many blocks are resident at once, as far as the grid has them: blocks that wait for
+    /// each other all get their turns, whatever the number of workers. Each worker may have one
+    /// more. If they would take more than 1 GiB of the host there are fewer, which
+    /// [`Host::remark`] is told.
+    pub resident: u64,
     /// `%nsmid`.
     pub multiprocessors: u32,
     /// The multiprocessors that blocks run on, by number; all, if it does not say.
@@ -80,6 +85,7 @@ impl Default for LaunchOptions<'_> {
             budget: u64::MAX,
             time_limit: None,
             cooperative: false,
+            resident: RESIDENT,
             multiprocessors: 1,
             places: None,
             max_shared: MAX_SHARED,
@@ -145,6 +151,10 @@ pub struct Grid<'m> {
     steps: AtomicU64,
     done: AtomicU64,
     workers: AtomicU64,
+    /// Blocks that have outlasted a slice and not ended.
+    waiting: Alone,
+    /// Whether the host was told that not all can be resident.
+    crowded: AtomicBool,
     stop: AtomicBool,
     fault: Mutex<Option<Fault>>,
 }
@@ -221,6 +231,8 @@ impl<'m> Grid<'m> {
             steps: AtomicU64::new(0),
             done: AtomicU64::new(0),
             workers: AtomicU64::new(0),
+            waiting: Alone(AtomicU64::new(0)),
+            crowded: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             fault: Mutex::new(None),
         })
@@ -291,6 +303,25 @@ impl<'m> Grid<'m> {
         })
     }
 
+    /// How many blocks like this may be resident.
+    fn room(&self, block: &Block) -> u64 {
+        if self.options.cooperative {
+            return u64::MAX;
+        }
+        let wanted = self.options.resident.max(1);
+        let footprint = block.footprint().max(1);
+        let memory = (MAX_FOOTPRINT / footprint).max(1) as u64;
+        let fitting = wanted.min(self.blocks);
+        if memory < fitting && !self.crowded.swap(true, Relaxed) {
+            self.options.host.remark(&format!(
+                "kernel {}: {memory} blocks are resident and not {fitting}, because each takes \
+                 {footprint} bytes of the host: blocks that wait for others may wait for ever",
+                self.kernel.name
+            ));
+        }
+        wanted.min(memory)
+    }
+
     /// [`Grid::work`], calling `long` once if there turns out to be work for
     /// more than this thread.
     fn work_then(&self, long: &mut dyn FnMut()) {
@@ -305,10 +336,11 @@ impl<'m> Grid<'m> {
         };
         let mut idle = Vec::new();
         let mut resident: VecDeque<Block> = VecDeque::new();
-        let mut room = 1;
+        // Blocks may wait for each other only if one has outlasted its slice.
+        let mut room = 0;
         while !self.stop.load(Relaxed) {
             let mut fresh = None;
-            if resident.len() < room {
+            if resident.is_empty() || self.waiting.0.load(Relaxed) < room {
                 fresh = self
                     .take()
                     .and_then(|c| self.start(c, &mut idle, rng.next()));
@@ -317,6 +349,7 @@ impl<'m> Grid<'m> {
                     long();
                 }
             }
+            let waited = fresh.is_none();
             let Some(mut block) = fresh.or_else(|| resident.pop_front()) else {
                 return;
             };
@@ -330,6 +363,9 @@ impl<'m> Grid<'m> {
             match stop {
                 BlockStop::Done => {
                     tally.done += 1;
+                    if waited {
+                        self.waiting.0.fetch_sub(1, Relaxed);
+                    }
                     if started < ALONE && steps > LONG {
                         started = ALONE;
                         long();
@@ -341,11 +377,10 @@ impl<'m> Grid<'m> {
                         started = ALONE;
                         long();
                     }
-                    room = if self.options.cooperative {
-                        usize::MAX
-                    } else {
-                        (MAX_FOOTPRINT / block.footprint().max(1)).clamp(1, MAX_RESIDENT)
-                    };
+                    if !waited {
+                        self.waiting.0.fetch_add(1, Relaxed);
+                    }
+                    room = self.room(&block);
                     if let Some(kind) = self.over(None) {
                         self.abort(kind, Some(&block));
                     }

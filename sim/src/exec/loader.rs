@@ -496,7 +496,10 @@ fn each_name<'a>(body: &'a [Stmt<'a>], f: &mut dyn FnMut(&'a str)) {
 
 fn operand_names<'a>(arg: &Operand<'a>, f: &mut dyn FnMut(&'a str)) {
     match arg {
-        Operand::Name(n) | Operand::Sum(n, _) | Operand::Address(Some(n), _) => f(n),
+        Operand::Name(n)
+        | Operand::Sum(n, _)
+        | Operand::Element { name: n, .. }
+        | Operand::Address(Some(n), _) => f(n),
         Operand::Vector(list) | Operand::Bracket(list) | Operand::List(list) => {
             list.iter().for_each(|a| operand_names(a, f));
         }

@@ -42,6 +42,11 @@ pub use program::{LoadOptions, Program, Undecodable};
 pub trait Host: Sync {
     /// Output of device-side `printf`, in whole calls, in the order made.
     fn print(&self, text: &[u8]);
+
+    /// What a launch cannot do as the device would, in words.
+    fn remark(&self, text: &str) {
+        let _ = text;
+    }
 }
 
 /// A [`Host`] that drops all output.

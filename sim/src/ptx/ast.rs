@@ -353,6 +353,15 @@ pub enum Operand<'a> {
     Name(&'a str),
     /// `name+offset`: the address of a variable, displaced.
     Sum(&'a str, i64),
+    /// `name[index]`: an element of an array, which may lie outside of it.
+    Element {
+        /// The array.
+        name: &'a str,
+        /// As written.
+        index: i64,
+        /// In bytes from the array's start.
+        offset: i64,
+    },
     /// An integer, as its 64 bits.
     Int(u64),
     /// A `0f` float, as bits.

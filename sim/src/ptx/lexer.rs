@@ -84,8 +84,11 @@ impl<'a> Lexer<'a> {
                 b'/' if self.byte(self.pos + 1) == b'/' => self.skip_line(),
                 b'/' if self.byte(self.pos + 1) == b'*' => {
                     let rest = bytes.get(self.pos + 2..).unwrap_or(&[]);
-                    let len = rest.windows(2).position(|w| w == b"*/");
-                    let stop = len.map_or(bytes.len(), |n| self.pos + n + 4);
+                    // Without an end it is no comment, and `/` begins no token of the grammar.
+                    let Some(len) = rest.windows(2).position(|w| w == b"*/") else {
+                        break;
+                    };
+                    let stop = self.pos + len + 4;
                     self.count_lines(stop);
                     self.pos = stop;
                 }

@@ -208,6 +208,7 @@ impl Display for Operand<'_> {
             Self::Name(name) => f.write_str(name),
             // An offset of zero must stay: without it this is a plain name.
             Self::Sum(name, offset) => write!(f, "{name}{offset:+}"),
+            Self::Element { name, index, .. } => write!(f, "{name}[{index}]"),
             Self::Int(value) => value.cast_signed().fmt(f),
             Self::F32(bits) => write!(f, "0f{bits:08X}"),
             Self::F64(bits) => write!(f, "0d{bits:016X}"),

@@ -41,6 +41,18 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "a number that decides what runs next: the same one replays the same order",
     ),
     (
+        "CUPOLA_SIM_HIDE_UNSUPPORTED",
+        "1: cuGetProcAddress does not find what is not built",
+    ),
+    (
+        "CUDA_VISIBLE_DEVICES",
+        "the driver's own: which devices the program sees, in which order; empty for none",
+    ),
+    (
+        "CUDA_LAUNCH_BLOCKING",
+        "the driver's own; 1: every launch waits for its kernel",
+    ),
+    (
         "CUPOLA_SIM_FAULTS",
         "faults, separated by commas: FUNCTION:CALL=CODE fails one call, FUNCTION:CALL+=CODE that and all later ones",
     ),
@@ -48,6 +60,8 @@ pub const VARIABLES: &[(&str, &str)] = &[
 
 /// Reads the variables through `get`.
 pub(super) fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Settings, SettingsError> {
+    // But for the driver's own list, where it hides all devices.
+    let visible = get("CUDA_VISIBLE_DEVICES");
     // An empty variable is one that is not set: a shell has no other way to take one away.
     let get = |name: &str| get(name).filter(|value| !value.is_empty());
     let mut settings = match get("CUPOLA_SIM_CONFIG") {
@@ -67,6 +81,15 @@ pub(super) fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Settings, S
                 .map(Some)
                 .map_err(|_| SettingsError::value(name, format!("{text:?} is not a whole number")))
         }
+    };
+    let flag = |name: &str| match text(name)?.as_deref().map(str::trim) {
+        None => Ok(None),
+        Some("0") => Ok(Some(false)),
+        Some("1") => Ok(Some(true)),
+        Some(other) => Err(SettingsError::value(
+            name,
+            format!("{other:?} is not 0 or 1"),
+        )),
     };
     if let Some(version) = text("CUPOLA_SIM_DRIVER_VERSION")? {
         let version = text::parse_version(&version);
@@ -107,6 +130,15 @@ pub(super) fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Settings, S
     if let Some(seed) = number("CUPOLA_SIM_SEED")? {
         settings.seed = Some(seed as u64);
     }
+    // As the driver reads it: bytes that are no text name no device.
+    settings.visible = visible.map(|list| list.to_string_lossy().into_owned());
+    if let Some(hide) = flag("CUPOLA_SIM_HIDE_UNSUPPORTED")? {
+        settings.hide_unsupported = hide;
+    }
+    settings.launch_blocking = get("CUDA_LAUNCH_BLOCKING").is_some_and(|value| {
+        let text = value.to_string_lossy();
+        text.trim().parse::<i64>().is_ok_and(|value| value != 0)
+    });
     if let Some(path) = get("CUPOLA_SIM_LOG") {
         settings.log = Some(path.into());
     }

@@ -97,6 +97,14 @@ pub struct Settings {
     /// Wins over `order`.
     seed: Option<u64>,
     fault: Vec<FaultSetting>,
+    /// `cuGetProcAddress` does not find what is not built.
+    hide_unsupported: bool,
+    /// What `CUDA_VISIBLE_DEVICES` says.
+    #[serde(skip)]
+    visible: Option<String>,
+    /// What `CUDA_LAUNCH_BLOCKING` says.
+    #[serde(skip)]
+    launch_blocking: bool,
     /// Functions that the machine lacks.
     #[serde(deserialize_with = "text::functions")]
     without: Vec<SymbolId>,
@@ -113,6 +121,8 @@ struct DeviceSettings {
     multiprocessors: Option<u32>,
     copy_engines: Option<u32>,
     clock_khz: Option<u32>,
+    /// Bytes.
+    large_alignment: Option<Size>,
     kernel_time_limit: Option<Time>,
     launch_delay: Option<Time>,
     operation_delay: Option<Time>,
@@ -187,6 +197,12 @@ impl Settings {
                 .into_iter()
                 .fold(builder.devices(0), MachineBuilder::add_device);
         }
+        if let Some(list) = &self.visible {
+            builder = builder.visible_devices(list);
+        }
+        builder = builder
+            .hide_unsupported(self.hide_unsupported)
+            .launch_blocking(self.launch_blocking);
         if let Some(version) = self.driver_version {
             builder = builder.driver_version(version);
         }
@@ -244,6 +260,9 @@ impl DeviceSettings {
         let config = with(config, self.multiprocessors, DeviceConfig::multiprocessors);
         let config = with(config, self.copy_engines, DeviceConfig::copy_engines);
         let config = with(config, self.clock_khz, DeviceConfig::clock_khz);
+        let config = with(config, self.large_alignment, |config, size| {
+            config.large_alignment(size.0)
+        });
         let time = |time: Option<Time>| time.map(|time| time.0);
         let config = with(
             config,

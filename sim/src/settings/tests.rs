@@ -146,3 +146,24 @@ fn strictness_and_order_are_chosen_by_name() {
     let trace = |settings: &Settings| settings.builder().build().trace();
     assert!(trace(&settings).is_some() && trace(&Settings::default()).is_none());
 }
+
+/// Without it a program would see devices that its caller hides, or launches run on although its
+/// caller debugs it.
+#[test]
+fn the_drivers_own_variables_are_obeyed() {
+    let devices = ("CUPOLA_SIM_DEVICES", "3");
+    let visible = |list| from(&[devices, ("CUDA_VISIBLE_DEVICES", list)]).unwrap();
+    assert_eq!(seen(&visible("2,0")).0, 2);
+    assert_eq!(seen(&from(&[devices]).unwrap()).0, 3);
+    let none = visible("").builder().build();
+    // SAFETY: no pointers.
+    let refused = unsafe { none.driver().cuInit(0) }.unwrap_err();
+    assert_eq!(refused.status(), Some(CUresult::CUDA_ERROR_NO_DEVICE));
+    for (value, blocking) in [("1", true), ("0", false), ("", false), ("x", false)] {
+        let settings = from(&[("CUDA_LAUNCH_BLOCKING", value)]).unwrap();
+        assert_eq!(settings.launch_blocking, blocking, "{value:?}");
+    }
+    let hidden = from(&[("CUPOLA_SIM_HIDE_UNSUPPORTED", "1")]).unwrap();
+    assert!(hidden.hide_unsupported && !Settings::default().hide_unsupported);
+    assert!(from(&[("CUPOLA_SIM_HIDE_UNSUPPORTED", "yes")]).is_err());
+}

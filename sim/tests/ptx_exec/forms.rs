@@ -322,3 +322,107 @@ fn hints_check_their_operands() {
         }
     }
 }
+
+/// Without it an element of an array could not be named, or be another one than the driver's
+/// compiler takes. The distances are those of an H100.
+#[test]
+fn elements_of_arrays_are_operands() {
+    let module = "
+        .global .u32 a[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+        .global .u32 b[4][4];
+        .global .v4 .u32 c[4];
+        .extern .shared .f32 d[];
+        .visible .entry k(.param .u64 out) {
+            .reg .u64 %x, %y, %o; .reg .u32 %v;
+            .shared .u64 s[4]; .local .u16 l[8];
+            ld.param.u64 %o, [out];
+            ";
+    let mut text = format!("{HEADER}{module}");
+    let mut wanted = Vec::new();
+    for (element, array, distance) in [
+        ("a[3]", "a", 12),
+        ("a[0]", "a", 0),
+        ("a[1 + 1]", "a", 8),
+        ("a[99]", "a", 396),
+        ("a[-1]", "a", -4),
+        ("b[1]", "b", 4),
+        ("c[1]", "c", 4),
+        ("d[2]", "d", 2),
+        ("s[2]", "s", 16),
+        ("l[2]", "l", 4),
+    ] {
+        let at = wanted.len() * 4;
+        text += &format!(
+            "mov.u64 %x, {element}; mov.u64 %y, {array}; sub.u64 %x, %x, %y;
+             cvt.u32.u64 %v, %x; st.global.u32 [%o+{at}], %v;"
+        );
+        wanted.push(i32::cast_unsigned(distance));
+    }
+    let at = wanted.len() * 4;
+    text += &format!(
+        "st.u32 a[5], 77; ld.global.u32 %v, a[5]; st.global.u32 [%o+{at}], %v;
+         {{ .param .b32 s[2]; st.param.b32 s[1], %v; }} st.shared.u64 s[1], %o; ret; }}"
+    );
+    wanted.push(77);
+    for baseline in [true, false] {
+        let mut device = Device::default();
+        let k = kernel(&mut device, &text, "k", baseline);
+        let out = device.alloc_u32(&vec![9; wanted.len()]);
+        run(&device, &k, (1, 1), &[out], LaunchOptions::default()).unwrap();
+        assert_eq!(device.read_u32(out, wanted.len()), wanted);
+    }
+    // Written again, it is the same module.
+    let module = Module::parse(&text).unwrap();
+    assert!(module.to_string().contains("mov.u64 %x, a[99];"));
+    let again = module.to_string();
+    assert_eq!(Module::parse(&again).unwrap().to_string(), again);
+    for wrong in [
+        "mov.u64 %x, a[3]+4;",
+        "mov.u64 %x, b[1][2];",
+        "ld.global.u32 %v, [a[2]];",
+        "ld.param.u64 %x, out[0];",
+        "mov.u64 %x, none[0];",
+        "{ .local .u32 inner[2]; } mov.u64 %x, inner[0];",
+    ] {
+        let text = text.replace("st.u32 a[5], 77;", wrong);
+        assert!(Module::parse(&text).is_err(), "{wrong}");
+    }
+}
+
+/// Without it a table of functions could hold other functions than it names, whether they are
+/// defined before it or after it.
+#[test]
+fn tables_of_functions_are_initial_values() {
+    let text = format!(
+        "{HEADER}
+        .func (.param .b32 r) two(.param .b32 x);
+        .func (.param .b32 r) one(.param .b32 x) {{ st.param.b32 [r], 1; ret; }}
+        .visible .global .align 8 .u64 vtable[4] = {{0, one, two, 0}};
+        .weak .const .align 8 .b8 bytes[8] = {{0xFF(two), 0xFF00(two), 0xFF0000(two),
+            0xFF000000(two), 0xFF00000000(two), 0xFF0000000000(two), 0xFF000000000000(two)}};
+        .func (.param .b32 r) two(.param .b32 x) {{ st.param.b32 [r], 2; ret; }}
+        .visible .entry k(.param .u64 out) {{
+            .reg .u64 %f, %o; .reg .u32 %v;
+            ld.param.u64 %o, [out];
+            ld.global.u64 %f, vtable[1];
+            {{ .param .b32 r; .param .b32 x; st.param.b32 [x], 0;
+               call (r), %f, (x), shape; ld.param.b32 %v, [r]; }}
+            st.global.u32 [%o], %v;
+            ld.global.u64 %f, [vtable+16];
+            {{ .param .b32 r; .param .b32 x; st.param.b32 [x], 0;
+               call (r), %f, (x), shape; ld.param.b32 %v, [r]; }}
+            st.global.u32 [%o+4], %v;
+            ld.const.u64 %f, [bytes];
+            {{ .param .b32 r; .param .b32 x; st.param.b32 [x], 0;
+               call (r), %f, (x), shape; ld.param.b32 %v, [r]; }}
+            st.global.u32 [%o+8], %v;
+            ret;
+            shape: .callprototype (.param .b32 _) _ (.param .b32 _);
+        }}"
+    );
+    let mut device = Device::default();
+    let k = kernel(&mut device, &text, "k", false);
+    let out = device.alloc_u32(&[9; 3]);
+    run(&device, &k, (1, 1), &[out], LaunchOptions::default()).unwrap();
+    assert_eq!(device.read_u32(out, 3), [1, 2, 2]);
+}

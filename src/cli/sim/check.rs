@@ -1,9 +1,12 @@
-//! `cupola sim check`: which functions of PTX files the software device can run.
+//! `cupola sim check`: which functions of PTX files the software device can run, as the settings
+//! describe it. What it would not load runs nothing.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use cupola_sim::exec::{Placement, Program, VarSpace};
+use cupola_sim::MachineBuilder;
+use cupola_sim::exec::Program;
+use cupola_sim::settings::Settings;
 use serde::Serialize;
 
 use super::args::SimCheckArgs;
@@ -37,7 +40,10 @@ impl Checked {
 }
 
 pub(super) fn run(args: &SimCheckArgs) -> Result<Exit, Failure> {
-    let files = args.files.iter().map(|path| check(path));
+    let settings = Settings::from_environment()
+        .map_err(|error| Failure::new(Exit::File, error.to_string()))?;
+    let machine = settings.builder();
+    let files = args.files.iter().map(|path| check(&machine, path));
     let files = files.collect::<Result<Vec<_>, _>>()?;
     if args.json {
         say(&(serde_json::to_string_pretty(&files)? + "\n"))?;
@@ -51,7 +57,7 @@ pub(super) fn run(args: &SimCheckArgs) -> Result<Exit, Failure> {
     })
 }
 
-fn check(path: &Path) -> Result<Checked, Failure> {
+fn check(machine: &MachineBuilder, path: &Path) -> Result<Checked, Failure> {
     let bytes = std::fs::read(path).map_err(|error| Failure::file(path, error))?;
     let mut checked = Checked {
         file: path.display().to_string(),
@@ -59,7 +65,7 @@ fn check(path: &Path) -> Result<Checked, Failure> {
         functions: 0,
         failed: Vec::new(),
     };
-    match load(&bytes) {
+    match load(machine, &bytes) {
         Ok(program) => {
             checked.functions = program.function_count();
             let failed = program.undecodable().iter().cloned();
@@ -77,29 +83,11 @@ fn check(path: &Path) -> Result<Checked, Failure> {
     Ok(checked)
 }
 
-fn load(bytes: &[u8]) -> Result<Program, String> {
+fn load(machine: &MachineBuilder, bytes: &[u8]) -> Result<Program, String> {
     // As the driver takes it: any bytes in comments and names, and the text ends at a NUL.
     let text = String::from_utf8_lossy(bytes);
     let text = text.split('\0').next().unwrap_or_default();
-    let module = cupola_sim::ptx::Module::parse(text).map_err(|error| error.to_string())?;
-    Program::load(&module, &mut Nowhere::default()).map_err(|error| error.to_string())
-}
-
-/// Gives variables addresses that nothing is stored at: a check runs nothing.
-#[derive(Default)]
-struct Nowhere {
-    next: u64,
-}
-
-impl Placement for Nowhere {
-    fn place(&mut self, _: &str, _: VarSpace, size: u64, align: u64) -> Option<u64> {
-        let start = self.next.checked_next_multiple_of(align.max(1))?;
-        self.next = start.checked_add(size)?;
-        // Any address will do that is not of the engine's own windows.
-        (self.next < cupola_sim::exec::WINDOWS_START).then_some(start)
-    }
-
-    fn fill(&mut self, _: u64, _: &[u8]) {}
+    machine.check_ptx(text)
 }
 
 fn text(file: &Checked) -> String {

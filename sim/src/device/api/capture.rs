@@ -1,4 +1,5 @@
-//! Stream capture, which there is none of: no stream is ever captured, and none can be.
+//! Stream capture, which there is none of: no stream is ever captured. To begin a capture is
+//! not supported, as all functions of graphs are.
 //!
 //! Codes of functions that want a captured stream are those of an H200.
 
@@ -8,6 +9,7 @@ use cupola_sys::driver::*;
 
 use super::super::args::{In, Out, Reply};
 use super::super::call::Call;
+use super::super::stream::Kind;
 use super::super::sync::lock;
 use super::functions;
 
@@ -24,11 +26,17 @@ fn begin_in_global_mode(call: &Call<'_>, stream: CUstream) -> Reply {
 }
 
 fn begin(call: &Call<'_>, stream: CUstream, mode: CUstreamCaptureMode) -> Reply {
-    call.stream(stream)?;
+    let (_, stream) = call.stream(stream)?;
     if mode.0 > MODES {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+    // The legacy stream cannot be captured anywhere.
+    if stream.kind == Kind::Legacy {
+        return Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    }
+    let text = "a stream is to be captured: not supported";
+    call.machine.notes.add(text.into());
+    Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
 }
 
 fn begin_to_graph(

@@ -247,6 +247,11 @@ functions! {
         cuCtxResetPersistingL2Cache: () = reset_persisting;
         cuCtxGetExecAffinity: (affinity: *mut CUexecAffinityParam, kind: CUexecAffinityType)
             = affinity;
+        // The first forms differ from the next in nothing that 64-bit programs see.
+        cuCtxCreate: (context: *mut CUcontext, flags: c_uint, device: CUdevice) = create;
+        cuCtxDestroy: (context: CUcontext) = destroy;
+        cuCtxPushCurrent: (context: CUcontext) = push;
+        cuCtxPopCurrent: (context: *mut CUcontext) = pop;
         cuCtxCreate_v2: (context: *mut CUcontext, flags: c_uint, device: CUdevice) = create;
         cuCtxCreate_v3: (context: *mut CUcontext, params: *mut CUexecAffinityParam, count: c_int,
             flags: c_uint, device: CUdevice) = create_v3;

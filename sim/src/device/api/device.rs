@@ -8,6 +8,7 @@ use super::super::args::{Out, Reply, Text};
 use super::super::call::Call;
 use super::super::machine::Device;
 use super::super::memory::VMM;
+use super::super::visible;
 use super::functions;
 use super::region::MAX_PITCH;
 
@@ -25,14 +26,9 @@ fn name(call: &Call<'_>, name: Out<c_char>, len: c_int, device: CUdevice) -> Rep
     name.set_text(len, &device.config.name)
 }
 
-/// Made of the letters "cupola-sim" and the ordinal: the same in every run.
 fn uuid(call: &Call<'_>, uuid: Out<CUuuid>, device: CUdevice) -> Reply {
     let device = call.machine.device(device)?;
-    let mut bytes = [0; 16];
-    for (byte, letter) in bytes.iter_mut().zip(b"cupola-sim") {
-        *byte = *letter as c_char;
-    }
-    bytes[15] = device.ordinal as c_char;
+    let bytes = visible::uuid(device.number).map(|byte| byte as c_char);
     uuid.set(CUuuid { bytes })
 }
 
@@ -62,7 +58,7 @@ fn bus_id_of(device: &Device) -> String {
 }
 
 fn bus(device: &Device) -> usize {
-    device.ordinal + 1
+    device.number + 1
 }
 
 fn by_bus_id(call: &Call<'_>, found: Out<CUdevice>, id: Text) -> Reply {

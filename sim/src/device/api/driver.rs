@@ -16,6 +16,9 @@ fn init(call: &Call<'_>, flags: c_uint) -> Reply {
     if flags != 0 {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
+    if call.machine.contradictory {
+        return Err(CUresult::CUDA_ERROR_INVALID_DEVICE);
+    }
     if call.machine.devices.is_empty() {
         return Err(CUresult::CUDA_ERROR_NO_DEVICE);
     }
@@ -69,23 +72,26 @@ enum Found {
     Nothing,
 }
 
-/// The newest form of `base` that both the asked version and this machine have.
+/// The newest form of `base` that both the asked version and a driver of the machine's have. An
+/// older form of it would have another ABI than the caller expects, so if the newest is not
+/// built nothing else is given in its place.
 fn find(machine: &Inner, base: &[u8], asked: c_int, flags: u64) -> Found {
     let asked = Version(u32::try_from(asked).unwrap_or(0));
     let rows = SYMBOLS
         .iter()
         .enumerate()
         .filter(|(_, row)| row.base.to_bytes() == base);
-    let mut rows: Vec<_> = rows
-        .filter(|(at, _)| !machine.function(*at).is_null())
-        .collect();
+    let mut rows: Vec<_> = rows.filter(|(at, _)| machine.knows(*at)).collect();
     // The per-thread form, where there is one, for those who ask for it.
     let per_thread = flags & 2 != 0 && rows.iter().any(|(_, row)| row.is_per_thread());
     rows.retain(|(_, row)| row.is_per_thread() == per_thread);
     let fitting = rows.iter().filter(|(_, row)| row.introduced <= asked);
     // The later row of a base and version is the newer ABI: `_v3` comes after `_v2`.
     match fitting.max_by_key(|(position, row)| (row.introduced, *position)) {
-        Some((position, _)) => Found::Address(machine.exported(*position)),
+        Some((position, _)) => match machine.exported(*position) {
+            address if address.is_null() => Found::Nothing,
+            address => Found::Address(address),
+        },
         None if rows.is_empty() => Found::Nothing,
         None => Found::Newer,
     }

@@ -145,6 +145,7 @@ fn elapsed(call: &Call<'_>, milliseconds: Out<f32>, start: CUevent, end: CUevent
 functions! {
     Initialized {
         cuEventCreate: (event: *mut CUevent, flags: c_uint) = create;
+        cuEventDestroy: (event: CUevent) = destroy;
         cuEventDestroy_v2: (event: CUevent) = destroy;
         cuEventRecord, cuEventRecord_ptsz: (event: CUevent, stream: CUstream) = record;
         cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz: (event: CUevent, stream: CUstream,

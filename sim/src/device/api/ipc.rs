@@ -33,7 +33,7 @@ fn get_memory(call: &Call<'_>, handle: Out<CUipcMemHandle>, address: CUdeviceptr
     handle.check()?;
     call.context()?;
     supported(call)?;
-    let name = loop {
+    let mut name = loop {
         if let Some(name) = call.machine.space.export(address)? {
             break name;
         }
@@ -42,6 +42,8 @@ fn get_memory(call: &Call<'_>, handle: Out<CUipcMemHandle>, address: CUdeviceptr
         }
         std::thread::sleep(LOOK);
     };
+    let device = call.machine.device(name.device.cast_signed())?;
+    name.device = u32::try_from(device.number).unwrap_or(u32::MAX);
     handle.set(CUipcMemHandle {
         reserved: name.to_bytes().map(|byte| byte as c_char),
     })
@@ -100,8 +102,9 @@ fn find(call: &Call<'_>, handle: CUipcMemHandle, again: bool) -> Result<Arc<Bloc
     if name.process == std::process::id() {
         return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT.into());
     }
-    let device = usize::try_from(name.device).ok();
-    let device = device.and_then(|device| call.machine.devices.get(device));
+    let number = usize::try_from(name.device).ok();
+    let mut devices = call.machine.devices.iter();
+    let device = devices.find(|device| Some(device.number) == number);
     let why = || format!("it is memory of device {}, which is not here", name.device);
     let device = device.ok_or_else(|| Refusal::new(BAD, why()))?;
     let own = context.device.ordinal == device.ordinal;

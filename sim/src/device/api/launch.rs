@@ -79,7 +79,7 @@ fn submit(
         Some(places) => places.len() as u64,
         None => u64::from(context.device.config.multiprocessors),
     };
-    check_shape(multiprocessors, &function, shape).map_err(refused)?;
+    let resident = check_shape(multiprocessors, &function, shape).map_err(refused)?;
     // Before anything is queued: a call that fails has launched nothing.
     for event in &shape.after {
         super::event::of_context(call, *event, &context)?;
@@ -102,6 +102,7 @@ fn submit(
         cooperative: shape.cooperative,
         priority: shape.priority,
         places,
+        resident,
     };
     launch.check().map_err(|(code, text)| {
         call.machine
@@ -110,7 +111,11 @@ fn submit(
         call.machine.notes.add(text);
         code
     })?;
-    context.submit(&stream, Op::Launch(Box::new(launch)))?;
+    let launch = Op::Launch(Box::new(launch));
+    match call.machine.launch_blocking {
+        true => context.submit_and_wait(&stream, launch)?,
+        false => context.submit(&stream, launch)?,
+    }
     // The events were looked at with the attributes.
     shape
         .after
@@ -118,7 +123,8 @@ fn submit(
         .try_for_each(|event| super::event::record(call, *event, shape.stream))
 }
 
-fn check_shape(multiprocessors: u64, function: &Function, shape: &Shape) -> Reply {
+/// How many blocks fit on the multiprocessors at once.
+fn check_shape(multiprocessors: u64, function: &Function, shape: &Shape) -> Reply<u64> {
     let dynamic = u64::from(shape.config.dynamic_shared);
     let LaunchConfig { grid, block, .. } = shape.config;
     let within = |sizes: [u32; 3], most: [u32; 3]| {
@@ -134,13 +140,11 @@ fn check_shape(multiprocessors: u64, function: &Function, shape: &Shape) -> Repl
     if threads > 1024 || dynamic > function.most_dynamic() {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    if shape.cooperative {
-        let resident = blocks_per_multiprocessor(function, threads, dynamic);
-        if count(grid) > resident * multiprocessors {
-            return Err(CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-        }
+    let resident = blocks_per_multiprocessor(function, threads, dynamic) * multiprocessors;
+    if shape.cooperative && count(grid) > resident {
+        return Err(CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
     }
-    Ok(())
+    Ok(resident)
 }
 
 #[allow(clippy::too_many_arguments, reason = "the driver's function has them")]

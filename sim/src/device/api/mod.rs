@@ -68,8 +68,15 @@ struct Row {
     function: Function,
 }
 
-/// The functions of a driver of this version, by position in [`SYMBOLS`], but for those
-/// it is `without`.
+/// Whether a driver of this version has each of [`SYMBOLS`], but for those it is `without`.
+pub(super) fn known(version: Version, without: &[SymbolId]) -> Vec<bool> {
+    let rows = SYMBOLS.iter().zip(0u16..);
+    rows.map(|(row, id)| row.introduced <= version && !without.contains(&SymbolId(id)))
+        .collect()
+}
+
+/// The functions of a driver of this version that are built, by position in [`SYMBOLS`], but
+/// for those it is `without`.
 pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<Function>> {
     let mut functions = vec![None; SYMBOLS.len()];
     let tables = [

@@ -38,12 +38,23 @@ fn set_pool(call: &Call<'_>, device: CUdevice, pool: CUmemoryPool) -> Reply {
 fn create(call: &Call<'_>, pool: Out<CUmemoryPool>, props: In<CUmemPoolProps>) -> Reply {
     pool.check()?;
     let props = props.get()?;
-    if props.allocType != CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED
-        || props.location.type_ != CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE
-    {
+    let kind = (props.allocType.0, props.location.type_.0);
+    if kind.0 == 0 || kind.1 == 0 {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    if props.handleTypes != CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE {
+    let missing = if props.allocType != CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED
+        || props.location.type_ != CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE
+    {
+        Some("a pool of managed memory or of the host's")
+    } else if props.handleTypes != CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE {
+        Some("a pool for other processes")
+    } else {
+        None
+    };
+    if let Some(what) = missing {
+        call.machine
+            .notes
+            .add(format!("{what} is asked for: not supported"));
         return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
     }
     // SAFETY: every bit pattern of the union is an `id`, and the location is a device.

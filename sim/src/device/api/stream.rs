@@ -191,6 +191,7 @@ functions! {
         cuStreamCreate: (stream: *mut CUstream, flags: c_uint) = create;
         cuStreamCreateWithPriority: (stream: *mut CUstream, flags: c_uint, priority: c_int)
             = create_with_priority;
+        cuStreamDestroy: (stream: CUstream) = destroy;
         cuStreamDestroy_v2: (stream: CUstream) = destroy;
         cuStreamSynchronize, cuStreamSynchronize_ptsz: (stream: CUstream) = synchronize;
         cuStreamQuery, cuStreamQuery_ptsz: (stream: CUstream) = query;

@@ -27,7 +27,6 @@ use cupola_sys::driver::CUresult;
 use super::args::Reply;
 use super::context::Context;
 use super::machine::Device;
-use space::GRANULE;
 
 pub(super) use account::{Account, Pool, PoolLimits};
 pub(super) use advice::{Advice, Location};
@@ -38,7 +37,7 @@ pub(super) use ipc::{Name, Opened, Refusal, open};
 pub(super) use mapped::{Freed, PAGE, Unmapped};
 pub(super) use pages::{Pages, SUPPORTED as VMM};
 pub(super) use rows::Rows;
-pub(super) use space::{Owner, Place, Space};
+pub(super) use space::{GRANULE, Owner, Place, Space};
 pub(super) use transfer::{End, Pointer, Side, Transfer};
 pub(super) use viewer::{Access, Peers, Viewer, Wish};
 
@@ -51,12 +50,20 @@ fn extent(len: usize) -> Reply<u64> {
     extent.ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)
 }
 
+/// Larger allocations outside of pools have addresses of a coarser grain. Smaller ones, and all
+/// of pools, are packed by the granule (seen on an H100).
+const LARGE: u64 = 1 << 20;
+
 /// Managed memory starts at multiples of this, the smallest page of a host.
 pub(super) const MANAGED_ALIGN: u64 = 4096;
 
 /// Allocates outside of pools; `module` as in [`Owner`].
 pub(super) fn allocate(context: &Context, len: usize, module: Option<bool>) -> Reply<Arc<Block>> {
-    allocate_aligned(context, len, GRANULE, module)
+    let align = match len as u64 > LARGE {
+        true => context.device.config.large_alignment,
+        false => GRANULE,
+    };
+    allocate_aligned(context, len, align, module)
 }
 
 /// Allocates outside of pools, at a multiple of `align`; `module` as in [`Owner`].

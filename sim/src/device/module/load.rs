@@ -26,6 +26,9 @@ fn newest_ptx(driver: cupola_sys::Version) -> (u32, u32) {
     }
 }
 
+/// Most bytes of a module's `.const` variables: what devices have for them.
+const MOST_CONSTANTS: u64 = 64 << 10;
+
 /// The first kernel by name whose static shared memory no compiler would accept. Only
 /// dynamic shared memory can be larger, and only when asked for.
 fn too_much_shared(program: &Program) -> Option<(&str, u32)> {
@@ -105,6 +108,12 @@ pub(in crate::device) fn decode(
         return Err(invalid(format!(
             "PTX line {line}: function {name} is extern and defined nowhere: link the module \
              with the one that defines it (cuLinkAddData)"
+        )));
+    }
+    let constants = constants_of(parsed);
+    if constants > MOST_CONSTANTS {
+        return Err(invalid(format!(
+            "the module declares {constants} bytes of constant memory, more than {MOST_CONSTANTS}"
         )));
     }
     let options = LoadOptions {

@@ -61,7 +61,7 @@ pub(super) fn fence<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
 /// Checks that an operand names something.
 fn operand<'a>(cx: &mut Cx<'a, '_>, mods: &Mods<'a>, arg: &Operand<'a>) -> Result<(), Bad> {
     match arg {
-        Operand::Address(..) => match mem::target(cx, mods, arg)? {
+        Operand::Address(..) | Operand::Element { .. } => match mem::target(cx, mods, arg)? {
             Target::Memory(..) | Target::Param(_) => Ok(()),
         },
         Operand::Name(name) => match cx.reg(name)? {

@@ -74,8 +74,11 @@ pub(super) fn target<'a>(
     mods: &Mods<'a>,
     arg: &Operand<'a>,
 ) -> Result<Target, Bad> {
-    let Operand::Address(base, offset) = *arg else {
-        return Err(Bad::new("an address is expected"));
+    // An element of an array is one without brackets of its own.
+    let (base, offset) = match *arg {
+        Operand::Address(base, offset) => (base, offset),
+        Operand::Element { name, offset, .. } => (Some(name), offset),
+        _ => return Err(Bad::new("an address is expected")),
     };
     let shared = mods.has("shared") || mods.has("shared::cta") || mods.has("shared::cluster");
     let param = mods.has("param") || mods.has("param::entry") || mods.has("param::func");

@@ -35,7 +35,7 @@ impl<'a> Cx<'a, '_> {
                 let (have, at) = self.address_of(name, 0)?;
                 self.narrow(have, at, class, name)
             }
-            Operand::Sum(name, offset) => {
+            Operand::Sum(name, offset) | Operand::Element { name, offset, .. } => {
                 let (have, at) = self.address_of(name, offset)?;
                 self.narrow(have, at, class, name)
             }

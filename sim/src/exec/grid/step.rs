@@ -6,7 +6,7 @@
 use super::super::ctx::Ctx;
 use super::super::fault::{Fault, FaultKind};
 use super::super::run::block::{Block, BlockStop};
-use super::{Grid, LaunchError, MAX_FOOTPRINT, MAX_RESIDENT};
+use super::{Grid, LaunchError};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -130,7 +130,7 @@ impl Grid<'_> {
     fn fill(&self, stepper: &mut Stepper) {
         while stepper.started < self.blocks {
             let first = stepper.resident.first();
-            if first.is_some_and(|first| stepper.resident.len() >= self.room(&first.block)) {
+            if first.is_some_and(|first| stepper.resident.len() as u64 >= self.room(&first.block)) {
                 return;
             }
             let index = stepper.started;
@@ -143,15 +143,6 @@ impl Grid<'_> {
                 block,
                 instructions: 0,
             });
-        }
-    }
-
-    /// How many blocks like this may be resident.
-    fn room(&self, block: &Block) -> usize {
-        if self.options.cooperative {
-            usize::MAX
-        } else {
-            (MAX_FOOTPRINT / block.footprint().max(1)).clamp(1, MAX_RESIDENT)
         }
     }
 

@@ -115,7 +115,10 @@ fn in_body<'a>(
 
 fn in_operand<'a>(arg: &mut Operand<'a>, f: &mut dyn FnMut(&mut &'a str)) {
     match arg {
-        Operand::Name(name) | Operand::Sum(name, _) | Operand::Address(Some(name), _) => f(name),
+        Operand::Name(name)
+        | Operand::Sum(name, _)
+        | Operand::Element { name, .. }
+        | Operand::Address(Some(name), _) => f(name),
         Operand::Vector(list) | Operand::Bracket(list) | Operand::List(list) => {
             list.iter_mut().for_each(|arg| in_operand(arg, f));
         }

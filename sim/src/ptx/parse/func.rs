@@ -17,6 +17,15 @@ impl<'a> Parser<'a> {
         let mut directives = Vec::new();
         // `.func .attribute(...) (ret) name`.
         self.directives(&mut directives)?;
+        self.scoped(|p| p.signature_and_body(entry, linkage, directives))
+    }
+
+    fn signature_and_body(
+        &mut self,
+        entry: bool,
+        linkage: Linkage,
+        mut directives: Vec<(&'a str, Vec<u64>)>,
+    ) -> Result<Func<'a>> {
         let returns = if entry { Vec::new() } else { self.params()? };
         let line = self.lex.line;
         let name = self.ident("a function name")?;
@@ -78,7 +87,7 @@ impl<'a> Parser<'a> {
                 }
                 Tok::P(b'{') => {
                     self.bump();
-                    out.push(Stmt::Scope(self.nested(Self::body)?));
+                    out.push(Stmt::Scope(self.nested(|p| p.scoped(Self::body))?));
                 }
                 Tok::P(b';') => self.bump(),
                 Tok::Dot(name) => self.body_directive(name, &mut out)?,
@@ -100,9 +109,9 @@ impl<'a> Parser<'a> {
             return Ok(Stmt::Targets(name, targets));
         }
         if self.eat_dot("callprototype") {
-            let returns = self.params()?;
+            let returns = self.scoped(Self::params)?;
             self.ident("`_`")?;
-            let params = self.params()?;
+            let params = self.scoped(Self::params)?;
             self.directives(&mut Vec::new())?;
             self.expect(b';')?;
             return Ok(Stmt::Proto(CallProto {

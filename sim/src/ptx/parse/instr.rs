@@ -66,6 +66,7 @@ impl<'a> Parser<'a> {
                         Ok(Operand::Pair(name, self.name()?))
                     }
                     Tok::P(b'+' | b'-') => Ok(Operand::Sum(name, self.offset()?)),
+                    Tok::P(b'[') => self.element(name),
                     _ => Ok(Operand::Name(name)),
                 }
             }
@@ -98,6 +99,25 @@ impl<'a> Parser<'a> {
             }
             _ => self.error("an operand"),
         }
+    }
+
+    /// The index of an array's element, after the array's name.
+    fn element(&mut self, name: &'a str) -> Result<Operand<'a>> {
+        let declared = self.declared.iter().rev().find(|(known, _)| *known == name);
+        let Some(stride) = declared.and_then(|(_, stride)| *stride) else {
+            return self.error("the name of a declared array before an index");
+        };
+        self.bump();
+        let index = self.const_int("an index")?.cast_signed();
+        let Some(offset) = index.checked_mul(stride) else {
+            return self.error("an index within 64 bits of addresses");
+        };
+        self.expect(b']')?;
+        Ok(Operand::Element {
+            name,
+            index,
+            offset,
+        })
     }
 
     fn names_next(&self) -> bool {

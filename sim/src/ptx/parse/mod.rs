@@ -23,6 +23,7 @@ pub(super) fn module(text: &str) -> Result<Module<'_>> {
     let mut parser = Parser {
         lex: Lexer::new(text),
         depth: 0,
+        declared: Vec::new(),
     };
     parser.module()
 }
@@ -30,6 +31,10 @@ pub(super) fn module(text: &str) -> Result<Module<'_>> {
 struct Parser<'a> {
     lex: Lexer<'a>,
     depth: u32,
+    /// Names of the variables that can be seen here, innermost last, each with the bytes from
+    /// one element to the next if it is an array: what `name[index]` needs. PTX declares
+    /// before it uses.
+    declared: Vec<(&'a str, Option<i64>)>,
 }
 
 impl<'a> Parser<'a> {
@@ -119,6 +124,14 @@ impl<'a> Parser<'a> {
             self.bump();
         }
         Ok(found)
+    }
+
+    /// Runs `rule`, whose declarations nothing after it sees.
+    fn scoped<T>(&mut self, rule: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let seen = self.declared.len();
+        let result = rule(self);
+        self.declared.truncate(seen);
+        result
     }
 
     /// Runs `rule` one level deeper.

@@ -77,10 +77,22 @@ impl<'a> Parser<'a> {
                 self.expect(b']')?;
             }
         }
-        let init = if self.eat(b'=') {
-            Some(self.init()?)
-        } else {
-            None
+        // Elements are those of the fundamental type, also of vectors and of several dimensions;
+        // of an array without a length they are bytes (all seen on an H100).
+        let stride = match dims.contains(&None) {
+            true => 1,
+            false => i64::from(spec.ty.size()),
+        };
+        let is_array = !dims.is_empty();
+        self.declared.push((name, is_array.then_some(stride)));
+        let init = match self.eat(b'=') {
+            // `{ addr_mode_0 = wrap, ... }`: what a sampler does, and nothing here samples.
+            true if spec.ty == ScalarType::Opaque && self.is(b'{') => {
+                self.lex.skip_braces();
+                None
+            }
+            true => Some(self.init()?),
+            false => None,
         };
         let var = Var {
             space,

@@ -53,7 +53,7 @@ pub(in crate::device::memory) fn open(name: &Name) -> Result<Pages, Refusal> {
         return Err(Refusal::new(CUresult::CUDA_ERROR_INVALID_HANDLE, why));
     }
     let path = format!("/proc/{process}/fd/{}", name.file);
-    let expected = Name::label(usize::try_from(name.device).unwrap_or(usize::MAX), name.id);
+    let expected = Name::label(name.id);
     // Looked at before it is opened: what else has the number now may be a device.
     let link = match std::fs::read_link(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(gone()),

@@ -46,7 +46,7 @@ pub(in crate::device) struct Name {
     inode: u64,
     /// Bytes of the memory. The file is as long, up to a whole unit.
     pub(in crate::device) len: u64,
-    /// The device's ordinal.
+    /// The device's number: processes may see different ones.
     pub(in crate::device) device: u32,
     /// The block's, in its machine.
     id: u64,
@@ -90,8 +90,8 @@ impl Name {
     }
 
     /// What the file is called. It is the same only for this memory of this machine.
-    fn label(device: usize, id: u64) -> String {
-        format!("cupola-ipc-{device}-{id}")
+    fn label(id: u64) -> String {
+        format!("cupola-ipc-{id}")
     }
 }
 
@@ -158,7 +158,7 @@ pub(in crate::device) fn open(
 
 /// What a shared block's file is called.
 pub(super) fn label(block: &Block) -> String {
-    Name::label(block.device, block.id)
+    Name::label(block.id)
 }
 
 #[cfg(test)]
