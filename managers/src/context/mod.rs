@@ -27,7 +27,7 @@ use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
 pub use self::config::ContextsConfig;
 pub(crate) use self::core::ContextCore;
 pub(crate) use current::Identity;
-pub use current::{CurrentGuard, context_switches, forget_current};
+pub use current::{CurrentGuard, context_switches};
 pub(crate) use fork::{Origin, driver_was_left_to_the_parent, note_driver_library};
 pub use green::GreenConfig;
 pub use hold::ContextKind;
@@ -251,7 +251,7 @@ impl ContextManager {
             // SAFETY: made just now, and known to nobody else.
             let core = unsafe { self.core(raw, Hold::Created) };
             if let Err(call) = taken_off {
-                forget_current();
+                current::forget();
                 core.note(call, site);
             }
             Ok(core)
@@ -447,7 +447,9 @@ impl Context {
 
     /// Makes the context current on this thread, for calls that this crate does not make;
     /// its own operations need no such guard. Dropping the guard restores the context that
-    /// was current before.
+    /// was current before (`cuCtxPushCurrent_v2`, `cuCtxPopCurrent_v2`), unless that was
+    /// destroyed meanwhile. For a [green](ContextManager::green) context it is the primary
+    /// context that is made current, as for all operations in it.
     ///
     /// An operation of this crate in another context makes that one current on this thread,
     /// and leaves it so: between such an operation and a foreign call, enter again.
@@ -459,9 +461,9 @@ impl Context {
         self.0.core.guard()
     }
 
-    /// Makes the context current on this thread and leaves it so (`cuCtxSetCurrent`), for
-    /// calls that this crate does not make. No driver call when this thread knows it to be
-    /// current.
+    /// Makes the context current on this thread and leaves it so (`cuCtxSetCurrent`, if
+    /// `cuCtxGetCurrent` says that it is not), for calls that this crate does not make. For a
+    /// [green](ContextManager::green) context it is the primary one.
     ///
     /// # Errors
     /// What the driver returned, or the error that the context was lost to.

@@ -109,6 +109,9 @@ pub enum Error {
         first: Arc<Cause>,
         /// Ordinal of the device.
         device: u32,
+        /// The error that the process was lost to before, in another context: this one's may have
+        /// come of that.
+        before: Option<Arc<Cause>>,
     },
     /// The process was forked after CUDA was initialised; CUDA works in the parent only.
     Forked,
