@@ -21,7 +21,7 @@ use std::fmt;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
 
 pub use self::config::ContextsConfig;
@@ -39,6 +39,7 @@ pub(crate) use shutdown::{ClosedContext, End};
 use crate::buffer::BufferManager;
 use crate::error::{Error, PoisonPolicy, Result, Site};
 use crate::event::EventManager;
+use crate::handle::ManagedHandle;
 use crate::memory::{MemoryPool, PoolConfig};
 use crate::module::ModuleManager;
 use crate::registry::{Registry, Seat};
@@ -46,7 +47,7 @@ use crate::stream::StreamManager;
 use crate::visits::Visits;
 
 /// Names a context of a [`ContextManager`].
-pub type ContextHandle = Handle<tag::Context>;
+pub type ContextHandle = ManagedHandle<tag::Context>;
 
 /// How the host waits in a created context (`CU_CTX_SCHED_*`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

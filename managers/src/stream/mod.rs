@@ -12,7 +12,7 @@ mod raw;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 use cupola_sys::driver::CUstream;
 
 pub(crate) use config::check_capacity;
@@ -23,12 +23,13 @@ use raw::RawStream;
 use crate::context::{ContextCore, ContextKind};
 use crate::error::{Error, Quiet, Result, Ring, Site};
 use crate::event::EventPool;
+use crate::handle::ManagedHandle;
 use crate::lifecycle::{RecycleStats, ShutdownReport, State};
 use crate::memory::clock::StreamClock;
 use crate::recycle::{Leased, Recycler};
 
 /// Names one life of a stream of a [`StreamManager`].
-pub type StreamHandle = Handle<tag::Stream>;
+pub type StreamHandle = ManagedHandle<tag::Stream>;
 
 /// The streams of one context.
 pub struct StreamManager {
