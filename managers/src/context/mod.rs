@@ -530,7 +530,9 @@ impl Context {
 
     /// The driver's context, for calls that this crate does not make. It is alive as long
     /// as this lease. From now on no error is put down to one launch of the context for
-    /// certain ([`Blame`](crate::Blame)): work of other code is not seen.
+    /// certain ([`Blame`](crate::Blame)): work of other code is not seen. One that was made of a
+    /// [green](ContextManager::green) context may be current to one thread at a time, and this
+    /// crate makes streams with it on some.
     #[must_use]
     pub fn as_raw(&self) -> CUcontext {
         self.0.core.launches().note_unknown();
