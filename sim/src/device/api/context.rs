@@ -96,9 +96,7 @@ fn check_context(call: &Call<'_>, handle: u64) -> Reply {
     if !matches!(green, Ok(Some(_))) {
         call.machine.strict.no_context(handle);
     }
-    green?
-        .map(drop)
-        .ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)
+    green?.map(drop).ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)
 }
 
 fn push(call: &Call<'_>, context: CUcontext) -> Reply {
