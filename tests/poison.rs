@@ -86,7 +86,8 @@ fn the_first_cause_is_what_every_later_call_returns() {
             error,
             Error::Poisoned {
                 first: Arc::clone(&cause),
-                device: 0
+                device: 0,
+                before: None
             }
         );
         let text = error.to_string();

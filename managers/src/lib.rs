@@ -47,6 +47,7 @@ pub mod event;
 mod execution;
 mod gate;
 mod guests;
+mod handle;
 mod lazy_box;
 mod lifecycle;
 pub mod memory;
@@ -79,6 +80,7 @@ pub use error::{
 };
 pub use event::{Event, EventConfig, EventsConfig};
 pub use execution::{ExecutionConfig, ExecutionManager, LiveWatch};
+pub use handle::ManagedHandle;
 pub use lifecycle::{LeasedObject, ManagerStats, RecycleStats, ShutdownReport, State};
 pub use memory::{MemoryPool, PoolConfig};
 pub use module::{Function, FunctionManager, Module, ModulesConfig};

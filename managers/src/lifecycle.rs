@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use cupola_core::{Handle, Tag, tag};
+use cupola_core::{Tag, tag};
 
 use crate::context::{ContextCore, ContextHandle, Live};
 use crate::error::{Error, Result};
+use crate::handle::ManagedHandle;
 
 /// Whether a manager hands things out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl fmt::Display for State {
 pub struct LeasedObject {
     /// What it is.
     pub kind: &'static str,
-    /// Its index: that of the handle that named it.
+    /// Which of its manager's objects it is: the index of the handle that named it.
     pub index: u32,
     /// The handle that named it, as a number.
     pub handle: u64,
@@ -52,10 +53,10 @@ pub struct LeasedObject {
 }
 
 impl LeasedObject {
-    pub(crate) fn new<G: Tag>(handle: Handle<G>, leases: u64) -> Self {
+    pub(crate) fn new<G: Tag>(handle: ManagedHandle<G>, leases: u64) -> Self {
         Self {
             kind: G::NAME,
-            index: handle.index() as u32,
+            index: handle.index(),
             handle: handle.to_bits(),
             device: None,
             context: None,
@@ -65,25 +66,18 @@ impl LeasedObject {
 
     /// The handle that named it, if it is of this kind.
     #[must_use]
-    pub fn handle_as<G: Tag>(&self) -> Option<Handle<G>> {
-        Handle::from_bits(self.handle).filter(|_| self.kind == G::NAME)
+    pub fn handle_as<G: Tag>(&self) -> Option<ManagedHandle<G>> {
+        ManagedHandle::from_bits(self.handle).filter(|_| self.kind == G::NAME)
     }
 }
 
 impl fmt::Display for LeasedObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            kind,
-            index,
-            handle,
-            leases,
-            ..
-        } = self;
-        write!(
-            f,
-            "{kind}#{index}@{}",
-            handle >> Handle::<tag::Slot>::INDEX_BITS
-        )?;
+        let Self { kind, leases, .. } = self;
+        match ManagedHandle::<tag::Slot>::from_bits(self.handle) {
+            Some(handle) => handle.write(kind, f)?,
+            None => f.write_str(kind)?,
+        }
         if let Some(context) = self.context.filter(|_| *kind != tag::Context::NAME) {
             write!(f, " of {context:?}")?;
         }

@@ -23,6 +23,7 @@ use seat::Seats;
 
 use crate::error::{Error, Quiet, Result};
 use crate::gate::{Gate, Pass};
+use crate::handle::{ManagedHandle, ManagerNumber};
 use crate::lifecycle::ManagerStats;
 use crate::park::Sleep;
 use crate::sync::{Mutex, MutexGuard};
@@ -58,7 +59,9 @@ pub(crate) struct Registry<T, G: Tag, L: Layout<Cell = Cell<T>> = Growing<T>> {
     gate: Gate,
     seats: Arc<Seats>,
     /// What may be there without a name, oldest first.
-    made: Mutex<Vec<(Handle<G>, Weak<T>)>>,
+    made: Mutex<Vec<(ManagedHandle<G>, Weak<T>)>>,
+    /// What its handles say that they are of.
+    manager: ManagerNumber,
     /// Whether only a shutdown ends a name while its object is there.
     owned: bool,
 }
@@ -86,6 +89,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
             gate: Gate::new(),
             seats: Arc::new(Seats::new(capacity)),
             made: Mutex::new(Vec::new()),
+            manager: ManagerNumber::next::<G>(),
             owned: false,
         }
     }
@@ -103,8 +107,21 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         self.gate.pass().ok_or(Error::ShutDown { kind: G::NAME })
     }
 
-    fn refused(refusal: HandleError, handle: Handle<G>) -> Error {
+    fn refused(refusal: HandleError, handle: ManagedHandle<G>) -> Error {
         Error::handle(refusal, G::NAME, handle.to_bits())
+    }
+
+    fn name(&self, slot: Handle<G>) -> ManagedHandle<G> {
+        ManagedHandle::new(self.manager, slot)
+    }
+
+    /// The slot that a handle is of.
+    ///
+    /// # Errors
+    /// It is another manager's.
+    fn slot(&self, handle: ManagedHandle<G>) -> Result<Handle<G>> {
+        let stale = || Error::stale(G::NAME, handle.to_bits());
+        handle.of(self.manager).ok_or_else(stale)
     }
 
     /// Room for one more object.
@@ -121,7 +138,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     /// seat.
     pub(crate) fn insert_with(
         &self,
-        make: impl FnOnce(Handle<G>, Seat) -> Result<T>,
+        make: impl FnOnce(ManagedHandle<G>, Seat) -> Result<T>,
     ) -> Result<Arc<T>> {
         self.insert_seated(|handle| make(handle, self.seat()?))
     }
@@ -129,37 +146,38 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     /// As `insert_with`, for an object that may have its [`seat`](Self::seat) already.
     pub(crate) fn insert_seated(
         &self,
-        make: impl FnOnce(Handle<G>) -> Result<T>,
+        make: impl FnOnce(ManagedHandle<G>) -> Result<T>,
     ) -> Result<Arc<T>> {
         let pass = self.pass()?;
         let vacancy = self
             .slots
             .vacancy()
             .map_err(|e| Error::insert(&e, G::NAME))?;
-        let value = self.made_now(vacancy.handle(), make(vacancy.handle())?);
-        let handle = vacancy
+        let handle = self.name(vacancy.handle());
+        let value = self.made_now(handle, make(handle)?);
+        let slot = vacancy
             .fill(Arc::clone(&value))
             .map_err(|e| Error::insert(&e, G::NAME))?;
-        self.settle(pass, handle)?;
+        self.settle(pass, slot)?;
         Ok(value)
     }
 
     /// Reserves a handle for an object that is made when it is first needed.
-    pub(crate) fn reserve(&self) -> Result<Handle<G>> {
+    pub(crate) fn reserve(&self) -> Result<ManagedHandle<G>> {
         let pass = self.pass()?;
-        let handle = self
+        let slot = self
             .slots
             .reserve()
             .map_err(|e| Error::insert(&e, G::NAME))?;
-        self.settle(pass, handle)?;
-        Ok(handle)
+        self.settle(pass, slot)?;
+        Ok(self.name(slot))
     }
 
     /// The object that `handle` names, made now if its handle is only reserved: by one
     /// thread, whose error goes to all that wait for it.
     pub(crate) fn ensure_alive(
         &self,
-        handle: Handle<G>,
+        handle: ManagedHandle<G>,
         make: impl FnOnce(Seat) -> Result<T>,
     ) -> Result<Arc<T>> {
         self.ensure_seated(handle, || make(self.seat()?))
@@ -168,16 +186,17 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     /// As `ensure_alive`, for an object that may have its [`seat`](Self::seat) already.
     pub(crate) fn ensure_seated(
         &self,
-        handle: Handle<G>,
+        handle: ManagedHandle<G>,
         make: impl FnOnce() -> Result<T>,
     ) -> Result<Arc<T>> {
         // Others wait for the initialiser.
         let _quiet = Quiet::new();
         let pass = self.pass()?;
+        let slot = self.slot(handle)?;
         let init = || Ok(self.made_now(handle, make()?));
         let lease = self
             .slots
-            .ensure_alive(handle, init)
+            .ensure_alive(slot, init)
             .map_err(|refused| match refused {
                 EnsureError::Init(error) => error,
                 EnsureError::Refused(refusal) | EnsureError::Withheld { refusal, .. } => {
@@ -187,12 +206,12 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
             })?;
         let value = Arc::clone(&lease);
         drop(lease.release());
-        self.settle(pass, handle)?;
+        self.settle(pass, slot)?;
         Ok(value)
     }
 
     /// Counts an object, which nobody can lease yet, and remembers it.
-    fn made_now(&self, handle: Handle<G>, value: T) -> Arc<T> {
+    fn made_now(&self, handle: ManagedHandle<G>, value: T) -> Arc<T> {
         self.seats.note_created();
         let value = Arc::new(value);
         if !self.owned {
@@ -201,7 +220,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         value
     }
 
-    fn remember(&self, handle: Handle<G>, value: &Arc<T>) {
+    fn remember(&self, handle: ManagedHandle<G>, value: &Arc<T>) {
         let mut made = self.made();
         if made.len() == made.capacity() {
             made.retain(|(_, object)| object.strong_count() > 0);
@@ -212,21 +231,21 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         made.push((handle, Arc::downgrade(value)));
     }
 
-    fn made(&self) -> MutexGuard<'_, Vec<(Handle<G>, Weak<T>)>> {
+    fn made(&self) -> MutexGuard<'_, Vec<(ManagedHandle<G>, Weak<T>)>> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a handle back that a shutdown may not have seen.
-    fn settle(&self, pass: Pass, handle: Handle<G>) -> Result<()> {
+    fn settle(&self, pass: Pass, slot: Handle<G>) -> Result<()> {
         if self.gate.holds(pass) || mutant!("registry_does_not_look_back") {
             return Ok(());
         }
-        drop(self.slots.release(handle));
+        drop(self.slots.release(slot));
         Err(Error::ShutDown { kind: G::NAME })
     }
 
     /// The object that `handle` names.
-    pub(crate) fn lease(&self, handle: Handle<G>) -> Result<Arc<T>> {
+    pub(crate) fn lease(&self, handle: ManagedHandle<G>) -> Result<Arc<T>> {
         let stale = || Error::stale(G::NAME, handle.to_bits());
         let pass = self.gate.pass().ok_or_else(stale)?;
         let value = self.look(handle)?;
@@ -237,10 +256,10 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         }
     }
 
-    fn look(&self, handle: Handle<G>) -> Result<Arc<T>> {
+    fn look(&self, handle: ManagedHandle<G>) -> Result<Arc<T>> {
         let lease = self
             .slots
-            .get(handle)
+            .get(self.slot(handle)?)
             .map_err(|e| Self::refused(e, handle))?;
         let value = Arc::clone(&lease);
         // When the handle was released meanwhile, the slot's own `Arc` comes out here.
@@ -250,10 +269,10 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
 
     /// Ends the handle. Its object; `None` if it was only reserved, or somebody is just leasing
     /// it, who has it then.
-    pub(crate) fn take(&self, handle: Handle<G>) -> Result<Option<Arc<T>>> {
+    pub(crate) fn take(&self, handle: ManagedHandle<G>) -> Result<Option<Arc<T>>> {
         let released = self
             .slots
-            .release(handle)
+            .release(self.slot(handle)?)
             .map_err(|e| Self::refused(e, handle))?;
         Ok(match released {
             Release::Now(value) => Some(value),
@@ -262,14 +281,14 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     }
 
     /// Ends the handle. The object, when nobody leases it any more.
-    pub(crate) fn release(&self, handle: Handle<G>) -> Result<Option<T>> {
+    pub(crate) fn release(&self, handle: ManagedHandle<G>) -> Result<Option<T>> {
         Ok(self.take(handle)?.and_then(|value| part(value).ok()))
     }
 
     /// Hands out nothing from now on, ends every handle, and returns all objects: those that
     /// had a handle, those that are leased without one, and those in the hands of a call
     /// that runs beside this one and will give them up.
-    pub(crate) fn shut(&self) -> Vec<(Handle<G>, Arc<T>)> {
+    pub(crate) fn shut(&self) -> Vec<(ManagedHandle<G>, Arc<T>)> {
         self.gate.shut();
         // Held before their names end, so that they end with the caller. Who makes one after
         // this look finds the gate shut, and takes it back.
@@ -280,9 +299,10 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         }
         let known: HashSet<_> = objects.iter().map(|(_, it)| Arc::as_ptr(it)).collect();
         for held in self.slots.still_held() {
+            let handle = self.name(held.handle);
             // Before its name ends: somebody may just be looking at it, and take it out.
-            let looked = self.owned.then(|| self.look(held.handle).ok()).flatten();
-            let Ok(taken) = self.take(held.handle) else {
+            let looked = self.owned.then(|| self.look(handle).ok()).flatten();
+            let Ok(taken) = self.take(handle) else {
                 continue;
             };
             let Some(value) = taken.or(looked) else {
@@ -292,10 +312,10 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
                 continue;
             }
             if self.owned && !mutant!("registry_forgets_what_is_owned") {
-                self.remember(held.handle, &value);
+                self.remember(handle, &value);
             }
             // Else its maker gives it up, perhaps before us.
-            objects.push((held.handle, value));
+            objects.push((handle, value));
         }
         objects
     }
@@ -323,12 +343,13 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     }
 
     /// Whether `handle` names an object that is there.
-    pub(crate) fn is_alive(&self, handle: Handle<G>) -> bool {
-        self.slots.contains(handle)
+    pub(crate) fn is_alive(&self, handle: ManagedHandle<G>) -> bool {
+        let slot = handle.of(self.manager);
+        slot.is_some_and(|slot| self.slots.contains(slot))
     }
 
-    pub(crate) fn handles(&self) -> impl Iterator<Item = Handle<G>> + '_ {
-        self.slots.iter()
+    pub(crate) fn handles(&self) -> impl Iterator<Item = ManagedHandle<G>> + '_ {
+        self.slots.iter().map(|slot| self.name(slot))
     }
 
     pub(crate) fn live(&self) -> usize {

@@ -156,6 +156,7 @@ fn only_what_may_succeed_later_is_tried_again() {
     let lost = |code| Error::Poisoned {
         first: Arc::new(failed(code).cause().cloned().unwrap()),
         device: 0,
+        before: None,
     };
     let never = [
         failed(700),

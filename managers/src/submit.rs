@@ -212,7 +212,7 @@ pub(crate) fn settle(stream: &Stream, site: Site) -> bool {
     let mark = stream.mark();
     let settled = settled(core, || {
         // SAFETY: the stream is alive.
-        core.last_call(site, |driver| unsafe {
+        core.last_wait(site, |driver| unsafe {
             driver.cuStreamSynchronize(stream.raw())
         })
     });
@@ -226,7 +226,7 @@ pub(crate) fn settle(stream: &Stream, site: Site) -> bool {
 pub(crate) fn settle_event(core: &Arc<ContextCore>, event: &RawEvent, site: Site) -> bool {
     settled(core, || {
         // SAFETY: the event is alive.
-        core.last_call(site, |driver| unsafe {
+        core.last_wait(site, |driver| unsafe {
             driver.cuEventSynchronize(event.as_raw())
         })
     })

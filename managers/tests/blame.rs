@@ -4,7 +4,6 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use cupola_managers::context::forget_current;
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::retry::{GaveUp, Retry};
 use cupola_managers::{
@@ -352,6 +351,12 @@ fn a_policy_is_called_once_for_each_context() {
     b.execution.set_poison_policy(PoisonPolicy::Keep);
 }
 
+/// As other code may leave the thread.
+fn no_context(b: &Bench) {
+    // SAFETY: no context is always allowed.
+    unsafe { b.execution.driver().cuCtxSetCurrent(std::ptr::null_mut()) }.unwrap();
+}
+
 // Without it a context that is lost could pass for a healthy one because nobody is told what
 // the call returned that said so.
 #[test]
@@ -365,7 +370,7 @@ fn a_call_whose_result_nobody_gets_sets_the_latch() {
     // Cleanup, which makes its context current at the second attempt.
     let b = Bench::new();
     let pinned = b.context.buffers().pinned::<u8>(64).unwrap();
-    forget_current();
+    no_context(&b);
     arm(&b, id::cuCtxSetCurrent);
     drop(pinned);
     lost_by(&b.context, "cuCtxSetCurrent");
@@ -375,9 +380,9 @@ fn a_call_whose_result_nobody_gets_sets_the_latch() {
     let own = contexts.contexts().create(Default::default()).unwrap();
     own.make_current().unwrap();
     let guard = b.context.enter().unwrap();
-    arm(&b, id::cuCtxSetCurrent);
+    arm(&b, id::cuCtxPopCurrent_v2);
     drop(guard);
-    lost_by(&b.context, "cuCtxSetCurrent");
+    lost_by(&b.context, "cuCtxPopCurrent_v2");
     // A new context that stays on the thread.
     let b = Bench::new();
     arm(&b, id::cuCtxPopCurrent_v2);
@@ -439,10 +444,10 @@ fn no_launch_is_certain_once_other_work_may_run() {
     });
 }
 
-// Without it one loss of the process would be reported with as many causes as there are
-// contexts, and put down to kernels that had nothing to do with it.
+// Without it a fault of one device would be told with the call, the line and the kernels of
+// another device's that came before, and its own culprit be lost.
 #[test]
-fn contexts_of_a_lost_process_report_the_first_loss() {
+fn a_loss_after_the_process_was_lost_keeps_its_own_cause() {
     let b = Bench::new();
     let device = b.execution.devices().get(0).unwrap();
     let other = device.contexts().create(Default::default()).unwrap();
@@ -458,12 +463,22 @@ fn contexts_of_a_lost_process_report_the_first_loss() {
     let code = CUresult::CUDA_ERROR_LAUNCH_FAILED;
     b.table.fail(id::cuStreamSynchronize, next, code);
     let error = ops::synchronize(&stream).unwrap_err();
-    let told = Error::Poisoned { first, device: 0 };
-    assert_eq!(
-        (Some(&error), other.poison()),
-        (Some(&told), Some(told.clone()))
-    );
-    assert_eq!(error.status(), Some(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
+    assert_eq!(other.poison(), Some(error.clone()));
+    let Error::Poisoned {
+        first: own, before, ..
+    } = &error
+    else {
+        panic!("{error}");
+    };
+    assert_eq!(own.call.status(), Some(code));
+    assert_eq!(own.site.stream, Some(stream.handle()));
+    assert_eq!(before.as_ref(), Some(&first), "and what came before it");
+    let text = error.to_string();
+    assert!(text.contains("LAUNCH_FAILED") && text.contains("ILLEGAL_ADDRESS"));
+    let Some(Error::Poisoned { before, .. }) = b.context.poison() else {
+        panic!("it is lost");
+    };
+    assert_eq!(before, None, "nothing came before the first");
     // A loss of one context is its own.
     let b = Bench::new();
     let device = b.execution.devices().get(0).unwrap();

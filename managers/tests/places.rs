@@ -131,13 +131,15 @@ fn every_operation_names_its_caller() {
     row!(b, cuMemGetInfo_v2, context.memory_info());
     row!(b, cuMemGetAllocationGranularity, RuntimeContext::builder(context).pool_limit(64).build());
     row!(b, cuStreamCreateWithPriority, RuntimeContext::builder(context).pool_limit(64).build());
-    cupola_managers::context::forget_current();
+    row!(b, cuCtxGetCurrent, context.memory_info());
+    // SAFETY: no context is always allowed.
+    unsafe { b.execution.driver().cuCtxSetCurrent(std::ptr::null_mut()) }.unwrap();
     row!(b, cuCtxSetCurrent, context.memory_info());
     row!(b, cuCtxSetCurrent, streams.create(StreamConfig::default()));
     row!(b, cuCtxSetCurrent, events.create(EventConfig::default()));
     row!(b, cuCtxSetCurrent, ops::synchronize(s));
     row!(b, cuCtxGetCurrent, context.enter());
-    row!(b, cuCtxSetCurrent, context.enter());
+    row!(b, cuCtxPushCurrent_v2, context.enter());
     row!(b, cuCtxCreate_v2, b.device.contexts().create(Waiting::Auto));
 
     let (event, start) = (events.create(EventConfig::timing()).unwrap(), events.create(EventConfig::timing()).unwrap());

@@ -37,6 +37,14 @@ fn nothing_is_made_before_it_is_asked_for() {
     assert!(execution.live().is_empty());
 }
 
+/// The calls of a table but for those that ask what is current, of which each operation makes
+/// one before its own.
+fn counts(table: &FaultTable) -> BTreeMap<SymbolId, u64> {
+    let mut counts = table.counts();
+    counts.remove(&id::cuCtxGetCurrent);
+    counts
+}
+
 /// Calls of one run of `items` items through a pipeline of three slots.
 fn calls(items: u64, measured: bool) -> BTreeMap<SymbolId, u64> {
     let (table, _execution, context) = open();
@@ -63,7 +71,7 @@ fn calls(items: u64, measured: bool) -> BTreeMap<SymbolId, u64> {
         )
         .unwrap();
     assert_eq!(report.items, items);
-    table.counts()
+    counts(&table)
 }
 
 // Without it a step could wait on the host more than once, or create events and memory.
@@ -121,7 +129,7 @@ fn only_the_first_use_on_another_stream_costs_a_wait() {
     for _ in 0..10 {
         ops::fill(&mut buffer, 1, &home).unwrap();
     }
-    assert_eq!(table.counts(), [(id::cuMemsetD32Async, 10)].into());
+    assert_eq!(counts(&table), [(id::cuMemsetD32Async, 10)].into());
     for _ in 0..10 {
         ops::fill(&mut buffer, 1, &other).unwrap();
     }
@@ -135,7 +143,7 @@ fn only_the_first_use_on_another_stream_costs_a_wait() {
         (id::cuStreamWaitEvent, 1),
     ]
     .into();
-    assert_eq!(table.counts(), free);
+    assert_eq!(counts(&table), free);
 }
 
 // Without it a buffer of nothing, or a copy of nothing, could reach the driver, which

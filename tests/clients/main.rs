@@ -9,3 +9,4 @@ mod library;
 mod cudarc_client;
 mod process;
 mod python;
+mod two_crates;

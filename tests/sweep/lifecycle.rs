@@ -153,8 +153,7 @@ fn green(stage: &Stage, device: &Device) -> Result<(), Error> {
 /// A context of other code's, which destroys it when nobody here needs it any more.
 fn borrowed(stage: &Stage, device: &Device) -> Outcome {
     let foreign = Arc::new(Foreign::create(stage.execution().driver(), device)?);
-    // SAFETY: it lives as long as the token, and this thread's current context is said to be
-    // unknown whenever it changes.
+    // SAFETY: it lives as long as the token.
     let context = unsafe { device.contexts().borrow(foreign.raw, foreign.clone()) }?;
     drop(foreign);
     stage.keep(&context);
@@ -177,7 +176,6 @@ impl Foreign {
         let (mut raw, mut popped): (CUcontext, CUcontext) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: `raw` outlives the call.
         unsafe { driver.cuCtxCreate_v2(&raw mut raw, 0, device.as_raw()) }?;
-        cupola_managers::context::forget_current();
         let driver = driver.clone();
         let foreign = Self { raw, driver };
         // SAFETY: `popped` outlives the call.
@@ -190,6 +188,5 @@ impl Drop for Foreign {
     fn drop(&mut self) {
         // SAFETY: created here, and everything of cupola's in it is gone.
         let _ = unsafe { self.driver.cuCtxDestroy_v2(self.raw) };
-        cupola_managers::context::forget_current();
     }
 }

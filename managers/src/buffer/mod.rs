@@ -8,7 +8,7 @@ mod table;
 
 use std::sync::Arc;
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 use cupola_sys::driver::CUdeviceptr;
 
 pub(crate) use block::{Block, Rest};
@@ -24,12 +24,13 @@ pub(crate) use table::{BufferEntry, BufferTable};
 use crate::context::ContextCore;
 use crate::error::{Error, Result};
 use crate::event::EventPool;
+use crate::handle::ManagedHandle;
 use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
 use crate::registry::part;
 use crate::stream::{StreamHandle, StreamsConfig, check_capacity};
 
 /// Names a device buffer of a [`BufferManager`].
-pub type BufferHandle = Handle<tag::Buffer>;
+pub type BufferHandle = ManagedHandle<tag::Buffer>;
 
 /// What a [`BufferManager`] knows of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,12 +9,13 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 
 use super::{BufferHandle, BufferInfo};
 use crate::context::ContextCore;
 use crate::error::{Error, Result};
 use crate::guests::{Guest, Host};
+use crate::handle::ManagedHandle;
 use crate::lifecycle::ManagerStats;
 use crate::memory::{Header, Pool};
 use crate::registry::{Registry, Seat};
@@ -45,8 +46,8 @@ pub(crate) struct BufferEntry {
 }
 
 /// A handle that never names anything: no place has so many lives.
-fn nobody<G>() -> Handle<G> {
-    Handle::from_parts(0, u64::MAX)
+fn nobody<G>() -> ManagedHandle<G> {
+    ManagedHandle::NOBODY
 }
 
 impl BufferTable {
@@ -118,7 +119,7 @@ impl BufferTable {
         let info = BufferInfo {
             address: header.address(),
             bytes: header.requested().unwrap_or_default(),
-            stream: Handle::from_bits(header.stream()).unwrap_or_else(nobody),
+            stream: ManagedHandle::from_bits(header.stream()).unwrap_or_else(nobody),
         };
         let make = |handle| Ok(BufferEntry { handle, info });
         let Ok(entry) = self.names.insert_seated(make) else {

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use cupola_sys::driver::{CUcontext, CUdevice, DriverError};
 
 use super::hold::Hold;
-use super::{Context, ContextCore, ContextKind, ContextManager, forget_current};
+use super::{Context, ContextCore, ContextKind, ContextManager, current};
 use crate::error::{Error, Quiet, Result, Site};
 
 /// What was looked at under the lock, and may end with whoever looked.
@@ -36,9 +36,8 @@ impl ContextManager {
     ///
     /// # Safety
     /// - `raw` is a live context of this manager's driver, and lives as long as `token`.
-    /// - What other code does with it meanwhile leaves objects of this crate alone, and a
-    ///   thread on which other code changes the current context calls
-    ///   [`forget_current`] before it uses this crate again.
+    /// - It was not made of a green context, which may be current to one thread at a time.
+    /// - What other code does with it meanwhile leaves objects of this crate alone.
     #[track_caller]
     #[expect(
         clippy::needless_pass_by_value,
@@ -129,7 +128,7 @@ impl ContextManager {
         // SAFETY: `popped` outlives the call.
         if let Err(call) = unsafe { self.driver.cuCtxPopCurrent_v2(&raw mut popped) } {
             // What is current is no longer known.
-            forget_current();
+            current::forget();
             if call.class().is_sticky() {
                 return Err(call);
             }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cupola_sys::driver::{CUcontext, CUdevice, CUresult, Driver, DriverError};
 
 use super::current::{self, CurrentGuard, Identity};
-use super::hold::{ContextKind, Hold};
+use super::hold::{ContextKind, Hold, Part};
 use super::ledger::{Kind, Ledger};
 use super::{ContextHandle, Contexts};
 use crate::error::{self, Cause, Error, ErrorClass, Latch, Launches, PoisonPolicy, Result, Site};
@@ -92,6 +92,11 @@ impl ContextCore {
         self.hold.part().map(|part| part.multiprocessors)
     }
 
+    /// What makes it a green context, if it is one.
+    pub(super) fn part(&self) -> Option<&Part> {
+        self.hold.part()
+    }
+
     /// The context whose memory, modules and events this one's are.
     fn root(&self) -> &Self {
         self.hold.part().map_or(self, |part| &part.parent)
@@ -157,6 +162,31 @@ impl ContextCore {
         self.identity
     }
 
+    /// The context that operations in this one are made in. Of a green context it is the primary
+    /// one, whose objects all but its streams are: a green context may be current to one thread
+    /// at a time, and nothing in the driver orders calls of several, so it never is.
+    #[inline]
+    pub(crate) fn current_raw(&self) -> CUcontext {
+        self.root().raw
+    }
+
+    /// The identity of that.
+    #[inline]
+    pub(crate) fn current_identity(&self) -> Identity {
+        self.root().identity
+    }
+
+    /// Makes it current on this thread.
+    #[inline]
+    fn make_current(&self) -> Result<(), DriverError> {
+        let root = if mutant!("green_context_is_current") {
+            self
+        } else {
+            self.root()
+        };
+        current::set(&self.driver, root.identity, root.raw)
+    }
+
     /// Whether the driver's objects of both contexts may meet in one call: they are of one
     /// execution manager, so of one driver.
     pub(crate) fn shares_driver(&self, other: &Self) -> bool {
@@ -178,9 +208,7 @@ impl ContextCore {
     #[track_caller]
     pub(crate) fn enter(&self) -> Result<&Driver> {
         self.healthy()?;
-        if !current::is(self.identity) {
-            self.check(current::set(&self.driver, self.identity, self.raw))?;
-        }
+        self.check(self.make_current())?;
         Ok(&self.driver)
     }
 
@@ -188,9 +216,7 @@ impl ContextCore {
     #[inline]
     pub(crate) fn enter_at(&self, site: Site) -> Result<&Driver> {
         self.healthy()?;
-        if !current::is(self.identity) {
-            self.check_at(current::set(&self.driver, self.identity, self.raw), site)?;
-        }
+        self.check_at(self.make_current(), site)?;
         Ok(&self.driver)
     }
 
@@ -224,7 +250,7 @@ impl ContextCore {
 
     /// Makes the context current, and what was current before again with the guard's drop.
     #[track_caller]
-    pub(crate) fn guard(&self) -> Result<CurrentGuard<'_>> {
+    pub(crate) fn guard(self: &Arc<Self>) -> Result<CurrentGuard<'_>> {
         if self.ledger.is_forked() {
             return Err(Error::Forked);
         }
@@ -280,34 +306,31 @@ impl ContextCore {
     /// As [`failed`](Self::failed), with all that is known of the cause.
     #[cold]
     pub(crate) fn failed_as(&self, mut cause: Cause) -> Error {
+        if says_nothing_of_ours(&cause.call) && self.latch.get().is_none() {
+            current::forget();
+            return Error::of_cause(cause);
+        }
         let class = cause.call.class();
         let sticky = class.is_sticky();
-        if sticky && self.latch.get().is_none() {
-            if class != ErrorClass::StickyContext
-                && let Some(first) = self.ledger.lost()
-            {
-                // Of another context, or it would be in the latch: one loss of the process is
-                // reported by each of its contexts, and no launch of this one is to blame.
-                if self.latch.share(first) {
-                    self.announce();
-                }
-                return self.lost_to(self.latch.get().unwrap_or(first));
-            }
-            if cause.blame.is_none() {
-                cause.blame = self.launches().blame(&cause.site, false);
-            }
+        if sticky && self.latch.get().is_none() && cause.blame.is_none() {
+            cause.blame = self.launches().blame(&cause.site, false);
         }
         match self.latch.note(cause) {
             Ok(cause) => {
-                if sticky {
-                    if class != ErrorClass::StickyContext
-                        && let Some(first) = self.latch.get()
-                    {
-                        self.ledger.lose(first);
-                    }
-                    self.announce();
+                if !sticky {
+                    return Error::of_cause(cause);
                 }
-                Error::of_cause(cause)
+                let first = self.latch.get();
+                if class != ErrorClass::StickyContext
+                    && let Some(first) = first
+                {
+                    self.ledger.lose(first);
+                }
+                self.announce();
+                match first.filter(|first| self.lost_before(first).is_some()) {
+                    Some(first) => self.lost_to(first),
+                    None => Error::of_cause(cause),
+                }
             }
             Err(first) => {
                 let lost = self.lost_to(first);
@@ -351,7 +374,16 @@ impl ContextCore {
         Error::Poisoned {
             first: Arc::clone(first),
             device: self.ordinal,
+            before: self.lost_before(first).cloned(),
         }
+    }
+
+    /// The error that the process was lost to before this context was lost to another such
+    /// error, which may be what came of it.
+    fn lost_before(&self, first: &Arc<Cause>) -> Option<&Arc<Cause>> {
+        let of_process = first.call.class() != ErrorClass::StickyContext;
+        let lost = self.ledger.lost().filter(|_| of_process);
+        lost.filter(|lost| !Arc::ptr_eq(lost, first))
     }
 
     /// Whether every operation waits for its work, so that its error is its own.
@@ -411,9 +443,8 @@ impl ContextCore {
         if self.ledger.is_forked() {
             return Err(Error::Forked);
         }
-        // Unlike a destroying call, this one means the current context, whichever that is.
-        let root = self.root();
-        self.check_at(current::set(&self.driver, root.identity, root.raw), site)?;
+        // This one means the current context, whichever that is.
+        self.check_at(self.make_current(), site)?;
         let marks = self.launches().mark();
         // SAFETY: the call takes no pointers.
         self.check_at(unsafe { self.driver.cuCtxSynchronize() }, site)?;
@@ -435,14 +466,39 @@ impl ContextCore {
         }
         // Most objects can be destroyed from any context, so the call is made even if the
         // context cannot be made current at the second attempt.
-        for _ in 0..2 {
-            match current::set(&self.driver, self.identity, self.raw) {
-                Ok(()) => break,
-                Err(call) => self.note(call, site),
-            }
-        }
+        let _made = self.make_current_twice(site);
         self.check_at(call(&self.driver), site)
     }
+
+    /// A wait that memory safety rests on: in the parent process only, and in a lost context
+    /// too, but with the context current in any case. In another one a default stream would be
+    /// that context's.
+    pub(crate) fn last_wait(
+        &self,
+        site: Site,
+        wait: impl FnOnce(&Driver) -> Result<(), DriverError>,
+    ) -> Result<()> {
+        if self.ledger.is_forked() {
+            return Err(Error::Forked);
+        }
+        self.make_current_twice(site)?;
+        self.check_at(wait(&self.driver), site)
+    }
+
+    fn make_current_twice(&self, site: Site) -> Result<()> {
+        if let Err(call) = self.make_current() {
+            self.note(call, site);
+            return self.check_at(self.make_current(), site);
+        }
+        Ok(())
+    }
+}
+
+/// Whether the error says that the *thread's* current context is destroyed, or a primary one that
+/// nothing retains. A context of ours is alive as long as its core: another one was current, which
+/// other code made so meanwhile.
+fn says_nothing_of_ours(call: &DriverError) -> bool {
+    call.status() == Some(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)
 }
 
 /// At the end of a process the driver may be gone before us; all is freed then.
@@ -476,9 +532,9 @@ impl ContextCore {
             return Ok(());
         }
         self.ledger.forget_contexts();
-        // What other code made stays current where it is: that code may count on it.
-        if self.hold.is_ours()
-            && let Err(call) = current::leave(&self.driver, self.identity)
+        // What other code has a share in stays current where it is: that code may count on it.
+        if self.hold.ends_the_context()
+            && let Err(call) = current::leave(self)
         {
             self.note(call, site);
         }

@@ -1,15 +1,17 @@
 //! Green contexts: some of a device's multiprocessors for some of its work.
 
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use cupola_sys::driver::{
     CUcontext, CUdevResource, CUdevResourceDesc, CUdevResourceType,
     CUdevSmResourceSplitByCount_flags, CUdevice_attribute, CUgreenCtx, CUgreenCtxCreate_flags,
+    CUstream, CUstream_flags, DriverError,
 };
 
 use super::core::forgive_shutdown;
-use super::hold::{Hold, Part};
+use super::current::forget;
+use super::hold::Hold;
 use super::{Context, ContextCore, ContextManager, Kind};
 use crate::error::{Error, Result, Site};
 
@@ -58,13 +60,15 @@ impl ContextManager {
     /// shared.
     ///
     /// NVIDIA's documentation says that a green context is current to one thread at a time,
-    /// and that nothing in the driver orders calls of several threads in one. So let one
-    /// thread at a time work with the streams of such a context. This crate checks nothing
-    /// here.
+    /// and that nothing in the driver orders calls of several threads in one. So operations in
+    /// one are made with the primary context current, and any number of threads may make them:
+    /// its streams alone are its own. There is no default stream of a green context here.
     ///
     /// (`cuDeviceGetDevResource`, `cuDevSmResourceSplitByCount`, and for each
-    /// `cuDevResourceGenerateDesc`, `cuGreenCtxCreate`, `cuCtxFromGreenCtx`. The driver has no
-    /// call that frees a descriptor before CUDA 13.1.)
+    /// `cuDevResourceGenerateDesc`, `cuGreenCtxCreate`, `cuCtxFromGreenCtx`; for a stream
+    /// `cuGreenCtxStreamCreate`. A blocking stream, and any before CUDA 12.5, is made with the
+    /// green context current to one thread for so long. The driver has no call that frees a
+    /// descriptor before CUDA 13.1.)
     ///
     /// # Errors
     /// [`Error::Unsupported`] before CUDA 12.4; [`Error::Invalid`] naming the field when the
@@ -161,14 +165,57 @@ impl ContextManager {
                 }
                 return Err(error);
             }
-            let part = Part {
-                raw: green,
-                parent: Arc::clone(parent),
-                multiprocessors: multiprocessors_of(group),
-            };
+            let hold = Hold::green(green, parent, multiprocessors_of(group));
             // SAFETY: alive, of this device, and ended by this hold alone.
-            Ok(unsafe { self.core(raw, Hold::Green(part)) })
+            Ok(unsafe { self.core(raw, hold) })
         })
+    }
+}
+
+impl ContextCore {
+    /// A new stream of the context, which is current if it is not green.
+    pub(crate) fn create_stream(
+        &self,
+        flags: CUstream_flags,
+        priority: i32,
+        site: Site,
+    ) -> Result<CUstream, DriverError> {
+        let driver = self.driver();
+        let mut raw: CUstream = ptr::null_mut();
+        let Some(part) = self.part() else {
+            // SAFETY: `raw` outlives the call, and the context is current.
+            let made =
+                unsafe { driver.cuStreamCreateWithPriority(&raw mut raw, flags.0, priority) };
+            return made.map(|()| raw);
+        };
+        if flags == CUstream_flags::CU_STREAM_NON_BLOCKING {
+            // SAFETY: `raw` outlives the call, and the green context is alive.
+            let made =
+                unsafe { driver.cuGreenCtxStreamCreate(&raw mut raw, part.raw, flags.0, priority) };
+            match made {
+                // A driver of CUDA 12.4.
+                Err(DriverError::Missing { .. }) => {}
+                made => return made.map(|()| raw),
+            }
+        }
+        let one = (!mutant!("green_context_on_any_thread")).then(|| {
+            let one = part.current.lock();
+            one.unwrap_or_else(PoisonError::into_inner)
+        });
+        // SAFETY: the green context is alive, and current to no other thread.
+        unsafe { driver.cuCtxPushCurrent_v2(self.raw()) }?;
+        // SAFETY: `raw` outlives the call, and the green context is current.
+        let made = unsafe { driver.cuStreamCreateWithPriority(&raw mut raw, flags.0, priority) };
+        let mut popped: CUcontext = ptr::null_mut();
+        // SAFETY: `popped` outlives the call.
+        let taken_off = unsafe { driver.cuCtxPopCurrent_v2(&raw mut popped) };
+        drop(one);
+        if let Err(call) = taken_off {
+            // The next operation of this thread sets the primary context in its place.
+            forget();
+            self.note(call, site);
+        }
+        made.map(|()| raw)
     }
 }
 

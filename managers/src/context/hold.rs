@@ -7,6 +7,7 @@ use std::sync::Arc;
 use cupola_sys::driver::{CUcontext, CUdevice, CUgreenCtx, Driver, DriverError};
 
 use super::ContextCore;
+use crate::sync::Mutex;
 
 /// Where a context came from, which says how it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +42,21 @@ pub(crate) struct Part {
     pub(super) parent: Arc<ContextCore>,
     /// How many it has.
     pub(super) multiprocessors: u32,
+    /// Held while a thread has it current, which one may at a time.
+    pub(super) current: Mutex<()>,
 }
 
 impl Hold {
+    /// A green context in `parent`, which ends with this hold.
+    pub(crate) fn green(raw: CUgreenCtx, parent: &Arc<ContextCore>, multiprocessors: u32) -> Self {
+        Self::Green(Part {
+            raw,
+            parent: Arc::clone(parent),
+            multiprocessors,
+            current: Mutex::default(),
+        })
+    }
+
     pub(super) fn kind(&self) -> ContextKind {
         match self {
             Self::Primary => ContextKind::Primary,
@@ -60,10 +73,15 @@ impl Hold {
         }
     }
 
-    /// Whether ending it makes a call that other code could notice: then it must not be
-    /// current on this thread.
+    /// Whether it was not other code that made it.
     pub(super) fn is_ours(&self) -> bool {
         !matches!(self, Self::Borrowed(_) | Self::Left)
+    }
+
+    /// Whether its end is the context's: then it must not be current on this thread. A primary
+    /// context may live on, for other code; a green one is never current.
+    pub(super) fn ends_the_context(&self) -> bool {
+        matches!(self, Self::Created)
     }
 
     /// Ends the context.

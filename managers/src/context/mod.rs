@@ -21,13 +21,13 @@ use std::fmt;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
 
 pub use self::config::ContextsConfig;
 pub(crate) use self::core::ContextCore;
 pub(crate) use current::Identity;
-pub use current::{CurrentGuard, context_switches, forget_current};
+pub use current::{CurrentGuard, context_switches};
 pub(crate) use fork::{Origin, driver_was_left_to_the_parent, note_driver_library};
 pub use green::GreenConfig;
 pub use hold::ContextKind;
@@ -39,6 +39,7 @@ pub(crate) use shutdown::{ClosedContext, End};
 use crate::buffer::BufferManager;
 use crate::error::{Error, PoisonPolicy, Result, Site};
 use crate::event::EventManager;
+use crate::handle::ManagedHandle;
 use crate::memory::{MemoryPool, PoolConfig};
 use crate::module::ModuleManager;
 use crate::registry::{Registry, Seat};
@@ -46,7 +47,7 @@ use crate::stream::StreamManager;
 use crate::visits::Visits;
 
 /// Names a context of a [`ContextManager`].
-pub type ContextHandle = Handle<tag::Context>;
+pub type ContextHandle = ManagedHandle<tag::Context>;
 
 /// How the host waits in a created context (`CU_CTX_SCHED_*`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -251,7 +252,7 @@ impl ContextManager {
             // SAFETY: made just now, and known to nobody else.
             let core = unsafe { self.core(raw, Hold::Created) };
             if let Err(call) = taken_off {
-                forget_current();
+                current::forget();
                 core.note(call, site);
             }
             Ok(core)
@@ -447,7 +448,9 @@ impl Context {
 
     /// Makes the context current on this thread, for calls that this crate does not make;
     /// its own operations need no such guard. Dropping the guard restores the context that
-    /// was current before.
+    /// was current before (`cuCtxPushCurrent_v2`, `cuCtxPopCurrent_v2`), unless that was
+    /// destroyed meanwhile. For a [green](ContextManager::green) context it is the primary
+    /// context that is made current, as for all operations in it.
     ///
     /// An operation of this crate in another context makes that one current on this thread,
     /// and leaves it so: between such an operation and a foreign call, enter again.
@@ -459,9 +462,9 @@ impl Context {
         self.0.core.guard()
     }
 
-    /// Makes the context current on this thread and leaves it so (`cuCtxSetCurrent`), for
-    /// calls that this crate does not make. No driver call when this thread knows it to be
-    /// current.
+    /// Makes the context current on this thread and leaves it so (`cuCtxSetCurrent`, if
+    /// `cuCtxGetCurrent` says that it is not), for calls that this crate does not make. For a
+    /// [green](ContextManager::green) context it is the primary one.
     ///
     /// # Errors
     /// What the driver returned, or the error that the context was lost to.
@@ -527,7 +530,9 @@ impl Context {
 
     /// The driver's context, for calls that this crate does not make. It is alive as long
     /// as this lease. From now on no error is put down to one launch of the context for
-    /// certain ([`Blame`](crate::Blame)): work of other code is not seen.
+    /// certain ([`Blame`](crate::Blame)): work of other code is not seen. One that was made of a
+    /// [green](ContextManager::green) context may be current to one thread at a time, and this
+    /// crate makes streams with it on some.
     #[must_use]
     pub fn as_raw(&self) -> CUcontext {
         self.0.core.launches().note_unknown();

@@ -8,7 +8,7 @@ mod manager;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 use cupola_sys::driver::{CUdevice, Driver};
 
 pub use architecture::Architecture;
@@ -20,10 +20,11 @@ pub use manager::DeviceManager;
 
 use crate::context::{Context, ContextManager};
 use crate::error::{Cause, Error, Result, Site};
+use crate::handle::ManagedHandle;
 use crate::registry::Seat;
 
 /// Names a device of a [`DeviceManager`].
-pub type DeviceHandle = Handle<tag::Device>;
+pub type DeviceHandle = ManagedHandle<tag::Device>;
 
 /// How a [`DeviceManager`] is set up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

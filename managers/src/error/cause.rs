@@ -4,8 +4,10 @@ use core::fmt;
 use core::panic::Location;
 use std::sync::Arc;
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 use cupola_sys::driver::DriverError;
+
+use crate::handle::ManagedHandle;
 
 /// Where something happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +15,7 @@ pub struct Site {
     /// Ordinal of the device, where the call was for one.
     pub device: Option<u32>,
     /// The stream, where the call was for one that has a name.
-    pub stream: Option<Handle<tag::Stream>>,
+    pub stream: Option<ManagedHandle<tag::Stream>>,
     /// The caller of this crate.
     pub location: &'static Location<'static>,
 }

@@ -18,12 +18,6 @@ impl Latch {
         self.0.get()
     }
 
-    /// Sets the latch to the error that another context was lost to, unless it is set. Whether
-    /// it did.
-    pub(crate) fn share(&self, first: &Arc<Cause>) -> bool {
-        self.0.set(Arc::clone(first)).is_ok()
-    }
-
     /// Sets the latch if `cause` is sticky and nothing was there before. Returns the first
     /// error when `cause` came after it, and gives `cause` back otherwise.
     pub(crate) fn note(&self, cause: Cause) -> Result<Cause, &Arc<Cause>> {

@@ -16,9 +16,10 @@ use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::{Arc, PoisonError};
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 
 use super::{Blame, LaunchSite, Site};
+use crate::handle::ManagedHandle;
 use crate::sync::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering, fence,
 };
@@ -292,7 +293,7 @@ impl Launches {
     /// by turns those of the others, each newest first and once.
     fn suspects(&self, site: &Site) -> Vec<LaunchSite> {
         let mut open: Vec<_> = lock(&self.rings).iter().map(|ring| ring.open()).collect();
-        let stream = site.stream.map(Handle::to_bits);
+        let stream = site.stream.map(ManagedHandle::to_bits);
         open.sort_by_key(|ring| ring.first().map(|newest| Some(newest.stream) != stream));
         let longest = open.iter().map(Vec::len).max().unwrap_or(0);
         let by_turns =
@@ -315,7 +316,7 @@ impl Launches {
                 .map_or_else(String::new, |name| name.as_ref().to_owned()),
             site: Site {
                 device: site.device,
-                stream: Handle::<tag::Stream>::from_bits(record.stream),
+                stream: ManagedHandle::<tag::Stream>::from_bits(record.stream),
                 location: record.location,
             },
         });

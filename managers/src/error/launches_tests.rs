@@ -93,7 +93,7 @@ fn each_launch_is_named_once_and_at_most_eight() {
     let names = named(&launches, &here);
     assert_eq!((names.len(), &*names[0]), (MOST, "k99"));
     let on_other = Site {
-        stream: Handle::from_bits(Handle::<tag::Stream>::from_parts(0, 2).to_bits()),
+        stream: ManagedHandle::from_bits(3 << 24),
         ..here
     };
     launch(

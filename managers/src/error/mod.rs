@@ -39,7 +39,7 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 ///
 /// ```text
 /// device 0: cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700): ...; possibly caused
-/// by kernel scale launched at src/main.rs:41:14 on Stream#0@1 (called at src/main.rs:52:5, Stream#0@1)
+/// by kernel scale launched at src/main.rs:41:14 on Stream#1.0@1 (called at src/main.rs:52:5, Stream#1.0@1)
 /// ```
 ///
 /// # Errors of kernels
@@ -109,6 +109,9 @@ pub enum Error {
         first: Arc<Cause>,
         /// Ordinal of the device.
         device: u32,
+        /// The error that the process was lost to before, in another context: this one's may have
+        /// come of that.
+        before: Option<Arc<Cause>>,
     },
     /// The process was forked after CUDA was initialised; CUDA works in the parent only.
     Forked,

@@ -39,10 +39,13 @@ impl fmt::Display for Error {
                 "over the limit: {account}; free buffers or raise the limit"
             ),
             Self::OutOfMemory { cause, account } => write!(f, "out of memory: {account}; {cause}"),
-            Self::Poisoned { first, .. } => write!(
-                f,
-                "the context was lost to an earlier error: {first}; start a new process"
-            ),
+            Self::Poisoned { first, before, .. } => {
+                write!(f, "the context was lost to an earlier error: {first}")?;
+                if let Some(before) = before {
+                    write!(f, "; the process was lost before that: {before}")?;
+                }
+                f.write_str("; start a new process")
+            }
             Self::Forked => f.write_str(
                 "this process was forked after CUDA was initialised; start workers with exec instead",
             ),
@@ -116,6 +119,7 @@ mod tests {
             Error::Poisoned {
                 first: Arc::new(cause.clone()),
                 device: 0,
+                before: None,
             },
             Error::Load {
                 cause: Box::new(cause.clone()),

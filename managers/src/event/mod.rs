@@ -5,19 +5,20 @@ mod raw;
 use std::fmt;
 use std::sync::Arc;
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 use cupola_sys::driver::CUevent;
 
 pub(crate) use raw::{EventPool, RawEvent};
 
 use crate::context::ContextCore;
 use crate::error::{Result, Site};
+use crate::handle::ManagedHandle;
 use crate::lifecycle::{RecycleStats, ShutdownReport, State};
 use crate::recycle::Leased;
 use crate::stream::check_capacity;
 
 /// Names one life of an event of an [`EventManager`].
-pub type EventHandle = Handle<tag::Event>;
+pub type EventHandle = ManagedHandle<tag::Event>;
 
 /// How an event is created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

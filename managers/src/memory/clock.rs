@@ -387,7 +387,7 @@ impl StreamClock {
         // Waiting would break a capture, which may be other code's.
         if closed.is_err() && core.is_healthy() {
             // SAFETY: the stream is alive.
-            let waited = stream.core.last_call(Site::here(), |driver| unsafe {
+            let waited = stream.core.last_wait(Site::here(), |driver| unsafe {
                 driver.cuStreamSynchronize(stream.raw)
             });
             if waited.is_ok() {

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cupola_core::Handle;
 use cupola_core::tlsf::{Block as Hole, Entry};
 use cupola_sys::driver::CUdeviceptr;
 
@@ -14,6 +13,7 @@ use super::pages::{PageState, Pages};
 use super::pool::{Pool, lock};
 use super::stamp::{Stamp, StreamIndex};
 use crate::error::Result;
+use crate::handle::ManagedHandle;
 use crate::stream::StreamHandle;
 
 /// Where everything is in a pool, at one moment.
@@ -249,7 +249,7 @@ fn piece(header: &Header, stream: u64) -> Block {
         block.state = BlockState::Live;
         block.name = header.name();
         if header.is_buffer() {
-            block.buffer = Handle::from_bits(header.stream());
+            block.buffer = ManagedHandle::from_bits(header.stream());
         } else {
             block.stream = header.stream();
         }

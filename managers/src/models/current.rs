@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use cupola_sys::driver::CUstream_flags;
 use loom::sync::Mutex;
 use loom::thread;
 
 use super::driver::{self, device};
 use super::model;
-use crate::context::{ContextCore, Ledger, forget_current};
+use crate::context::{ContextCore, Ledger};
 
 /// An operation in a context, which must be made in that one.
 fn work_in(core: &ContextCore) {
@@ -97,8 +98,8 @@ fn each_thread_has_its_own() {
     });
 }
 
-// Without it a guard could restore a context that is not there, or be wrong about which one
-// it restored.
+// Without it a guard could make a context current that is not there, or be wrong about which
+// one it restored.
 #[test]
 fn a_guard_restores_what_was_there() {
     model(&["restored", "gone meanwhile"], |seen| {
@@ -129,9 +130,65 @@ fn a_guard_restores_what_was_there() {
         work_in(&inner);
         other.join().unwrap();
         work_in(&look(&place).unwrap());
-        forget_current();
         work_in(&inner);
         drop((place.lock().unwrap().take(), inner));
+        device().check_empty();
+        assert_eq!(ledger.live(), Default::default());
+    });
+}
+
+// Without it an operation could run in a context that other code has made current, or lose its
+// own because that one is gone.
+#[test]
+fn other_code_sets_contexts_too() {
+    model(&["there", "gone"], |seen| {
+        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
+        let one = driver::context(&driver, &ledger);
+        let theirs = driver::context(&driver, &ledger);
+        let number = driver::number_of(&theirs);
+        work_in(&one);
+        // SAFETY: a live context.
+        unsafe { driver.cuCtxSetCurrent(theirs.raw()) }.unwrap();
+        let other = thread::spawn(move || drop(theirs));
+        seen.note(if driver::current() == Some(number) {
+            "there"
+        } else {
+            "gone"
+        });
+        work_in(&one);
+        assert_eq!(one.poison(), None);
+        other.join().unwrap();
+        drop(one);
+        device().check_empty();
+    });
+}
+
+/// A stream of a green context, as drivers before 12.5 make it.
+fn stream_in(green: &ContextCore) {
+    let driver = green.enter().unwrap();
+    let flags = CUstream_flags::CU_STREAM_NON_BLOCKING;
+    let stream = green.create_stream(flags, 0, green.site()).unwrap();
+    // SAFETY: made just now, and known to nobody else.
+    green
+        .check(unsafe { driver.cuStreamDestroy_v2(stream) })
+        .unwrap();
+}
+
+// Without it a green context could be current on two threads, which NVIDIA forbids.
+#[test]
+fn a_green_context_is_current_on_one_thread_at_a_time() {
+    model(&["done"], |seen| {
+        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
+        let primary = driver::context(&driver, &ledger);
+        let green = driver::green(&driver, &ledger, &primary);
+        let other = thread::spawn({
+            let green = green.clone();
+            move || stream_in(&green)
+        });
+        stream_in(&green);
+        other.join().unwrap();
+        seen.note("done");
+        drop((green, primary));
         device().check_empty();
         assert_eq!(ledger.live(), Default::default());
     });

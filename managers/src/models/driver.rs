@@ -1,14 +1,17 @@
 //! A driver for the models: contexts, streams and events that are only counted. As CUDA does,
-//! it gives the address of what was destroyed to what is made next. Work on streams is counted
+//! it gives the address of what was destroyed to what is made next. It reports what a driver
+//! need not forgive: a context that is not there made current, a green one on two threads. Work on streams is counted
 //! as if there were one stream; it completes when somebody asks for it.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::Arc;
 
 use cupola_sys::Symbol;
-use cupola_sys::driver::{CUcontext, CUevent, CUresult, CUstream, Driver, ProcAddress, pfn};
+use cupola_sys::driver::{
+    CUcontext, CUevent, CUgreenCtx, CUresult, CUstream, Driver, ProcAddress, pfn,
+};
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Mutex, MutexGuard};
 
@@ -19,6 +22,8 @@ use crate::sync::per_thread;
 pub(super) struct Device {
     /// Address of a context, and a number that no other one has.
     contexts: Vec<(usize, u64)>,
+    /// Addresses of green contexts, and on how many threads each is current.
+    greens: Vec<(usize, u32)>,
     objects: Vec<usize>,
     /// Events that were recorded, and how much work they cover.
     recorded: Vec<(usize, u64)>,
@@ -40,8 +45,8 @@ loom::lazy_static! {
 }
 
 per_thread! {
-    /// The context that is current on this thread: address and number.
-    static CURRENT: Cell<(usize, u64)> = Cell::new((0, 0));
+    /// The contexts of this thread, the current one last: address and number.
+    static CURRENT: RefCell<Vec<(usize, u64)>> = RefCell::new(Vec::new());
 }
 
 /// The device of this run of a model.
@@ -87,6 +92,21 @@ impl Device {
         }
     }
 
+    /// Another context is current on a thread.
+    fn switched(&mut self, from: usize, to: usize) {
+        if from == to {
+            return;
+        }
+        for (address, threads) in &mut self.greens {
+            *threads -= u32::from(*address == from);
+            *threads += u32::from(*address == to);
+            if *threads > 1 {
+                self.mistakes
+                    .push("a green context is current on two threads");
+            }
+        }
+    }
+
     /// Nothing is left, and no call was wrong.
     pub(super) fn check_empty(&self) {
         assert_eq!(self.mistakes, [""; 0]);
@@ -102,17 +122,34 @@ fn free(used: &[usize]) -> usize {
         .unwrap()
 }
 
+fn new_context() -> usize {
+    let mut device = device();
+    let used: Vec<_> = device.contexts.iter().map(|context| context.0).collect();
+    let address = free(&used);
+    device.made += 1;
+    let number = device.made;
+    device.contexts.push((address, number));
+    address
+}
+
+/// A green context in another one, as a context manager makes one.
+pub(super) fn green(
+    driver: &Driver,
+    ledger: &Arc<Ledger>,
+    of: &Arc<ContextCore>,
+) -> Arc<ContextCore> {
+    let address = new_context();
+    device().greens.push((address, 0));
+    let raw: CUcontext = ptr::without_provenance_mut(address);
+    let hold = Hold::green(raw.cast(), of, 1);
+    let ledger = Arc::clone(ledger);
+    // SAFETY: made just now, for this value alone.
+    unsafe { ContextCore::new(driver.clone(), raw, hold, (0, 0), ledger) }
+}
+
 /// A context of this device, as a context manager makes one.
 pub(super) fn context(driver: &Driver, ledger: &Arc<Ledger>) -> Arc<ContextCore> {
-    let raw = {
-        let mut device = device();
-        let used: Vec<_> = device.contexts.iter().map(|context| context.0).collect();
-        let address = free(&used);
-        device.made += 1;
-        let number = device.made;
-        device.contexts.push((address, number));
-        ptr::without_provenance_mut(address)
-    };
+    let raw = ptr::without_provenance_mut(new_context());
     let ledger = Arc::clone(ledger);
     // SAFETY: made just now, for this value alone.
     unsafe { ContextCore::new(driver.clone(), raw, Hold::Created, (0, 0), ledger) }
@@ -120,8 +157,21 @@ pub(super) fn context(driver: &Driver, ledger: &Arc<Ledger>) -> Arc<ContextCore>
 
 /// The number of the context that is current on this thread, if it is alive.
 pub(super) fn current() -> Option<u64> {
-    let (address, number) = CURRENT.with(Cell::get);
+    let (address, number) = top();
     (device().context_at(address) == Some(number)).then_some(number)
+}
+
+fn top() -> (usize, u64) {
+    CURRENT.with(|stack| stack.borrow().last().copied().unwrap_or_default())
+}
+
+/// Changes this thread's stack, and tells the device which context is current now.
+fn change<T>(change: impl FnOnce(&mut Vec<(usize, u64)>) -> T) -> T {
+    let (from, _) = top();
+    let value = CURRENT.with(|stack| change(&mut stack.borrow_mut()));
+    let (to, _) = top();
+    device().switched(from, to);
+    value
 }
 
 /// The number of a context that is alive.
@@ -131,24 +181,57 @@ pub(super) fn number_of(core: &ContextCore) -> u64 {
 
 unsafe extern "C" fn version(version: *mut c_int) -> CUresult {
     // SAFETY: valid by the function's contract.
-    unsafe { *version = 12_000 };
+    unsafe { *version = 12_040 };
     CUresult::CUDA_SUCCESS
 }
 
-unsafe extern "C" fn set_current(context: CUcontext) -> CUresult {
+/// A context that is to be current.
+fn alive(context: CUcontext) -> Option<(usize, u64)> {
     let address = context.addr();
-    let number = device().context_at(address);
-    match number {
-        None if address != 0 => CUresult::CUDA_ERROR_INVALID_CONTEXT,
-        found => {
-            CURRENT.with(|current| current.set((address, found.unwrap_or(0))));
-            CUresult::CUDA_SUCCESS
-        }
+    let mut device = device();
+    let found = device.context_at(address);
+    if found.is_none() {
+        device
+            .mistakes
+            .push("a context was made current that is not there");
     }
+    Some((address, found?))
+}
+
+unsafe extern "C" fn set_current(context: CUcontext) -> CUresult {
+    let to = match context.is_null() {
+        true => None,
+        false => match alive(context) {
+            None => return CUresult::CUDA_ERROR_INVALID_CONTEXT,
+            found => found,
+        },
+    };
+    change(|stack| {
+        stack.pop();
+        stack.extend(to);
+    });
+    CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn push_current(context: CUcontext) -> CUresult {
+    let Some(to) = alive(context) else {
+        return CUresult::CUDA_ERROR_INVALID_CONTEXT;
+    };
+    change(|stack| stack.push(to));
+    CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn pop_current(context: *mut CUcontext) -> CUresult {
+    let Some((address, _)) = change(Vec::pop) else {
+        return CUresult::CUDA_ERROR_INVALID_CONTEXT;
+    };
+    // SAFETY: valid by the function's contract.
+    unsafe { *context = ptr::without_provenance_mut(address) };
+    CUresult::CUDA_SUCCESS
 }
 
 unsafe extern "C" fn get_current(context: *mut CUcontext) -> CUresult {
-    let (address, _) = CURRENT.with(Cell::get);
+    let (address, _) = top();
     // SAFETY: valid by the function's contract.
     unsafe { *context = ptr::without_provenance_mut(address) };
     CUresult::CUDA_SUCCESS
@@ -176,6 +259,12 @@ unsafe extern "C" fn destroy_context(context: CUcontext) -> CUresult {
             .push("a context went before what was made in it");
     }
     CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn destroy_green(green: CUgreenCtx) -> CUresult {
+    device().greens.retain(|known| known.0 != green.addr());
+    // SAFETY: the caller's promise.
+    unsafe { destroy_context(green.cast()) }
 }
 
 unsafe extern "C" fn create_event(event: *mut CUevent, _: c_uint) -> CUresult {
@@ -241,6 +330,9 @@ unsafe impl ProcAddress for Source {
             "cuDriverGetVersion" => version as pfn::cuDriverGetVersion as _,
             "cuCtxSetCurrent" => set_current as pfn::cuCtxSetCurrent as _,
             "cuCtxGetCurrent" => get_current as pfn::cuCtxGetCurrent as _,
+            "cuCtxPushCurrent_v2" => push_current as pfn::cuCtxPushCurrent_v2 as _,
+            "cuCtxPopCurrent_v2" => pop_current as pfn::cuCtxPopCurrent_v2 as _,
+            "cuGreenCtxDestroy" => destroy_green as pfn::cuGreenCtxDestroy as _,
             "cuCtxSynchronize" => synchronize as pfn::cuCtxSynchronize as _,
             "cuCtxDestroy_v2" => destroy_context as pfn::cuCtxDestroy_v2 as _,
             "cuEventCreate" => create_event as pfn::cuEventCreate as _,

@@ -4,12 +4,13 @@
 use core::panic::Location;
 use std::sync::Arc;
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
 use super::model;
 use crate::error::{Blame, LaunchSite, Launches, Ring, Site};
+use crate::handle::ManagedHandle;
 
 /// A launch whose kernel, place and stream go together, and who it is.
 #[derive(Clone, Copy)]
@@ -17,7 +18,7 @@ struct Known {
     name: &'static str,
     kernel: u32,
     location: &'static Location<'static>,
-    stream: Option<Handle<tag::Stream>>,
+    stream: Option<ManagedHandle<tag::Stream>>,
 }
 
 impl Known {
@@ -27,7 +28,7 @@ impl Known {
             name: name.to_str().unwrap(),
             kernel: launches.name(name),
             location: Location::caller(),
-            stream: Handle::from_bits(Handle::<tag::Stream>::from_parts(number, 2).to_bits()),
+            stream: ManagedHandle::from_bits(3 << 24 | u64::from(number)),
         }
     }
 

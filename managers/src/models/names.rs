@@ -1,9 +1,9 @@
 //! A handle names one life, and none that comes after it.
 
-use cupola_core::Handle;
 use loom::thread;
 
 use super::{Account, model, recycler};
+use crate::handle::ManagedHandle;
 
 // Without it a handle could lead to an object that has ended, or to its next life.
 #[test]
@@ -128,8 +128,9 @@ fn a_release_and_the_last_lease_end_a_life_once() {
 fn a_name_that_is_good_again_leads_to_a_life_that_began() {
     model(&["leased", "stale"], |seen| {
         let (things, account) = (recycler(1), Account::default());
-        drop(account.acquire(&things).unwrap());
-        let handle = Handle::from_parts(0, 3);
+        let first = account.acquire(&things).unwrap().handle();
+        let next = ManagedHandle::from_bits(first.to_bits() + (2 << 24));
+        let handle = next.unwrap();
         let late = thread::spawn({
             let things = things.clone();
             move || {

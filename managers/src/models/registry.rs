@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 use loom::cell::UnsafeCell;
 use loom::thread;
 
 use super::model;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
+use crate::handle::ManagedHandle;
 use crate::registry::{Fixed, Registry, Seat, part};
 
 /// What a registry holds. Its end is not marked: the standard library's `Arc`, which loom does
@@ -81,7 +82,7 @@ impl Items {
         })
     }
 
-    fn insert(&self) -> Result<(Handle<tag::Device>, Arc<Item>)> {
+    fn insert(&self) -> Result<(ManagedHandle<tag::Device>, Arc<Item>)> {
         let mut name = None;
         let item = self.store.insert_with(|handle, seat| {
             name = Some(handle);
@@ -99,7 +100,10 @@ impl Items {
 }
 
 /// What came of something that may have been made during a shutdown, which found `found`.
-fn outcome(got: &Result<Arc<Item>>, found: &[(Handle<tag::Device>, Arc<Item>)]) -> &'static str {
+fn outcome(
+    got: &Result<Arc<Item>>,
+    found: &[(ManagedHandle<tag::Device>, Arc<Item>)],
+) -> &'static str {
     for (_, item) in found {
         item.read();
     }

@@ -7,16 +7,17 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 
 use super::function::FunctionInner;
 use super::{Function, Module};
 use crate::error::{Error, Result, Site};
+use crate::handle::ManagedHandle;
 use crate::lifecycle::{ManagerStats, State};
 use crate::registry::Registry;
 
 /// Names a function of a [`FunctionManager`].
-pub type FunctionHandle = Handle<tag::Function>;
+pub type FunctionHandle = ManagedHandle<tag::Function>;
 
 /// What a module knows of its functions.
 #[derive(Debug)]

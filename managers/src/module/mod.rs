@@ -11,13 +11,14 @@ use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 use cupola_sys::driver::CUmodule;
 
 pub use function::{Function, FunctionAttributes, Parameter};
 
 use crate::context::{ContextCore, Kind};
 use crate::error::{Cause, Error, Result, Site};
+use crate::handle::ManagedHandle;
 use crate::registry::{Registry, Seat};
 use crate::stream::StreamsConfig;
 use crate::submit;
@@ -26,7 +27,7 @@ pub use functions::{FunctionHandle, FunctionManager};
 pub(crate) use shutdown::ClosedModules;
 
 /// Names a module of a [`ModuleManager`].
-pub type ModuleHandle = Handle<tag::Module>;
+pub type ModuleHandle = ManagedHandle<tag::Module>;
 
 /// How a [`ModuleManager`] is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

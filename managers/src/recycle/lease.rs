@@ -5,13 +5,14 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-use cupola_core::{Handle, Tag};
+use cupola_core::Tag;
 
 use super::Recycled;
 use super::node::{Content, Node};
 use super::stack::{Door, Stack};
 use super::word::{MOST_LEASES, Word};
 use crate::error::Result;
+use crate::handle::ManagedHandle;
 use crate::sync::Ordering;
 
 /// A lease of an object. Clones share its life.
@@ -45,8 +46,9 @@ impl<T: Recycled, G: Tag> Leased<T, G> {
     }
 
     /// The name of this life; it is stale if it was released.
-    pub(crate) fn handle(&self) -> Handle<G> {
-        Handle::from_parts(self.node().index, self.node().word().life())
+    pub(crate) fn handle(&self) -> ManagedHandle<G> {
+        let node = self.node();
+        node.depot.name(node.index, node.word().life())
     }
 
     /// How many lives the object's place has had, this one included.

@@ -1,7 +1,7 @@
 //! `Recycler`: driver objects that are used again instead of destroyed and made anew.
 //!
 //! An object lives in a node, and the node goes from life to life. A life begins when the
-//! object is acquired, under a name (a [`Handle`]) that no other life ever has, and ends with
+//! object is acquired, under a name (a [`ManagedHandle`]) that no other life ever has, and ends with
 //! its last lease. Then the object waits on a stack for its next life. A steady acquisition
 //! and its end are three exchanges (off the stack, into the life, onto the stack), with no
 //! allocation and no driver call.
@@ -49,6 +49,7 @@ pub(crate) const MOST_LIVES: u64 = word::MOST_LIVES;
 pub(crate) const ROOM: usize = table::ROOM;
 
 use crate::error::{Error, Result};
+use crate::handle::{ManagedHandle, ManagerNumber};
 use crate::lifecycle::RecycleStats;
 use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering};
 
@@ -102,6 +103,8 @@ pub(super) struct Depot {
     worn: Stack,
     /// Driver objects that exist.
     existing: AtomicUsize,
+    /// Whose objects these are.
+    manager: ManagerNumber,
     /// The word that new nodes start with: in a test it may be a late one.
     #[cfg(feature = "test-utils")]
     first: AtomicU64,
@@ -120,8 +123,9 @@ impl Depot {
         return Word::NEW;
     }
 
-    fn new() -> Self {
+    fn new(manager: ManagerNumber) -> Self {
         Self {
+            manager,
             shards: std::array::from_fn(|_| Shard::new()),
             vacant: Stack::new(),
             worn: Stack::new(),
@@ -129,6 +133,11 @@ impl Depot {
             #[cfg(feature = "test-utils")]
             first: AtomicU64::new(Word::NEW.0),
         }
+    }
+
+    /// The name of a life.
+    fn name<G: Tag>(&self, index: u32, generation: u64) -> ManagedHandle<G> {
+        ManagedHandle::new(self.manager, Handle::from_parts(index, generation))
     }
 
     /// This thread's shard, by class.
@@ -154,7 +163,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     pub(crate) fn new(capacity: usize) -> Self {
         Self {
             table: Table::new(),
-            depot: Arc::new(Depot::new()),
+            depot: Arc::new(Depot::new(ManagerNumber::next::<G>())),
             capacity: AtomicUsize::new(capacity.min(table::ROOM)),
             created: AtomicU64::new(0),
             peak: AtomicUsize::new(0),
@@ -204,6 +213,12 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
         Some(node)
     }
 
+    /// The node that a handle of this manager is of.
+    fn named(&self, handle: ManagedHandle<G>) -> Option<&Node<T>> {
+        let handle = handle.of(self.depot.manager)?;
+        self.node(handle.index() as u32)
+    }
+
     fn nodes(&self) -> impl Iterator<Item = &Node<T>> + '_ {
         // SAFETY: as above.
         let nodes = self.table.iter().map(|node| unsafe { &*node });
@@ -215,9 +230,9 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     ///
     /// # Errors
     /// [`Error::StaleHandle`]; [`Error::Full`] when it has too many leases.
-    pub(crate) fn lease(&self, handle: Handle<G>) -> Result<Leased<T, G>> {
+    pub(crate) fn lease(&self, handle: ManagedHandle<G>) -> Result<Leased<T, G>> {
         let stale = || Error::stale(G::NAME, handle.to_bits());
-        let node = self.node(handle.index() as u32).ok_or_else(stale)?;
+        let node = self.named(handle).ok_or_else(stale)?;
         loop {
             let (word, awake) = node.look();
             let is_named = if mutant!("recycle_lease_of_any_life") {
@@ -252,9 +267,9 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     /// [`Error::StaleHandle`]; what went wrong when the object was destroyed here, because it
     /// was not reusable.
     #[track_caller]
-    pub(crate) fn release(&self, handle: Handle<G>) -> Result<()> {
+    pub(crate) fn release(&self, handle: ManagedHandle<G>) -> Result<()> {
         let stale = || Error::stale(G::NAME, handle.to_bits());
-        let node = self.node(handle.index() as u32).ok_or_else(stale)?;
+        let node = self.named(handle).ok_or_else(stale)?;
         if !node.look().1 {
             return Err(stale());
         }
@@ -303,18 +318,18 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     }
 
     /// Whether `handle` names a life now.
-    pub(crate) fn is_alive(&self, handle: Handle<G>) -> bool {
-        self.node(handle.index() as u32).is_some_and(|node| {
+    pub(crate) fn is_alive(&self, handle: ManagedHandle<G>) -> bool {
+        self.named(handle).is_some_and(|node| {
             let (word, awake) = node.look();
             awake && word.generation() == handle.generation()
         })
     }
 
     /// Names of the lives that have one now.
-    pub(crate) fn handles(&self) -> impl Iterator<Item = Handle<G>> + '_ {
+    pub(crate) fn handles(&self) -> impl Iterator<Item = ManagedHandle<G>> + '_ {
         self.nodes().filter_map(|node| {
             let (word, awake) = node.look();
-            (awake && word.is_named()).then(|| Handle::from_parts(node.index, word.generation()))
+            (awake && word.is_named()).then(|| self.depot.name(node.index, word.generation()))
         })
     }
 

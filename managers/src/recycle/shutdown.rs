@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::PoisonError;
 
-use cupola_core::{Handle, Tag};
+use cupola_core::Tag;
 
 use super::node::Node;
 use super::stack::{Door, Stack};
@@ -76,7 +76,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
             // Nothing waits any more, so whatever has a lease is in somebody's hands.
             let word = node.word();
             if word.leases() > 0 {
-                let handle = Handle::<G>::from_parts(node.index, word.life());
+                let handle = self.depot.name::<G>(node.index, word.life());
                 report.leased.push(LeasedObject::new(handle, word.leases()));
             }
         }

@@ -8,7 +8,7 @@ use cupola_core::tag;
 use super::*;
 
 type Numbers = Registry<(u32, Seat), tag::Stream>;
-type Named = (Handle<tag::Stream>, Arc<(u32, Seat)>);
+type Named = (ManagedHandle<tag::Stream>, Arc<(u32, Seat)>);
 
 fn insert(registry: &Numbers, number: u32) -> Result<Named> {
     let mut handle = None;

@@ -12,7 +12,7 @@ mod raw;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 use cupola_sys::driver::CUstream;
 
 pub(crate) use config::check_capacity;
@@ -20,15 +20,16 @@ use config::{Classes, UNCLASSED};
 pub use config::{Purpose, StreamConfig, StreamsConfig};
 use raw::RawStream;
 
-use crate::context::ContextCore;
-use crate::error::{Quiet, Result, Ring, Site};
+use crate::context::{ContextCore, ContextKind};
+use crate::error::{Error, Quiet, Result, Ring, Site};
 use crate::event::EventPool;
+use crate::handle::ManagedHandle;
 use crate::lifecycle::{RecycleStats, ShutdownReport, State};
 use crate::memory::clock::StreamClock;
 use crate::recycle::{Leased, Recycler};
 
 /// Names one life of a stream of a [`StreamManager`].
-pub type StreamHandle = Handle<tag::Stream>;
+pub type StreamHandle = ManagedHandle<tag::Stream>;
 
 /// The streams of one context.
 pub struct StreamManager {
@@ -119,9 +120,16 @@ impl StreamManager {
     /// for each other.
     ///
     /// # Errors
-    /// The error that the context was lost to; [`Error::Full`](crate::Error::Full).
+    /// The error that the context was lost to; [`Error::Full`](crate::Error::Full);
+    /// [`Error::Invalid`](crate::Error::Invalid) for a green context, whose default stream has no
+    /// name on a thread where it is not current.
     #[track_caller]
     pub fn legacy_default(&self) -> Result<Stream> {
+        if self.core.kind() == ContextKind::Green {
+            let problem = "a green context is never made current, so it has no default stream \
+                           here; acquire one";
+            return Err(Error::invalid("stream", problem));
+        }
         // SAFETY: the driver's constant, good in every context and for ever.
         unsafe { self.borrow_raw(raw::LEGACY) }
     }
@@ -136,7 +144,8 @@ impl StreamManager {
     /// - `stream` is of this context, and alive until the last lease has ended and everything
     ///   that was ever given a lease (a buffer that was allocated or used on it among them) is
     ///   gone.
-    /// - It is not `CU_STREAM_PER_THREAD`, which means another stream on each thread.
+    /// - It is not `CU_STREAM_PER_THREAD`, which means another stream on each thread; nor, of a
+    ///   green context, a default stream, which means the primary context's.
     #[track_caller]
     pub unsafe fn borrow_raw(&self, stream: CUstream) -> Result<Stream> {
         self.core.healthy()?;

@@ -42,7 +42,7 @@ fn next_serial() -> u64 {
 }
 
 impl RawStream {
-    /// `cuStreamCreateWithPriority`.
+    /// `cuStreamCreateWithPriority`; of a green context `cuGreenCtxStreamCreate` if it can be.
     pub(super) fn create(
         core: &Arc<ContextCore>,
         events: &Arc<EventPool>,
@@ -54,12 +54,9 @@ impl RawStream {
         } else {
             CUstream_flags::CU_STREAM_NON_BLOCKING
         };
-        let driver = core.enter_at(site)?;
-        let mut raw: CUstream = ptr::null_mut();
-        // SAFETY: `raw` outlives the call, and the context is current.
-        let created =
-            unsafe { driver.cuStreamCreateWithPriority(&raw mut raw, flags.0, config.priority) };
-        core.check_at(created, site)?;
+        core.enter_at(site)?;
+        let created = core.create_stream(flags, config.priority, site);
+        let raw = core.check_at(created, site)?;
         core.ledger().add(Kind::Stream, 1);
         Ok(Self {
             raw,

@@ -182,6 +182,7 @@ mod tests {
                 .expect("a call failed")
                 .into(),
             device: 0,
+            before: None,
         };
         for error in [illegal_address, poisoned] as [fn() -> Error; 2] {
             let wrapped: [Box<dyn StdError>; 5] = [

@@ -38,8 +38,7 @@ fn a_primary_context_that_is_held_is_the_same_one_again() {
         before.set_checked(true);
         end(way, &execution, &before);
         let again = device(&execution).primary().unwrap();
-        // Another device's manager counts handles from the beginning.
-        assert!(way % 2 == 1 || again.handle() != before.handle());
+        assert_ne!(again.handle(), before.handle());
         assert!(again.is_checked(), "it stays as it was set up");
         let contexts = device(&execution);
         let stats = contexts.contexts().stats();
@@ -101,4 +100,66 @@ fn a_context_that_is_borrowed_again_stays_as_it_was_set_up() {
     assert_eq!(leased.len(), 1);
     assert_eq!(leased[0].context, Some(back.handle()));
     drop(stream);
+}
+
+#[track_caller]
+fn stale<T>(result: Result<T, Error>) {
+    let error = result.map(drop).unwrap_err();
+    assert!(matches!(error, Error::StaleHandle { .. }), "{error}");
+}
+
+// Without it a handle that is shown to another manager would name what that one has in the same
+// place: a release would end another device's context, or another context's stream.
+#[test]
+fn a_handle_is_refused_by_every_other_manager() {
+    let machine = machine();
+    let execution = ExecutionManager::new(machine.driver()).unwrap();
+    let devices = [0, 1].map(|ordinal| execution.devices().get(ordinal).unwrap());
+    let contexts = devices.each_ref().map(|device| device.primary().unwrap());
+    let stranger = ExecutionManager::new(machine.driver()).unwrap();
+    stranger.devices().get(0).unwrap();
+    let ptx = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+    let all = contexts.each_ref().map(|context| {
+        let stream = context.streams().create(Default::default()).unwrap();
+        let event = context.events().create(Default::default()).unwrap();
+        let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+        let buffer = pool.allocate::<u32>(64, &stream).unwrap();
+        let module = context.modules().load_ptx(ptx).unwrap();
+        let function = module.function("nothing").unwrap();
+        (stream, event, buffer, module, function)
+    });
+    for (one, two) in [(0, 1), (1, 0)] {
+        let (theirs, context) = (&all[one], &contexts[two]);
+        let manager = devices[two].contexts();
+        let handle = contexts[one].handle();
+        stale(manager.lease(handle));
+        stale(manager.ensure_alive(handle));
+        stale(manager.release(handle));
+        assert!(!manager.is_alive(handle));
+        let (streams, events) = (context.streams(), context.events());
+        stale(streams.lease(theirs.0.handle()));
+        stale(streams.release(theirs.0.handle()));
+        assert!(!streams.is_alive(theirs.0.handle()));
+        stale(events.lease(theirs.1.handle()));
+        stale(events.release(theirs.1.handle()));
+        stale(context.buffers().info(theirs.2.handle()));
+        stale(context.modules().lease(theirs.3.handle()));
+        stale(context.modules().release(theirs.3.handle()));
+        let functions = all[two].3.functions();
+        stale(functions.lease(theirs.4.handle()));
+        stale(functions.release(theirs.4.handle()));
+        stale(stranger.devices().release(devices[one].handle()));
+    }
+    // Each is where it was.
+    for (context, (stream, event, buffer, module, function)) in contexts.iter().zip(&all) {
+        context.streams().lease(stream.handle()).unwrap();
+        context.events().lease(event.handle()).unwrap();
+        context.buffers().info(buffer.handle()).unwrap();
+        context.modules().lease(module.handle()).unwrap();
+        module.functions().lease(function.handle()).unwrap();
+    }
+    for (device, context) in devices.iter().zip(&contexts) {
+        device.contexts().release(context.handle()).unwrap();
+    }
+    execution.devices().release(devices[0].handle()).unwrap();
 }

@@ -3,6 +3,7 @@
 
 mod again;
 mod borrowed;
+mod current;
 mod green;
 mod left;
 mod shutdown;

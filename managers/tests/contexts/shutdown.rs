@@ -130,7 +130,9 @@ impl All {
         let kind = |object: &cupola_managers::LeasedObject| {
             let mut contexts = self.contexts.iter();
             let context = contexts.find(|context| Some(context.handle()) == object.context);
-            let context = context.map(Context::kind);
+            // The primary one may have another handle since, of another manager.
+            let since = object.context.map(|_| ContextKind::Primary);
+            let context = context.map(Context::kind).or(since);
             // The buffer leases its stream, too.
             let twice = (object.kind, context) == ("Stream", Some(ContextKind::Green));
             let leases = 1 + u64::from(twice);

@@ -1,15 +1,16 @@
 //! What the recycler says, without the rest of the crate that the real reports know of.
 
-use cupola_core::{Handle, Tag};
+use cupola_core::Tag;
 
 use crate::error::{Error, Result};
+use crate::handle::ManagedHandle;
 
 /// What is still leased.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LeasedObject;
 
 impl LeasedObject {
-    pub(crate) fn new<G: Tag>(_: Handle<G>, leases: u64) -> Self {
+    pub(crate) fn new<G: Tag>(_: ManagedHandle<G>, leases: u64) -> Self {
         assert!(leases > 0);
         Self
     }

@@ -15,6 +15,10 @@ mod mutant;
 #[cfg(all(unix, not(loom)))]
 mod error;
 #[cfg(all(unix, not(loom)))]
+#[path = "../../src/handle.rs"]
+#[allow(dead_code, unreachable_pub, unused_imports)]
+mod handle;
+#[cfg(all(unix, not(loom)))]
 #[allow(dead_code)]
 mod lifecycle;
 #[cfg(all(unix, not(loom)))]

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cupola_core::{Handle, tag};
+use cupola_core::tag;
 
 use crate::error::Result;
+use crate::handle::ManagedHandle;
 use crate::lifecycle::ShutdownReport;
 use crate::recycle::{Leased, Recycled, Recycler};
 use crate::sync::Arc;
@@ -140,7 +141,7 @@ fn one_thread(things: Arc<Things>, mut random: Random, names: &[AtomicU64]) {
     let mut leases: Vec<Leased<Thing, tag::Event>> = Vec::new();
     for _ in 0..STEPS {
         let name = &names[random.below(names.len())];
-        let named = Handle::<tag::Event>::from_bits(name.load(Ordering::Relaxed));
+        let named = ManagedHandle::<tag::Event>::from_bits(name.load(Ordering::Relaxed));
         match random.below(100) {
             0..40 => {
                 let held = random.below(8) == 0;

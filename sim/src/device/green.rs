@@ -13,7 +13,7 @@ use super::event::Record;
 use super::multiprocessors::Multiprocessors;
 use super::op::Op;
 use super::stream::Stream;
-use super::strict::Origin;
+use super::strict::{CurrentOn, Origin};
 use super::sync::lock;
 
 /// What the streams of a green context share.
@@ -64,6 +64,8 @@ pub(super) struct Green {
     pub(super) marker: Arc<Stream>,
     /// Where what all its later work comes after is waited for.
     pub(super) gate: Arc<Stream>,
+    /// Only one thread at a time may have it current.
+    pub(super) current_on: CurrentOn,
 }
 
 impl Green {
@@ -91,6 +93,7 @@ impl Green {
             legacy,
             marker,
             gate,
+            current_on: CurrentOn::default(),
         })
     }
 

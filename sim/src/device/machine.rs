@@ -469,6 +469,9 @@ impl Inner {
         let removed = write(&self.contexts).remove(&context.handle);
         removed.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?;
         strict::context_ends(self, context);
+        if !context.primary {
+            self.strict.context_destroyed(context.handle, &context.made);
+        }
         // The next primary context of the device has the same handle.
         for other in read(&self.contexts).values() {
             other.health.peers.remove(context.handle);

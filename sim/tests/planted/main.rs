@@ -6,6 +6,7 @@ mod client;
 
 mod accesses;
 mod checks;
+mod contexts;
 mod early;
 mod frees;
 mod kernels;

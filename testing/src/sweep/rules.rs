@@ -65,8 +65,13 @@ pub(super) fn tries_again(function: SymbolId) -> bool {
 
 /// Whether the number of calls of this function depends on how long work takes.
 pub(super) fn polls(function: SymbolId) -> bool {
-    // Each question lets itself through a capture.
-    [id::cuEventQuery, id::cuThreadExchangeStreamCaptureMode].contains(&function)
+    // Each question asks for the context before, and lets itself through a capture.
+    [
+        id::cuEventQuery,
+        id::cuCtxGetCurrent,
+        id::cuThreadExchangeStreamCaptureMode,
+    ]
+    .contains(&function)
 }
 
 /// Whether a failed call of this function may go unreported: cleanup, which has nobody to
@@ -86,9 +91,10 @@ pub(super) fn may_absorb(function: SymbolId, code: CUresult) -> bool {
     .contains(&function)
         && code == CUresult::CUDA_ERROR_OUT_OF_MEMORY;
     let cleanup = [
-        // Set for cleanup, and set again when that fails.
+        // Asked and set for cleanup, and again when that fails.
+        id::cuCtxGetCurrent,
         id::cuCtxSetCurrent,
-        // Takes a created context off the thread; the next operation sets its own.
+        // Takes a created context off the thread, or a guard's; the next operation sets its own.
         id::cuCtxPopCurrent_v2,
         // Before a module is unloaded, and when pinned memory is dropped: tried three times.
         id::cuCtxSynchronize,
@@ -109,8 +115,12 @@ pub(super) fn may_absorb(function: SymbolId, code: CUresult) -> bool {
     // Whoever sees the code of a lost context tells it, or latches it. Not so a context that is
     // only made current again, or taken off the thread before its end: it is not the operation's.
     // Nor is the mode of a thread of any context.
-    let lost = code.is_sticky()
-        && ![id::cuCtxSetCurrent, id::cuThreadExchangeStreamCaptureMode].contains(&function);
+    let of_the_thread = [
+        id::cuCtxGetCurrent,
+        id::cuCtxSetCurrent,
+        id::cuThreadExchangeStreamCaptureMode,
+    ];
+    let lost = code.is_sticky() && !of_the_thread.contains(&function);
     query || allocation || (cleanup.contains(&function) && !lost)
 }
 

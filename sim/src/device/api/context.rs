@@ -89,12 +89,14 @@ fn destroy(call: &Call<'_>, context: CUcontext) -> Reply {
 }
 
 fn check_context(call: &Call<'_>, handle: u64) -> Reply {
-    let exists = call.machine.is_context(handle) || call.machine.green(handle)?.is_some();
-    if exists {
-        Ok(())
-    } else {
-        Err(CUresult::CUDA_ERROR_INVALID_CONTEXT)
+    if call.machine.is_context(handle) {
+        return Ok(());
     }
+    let green = call.machine.green(handle);
+    if !matches!(green, Ok(Some(_))) {
+        call.machine.strict.no_context(handle);
+    }
+    green?.map(drop).ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)
 }
 
 fn push(call: &Call<'_>, context: CUcontext) -> Reply {

@@ -241,6 +241,7 @@ fn destroy(call: &Call<'_>, green: CUgreenCtx) -> Reply {
     drop(greens);
     let green = green.ok_or(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)?;
     strict::green_ends(call.machine, &green);
+    call.machine.strict.context_destroyed(handle, &green.made);
     green.close();
     // Its own fault is no reason to keep the context.
     let health = green.primary.health.check();

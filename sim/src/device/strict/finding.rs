@@ -25,6 +25,10 @@ pub enum FindingKind {
     InvalidFree,
     /// Something of another context or device.
     ForeignContext,
+    /// A destroyed context is made current.
+    DestroyedContext,
+    /// A green context is current on two threads.
+    SharedGreenContext,
     /// Memory or a module goes while work that uses it may still run.
     FreeInUse,
     /// A stream or an event goes before its work has ended, which the driver allows.
@@ -67,6 +71,8 @@ impl FindingKind {
             Self::DoubleFree => "double-free",
             Self::InvalidFree => "invalid-free",
             Self::ForeignContext => "foreign-context",
+            Self::DestroyedContext => "destroyed-context",
+            Self::SharedGreenContext => "shared-green-context",
             Self::FreeInUse => "free-in-use",
             Self::DestroyInUse => "destroy-in-use",
             Self::UnorderedUse => "unordered-use",

@@ -6,6 +6,7 @@
 //! changes what a call or a kernel does. `docs/design/sim/strict.md` says what is found.
 
 mod clock;
+mod current;
 mod finding;
 mod frees;
 mod history;
@@ -30,6 +31,7 @@ use history::History;
 use order::Order;
 
 pub(in crate::device) use clock::Clock;
+pub(in crate::device) use current::{CurrentOn, Thread};
 pub use finding::{Allocation, CallSite, Finding, FindingKind, KernelSite, Memory};
 pub(in crate::device) use frees::Frees;
 pub(in crate::device) use leaks::{context_ends, green_ends, of_machine, report_leaks};
@@ -69,6 +71,7 @@ pub(super) struct Monitor {
     findings: Mutex<VecDeque<Finding>>,
     history: Mutex<History>,
     order: Mutex<Order>,
+    ended: current::Ended,
 }
 
 /// Looks for nothing.
@@ -88,6 +91,7 @@ impl Monitor {
             findings: Mutex::default(),
             history: Mutex::default(),
             order: Mutex::default(),
+            ended: current::Ended::default(),
         }
     }
 
@@ -190,6 +194,7 @@ fn option(kind: FindingKind) -> Strict {
     match kind {
         K::DoubleFree | K::InvalidFree => Strict::FREES,
         K::ForeignContext => Strict::CONTEXTS | Strict::ACCESSES,
+        K::DestroyedContext | K::SharedGreenContext => Strict::CONTEXTS,
         K::UseAfterFree => Strict::ORDER | Strict::ACCESSES,
         K::FreeInUse | K::UnorderedUse => Strict::ORDER,
         K::DestroyInUse => Strict::PENDING_DESTROY,

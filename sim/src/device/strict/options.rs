@@ -14,7 +14,8 @@ bitflags::bitflags! {
         /// Memory and modules that go while work which uses them may still run, and
         /// stream-ordered memory used outside of its order.
         const ORDER = 1 << 2;
-        /// Streams, functions, events and memory of another context.
+        /// Streams, functions, events and memory of another context; destroyed contexts that
+        /// are made current, and green ones that are current on two threads.
         const CONTEXTS = 1 << 3;
         /// Launches that are refused.
         const LAUNCHES = 1 << 4;

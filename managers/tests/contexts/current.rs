@@ -1,0 +1,326 @@
+//! The thread's current context, which other code sets too and which other threads destroy.
+//! Strict mode reports a destroyed context that is made current, and a green one that is current
+//! on two threads.
+
+use cupola_managers::context::Waiting;
+use cupola_managers::{Event, Stream};
+
+use super::*;
+
+fn current(driver: &Driver) -> CUcontext {
+    let mut raw = ptr::null_mut();
+    // SAFETY: the place outlives the call.
+    unsafe { driver.cuCtxGetCurrent(&raw mut raw) }.unwrap();
+    raw
+}
+
+fn set(driver: &Driver, context: CUcontext) {
+    // SAFETY: null, or a context that the caller keeps alive.
+    unsafe { driver.cuCtxSetCurrent(context) }.unwrap();
+}
+
+/// Ends with the thread that drops it, which is another one.
+fn drop_elsewhere<T: Send>(value: T) {
+    std::thread::scope(|scope| scope.spawn(move || drop(value)).join().unwrap());
+}
+
+#[track_caller]
+fn nothing_found(machine: &Machine) {
+    let findings: Vec<_> = machine.findings().iter().map(ToString::to_string).collect();
+    assert_eq!(findings, [""; 0]);
+}
+
+// Without it safe code could hand the driver a context that another thread has destroyed, which
+// NVIDIA leaves undefined.
+#[test]
+fn a_guard_never_names_a_destroyed_context() {
+    let machine = machine();
+    let driver = machine.driver();
+    let execution = ExecutionManager::new(driver.clone()).unwrap();
+    let device = device(&execution);
+    let primary = device.primary().unwrap();
+    let contexts = device.contexts();
+    // One of ours, destroyed by another thread before the guard.
+    let own = contexts.create(Waiting::Auto).unwrap();
+    own.make_current().unwrap();
+    contexts.release(own.handle()).unwrap();
+    drop_elsewhere(own);
+    drop(primary.enter().unwrap());
+    nothing_found(&machine);
+    // One of other code, destroyed by another thread within the guard.
+    let (other, _) = Other::new(&driver, 0);
+    set(&driver, other.raw);
+    let guard = primary.enter().unwrap();
+    drop_elsewhere(other);
+    drop(guard);
+    nothing_found(&machine);
+    // And operations go on.
+    let stream = primary.streams().acquire(Default::default()).unwrap();
+    ops::synchronize(&stream).unwrap();
+    assert_eq!(primary.poison(), None);
+    nothing_found(&machine);
+}
+
+/// What other code may do to a thread's current context, in a safe crate.
+fn meddle(driver: &Driver, way: usize) -> Option<Arc<Other>> {
+    let (other, _) = Other::new(driver, if way == 0 { 1 } else { 0 });
+    set(driver, other.raw);
+    match way {
+        // It stays: of another device, of this one.
+        0 | 1 => Some(other),
+        // It is destroyed, and still current.
+        2 => {
+            drop_elsewhere(other);
+            None
+        }
+        // No context is.
+        _ => {
+            set(driver, ptr::null_mut());
+            None
+        }
+    }
+}
+
+// Without it two safe crates would be unsound together: pinned memory of ours would be in another
+// crate's context, a module be unloaded under its kernel, and a healthy context be lost for
+// ever to an error that says something of the thread.
+#[test]
+fn other_code_may_set_any_context_at_any_time() {
+    for way in 0..4 {
+        let machine = machine();
+        let driver = machine.driver();
+        let execution = ExecutionManager::new(driver.clone()).unwrap();
+        let context = device(&execution).primary().unwrap();
+        context.make_current().unwrap();
+        let other = meddle(&driver, way);
+        let mut pinned = context.buffers().pinned::<u32>(64).unwrap();
+        pinned.as_mut_slice().unwrap().fill(7);
+        let _theirs = meddle(&driver, way);
+        let stream = context.streams().acquire(Default::default()).unwrap();
+        let _theirs = (_theirs, meddle(&driver, way));
+        let event: Event = context.events().acquire(Default::default()).unwrap();
+        ops::record(&event, &stream).unwrap();
+        let _theirs = (_theirs, meddle(&driver, way));
+        assert!(context.memory_info().unwrap().free > 0);
+        // The other context ends, and takes along what was made in it.
+        drop((other, _theirs));
+        assert_eq!(pinned.as_slice().unwrap(), [7; 64], "way {way}");
+        ops::synchronize_event(&event).unwrap();
+        assert_eq!(context.poison(), None, "way {way}");
+        drop((pinned, event, stream, context, execution));
+        nothing_found(&machine);
+        assert_eq!(machine.leaks(), None, "way {way}");
+    }
+}
+
+// Without it one call that meets another thread's destroyed context would lose a healthy one
+// for the life of the process.
+#[test]
+fn an_error_of_the_thread_is_no_loss_of_the_context() {
+    let machine = machine();
+    let table = FaultTable::new(machine.driver());
+    let execution = ExecutionManager::new(table.driver()).unwrap();
+    let context = device(&execution).primary().unwrap();
+    let stream = context.streams().acquire(Default::default()).unwrap();
+    let destroyed = CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    table.fail(id::cuStreamQuery, 1, destroyed);
+    let error = ops::query(&stream).unwrap_err();
+    assert_eq!(error.status(), Some(destroyed));
+    assert_eq!(context.poison(), None);
+    // The next operation sets its context again, whatever the driver says is current.
+    let before = table.count(id::cuCtxSetCurrent);
+    ops::query(&stream).unwrap();
+    assert_eq!(table.count(id::cuCtxSetCurrent), before + 1);
+    // A wait that memory safety rests on is made again.
+    let mut pinned = context.buffers().pinned::<u32>(64).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let buffer = pool.allocate::<u32>(64, &stream).unwrap();
+    ops::copy_to_host(&buffer, &mut pinned, &stream).unwrap();
+    let waits = table.count(id::cuEventSynchronize);
+    table.fail(id::cuEventSynchronize, waits + 1, destroyed);
+    drop(pinned);
+    assert_eq!(table.count(id::cuEventSynchronize), waits + 2);
+    assert_eq!(execution.live().abandoned, 0);
+}
+
+// Without it calls of other code behind a guard, or behind `make_current`, could run in another
+// context, and what it changed within a guard stay so.
+#[test]
+fn what_other_code_has_set_is_no_reason_to_trust_the_thread() {
+    let machine = machine();
+    let driver = machine.driver();
+    let execution = ExecutionManager::new(driver.clone()).unwrap();
+    let context = device(&execution).primary().unwrap();
+    let (other, _) = Other::new(&driver, 1);
+    context.make_current().unwrap();
+    set(&driver, other.raw);
+    context.make_current().unwrap();
+    assert_eq!(current(&driver), context.as_raw());
+    set(&driver, other.raw);
+    let guard = context.enter().unwrap();
+    assert_eq!(current(&driver), context.as_raw());
+    drop(guard);
+    assert_eq!(current(&driver), other.raw);
+    context.make_current().unwrap();
+    let guard = context.enter().unwrap();
+    set(&driver, other.raw);
+    drop(guard);
+    assert_eq!(current(&driver), context.as_raw(), "as it was before");
+    nothing_found(&machine);
+}
+
+// Without it a context that ends within a guard would take the guard's place on the driver's
+// stack along, and the guard take off what was there before it.
+#[test]
+fn a_context_that_ends_within_a_guard_leaves_what_was_before() {
+    let machine = machine();
+    let driver = machine.driver();
+    let execution = ExecutionManager::new(driver.clone()).unwrap();
+    let device = device(&execution);
+    let contexts = device.contexts();
+    let primary = device.primary().unwrap();
+    let (other, _) = Other::new(&driver, 1);
+    set(&driver, other.raw);
+    let outer = primary.enter().unwrap();
+    let inner = primary.enter().unwrap();
+    let own = contexts.create(Waiting::Auto).unwrap();
+    own.make_current().unwrap();
+    contexts.release(own.handle()).unwrap();
+    drop(own);
+    assert_eq!(current(&driver), primary.as_raw());
+    drop(inner);
+    assert_eq!(current(&driver), primary.as_raw());
+    drop(outer);
+    assert_eq!(current(&driver), other.raw);
+    // Without a guard nothing takes its place.
+    let own = contexts.create(Waiting::Auto).unwrap();
+    set(&driver, ptr::null_mut());
+    own.make_current().unwrap();
+    contexts.release(own.handle()).unwrap();
+    drop(own);
+    assert_eq!(current(&driver), ptr::null_mut());
+    nothing_found(&machine);
+}
+
+// Without it other code that counts on the primary context, and has retained it, would find no
+// context on its thread.
+#[test]
+fn the_primary_context_stays_current_for_others() {
+    let machine = machine();
+    let driver = machine.driver();
+    let mut theirs = ptr::null_mut();
+    // SAFETY: the place outlives the calls.
+    unsafe {
+        driver.cuInit(0).unwrap();
+        driver.cuDevicePrimaryCtxRetain(&raw mut theirs, 0).unwrap();
+    }
+    set(&driver, theirs);
+    let execution = ExecutionManager::new(driver.clone()).unwrap();
+    let context = device(&execution).primary().unwrap();
+    context.memory_info().unwrap();
+    drop((context, execution));
+    assert_eq!(current(&driver), theirs);
+    // Nor is another context taken off that was set meanwhile.
+    let execution = ExecutionManager::new(driver.clone()).unwrap();
+    let own = device(&execution).contexts().create(Waiting::Auto).unwrap();
+    own.make_current().unwrap();
+    set(&driver, theirs);
+    drop((own, execution));
+    assert_eq!(current(&driver), theirs);
+    // SAFETY: retained above.
+    unsafe { driver.cuDevicePrimaryCtxRelease_v2(0) }.unwrap();
+    nothing_found(&machine);
+}
+
+/// One after the other and side by side on threads that end and one that stays.
+fn work_in(green: &Context, streams: &[Stream]) {
+    let pool = green.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    std::thread::scope(|scope| {
+        for stream in streams {
+            let pool = &pool;
+            scope.spawn(move || {
+                let mut buffer = pool.allocate::<u32>(64, stream).unwrap();
+                ops::fill(&mut buffer, 7, stream).unwrap();
+                let event = green.events().acquire(Default::default()).unwrap();
+                ops::record(&event, stream).unwrap();
+                let new = green.streams().acquire(Default::default()).unwrap();
+                ops::wait(&new, &event).unwrap();
+                let blocking = cupola_managers::StreamConfig {
+                    blocking: true,
+                    ..Default::default()
+                };
+                let blocking = green.streams().acquire(blocking).unwrap();
+                ops::wait(&blocking, &event).unwrap();
+                let mut back = [0; 64];
+                ops::read(&buffer, &mut back, &blocking).unwrap();
+                assert_eq!(back, [7; 64]);
+                assert_ne!(current(green.driver()), green.as_raw());
+            });
+        }
+    });
+}
+
+// Without it a green context would be current on each thread that worked in it, which NVIDIA
+// forbids for more than one, also for one after the other.
+#[test]
+fn a_green_context_is_current_on_no_thread() {
+    // With and without `cuGreenCtxStreamCreate`.
+    for version in [Version::new(12, 4), Version::new(13, 0)] {
+        let config = DeviceConfig::new().compute_capability(9, 0);
+        let machine = Machine::builder()
+            .device(config.multiprocessors(32))
+            .driver_version(version)
+            .build();
+        let execution = ExecutionManager::new(machine.driver()).unwrap();
+        let device = device(&execution);
+        let green = device.contexts().green(GreenConfig::at_least(8)).unwrap();
+        let driver = green.driver().clone();
+        let streams = [(); 4].map(|()| green.streams().acquire(Default::default()).unwrap());
+        work_in(&green, &streams);
+        for stream in &streams {
+            let mut of = ptr::null_mut();
+            // SAFETY: the place outlives the call; a live stream.
+            unsafe { driver.cuStreamGetGreenCtx(stream.as_raw(), &raw mut of) }.unwrap();
+            assert_eq!(of.addr(), green.as_raw().addr());
+        }
+        // Nor by what makes a context current for other code.
+        let primary = device.primary().unwrap();
+        green.make_current().unwrap();
+        assert_eq!(current(&driver), primary.as_raw());
+        let guard = green.enter().unwrap();
+        assert_eq!(current(&driver), primary.as_raw());
+        drop(guard);
+        // Its default stream would be the primary context's there.
+        let refused = green.streams().legacy_default();
+        assert!(matches!(refused, Err(Error::Invalid { .. })));
+        drop((streams, green, primary, device, execution));
+        nothing_found(&machine);
+        assert_eq!(machine.leaks(), None);
+    }
+}
+
+// Without it a wait for a default stream could be one for another context's, and memory that the
+// device still writes be handed back.
+#[test]
+fn a_wait_is_not_made_in_another_context() {
+    let machine = machine();
+    let table = FaultTable::new(machine.driver());
+    let execution = ExecutionManager::new(table.driver()).unwrap();
+    let context = device(&execution).primary().unwrap();
+    let stream = context.streams().acquire(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let buffer = pool.allocate::<u32>(64, &stream).unwrap();
+    let mut pinned = context.buffers().pinned::<u32>(64).unwrap();
+    ops::copy_to_host(&buffer, &mut pinned, &stream).unwrap();
+    let (other, _) = Other::new(&machine.driver(), 0);
+    set(&machine.driver(), other.raw);
+    table.reset();
+    let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
+    table.fail_from(id::cuCtxSetCurrent, 1, code);
+    drop(pinned);
+    assert_eq!(table.count(id::cuEventSynchronize), 0);
+    assert_eq!(table.count(id::cuMemFreeHost), 0, "it is not free");
+    assert_eq!(execution.live().abandoned, 1);
+    table.reset();
+    ops::synchronize(&stream).unwrap();
+}
