@@ -11,6 +11,10 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let target = env::var("TARGET").unwrap_or_else(|_| "unknown target".into());
     println!("cargo::rustc-env=CUPOLA_TARGET={target}");
+    if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
+        // More than half of the program is what only backtraces read.
+        println!("cargo::rustc-link-arg-bins=-Wl,--compress-debug-sections=zlib");
+    }
     let watch = &mut |path: &Path| println!("cargo::rerun-if-changed={}", path.display());
     let commit = commit(Path::new("."), watch).unwrap_or_else(|| "unknown commit".into());
     println!("cargo::rustc-env=CUPOLA_COMMIT={commit}");

@@ -7,7 +7,7 @@ use cupola::managers::ops;
 use cupola::{Cupola, PoolConfig, Select, StreamConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let cupola = Cupola::open(Select::Auto)?;
+    let cupola = Cupola::open(Select::AutoOrSoftware)?;
     if let Some(why) = cupola.why_not_gpu() {
         eprintln!("on the software device: {why}");
     }

@@ -21,7 +21,7 @@ struct Scaler {
 
 impl Scaler {
     fn open() -> Result<Self, Failure> {
-        let cupola = Cupola::open(Select::Auto)?; // a GPU if there is one
+        let cupola = Cupola::open(Select::AutoOrSoftware)?; // a GPU if there is one
         let context = cupola.device(0)?.primary()?;
         let file = Embedded::with_entry("cupola_scale").ok_or(Failure::new("no such kernel"))?;
         Ok(Self {

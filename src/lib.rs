@@ -1,13 +1,13 @@
 //! cupola: the CUDA layer that other Rust GPU crates stand on.
 //!
-//! This crate is the facade: it opens a GPU, or the software device where there is none,
+//! This crate is the facade: it opens a GPU, or the software device where a program asks for it,
 //! and re-exports what the crates below it offer.
 //!
 //! ```
 //! use cupola::{Cupola, PoolConfig, Select};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let cupola = Cupola::open(Select::Auto)?; // a GPU if there is one
+//! let cupola = Cupola::open(Select::AutoOrSoftware)?; // `Auto`: a GPU, or an error
 //! let context = cupola.device(0)?.primary()?;
 //! let stream = context.streams().create(Default::default())?;
 //! let pool = context.memory_pool(PoolConfig::limit(8 << 30))?;
@@ -21,7 +21,7 @@
 //! | crate | what it is |
 //! |---|---|
 //! | [`sys`] | generated types of the whole driver API and its libraries, and the loader |
-//! | [`core`] | handles, slots, budgets: `no_std`, no allocation |
+//! | [`primitives`] | `cupola-core`: handles, slots, budgets: `no_std`, no allocation |
 //! | [`managers`] | devices, contexts, streams, events, buffers, pool, pipeline |
 //! | [`kernels`] | device code and its typed launches |
 //! | [`sim`] | the software CUDA device (feature `sim`, on by default) |
@@ -33,12 +33,23 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// A glob import leaves the names of the language alone.
+///
+/// ```
+/// use cupola::*;
+///
+/// assert_eq!(core::mem::size_of::<Option<u8>>(), 2);
+/// let _: Option<primitives::Handle<primitives::tag::Stream>> = None;
+/// ```
+#[cfg(doctest)]
+struct Glob;
+
 pub mod bench;
 mod open;
 pub mod picture;
 pub mod trace;
 
-pub use cupola_core as core;
+pub use cupola_core as primitives;
 pub use cupola_kernels as kernels;
 pub use cupola_managers as managers;
 #[cfg(feature = "sim")]

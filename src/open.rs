@@ -13,16 +13,22 @@ use cupola_sys::driver::{Driver, LIBRARY_VARIABLE};
 /// Which device to open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Select {
-    /// A GPU if there is one, else the software device. [`Cupola::why_not_gpu`] says why.
+    /// A GPU, or an error that says why there is none and what to do. Nothing else is ever
+    /// taken for it: a service does not run on an emulator that it has not asked for.
     #[default]
     Auto,
+    /// A GPU if there is one, else the software device, which is said as a warning of `tracing`;
+    /// [`Cupola::why_not_gpu`] has the reason. For programs that may run without a GPU: tests,
+    /// demonstrations, examples.
+    AutoOrSoftware,
     /// A GPU, or an error that says why there is none.
     Gpu,
     /// The software device.
     Software,
     /// The device that meets these requirements best, a GPU before the software device.
-    /// [`Cupola::selected`] is that device; of the software device [`Cupola::why_not_gpu`] says
-    /// what each GPU lacks.
+    /// [`Cupola::selected`] is that device; the software device is said as a warning of
+    /// `tracing`, and [`Cupola::why_not_gpu`] says what each GPU lacks. Requirements that do not
+    /// [allow it](Requirements::allow_software) never take it.
     Best(Requirements),
 }
 
@@ -52,6 +58,12 @@ pub enum OpenError {
     /// [`Unavailable::advice`] says what to do.
     #[error("no GPU: {0}")]
     NoGpu(Unavailable),
+    /// There is no GPU, and the software device was not asked for.
+    #[error(
+        "no GPU: {0}: {advice}; a program that may run without a GPU opens `Select::AutoOrSoftware`",
+        advice = .0.advice()
+    )]
+    NoGpuForAuto(Unavailable),
     /// An injected driver would not start.
     #[error("no GPU: the driver was loaded from {library}, but {error}")]
     NoDevice {
@@ -94,19 +106,23 @@ impl Cupola {
     /// Each call opens the driver anew, and has a software device of its own.
     ///
     /// # Errors
-    /// Why there is no GPU. With [`Select::Auto`] and [`Select::Best`] only if the software
-    /// device cannot stand in, or if the variable `CUPOLA_CUDA_LIBRARY` names a library that will
+    /// Why there is no GPU. With [`Select::AutoOrSoftware`] and [`Select::Best`] only if the
+    /// software device cannot stand in, or if the variable `CUPOLA_CUDA_LIBRARY` names a library that will
     /// not do: who names one does not want another. With [`Select::Best`], what each device lacks.
     #[track_caller]
     pub fn open(select: Select) -> Result<Self, OpenError> {
         let opened = match select {
             Select::Gpu => Self::gpu(),
             Select::Software => Self::software(None),
-            Select::Auto => match Self::gpu() {
+            Select::Auto => Self::gpu().map_err(|error| match error {
+                OpenError::NoGpu(why) if !library_is_named() => OpenError::NoGpuForAuto(why),
+                other => other,
+            }),
+            Select::AutoOrSoftware => match Self::gpu() {
                 Ok(gpu) => Ok(gpu),
                 Err(error) if library_is_named() => Err(error),
                 Err(error) => {
-                    tracing::info!(%error, "taking the software device");
+                    tracing::warn!(%error, "taking the software device");
                     Self::software(Some(error))
                 }
             },
@@ -208,7 +224,7 @@ impl Cupola {
             if no_driver && library_is_named() {
                 return Err(OpenError::NoMatch(why.clone()));
             }
-            tracing::info!(%why, "taking the software device");
+            tracing::warn!(%why, "taking the software device");
         }
         Ok(Self {
             selected: chosen.device.ordinal(),
@@ -255,7 +271,7 @@ impl Cupola {
         self.backend
     }
 
-    /// Why [`Select::Auto`] or [`Select::Best`] took the software device.
+    /// Why [`Select::AutoOrSoftware`] or [`Select::Best`] took the software device.
     #[must_use]
     pub fn why_not_gpu(&self) -> Option<&OpenError> {
         self.why_not_gpu.as_ref()

@@ -1,9 +1,14 @@
 //! The command line as a user meets it: exit codes, messages, JSON.
 
+#[path = "command_line/asked.rs"]
+mod asked;
 #[path = "common/cli.rs"]
 mod cli;
 #[path = "command_line/full.rs"]
 mod full;
+#[cfg(all(feature = "libcuda", target_os = "linux"))]
+#[path = "command_line/sim.rs"]
+mod sim;
 
 use std::path::Path;
 
@@ -27,7 +32,8 @@ fn the_main_job_verifies_everything_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let (trace, file) = inputs(folder.path());
     let args = [
-        "--device", "sim", "--json", "--trace", &trace, "--chunk", "50Ki", "--limit", "4Mi", &file,
+        "run", "--device", "sim", "--json", "-", "--trace", &trace, "--chunk", "50Ki", "--limit",
+        "4Mi", &file,
     ];
     let (code, stdout, stderr) = output(&mut cupola(&args));
     assert_eq!(code, Some(0), "{stderr}");
@@ -55,7 +61,7 @@ fn a_limit_that_is_too_small_is_an_error_with_the_account() {
     let (code, _, stderr) = output(&mut cupola(&[
         "run", "--device", "sim", "--trace", &trace, "--limit", "70000", &file,
     ]));
-    assert_eq!(code, Some(4), "{stderr}");
+    assert_eq!(code, Some(6), "{stderr}");
     assert!(
         stderr.contains("over the limit") && stderr.contains("70000"),
         "{stderr}"
@@ -86,12 +92,15 @@ fn files_that_cannot_be_read_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let (trace, _) = inputs(folder.path());
     for (args, name) in [
-        (vec!["--device", "sim", "no-such-file"], "no-such-file"),
+        (
+            vec!["run", "--device", "sim", "no-such-file"],
+            "no-such-file",
+        ),
         (
             vec!["--device", "sim", "--trace", "no-such-trace"],
             "no-such-trace",
         ),
-        (vec!["--device", "sim", "--trace", &trace, "/"], "/"),
+        (vec!["run", "--device", "sim", "--trace", &trace, "/"], "/"),
     ] {
         let (code, _, stderr) = output(&mut cupola(&args));
         assert_eq!(code, Some(5), "{stderr}");
@@ -119,7 +128,7 @@ fn an_empty_file_is_streamed_in_no_chunks() {
     let (trace, file) = inputs(folder.path());
     std::fs::write(&file, "").unwrap();
     let (code, stdout, stderr) = output(&mut cupola(&[
-        "--device", "sim", "--json", "--trace", &trace, &file,
+        "run", "--device", "sim", "--json", "-", "--trace", &trace, &file,
     ]));
     assert_eq!(code, Some(0), "{stderr}");
     assert_eq!(json(&stdout)["stream"]["chunks"], 0);
@@ -128,7 +137,7 @@ fn an_empty_file_is_streamed_in_no_chunks() {
 /// Without it the doctor could fail where it is needed most.
 #[test]
 fn the_doctor_works_without_a_gpu_and_says_what_was_tried() {
-    let mut command = cupola(&["doctor", "--json"]);
+    let mut command = cupola(&["doctor", "--json", "-"]);
     let (code, stdout, stderr) =
         output(command.env("CUPOLA_CUDA_LIBRARY", "/no/such/libcuda.so.1"));
     assert_eq!(code, Some(0), "{stderr}");
@@ -154,19 +163,49 @@ fn a_wrong_command_line_ends_with_2() {
     for args in [
         &["--device", "tpu"][..],
         &["--limit", "8X"],
+        &["--limit", "16777216Ti"],
+        &["--limit", "256Ti"],
+        &["--chunk", "0"],
+        &["run", "--json"],
+        &["docter"],
+        &["no-such-file"],
+        &["man", "docter"],
+        &["completions", "no-such-shell"],
         &["bench"],
+        &["bench", "aloc"],
         &["run", "a", "b"],
         &["bench", "alloc", "--threads", "0"],
         &["bench", "alloc", "--runs", "0"],
         &[
             "bench", "alloc", "--device", "sim", "--quick", "--only", "xyz",
         ],
-        &["bench", "loader", "--device", "sim", "--quick"],
+        &["bench", "loader", "--device", "sim", "--threads", "2"],
         &["bench", "sim", "--only", "xyz"],
         &["bench", "slots", "--quick", "--only", "xyz"],
     ] {
         let (code, _, stderr) = output(&mut cupola(args));
         assert_eq!(code, Some(2), "{args:?}: {stderr}");
+    }
+}
+
+/// Without it a suite could fail on the software device, which nothing else would say. How long
+/// anything takes is not looked at; `alloc` and `slots` have tests of their own.
+#[test]
+fn every_suite_runs_on_the_software_device() {
+    for (suite, row) in [
+        ("lifecycle", "stream: acquire and return"),
+        ("loader", "empty function, through the table"),
+        ("pipeline", "1:1 overlapped"),
+        ("sim", "one worker"),
+    ] {
+        let mut command = cupola(&["bench", suite, "--quick", "--json", "-"]);
+        let (code, stdout, stderr) = output(command.env("CUPOLA_DEVICE", "sim"));
+        assert_eq!(code, Some(0), "{suite}: {stderr}");
+        let figures = json(&stdout);
+        assert_eq!(figures["suite"], suite);
+        let rows = figures["rows"].as_array().unwrap().iter();
+        let names: Vec<_> = rows.filter_map(|row| row["name"].as_str()).collect();
+        assert!(names.iter().any(|name| name.contains(row)), "{names:?}");
     }
 }
 

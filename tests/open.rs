@@ -1,7 +1,9 @@
 //! The facade's choice of a device.
 #![cfg(feature = "sim")]
 
+use std::io;
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 
 use cupola::managers::backend::{BackendKind, Cause, Status};
 use cupola::managers::device::Features;
@@ -30,6 +32,55 @@ fn the_best_device_is_opened() {
     let refused = Cupola::open(Select::Best(wanted.memory(u64::MAX))).unwrap_err();
     assert!(matches!(refused, OpenError::NoMatch(_)), "{refused}");
     assert!(refused.to_string().contains("bytes of memory"), "{refused}");
+}
+
+/// What is logged, as text.
+#[derive(Clone, Default)]
+struct Logged(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Logged {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(text)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What `work` gives, and what it logs as a warning or worse.
+fn logging<T>(work: impl FnOnce() -> T) -> (T, String) {
+    let logged = Logged::default();
+    let to = logged.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::WARN)
+        .with_writer(move || to.clone())
+        .finish();
+    let done = tracing::subscriber::with_default(subscriber, work);
+    let text = logged.0.lock().unwrap().clone();
+    (done, String::from_utf8(text).unwrap())
+}
+
+// Without it a service on a machine whose GPU cannot be opened would be up on an emulator.
+#[test]
+fn the_software_device_is_taken_only_by_request_and_loudly() {
+    assert_eq!(Select::default(), Select::Auto);
+    match Cupola::open(Select::Auto) {
+        Ok(cupola) => assert_eq!(cupola.backend(), Backend::Gpu),
+        Err(error) => {
+            let text = error.to_string();
+            assert!(text.contains("Select::AutoOrSoftware"), "{text}");
+            let why = Cupola::open(Select::Gpu).unwrap_err();
+            assert!(text.starts_with(&why.to_string()), "{text}");
+        }
+    }
+    let best = Select::Best(Requirements::default());
+    for select in [Select::AutoOrSoftware, best] {
+        let (cupola, text) = logging(|| Cupola::open(select).unwrap());
+        let software = cupola.backend() == Backend::Software;
+        assert_eq!(text.contains("taking the software device"), software);
+        assert_eq!(cupola.why_not_gpu().is_some(), software);
+    }
 }
 
 // Without it two users in one process could share a software device without knowing.
@@ -92,10 +143,10 @@ fn inside_without_a_gpu() {
         error.to_string(),
         "no GPU: \"/no/such/libcuda.so.1\" does not exist"
     );
-    assert!(matches!(
-        Cupola::open(Select::Auto),
-        Err(OpenError::NoGpu(_))
-    ));
+    for select in [Select::Auto, Select::AutoOrSoftware] {
+        let error = Cupola::open(select).unwrap_err();
+        assert!(matches!(error, OpenError::NoGpu(_)), "{error}");
+    }
     assert!(Cupola::open(Select::Software).is_ok());
     let real = Requirements::default().allow_software(false);
     let error = Cupola::open(Select::Best(real)).unwrap_err().to_string();

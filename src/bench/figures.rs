@@ -150,7 +150,7 @@ impl Figures {
         let bars = || self.rows.iter().flat_map(|row| &row.bars);
         let lost = bars().filter(|bar| !bar.met).count();
         if lost > 0 {
-            let _ = writeln!(text, "{lost} of {} bars are not reached", bars().count());
+            let _ = writeln!(text, "{lost} of {} targets are missed", bars().count());
         }
         text
     }
@@ -183,8 +183,8 @@ impl Row {
             let _ = write!(text, "  {ratio:.3} x {against}");
         }
         for bar in &self.bars {
-            let word = if bar.met { "within" } else { "LOSES to" };
-            let _ = write!(text, "  {word} the bar of {:.2} {unit}", bar.most);
+            let word = if bar.met { "within" } else { "MISSES" };
+            let _ = write!(text, "  {word} the target of {:.2} {unit}", bar.most);
             if let Some((factor, from)) = &bar.from {
                 let _ = write!(text, " ({factor:.3} x {from})");
             }
@@ -222,6 +222,6 @@ mod tests {
         assert_eq!(bars.len(), 2);
         assert!(bars[0].met && !bars[1].met);
         assert_eq!(bars[1].from, Some((1.25, "raw".into())));
-        assert!(figures.table().contains("1 of 2 bars are not reached"));
+        assert!(figures.table().contains("1 of 2 targets are missed"));
     }
 }

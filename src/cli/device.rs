@@ -7,7 +7,7 @@ use cupola::managers::context::Live;
 use cupola::{Context, Cupola, Device, DeviceInfo};
 use serde::Serialize;
 
-use super::output::bytes;
+use super::output::{bytes, count};
 
 /// The device that the job ran on.
 #[derive(Debug, Serialize)]
@@ -73,13 +73,14 @@ impl DeviceReport {
             bytes(self.memory_bytes),
             self.copy_engines,
         );
-        let _ = writeln!(
-            text,
-            "driver   CUDA {}, {}; open in {:.0} ms",
-            self.driver_version,
-            self.driver,
-            self.open_seconds * 1e3
-        );
+        // A driver that is no file says its version itself.
+        let version = format!("CUDA {}", self.driver_version);
+        let driver = match self.driver.contains(&version) {
+            true => self.driver.clone(),
+            false => format!("{version}, {}", self.driver),
+        };
+        let milliseconds = self.open_seconds * 1e3;
+        let _ = writeln!(text, "driver   {driver}; open in {milliseconds:.0} ms");
         text
     }
 }
@@ -108,8 +109,8 @@ impl Leaks {
     pub(crate) fn text(&self) -> String {
         let found = self.on_device.as_ref();
         format!(
-            "leaks    {} objects, {} abandoned{}\n",
-            self.objects,
+            "leaks    {}, {} abandoned{}\n",
+            count(self.objects, "object"),
             self.abandoned,
             found.map_or_else(String::new, |found| format!("; {found}")),
         )

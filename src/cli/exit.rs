@@ -21,6 +21,8 @@ pub(crate) enum Exit {
     Device = 4,
     /// A file could not be read or written.
     File = 5,
+    /// Memory was refused: the limit, or the device, is too small for what was asked for.
+    Refused = 6,
 }
 
 impl From<Exit> for ExitCode {
@@ -86,10 +88,12 @@ impl From<cupola::bench::lifecycle::Error> for Failure {
 
 impl From<cupola::Error> for Failure {
     fn from(error: cupola::Error) -> Self {
-        Self {
-            exit: Exit::Device,
-            message: error.to_string(),
-        }
+        use cupola::Error;
+        let exit = match error {
+            Error::OverLimit(_) | Error::OutOfMemory { .. } => Exit::Refused,
+            _ => Exit::Device,
+        };
+        Self::new(exit, error.to_string())
     }
 }
 

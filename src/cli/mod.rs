@@ -7,27 +7,33 @@ mod device;
 mod doctor;
 mod exit;
 mod ignored;
+mod json;
+mod manual;
 mod output;
 mod replay;
 mod run;
 #[cfg(all(feature = "libcuda", unix))]
 mod sim;
+mod size;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use clap::error::{ContextKind, ContextValue};
 use cupola::Select;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
-use args::{Cli, Command, DeviceChoice};
+use args::{Cli, Command, DeviceChoice, RunArgs};
 use exit::Exit;
+use json::JsonArgs;
 use output::{complain, said};
 
 impl From<DeviceChoice> for Select {
     fn from(choice: DeviceChoice) -> Self {
         match choice {
-            DeviceChoice::Auto => Self::Auto,
+            DeviceChoice::Auto => Self::AutoOrSoftware,
             DeviceChoice::Gpu => Self::Gpu,
             DeviceChoice::Sim => Self::Software,
         }
@@ -43,24 +49,40 @@ pub(crate) fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(log_filter())
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal() && !no_color())
         // Where it cannot write it would say so in the same place, and panic.
         .log_internal_errors(false)
         .init();
-    let ended = match cli.command.unwrap_or(Command::Run(cli.run)) {
+    let command = cli.command.unwrap_or(Command::Run(RunArgs {
+        file: None,
+        options: cli.run,
+    }));
+    let json_alone = command.json().is_some_and(JsonArgs::is_alone);
+    let ended = match command {
         Command::Run(args) => run::run(&args).map(Exit::into),
         Command::Doctor(args) => doctor::run(&args).map(Exit::into),
-        Command::Bench(args) => bench::run(&args).map(Exit::into),
+        Command::Bench { suite } => bench::run(&suite).map(Exit::into),
         Command::Replay(args) => replay::command(&args).map(Exit::into),
         #[cfg(all(feature = "libcuda", unix))]
         Command::Sim { command } => sim::run(&command),
+        Command::Completions { shell } => manual::completions(shell).map(Exit::into),
+        Command::Man { command } => manual::page(&command).map(Exit::into),
     };
     match ended {
         Ok(code) => code,
         Err(failure) => {
+            if json_alone {
+                json::say_failure(&failure);
+            }
             complain(&format!("cupola: {failure}\n"));
             failure.exit.into()
         }
     }
+}
+
+/// Whether the user wants no colours anywhere (<https://no-color.org>).
+fn no_color() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
 /// Prints what clap has to say: what is wrong with the command line, or the help that it asks for.
@@ -71,6 +93,11 @@ fn unparsed(error: &clap::Error) -> ExitCode {
     {
         complain(&format!("cupola: {failure}\n"));
         return failure.exit.into();
+    }
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && std::path::Path::new(word).is_file()
+    {
+        complain(&format!("\n  tip: `cupola run {word}` streams that file\n"));
     }
     u8::try_from(error.exit_code()).map_or(Exit::Usage.into(), ExitCode::from)
 }

@@ -24,6 +24,14 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{count} bytes")
 }
 
+/// So many of them, as people write it: `1 thread`, `2 threads`.
+pub(crate) fn count(number: impl Into<u64>, what: &str) -> String {
+    match number.into() {
+        1 => format!("1 {what}"),
+        number => format!("{number} {what}s"),
+    }
+}
+
 /// How a check ended, in a word.
 pub(crate) fn verdict(right: bool) -> &'static str {
     if right { "verified" } else { "WRONG" }
@@ -32,8 +40,13 @@ pub(crate) fn verdict(right: bool) -> &'static str {
 /// Writes to standard output. A reader that has gone away (`cupola run | head -1`) is not an
 /// error: the work goes on, and its exit code still says how it went.
 pub(crate) fn say(text: &str) -> Result<(), Failure> {
+    say_bytes(text.as_bytes())
+}
+
+/// As [`say`].
+pub(crate) fn say_bytes(text: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    said(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    said(out.write_all(text).and_then(|()| out.flush()))
 }
 
 /// What came of writing to standard output.
@@ -71,7 +84,7 @@ impl Progress {
         if quiet || !terminal {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         } else if let Ok(style) =
-            ProgressStyle::with_template("{msg:>8} [{bar:40}] {pos}/{len} {eta}")
+            ProgressStyle::with_template("{msg:>8} [{wide_bar}] {pos}/{len} {eta}")
         {
             bar.set_style(style.progress_chars("=> "));
         }
@@ -112,5 +125,12 @@ mod tests {
         assert_eq!(super::bytes(1536), "1.50 KiB");
         assert_eq!(super::bytes(8 << 30), "8.00 GiB");
         assert_eq!(super::bytes(u64::MAX), "16777216.00 TiB");
+    }
+
+    /// Without it a report could speak of 1 threads.
+    #[test]
+    fn one_is_not_several() {
+        let said = [0_u64, 1, 2].map(|number| super::count(number, "thread"));
+        assert_eq!(said, ["0 threads", "1 thread", "2 threads"]);
     }
 }

@@ -24,6 +24,17 @@
 //! ```
 //!
 //! This crate is for tests: nothing here belongs into a program.
+//!
+//! # Speed
+//! The software device interprets PTX, and cargo builds tests without optimisation, those of
+//! dependencies too: kernels are some 30 times slower then than they need be. Profiles of a
+//! dependency say nothing for who depends on it, so this belongs into the `Cargo.toml` of the
+//! workspace that has the tests; the tests themselves stay as they are, easy to debug:
+//!
+//! ```toml
+//! [profile.dev.package.cupola-sim]
+//! opt-level = 3
+//! ```
 
 mod bench;
 pub mod sweep;

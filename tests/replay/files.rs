@@ -117,7 +117,14 @@ fn standard_output_takes_a_report_behind_its_text() {
     ];
     let mut command = cupola(&[&args[..], &[&trace, "--limit", "4Mi"]].concat());
     let check = |text: &str| {
-        let places = ["device ", "trace ", "<svg", "replay ", "WRONG\n{", "\n}\n"];
+        let places = [
+            "device ",
+            "trace ",
+            "<svg",
+            "replay ",
+            "refused: it does not fit\n{",
+            "\n}\n",
+        ];
         let places = places.map(|word| text.find(word).unwrap_or_else(|| panic!("{word}: {text}")));
         assert!(places.is_sorted(), "{text}");
         assert!(
@@ -126,10 +133,10 @@ fn standard_output_takes_a_report_behind_its_text() {
         );
     };
     let (code, stdout, stderr) = output(&mut command);
-    assert_eq!(code, Some(1), "{stderr}");
+    assert_eq!(code, Some(6), "{stderr}");
     check(&stdout);
     let all = std::fs::File::create(folder.join("all")).unwrap();
-    assert_eq!(command.stdout(all).status().unwrap().code(), Some(1));
+    assert_eq!(command.stdout(all).status().unwrap().code(), Some(6));
     check(&std::fs::read_to_string(folder.join("all")).unwrap());
     assert_eq!(names(folder), ["a.trace", "all"]);
 }

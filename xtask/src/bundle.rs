@@ -20,7 +20,7 @@ failed=0
 step() { name=$1; shift; echo "==== $name"; "$@"; code=$?; [ $code = 0 ] || { echo "FAILED ($code): $name"; failed=$((failed + 1)); }; }
 step doctor ./cupola doctor --symbols
 step run ./cupola run --device gpu
-step "run --json" sh -c "./cupola run --device gpu --json > '$out/run.json'"
+step "run --json" sh -c "./cupola run --device gpu --json - > '$out/run.json'"
 step "bench loader" ./cupola bench loader --device gpu --json "$out/loader.json"
 step "bench lifecycle" ./cupola bench lifecycle --device gpu --json "$out/lifecycle.json"
 step "bench alloc" ./cupola bench alloc --device gpu --json "$out/alloc.json"

@@ -4,56 +4,101 @@ use std::env;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
-use std::time::Instant;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result};
 
+use crate::stages::{Stages, skip};
 use crate::tasks::{self, cargo, run as step, target};
 use crate::{bindgen, corpus, inline, mutants, no_std, ptx, root, sanitize};
 
-/// Runs every step; the tests come last, so that their summary ends the output. With `tidy` each
-/// step's build is removed when it has passed.
+/// Seconds for each fuzz target: as long as it takes to replay the corpus and a little more. A
+/// night is for finding new inputs.
+const FUZZ_SECONDS: u64 = 10;
+
+/// Runs every stage; the tests come last, so that their summary ends the output. With `tidy` each
+/// stage's build is removed when it has passed.
 pub(crate) fn run(tidy: bool) -> Result<()> {
-    let start = Instant::now();
+    say_room(tidy);
+    let mut stages = Stages::new();
+    let before = before_the_tests(&mut stages, tidy);
+    if let Err(error) = before {
+        print!("{}", stages.table());
+        return Err(error);
+    }
+    say_room(tidy);
+    let mut total = None;
+    let tested = stages.run("tests", 40, || {
+        let (summary, tested) = tasks::tests();
+        total = Some(summary);
+        tested
+    });
+    print!("{}", stages.table());
+    if let Some(total) = total {
+        println!("\n{total}");
+    }
+    tested
+}
+
+/// What is likely to fail comes early, what takes long comes late.
+fn before_the_tests(stages: &mut Stages, tidy: bool) -> Result<()> {
     let done = |folders: &[&str]| match tidy {
         true => folders
             .iter()
             .try_for_each(|name| remove(&target().join(name))),
         false => Ok(()),
     };
-    say_room(tidy);
-    lints()?;
+    stages.run("lock files", 5, lock_files)?;
+    stages.run("format, lints, documentation", 15, lints)?;
     done(&["doc"])?;
-    checks()?;
-    bindgen::run(true)?;
-    ptx::run(true)?;
-    corpus::run()?;
+    stages.run("features and targets", 15, checks)?;
+    stages.run("bindings", 10, || bindgen::run(true))?;
+    stages.run("PTX of the kernels", 5, || ptx::run(true))?;
+    stages.run("the corpus of compiled PTX", 10, corpus::run)?;
     done(&["ptx-corpus"])?;
-    no_std::run()?;
-    inline::run()?;
+    stages.run("core without std", 5, no_std::run)?;
+    stages.run("calls from core's dependents", 5, inline::run)?;
     done(&["no-std"])?;
-    tasks::loom()?;
+    stages.run("loom models", 15, tasks::loom)?;
     done(&["loom"])?;
-    mutants::run(&[])?;
+    stages.run("mutants", 20, || mutants::run(&[]))?;
     done(&["mutants"])?;
-    sanitize::run()?;
+    stages.run("sanitizers", 20, sanitize::run)?;
     done(&["asan", "tsan", "tsan-std"])?;
-    tasks::fuzz(env::var("CUPOLA_FUZZ_SECONDS").map_or(Ok(25), |text| text.parse())?)?;
+    stages.run("fuzz targets", 20, || {
+        let seconds = env::var("CUPOLA_FUZZ_SECONDS");
+        tasks::fuzz(seconds.map_or(Ok(FUZZ_SECONDS), |text| text.parse())?)
+    })?;
     if tidy {
         remove(&root().join("fuzz/target"))?;
     }
     done(&["fuzz-corpus"])?;
-    step(
-        "the main job",
-        &mut cargo(["run", "--release", "--", "run", "--device", "sim"]),
-    )?;
+    stages.run("the main job", 15, || {
+        step(
+            "the main job",
+            &mut cargo(["run", "--release", "--", "run", "--device", "sim"]),
+        )
+    })?;
     done(&["release"])?;
-    eprintln!(
-        "\n==== all but the tests took {} s",
-        start.elapsed().as_secs()
-    );
-    say_room(tidy);
-    tasks::test()
+    // Each suite once and shortly, in the build that the tests use.
+    stages.run("benchmarks", 20, || {
+        step(
+            "every suite of the benchmarks",
+            &mut cargo(["test", "--workspace", "--bench", "suites"]),
+        )
+    })
+}
+
+/// The lock files fit the manifests: then no stage changes one.
+fn lock_files() -> Result<()> {
+    for folder in [".", "fuzz", "core/no_std"] {
+        let mut metadata = cargo(["metadata", "--locked", "--format-version", "1"]);
+        metadata
+            .current_dir(root().join(folder))
+            .stdout(Stdio::null());
+        step(&format!("the lock file of {folder}"), &mut metadata)?;
+    }
+    Ok(())
 }
 
 fn lints() -> Result<()> {
@@ -93,7 +138,38 @@ fn checks() -> Result<()> {
     ] {
         step(what, cargo(args).env("RUSTFLAGS", "--deny warnings"))?;
     }
+    for (triple, packages) in TARGETS {
+        other_target(triple, packages)?;
+    }
     Ok(())
+}
+
+/// Targets that are written for and not run here, and the packages that are compiled for them.
+const TARGETS: &[(&str, &[&str])] = &[
+    ("aarch64-unknown-linux-gnu", &["cupola"]),
+    ("x86_64-pc-windows-gnu", &["cupola-sys", "cupola-core"]),
+];
+
+/// Compiles `packages` for a target, as far as machine code, if the toolchain has its std.
+fn other_target(triple: &str, packages: &[&str]) -> Result<()> {
+    let print = ["--print", "target-libdir", "--target", triple];
+    let printed = Command::new("rustc")
+        .args(print)
+        .current_dir(root())
+        .output();
+    let folder = String::from_utf8(printed.context("starting rustc")?.stdout)?;
+    if !Path::new(folder.trim()).exists() {
+        return skip(
+            &format!("compiling for {triple}"),
+            &format!("its std is not installed (`rustup target add {triple}`)"),
+        );
+    }
+    let mut check = cargo(["check", "--target", triple]);
+    check.args(packages.iter().flat_map(|name| ["--package", name]));
+    step(
+        &format!("for {triple}"),
+        check.env("RUSTFLAGS", "--deny warnings"),
+    )
 }
 
 /// Bytes that a run from nothing has on the disk at most (measured: 13 GiB, and 3.7 GiB), and some.

@@ -18,6 +18,7 @@ mod ptx;
 #[cfg(test)]
 mod publish;
 mod sanitize;
+mod stages;
 mod tasks;
 mod wheels;
 
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+pub(crate) use stages::skip;
 
 /// Development tasks of cupola.
 #[derive(Parser)]
@@ -111,14 +113,4 @@ fn root() -> PathBuf {
     // The manifest folder is `<root>/xtask`, known when this program was compiled.
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().unwrap_or(manifest).to_path_buf()
-}
-
-/// Says on standard error, so that nobody overlooks it, that something was not done. With
-/// `CUPOLA_STRICT=1` it is an error instead: for a CI that must not pass on half the checks.
-fn skip(what: &str, why: &str) -> Result<()> {
-    if std::env::var_os("CUPOLA_STRICT").is_some_and(|value| value == "1") {
-        anyhow::bail!("{what} cannot be done: {why}");
-    }
-    eprintln!("\n==== SKIPPED: {what}\n==== because {why}\n");
-    Ok(())
 }

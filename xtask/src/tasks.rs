@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::fmt;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -13,6 +14,19 @@ use crate::{root, skip, wheels};
 
 /// `cargo xtask test`: every test that the README promises, in one run.
 pub(crate) fn test() -> Result<()> {
+    let (total, tested) = tests();
+    println!("\n{total}");
+    tested
+}
+
+/// As [`test`], without the last line.
+pub(crate) fn tests() -> (Summary, Result<()>) {
+    let mut total = Summary::default();
+    let tested = count_tests(&mut total);
+    (total, tested)
+}
+
+fn count_tests(total: &mut Summary) -> Result<()> {
     let mut cargo = cargo(["test", "--workspace"]);
     match wheels::fetch_runtime() {
         Ok(_) => {
@@ -24,16 +38,8 @@ pub(crate) fn test() -> Result<()> {
             &format!("the wheels cannot be had: {error:#}"),
         )?,
     }
-    let mut total = Summary::default();
-    let here = counted("tests", &mut cargo, &mut total);
-    let library = here.is_ok().then(|| through_library(&mut total));
-    // Last, so that whoever reads only the end sees the whole.
-    println!(
-        "\n{} passed, {} failed, {} skipped",
-        total.passed, total.failed, total.ignored
-    );
-    here?;
-    library.transpose()?;
+    counted("tests", &mut cargo, total)?;
+    through_library(total)?;
     ensure!(total.passed > 0, "no test ran");
     Ok(())
 }
@@ -109,10 +115,22 @@ fn counted(what: &str, cargo: &mut Command, total: &mut Summary) -> Result<()> {
 
 /// The sum of all `test result:` lines: cargo prints one for each test program.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Summary {
+pub(crate) struct Summary {
     passed: u64,
     failed: u64,
     ignored: u64,
+}
+
+/// The last line, so that a reader of nothing but the end sees the whole.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            passed,
+            failed,
+            ignored,
+        } = self;
+        write!(f, "{passed} passed, {failed} failed, {ignored} skipped")
+    }
 }
 
 impl Summary {
@@ -155,20 +173,13 @@ pub(crate) fn loom() -> Result<()> {
     }
     Ok(())
 }
-
-/// The fuzz targets of `fuzz/Cargo.toml`.
-const FUZZ_TARGETS: &[&str] = &[
-    "loader", "ptx", "decode", "kernels", "programs", "stores", "rotation", "budget", "lru",
-    "tlsf", "pool", "frames", "trace", "rmm", "pickle", "snapshot",
-];
-
 /// Each fuzz target for `seconds`, from its committed corpus.
 pub(crate) fn fuzz(seconds: u64) -> Result<()> {
     let Some(tool) = cargo_fuzz()? else {
         return Ok(());
     };
     let corpus = root().join("fuzz/corpus");
-    for &target in FUZZ_TARGETS {
+    for target in &fuzz_targets()? {
         // New inputs go to a folder of the build, the committed corpus stays as it is.
         let found = self::target().join("fuzz-corpus").join(target);
         std::fs::create_dir_all(&found)?;
@@ -186,7 +197,7 @@ pub(crate) fn fuzz(seconds: u64) -> Result<()> {
             // A worker of a kernel may still be ending its thread when a leak check looks.
             .args(
                 ["kernels", "programs"]
-                    .contains(&target)
+                    .contains(&target.as_str())
                     .then_some("-detect_leaks=0"),
             )
             // libFuzzer's instrumentation is a nightly flag that stable also has.
@@ -195,6 +206,23 @@ pub(crate) fn fuzz(seconds: u64) -> Result<()> {
     }
     Ok(())
 }
+
+/// The fuzz targets: the programs of `fuzz/Cargo.toml`, which lists them for cargo.
+fn fuzz_targets() -> Result<Vec<String>> {
+    let path = root().join("fuzz/Cargo.toml");
+    let manifest: toml::Table = std::fs::read_to_string(&path)
+        .with_context(|| path.display().to_string())?
+        .parse()?;
+    let programs = manifest.get("bin").and_then(toml::Value::as_array);
+    let names = programs.into_iter().flatten();
+    let names = names.filter_map(|program| Some(program.get("name")?.as_str()?.to_owned()));
+    let names: Vec<_> = names.collect();
+    ensure!(!names.is_empty(), "{} has no targets", path.display());
+    Ok(names)
+}
+
+/// The version that is installed where there is none.
+const CARGO_FUZZ: &str = "0.13.2";
 
 /// `cargo-fuzz`, installed under the target folder if the machine has none.
 fn cargo_fuzz() -> Result<Option<PathBuf>> {
@@ -205,8 +233,9 @@ fn cargo_fuzz() -> Result<Option<PathBuf>> {
     let place = target().join("tools");
     let tool = place.join("bin/cargo-fuzz");
     if !tool.exists() {
-        let mut install = cargo(["install", "cargo-fuzz", "--locked", "--quiet", "--root"]);
-        if let Err(error) = run("install cargo-fuzz", install.arg(&place)) {
+        let mut install = cargo(["install", "cargo-fuzz", "--version", CARGO_FUZZ]);
+        install.args(["--locked", "--quiet", "--root"]).arg(&place);
+        if let Err(error) = run("install cargo-fuzz", &mut install) {
             skip(
                 "fuzzing",
                 &format!("cargo-fuzz cannot be installed: {error:#}"),
@@ -269,21 +298,22 @@ pub(crate) fn run(what: &str, command: &mut Command) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use super::Summary;
 
-    use super::{FUZZ_TARGETS, Summary};
-
-    /// Without it a fuzz target could be built and never run.
+    /// Without it a target could be written and never run, or be run and have no source.
     #[test]
-    fn every_fuzz_target_is_run() {
-        let path = crate::root().join("fuzz/Cargo.toml");
-        let manifest: toml::Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
-        let bins = manifest["bin"].as_array().unwrap();
-        let built: BTreeSet<_> = bins
-            .iter()
-            .map(|bin| bin["name"].as_str().unwrap())
-            .collect();
-        assert_eq!(FUZZ_TARGETS.iter().copied().collect::<BTreeSet<_>>(), built);
+    fn every_fuzz_target_is_listed() {
+        let mut listed = super::fuzz_targets().unwrap();
+        listed.sort();
+        let sources = std::fs::read_dir(crate::root().join("fuzz/fuzz_targets")).unwrap();
+        let names = sources.filter_map(|source| {
+            let path = source.unwrap().path();
+            let is_source = path.extension().is_some_and(|extension| extension == "rs");
+            is_source.then(|| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        });
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        assert_eq!(listed, names);
     }
 
     /// Without it a failure could be missing from the total.

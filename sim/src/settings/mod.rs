@@ -8,6 +8,7 @@ mod environment;
 mod fault;
 mod text;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -164,7 +165,16 @@ impl Settings {
     /// # Errors
     /// The file or a variable cannot be used.
     pub fn from_environment() -> Result<Self, SettingsError> {
-        environment::read(|name| std::env::var_os(name))
+        Self::from_variables(|name| std::env::var_os(name))
+    }
+
+    /// The same with variables that `get` gives: those that a program is going to be started
+    /// with.
+    ///
+    /// # Errors
+    /// As for [`from_environment`](Self::from_environment).
+    pub fn from_variables(get: impl Fn(&str) -> Option<OsString>) -> Result<Self, SettingsError> {
+        environment::read(get)
     }
 
     fn parse(text: &str, origin: &str) -> Result<Self, SettingsError> {

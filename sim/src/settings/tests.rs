@@ -53,7 +53,7 @@ fn variables_win_over_the_file() {
     let path = file.path().to_str().unwrap();
     let config = ("CUPOLA_SIM_CONFIG", path);
     assert_eq!(seen(&from(&[config]).unwrap()), (2, 2048));
-    let memory = ("CUPOLA_SIM_MEMORY", "1Ki");
+    let memory = ("CUPOLA_SIM_MEMORY", "1.00Ki");
     let devices = ("CUPOLA_SIM_DEVICES", "3");
     assert_eq!(seen(&from(&[config, memory, devices]).unwrap()), (3, 1024));
     assert_eq!(
@@ -115,6 +115,8 @@ fn what_means_nothing_is_an_error_that_says_where() {
         ("CUPOLA_SIM_DEVICES", "two", "whole number"),
         ("CUPOLA_SIM_DEVICES", "1000000000000", "16 at most"),
         ("CUPOLA_SIM_MEMORY", "99999999999GiB", "exceeds 64 bits"),
+        ("CUPOLA_SIM_MEMORY", "1.5", "not a whole number"),
+        ("CUPOLA_SIM_MEMORY", "1.Gi", "not a number of bytes"),
         ("CUPOLA_SIM_FAULTS", "cuInit=2", "FUNCTION:CALL=CODE"),
         ("CUPOLA_SIM_FAULTS", "cuStreamGetCtx_v9:1=2", "no function"),
         (

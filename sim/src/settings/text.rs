@@ -31,7 +31,18 @@ fn number(text: &str) -> Result<(u64, &str), String> {
 }
 
 pub(super) fn size(text: &str) -> Result<u64, String> {
-    let (number, unit) = number(text)?;
+    let (whole, rest) = number(text)?;
+    // A fraction of a unit: so many digits, of which more than 18 mean nothing.
+    let part = rest.strip_prefix('.').unwrap_or_default();
+    let end = part
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(part.len());
+    let (part, unit) = match rest.starts_with('.') {
+        true if (1..=18).contains(&end) => part.split_at(end),
+        true => return Err(format!("{text:?} is not a number of bytes")),
+        false => ("0", rest),
+    };
+    let unit = unit.trim();
     let factor: u64 = match unit.strip_suffix(['B', 'b']).unwrap_or(unit) {
         "" => 1,
         "K" | "k" => 1_000,
@@ -48,9 +59,17 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
             ));
         }
     };
-    number
-        .checked_mul(factor)
-        .ok_or_else(|| format!("{text:?} exceeds 64 bits"))
+    if factor == 1 && rest.starts_with('.') {
+        return Err(format!("{text:?} is not a whole number of bytes"));
+    }
+    // At most 18 digits, which 64 bits hold.
+    let scale = part.bytes().fold(1, |scale, _| scale * 10_u128);
+    let part: u64 = part
+        .parse()
+        .map_err(|_| format!("{text:?} is not a number of bytes"))?;
+    let part = u128::from(part) * u128::from(factor) / scale;
+    let total = u128::from(whole) * u128::from(factor) + part;
+    u64::try_from(total).map_err(|_| format!("{text:?} exceeds 64 bits"))
 }
 
 pub(super) fn time(text: &str) -> Result<Duration, String> {

@@ -65,6 +65,18 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Few calls, once: figures mean nothing.
+    #[must_use]
+    pub fn quick(self) -> Self {
+        Self {
+            rounds: 1,
+            quick: true,
+            ..self
+        }
+    }
+}
+
 /// One row: what a call does, how many calls make a sample, and how many threads call.
 struct Case {
     name: String,

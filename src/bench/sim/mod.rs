@@ -78,6 +78,18 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// One launch of each kernel: its results are checked, the figures mean nothing.
+    #[must_use]
+    pub fn quick(self) -> Self {
+        Self {
+            runs: 1,
+            workers: self.workers.min(2),
+            ..self
+        }
+    }
+}
+
 /// Measures the software device.
 ///
 /// # Errors

@@ -15,7 +15,6 @@ use serde::Serialize;
 
 use super::args::DoctorArgs;
 use super::exit::{Exit, Failure};
-use super::output::say;
 use libraries::Library;
 use symbols::SymbolCheck;
 
@@ -123,6 +122,7 @@ impl DeviceReport {
 }
 
 pub(super) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
+    let to = args.json.report()?;
     let (driver, devices) = examine_driver(args.symbols);
     let report = Report {
         cupola: env!("CARGO_PKG_VERSION"),
@@ -134,11 +134,9 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
             .map_or_else(|_| Vec::new(), |c| devices_of(&c)),
         libraries: libraries::all(),
     };
-    if args.json {
-        say(&(serde_json::to_string_pretty(&report)? + "\n"))?;
-    } else {
-        say(&text::render(&report, args.symbols))?;
-    }
+    let said = to.say(&text::render(&report, args.symbols));
+    to.write(&report)?;
+    said?;
     let wrong = report
         .driver
         .symbols

@@ -6,7 +6,9 @@ use std::str::FromStr;
 use clap::Args;
 use cupola::managers::StreamsConfig;
 
-use crate::cli::args::{DeviceChoice, bytes};
+use crate::cli::args::DeviceArgs;
+use crate::cli::json::JsonArgs;
+use crate::cli::size::limit;
 
 /// The most streams of a trace: so many places a pool has, and no more may be there at a time.
 pub(crate) const STREAMS: u32 = {
@@ -21,18 +23,17 @@ pub(crate) struct ReplayArgs {
     /// gzip-compressed or not
     pub(crate) trace: PathBuf,
 
-    /// Which device to use
-    #[arg(long, value_enum, default_value_t, env = "CUPOLA_DEVICE")]
-    pub(crate) device: DeviceChoice,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
 
     /// Of a snapshot of PyTorch, which may be of several devices: whose events to replay; the
     /// first that has any if not given
     #[arg(long)]
     pub(crate) trace_device: Option<usize>,
 
-    /// The hard limit of the pool: bytes (K, M, G and Ki, Mi, Gi are understood), or a factor
-    /// of the most bytes that the trace has alive, such as 1.02x
-    #[arg(long, default_value = "8Gi")]
+    /// The hard limit of the pool: a size, or a factor of the most bytes that the trace has
+    /// alive, such as 1.02x
+    #[arg(long, value_name = "SIZE", default_value = "8Gi")]
     pub(crate) limit: Limit,
 
     /// How many threads the streams are dealt to; they run freely
@@ -76,9 +77,8 @@ pub(crate) struct ReplayArgs {
     #[arg(long, conflicts_with = "smallest")]
     pub(crate) snapshot: Option<PathBuf>,
 
-    /// Also write the report to this file
-    #[arg(long)]
-    pub(crate) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }
 
 /// The limit of the pool.
@@ -107,7 +107,7 @@ impl FromStr for Limit {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let Some(factor) = text.strip_suffix(['x', 'X']) else {
-            return bytes(text).map(Self::Bytes);
+            return limit(text).map(Self::Bytes);
         };
         match factor.parse() {
             Ok(factor) if factor > 0.0 && factor <= 1000.0 => Ok(Self::Peak(factor)),

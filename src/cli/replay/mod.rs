@@ -24,7 +24,6 @@ use cupola::{Context, Cupola, Stream};
 use super::destination::{Destination, apart};
 use super::device::{DeviceReport, close};
 use super::exit::{Exit, Failure};
-use super::output::say;
 use args::ReplayArgs;
 use engine::{Observer, Outcome, config};
 pub(crate) use engine::{Settings, run, streams};
@@ -42,10 +41,10 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
     // A name that cannot be written to is said before a replay of hours, and not after it.
     let map = args.map.as_deref().map(MapFiles::new).transpose()?;
     let snapshot = Destination::named(args.snapshot.as_ref())?;
-    let json = Destination::named(args.json.as_ref())?;
+    let to = args.json.report()?;
     let mut written = map.as_ref().map_or(Vec::new(), MapFiles::destinations);
     written.push(("--snapshot", snapshot.as_ref()));
-    written.push(("--json", json.as_ref()));
+    written.push(("--json", to.file()));
     apart(&[("the trace", &args.trace)], &written)?;
     let mut trace = read(args)?;
     if let Some(streams) = args.streams {
@@ -53,7 +52,7 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
     }
     let facts = TraceReport::new(args.trace.display().to_string(), &trace);
     if trace.operations().is_empty() {
-        say(&facts.text())?;
+        to.say(&facts.text())?;
         return Err(Failure::file(&args.trace, TraceError::Empty));
     }
     check_streams(&args.trace, &trace)?;
@@ -63,13 +62,13 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
     }
 
     let start = Instant::now();
-    let cupola = Cupola::open(args.device.into())?;
+    let cupola = Cupola::open(args.device.device.into())?;
     let device = cupola.device(0)?;
     let context = device.primary()?;
     let info = device.info()?;
     let found = DeviceReport::new(&cupola, info, start.elapsed());
-    say(&found.text())?;
-    say(&facts.text())?;
+    to.say(&found.text())?;
+    to.say(&facts.text())?;
 
     let (mut replay, mut smallest, mut written) = (None, None, Ok(()));
     let streams = streams(&context, &trace)?;
@@ -108,14 +107,10 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
         leaks,
     };
     // Each of them, whatever became of the others.
-    let said = say(&report.text());
-    let json = json.map_or(Ok(()), |json| json.write_json(&report));
+    let said = to.say(&report.text());
+    let json = to.write(&report);
     written.and(json).and(said)?;
-    Ok(if report.verified() {
-        Exit::Done
-    } else {
-        Exit::Wrong
-    })
+    Ok(report.exit())
 }
 
 /// Refuses what cannot have all of its streams at a time.
@@ -229,7 +224,11 @@ impl Bench<'_> {
         let usage = pool.usage()?;
         let gauges = Gauges::new(pool.describe(), &usage);
         let checked = kernels.map(|_| outcome.checked);
-        let all_checked = checked.is_none_or(|checked| checked == trace.blocks());
+        let refused = outcome.failures > 0 || untimed_failures.unwrap_or(0) > 0;
+        // The blocks of refused allocations are nowhere.
+        let had = (trace.blocks() as u64).saturating_sub(outcome.failures);
+        let all_checked = checked.is_none_or(|checked| checked as u64 == had);
+        let right = outcome.wrong_bytes == 0 && all_checked && gauges.live == 0;
         let report = ReplayReport {
             // Of more than a pool can have it takes what it can.
             limit: usage.limit,
@@ -242,11 +241,8 @@ impl Bench<'_> {
             first_failure: first_failure.as_ref().map(Into::into),
             checked,
             wrong_bytes: outcome.wrong_bytes,
-            verified: outcome.failures == 0
-                && untimed_failures.unwrap_or(0) == 0
-                && outcome.wrong_bytes == 0
-                && all_checked
-                && gauges.live == 0,
+            refused: right && refused,
+            verified: right && !refused,
             gauges,
             maps,
             snapshot,

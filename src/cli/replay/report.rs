@@ -11,8 +11,9 @@ use super::gauges::Gauges;
 use super::latency::{Bucket, Percentiles};
 use super::smallest::Smallest;
 use crate::cli::device::{DeviceReport, Leaks};
+use crate::cli::exit::Exit;
 use crate::cli::ignored::IgnoredReport;
-use crate::cli::output::{bytes, verdict};
+use crate::cli::output::{bytes, count, verdict};
 
 /// All of it.
 #[derive(Debug, Serialize)]
@@ -71,6 +72,8 @@ pub(super) struct ReplayReport {
     pub(super) maps: Vec<PathBuf>,
     /// What was written for the viewer.
     pub(super) snapshot: Option<SnapshotReport>,
+    /// Allocations did not fit, and all else was as it should be.
+    pub(super) refused: bool,
     /// Nothing failed, nothing was wrong, every block was checked, and none is alive.
     pub(super) verified: bool,
 }
@@ -106,10 +109,10 @@ impl TraceReport {
 
     pub(super) fn text(&self) -> String {
         let text = format!(
-            "trace    {} operations on {} streams, {} blocks, peak {}: {}\n",
-            self.operations,
-            self.streams,
-            self.blocks,
+            "trace    {} on {}, {}, peak {}: {}\n",
+            count(self.operations as u64, "operation"),
+            count(self.streams, "stream"),
+            count(self.blocks as u64, "block"),
             bytes(self.peak),
             self.file,
         );
@@ -138,7 +141,7 @@ fn time(nanoseconds: u64) -> String {
 impl ReplayReport {
     fn text(&self, report: &Report) -> String {
         let mut text = format!(
-            "replay   {:.3} s ({:.0} operations a second){}, {} threads, limit {} ({:.4} x the peak)\n",
+            "replay   {:.3} s ({:.0} operations a second){}, {}, limit {} ({:.4} x the peak)\n",
             self.seconds,
             self.operations_per_second,
             if self.observed {
@@ -146,7 +149,7 @@ impl ReplayReport {
             } else {
                 ""
             },
-            report.threads,
+            count(report.threads as u64, "thread"),
             bytes(self.limit),
             self.limit as f64 / report.trace.peak.max(1) as f64,
         );
@@ -157,11 +160,18 @@ impl ReplayReport {
             let Some(times) = times else {
                 continue;
             };
-            let _ = writeln!(
-                text,
-                "         {what:8} p50 {} ns, p99 {} ns, p99.9 {} ns, p99.99 {} ns, max {} ns",
-                times.p50, times.p99, times.p999, times.p9999, times.max,
-            );
+            let _ = write!(text, "         {what:8} p50 {} ns", times.p50);
+            // One in so many: of fewer it would be the longest by another name.
+            for (name, of, time) in [
+                ("p99", 100, times.p99),
+                ("p99.9", 1_000, times.p999),
+                ("p99.99", 10_000, times.p9999),
+            ] {
+                if times.count >= of {
+                    let _ = write!(text, ", {name} {time} ns");
+                }
+            }
+            let _ = writeln!(text, ", max {} ns", times.max);
             // As many as are below each power of two.
             let ranges = times.histogram.iter();
             let ranges: Vec<_> = ranges
@@ -170,11 +180,12 @@ impl ReplayReport {
             let _ = writeln!(text, "         {:8} < {}", "", ranges.join(", < "));
         }
         text += &self.gauges.text(report.trace.peak);
-        let _ = writeln!(text, "         {} failures", self.failures);
+        let _ = writeln!(text, "         {}", count(self.failures, "failure"));
         if let Some(failures @ 1..) = self.untimed_failures {
             let _ = writeln!(
                 text,
-                "         {failures} failures in the replay without a clock"
+                "         {} in the replay without a clock",
+                count(failures, "failure")
             );
         }
         if let Some(failure) = &self.first_failure {
@@ -215,23 +226,25 @@ impl Smallest {
             None => "smallest limit none: the trace does not fit the device\n".into(),
         };
         if !self.larger_failed.is_empty() {
-            let failed = self.larger_failed.len();
+            let failed = self.larger_failed.len() as u64;
             let _ = match self.safe_from {
                 Some(limit) => writeln!(
                     text,
-                    "         safe from {}: {failed} limits between the two failed",
-                    of(limit)
+                    "         safe from {}: {} between the two failed",
+                    of(limit),
+                    count(failed, "limit")
                 ),
                 None => writeln!(
                     text,
-                    "         {failed} larger limits failed, the last tried too"
+                    "         {} failed, the last tried too",
+                    count(failed, "larger limit")
                 ),
             };
         }
         let _ = writeln!(
             text,
-            "         {} limits tried{}; nothing is said of those between them, nor of replays with kernels, which lag behind: none ran",
-            self.tried.len(),
+            "         {} tried{}; nothing is said of those between them, nor of replays with kernels, which lag behind: none ran",
+            count(self.tried.len() as u64, "limit"),
             if self.cut_short {
                 ", and no time to try all around"
             } else {
@@ -251,6 +264,24 @@ impl Report {
         replayed && found && self.leaks.none()
     }
 
+    /// Nothing is wrong, but the limit or the device is too small.
+    fn refused(&self) -> bool {
+        let replay = self.replay.as_ref();
+        let smallest = self.smallest.as_ref();
+        let refused = replay.is_some_and(|replay| replay.refused)
+            || smallest.is_some_and(|smallest| smallest.limit.is_none());
+        refused && self.leaks.none()
+    }
+
+    /// How the program ends.
+    pub(super) fn exit(&self) -> Exit {
+        match self.verified() {
+            true => Exit::Done,
+            false if self.refused() => Exit::Refused,
+            false => Exit::Wrong,
+        }
+    }
+
     /// What is said at the end.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
@@ -261,7 +292,11 @@ impl Report {
             text += &smallest.text(self);
         }
         text += &self.leaks.text();
-        let _ = writeln!(text, "{}", verdict(self.verified()));
+        let word = match self.exit() {
+            Exit::Refused => "refused: it does not fit",
+            exit => verdict(exit == Exit::Done),
+        };
+        let _ = writeln!(text, "{word}");
         text
     }
 }

@@ -14,32 +14,40 @@ use cupola::kernels::Kernels;
 use cupola::trace::{self, Trace};
 
 use super::args::RunArgs;
+use super::destination::apart;
 use super::device::{DeviceReport, close};
 use super::exit::{Exit, Failure};
-use super::output::say;
 use super::replay::check_streams;
 use report::Report;
 use stream::Source;
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let RunArgs { file, options } = args;
+    if let Some(chunk) = options.chunk {
+        stream::check_chunk(chunk, options.limit)?;
+    }
+    let to = options.json.report()?;
+    let read = [("FILE", file), ("--trace", &options.trace)];
+    let read = read
+        .iter()
+        .filter_map(|(name, path)| Some((*name, path.as_deref()?)));
+    apart(&read.collect::<Vec<_>>(), &[("--json", to.file())])?;
     // What is named is opened before a device is, and read after: a wrong name and a missing
     // device are both said at once.
-    let named = args
+    let named = options
         .trace
         .as_deref()
         .map(|path| open(path).map(|file| (path, file)))
         .transpose()?;
-    let named_source = args.file.as_deref().map(Source::file).transpose()?;
+    let named_source = file.as_deref().map(Source::file).transpose()?;
 
-    let quiet = args.device.json;
+    let quiet = to.is_alone();
     let start = Instant::now();
-    let cupola = Cupola::open(args.device.device.into())?;
+    let cupola = Cupola::open(options.device.device.into())?;
     let device = cupola.device(0)?;
     let context = device.primary()?;
     let found = DeviceReport::new(&cupola, device.info()?, start.elapsed());
-    if !quiet {
-        say(&found.text())?;
-    }
+    to.say(&found.text())?;
 
     let trace = match named {
         Some((path, file)) => {
@@ -55,14 +63,11 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         None => Source::Memory(unpacked()?),
     };
     let kernels = Kernels::load(&context, device.info()?)?;
-    let replay = replay::run(&context, &kernels, &trace, args.limit, quiet)?;
-    if !quiet {
-        say(&replay.text())?;
-    }
-    let stream = stream::run(&context, &source, args.chunk, &kernels, quiet)?;
-    if !quiet {
-        say(&stream.text())?;
-    }
+    let replay = replay::run(&context, &kernels, &trace, options.limit, quiet)?;
+    to.say(&replay.text())?;
+    let sizes = stream::Sizes::new(&source, options.chunk, options.limit);
+    let stream = stream::run(&context, &source, sizes, &kernels, quiet)?;
+    to.say(&stream.text())?;
 
     drop(kernels);
     let leaks = close(cupola, context, device);
@@ -72,11 +77,9 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         stream,
         leaks,
     };
-    if quiet {
-        say(&(serde_json::to_string_pretty(&report)? + "\n"))?;
-    } else {
-        say(&report.verdict())?;
-    }
+    let said = to.say(&report.verdict());
+    to.write(&report)?;
+    said?;
     Ok(if report.verified() {
         Exit::Done
     } else {

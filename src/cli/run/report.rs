@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::replay::ReplayReport;
 use super::stream::StreamReport;
 use crate::cli::device::{DeviceReport, Leaks};
-use crate::cli::output::{bytes, verdict};
+use crate::cli::output::{bytes, count, verdict};
 
 /// All of it.
 #[derive(Debug, Serialize)]
@@ -44,14 +44,18 @@ impl ReplayReport {
 impl StreamReport {
     pub(super) fn text(&self) -> String {
         let mut text = format!(
-            "stream   {} of {} in {} chunks of {}: {:.3} s, {:.1} MB/s\n",
+            "stream   {} of {} in {} of {}: {:.3} s, {:.1} MB/s\n",
             bytes(self.bytes),
             self.source,
-            self.chunks,
+            count(self.chunks as u64, "chunk"),
             bytes(self.chunk),
             self.seconds,
             self.megabytes_per_second,
         );
+        if self.chunks == 0 {
+            let _ = writeln!(text, "         nothing to compute or to compare");
+            return text;
+        }
         let _ = writeln!(
             text,
             "         reading {:.2} ms, upload {:.2} ms, compute {:.2} ms, download {:.2} ms: {:.2} ms, overlapped in {:.2} ms",
@@ -72,8 +76,8 @@ impl StreamReport {
         );
         let _ = writeln!(
             text,
-            "         histogram and CRC-32 of {} chunks compared with the CPU's, {} wrong: {}",
-            self.chunks,
+            "         histogram and CRC-32 of {} compared with the CPU's, {} wrong: {}",
+            count(self.chunks as u64, "chunk"),
             self.wrong_chunks,
             verdict(self.verified),
         );

@@ -14,8 +14,8 @@ use cupola::managers::pipeline::{OverlapReport, Pipeline, PipelineConfig, Step};
 use cupola::{Context, Error, PoolConfig};
 use serde::Serialize;
 
-use crate::cli::exit::Failure;
-use crate::cli::output::Progress;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::{Progress, bytes};
 
 /// A chunk's output: 256 counters and the CRC.
 const OUTPUT: usize = 257;
@@ -133,22 +133,59 @@ fn enqueue(kernels: &Kernels, step: Step<'_, u8, u64>) -> Result<usize, Error> {
     Ok(OUTPUT)
 }
 
-/// Streams `source` in chunks of `chunk` bytes.
+/// Chunks that are on the device at a time, and outputs.
+const SLOTS: u64 = 3;
+
+/// Bytes that a pool has from the driver at least, of which its memory is a multiple.
+const PAGE: u64 = 2 << 20;
+
+/// What the pipeline may use.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    chunk: u64,
+    limit: u64,
+}
+
+impl Sizes {
+    /// Those that were asked for, or a chunk that the limit has room for.
+    pub(super) fn new(source: &Source, chunk: Option<u64>, limit: u64) -> Self {
+        // About 32 steps, so that filling and draining the pipeline weigh little.
+        let steps = || (source.len() / 32).clamp(64 << 10, 8 << 20);
+        let room = (limit / (SLOTS + 1)).max(1);
+        Self {
+            chunk: chunk.unwrap_or_else(|| steps().min(room)),
+            limit,
+        }
+    }
+}
+
+/// Refuses a chunk that the pipeline has no room for under `limit`, before any work is done.
+pub(super) fn check_chunk(chunk: u64, limit: u64) -> Result<(), Failure> {
+    let output = (OUTPUT * size_of::<u64>()) as u64;
+    let needed = chunk.saturating_add(output).saturating_mul(SLOTS);
+    let needed = needed.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
+    if needed <= limit {
+        return Ok(());
+    }
+    let problem = format!(
+        "--chunk of {}: {SLOTS} of them take {} of the device's memory, and --limit is {}",
+        bytes(chunk),
+        bytes(needed),
+        bytes(limit),
+    );
+    Err(Failure::new(Exit::Refused, problem))
+}
+
+/// Streams `source`.
 pub(super) fn run(
     context: &Context,
     source: &Source,
-    chunk: Option<u64>,
+    Sizes { chunk, limit }: Sizes,
     kernels: &Kernels,
     quiet: bool,
 ) -> Result<StreamReport, Failure> {
-    // About 32 steps, so that filling and draining the pipeline weigh little.
-    let chunk = chunk
-        .unwrap_or_else(|| (source.len() / 32).clamp(64 << 10, 8 << 20))
-        .max(1);
     let input = usize::try_from(chunk).unwrap_or(usize::MAX);
-    // Three inputs and three outputs, and what whole pages of the driver add to that.
-    let slots = chunk.saturating_add(1 << 16).saturating_mul(4);
-    let pool = context.memory_pool(PoolConfig::limit(slots.saturating_add(8 << 20)))?;
+    let pool = context.memory_pool(PoolConfig::limit(limit))?;
     let mut pipeline: Pipeline<u8, u64> = Pipeline::new(
         context,
         &pool,

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::cli::json::JsonArgs;
+use crate::cli::size::some_bytes;
+
 #[derive(Subcommand, Debug)]
 pub(crate) enum SimCommand {
     /// Run a program with the software device in place of NVIDIA's driver
@@ -13,6 +16,17 @@ pub(crate) enum SimCommand {
     Info(SimInfoArgs),
     /// Say which functions of PTX files the software device can run
     Check(SimCheckArgs),
+}
+
+impl SimCommand {
+    pub(crate) fn json(&self) -> Option<&JsonArgs> {
+        match self {
+            // Standard output is the program's.
+            Self::Run(_) => None,
+            Self::Info(args) => Some(&args.json),
+            Self::Check(args) => Some(&args.json),
+        }
+    }
 }
 
 /// Each wins over the environment variable of the same name, and that over the file.
@@ -27,8 +41,8 @@ pub(crate) struct SettingArgs {
     pub(crate) devices: Option<usize>,
 
     /// Memory of each device, such as 16GiB (CUPOLA_SIM_MEMORY)
-    #[arg(long)]
-    pub(crate) memory: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = some_bytes)]
+    pub(crate) memory: Option<u64>,
 
     /// The CUDA version of the driver, such as 12.4 (CUPOLA_SIM_DRIVER_VERSION)
     #[arg(long)]
@@ -71,7 +85,10 @@ impl SettingArgs {
                 "CUPOLA_SIM_DEVICES",
                 self.devices.map(|count| count.to_string().into()),
             ),
-            ("CUPOLA_SIM_MEMORY", text(&self.memory)),
+            (
+                "CUPOLA_SIM_MEMORY",
+                self.memory.map(|bytes| bytes.to_string().into()),
+            ),
             ("CUPOLA_SIM_DRIVER_VERSION", text(&self.driver_version)),
             ("CUPOLA_SIM_STRICT", text(&self.strict)),
             ("CUPOLA_SIM_ORDER", text(&self.order)),
@@ -104,16 +121,14 @@ pub(crate) struct SimRunArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct SimInfoArgs {
-    /// Print one JSON document instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct SimCheckArgs {
-    /// Print one JSON document instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 
     /// PTX files
     #[arg(required = true)]

@@ -10,8 +10,9 @@ use cupola_sim::settings::Settings;
 use serde::Serialize;
 
 use super::args::SimCheckArgs;
+use crate::cli::destination::apart;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::say;
+use crate::cli::output::complain;
 
 /// What was found in one file.
 #[derive(Serialize)]
@@ -19,6 +20,9 @@ struct Checked {
     file: String,
     /// Why nothing of it can run.
     error: Option<String>,
+    /// It is not there, or no file that can be read.
+    #[serde(skip)]
+    unread: bool,
     /// Kernels and device functions.
     functions: usize,
     failed: Vec<Failed>,
@@ -43,12 +47,18 @@ pub(super) fn run(args: &SimCheckArgs) -> Result<Exit, Failure> {
     let settings = Settings::from_environment()
         .map_err(|error| Failure::new(Exit::File, error.to_string()))?;
     let machine = settings.builder();
-    let files = args.files.iter().map(|path| check(&machine, path));
-    let files = files.collect::<Result<Vec<_>, _>>()?;
-    if args.json {
-        say(&(serde_json::to_string_pretty(&files)? + "\n"))?;
-    } else {
-        say(&files.iter().map(text).collect::<String>())?;
+    let to = args.json.report()?;
+    let read: Vec<_> = args.files.iter().map(|path| ("a FILE", &**path)).collect();
+    apart(&read, &[("--json", to.file())])?;
+    // A file that cannot be read keeps none of the others from its answer.
+    let files: Vec<_> = args.files.iter().map(|path| check(&machine, path)).collect();
+    let said = to.say(&files.iter().map(text).collect::<String>());
+    to.write(&files)?;
+    said?;
+    let mut unread = files.iter().filter(|file| file.unread).peekable();
+    if unread.peek().is_some() {
+        unread.for_each(|file| complain(&format!("cupola: {}", text(file))));
+        return Ok(Exit::File);
     }
     Ok(if files.iter().all(Checked::is_good) {
         Exit::Done
@@ -57,13 +67,21 @@ pub(super) fn run(args: &SimCheckArgs) -> Result<Exit, Failure> {
     })
 }
 
-fn check(machine: &MachineBuilder, path: &Path) -> Result<Checked, Failure> {
-    let bytes = std::fs::read(path).map_err(|error| Failure::file(path, error))?;
+fn check(machine: &MachineBuilder, path: &Path) -> Checked {
     let mut checked = Checked {
         file: path.display().to_string(),
         error: None,
+        unread: false,
         functions: 0,
         failed: Vec::new(),
+    };
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            checked.error = Some(error.to_string());
+            checked.unread = true;
+            return checked;
+        }
     };
     match load(machine, &bytes) {
         Ok(program) => {
@@ -80,7 +98,7 @@ fn check(machine: &MachineBuilder, path: &Path) -> Result<Checked, Failure> {
         }
         Err(error) => checked.error = Some(error),
     }
-    Ok(checked)
+    checked
 }
 
 fn load(machine: &MachineBuilder, bytes: &[u8]) -> Result<Program, String> {

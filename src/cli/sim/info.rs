@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::args::SimInfoArgs;
 use super::library;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::{bytes, say};
+use crate::cli::output::bytes;
 
 #[derive(Serialize)]
 struct Info {
-    library: Option<String>,
+    library: String,
     driver: String,
     functions: usize,
     of: usize,
@@ -31,6 +31,7 @@ struct Device {
 }
 
 pub(super) fn run(args: &SimInfoArgs) -> Result<Exit, Failure> {
+    let to = args.json.report()?;
     let settings = Settings::from_environment()
         .map_err(|error| Failure::new(Exit::File, error.to_string()))?;
     let machine = settings.builder().build();
@@ -38,7 +39,7 @@ pub(super) fn run(args: &SimInfoArgs) -> Result<Exit, Failure> {
     let missing = driver.missing().count();
     let all = cupola::sys::driver::SYMBOLS.len();
     let mut info = Info {
-        library: library::find().ok().map(|path| path.display().to_string()),
+        library: library::describe(),
         driver: driver.describe(),
         functions: all - missing,
         of: all,
@@ -63,19 +64,16 @@ pub(super) fn run(args: &SimInfoArgs) -> Result<Exit, Failure> {
             copy_engines: found.async_engines,
         });
     }
-    if args.json {
-        say(&(serde_json::to_string_pretty(&info)? + "\n"))?;
-    } else {
-        say(&text(&info))?;
-    }
+    let said = to.say(&text(&info));
+    to.write(&info)?;
+    said?;
     Ok(Exit::Done)
 }
 
 fn text(info: &Info) -> String {
     let mut text = String::new();
     // Writing to a text does not fail.
-    let library = info.library.as_deref().unwrap_or("not built");
-    let _ = writeln!(text, "library  {library}");
+    let _ = writeln!(text, "library  {}", info.library);
     let _ = writeln!(
         text,
         "driver   {}; {} of the API's {} functions, the others return CUDA_ERROR_NOT_SUPPORTED",

@@ -6,9 +6,10 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use cupola_sim::settings::{Settings, SettingsError};
 use tempfile::TempDir;
 
-use super::args::SimRunArgs;
+use super::args::{SettingArgs, SimRunArgs};
 use super::library;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::complain;
@@ -17,8 +18,9 @@ use crate::cli::output::complain;
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 
 pub(super) fn run(args: &SimRunArgs) -> Result<ExitCode, Failure> {
-    let library = library::find()?;
+    check_settings(&args.settings)?;
     let folder = TempDir::new().map_err(|error| Failure::file(&env::temp_dir(), error))?;
+    let library = library::find(folder.path())?;
     for name in NAMES {
         let link = folder.path().join(name);
         std::os::unix::fs::symlink(&library, &link).map_err(|error| Failure::file(&link, error))?;
@@ -31,7 +33,7 @@ pub(super) fn run(args: &SimRunArgs) -> Result<ExitCode, Failure> {
     let report = named.as_deref().unwrap_or(&own);
     if args.fail_on_findings && report == Path::new("stderr") {
         return Err(Failure::new(
-            Exit::File,
+            Exit::Usage,
             "--fail-on-findings reads the report: it cannot go to stderr".into(),
         ));
     }
@@ -73,6 +75,23 @@ pub(super) fn run(args: &SimRunArgs) -> Result<ExitCode, Failure> {
         .code()
         .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(ExitCode::from(u8::try_from(code & 0xff).unwrap_or(1)))
+}
+
+/// Refuses settings that the library would refuse: a program that does not look at what `cuInit`
+/// returns would run without a device, and succeed.
+fn check_settings(args: &SettingArgs) -> Result<(), Failure> {
+    let given: Vec<_> = args.variables().collect();
+    let get = |name: &str| {
+        let option = given.iter().find(|(known, _)| *known == name);
+        option.map_or_else(|| env::var_os(name), |(_, value)| Some(value.clone()))
+    };
+    Settings::from_variables(get).map(drop).map_err(|error| {
+        let exit = match error {
+            SettingsError::File { .. } => Exit::File,
+            _ => Exit::Usage,
+        };
+        Failure::new(exit, error.to_string())
+    })
 }
 
 /// Empties a file that the program, and those that it starts, add to.

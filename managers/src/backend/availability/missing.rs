@@ -87,8 +87,7 @@ impl Missing {
             "CUPOLA_CUDA_LIBRARY names this library: correct it, or unset it to use the \
              system's"
         } else {
-            "install NVIDIA's driver, or set CUPOLA_CUDA_LIBRARY if it lies elsewhere; until \
-             then everything runs on the software device"
+            "install NVIDIA's driver, or set CUPOLA_CUDA_LIBRARY if it lies elsewhere"
         }
     }
 }
