@@ -71,7 +71,7 @@ struct Row {
 /// Whether a driver of this version has each of [`SYMBOLS`], but for those it is `without`.
 pub(super) fn known(version: Version, without: &[SymbolId]) -> Vec<bool> {
     let rows = SYMBOLS.iter().zip(0u16..);
-    rows.map(|(row, id)| row.introduced <= version && !without.contains(&SymbolId(id)))
+    rows.map(|(row, id)| row.introduced <= version && !without.contains(&SymbolId::new(id)))
         .collect()
 }
 
