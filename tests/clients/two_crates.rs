@@ -233,6 +233,15 @@ impl<'s> Worker<'s> {
         done.expect("cudarc");
     }
 
+    /// A guard over a context that other threads end meanwhile, perhaps.
+    fn guard(&self, device: usize) {
+        let guard = self.shared.contexts[device].enter().expect("cupola");
+        for _ in 0..50 {
+            std::thread::yield_now();
+        }
+        drop(guard);
+    }
+
     /// A created context begins, is used, or ends, on whatever thread.
     fn created(&mut self, device: usize) {
         let (pick, place) = (self.below(8), self.below(CREATED));
@@ -268,12 +277,16 @@ impl<'s> Worker<'s> {
                 assert!(ops::query_event(&event).expect("cupola"));
                 context.memory_info().expect("cupola");
                 assert_eq!(context.poison(), None);
+                drop((event, context));
+                self.guard(device);
             }
             _ if place < theirs.len() => {
                 let context = Arc::clone(&theirs[place]);
                 drop((ours, theirs));
                 context.new_event(None).expect("cudarc");
                 context.synchronize().expect("cudarc");
+                drop(context);
+                self.guard(device);
             }
             _ => {}
         }
