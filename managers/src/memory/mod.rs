@@ -18,6 +18,7 @@
 //! batch is complete, for which one event is recorded when somebody asks.
 
 mod barrier;
+mod behind;
 pub(crate) mod bias;
 mod cache;
 mod carry;
@@ -78,6 +79,7 @@ pub use handle::{Backing, MemoryPool, NamedUsage, WeakMemoryPool};
 pub(crate) use header::Header;
 pub use history::Recording;
 pub use layout::Layout;
+pub use names::{AsBlockName, BlockName};
 pub(crate) use pool::{Ask, Pool};
 pub use raw::RawBlock;
 pub use usage::Usage;

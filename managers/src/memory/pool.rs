@@ -128,12 +128,6 @@ pub(crate) struct Pool {
     pub(super) guests: Guests,
 }
 
-// SAFETY: headers are touched by their owners only, and the lock of the central heap hands them
-// from thread to thread; the rest is Send and Sync.
-unsafe impl Send for Pool {}
-// SAFETY: as above.
-unsafe impl Sync for Pool {}
-
 /// A lock whose holders leave what they guard whole at every step.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -225,6 +219,11 @@ impl Pool {
 
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
         &self.core
+    }
+
+    /// Whether it is the memory of a graph.
+    pub(crate) fn is_of_graph(&self) -> bool {
+        self.parent.is_some()
     }
 
     pub(crate) fn table(&self) -> &BufferTable {

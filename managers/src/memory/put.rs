@@ -22,7 +22,7 @@ impl Pool {
     ///
     /// # Safety
     /// The caller has the piece, and gives it away: nothing uses it later than what is on the
-    /// stream now. (With an error it is nobody's, and stays out for ever.)
+    /// stream now. With an error nothing has happened, and it is still the caller's.
     #[inline]
     #[track_caller]
     pub(crate) unsafe fn put(piece: NonNull<Header>, stream: &Stream) -> Result<()> {

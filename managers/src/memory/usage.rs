@@ -55,6 +55,9 @@ pub struct Usage {
     pub misses: u64,
     /// Frees that no magazine of the thread had room for.
     pub spills: u64,
+    /// Allocations and frees that a magazine of the thread served, but off the hit path, with
+    /// locks: the pool was recorded, or over a lowered limit.
+    pub detours: u64,
     /// Requests that had to have pages mapped.
     pub grown: u64,
     /// Pages that were taken from one place to be used at another.
@@ -87,7 +90,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The part of allocations that a magazine of the thread served.
+    /// The part of allocations that a magazine of the thread served: without a lock, but for
+    /// [`detours`](Self::detours).
     #[must_use]
     pub fn hit_rate(&self) -> f64 {
         match self.allocations {
@@ -155,6 +159,7 @@ impl Pool {
             frees: read(&flow.frees),
             misses: read(&flow.misses),
             spills: read(&flow.spills),
+            detours: read(&flow.detours),
             grown: read(&self.counters.grown),
             remapped: read(&self.counters.remapped),
             drains: read(&self.counters.drains),
