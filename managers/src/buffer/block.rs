@@ -136,12 +136,12 @@ impl Block {
         let mut uses = rest.uses.lock().unwrap_or_else(PoisonError::into_inner);
         if !uses.iter().any(|used| used.is(stream)) {
             if !self.is_fresh() {
-                submit::order(home, stream)?;
+                self.pool().order(home, stream)?;
             }
             // Streams that nobody else leases any more go back for their next life, or a
             // block that lives long would keep every stream that it was ever used on: its own
             // stream waits for them now and not when it is freed.
-            uses.retain(|used| !used.is_last_lease() || submit::order(used, home).is_err());
+            uses.retain(|used| !used.is_last_lease() || self.pool().order(used, home).is_err());
             uses.push(stream.clone());
         }
         Ok(())
@@ -222,10 +222,13 @@ impl Block {
     #[inline]
     #[track_caller]
     pub(crate) fn join_uses(&mut self) -> Result<()> {
-        // SAFETY: as in `home`; the lease stays where it is meanwhile.
-        let home = unsafe { self.piece.as_ref().lease() };
+        // SAFETY: as in `home` and `pool`; both stay where they are meanwhile.
+        let (home, pool) = unsafe {
+            let header = self.piece.as_ref();
+            (header.lease(), &*header.pool())
+        };
         match self.rest_mut() {
-            Some(rest) => rest.join_uses(home),
+            Some(rest) => rest.join_uses(home, pool),
             None => Ok(()),
         }
     }
@@ -257,12 +260,12 @@ impl Rest {
 
     /// See [`Block::join_uses`].
     #[track_caller]
-    fn join_uses(&mut self, home: &Stream) -> Result<()> {
+    fn join_uses(&mut self, home: &Stream, pool: &Pool) -> Result<()> {
         let uses = self.uses();
         while let Some(stream) = uses.last() {
             // In a lost context nothing runs, and there is nothing to wait for.
             if home.core().poison().is_none() {
-                submit::order(stream, home)?;
+                pool.order(stream, home)?;
             }
             uses.pop();
         }

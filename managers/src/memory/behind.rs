@@ -13,10 +13,13 @@ use super::central::Central;
 use super::header::{Header, Withheld};
 use super::history::Action;
 use super::line::Line;
-use super::pool::Pool;
+use super::pool::{Pool, count};
 use super::record::CallSite;
 use super::stamp::{Gone, Stamp};
+use crate::error::Result;
+use crate::event::{self, EventConfig};
 use crate::stream::Stream;
+use crate::submit;
 
 /// The streams of a piece that is about to be freed: its own, and others that have used it. Their
 /// places in the pool stay theirs as long as this is there.
@@ -119,6 +122,23 @@ impl Pool {
             home: self.line(home).ok()?,
             others: others.collect::<Result<_, _>>().ok()?,
         })
+    }
+
+    /// Puts what is on `first` now before whatever comes on `then`.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`](crate::Error::WrongContext), or what the driver returned.
+    #[track_caller]
+    pub(crate) fn order(&self, first: &Stream, then: &Stream) -> Result<()> {
+        let _switches = self.calls.switches();
+        let (calls, config) = (&self.calls, EventConfig::default());
+        let note = || count(&calls.event);
+        let event = event::acquire_noting(first.core(), first.events(), config, note)?;
+        count(&calls.record);
+        submit::record(&event, first)?;
+        count(&calls.wait);
+        // The event may have its next life at once: the wait is on the stream by then.
+        submit::wait(then, &event)
     }
 
     /// Takes a piece back that other streams have used, behind all that is on them now.

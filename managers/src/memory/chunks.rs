@@ -90,8 +90,9 @@ impl Pool {
 
     #[track_caller]
     fn alloc_chunk(&self, bytes: u64) -> Result<CUdeviceptr> {
+        let _switches = self.calls.switches();
         let driver = self.core.enter()?;
-        let _relaxed = super::vmm::Relaxed::new(driver);
+        let _relaxed = self.calls.relaxed(driver);
         count(&self.calls.alloc);
         let mut base: CUdeviceptr = 0;
         // SAFETY: `base` outlives the call, and the context is current.
@@ -194,9 +195,10 @@ impl Pool {
 
     #[track_caller]
     fn free_chunk(&self, base: CUdeviceptr) -> Result<()> {
+        let _switches = self.calls.switches();
         count(&self.calls.free);
         self.core.give_back(Site::here(), |driver| {
-            let _relaxed = super::vmm::Relaxed::new(driver);
+            let _relaxed = self.calls.relaxed(driver);
             // SAFETY: from `alloc_chunk`, and nothing uses it.
             unsafe { driver.cuMemFree_v2(base) }
         })

@@ -208,7 +208,8 @@ impl Header {
         self.name.store(name, Ordering::Release);
         let fresh = self.live.load(Ordering::Relaxed) & FRESH;
         // Release: who sees it alive sees the rest.
-        self.live.store((requested + 1) | buffer | fresh, Ordering::Release);
+        self.live
+            .store((requested + 1) | buffer | fresh, Ordering::Release);
     }
 
     /// What its user calls it.

@@ -61,7 +61,10 @@ impl Lines {
     }
 
     /// Takes the lines out that `is_gone` says so of.
-    pub(super) fn take_out(&mut self, mut is_gone: impl FnMut(&mut Arc<Line>) -> bool) -> Vec<Arc<Line>> {
+    pub(super) fn take_out(
+        &mut self,
+        mut is_gone: impl FnMut(&mut Arc<Line>) -> bool,
+    ) -> Vec<Arc<Line>> {
         let places = self.table.iter_mut();
         let gone = places.filter_map(|place| {
             let line = place.as_mut()?;

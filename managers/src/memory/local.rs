@@ -313,7 +313,10 @@ mod tests {
             table.put(Known { pair, lane });
         }
         let taken = (table.places.iter()).filter(|known| known.pair == (1, 1));
-        assert_eq!(taken.map(|known| known.lane.addr()).collect::<Vec<_>>(), [24]);
+        assert_eq!(
+            taken.map(|known| known.lane.addr()).collect::<Vec<_>>(),
+            [24]
+        );
         assert_eq!(table.taken, 1);
     }
 }

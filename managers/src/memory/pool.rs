@@ -17,6 +17,7 @@ use super::central::Central;
 use super::charge::Own;
 use super::config::{PoolConfig, Source};
 use super::control::Callback;
+use super::device_memory::DeviceMemory;
 use super::excess::Excess;
 use super::flow::Flow;
 use super::graph::Graphs;
@@ -97,6 +98,7 @@ pub(crate) struct Pool {
     /// `None`: chunks.
     pub(super) vmm: Option<Vmm>,
     pub(super) page: u64,
+    pub(super) device_memory: DeviceMemory,
     pub(super) budget: Arc<Own>,
     /// Of a graph's memory: the pool that it shares the limit with.
     pub(super) parent: Option<Arc<Self>>,
@@ -176,11 +178,16 @@ impl Pool {
             Source::Best => Vmm::new(core, &calls, &history)?,
             Source::Chunks => None,
         };
+        let device_memory = match above {
+            Some(above) => above.pool().device_memory.clone(),
+            None => DeviceMemory::of(core, &calls)?,
+        };
         let pool = Arc::new(Self {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             core: Arc::clone(core),
             page: vmm.as_ref().map_or(LEAST_PAGE, Vmm::page),
             vmm,
+            device_memory,
             budget,
             parent: above.map(|above| Arc::clone(above.pool())),
             _open: above.cloned(),

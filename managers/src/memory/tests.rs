@@ -357,7 +357,10 @@ fn a_hit_takes_no_lock_however_many_streams_a_thread_uses() {
         assert!(done.is_ok(), "a hit waits for a lock");
     });
     let usage = pool.usage().unwrap();
-    assert_eq!((usage.allocations, usage.misses, usage.detours), (600, 300, 0));
+    assert_eq!(
+        (usage.allocations, usage.misses, usage.detours),
+        (600, 300, 0)
+    );
     drop((pool, streams));
     bench.check_empty();
 }
@@ -400,7 +403,10 @@ fn a_name_that_was_made_is_used_without_a_lock() {
         });
         let named = is_over.recv_timeout(Duration::from_secs(20));
         drop(held);
-        let usage = NamedUsage { blocks: 2, bytes: 200 };
+        let usage = NamedUsage {
+            blocks: 2,
+            bytes: 200,
+        };
         assert_eq!(named, Ok(vec![("made late", usage)]));
     });
     drop((pool, stream));
@@ -480,7 +486,10 @@ fn a_free_that_is_refused_gives_the_block_back() {
         assert_eq!(pool.usage().unwrap().blocks, 0);
     }
     let nothing = pool.allocate_raw(0, 1, &stream).unwrap();
-    assert!(matches!(free_there(nothing), Err(Error::WrongContext { .. })));
+    assert!(matches!(
+        free_there(nothing),
+        Err(Error::WrongContext { .. })
+    ));
     assert_eq!(pool.usage().unwrap().blocks, 1, "leaked, as with a drop");
     drop((stream, theirs));
     std::mem::forget((pool, bench));

@@ -6,7 +6,7 @@ use cupola_core::Pressure;
 
 use super::flow::Flow;
 use super::pool::{Pool, lock};
-use super::vmm::{DriverCalls, memory_info};
+use super::vmm::DriverCalls;
 use crate::error::{Account, Error, Result};
 
 /// What a [`MemoryPool`](super::MemoryPool) holds and has done. Sizes in bytes.
@@ -85,7 +85,8 @@ pub struct Usage {
     /// Bytes of the device that are in use by others: other processes, contexts, libraries and
     /// pools, and what the driver needs itself.
     pub foreign: u64,
-    /// Bytes of the device that are free.
+    /// Bytes of the device that are free. Of an integrated one, whose memory is the host's, what the
+    /// host has available: the driver counts the system's cache of files as used.
     pub device_free: u64,
 }
 
@@ -132,12 +133,10 @@ impl Pool {
         // Before the look, which makes calls of its own.
         let mut calls = self.calls.read();
         let (streams, clocks) = self.clock_calls();
-        calls.record += clocks.records;
-        calls.query += clocks.queries;
-        calls.wait += clocks.waits;
+        calls.add(clocks);
         let (gauges, looked) = self.gauges();
         looked?;
-        let (device_free, device_total) = memory_info(&self.core, &self.calls)?;
+        let (device_free, device_total) = self.device_memory()?;
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let (flow, mapped, cached) = (&gauges.flow, gauges.mapped, gauges.reusable());
         let (peak_held, pressure) = (self.peak_held(), self.pressure_with(cached, device_free));
@@ -188,7 +187,7 @@ impl Pool {
         let (flow, mapped) = (&gauges.flow, gauges.mapped);
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         // For an error nothing more is risked than a figure.
-        let (device_free, total) = memory_info(&self.core, &self.calls).unwrap_or_default();
+        let (device_free, total) = self.device_memory().unwrap_or_default();
         let shared = self.config.within.as_ref();
         Account {
             requested,

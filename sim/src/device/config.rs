@@ -18,6 +18,7 @@ pub struct DeviceConfig {
     pub(super) multiprocessors: u32,
     pub(super) copy_engines: u32,
     pub(super) clock_khz: u32,
+    pub(super) integrated: bool,
     pub(super) kernel_time_limit: Option<Duration>,
     pub(super) pace: Pace,
 }
@@ -31,6 +32,7 @@ impl Default for DeviceConfig {
             multiprocessors: 8,
             copy_engines: 2,
             clock_khz: 1_000_000,
+            integrated: false,
             kernel_time_limit: None,
             pace: Pace::default(),
         }
@@ -84,6 +86,14 @@ impl DeviceConfig {
     #[must_use]
     pub fn clock_khz(mut self, clock: u32) -> Self {
         self.clock_khz = clock;
+        self
+    }
+
+    /// Whether the device says that its memory is the host's
+    /// (`CU_DEVICE_ATTRIBUTE_INTEGRATED`). Nothing else is different.
+    #[must_use]
+    pub fn integrated(mut self, integrated: bool) -> Self {
+        self.integrated = integrated;
         self
     }
 
