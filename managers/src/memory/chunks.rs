@@ -8,6 +8,7 @@ use super::history::Action;
 use super::mapper::{Chunk, Found, From, Mapper};
 use super::pages::{Extent, Pages};
 use super::pool::{Pool, count};
+use super::teardown::Stays;
 use super::vmm::is_out_of_memory;
 use crate::error::{Error, Result, Site};
 
@@ -239,18 +240,28 @@ impl Pool {
 }
 
 impl Pool {
-    /// Gives all chunks back at the pool's end. The first error.
-    pub(super) fn free_all_chunks(&self, mapper: &mut Mapper) -> Result<()> {
-        let mut first = Ok(());
-        for chunk in mapper.chunks.drain(..) {
-            if chunk.hole.is_none() {
-                let freed = self.free_chunk(chunk.base);
-                if freed.is_ok() || !self.core.is_healthy() {
-                    self.release_charge(chunk.bytes);
-                }
-                first = first.and(freed);
+    /// Gives all chunks back at the pool's end, but those that stay. How many bytes did not go, and
+    /// the first error.
+    pub(super) fn free_all_chunks(
+        &self,
+        mapper: &mut Mapper,
+        stays: &Stays<'_>,
+    ) -> (u64, Result<()>) {
+        let (mut kept, mut first) = (0, Ok(()));
+        for chunk in mapper.chunks.drain(..).filter(|chunk| chunk.hole.is_none()) {
+            if stays.has(chunk.base, chunk.bytes) {
+                kept += chunk.bytes;
+                continue;
             }
+            let freed = self.free_chunk(chunk.base);
+            if freed.is_err() {
+                kept += chunk.bytes;
+            }
+            if freed.is_ok() || !self.core.is_healthy() {
+                self.release_charge(chunk.bytes);
+            }
+            first = first.and(freed);
         }
-        first
+        (kept, first)
     }
 }

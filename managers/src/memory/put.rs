@@ -170,7 +170,10 @@ impl Pool {
             Arc::increment_strong_count(pool);
             Arc::from_raw(pool)
         };
+        // SAFETY: the piece is the caller's.
+        let bytes = unsafe { piece.as_ref() }.bytes();
         pool.core.ledger().add(Kind::Abandoned, 1);
+        pool.core.ledger().add(Kind::AbandonedBytes, bytes);
         if pool.core.not_forked().is_err() {
             return;
         }
