@@ -162,6 +162,8 @@ fn every_operation_names_its_caller() {
     pages(&b, &pool);
     row!(b, cuMemHostAlloc, context.buffers().pinned::<u32>(8));
 
+    // Others have had its memory before: a second stream has to wait for them.
+    drop(pool.allocate::<u32>(8, s).unwrap());
     let mut buffer = pool.allocate::<u32>(8, s).unwrap();
     let second = pool.allocate::<u32>(8, s).unwrap();
     let mut pinned = context.buffers().pinned::<u32>(8).unwrap();
@@ -182,7 +184,9 @@ fn every_operation_names_its_caller() {
     row!(b, cuMemcpyDtoHAsync_v2 on s, ops::read(&buffer, &mut [0; 8], s));
     row!(b, cuStreamSynchronize on s, ops::read(&buffer, &mut [0; 8], s));
     second.used_on(t).unwrap();
-    row!(b, cuEventRecord on t, second.free().map_err(|(_, error)| error));
+    let graph = pool.graph_memory(s).unwrap();
+    row!(b, cuEventRecord on t, second.free().map_err(Error::from));
+    drop(graph);
 
     let modules = context.modules();
     row!(b, cuModuleLoadDataEx, modules.load_ptx(PTX));

@@ -66,7 +66,7 @@ extern "C" fn drop_everything() {
         let watch = everything.bench.execution.watch();
         drop(everything);
         let mut live = watch.live();
-        live.abandoned = 0;
+        (live.abandoned, live.abandoned_bytes) = (0, 0);
         let clean = live.is_empty();
         println!(
             "dropped at exit, {}",

@@ -77,7 +77,7 @@ fn orders(context: &Context, info: &DeviceInfo) -> Result<(), Error> {
     ops::read(&x, &mut back, &stream)?;
     ops::write(&mut y, &back, &other)?;
     pool.usage()?;
-    y.free().map_err(|(_, error)| error)?;
+    y.free()?;
     context.events().release(start.handle())?;
     drop(start);
 

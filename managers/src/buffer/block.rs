@@ -1,12 +1,12 @@
 //! `Block`: one piece of device memory, its account, and the streams that use it.
 //!
-//! A block belongs to the stream it was allocated on. The first use on another stream
-//! makes that stream wait for the allocation; the free makes the block's own stream wait
-//! for every stream that used it. Which work used it is not tracked: the free waits for all
-//! that is on those streams by then, which is simple, and never too little.
+//! A block belongs to the stream it was allocated on. The first use on another stream makes that
+//! stream wait for the allocation, if work that had the memory before may still use it. Once freed,
+//! the memory is its own stream's again as soon as every stream that used it has come so far:
+//! neither waits for the other. Which work used it is not tracked: it is all that is on those
+//! streams at the free, which is simple, and never too little.
 
 use std::fmt;
-use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -110,6 +110,12 @@ impl Block {
         unsafe { self.header().lease() }
     }
 
+    /// Whether nothing that was put on the block's stream before its allocation can use its memory
+    /// any more. In a graph everything has its order from what is captured.
+    fn is_fresh(&self) -> bool {
+        self.header().is_fresh() && !self.pool().is_of_graph()
+    }
+
     /// Prepares a use on `stream`: after this, work put there finds the memory allocated,
     /// and the free waits for it.
     #[track_caller]
@@ -129,32 +135,84 @@ impl Block {
         let rest = rest.unwrap_or_else(|| known.get_or_put(Rest::default()));
         let mut uses = rest.uses.lock().unwrap_or_else(PoisonError::into_inner);
         if !uses.iter().any(|used| used.is(stream)) {
-            submit::order(home, stream)?;
+            if !self.is_fresh() {
+                self.pool().order(home, stream)?;
+            }
             // Streams that nobody else leases any more go back for their next life, or a
             // block that lives long would keep every stream that it was ever used on: its own
             // stream waits for them now and not when it is freed.
-            uses.retain(|used| !used.is_last_lease() || submit::order(used, home).is_err());
+            uses.retain(|used| !used.is_last_lease() || self.pool().order(used, home).is_err());
             uses.push(stream.clone());
         }
         Ok(())
     }
 
-    /// Frees the block in stream order. All uses have been joined.
-    ///
-    /// The one attempt: after an error the driver may still have freed it, and the address
-    /// may be somebody else's by now.
+    /// Frees the block behind all uses, or gives it back with what went wrong: nothing has happened
+    /// then, but that its stream may wait for others.
     #[track_caller]
-    pub(crate) fn free(self) -> Result<()> {
-        let mut block = ManuallyDrop::new(self);
-        let (home, _rest) = block.end();
-        // SAFETY: the piece was the block's, which is gone; its stream has been made to wait for
-        // all uses.
-        let freed = unsafe { Pool::put(block.piece, &home) };
+    pub(crate) fn free(mut self) -> Result<(), (Self, Error)> {
+        if self.put_behind() {
+            std::mem::forget(self);
+            return Ok(());
+        }
+        match self.join_uses().and_then(|()| self.put()) {
+            Ok(()) => {
+                std::mem::forget(self);
+                Ok(())
+            }
+            Err(error) => Err((self, error)),
+        }
+    }
+
+    /// Gives the piece back, which the block's stream has been made to wait for all users of. After
+    /// an error the block is as before.
+    #[inline]
+    #[track_caller]
+    fn put(&mut self) -> Result<()> {
+        let (home, rest) = self.end();
+        // SAFETY: the piece was the block's, which ends here; its stream has been made to wait for
+        // all uses, or they are over.
+        let freed = unsafe { Pool::put_at(self.piece, &home, None) };
         if freed.is_err() {
-            // SAFETY: as above.
-            unsafe { Self::give_up(block.piece) };
+            // SAFETY: the piece is still ours, and its lease was taken out.
+            unsafe { self.header().put_lease(home) };
+            if let Some(rest) = rest {
+                self.header().rest().get_or_put(*rest);
+            }
         }
         freed
+    }
+
+    /// Gives the piece back where other streams have used it, behind them, if that can be done
+    /// without a call of the driver. The block is over then.
+    #[inline]
+    #[track_caller]
+    fn put_behind(&mut self) -> bool {
+        match self.rest_mut() {
+            Some(_) => self.put_behind_uses(),
+            None => false,
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn put_behind_uses(&mut self) -> bool {
+        // SAFETY: as in `home`; neither changes meanwhile.
+        let (home, pool) = unsafe {
+            let header = self.piece.as_ref();
+            (header.lease(), &*header.pool())
+        };
+        let uses = self.rest_mut().map(Rest::uses);
+        let uses = uses.filter(|uses| !uses.is_empty());
+        let Some(behind) = uses.and_then(|uses| pool.behind(home, &*uses)) else {
+            return false;
+        };
+        // The leases go after the piece: a stream whose last one this is closes its last batch.
+        let _leases = self.end();
+        // SAFETY: the piece was the block's, which is over; work that uses it is on these streams
+        // by now.
+        unsafe { Pool::put_behind(self.piece, &behind, None) };
+        true
     }
 
     /// Makes the block's stream wait for every other stream that used it.
@@ -164,10 +222,13 @@ impl Block {
     #[inline]
     #[track_caller]
     pub(crate) fn join_uses(&mut self) -> Result<()> {
-        // SAFETY: as in `home`; the lease stays where it is meanwhile.
-        let home = unsafe { self.piece.as_ref().lease() };
+        // SAFETY: as in `home` and `pool`; both stay where they are meanwhile.
+        let (home, pool) = unsafe {
+            let header = self.piece.as_ref();
+            (header.lease(), &*header.pool())
+        };
         match self.rest_mut() {
-            Some(rest) => rest.join_uses(home),
+            Some(rest) => rest.join_uses(home, pool),
             None => Ok(()),
         }
     }
@@ -199,12 +260,12 @@ impl Rest {
 
     /// See [`Block::join_uses`].
     #[track_caller]
-    fn join_uses(&mut self, home: &Stream) -> Result<()> {
+    fn join_uses(&mut self, home: &Stream, pool: &Pool) -> Result<()> {
         let uses = self.uses();
         while let Some(stream) = uses.last() {
             // In a lost context nothing runs, and there is nothing to wait for.
             if home.core().poison().is_none() {
-                submit::order(stream, home)?;
+                pool.order(stream, home)?;
             }
             uses.pop();
         }
@@ -214,14 +275,15 @@ impl Rest {
 
 impl Drop for Block {
     fn drop(&mut self) {
+        if self.put_behind() {
+            return;
+        }
         let joined = self.join_uses().or_else(|_| self.join_uses());
         // Where events cannot be had it waits on the host instead.
         let is_over = joined.is_ok() || self.settle_uses();
-        let (home, _rest) = self.end();
-        // SAFETY: the piece was the block's, which is gone; its stream has been made to wait for
-        // all uses, or they are over.
-        if !is_over || unsafe { Pool::put_at(self.piece, &home, None) }.is_err() {
-            // SAFETY: as above.
+        if !is_over || self.put().is_err() {
+            let _leases = self.end();
+            // SAFETY: the piece was the block's, which is over.
             unsafe { Self::give_up(self.piece) };
         }
     }

@@ -8,7 +8,7 @@ use cupola_sys::driver::CUdeviceptr;
 
 use super::block::Block;
 use super::{BufferHandle, DeviceCopy};
-use crate::error::{Error, Result};
+use crate::error::{Error, FreeError, Result};
 use crate::stream::Stream;
 
 /// `len` elements of device memory, freed in stream order when dropped.
@@ -16,9 +16,10 @@ use crate::stream::Stream;
 /// The contents are unspecified until something was written. A buffer may have no elements:
 /// it then has no memory and costs no driver call.
 ///
-/// It belongs to the stream it was allocated on. It may be used on others of its context:
-/// they wait for the allocation, and the free waits for them. The order of the uses
-/// themselves is the caller's, with [`ops::wait`](crate::ops::wait).
+/// It belongs to the stream it was allocated on. It may be used on others of its context: what
+/// used the memory before is over for them, and nobody else gets it before they have done with
+/// it. The order of the uses themselves is the caller's, with [`ops::wait`](crate::ops::wait):
+/// what one stream writes, another one sees only behind such a wait.
 ///
 /// One that a stream allocates or frees while it captures needs a
 /// [graph memory](crate::MemoryPool#capture).
@@ -121,9 +122,10 @@ impl<T: DeviceCopy> Buffer<T> {
         self.block.address()
     }
 
-    /// Declares that work with this buffer will be put on `stream`: the stream waits for
-    /// the allocation, and the free waits for the stream. The crate's own operations do
-    /// this themselves.
+    /// Declares that work with this buffer will be put on `stream`: it comes after all that used
+    /// the memory before the buffer had it, and the memory is free only behind it. The crate's own
+    /// operations do this themselves. It does not order the work with that of other streams on the
+    /// buffer.
     ///
     /// # Errors
     /// [`Error::WrongContext`], or what the driver returned.
@@ -134,24 +136,27 @@ impl<T: DeviceCopy> Buffer<T> {
 
     /// Frees the memory in stream order, as dropping does, and says what went wrong.
     ///
-    /// The buffer's stream is made to wait for each other stream that used it (`cuEventRecord`,
-    /// `cuStreamWaitEvent`). The free itself makes no driver call and waits for no work, but for
-    /// the cases that [`RawBlock::free`](crate::memory::RawBlock::free) names. Where the buffer
-    /// had the last lease of a stream that is not kept for its next life, that is destroyed.
+    /// The free makes no driver call and waits for no work, but for the cases that
+    /// [`RawBlock::free`](crate::memory::RawBlock::free) names. Where other streams have used the
+    /// buffer its memory is free when they have come as far as they are now, which the pool looks
+    /// for when it needs memory; nor does any stream wait for another. Only while a
+    /// [graph memory](crate::MemoryPool#capture) of the pool is open, or where the pool has no
+    /// place for one more stream, is the buffer's stream made to wait for each of the others
+    /// (`cuEventRecord`, `cuStreamWaitEvent`). Where the buffer had the last lease of a stream that
+    /// is not kept for its next life, that is destroyed.
     ///
     /// # Errors
-    /// With the buffer: what the driver returned when the buffer's stream was to wait for
-    /// other streams. Nothing was freed, and this may be called again.
+    /// With the buffer, for nothing was freed, and this may be called again: what the driver
+    /// returned when the buffer's stream was to wait for others; [`Error::Forked`].
     ///
-    /// Without it: the free itself is refused only in the child of a fork ([`Error::Forked`]) and
-    /// where the pool has seen more streams than it can tell apart ([`Error::Full`]). The memory
-    /// counts as [`abandoned`](crate::Live::abandoned) then, and stays charged to the pool.
+    /// A buffer that is dropped where this would fail makes the host wait for the other streams.
+    /// Where that fails too its memory counts as [`abandoned`](crate::Live::abandoned), and stays
+    /// charged to the pool.
     #[track_caller]
-    pub fn free(mut self) -> Result<(), (Option<Self>, Error)> {
-        match self.block.join_uses() {
-            Ok(()) => self.block.free().map_err(|error| (None, error)),
-            Err(error) => Err((Some(self), error)),
-        }
+    pub fn free(self) -> Result<(), FreeError<Self>> {
+        let len = self.len;
+        let back = |(block, error)| FreeError::new(Self::new(block, len), error);
+        self.block.free().map_err(back)
     }
 }
 

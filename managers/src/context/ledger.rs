@@ -24,9 +24,10 @@ pub(crate) enum Kind {
     PinnedBytes,
     /// Objects whose destruction failed: they are counted here and no longer elsewhere.
     Abandoned,
+    AbandonedBytes,
 }
 
-const KINDS: usize = Kind::Abandoned as usize + 1;
+const KINDS: usize = Kind::AbandonedBytes as usize + 1;
 
 /// A context, its address and its device.
 #[derive(Debug)]
@@ -84,6 +85,10 @@ pub struct Live {
     /// Driver objects whose destruction the driver refused, or that were left alone because
     /// work may still use them.
     pub abandoned: u64,
+    /// Bytes of device memory that stay with abandoned blocks of pools: their own while the pool
+    /// is there, then all that the driver can only take back together with them. What a pool
+    /// shared a limit for stays charged to that.
+    pub abandoned_bytes: u64,
 }
 
 impl Live {
@@ -236,6 +241,7 @@ impl Ledger {
             pinned: count(Kind::Pinned),
             pinned_bytes: count(Kind::PinnedBytes),
             abandoned: count(Kind::Abandoned),
+            abandoned_bytes: count(Kind::AbandonedBytes),
         }
     }
 }

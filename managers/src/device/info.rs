@@ -210,6 +210,11 @@ pub(crate) fn has_virtual_memory(driver: &Driver, device: CUdevice) -> Result<bo
     Ask { driver, device }.flag(Attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)
 }
 
+/// Whether a device has no memory but the host's.
+pub(crate) fn is_integrated(driver: &Driver, device: CUdevice) -> Result<bool, DriverError> {
+    Ask { driver, device }.flag(Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED)
+}
+
 /// Questions about one device.
 struct Ask<'d> {
     driver: &'d Driver,

@@ -6,6 +6,7 @@
 mod account;
 mod cause;
 mod class;
+mod free;
 mod latch;
 mod launches;
 mod policy;
@@ -20,6 +21,7 @@ use cupola_sys::{SymbolId, Version};
 
 pub use account::Account;
 pub use cause::{Blame, Cause, LaunchSite, Site};
+pub use free::FreeError;
 pub(crate) use latch::Latch;
 pub(crate) use launches::{Launches, Ring};
 pub use policy::PoisonPolicy;

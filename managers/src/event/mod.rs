@@ -264,6 +264,24 @@ pub(crate) fn acquire(
     pool.acquire(config.class(), held, create)
 }
 
+/// As [`acquire`], without a hold and for who counts the driver's calls: `note` is told when a new
+/// event is made.
+#[track_caller]
+pub(crate) fn acquire_noting(
+    core: &Arc<ContextCore>,
+    pool: &EventPool,
+    config: EventConfig,
+    note: impl Fn(),
+) -> Result<LeasedEvent> {
+    core.healthy()?;
+    let site = Site::here();
+    let create = || {
+        note();
+        RawEvent::create(core, config, site)
+    };
+    pool.acquire(config.class(), false, create)
+}
+
 /// A lease of an event, for the crate itself.
 pub(crate) type LeasedEvent = Leased<RawEvent, tag::Event>;
 

@@ -20,6 +20,8 @@ impl Pool {
         mapper: &mut Mapper,
         plan: &mut Plan,
     ) -> Result<bool> {
+        // Once for all calls of the plan.
+        let _relaxed = (!plan.is_empty()).then(|| vmm.relaxed());
         for idle in &mut plan.idle {
             let bytes = u64::from(idle.extent.pages) * self.page;
             // SAFETY: the extent is mapped, in a free piece, and what used it is complete.

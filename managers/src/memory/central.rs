@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
 
+use super::behind::WaitingPieces;
 use super::classes::{Slot, slots_of_slab};
 use super::header::{Header, Headers, Home};
 use super::heap::Heap;
@@ -22,6 +23,8 @@ pub(super) struct Central {
     pub(super) empty: u64,
     /// Pieces that nobody will bring back.
     pub(super) abandoned: u64,
+    /// Pieces that nobody has, and that only become free when other streams have come so far.
+    pub(super) waiting: WaitingPieces,
     /// Blocks that stand for chunks without memory, and their bytes.
     holes: (u64, u64),
     /// Blocks that will be placed before threads may keep exact sizes again.
@@ -49,6 +52,7 @@ impl Central {
             peak_held: 0,
             empty: 0,
             abandoned: 0,
+            waiting: WaitingPieces::default(),
             holes: (0, 0),
             tight: 0,
         }
@@ -86,8 +90,8 @@ impl Central {
         want: Want,
         slot: Slot,
     ) -> Option<NonNull<Header>> {
-        let (block, _) = self.ready(want)?;
-        Some(self.wrap(pool, block, slot))
+        let found = self.ready(want)?;
+        Some(self.wrap(pool, found, slot))
     }
 
     /// As `ready`, wherever in a free piece there is a stretch of mapped pages: dear to look
@@ -138,13 +142,20 @@ impl Central {
         self.heap.put_back(hole, Stamp::READY);
     }
 
-    /// A header for a block of the heap.
+    /// A header for a block of the heap, which was used until then.
     #[inline]
-    pub(super) fn wrap(&mut self, pool: *const Pool, block: Block, slot: Slot) -> NonNull<Header> {
-        let header = self.headers.take(pool);
+    pub(super) fn wrap(
+        &mut self,
+        pool: *const Pool,
+        (block, was): (Block, Stamp),
+        slot: Slot,
+    ) -> NonNull<Header> {
+        let piece = self.headers.take(pool);
         // SAFETY: nobody else has it.
-        unsafe { header.as_ref() }.begin(block.offset(), block.size(), slot, Home::Heap(block));
-        header
+        let header = unsafe { piece.as_ref() };
+        header.begin(block.offset(), block.size(), slot, Home::Heap(block));
+        header.set_fresh(self.heap.rules().is_done(was));
+        piece
     }
 
     /// A header for no bytes.
@@ -216,12 +227,13 @@ impl Central {
     pub(super) fn forget(&mut self, gone: &Gone) {
         self.slabs.forget(&mut self.heap, &mut self.headers, gone);
         self.heap.forget(gone);
+        self.wait_without(gone);
     }
 
     /// How many pieces somebody has, and will bring back.
     pub(super) fn outstanding(&self) -> u64 {
         let (slots, slabs) = self.slabs.count();
         let blocks = self.heap.used_blocks() - self.holes.0 - slabs;
-        blocks + slots + self.empty - self.abandoned
+        blocks + slots + self.empty - self.abandoned - self.waiting.count()
     }
 }

@@ -8,6 +8,7 @@ use super::history::Action;
 use super::mapper::{Chunk, Found, From, Mapper};
 use super::pages::{Extent, Pages};
 use super::pool::{Pool, count};
+use super::teardown::Stays;
 use super::vmm::is_out_of_memory;
 use crate::error::{Error, Result, Site};
 
@@ -90,8 +91,9 @@ impl Pool {
 
     #[track_caller]
     fn alloc_chunk(&self, bytes: u64) -> Result<CUdeviceptr> {
+        let _switches = self.calls.switches();
         let driver = self.core.enter()?;
-        let _relaxed = super::vmm::Relaxed::new(driver);
+        let _relaxed = self.calls.relaxed(driver);
         count(&self.calls.alloc);
         let mut base: CUdeviceptr = 0;
         // SAFETY: `base` outlives the call, and the context is current.
@@ -194,9 +196,10 @@ impl Pool {
 
     #[track_caller]
     fn free_chunk(&self, base: CUdeviceptr) -> Result<()> {
+        let _switches = self.calls.switches();
         count(&self.calls.free);
         self.core.give_back(Site::here(), |driver| {
-            let _relaxed = super::vmm::Relaxed::new(driver);
+            let _relaxed = self.calls.relaxed(driver);
             // SAFETY: from `alloc_chunk`, and nothing uses it.
             unsafe { driver.cuMemFree_v2(base) }
         })
@@ -237,18 +240,28 @@ impl Pool {
 }
 
 impl Pool {
-    /// Gives all chunks back at the pool's end. The first error.
-    pub(super) fn free_all_chunks(&self, mapper: &mut Mapper) -> Result<()> {
-        let mut first = Ok(());
-        for chunk in mapper.chunks.drain(..) {
-            if chunk.hole.is_none() {
-                let freed = self.free_chunk(chunk.base);
-                if freed.is_ok() || !self.core.is_healthy() {
-                    self.release_charge(chunk.bytes);
-                }
-                first = first.and(freed);
+    /// Gives all chunks back at the pool's end, but those that stay. How many bytes did not go, and
+    /// the first error.
+    pub(super) fn free_all_chunks(
+        &self,
+        mapper: &mut Mapper,
+        stays: &Stays<'_>,
+    ) -> (u64, Result<()>) {
+        let (mut kept, mut first) = (0, Ok(()));
+        for chunk in mapper.chunks.drain(..).filter(|chunk| chunk.hole.is_none()) {
+            if stays.has(chunk.base, chunk.bytes) {
+                kept += chunk.bytes;
+                continue;
             }
+            let freed = self.free_chunk(chunk.base);
+            if freed.is_err() {
+                kept += chunk.bytes;
+            }
+            if freed.is_ok() || !self.core.is_healthy() {
+                self.release_charge(chunk.bytes);
+            }
+            first = first.and(freed);
         }
-        first
+        (kept, first)
     }
 }

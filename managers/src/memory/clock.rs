@@ -7,19 +7,17 @@
 //! The batch is closed for new tickets before the event is recorded. So whoever still got a
 //! ticket of it had put its work on the stream before the record, and the event covers that.
 
-mod relaxed;
-
 use std::collections::VecDeque;
 use std::ops::AddAssign;
+use std::sync::atomic::AtomicU64 as Counter;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use cupola_sys::driver::{CUresult, CUstream};
 
-use relaxed::Relaxed;
-
-use crate::context::ContextCore;
+use super::relaxed::Relaxed;
+use crate::context::{ContextCore, context_switches};
 use crate::error::{ErrorClass, Quiet, Result, Site};
 use crate::event::{self, EventConfig, EventPool, LeasedEvent, RawEvent};
 use crate::stream::Stream;
@@ -35,9 +33,41 @@ pub(crate) struct StreamClock {
     /// Every ticket up to this one is complete.
     done: AtomicU64,
     closing: Mutex<Closing>,
-    records: AtomicU64,
-    queries: AtomicU64,
-    waits: AtomicU64,
+    made: Made,
+}
+
+/// Driver calls of a clock: counters that nothing goes by.
+#[derive(Default)]
+struct Made {
+    records: Counter,
+    queries: Counter,
+    waits: Counter,
+    captures: Counter,
+    modes: Counter,
+    events: Counter,
+    switches: Counter,
+}
+
+/// Counts how often a context is made current on this thread until it is dropped.
+pub(super) struct Switches<'a> {
+    counter: &'a Counter,
+    before: u64,
+}
+
+impl<'a> Switches<'a> {
+    pub(super) fn into(counter: &'a Counter) -> Self {
+        let before = context_switches();
+        Self { counter, before }
+    }
+}
+
+impl Drop for Switches<'_> {
+    fn drop(&mut self) {
+        let made = context_switches().wrapping_sub(self.before);
+        if made > 0 {
+            self.counter.fetch_add(made, Ordering::Relaxed);
+        }
+    }
 }
 
 /// What batches are closed with.
@@ -81,6 +111,14 @@ pub(crate) struct ClockCalls {
     pub(crate) queries: u64,
     /// `cuStreamWaitEvent`.
     pub(crate) waits: u64,
+    /// `cuStreamIsCapturing`.
+    pub(crate) captures: u64,
+    /// `cuThreadExchangeStreamCaptureMode`.
+    pub(crate) modes: u64,
+    /// `cuEventCreate`.
+    pub(crate) events: u64,
+    /// `cuCtxSetCurrent`.
+    pub(crate) switches: u64,
 }
 
 impl AddAssign for ClockCalls {
@@ -88,6 +126,10 @@ impl AddAssign for ClockCalls {
         self.records += other.records;
         self.queries += other.queries;
         self.waits += other.waits;
+        self.captures += other.captures;
+        self.modes += other.modes;
+        self.events += other.events;
+        self.switches += other.switches;
     }
 }
 
@@ -95,7 +137,7 @@ impl AddAssign for ClockCalls {
 /// is freed on it any more, and nothing that was put on it runs.
 pub(crate) const EVERY: u64 = u64::MAX;
 
-fn count(counter: &AtomicU64) {
+fn count(counter: &Counter) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
@@ -122,9 +164,7 @@ impl StreamClock {
                 covered: 0,
                 events: VecDeque::new(),
             }),
-            records: AtomicU64::new(0),
-            queries: AtomicU64::new(0),
-            waits: AtomicU64::new(0),
+            made: Made::default(),
         }
     }
 
@@ -170,11 +210,15 @@ impl StreamClock {
 
     /// Driver calls so far.
     pub(crate) fn calls(&self) -> ClockCalls {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let read = |counter: &Counter| counter.load(Ordering::Relaxed);
         ClockCalls {
-            records: read(&self.records),
-            queries: read(&self.queries),
-            waits: read(&self.waits),
+            records: read(&self.made.records),
+            queries: read(&self.made.queries),
+            waits: read(&self.made.waits),
+            captures: read(&self.made.captures),
+            modes: read(&self.made.modes),
+            events: read(&self.made.events),
+            switches: read(&self.made.switches),
         }
     }
 
@@ -197,22 +241,24 @@ impl StreamClock {
         let Some(stream) = &closing.stream else {
             return Ok(Closed::Never);
         };
-        if stream.is_capturing()? {
+        let _switches = Switches::into(&self.made.switches);
+        if stream.is_capturing(&self.made)? {
             return Ok(Closed::Capturing);
         }
-        let event = event::acquire(&stream.core, &stream.events, EventConfig::default(), false)?;
+        let (config, note) = (EventConfig::default(), || count(&self.made.events));
+        let event = event::acquire_noting(&stream.core, &stream.events, config, note)?;
         let mut last = 0;
         if !mutant!("clock_closes_after_the_record") {
             last = self.end_batch();
         }
-        count(&self.records);
+        count(&self.made.records);
         stream.record(&event)?;
         if mutant!("clock_closes_after_the_record") {
             last = self.end_batch();
         }
         // A capture that began meanwhile has the event: it says nothing of the stream, and
         // who waits for it would be drawn into the capture.
-        if stream.is_capturing()? {
+        if stream.is_capturing(&self.made)? {
             return Ok(Closed::Capturing);
         }
         closing.covered = last;
@@ -252,10 +298,11 @@ impl StreamClock {
         if closing.events.is_empty() {
             return Ok(());
         }
+        let _switches = Switches::into(&self.made.switches);
         let driver = core.enter()?;
-        let _relaxed = Relaxed::enter(driver);
+        let _relaxed = Relaxed::enter(driver, || count(&self.made.modes));
         while let Some((last, event)) = closing.events.front() {
-            count(&self.queries);
+            count(&self.made.queries);
             // SAFETY: the event is alive, and its context is current.
             match unsafe { driver.cuEventQuery(event.as_raw()) } {
                 Ok(()) => {
@@ -292,6 +339,8 @@ impl StreamClock {
             return Ok(true);
         }
         core.not_forked()?;
+        let _switches = Switches::into(&self.made.switches);
+        count(&self.made.captures);
         if by.is_capturing()? {
             return Ok(false);
         }
@@ -308,7 +357,7 @@ impl StreamClock {
         };
         // None: it has completed since.
         if let Some(event) = event {
-            count(&self.waits);
+            count(&self.made.waits);
             submit::wait(by, &event)?;
         }
         Ok(true)
@@ -403,8 +452,9 @@ impl StreamClock {
 
 impl Recorder {
     #[track_caller]
-    fn is_capturing(&self) -> Result<bool> {
+    fn is_capturing(&self, made: &Made) -> Result<bool> {
         let driver = self.core.enter()?;
+        count(&made.captures);
         self.core.check(submit::is_capturing(driver, self.raw))
     }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::NamedUsage;
 use super::pool::{Pool, count, lock};
 use super::settle::MOMENT;
-use super::vmm::memory_info;
 use crate::error::{Error, Result};
 
 /// What is asked before a request is refused.
@@ -61,7 +60,7 @@ impl Pool {
         self.core.not_forked()?;
         let (gauges, looked) = self.gauges();
         looked?;
-        let (device_free, _) = memory_info(&self.core, &self.calls)?;
+        let (device_free, _) = self.device_memory()?;
         let growth = (self.room() * self.page).min(device_free);
         Ok(growth + gauges.reusable())
     }

@@ -18,6 +18,8 @@ pub(crate) struct Flow {
     /// What the magazines did not have, or had no room for.
     pub(crate) misses: AtomicU64,
     pub(crate) spills: AtomicU64,
+    /// What they served by the slow way.
+    pub(crate) detours: AtomicU64,
     /// How often memory that nobody uses came in here, out of a depot or the slabs: who has
     /// looked through the lane before looks again.
     pub(crate) moves: AtomicU64,
@@ -77,6 +79,7 @@ impl Flow {
             (&self.buffer_bytes_in, &other.buffer_bytes_in),
             (&self.misses, &other.misses),
             (&self.spills, &other.spills),
+            (&self.detours, &other.detours),
             (&self.moves, &other.moves),
         ];
         for (to, from) in pairs {

@@ -223,6 +223,6 @@ impl Gauges {
         }
         let (ready, pending) = central.slabs.free_bytes(rules);
         self.loose += ready;
-        self.pending += pending;
+        self.pending += pending + central.waiting.bytes();
     }
 }

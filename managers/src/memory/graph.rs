@@ -218,6 +218,10 @@ impl Graphs {
     }
 }
 
+fn is_open_already() -> Error {
+    Error::invalid("stream", "a graph memory is open for it already")
+}
+
 impl Pool {
     #[track_caller]
     pub(super) fn graph_memory(
@@ -227,6 +231,10 @@ impl Pool {
     ) -> Result<GraphMemory> {
         self.core.healthy()?;
         let line = self.line(stream)?;
+        // Before a pool is built for nothing; two at the same time are told apart below.
+        if self.graphs.of(line.serial(), |_| ()).is_some() {
+            return Err(is_open_already());
+        }
         let memory = Self::within(pool)?;
         let graph = Arc::new(Graph {
             line,
@@ -241,8 +249,7 @@ impl Pool {
             if open.iter().any(|other| other.line.serial() == serial) {
                 drop((open, lanes));
                 graph.memory.close();
-                let problem = "a graph memory is open for it already";
-                return Err(Error::invalid("stream", problem));
+                return Err(is_open_already());
             }
             open.push(Arc::clone(&graph));
             self.graphs.count.store(open.len(), Ordering::Relaxed);

@@ -10,6 +10,7 @@ use super::config::PoolConfig;
 use super::graph::GraphMemory;
 use super::history::Recording;
 use super::layout::Layout;
+use super::names::{AsBlockName, BlockName};
 use super::pool::{Ask, Pool};
 use super::raw::RawBlock;
 use super::usage::Usage;
@@ -110,29 +111,52 @@ impl MemoryPool {
     /// As [`allocate`](Self::allocate), under a name that shows in
     /// [`named`](Self::named) and in pictures of the pool.
     ///
+    /// With a [`BlockName`] the name costs nothing. A text is looked up each time, under a lock
+    /// that all pools of the process share: that is for what is allocated seldom.
+    ///
+    /// ```no_run
+    /// # fn f(pool: &cupola_managers::MemoryPool, stream: &cupola_managers::Stream)
+    /// #     -> cupola_managers::Result<()> {
+    /// let kv = pool.name("key-value cache")?;
+    /// for _ in 0..1000 {
+    ///     let block = pool.allocate_named::<f32>(kv, 4096, stream)?;
+    /// }
+    /// let weights = pool.allocate_named::<f32>("weights", 1 << 20, stream)?;
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// As [`allocate`](Self::allocate).
     #[track_caller]
     pub fn allocate_named<T: DeviceCopy>(
         &self,
-        name: &'static str,
+        name: impl AsBlockName,
         len: usize,
         stream: &Stream,
     ) -> Result<Buffer<T>> {
-        self.allocate_as(Some(name), len, stream)
+        self.allocate_as(Some(name.in_pool(self)?), len, stream)
+    }
+
+    /// A name for blocks, to make once and allocate under as often as needed, from any pool. The
+    /// text is kept as long as the process: names are for kinds of blocks, not for each of them.
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`] in a lost context; [`Error::Forked`].
+    pub fn name(&self, name: &str) -> Result<BlockName> {
+        self.pool().intern(name)
     }
 
     #[track_caller]
     fn allocate_as<T: DeviceCopy>(
         &self,
-        name: Option<&'static str>,
+        name: Option<BlockName>,
         len: usize,
         stream: &Stream,
     ) -> Result<Buffer<T>> {
         let ask = Ask {
             bytes: byte_len::<T>(len)? as u64,
             align: align_of::<T>() as u64,
-            name: name.map(|name| self.pool().intern(name)).transpose()?,
+            name: name.map(BlockName::word),
             buffer: true,
         };
         Ok(Buffer::new(Block::new(self.pool(), ask, stream)?, len))
@@ -159,14 +183,15 @@ impl MemoryPool {
         self.pool().take(ask, stream).map(RawBlock::new)
     }
 
-    /// As [`allocate_raw`](Self::allocate_raw), under a name.
+    /// As [`allocate_raw`](Self::allocate_raw), under a name, which costs what it does in
+    /// [`allocate_named`](Self::allocate_named).
     ///
     /// # Errors
     /// As [`allocate_raw`](Self::allocate_raw).
     #[track_caller]
     pub fn allocate_raw_named(
         &self,
-        name: &'static str,
+        name: impl AsBlockName,
         bytes: u64,
         align: u64,
         stream: &Stream,
@@ -174,7 +199,7 @@ impl MemoryPool {
         let ask = Ask {
             bytes,
             align,
-            name: Some(self.pool().intern(name)?),
+            name: Some(name.in_pool(self)?.word()),
             buffer: false,
         };
         self.pool().take(ask, stream).map(RawBlock::new)

@@ -38,8 +38,11 @@ const BUFFER: u64 = 1 << 63;
 /// The bits of `live` that say why nobody gets a piece that nobody has.
 const HELD: u64 = 1 << 62;
 const ABANDONED: u64 = 1 << 61;
+const WAITING: u64 = 1 << 60;
+/// The bit of `live` that says that nothing which runs used the memory before.
+const FRESH: u64 = 1 << 59;
 /// The other bits of `live`.
-const SIZE: u64 = ABANDONED - 1;
+const SIZE: u64 = FRESH - 1;
 
 /// Why nobody gets a piece that nobody has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +51,8 @@ pub(crate) enum Withheld {
     Held,
     /// Its user could not free it.
     Abandoned,
+    /// Other streams than its own may still use it.
+    Waiting,
 }
 
 /// What whoever has a piece keeps in it: a magazine, or the buffer that it is.
@@ -68,7 +73,7 @@ pub(crate) struct Header {
     pub(crate) batch: Cell<u32>,
     pub(crate) slot: Cell<Slot>,
     /// What its user asked for, one more, and whether it is a buffer's. While nobody uses it: why
-    /// nobody may, else 0.
+    /// nobody may, else 0. In its first life, whether nothing that runs used the memory before.
     live: AtomicU64,
     /// Of a buffer: the handle of its stream; of another piece the stream's serial.
     stream: AtomicU64,
@@ -114,6 +119,18 @@ impl Header {
         self.slot.set(slot);
         self.home.set(home);
         self.freed.set(Stamp::READY);
+        self.live.store(0, Ordering::Relaxed);
+    }
+
+    /// After `begin`: whether nothing that runs used the memory of the new piece.
+    pub(crate) fn set_fresh(&self, is_fresh: bool) {
+        let fresh = if is_fresh { FRESH } else { 0 };
+        self.live.store(fresh, Ordering::Relaxed);
+    }
+
+    /// Whether its user is the first since nothing that runs used the memory.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.live.load(Ordering::Relaxed) & FRESH != 0
     }
 
     #[inline]
@@ -189,8 +206,10 @@ impl Header {
         let name = name.map_or(ptr::null_mut(), |name| ptr::from_ref(name).cast_mut());
         // Release: who sees the name, perhaps under an older `live`, may read it.
         self.name.store(name, Ordering::Release);
+        let fresh = self.live.load(Ordering::Relaxed) & FRESH;
         // Release: who sees it alive sees the rest.
-        self.live.store((requested + 1) | buffer, Ordering::Release);
+        self.live
+            .store((requested + 1) | buffer | fresh, Ordering::Release);
     }
 
     /// What its user calls it.
@@ -213,6 +232,7 @@ impl Header {
         let why = match why {
             Some(Withheld::Held) => HELD,
             Some(Withheld::Abandoned) => ABANDONED,
+            Some(Withheld::Waiting) => WAITING,
             None => 0,
         };
         self.live.store(why, Ordering::Relaxed);
@@ -223,6 +243,7 @@ impl Header {
         match self.live.load(Ordering::Relaxed) {
             HELD => Some(Withheld::Held),
             ABANDONED => Some(Withheld::Abandoned),
+            WAITING => Some(Withheld::Waiting),
             _ => None,
         }
     }

@@ -64,8 +64,8 @@ pub(crate) struct Lane {
     pub(crate) line: Arc<Line>,
     pub(crate) flow: Flow,
     owner: Weak<Pool>,
-    /// Where its thread looks for it.
-    list: Weak<List>,
+    /// Where its thread looks for it, and its pool's number there.
+    list: (Weak<List>, u64),
     content: UnsafeCell<Content>,
 }
 
@@ -85,23 +85,24 @@ impl Lane {
         Self {
             bias: Bias::new(),
             owner,
-            list: Weak::new(),
+            list: (Weak::new(), 0),
             line: Arc::clone(line),
             flow: Flow::default(),
             content: UnsafeCell::new(Content::new()),
         }
     }
 
-    /// As a lane that its thread finds in this list.
-    pub(super) fn of_thread(mut self, list: &Arc<List>) -> Self {
-        self.list = Arc::downgrade(list);
+    /// As a lane that its thread finds in this list, by the number of the pool.
+    pub(super) fn of_thread(mut self, list: &Arc<List>, pool: u64) -> Self {
+        self.list = (Arc::downgrade(list), pool);
         self
     }
 
     /// Takes it out of its thread's list, where that would keep its bytes.
-    pub(super) fn leave_thread(self: &Arc<Self>) {
-        if let Some(list) = self.list.upgrade() {
-            list.forget(self);
+    pub(super) fn leave_thread(&self) {
+        let (list, pool) = &self.list;
+        if let Some(list) = list.upgrade() {
+            list.forget(*pool, self);
         }
     }
 
@@ -109,6 +110,11 @@ impl Lane {
     #[inline]
     pub(crate) fn name(&self) -> u64 {
         ptr::from_ref(self).addr() as u64
+    }
+
+    /// Whether it may keep memory for later. Within `with`, where the flags stay as they are.
+    pub(super) fn may_keep(&self) -> bool {
+        self.bias.flags() & EXCESS == 0
     }
 
     /// Runs `work` as the owner, unless somebody has seized the lane or it is closed.

@@ -257,6 +257,7 @@ fn piece(header: &Header, stream: u64) -> Block {
     match header.withheld() {
         Some(Withheld::Held) => block.state = BlockState::Held,
         Some(Withheld::Abandoned) => block.state = BlockState::Abandoned,
+        Some(Withheld::Waiting) => block.state = BlockState::Pending,
         None => {}
     }
     block

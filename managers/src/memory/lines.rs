@@ -1,6 +1,7 @@
 //! Streams and threads as a pool knows them: their lines and lanes, from the first use to the
 //! end of the stream, the thread or the pool.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::thread;
 
@@ -22,7 +23,10 @@ const TURNS: u32 = 1000;
 pub(super) struct Lines {
     /// By index; 0 is no stream's.
     table: Vec<Option<Arc<Line>>>,
-    pub(super) count: usize,
+    /// The index of each line, by the number of its stream.
+    by_serial: HashMap<u64, StreamIndex>,
+    /// Places between those of other lines.
+    vacant: BTreeSet<StreamIndex>,
     /// The last index that may be given.
     pub(super) last: StreamIndex,
     /// With so many lines it is time to look whose streams are gone.
@@ -38,7 +42,8 @@ impl Default for Lines {
     fn default() -> Self {
         Self {
             table: Vec::new(),
-            count: 0,
+            by_serial: HashMap::new(),
+            vacant: BTreeSet::new(),
             last: StreamIndex::MAX,
             look_at: FEW,
             past: ClockCalls::default(),
@@ -51,28 +56,46 @@ impl Lines {
         self.table.iter().flatten()
     }
 
-    /// The places of lines, to take them out.
-    pub(super) fn places(&mut self) -> impl Iterator<Item = &mut Option<Arc<Line>>> {
-        self.table.iter_mut()
+    pub(super) fn count(&self) -> usize {
+        self.by_serial.len()
+    }
+
+    /// Takes the lines out that `is_gone` says so of.
+    pub(super) fn take_out(
+        &mut self,
+        mut is_gone: impl FnMut(&mut Arc<Line>) -> bool,
+    ) -> Vec<Arc<Line>> {
+        let places = self.table.iter_mut();
+        let gone = places.filter_map(|place| {
+            let line = place.as_mut()?;
+            if !is_gone(line) {
+                return None;
+            }
+            self.by_serial.remove(&line.serial());
+            self.vacant.insert(line.index);
+            place.take()
+        });
+        gone.collect()
     }
 
     fn find(&self, clock: &StreamClock) -> Option<Arc<Line>> {
-        let mut all = self.all();
-        all.find(|line| line.serial() == clock.serial()).cloned()
+        let index = self.by_serial.get(&clock.serial())?;
+        self.table.get(usize::from(*index))?.clone()
     }
 
     /// A line at the first place that is free. `None` when none is.
     fn add(&mut self, clock: &Arc<StreamClock>) -> Option<Arc<Line>> {
-        let vacant = self.table.iter().skip(1).position(Option::is_none);
-        let at = vacant.map_or(self.table.len().max(1), |at| at + 1);
-        let index = StreamIndex::try_from(at).ok();
+        let next = || StreamIndex::try_from(self.table.len().max(1)).ok();
+        let index = self.vacant.first().copied().or_else(next);
         let index = index.filter(|&index| index <= self.last)?;
+        self.vacant.remove(&index);
         let line = Arc::new(Line::new(index, clock));
+        let at = usize::from(index);
         if self.table.len() <= at {
             self.table.resize(at + 1, None);
         }
         self.table[at] = Some(Arc::clone(&line));
-        self.count += 1;
+        self.by_serial.insert(line.serial(), index);
         Some(line)
     }
 }
@@ -96,7 +119,7 @@ impl Pool {
                 let mut central = self.central.lock();
                 let rules = central.heap.rules_mut();
                 rules.renew(line.index);
-                if lines.count > 1 {
+                if lines.count() > 1 {
                     rules.single = false;
                 }
                 return Ok(line);
@@ -129,7 +152,7 @@ impl Pool {
         }
         let make = |list: &Arc<local::List>| {
             let line = line.map_or_else(|| self.line(stream), Ok).ok()?;
-            let lane = Lane::new(Arc::downgrade(self), &line).of_thread(list);
+            let lane = Lane::new(Arc::downgrade(self), &line).of_thread(list, self.number);
             let lane = Arc::new(lane);
             let mut lanes = lock(&self.lanes);
             if self.is_closed() {

@@ -1,11 +1,12 @@
 //! The lanes of this thread.
 //!
-//! A hit finds its lane in a small table without a destructor, which is there even while the
-//! thread ends. A list of them has a destructor, which flushes them: what a thread kept is
+//! A hit finds its lane in a table without a destructor, which is there even while the thread
+//! ends. A list of the lanes has a destructor, which flushes them: what a thread kept is
 //! everybody's again after it. The lanes are their pool's, and there as long as it is or until
 //! their thread ends: so whoever has a piece of the pool finds a lane that is there.
 
 use std::cell::{Cell, OnceCell};
+use std::collections::HashMap;
 use std::ptr;
 use std::sync::{Arc, Mutex, Weak};
 
@@ -14,34 +15,107 @@ use super::pool::lock;
 use crate::sync::per_thread;
 use crate::visits::Visits;
 
-/// A lane that was used lately.
+/// The numbers of a pool and of a stream.
+type Pair = (u64, u64);
+
+/// A lane that the thread has used.
 #[derive(Clone, Copy)]
 struct Known {
-    pool: u64,
-    stream: u64,
+    pair: Pair,
     lane: *const Lane,
 }
 
+/// No pool has the number 0.
 const NOBODY: Known = Known {
-    pool: 0,
-    stream: 0,
+    pair: (0, 0),
     lane: ptr::null(),
 };
 
-/// Lanes that are found at once: as many streams as a thread may use in turn.
-const KNOWN: usize = 16;
-
-per_thread! {
-    static LATELY: [Cell<Known>; KNOWN] = [const { Cell::new(NOBODY) }; KNOWN];
-    static LANES: Lanes = Lanes(OnceCell::new());
+/// Where the search for a pair begins, of `1 << (64 - shift)` places.
+///
+/// Streams are numbered one after the other, and so are pools: the factors spread neighbours of
+/// either kind over the whole table.
+#[inline(always)]
+fn place((pool, stream): Pair, shift: u32) -> usize {
+    const STREAMS: u64 = 0x9e37_79b9_7f4a_7c15;
+    const POOLS: u64 = 0xd1b5_4a32_d192_ed03;
+    let mixed = stream.wrapping_mul(STREAMS) ^ pool.wrapping_mul(POOLS);
+    (mixed >> shift) as usize
 }
 
-struct Lanes(OnceCell<Arc<List>>);
+/// Lanes by pair, each at its place or behind it, with nothing vacant in between. No more than
+/// half of it is taken, so every search ends.
+struct Table {
+    places: Vec<Known>,
+    shift: u32,
+    taken: usize,
+}
+
+impl Table {
+    /// With room for twice as many lanes.
+    fn with_room(lanes: usize) -> Self {
+        let places = (lanes * 4).next_power_of_two().max(LEAST);
+        Self {
+            places: vec![NOBODY; places],
+            shift: u64::BITS - places.trailing_zeros(),
+            taken: 0,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.taken * 2 >= self.places.len()
+    }
+
+    /// Enters a lane, in place of an older one of the same pair. The table is not full.
+    fn put(&mut self, known: Known) {
+        let mask = self.places.len() - 1;
+        let mut at = place(known.pair, self.shift);
+        while self.places[at].pair != NOBODY.pair && self.places[at].pair != known.pair {
+            at = (at + 1) & mask;
+        }
+        self.taken += usize::from(self.places[at].pair == NOBODY.pair);
+        self.places[at] = known;
+    }
+}
+
+/// Places of the smallest table.
+const LEAST: usize = 16;
+
+/// How a hit sees the table: nothing of it has to be dropped.
+#[derive(Clone, Copy)]
+struct View {
+    /// Null where there is no table.
+    places: *const Known,
+    shift: u32,
+}
+
+const NO_TABLE: View = View {
+    places: ptr::null(),
+    shift: 0,
+};
+
+per_thread! {
+    static VIEW: Cell<View> = Cell::new(NO_TABLE);
+    static LANES: Lanes = Lanes { list: OnceCell::new(), table: Cell::new(None) };
+}
+
+struct Lanes {
+    list: OnceCell<Arc<List>>,
+    /// What the view shows.
+    table: Cell<Option<Table>>,
+}
 
 /// The lanes of a thread. Others only take out what nobody looks for any more.
 pub(super) struct List {
-    entries: Mutex<Vec<Entry>>,
+    entries: Mutex<Entries>,
     process: u32,
+}
+
+#[derive(Default)]
+struct Entries {
+    by_pair: HashMap<Pair, Entry>,
+    /// With so many it is worth looking which pools and streams are gone.
+    look_at: usize,
 }
 
 impl Default for List {
@@ -56,40 +130,45 @@ impl Default for List {
 impl List {
     /// Takes a lane out: its stream is gone. Where the list is in use it is left there, for the
     /// thread itself to find; who looks for a lane may come here with its own list taken.
-    pub(super) fn forget(&self, lane: &Arc<Lane>) {
+    pub(super) fn forget(&self, pool: u64, lane: &Lane) {
         if let Ok(mut entries) = self.entries.try_lock() {
-            entries.retain(|entry| !ptr::eq(entry.lane.as_ptr(), Arc::as_ptr(lane)));
+            entries.by_pair.remove(&(pool, lane.line.serial()));
         }
     }
 }
 
 struct Entry {
-    pool: u64,
-    stream: u64,
     visits: Visits,
     lane: Weak<Lane>,
 }
 
-#[inline]
-fn place(pool: u64, stream: u64) -> usize {
-    (pool ^ stream) as usize % KNOWN
-}
-
-/// The lane of a pool and a stream, if it was used lately.
+/// The lane of a pool and a stream, if this thread has used it.
 ///
 /// The pointer is good as long as the pool is, which the caller has a piece or a handle of, as
 /// long as the stream, which the caller has too, and until the thread ends, which empties the
-/// table first. Lanes of streams that are gone stay in the table: nobody asks for them, as no
-/// other stream has the number.
+/// table first. Lanes of streams that are gone stay in the table until it grows: nobody asks for
+/// them, as no other stream has the number.
 #[inline(always)]
 pub(super) fn lately(pool: u64, stream: u64) -> Option<*const Lane> {
-    LATELY
-        .try_with(|lately| {
-            let known = lately[place(pool, stream)].get();
-            (known.pool == pool && known.stream == stream).then_some(known.lane)
-        })
-        .ok()
-        .flatten()
+    let view = VIEW.try_with(Cell::get).ok()?;
+    if view.places.is_null() {
+        return None;
+    }
+    let pair = (pool, stream);
+    let mask = usize::MAX >> view.shift;
+    let mut at = place(pair, view.shift);
+    loop {
+        // SAFETY: `at` is below the number of places, and the table is this thread's and there as
+        // long as the view shows it: whoever replaces it is no caller of this.
+        let known = unsafe { *view.places.add(at) };
+        if known.pair == pair {
+            return Some(known.lane);
+        }
+        if known.pair == NOBODY.pair {
+            return None;
+        }
+        at = (at + 1) & mask;
+    }
 }
 
 /// The lane of a pool and a stream, made by `make` when there is none. `None` while the thread
@@ -101,47 +180,83 @@ pub(super) fn find(
 ) -> Option<Arc<Lane>> {
     LANES
         .try_with(|lanes| {
-            let list = lanes.0.get_or_init(Arc::default);
-            let mut lanes = lock(&list.entries);
-            let is_it = |entry: &&Entry| entry.pool == pool && entry.stream == stream;
-            let found = lanes.iter().find(is_it);
+            let pair = (pool, stream);
+            let list = lanes.list.get_or_init(Arc::default);
+            let entries = &mut *lock(&list.entries);
+            let found = entries.by_pair.get(&pair);
             let lane = match found.and_then(|entry| entry.lane.upgrade()) {
                 Some(lane) => lane,
                 None => {
-                    // Those of pools and streams that are gone.
-                    lanes.retain(|entry| entry.lane.strong_count() > 0);
+                    entries.forget_the_gone();
                     let lane = make(list)?;
-                    lanes.push(Entry {
-                        pool,
-                        stream,
+                    let entry = Entry {
                         visits: visits.clone(),
                         lane: Arc::downgrade(&lane),
-                    });
+                    };
+                    entries.by_pair.insert(pair, entry);
                     lane
                 }
             };
-            let known = Known {
-                pool,
-                stream,
-                lane: Arc::as_ptr(&lane),
-            };
-            let _ = LATELY.try_with(|lately| lately[place(pool, stream)].set(known));
+            lanes.show(pair, &lane, entries);
             Some(lane)
         })
         .ok()
         .flatten()
 }
 
-/// Empties the table.
-fn forget() {
-    let _ = LATELY.try_with(|lately| lately.iter().for_each(|known| known.set(NOBODY)));
+impl Entries {
+    /// A table of all lanes that are there.
+    fn table(&self) -> Table {
+        let mut table = Table::with_room(self.by_pair.len());
+        for (&pair, Entry { lane, .. }) in &self.by_pair {
+            if lane.strong_count() > 0 {
+                let lane = lane.as_ptr();
+                table.put(Known { pair, lane });
+            }
+        }
+        table
+    }
+
+    /// Takes out those of pools and streams that are gone, when there may be as many as others.
+    fn forget_the_gone(&mut self) {
+        if self.by_pair.len() >= self.look_at {
+            self.by_pair
+                .retain(|_, entry| entry.lane.strong_count() > 0);
+            self.look_at = (self.by_pair.len() * 2).max(LEAST);
+        }
+    }
+}
+
+impl Lanes {
+    /// Enters a lane into the table; where that is full, into a new one of all lanes that are
+    /// there.
+    fn show(&self, pair: Pair, lane: &Arc<Lane>, entries: &Entries) {
+        let mut full = None;
+        let mut table = match self.table.take() {
+            Some(table) if !table.is_full() => table,
+            // Shown until another one is.
+            shown => {
+                full = shown;
+                entries.table()
+            }
+        };
+        let lane = Arc::as_ptr(lane);
+        table.put(Known { pair, lane });
+        let view = View {
+            places: table.places.as_ptr(),
+            shift: table.shift,
+        };
+        self.table.set(Some(table));
+        let _ = VIEW.try_with(|shown| shown.set(view));
+        drop(full);
+    }
 }
 
 impl Drop for Lanes {
     fn drop(&mut self) {
         // First of all: frees of other destructors of this thread come later.
-        forget();
-        let Some(list) = self.0.get() else {
+        let _ = VIEW.try_with(|view| view.set(NO_TABLE));
+        let Some(list) = self.list.get() else {
             return;
         };
         // In the child of a fork another thread may have left the list taken.
@@ -149,8 +264,8 @@ impl Drop for Lanes {
             return;
         }
         // Not within the lock: others may want a lane out of the list that is retired here.
-        let lanes = std::mem::take(&mut *lock(&list.entries));
-        for Entry { visits, lane, .. } in lanes {
+        let lanes = std::mem::take(&mut lock(&list.entries).by_pair);
+        for Entry { visits, lane } in lanes.into_values() {
             // A pool that is closed has closed its lanes.
             if let Some(_visit) = visits.visit()
                 && let Some(lane) = lane.upgrade()
@@ -158,5 +273,50 @@ impl Drop for Lanes {
                 lane.retire();
             }
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn known(pair: Pair) -> Known {
+        let lane = ptr::without_provenance(pair.1 as usize * 128);
+        Known { pair, lane }
+    }
+
+    // Without it streams whose numbers are a power of two apart would meet at one place, and each
+    // search for one go past all the others.
+    #[test]
+    fn neighbours_are_spread() {
+        for apart in [1, 2, 16, 64, 1 << 20] {
+            let mut table = Table::with_room(256);
+            (1..=256).for_each(|at| table.put(known((1, at * apart))));
+            let mask = table.places.len() - 1;
+            let steps = |pair: Pair| {
+                let from = place(pair, table.shift);
+                let steps = (0..).find(|more| table.places[(from + more) & mask].pair == pair);
+                steps.unwrap()
+            };
+            let longest = (1..=256).map(|at| steps((1, at * apart))).max().unwrap();
+            assert!(longest <= 16, "{longest} steps with {apart} apart");
+        }
+    }
+
+    // Without it a lane that was made anew would be entered beside the old one, which is gone.
+    #[test]
+    fn a_pair_has_one_place() {
+        let mut table = Table::with_room(1);
+        for lane in [8, 16, 24] {
+            let lane = ptr::without_provenance(lane);
+            let pair = (1, 1);
+            table.put(Known { pair, lane });
+        }
+        let taken = (table.places.iter()).filter(|known| known.pair == (1, 1));
+        assert_eq!(
+            taken.map(|known| known.lane.addr()).collect::<Vec<_>>(),
+            [24]
+        );
+        assert_eq!(table.taken, 1);
     }
 }

@@ -16,7 +16,7 @@ use super::pages::Pages;
 use super::plan::Plan;
 use super::pool::{Pool, count};
 use super::stamp::{Stamp, StreamIndex};
-use super::vmm::{Vmm, is_out_of_memory, memory_info};
+use super::vmm::{Vmm, is_out_of_memory};
 use crate::error::{Error, Result};
 
 /// What only the holder of the lock may change.
@@ -209,7 +209,7 @@ impl Pool {
             .ok_or_else(|| self.refuse(want.bytes))?;
         // Addresses cost next to nothing, and the more there are the less often a request
         // meets the end of a range.
-        let (_, total) = memory_info(&self.core, &self.calls)?;
+        let (_, total) = self.device_memory()?;
         let mut bytes = total
             .saturating_mul(8)
             .clamp(self.page, MOST_ADDRESSES)
@@ -335,7 +335,7 @@ impl Pool {
     /// What the device has free, from the driver.
     #[track_caller]
     fn ask_device(&self, mapper: &mut Mapper, used: u64) -> Result<Device> {
-        let (free, total) = memory_info(&self.core, &self.calls)?;
+        let (free, total) = self.device_memory()?;
         let device = Device {
             free: free / self.page,
             total: total / self.page,

@@ -18,6 +18,7 @@
 //! batch is complete, for which one event is recorded when somebody asks.
 
 mod barrier;
+mod behind;
 pub(crate) mod bias;
 mod cache;
 mod carry;
@@ -29,6 +30,7 @@ pub(crate) mod clock;
 mod config;
 mod control;
 pub(crate) mod depot;
+mod device_memory;
 pub(crate) mod excess;
 mod flow;
 mod gauges;
@@ -59,6 +61,7 @@ mod put;
 mod raw;
 mod reap;
 mod record;
+mod relaxed;
 mod rules;
 mod settle;
 pub(crate) mod short;
@@ -78,6 +81,7 @@ pub use handle::{Backing, MemoryPool, NamedUsage, WeakMemoryPool};
 pub(crate) use header::Header;
 pub use history::Recording;
 pub use layout::Layout;
+pub use names::{AsBlockName, BlockName};
 pub(crate) use pool::{Ask, Pool};
 pub use raw::RawBlock;
 pub use usage::Usage;

@@ -1,39 +1,104 @@
 //! Names of blocks: one word each, so that anybody may read a block's name at any time.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Mutex, OnceLock};
 
+use super::MemoryPool;
 use super::pool::{Pool, lock};
 use crate::error::Result;
 
+/// The word for a name.
+type Word = &'static &'static str;
+
 /// What a user has named a block.
-pub(crate) type Name = Option<&'static &'static str>;
+pub(crate) type Name = Option<Word>;
+
+/// A name for blocks, made once by [`MemoryPool::name`] and good for every pool of the process.
+///
+/// It is one word. A named allocation costs with it what one without a name does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct BlockName(Word);
+
+impl BlockName {
+    /// The name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.0
+    }
+
+    #[inline]
+    pub(super) fn word(self) -> Word {
+        self.0
+    }
+}
+
+impl fmt::Debug for BlockName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.0, f)
+    }
+}
+
+impl fmt::Display for BlockName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::BlockName {}
+    impl Sealed for &str {}
+}
+
+/// What a block may be named by: a [`BlockName`], which costs nothing, or a text, which is looked
+/// up with each allocation, under a lock that all pools of the process share.
+pub trait AsBlockName: sealed::Sealed {
+    /// The name.
+    ///
+    /// # Errors
+    /// As [`MemoryPool::name`].
+    fn in_pool(self, pool: &MemoryPool) -> Result<BlockName>;
+}
+
+impl AsBlockName for BlockName {
+    #[inline]
+    fn in_pool(self, _: &MemoryPool) -> Result<BlockName> {
+        Ok(self)
+    }
+}
+
+impl AsBlockName for &str {
+    fn in_pool(self, pool: &MemoryPool) -> Result<BlockName> {
+        pool.name(self)
+    }
+}
 
 /// Every name so far.
-pub(super) fn all() -> &'static Mutex<HashSet<&'static &'static str>> {
-    static NAMES: OnceLock<Mutex<HashSet<&'static &'static str>>> = OnceLock::new();
+pub(super) fn all() -> &'static Mutex<HashMap<&'static str, Word>> {
+    static NAMES: OnceLock<Mutex<HashMap<&'static str, Word>>> = OnceLock::new();
     NAMES.get_or_init(Mutex::default)
 }
 
 impl Pool {
     /// The word for a name, where one may be used: asked before the lock, which another thread may
     /// have left taken in a fork.
-    pub(super) fn intern(&self, name: &'static str) -> Result<&'static &'static str> {
+    pub(super) fn intern(&self, name: &str) -> Result<BlockName> {
         if !mutant!("names_take_a_lock_in_a_fork") {
             self.core.healthy()?;
         }
-        Ok(intern(name))
+        Ok(BlockName(intern(name)))
     }
 }
 
-/// The word for a name. Each name takes some bytes of the host for ever: names are those in
-/// a program's text.
-fn intern(name: &'static str) -> &'static &'static str {
+/// The word for a name. Each name takes some bytes of the host for ever.
+fn intern(name: &str) -> Word {
     let mut names = lock(all());
-    if let Some(known) = names.get(&name) {
+    if let Some(known) = names.get(name) {
         return known;
     }
-    let name: &'static &'static str = Box::leak(Box::new(name));
-    names.insert(name);
-    name
+    let name: &'static str = Box::leak(Box::from(name));
+    let word: Word = Box::leak(Box::new(name));
+    names.insert(name, word);
+    word
 }

@@ -39,6 +39,11 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// Whether nothing is to change.
+    pub(super) fn is_empty(&self) -> bool {
+        self.bare.is_empty() && self.sealed.is_empty() && self.idle.is_empty()
+    }
+
     /// Pages that need memory.
     pub(super) fn pages(&self) -> u64 {
         self.bare.iter().map(|run| u64::from(run.pages)).sum()

@@ -17,6 +17,7 @@ use super::central::Central;
 use super::charge::Own;
 use super::config::{PoolConfig, Source};
 use super::control::Callback;
+use super::device_memory::DeviceMemory;
 use super::excess::Excess;
 use super::flow::Flow;
 use super::graph::Graphs;
@@ -97,6 +98,7 @@ pub(crate) struct Pool {
     /// `None`: chunks.
     pub(super) vmm: Option<Vmm>,
     pub(super) page: u64,
+    pub(super) device_memory: DeviceMemory,
     pub(super) budget: Arc<Own>,
     /// Of a graph's memory: the pool that it shares the limit with.
     pub(super) parent: Option<Arc<Self>>,
@@ -127,12 +129,6 @@ pub(crate) struct Pool {
     /// Who borrows it for other pools, or for figures.
     pub(super) guests: Guests,
 }
-
-// SAFETY: headers are touched by their owners only, and the lock of the central heap hands them
-// from thread to thread; the rest is Send and Sync.
-unsafe impl Send for Pool {}
-// SAFETY: as above.
-unsafe impl Sync for Pool {}
 
 /// A lock whose holders leave what they guard whole at every step.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -182,11 +178,16 @@ impl Pool {
             Source::Best => Vmm::new(core, &calls, &history)?,
             Source::Chunks => None,
         };
+        let device_memory = match above {
+            Some(above) => above.pool().device_memory.clone(),
+            None => DeviceMemory::of(core, &calls)?,
+        };
         let pool = Arc::new(Self {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             core: Arc::clone(core),
             page: vmm.as_ref().map_or(LEAST_PAGE, Vmm::page),
             vmm,
+            device_memory,
             budget,
             parent: above.map(|above| Arc::clone(above.pool())),
             _open: above.cloned(),
@@ -225,6 +226,11 @@ impl Pool {
 
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
         &self.core
+    }
+
+    /// Whether it is the memory of a graph.
+    pub(crate) fn is_of_graph(&self) -> bool {
+        self.parent.is_some()
     }
 
     pub(crate) fn table(&self) -> &BufferTable {

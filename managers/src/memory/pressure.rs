@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use cupola_core::{Pressure, Thresholds};
 
 use super::pool::Pool;
-use super::vmm::memory_info;
 
 /// A level ends so much below where it begins: who looks while the pool is at the edge of one is
 /// not told another level each time.
@@ -48,7 +47,7 @@ impl Pool {
             return Pressure::of(self.budget.used(), self.budget.limit());
         }
         // What is wrong with the context is for those who use it.
-        let device_free = memory_info(&self.core, &self.calls).map_or(u64::MAX, |(free, _)| free);
+        let device_free = self.device_memory().map_or(u64::MAX, |(free, _)| free);
         self.pressure_with(self.reusable_now(), device_free)
     }
 

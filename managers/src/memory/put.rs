@@ -22,7 +22,7 @@ impl Pool {
     ///
     /// # Safety
     /// The caller has the piece, and gives it away: nothing uses it later than what is on the
-    /// stream now. (With an error it is nobody's, and stays out for ever.)
+    /// stream now. With an error nothing has happened, and it is still the caller's.
     #[inline]
     #[track_caller]
     pub(crate) unsafe fn put(piece: NonNull<Header>, stream: &Stream) -> Result<()> {
@@ -170,7 +170,10 @@ impl Pool {
             Arc::increment_strong_count(pool);
             Arc::from_raw(pool)
         };
+        // SAFETY: the piece is the caller's.
+        let bytes = unsafe { piece.as_ref() }.bytes();
         pool.core.ledger().add(Kind::Abandoned, 1);
+        pool.core.ledger().add(Kind::AbandonedBytes, bytes);
         if pool.core.not_forked().is_err() {
             return;
         }

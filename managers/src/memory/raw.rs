@@ -7,7 +7,7 @@ use cupola_sys::driver::CUdeviceptr;
 
 use super::header::Header;
 use super::pool::Pool;
-use crate::error::Result;
+use crate::error::FreeError;
 use crate::stream::Stream;
 
 /// A block of a [`MemoryPool`](super::MemoryPool) that its holder frees. Dropping it leaks the
@@ -64,8 +64,8 @@ impl RawBlock {
     ///
     /// # Errors
     /// [`Error::Forked`](crate::Error::Forked),
-    /// [`Error::WrongContext`](crate::Error::WrongContext), or what the driver returned. The
-    /// memory is left alone for ever then.
+    /// [`Error::WrongContext`](crate::Error::WrongContext), [`Error::Full`](crate::Error::Full)
+    /// where the pool has no place for one more stream. With the block: nothing has happened.
     ///
     /// # Safety
     /// All work that uses the block is on `stream` by now, or `stream` has been made to wait
@@ -74,9 +74,9 @@ impl RawBlock {
     /// block: what used the memory before may still run there.
     #[inline]
     #[track_caller]
-    pub unsafe fn free(self, stream: &Stream) -> Result<()> {
-        // SAFETY: the caller's promise; the block ends here.
-        unsafe { Pool::put(self.piece, stream) }
+    pub unsafe fn free(self, stream: &Stream) -> Result<(), FreeError<Self>> {
+        // SAFETY: the caller's promise; the block ends here, unless it is given back.
+        unsafe { Pool::put(self.piece, stream) }.map_err(|error| FreeError::new(self, error))
     }
 }
 

@@ -46,7 +46,7 @@ impl Pool {
     pub(super) fn reap_if_due(&self) {
         let is_due = {
             let lines = lock(&self.lines);
-            lines.count >= lines.look_at
+            lines.count() >= lines.look_at
         };
         if is_due {
             self.reap();
@@ -105,20 +105,20 @@ impl Pool {
     /// Takes lines out that nobody else has, and makes what their streams have left everybody's.
     fn take_lines(&self) -> (Vec<Arc<Line>>, Reaped) {
         let lines = &mut *lock(&self.lines);
-        let (mut taken, mut held, mut gone) = (Vec::new(), 0, Gone::default());
-        for place in lines.places() {
-            let Some(line) = place.as_mut().filter(|line| line.is_over()) else {
-                continue;
-            };
+        let (mut held, mut gone) = (0, Gone::default());
+        let taken = lines.take_out(|line| {
+            if !line.is_over() {
+                return false;
+            }
             // It comes after all that those did who had it, which a look at the count would not.
-            let is_ours = Arc::get_mut(line).is_some();
-            if is_ours || mutant!("reap_takes_what_is_held") {
+            let is_ours = Arc::get_mut(line).is_some() || mutant!("reap_takes_what_is_held");
+            if is_ours {
                 gone.insert(line.index);
-                taken.extend(place.take());
             } else {
                 held += 1;
             }
-        }
+            is_ours
+        });
         let reaped = Reaped {
             lines: taken.len(),
             held,
@@ -126,7 +126,6 @@ impl Pool {
         if taken.is_empty() {
             return (taken, reaped);
         }
-        lines.count -= taken.len();
         let central = &mut *self.central.lock();
         for line in &taken {
             lines.past += line.clock.calls();
@@ -138,7 +137,7 @@ impl Pool {
             }
         }
         central.forget(&gone);
-        central.heap.rules_mut().single = lines.count <= 1;
+        central.heap.rules_mut().single = lines.count() <= 1;
         (taken, reaped)
     }
 
@@ -147,11 +146,11 @@ impl Pool {
     fn look_later(&self, reaped: Reaped) {
         let lines = &mut *lock(&self.lines);
         let more = if reaped.held > 0 {
-            lines.count / 8
+            lines.count() / 8
         } else {
-            lines.count
+            lines.count()
         };
-        lines.look_at = lines.count + more.max(FEW);
+        lines.look_at = lines.count() + more.max(FEW);
     }
 
     /// How many streams have a place, and the driver calls of all clocks that had one.
@@ -161,7 +160,7 @@ impl Pool {
         for line in lines.all() {
             calls += line.clock.calls();
         }
-        (lines.count as u64, calls)
+        (lines.count() as u64, calls)
     }
 }
 

@@ -103,7 +103,8 @@ impl Pool {
         }
     }
 
-    /// What a free would be if nobody recorded. False when the lane is closed.
+    /// What a free would be if nobody recorded. False when the lane is closed, or may keep
+    /// nothing.
     pub(super) fn put_recorded(
         self: &Arc<Self>,
         lane: &Lane,
@@ -116,16 +117,21 @@ impl Pool {
         // there as long as the caller's share of it.
         let done = unsafe {
             lane.with_open(|content| {
+                if !lane.may_keep() {
+                    return false;
+                }
                 let from = (lane.line.serial(), lane.line.stamp());
                 self.note_put(header, Action::Free, from, site);
                 let (slot, bytes) = (header.slot.get(), header.bytes());
                 if !header.is_named() && content.push(slot, bytes, piece) {
                     lane.flow.note_in(header.end_life(), add);
+                    add(&lane.flow.detours, 1);
                 } else {
                     self.take_over(lane, content, piece);
                 }
+                true
             })
         };
-        done.is_some()
+        done == Some(true)
     }
 }

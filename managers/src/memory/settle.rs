@@ -19,6 +19,7 @@ impl Pool {
             let done = line.clock.poll(&self.core)?;
             let mut central = self.central.lock();
             if central.heap.rules_mut().set_done(line.index, done) {
+                central.put_waiting();
                 news = true;
                 self.changes.note_done();
             }

@@ -279,7 +279,9 @@ impl Slabs {
                 };
                 let address = block.offset() + u64::from(number) * bytes;
                 // SAFETY: nobody else has it.
-                unsafe { header.as_ref() }.begin(address, bytes, slot, home);
+                let new = unsafe { header.as_ref() };
+                new.begin(address, bytes, slot, home);
+                new.set_fresh(freed.is_ready());
                 header
             })
             .collect();

@@ -9,7 +9,7 @@ use super::charge;
 use super::config::DeviceLimit;
 use super::mapper::Mapper;
 use super::pool::Pool;
-use super::vmm::{Vmm, is_out_of_memory, memory_info};
+use super::vmm::{Vmm, is_out_of_memory};
 use crate::error::{Error, Result};
 
 impl Pool {
@@ -65,7 +65,7 @@ impl Pool {
         let Some(vmm) = &self.vmm else {
             return Ok(None);
         };
-        let (_, total) = memory_info(&self.core, &self.calls)?;
+        let (_, total) = self.device_memory()?;
         let beyond = total.checked_next_multiple_of(self.page);
         let Some(beyond) = beyond.and_then(|bytes| bytes.checked_add(self.page)) else {
             return Ok(None);
@@ -154,6 +154,7 @@ impl Pool {
         let Some(vmm) = &self.vmm else {
             return Ok(());
         };
+        let _relaxed = (mapper.cached() > keep as u64).then(|| vmm.relaxed());
         while mapper.cached() > keep as u64 {
             let Some(memory) = mapper.cache.take() else {
                 break;

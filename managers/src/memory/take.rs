@@ -159,8 +159,7 @@ impl Pool {
         Ok(piece)
     }
 
-    /// A hit that comes the slow way: a flag keeps the owner out of its lane, or the thread uses
-    /// more streams than its table remembers.
+    /// A hit that comes the slow way: a flag keeps the owner out of its lane.
     fn take_hit(ask: Ask, lane: Option<&Lane>) -> Option<NonNull<Header>> {
         let lane = lane?;
         if ask.bytes == 0 || ask.align > GRANULE {
@@ -172,6 +171,7 @@ impl Pool {
             lane.with(|content| {
                 let piece = content.pop(slot, bytes)?;
                 lane.flow.note_out(ask.bytes, ask.buffer, add);
+                add(&lane.flow.detours, 1);
                 Some(piece)
             })
         }
@@ -245,7 +245,12 @@ impl Pool {
     fn take_batch(&self, content: &mut Content, what: (Slot, u64), lane: &Lane) -> Batch {
         let line = &lane.line;
         let note = || add(&lane.flow.moves, 1);
-        let batch = content.take_batch(&line.depot, what, note);
+        let batch = if lane.may_keep() {
+            content.take_batch(&line.depot, what, note)
+        } else {
+            let batch = line.depot.pop(what.0, note);
+            batch.map_or(Batch::Nothing, Batch::Strange)
+        };
         if let Batch::Strange(batch) = batch {
             self.central.lock().put_all(batch, line.stamp());
         }
@@ -270,7 +275,10 @@ impl Pool {
             return found.all().next();
         };
         let refill = |content: &mut Content| {
-            let want = capacity(what.1) / 2;
+            let want = match lane.may_keep() {
+                true => capacity(what.1) / 2,
+                false => 1,
+            };
             let find = |central: &mut Central, found: &mut Found| find(central, found, want);
             let put = |central: &mut Central, piece| central.put(piece, line.stamp());
             let note = || add(&lane.flow.moves, 1);
@@ -348,9 +356,9 @@ impl Pool {
             patient: true,
         };
         match self.climb(request)? {
-            Got::Block((block, _)) => {
+            Got::Block(found) => {
                 let mut central = self.central.lock();
-                Ok(central.wrap(Arc::as_ptr(self), block, kept))
+                Ok(central.wrap(Arc::as_ptr(self), found, kept))
             }
             Got::Slot(piece) => Ok(piece),
         }

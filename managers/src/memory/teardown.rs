@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cupola_sys::driver::CUdeviceptr;
+
 use super::cache::Memory;
 use super::clock::Closed;
+use super::header::Withheld;
 use super::pool::Pool;
 use crate::context::Kind;
 use crate::error::{Quiet, Result, Site};
@@ -46,28 +49,70 @@ pub(super) fn end(pool: &Pool) {
 }
 
 fn give_back(pool: &Pool) {
-    pool.core.ledger().remove(Kind::Pool, 1);
+    let ledger = pool.core.ledger();
+    ledger.remove(Kind::Pool, 1);
     pool.table.leave(pool.buffers_made());
-    if pool.central.lock().abandoned > 0 && pool.core.is_healthy() {
-        // Those who gave a block up have counted it; where its pages are used nobody knows.
-        return;
-    }
     // As all cleanup, twice; then for all work of the context.
     let waited = wait(pool).or_else(|_| wait(pool));
     let waited = waited.or_else(|_| pool.core.synchronize(Site::here()).map(|()| true));
-    if waited != Ok(true) && pool.core.is_healthy() {
-        // Whether work still uses the memory cannot be known: it is left alone.
-        abandon(pool);
-        return;
+    // Until when work uses what was abandoned cannot be known. In a lost context nothing runs.
+    let lost = abandoned(pool);
+    ledger.remove(Kind::AbandonedBytes, bytes_of(&lost));
+    let stays = match pool.core.is_healthy() {
+        true if waited == Ok(true) => Stays::With(&lost),
+        // Nor whether work still uses the rest: all of it is left alone.
+        true => Stays::All,
+        false => Stays::With(&[]),
+    };
+    let (left, released) = release(pool, &stays);
+    if pool.core.is_healthy() {
+        ledger.add(Kind::AbandonedBytes, left);
     }
-    // In a lost context nothing runs.
-    if release(pool).is_err() {
-        abandon(pool);
+    // Those who gave a block up have counted it.
+    if released.is_err() || matches!(stays, Stays::All) {
+        ledger.add(Kind::Abandoned, 1);
     }
 }
 
-fn abandon(pool: &Pool) {
-    pool.core.ledger().add(Kind::Abandoned, 1);
+/// Addresses, and how many bytes there.
+type Range = (CUdeviceptr, u64);
+
+fn bytes_of(ranges: &[Range]) -> u64 {
+    ranges.iter().map(|(_, bytes)| bytes).sum()
+}
+
+/// What nobody will bring back.
+fn abandoned(pool: &Pool) -> Vec<Range> {
+    let mut lost = Vec::new();
+    if pool.central.lock().abandoned == 0 {
+        return lost;
+    }
+    pool.with_headers(|header| {
+        if header.withheld() == Some(Withheld::Abandoned) {
+            lost.push((header.address(), header.bytes()));
+        }
+    });
+    lost
+}
+
+/// What is not given back at the end.
+pub(super) enum Stays<'a> {
+    /// What the driver would take back together with any of these.
+    With(&'a [Range]),
+    All,
+}
+
+impl Stays<'_> {
+    /// Whether these addresses stay, which the driver takes back together.
+    pub(super) fn has(&self, address: CUdeviceptr, bytes: u64) -> bool {
+        match self {
+            Self::All => true,
+            Self::With(lost) => {
+                let touches = |&(at, size): &Range| at < address + bytes && address < at + size;
+                lost.iter().any(touches)
+            }
+        }
+    }
 }
 
 /// Waits for what still uses memory that was freed: unmapping is not ordered on streams. False
@@ -86,9 +131,11 @@ fn wait(pool: &Pool) -> Result<bool> {
     Ok(true)
 }
 
-/// Everything goes, whatever goes wrong with some of it. The first error.
-fn release(pool: &Pool) -> Result<()> {
+/// Everything goes but what stays, whatever goes wrong with some of it. How many bytes did not go,
+/// and the first error.
+fn release(pool: &Pool, stays: &Stays<'_>) -> (u64, Result<()>) {
     let mut first = Ok(());
+    let mut kept = 0;
     let mut note = |result: Result<()>| {
         if first.is_ok() {
             first = result;
@@ -106,14 +153,20 @@ fn release(pool: &Pool) -> Result<()> {
         let mut central = pool.central.lock();
         let regions = std::mem::take(&mut central.heap.rules_mut().regions);
         drop(central);
+        let _relaxed = (!regions.is_empty()).then(|| vmm.relaxed());
         for mut region in regions {
             let extents: Vec<_> = region.extents().collect();
             let mut left = 0;
             for extent in extents {
+                let bytes = u64::from(extent.pages) * pool.page;
+                if stays.has(region.address(extent.first), bytes) {
+                    left += 1;
+                    kept += bytes;
+                    continue;
+                }
                 let Some(handle) = region.begin_unmap(extent) else {
                     continue;
                 };
-                let bytes = u64::from(extent.pages) * pool.page;
                 // SAFETY: the extent is mapped, and nothing that runs uses it.
                 match unsafe { vmm.unmap(region.address(extent.first), bytes) } {
                     Ok(()) => mapper.cache.put(Memory {
@@ -122,6 +175,7 @@ fn release(pool: &Pool) -> Result<()> {
                     }),
                     Err(error) => {
                         left += 1;
+                        kept += bytes;
                         lose(bytes);
                         note(Err(error));
                     }
@@ -138,13 +192,17 @@ fn release(pool: &Pool) -> Result<()> {
             let bytes = u64::from(memory.pages) * pool.page;
             match released {
                 Ok(()) => pool.release_charge(bytes),
-                Err(_) => lose(bytes),
+                Err(_) => {
+                    kept += bytes;
+                    lose(bytes);
+                }
             }
             note(released);
         }
     }
-    note(pool.free_all_chunks(&mut mapper));
-    first
+    let (left, freed) = pool.free_all_chunks(&mut mapper, stays);
+    note(freed);
+    (kept + left, first)
 }
 
 #[cfg(all(test, not(loom)))]

@@ -323,3 +323,190 @@ fn nobody_has_what_goes_from_a_depot_to_the_heap_in_its_hands() {
         bench.check_empty();
     }
 }
+
+// Without it a thread that uses many streams, or two whose numbers are some power of two apart,
+// would take the pool's locks for each allocation and free that a magazine serves.
+#[test]
+fn a_hit_takes_no_lock_however_many_streams_a_thread_uses() {
+    let bench = Bench::new();
+    let pool = bench.pool(64, Source::Best);
+    let streams: Vec<_> = (0..300).map(|_| bench.stream()).collect();
+    let use_all = || {
+        for stream in &streams {
+            free(pool.allocate_raw(1024, 1, stream).unwrap(), stream);
+        }
+    };
+    let (warm, is_warm) = mpsc::channel();
+    let (go, gone) = mpsc::channel();
+    let (over, is_over) = mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            use_all();
+            warm.send(()).unwrap();
+            gone.recv().unwrap();
+            use_all();
+            over.send(()).unwrap();
+        });
+        is_warm.recv().unwrap();
+        let pool = pool.pool();
+        let locks = (pool::lock(&pool.lines), pool::lock(&pool.lanes));
+        let central = pool.central.lock();
+        go.send(()).unwrap();
+        let done = is_over.recv_timeout(Duration::from_secs(20));
+        drop((central, locks));
+        assert!(done.is_ok(), "a hit waits for a lock");
+    });
+    let usage = pool.usage().unwrap();
+    assert_eq!(
+        (usage.allocations, usage.misses, usage.detours),
+        (600, 300, 0)
+    );
+    drop((pool, streams));
+    bench.check_empty();
+}
+
+// Without it a hit that took the slow way would look like any other.
+#[test]
+fn hits_off_the_hit_path_are_told() {
+    let bench = Bench::new();
+    let (pool, stream) = (bench.pool(4, Source::Best), bench.stream());
+    let pair = || free(pool.allocate_raw(1024, 1, &stream).unwrap(), &stream);
+    (0..3).for_each(|_| pair());
+    assert_eq!(pool.usage().unwrap().detours, 0);
+    pool.record(16).unwrap();
+    pair();
+    let usage = pool.usage().unwrap();
+    assert_eq!((usage.detours, usage.misses, usage.spills), (2, 1, 0));
+    drop((pool, stream));
+    bench.check_empty();
+}
+
+// Without it an allocation under a name that was made before would take the lock that all pools of
+// the process share.
+#[test]
+fn a_name_that_was_made_is_used_without_a_lock() {
+    let bench = Bench::new();
+    let (pool, stream) = (bench.pool(1, Source::Best), bench.stream());
+    let name = pool.name(&format!("{} {}", "made", "late")).unwrap();
+    assert_eq!(pool.name("made late"), Ok(name));
+    let (over, is_over) = mpsc::channel();
+    let held = pool::lock(names::all());
+    std::thread::scope(|scope| {
+        let (pool, stream) = (&pool, &stream);
+        scope.spawn(move || {
+            let raw = pool.allocate_raw_named(name, 100, 1, stream).unwrap();
+            let buffer = pool.allocate_named::<u32>(name, 25, stream).unwrap();
+            let named = pool.named();
+            free(raw, stream);
+            drop(buffer);
+            over.send(named).unwrap();
+        });
+        let named = is_over.recv_timeout(Duration::from_secs(20));
+        drop(held);
+        let usage = NamedUsage {
+            blocks: 2,
+            bytes: 200,
+        };
+        assert_eq!(named, Ok(vec![("made late", usage)]));
+    });
+    drop((pool, stream));
+    bench.check_empty();
+}
+
+// Without it the slots that a thread takes at once, and what it frees while the pool is recorded,
+// would be in its magazines, where nobody gives them back, though the pool is over its limit.
+#[test]
+fn threads_keep_nothing_small_either_over_a_lowered_limit() {
+    let bench = Bench::new();
+    let (pool, stream) = (bench.pool(8, Source::Best), bench.stream());
+    let kept = || -> u64 {
+        let lanes = pool::lock(&pool.pool().lanes);
+        lanes.iter().map(|lane| lane.seized().kept()).sum()
+    };
+    let large = pool.allocate_raw(4 * PAGE, 1, &stream).unwrap();
+    let first = pool.allocate_raw(1024, 1, &stream).unwrap();
+    assert_ne!(kept(), 0);
+    // Full magazines of another thread, on their way.
+    std::thread::scope(|scope| {
+        let work = || {
+            let blocks: Vec<_> = (0..200)
+                .map(|_| pool.allocate_raw(1024, 1, &stream).unwrap())
+                .collect();
+            blocks.into_iter().for_each(|block| free(block, &stream));
+        };
+        scope.spawn(work).join().unwrap();
+    });
+    pool.set_limit(PAGE).unwrap();
+    for recorded in [false, true] {
+        if recorded {
+            pool.record(16).unwrap();
+        }
+        let blocks: Vec<_> = (0..40)
+            .map(|_| {
+                let block = pool.allocate_raw(1024, 1, &stream).unwrap();
+                assert_eq!(kept(), 0);
+                block
+            })
+            .collect();
+        for block in blocks {
+            free(block, &stream);
+            assert_eq!(kept(), 0);
+        }
+    }
+    for block in [first, large] {
+        free(block, &stream);
+    }
+    drop((pool, stream));
+    bench.check_empty();
+}
+
+// Without it a block whose free was refused before anything happened would be out for ever, and
+// with it the whole pool and what it is charged.
+#[test]
+fn a_free_that_is_refused_gives_the_block_back() {
+    let (bench, elsewhere) = (Bench::new(), Bench::new());
+    let (pool, stream) = (bench.pool(1, Source::Best), bench.stream());
+    let theirs = elsewhere.stream();
+    let free_there = |block: RawBlock| -> crate::Result<()> {
+        // SAFETY: nothing uses the block.
+        unsafe { block.free(&theirs) }?;
+        Ok(())
+    };
+    for bytes in [1024, PAGE] {
+        let block = pool.allocate_raw(bytes, 1, &stream).unwrap();
+        let address = block.address();
+        // SAFETY: nothing uses the block.
+        let refused = unsafe { block.free(&theirs) }.unwrap_err();
+        assert!(matches!(refused.error(), Error::WrongContext { .. }));
+        assert_eq!(refused.to_string(), refused.error().to_string());
+        let block = refused.into_inner();
+        assert_eq!(block.address(), address);
+        assert_eq!(pool.usage().unwrap().blocks, 1);
+        free(block, &stream);
+        assert_eq!(pool.usage().unwrap().blocks, 0);
+    }
+    let nothing = pool.allocate_raw(0, 1, &stream).unwrap();
+    assert!(matches!(
+        free_there(nothing),
+        Err(Error::WrongContext { .. })
+    ));
+    assert_eq!(pool.usage().unwrap().blocks, 1, "leaked, as with a drop");
+    drop((stream, theirs));
+    std::mem::forget((pool, bench));
+    elsewhere.check_empty();
+}
+
+// Without it a second memory for the graph of one stream would cost a whole pool, to be refused.
+#[test]
+fn a_second_graph_memory_of_a_stream_is_refused_before_it_is_made() {
+    let bench = Bench::new();
+    let (pool, stream) = (bench.pool(1, Source::Best), bench.stream());
+    let memory = pool.graph_memory(&stream).unwrap();
+    let made = || bench.table.count(id::cuMemGetAllocationGranularity);
+    let before = made();
+    let second = pool.graph_memory(&stream);
+    assert!(matches!(second, Err(Error::Invalid { .. })), "{second:?}");
+    assert_eq!(made(), before);
+    drop((memory, pool, stream));
+    bench.check_empty();
+}

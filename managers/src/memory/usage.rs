@@ -6,7 +6,7 @@ use cupola_core::Pressure;
 
 use super::flow::Flow;
 use super::pool::{Pool, lock};
-use super::vmm::{DriverCalls, memory_info};
+use super::vmm::DriverCalls;
 use crate::error::{Account, Error, Result};
 
 /// What a [`MemoryPool`](super::MemoryPool) holds and has done. Sizes in bytes.
@@ -55,6 +55,9 @@ pub struct Usage {
     pub misses: u64,
     /// Frees that no magazine of the thread had room for.
     pub spills: u64,
+    /// Allocations and frees that a magazine of the thread served, but off the hit path, with
+    /// locks: the pool was recorded, or over a lowered limit.
+    pub detours: u64,
     /// Requests that had to have pages mapped.
     pub grown: u64,
     /// Pages that were taken from one place to be used at another.
@@ -82,12 +85,14 @@ pub struct Usage {
     /// Bytes of the device that are in use by others: other processes, contexts, libraries and
     /// pools, and what the driver needs itself.
     pub foreign: u64,
-    /// Bytes of the device that are free.
+    /// Bytes of the device that are free. Of an integrated one, whose memory is the host's, what the
+    /// host has available: the driver counts the system's cache of files as used.
     pub device_free: u64,
 }
 
 impl Usage {
-    /// The part of allocations that a magazine of the thread served.
+    /// The part of allocations that a magazine of the thread served: without a lock, but for
+    /// [`detours`](Self::detours).
     #[must_use]
     pub fn hit_rate(&self) -> f64 {
         match self.allocations {
@@ -128,12 +133,10 @@ impl Pool {
         // Before the look, which makes calls of its own.
         let mut calls = self.calls.read();
         let (streams, clocks) = self.clock_calls();
-        calls.record += clocks.records;
-        calls.query += clocks.queries;
-        calls.wait += clocks.waits;
+        calls.add(clocks);
         let (gauges, looked) = self.gauges();
         looked?;
-        let (device_free, device_total) = memory_info(&self.core, &self.calls)?;
+        let (device_free, device_total) = self.device_memory()?;
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let (flow, mapped, cached) = (&gauges.flow, gauges.mapped, gauges.reusable());
         let (peak_held, pressure) = (self.peak_held(), self.pressure_with(cached, device_free));
@@ -155,6 +158,7 @@ impl Pool {
             frees: read(&flow.frees),
             misses: read(&flow.misses),
             spills: read(&flow.spills),
+            detours: read(&flow.detours),
             grown: read(&self.counters.grown),
             remapped: read(&self.counters.remapped),
             drains: read(&self.counters.drains),
@@ -183,7 +187,7 @@ impl Pool {
         let (flow, mapped) = (&gauges.flow, gauges.mapped);
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         // For an error nothing more is risked than a figure.
-        let (device_free, total) = memory_info(&self.core, &self.calls).unwrap_or_default();
+        let (device_free, total) = self.device_memory().unwrap_or_default();
         let shared = self.config.within.as_ref();
         Account {
             requested,

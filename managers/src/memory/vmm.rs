@@ -10,14 +10,17 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cupola_sys::SymbolId;
 use cupola_sys::driver::{
     CUdeviceptr, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationGranularity_flags,
     CUmemAllocationHandleType, CUmemAllocationProp, CUmemAllocationType,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmemLocationType, CUresult, CUstreamCaptureMode,
-    Driver, DriverError, id,
+    CUmemGenericAllocationHandle, CUmemLocation, CUmemLocationType, CUresult, Driver, DriverError,
+    id,
 };
 
+use super::clock::{ClockCalls, Switches};
 use super::history::{Action, History};
+use super::relaxed::Relaxed;
 use crate::context::ContextCore;
 use crate::device::has_virtual_memory;
 use crate::error::{Result, Site};
@@ -27,8 +30,14 @@ pub(super) type MemoryHandle = CUmemGenericAllocationHandle;
 
 /// Declares the counters and their snapshot together.
 macro_rules! calls {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
+    ($($(#[$doc:meta])* $name:ident: $symbol:ident,)*) => {
         /// How often the pool called the driver, by function.
+        ///
+        /// That is every call that was made for the pool, by whichever thread, until its figures
+        /// were asked for: those that make its context current and that look whether a stream is
+        /// captured included. Closing the batches of a stream is counted by each pool that has used
+        /// the stream. Not counted is what a buffer's drop falls back on where the driver refuses to
+        /// order its streams (`cuStreamSynchronize`).
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct DriverCalls {
@@ -47,6 +56,11 @@ macro_rules! calls {
         }
 
         impl DriverCalls {
+            /// Each function, and how often it was called.
+            pub fn each(&self) -> impl Iterator<Item = (SymbolId, u64)> + use<> {
+                [$((id::$symbol, self.$name),)*].into_iter()
+            }
+
             /// All of them.
             #[must_use]
             pub fn total(&self) -> u64 {
@@ -58,31 +72,74 @@ macro_rules! calls {
 
 calls! {
     /// `cuMemAddressReserve`.
-    reserve,
+    reserve: cuMemAddressReserve,
     /// `cuMemAddressFree`.
-    unreserve,
+    unreserve: cuMemAddressFree,
     /// `cuMemCreate`.
-    create,
+    create: cuMemCreate,
     /// `cuMemRelease`.
-    release,
+    release: cuMemRelease,
     /// `cuMemMap`.
-    map,
+    map: cuMemMap,
     /// `cuMemSetAccess`.
-    set_access,
+    set_access: cuMemSetAccess,
     /// `cuMemUnmap`.
-    unmap,
+    unmap: cuMemUnmap,
     /// `cuMemAlloc`, where there is no virtual memory management.
-    alloc,
+    alloc: cuMemAlloc_v2,
     /// `cuMemFree`, where there is no virtual memory management.
-    free,
+    free: cuMemFree_v2,
     /// `cuMemGetInfo`.
-    info,
-    /// `cuEventRecord`, to close a batch of frees.
-    record,
+    info: cuMemGetInfo_v2,
+    /// `cuEventRecord`, to close a batch of frees, or to order the streams of a buffer.
+    record: cuEventRecord,
     /// `cuEventQuery`, to see whether a batch is complete.
-    query,
-    /// `cuStreamWaitEvent`, to use what another stream has freed.
-    wait,
+    query: cuEventQuery,
+    /// `cuStreamWaitEvent`, to use what another stream has freed, or to order the streams of a
+    /// buffer.
+    wait: cuStreamWaitEvent,
+    /// `cuEventCreate`, where no event waits for its next life.
+    event: cuEventCreate,
+    /// `cuStreamIsCapturing`, before and after each batch is closed: a captured stream is left
+    /// alone.
+    capturing: cuStreamIsCapturing,
+    /// `cuThreadExchangeStreamCaptureMode`, around what a capture would forbid.
+    capture_mode: cuThreadExchangeStreamCaptureMode,
+    /// `cuCtxSetCurrent`, on threads where the pool's context is not current.
+    set_current: cuCtxSetCurrent,
+    /// `cuDeviceGetAttribute`, when the pool is made.
+    attribute: cuDeviceGetAttribute,
+    /// `cuMemGetAllocationGranularity`, when the pool is made.
+    granularity: cuMemGetAllocationGranularity,
+}
+
+impl DriverCalls {
+    /// Adds those of the pool's streams.
+    pub(super) fn add(&mut self, clocks: ClockCalls) {
+        self.record += clocks.records;
+        self.query += clocks.queries;
+        self.wait += clocks.waits;
+        self.event += clocks.events;
+        self.capturing += clocks.captures;
+        self.capture_mode += clocks.modes;
+        self.set_current += clocks.switches;
+    }
+}
+
+impl Calls {
+    pub(super) fn note_attribute(&self) {
+        count(&self.attribute);
+    }
+
+    /// Counts what makes the context current until it is dropped.
+    pub(super) fn switches(&self) -> Switches<'_> {
+        Switches::into(&self.set_current)
+    }
+
+    /// The mode in which captures are left alone, until it is dropped.
+    pub(super) fn relaxed<'a>(&'a self, driver: &'a Driver) -> Relaxed<'a, impl Fn()> {
+        Relaxed::enter(driver, || count(&self.capture_mode))
+    }
 }
 
 fn count(counter: &AtomicU64) {
@@ -112,6 +169,7 @@ impl Vmm {
         calls: &Arc<Calls>,
         history: &Arc<History>,
     ) -> Result<Option<Self>> {
+        let _switches = calls.switches();
         let driver = core.enter()?;
         let needed = [
             id::cuMemCreate,
@@ -123,9 +181,11 @@ impl Vmm {
             id::cuMemAddressFree,
             id::cuMemGetAllocationGranularity,
         ];
-        let there = needed.into_iter().all(|symbol| driver.has(symbol))
-            && core.check(has_virtual_memory(driver, core.device()))?;
-        if !there {
+        if !needed.into_iter().all(|symbol| driver.has(symbol)) {
+            return Ok(None);
+        }
+        count(&calls.attribute);
+        if !core.check(has_virtual_memory(driver, core.device()))? {
             return Ok(None);
         }
         // SAFETY: plain data for which zero is the default of every field.
@@ -143,6 +203,7 @@ impl Vmm {
             flags: CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
         };
         let mut page = 0usize;
+        count(&calls.granularity);
         // SAFETY: both outlive the call.
         core.check(unsafe {
             driver.cuMemGetAllocationGranularity(
@@ -171,6 +232,14 @@ impl Vmm {
         self.page
     }
 
+    /// Leaves captures of this thread's streams alone until it is dropped: for several calls at
+    /// once, each of which would do so itself. `None` in a lost context.
+    pub(super) fn relaxed(&self) -> Option<impl Drop> {
+        let _switches = self.calls.switches();
+        let driver = self.core.enter().ok()?;
+        Some(self.calls.relaxed(driver))
+    }
+
     /// One call, with captures of this thread's streams left alone by it.
     #[track_caller]
     fn call<T>(
@@ -178,9 +247,10 @@ impl Vmm {
         counter: &AtomicU64,
         call: impl FnOnce(&Driver) -> Result<T, DriverError>,
     ) -> Result<T> {
+        let _switches = self.calls.switches();
         let driver = self.core.enter()?;
         count(counter);
-        let _relaxed = Relaxed::new(driver);
+        let _relaxed = self.calls.relaxed(driver);
         self.core.check(call(driver))
     }
 
@@ -191,9 +261,10 @@ impl Vmm {
         counter: &AtomicU64,
         call: impl FnOnce(&Driver) -> Result<(), DriverError>,
     ) -> Result<()> {
+        let _switches = self.calls.switches();
         count(counter);
         self.core.give_back(Site::here(), |driver| {
-            let _relaxed = Relaxed::new(driver);
+            let _relaxed = self.calls.relaxed(driver);
             call(driver)
         })
     }
@@ -299,6 +370,7 @@ impl Vmm {
 #[track_caller]
 pub(super) fn memory_info(core: &ContextCore, calls: &Calls) -> Result<(u64, u64)> {
     let (mut free, mut total) = (0usize, 0usize);
+    let _switches = calls.switches();
     let driver = core.enter()?;
     count(&calls.info);
     // SAFETY: both outlive the call, and the context is current.
@@ -309,38 +381,4 @@ pub(super) fn memory_info(core: &ContextCore, calls: &Calls) -> Result<(u64, u64
 /// Whether the driver had no memory left.
 pub(super) fn is_out_of_memory<T>(result: &Result<T>) -> bool {
     matches!(result, Err(error) if error.status() == Some(CUresult::CUDA_ERROR_OUT_OF_MEMORY))
-}
-
-/// While it lives, calls that a capture in another mode would forbid are allowed on this
-/// thread (`cuThreadExchangeStreamCaptureMode`): none of ours puts anything on a stream.
-pub(super) struct Relaxed<'d> {
-    driver: &'d Driver,
-    before: Option<CUstreamCaptureMode>,
-}
-
-impl<'d> Relaxed<'d> {
-    pub(super) fn new(driver: &'d Driver) -> Self {
-        let before = driver
-            .has(id::cuThreadExchangeStreamCaptureMode)
-            .then_some(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)
-            .and_then(|relaxed| exchange(driver, relaxed));
-        Self { driver, before }
-    }
-}
-
-impl Drop for Relaxed<'_> {
-    fn drop(&mut self) {
-        if let Some(before) = self.before {
-            let _relaxed = exchange(self.driver, before);
-        }
-    }
-}
-
-/// Sets the mode and returns the one before; `None` when the driver refuses, which it does
-/// where nothing is captured either.
-fn exchange(driver: &Driver, mode: CUstreamCaptureMode) -> Option<CUstreamCaptureMode> {
-    let mut mode = mode;
-    // SAFETY: `mode` outlives the call, which changes what only this thread sees.
-    let exchanged = unsafe { driver.cuThreadExchangeStreamCaptureMode(&raw mut mode) };
-    exchanged.ok().map(|()| mode)
 }

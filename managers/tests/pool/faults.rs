@@ -140,3 +140,50 @@ fn a_pool_may_end_in_a_capture_when_its_work_is_complete() {
     drop(stream);
     bench.finish();
 }
+
+// Without it one block that nobody can free would keep all of its pool's memory for ever, and of a
+// limit that other pools share.
+#[test]
+fn a_block_that_is_given_up_keeps_no_more_than_its_pages() {
+    on_both(|bench| {
+        let (home, other) = (bench.stream(), bench.stream());
+        let backing = bench.pool(1 << 30).backing();
+        // What the driver takes back at once.
+        let unit = match backing {
+            Backing::Pages => PAGE,
+            _ => 32 << 20,
+        };
+        let shared = DeviceLimit::new(8 * unit);
+        let config = PoolConfig::limit(8 * unit).within(&shared);
+        let pool = bench.context.memory_pool(config).unwrap();
+        let buffers = [(); 5].map(|()| pool.allocate::<u8>(unit as usize, &home).unwrap());
+        let small = pool.allocate::<u8>(1000, &home).unwrap();
+        let table = &bench.table;
+        let [a, b, lost, c, d] = buffers;
+        {
+            // Else no stream has to wait for another.
+            let _graph = pool.graph_memory(&bench.stream()).unwrap();
+            let unknown = CUresult::CUDA_ERROR_UNKNOWN;
+            for buffer in [lost, small] {
+                buffer.used_on(&other).unwrap();
+                table.reset();
+                table.fail_from(id::cuStreamWaitEvent, 1, unknown);
+                table.fail_from(id::cuStreamSynchronize, 1, unknown);
+                drop(buffer);
+                table.reset();
+            }
+        }
+        let live = bench.execution.live();
+        assert_eq!((live.abandoned, live.abandoned_bytes), (2, unit + 1024));
+        drop([a, b, c, d]);
+        assert_eq!(shared.used(), 6 * unit);
+        drop(pool);
+        assert_eq!((shared.used(), bench.on_device()), (2 * unit, 2 * unit));
+        let live = bench.execution.live();
+        assert_eq!((live.abandoned, live.abandoned_bytes), (2, 2 * unit));
+        // Another pool has the rest of the limit.
+        let config = PoolConfig::limit(8 * unit).within(&shared);
+        let pool = bench.context.memory_pool(config).unwrap();
+        drop(pool.allocate::<u8>(6 * unit as usize, &home).unwrap());
+    });
+}

@@ -264,3 +264,80 @@ fn what_is_alive_is_known_by_name() {
         bench.finish();
     });
 }
+
+// Without it a figure of "driver calls" would be that of some of them: a third, for one, where
+// those that look for captures are not counted.
+#[test]
+fn every_call_of_the_driver_is_counted() {
+    on_both(|bench| {
+        let streams = [(); 3].map(|()| bench.stream());
+        let memory = bench.stream();
+        bench.table.reset();
+        let pool = bench.pool(24 * PAGE);
+        let work = |from: usize| {
+            for round in 0..60_u64 {
+                let (stream, next) = (&streams[from], &streams[(from + 1) % 3]);
+                let bytes = [1000, 100 << 10, 3 << 20][round as usize % 3];
+                let block = pool.allocate_raw(bytes, 256, stream).unwrap();
+                let buffer = pool.allocate::<u8>(bytes as usize, stream).unwrap();
+                buffer.used_on(next).unwrap();
+                free(block, stream);
+                drop(buffer);
+            }
+        };
+        std::thread::scope(|scope| {
+            for from in 0..3 {
+                scope.spawn(move || work(from));
+            }
+        });
+        // At the limit, and back.
+        let all = pool.allocate_raw(20 * PAGE, 256, &streams[0]).unwrap();
+        drop(pool.allocate_raw(20 * PAGE, 256, &streams[1]).unwrap_err());
+        free(all, &streams[0]);
+        {
+            let graph = pool.graph_memory(&memory).unwrap();
+            let buffer = pool.allocate::<u8>(100, &streams[0]).unwrap();
+            buffer.used_on(&streams[1]).unwrap();
+            drop((buffer, graph));
+        }
+        pool.trim().unwrap();
+        let _looked = (pool.available(), pool.pressure_level());
+        let made = bench.table.counts();
+        let calls = pool.usage().unwrap().calls;
+        let graphs = [id::cuMemGetAllocationGranularity, id::cuDeviceGetAttribute];
+        let mut total = 0;
+        for (function, counted) in calls.each() {
+            let made = made.get(&function).copied().unwrap_or(0);
+            total += counted;
+            // A graph's memory is a pool of its own.
+            if !graphs.contains(&function) {
+                assert_eq!(counted, made, "{function:?}");
+            }
+        }
+        assert_eq!(total, calls.total());
+        let kinds: Vec<_> = calls.each().map(|(function, _)| function).collect();
+        let others: Vec<_> = made.keys().filter(|it| !kinds.contains(it)).collect();
+        assert!(others.is_empty(), "{others:?}");
+        drop((pool, streams, memory));
+        bench.finish();
+    });
+}
+
+// Without it each call of a plan that maps many pages would be made between two that look after
+// captures.
+#[test]
+fn captures_are_looked_after_once_for_many_calls() {
+    let bench = Bench::new(Backing::Pages);
+    let (pool, stream) = (bench.pool(16 * PAGE), bench.stream());
+    let exchanges = || bench.table.count(id::cuThreadExchangeStreamCaptureMode);
+    // The first one reserves addresses.
+    let first = pool.allocate_raw(PAGE, 256, &stream).unwrap();
+    let before = exchanges();
+    let block = pool.allocate_raw(12 * PAGE, 256, &stream).unwrap();
+    assert!(bench.table.count(id::cuMemCreate) > 5);
+    assert_eq!(exchanges(), before + 2);
+    free(block, &stream);
+    free(first, &stream);
+    drop((pool, stream));
+    bench.finish();
+}

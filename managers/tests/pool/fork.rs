@@ -76,7 +76,9 @@ fn a_child_is_refused_and_may_drop_everything() {
                     let _looked = (buffers.handles().count(), buffers.live(), buffers.stats());
                     let refused = refused && graph.held() == 0 && graph.mapped().is_err();
                     // SAFETY: nothing uses the blocks here.
-                    let freed = blocks.take().unwrap().map(|it| unsafe { it.free(&stream) });
+                    let free =
+                        |block: RawBlock| unsafe { block.free(&stream) }.map_err(Error::from);
+                    let freed = blocks.take().unwrap().map(free);
                     // A magazine of the child's own copy may take one.
                     let refused = refused
                         && matches!(freed, [Ok(()) | Err(Error::Forked), Err(Error::Forked)]);

@@ -178,7 +178,7 @@ impl<'s> Worker<'s> {
             2 => drop(self.pinned.pop()),
             _ => {
                 if let Some(filled) = self.buffers.pop() {
-                    filled.buffer.free().map_err(|(_, error)| error).unwrap();
+                    filled.buffer.free().unwrap();
                 }
             }
         }

@@ -21,6 +21,7 @@ pub struct DeviceConfig {
     pub(super) copy_engines: u32,
     pub(super) clock_khz: u32,
     pub(super) large_alignment: u64,
+    pub(super) integrated: bool,
     pub(super) kernel_time_limit: Option<Duration>,
     pub(super) pace: Pace,
 }
@@ -36,6 +37,7 @@ impl Default for DeviceConfig {
             copy_engines: 2,
             clock_khz: 1_000_000,
             large_alignment: 2 << 20,
+            integrated: false,
             kernel_time_limit: None,
             pace: Pace::default(),
         }
@@ -99,6 +101,14 @@ impl DeviceConfig {
     pub fn large_alignment(mut self, bytes: u64) -> Self {
         let power = bytes.checked_next_power_of_two().unwrap_or(1 << 30);
         self.large_alignment = power.clamp(512, 1 << 30);
+        self
+    }
+
+    /// Whether the device says that its memory is the host's
+    /// (`CU_DEVICE_ATTRIBUTE_INTEGRATED`). Nothing else is different.
+    #[must_use]
+    pub fn integrated(mut self, integrated: bool) -> Self {
+        self.integrated = integrated;
         self
     }
 

@@ -25,7 +25,7 @@ fn counts(pool: &Raw) -> Result<Counts, Error> {
     let usage = pool.usage()?;
     Ok(Counts {
         calls: usage.calls.total(),
-        slow: usage.misses + usage.spills + usage.drains,
+        slow: usage.misses + usage.spills + usage.detours + usage.drains,
     })
 }
 

@@ -53,6 +53,12 @@ pub(super) struct Calls {
     cuEventRecord: u64,
     cuEventQuery: u64,
     cuStreamWaitEvent: u64,
+    cuEventCreate: u64,
+    cuStreamIsCapturing: u64,
+    cuThreadExchangeStreamCaptureMode: u64,
+    cuCtxSetCurrent: u64,
+    cuDeviceGetAttribute: u64,
+    cuMemGetAllocationGranularity: u64,
 }
 
 impl From<DriverCalls> for Calls {
@@ -72,6 +78,12 @@ impl From<DriverCalls> for Calls {
             cuEventRecord: calls.record,
             cuEventQuery: calls.query,
             cuStreamWaitEvent: calls.wait,
+            cuEventCreate: calls.event,
+            cuStreamIsCapturing: calls.capturing,
+            cuThreadExchangeStreamCaptureMode: calls.capture_mode,
+            cuCtxSetCurrent: calls.set_current,
+            cuDeviceGetAttribute: calls.attribute,
+            cuMemGetAllocationGranularity: calls.granularity,
         }
     }
 }
@@ -119,7 +131,7 @@ impl Gauges {
         let calls = &self.driver_calls;
         let _ = writeln!(
             text,
-            "         {} driver calls: create {}, map {}, access {}, unmap {}, release {}, record {}, query {}, wait {}",
+            "         {} driver calls: create {}, map {}, access {}, unmap {}, release {}, record {}, query {}, wait {}, is capturing {}, capture mode {}",
             calls.total,
             calls.cuMemCreate,
             calls.cuMemMap,
@@ -129,6 +141,8 @@ impl Gauges {
             calls.cuEventRecord,
             calls.cuEventQuery,
             calls.cuStreamWaitEvent,
+            calls.cuStreamIsCapturing,
+            calls.cuThreadExchangeStreamCaptureMode,
         );
         text
     }

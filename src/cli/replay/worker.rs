@@ -33,7 +33,7 @@ impl Block {
             // Freed on drop, in stream order.
             Memory::Buffer(_) => Ok(()),
             // SAFETY: nothing was ever put on a stream that uses the block.
-            Memory::Raw(block) => unsafe { block.free(&streams[self.stream as usize]) },
+            Memory::Raw(block) => Ok(unsafe { block.free(&streams[self.stream as usize]) }?),
         }
     }
 }

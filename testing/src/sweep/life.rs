@@ -161,7 +161,7 @@ impl Outcome {
     /// What is wrong with it, after a fault of this code.
     pub(super) fn problem(&self, code: CUresult) -> Option<&'static str> {
         let mut counted = self.live;
-        counted.abandoned = 0;
+        (counted.abandoned, counted.abandoned_bytes) = (0, 0);
         if self.panic.is_some() {
             return Some("it panicked");
         }

@@ -187,12 +187,15 @@ fn what_is_withheld_is_not_cached() {
     let buffer = bench.pool.allocate::<u8>(5 << 20, &bench.stream).unwrap();
     let lost = buffer.as_raw();
     buffer.used_on(&other).unwrap();
+    // Else no stream has to wait for another.
+    let memory = bench.pool.graph_memory(&other).unwrap();
     let unknown = CUresult::CUDA_ERROR_UNKNOWN;
     table.reset();
     table.fail_from(id::cuStreamWaitEvent, 1, unknown);
     table.fail_from(id::cuStreamSynchronize, 1, unknown);
     drop(buffer);
     table.reset();
+    drop(memory);
     assert_eq!(find(&bench.layout(), lost).state, BlockState::Abandoned);
 
     let held = [bench.take(9 * MIB), bench.take(300)];

@@ -191,7 +191,7 @@ impl Life {
         drop((context, execution, table));
         let mut live = watch.live();
         if stays {
-            live.abandoned = 0;
+            (live.abandoned, live.abandoned_bytes) = (0, 0);
         }
         assert!(live.is_empty(), "{what}: {live:?}");
         assert!(

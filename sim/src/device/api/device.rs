@@ -130,6 +130,7 @@ pub(in crate::device) fn attribute_of(
         A::CU_DEVICE_ATTRIBUTE_NUMA_ID | A::CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID => -1,
         A::CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT => 1,
         A::CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT => config.kernel_time_limit.is_some().into(),
+        A::CU_DEVICE_ATTRIBUTE_INTEGRATED => config.integrated.into(),
         A::CU_DEVICE_ATTRIBUTE_GPU_OVERLAP
         | A::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY
         | A::CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS

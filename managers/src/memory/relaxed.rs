@@ -1,0 +1,63 @@
+//! The mode in which a thread may make calls whatever is captured meanwhile.
+
+use std::cell::Cell;
+
+use cupola_sys::driver::{CUstreamCaptureMode, Driver, DriverError};
+
+use crate::sync::per_thread;
+
+per_thread! {
+    /// How many of these the thread has.
+    static DEPTH: Cell<u32> = Cell::new(0);
+}
+
+/// While it lives, calls are allowed on this thread that a capture in another mode would forbid,
+/// or be ended by, whichever thread captures (`cuThreadExchangeStreamCaptureMode`): asking events,
+/// and getting and mapping memory. None of ours puts anything on a stream meanwhile.
+///
+/// Within another one of the thread it makes no calls: a thread has one driver in hand at a time.
+pub(super) struct Relaxed<'a, F: Fn()> {
+    driver: &'a Driver,
+    /// `None` within another one, and when the driver has no such modes.
+    before: Option<CUstreamCaptureMode>,
+    /// Told of each call.
+    note: F,
+}
+
+impl<'a, F: Fn()> Relaxed<'a, F> {
+    pub(super) fn enter(driver: &'a Driver, note: F) -> Self {
+        // A thread that is past its thread-locals is relaxed for each call anew.
+        let depth = DEPTH.try_with(|depth| depth.replace(depth.get() + 1));
+        let mut relaxed = Self {
+            driver,
+            before: None,
+            note,
+        };
+        if depth.unwrap_or(0) == 0 {
+            let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+            relaxed.before = relaxed.exchange(mode);
+        }
+        relaxed
+    }
+
+    /// Sets the mode and returns the one before; `None` when the driver refuses, which it does
+    /// where nothing is captured either.
+    fn exchange(&self, mut mode: CUstreamCaptureMode) -> Option<CUstreamCaptureMode> {
+        // SAFETY: `mode` outlives the call, which changes what only this thread sees.
+        let exchanged = unsafe { self.driver.cuThreadExchangeStreamCaptureMode(&raw mut mode) };
+        if !matches!(exchanged, Err(DriverError::Missing { .. })) {
+            (self.note)();
+        }
+        exchanged.ok().map(|()| mode)
+    }
+}
+
+impl<F: Fn()> Drop for Relaxed<'_, F> {
+    fn drop(&mut self) {
+        let _ = DEPTH.try_with(|depth| depth.set(depth.get() - 1));
+        if let Some(before) = self.before {
+            // It fails only for modes that there are not.
+            let _ = self.exchange(before);
+        }
+    }
+}
