@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::central::Central;
 use super::clock::Closed;
 use super::flow::Flow;
-use super::lane::SeizedLane;
+use super::lane::{Lane, SeizedLane};
 use super::line::Line;
 use super::pages::PageState;
 use super::pool::{Pool, lock};
@@ -95,7 +95,7 @@ impl Pool {
         // In the order in which a climb takes them.
         let lines = self.all_lines();
         let lanes = lock(&self.lanes);
-        let seized: Vec<_> = lanes.iter().map(|lane| lane.seized()).collect();
+        let seized = Lane::seize_all(&lanes);
         let central = self.central.lock();
         let in_slabs = central.slabs.free_bytes(central.heap.rules());
         let in_lanes: u64 = seized.iter().map(SeizedLane::kept).sum();
@@ -115,7 +115,7 @@ impl Pool {
         // In the order in which a climb takes them.
         let lines = self.all_lines();
         let lanes = lock(&self.lanes);
-        let seized: Vec<_> = lanes.iter().map(|lane| lane.seized()).collect();
+        let seized = Lane::seize_all(&lanes);
         let central = self.central.lock();
         gauges.mapped = self.budget.used();
         gauges.flow.absorb(&self.past);

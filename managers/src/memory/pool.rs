@@ -253,7 +253,7 @@ impl Pool {
         let lanes = lock(&self.lanes);
         // What was stored before this call is seen by whoever is alive only after it.
         self.barrier.heavy();
-        let _seized: Vec<_> = lanes.iter().map(|lane| lane.bias.seize()).collect();
+        let _seized = Lane::seize_all(&lanes);
         self.with_headers(|header| {
             if header.is_buffer() {
                 work(header);
