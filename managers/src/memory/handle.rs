@@ -10,6 +10,7 @@ use super::config::PoolConfig;
 use super::graph::GraphMemory;
 use super::history::Recording;
 use super::layout::Layout;
+use super::patience::Wait;
 use super::pool::{Ask, Pool};
 use super::raw::RawBlock;
 use super::usage::Usage;
@@ -134,6 +135,7 @@ impl MemoryPool {
             align: align_of::<T>() as u64,
             name: name.map(|name| self.pool().intern(name)).transpose()?,
             buffer: true,
+            wait: Wait::AsConfigured,
         };
         Ok(Buffer::new(Block::new(self.pool(), ask, stream)?, len))
     }
@@ -155,6 +157,7 @@ impl MemoryPool {
             align,
             name: None,
             buffer: false,
+            wait: Wait::AsConfigured,
         };
         self.pool().take(ask, stream).map(RawBlock::new)
     }
@@ -176,6 +179,7 @@ impl MemoryPool {
             align,
             name: Some(self.pool().intern(name)?),
             buffer: false,
+            wait: Wait::AsConfigured,
         };
         self.pool().take(ask, stream).map(RawBlock::new)
     }

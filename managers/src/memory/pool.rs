@@ -28,6 +28,7 @@ use super::lines::Lines;
 use super::mapper::Mapper;
 use super::names::Name;
 use super::pages::LEAST_PAGE;
+use super::patience::Wait;
 use super::pressure::Levels;
 use super::short::Short;
 use super::signs::Changes;
@@ -49,6 +50,7 @@ pub(crate) struct Ask {
     pub(crate) name: Name,
     /// Whether it is for a buffer.
     pub(crate) buffer: bool,
+    pub(crate) wait: Wait,
 }
 
 impl Ask {
@@ -225,6 +227,10 @@ impl Pool {
 
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
         &self.core
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     pub(crate) fn table(&self) -> &BufferTable {

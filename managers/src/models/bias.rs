@@ -185,7 +185,9 @@ fn an_owner_is_in_none_of_the_locks_that_are_seized_together() {
             let shared = shared.clone();
             move || {
                 let _seizures = Bias::seize_all(shared.iter().map(|shared| &shared.bias));
-                shared.iter().for_each(|shared| drop(shared.touch()));
+                for shared in &shared {
+                    shared.touch();
+                }
             }
         });
         // SAFETY: this thread is the owner of both.
