@@ -362,7 +362,10 @@ fn allocators_are_measured_in_every_way() {
         "1 thread, 1 MiB",
         "2 threads, 1 MiB",
         "2 threads hand over, 1 KiB, freed on the allocation's stream",
+        "2 threads on one stream, 1 KiB",
+        "2 threads, 1000 live blocks each, 64 KiB to 4 MiB, free + allocate",
         "trace small, an operation",
+        "trace small on 2 threads, an operation",
         "trace small, allocate, p99.99",
         "trace small, free, max",
     ] {
@@ -378,6 +381,12 @@ fn allocators_are_measured_in_every_way() {
         let row = row(&format!("{what} in a million pairs, 1 KiB: cupola, raw"));
         assert_eq!(row["bars"][0]["met"], true, "{row}");
     }
+    row("a hopeless request beside a neighbour, refusal, p99: cupola, raw");
+    let noticed = row("the neighbour, with hopeless requests, p99.9: cupola, raw");
+    assert_eq!(
+        noticed["against"],
+        "the neighbour, without hopeless requests, p99.9: cupola, raw"
+    );
     let peer = row("hot pair, 1 KiB: RMM pool");
     assert_eq!(peer["against"], "hot pair, 1 KiB: cupola, raw");
     assert!((peer["median"].as_f64().unwrap() - 435.0).abs() < 1e-9);

@@ -75,7 +75,11 @@ impl fmt::Display for LoadError {
                 }
                 for (index, attempt) in tried.iter().enumerate() {
                     let comma = if index == 0 { "" } else { ";" };
-                    write!(f, "{comma} {} ({})", attempt.path.display(), attempt.reason)?;
+                    let path = attempt.path.display();
+                    // The dynamic loader begins what it says with the name that it was given.
+                    let reason = attempt.reason.strip_prefix(&format!("{path}: "));
+                    let reason = reason.unwrap_or(&attempt.reason);
+                    write!(f, "{comma} {path} ({reason})")?;
                 }
                 Ok(())
             }
@@ -327,6 +331,25 @@ fn mapped(line: &[u8], address: usize) -> Option<Vec<u8>> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+
+    /// Without it each name would be said twice: by this crate, and by the dynamic loader.
+    #[test]
+    fn a_name_is_said_once() {
+        let attempt = |path: &str, reason: &str| Attempt {
+            path: path.into(),
+            reason: reason.into(),
+        };
+        let error = LoadError::NotFound {
+            library: "the driver",
+            tried: vec![
+                attempt("libcuda.so.1", "libcuda.so.1: cannot open it"),
+                attempt("/a/libcuda.so.1", "no such file"),
+            ],
+        };
+        let text = "the driver was not found; tried libcuda.so.1 (cannot open it); \
+                    /a/libcuda.so.1 (no such file)";
+        assert_eq!(error.to_string(), text);
+    }
 
     /// Without it a path with spaces could be cut, or a neighbour's mapping be taken.
     #[test]

@@ -63,7 +63,7 @@ fn old_drivers_lack_newer_functions() {
 fn default_stream_functions_come_in_both_forms() {
     let driver = Machine::builder().build().driver();
     let known: Vec<_> = (0..SYMBOLS.len() as u16)
-        .map(cupola_sys::SymbolId)
+        .map(cupola_sys::SymbolId::new)
         .filter(|id| driver.has(*id))
         .map(|id| SYMBOLS[usize::from(id.0)].as_str())
         .collect();

@@ -55,7 +55,7 @@ fn slots_wear_out_after_their_lives() {
     for life in 0..12 {
         let stream = streams.acquire(StreamConfig::default()).unwrap();
         assert_eq!(stream.generation(), life % 3 + 1);
-        assert_eq!(stream.handle().index() as u64, life / 3);
+        assert_eq!(u64::from(stream.handle().index()), life / 3);
         // The generation in the name is one of the last that a name has room for.
         assert!(stream.handle().generation() > (1 << 40) - 8);
         assert!(names.insert(stream.handle().to_bits()));

@@ -108,6 +108,12 @@ impl BufferTable {
         pools.filter_map(|pool| pool.enter())
     }
 
+    /// The pools of the context but for this one.
+    pub(crate) fn others(&self, pool: &Pool) -> impl Iterator<Item = Guest<Pool>> + use<> {
+        let number = pool.number();
+        self.pools().filter(move |other| other.number() != number)
+    }
+
     /// The handle of a buffer that is alive; one that is stale when the manager was shut down
     /// before the buffer got one.
     pub(super) fn name(&self, header: &Header) -> BufferHandle {

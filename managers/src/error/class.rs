@@ -14,6 +14,7 @@ impl Error {
             Self::StaleHandle { .. } => "lease before release; ask the manager that made it",
             Self::ShutDown { .. } => "configure the manager again",
             Self::Full { .. } => "release some, or configure a larger capacity",
+            Self::Busy { .. } => "try again, or wait",
             Self::OverLimit(_) => "free buffers or raise the limit",
             Self::OutOfMemory { .. } => "free memory on the device, then try again",
             Self::Poisoned { .. } => "start a new process",
@@ -32,9 +33,10 @@ impl Error {
     pub fn class(&self) -> ErrorClass {
         match self {
             Self::Unsupported { .. } => ErrorClass::Unsupported,
-            Self::Full { .. } | Self::OverLimit(_) | Self::OutOfMemory { .. } => {
-                ErrorClass::Resource
-            }
+            Self::Full { .. }
+            | Self::Busy { .. }
+            | Self::OverLimit(_)
+            | Self::OutOfMemory { .. } => ErrorClass::Resource,
             Self::Forked => ErrorClass::StickyProcess,
             // The code is about the wait, and says nothing about the work.
             Self::Unverified { .. } => ErrorClass::Unknown,

@@ -94,6 +94,11 @@ pub enum Error {
         /// What the object is.
         kind: &'static str,
     },
+    /// Another thread is at it, and the caller was not to wait.
+    Busy {
+        /// What the other thread does.
+        what: &'static str,
+    },
     /// The request does not fit the pool's limit. Nothing was created.
     OverLimit(Box<Account>),
     /// The request fits the pool's limit, but the device has too little left, even after

@@ -34,6 +34,10 @@ impl fmt::Display for Error {
                 f,
                 "there is no room for another {kind}: release some, or configure a larger capacity"
             ),
+            Self::Busy { what } => write!(
+                f,
+                "another thread is {what}: try again, or use the form that waits"
+            ),
             Self::OverLimit(account) => write!(
                 f,
                 "over the limit: {account}; free buffers or raise the limit"

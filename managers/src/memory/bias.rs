@@ -94,21 +94,44 @@ impl Bias {
     /// the owner's sections must be short. Not for who is inside or has a seizure: it would
     /// wait for itself.
     pub(crate) fn seize(&self) -> Seizure<'_> {
-        let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
-        self.wanted.fetch_or(SEIZED, Ordering::Relaxed);
+        let seizure = self.want();
         if !mutant!("bias_seize_without_barrier") {
             self.barrier.heavy();
         }
-        let seizure = Seizure {
+        seizure.wait();
+        seizure
+    }
+
+    /// Seizes all of these at the price of one: who else seizes several at once must do so in the
+    /// same order, or under one lock.
+    pub(crate) fn seize_all<'a>(all: impl IntoIterator<Item = &'a Self>) -> Vec<Seizure<'a>> {
+        let mut all = all.into_iter().peekable();
+        let first = all.peek().copied();
+        if let Some(first) = first
+            && mutant!("bias_barrier_before_all_are_wanted")
+        {
+            first.barrier.heavy();
+        }
+        let seizures: Vec<_> = all.map(Self::want).collect();
+        // The barrier is the process's, and makes no difference between locks: each is wanted
+        // before it, and each owner is looked for after it.
+        if let Some(first) = first
+            && !mutant!("bias_barrier_before_all_are_wanted")
+        {
+            first.barrier.heavy();
+        }
+        seizures.iter().for_each(Seizure::wait);
+        seizures
+    }
+
+    /// Keeps all others out, and says to the owner that it is to stay out.
+    fn want(&self) -> Seizure<'_> {
+        let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        self.wanted.fetch_or(SEIZED, Ordering::Relaxed);
+        Seizure {
             bias: self,
             _gate: gate,
-        };
-        let mut turns = 0;
-        while seizure.is_inside() {
-            pause(turns);
-            turns += 1;
         }
-        seizure
     }
 
     /// Keeps everybody else out until the value is dropped, for an owner that may not enter:
@@ -129,6 +152,13 @@ impl Bias {
             return;
         }
         self.seize().set_flags(bits);
+    }
+
+    /// As [`set_flags`](Self::set_flags), for an owner that [holds](Self::hold) the lock: it is
+    /// out, so it waits for nobody.
+    pub(crate) fn set_own_flags(&self, bits: u32) {
+        debug_assert_eq!(bits & SEIZED, 0);
+        self.wanted.fetch_or(bits & !SEIZED, Ordering::Relaxed);
     }
 
     /// Clears flags. What was done before comes before the owner's next section.
@@ -155,8 +185,13 @@ impl Seizure<'_> {
         self.bias.wanted.fetch_or(bits & !SEIZED, Ordering::Relaxed);
     }
 
-    fn is_inside(&self) -> bool {
-        self.bias.inside.load(Ordering::Acquire)
+    /// Waits for the owner, after a barrier.
+    fn wait(&self) {
+        let mut turns = 0;
+        while self.bias.inside.load(Ordering::Acquire) {
+            pause(turns);
+            turns += 1;
+        }
     }
 }
 

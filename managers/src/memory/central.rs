@@ -27,12 +27,25 @@ pub(super) struct Central {
     pub(super) waiting: WaitingPieces,
     /// Blocks that stand for chunks without memory, and their bytes.
     holes: (u64, u64),
-    /// Blocks that will be placed before threads may keep exact sizes again.
-    tight: u32,
+    /// While threads keep nothing of exact sizes.
+    tight: Option<Tight>,
 }
 
-/// Blocks that are placed without a climb until memory counts as plenty again.
-const CALM: u32 = 1 << 16;
+/// What ends the time in which threads keep nothing of exact sizes.
+#[derive(Clone, Copy, Debug)]
+struct Tight {
+    /// With no more than this out of the heap there is room again.
+    roomy: u64,
+    /// So many blocks that were placed without a climb.
+    blocks: u32,
+}
+
+/// Blocks that are placed without a climb until a limit counts as far away, with however little
+/// room below it.
+const CALM: u32 = 1 << 12;
+
+/// There is room again where this part of the limit is left beside what is out of the heap.
+const ROOM: u64 = 8;
 
 /// What a caller wants of the heap.
 #[derive(Clone, Copy, Debug)]
@@ -54,21 +67,40 @@ impl Central {
             abandoned: 0,
             waiting: WaitingPieces::default(),
             holes: (0, 0),
-            tight: 0,
+            tight: None,
         }
     }
 
-    /// The limit was reached: until that is long ago, threads keep nothing of exact sizes. What
-    /// they keep is in the way of good places.
-    pub(super) fn tighten(&mut self) {
-        self.tight = CALM;
+    /// A limit of so many bytes was reached: until there is room again, or that is long ago, threads
+    /// keep nothing of exact sizes. What they keep is in the way of good places.
+    pub(super) fn tighten(&mut self, limit: u64) {
+        self.tight = Some(Tight {
+            roomy: limit - limit / ROOM,
+            blocks: CALM,
+        });
     }
 
-    /// A block is placed. Whether threads may keep exact sizes.
+    /// Whether threads keep nothing of exact sizes.
+    pub(super) fn is_tight(&self) -> bool {
+        self.tight.is_some()
+    }
+
+    /// A block of so many bytes is about to be placed. Whether threads may keep exact sizes.
     #[inline]
-    pub(super) fn is_calm(&mut self) -> bool {
-        self.tight = self.tight.saturating_sub(1);
-        self.tight == 0
+    pub(super) fn is_calm(&mut self, bytes: u64) -> bool {
+        if let Some(Tight { roomy, blocks }) = self.tight {
+            let is_over = blocks == 0 || self.held() + bytes <= roomy;
+            self.tight = (!is_over).then(|| Tight {
+                roomy,
+                blocks: blocks - 1,
+            });
+        }
+        self.tight.is_none()
+    }
+
+    /// Bytes out of the heap: in blocks that are alive, in magazines, depots and slabs.
+    pub(super) fn held(&self) -> u64 {
+        self.heap.used_bytes() - self.holes.1
     }
 
     /// A block whose pages are all there. `None` when there is none, or it would be dearer
@@ -124,8 +156,7 @@ impl Central {
 
     #[inline]
     pub(super) fn note_peak(&mut self) {
-        let held = self.heap.used_bytes() - self.holes.1;
-        self.peak_held = self.peak_held.max(held);
+        self.peak_held = self.peak_held.max(self.held());
     }
 
     /// Takes addresses without memory out of the heap. `None` when they are not free, or work

@@ -19,12 +19,15 @@ pub struct PoolConfig {
     /// A limit that the pool has in common with others, besides its own.
     pub within: Option<DeviceLimit>,
     /// How long an allocation that finds no memory waits on the host for work that still uses
-    /// what was freed, without any of it completing: 16 times as long in all. Any duration will
-    /// do; `Duration::MAX` waits for as long as work is under way.
+    /// what was freed: all its waits together, but for those after an answer of
+    /// [`on_refusal`](super::MemoryPool::on_refusal), which begins anew. Any duration will do;
+    /// `Duration::MAX` waits for as long as work is under way. What no completion can give is not
+    /// waited for: a request that what is alive leaves no room for, or that could be had only if
+    /// blocks moved, is refused at once.
     ///
     /// Where one stream uses the pool, a request at the limit waits for whole pages, five seconds
-    /// at most, rather than take what would leave fewer of them to all that come later; without a
-    /// wait, or after it, it takes that. So with zero it never waits: for hosts that a device may
+    /// and half of this at most, rather than take what would leave fewer of them to all that come
+    /// later; without a wait, or after it, it takes that. So with zero it never waits: for hosts that a device may
     /// wait for, such as one thread that launches the parts of a collective on several devices.
     pub wait: Duration,
     /// How many of the last operations the pool remembers; 0 for none. Remembering takes two
@@ -70,6 +73,13 @@ impl PoolConfig {
     #[must_use]
     pub const fn history(mut self, events: usize) -> Self {
         self.history = events;
+        self
+    }
+
+    /// Waits no longer than this for work that still uses what was freed.
+    #[must_use]
+    pub const fn wait(mut self, wait: Duration) -> Self {
+        self.wait = wait;
         self
     }
 

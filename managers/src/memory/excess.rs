@@ -54,13 +54,12 @@ impl Excess {
         if self.flagged.swap(is_over, Ordering::Relaxed) == is_over {
             return;
         }
-        for lane in lanes.iter() {
-            let lane: &Bias = (**lane).as_ref();
-            if is_over {
-                lane.set_flags(EXCESS);
-            } else {
-                lane.clear_flags(EXCESS);
-            }
+        let all = lanes.iter().map(|lane| (**lane).as_ref());
+        if is_over {
+            let seized = Bias::seize_all(all);
+            seized.iter().for_each(|lane| lane.set_flags(EXCESS));
+        } else {
+            all.for_each(|lane: &Bias| lane.clear_flags(EXCESS));
         }
     }
 

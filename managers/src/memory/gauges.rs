@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::central::Central;
 use super::clock::Closed;
 use super::flow::Flow;
-use super::lane::SeizedLane;
+use super::lane::{Lane, SeizedLane};
 use super::line::Line;
 use super::pages::PageState;
 use super::pool::{Pool, lock};
@@ -92,16 +92,29 @@ impl Pool {
 
     /// Bytes that lanes, depots and slabs keep, whether work uses them or not.
     pub(super) fn kept(&self) -> u64 {
+        self.kept_and_held().0
+    }
+
+    /// Bytes of what somebody has, as they are rounded up. For who has the mapper: else what a search
+    /// takes for a moment counts.
+    pub(super) fn alive(&self) -> u64 {
+        let (kept, held) = self.kept_and_held();
+        held.saturating_sub(kept)
+    }
+
+    /// Bytes that lanes, depots and slabs keep, and those that are out of the heap.
+    fn kept_and_held(&self) -> (u64, u64) {
         // In the order in which a climb takes them.
         let lines = self.all_lines();
         let lanes = lock(&self.lanes);
-        let seized: Vec<_> = lanes.iter().map(|lane| lane.seized()).collect();
+        let seized = Lane::seize_all(&lanes);
         let central = self.central.lock();
         let in_slabs = central.slabs.free_bytes(central.heap.rules());
         let in_lanes: u64 = seized.iter().map(SeizedLane::kept).sum();
         // SAFETY: as in `stand_still`.
         let in_depots = lines.iter().map(|line| unsafe { line.depot.kept() });
-        in_lanes + in_depots.sum::<u64>() + in_slabs.0 + in_slabs.1
+        let kept = in_lanes + in_depots.sum::<u64>() + in_slabs.0 + in_slabs.1;
+        (kept, central.held())
     }
 
     /// All that is seen while nothing moves, and what lanes and depots keep.
@@ -115,7 +128,7 @@ impl Pool {
         // In the order in which a climb takes them.
         let lines = self.all_lines();
         let lanes = lock(&self.lanes);
-        let seized: Vec<_> = lanes.iter().map(|lane| lane.seized()).collect();
+        let seized = Lane::seize_all(&lanes);
         let central = self.central.lock();
         gauges.mapped = self.budget.used();
         gauges.flow.absorb(&self.past);
@@ -174,8 +187,13 @@ impl Pool {
                 closed => {
                     if closed? == Closed::Covered && is_new {
                         new.push((line, *ticket));
+                        continue;
                     }
                 }
+            }
+            // A request asks only for what the heap waits for.
+            if !line.clock.is_done(*ticket) {
+                line.clock.poll(&self.core)?;
             }
         }
         let until = Instant::now() + MOMENT;

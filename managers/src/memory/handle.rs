@@ -11,6 +11,7 @@ use super::graph::GraphMemory;
 use super::history::Recording;
 use super::layout::Layout;
 use super::names::{AsBlockName, BlockName};
+use super::patience::Wait;
 use super::pool::{Ask, Pool};
 use super::raw::RawBlock;
 use super::usage::Usage;
@@ -158,6 +159,7 @@ impl MemoryPool {
             align: align_of::<T>() as u64,
             name: name.map(BlockName::word),
             buffer: true,
+            wait: Wait::AsConfigured,
         };
         Ok(Buffer::new(Block::new(self.pool(), ask, stream)?, len))
     }
@@ -179,6 +181,7 @@ impl MemoryPool {
             align,
             name: None,
             buffer: false,
+            wait: Wait::AsConfigured,
         };
         self.pool().take(ask, stream).map(RawBlock::new)
     }
@@ -201,6 +204,7 @@ impl MemoryPool {
             align,
             name: Some(name.in_pool(self)?.word()),
             buffer: false,
+            wait: Wait::AsConfigured,
         };
         self.pool().take(ask, stream).map(RawBlock::new)
     }

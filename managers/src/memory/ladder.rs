@@ -17,17 +17,22 @@
 //! 10. refuse, with the whole account.
 //!
 //! The context is never synchronised: other streams' work goes on.
+//!
+//! Waiting can only give what is not alive. A request that what is alive leaves no room for is
+//! refused without a wait, before threads lose what they keep; and so is one, after rung 4, that
+//! could be had only if blocks that are alive moved. How often rung 4 is taken, and how long the
+//! waits are, is in [`patience`](super::patience).
 
 use std::ptr::NonNull;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::central::{Central, Want};
 use super::classes::Slot;
 use super::header::Header;
 use super::line::Line;
 use super::mapper::{Found, From, Mapper};
+use super::patience::{Patience, Wait};
 use super::pool::{Pool, count};
-use super::signs::Patience;
 use super::vmm::is_out_of_memory;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
@@ -50,8 +55,11 @@ pub(super) struct Request<'a> {
     pub(super) slot: Slot,
     pub(super) line: &'a Line,
     pub(super) stream: &'a Stream,
+    pub(super) wait: Wait,
     /// Rather waits for the pages of the best place than takes a worse one: until it has waited.
     pub(super) patient: bool,
+    /// Takes what threads keep.
+    pub(super) drains: bool,
 }
 
 /// What a search has found out that has found nothing.
@@ -60,6 +68,8 @@ struct Nothing {
     full: Option<Error>,
     /// It would rather wait for this ticket of its stream, and has not looked everywhere.
     soon: Option<u64>,
+    /// Nothing that completes could change that.
+    hopeless: bool,
 }
 
 /// What a request gets.
@@ -72,8 +82,13 @@ impl Pool {
     /// A block if the limit has room for it: rungs 1 and 2. For what can do without. `place` gets
     /// it before others search again: it is in nobody's hands. Whether there was one.
     #[track_caller]
-    pub(super) fn grow(&self, want: Want, place: impl FnOnce(&mut Central, Found)) -> Result<bool> {
-        let mut mapper = self.mapper();
+    pub(super) fn grow(
+        &self,
+        want: Want,
+        wait: Wait,
+        place: impl FnOnce(&mut Central, Found),
+    ) -> Result<bool> {
+        let mut mapper = self.mapper_within(wait)?;
         mapper.begin();
         self.look_around()?;
         let mut found = self.try_others(want)?;
@@ -90,11 +105,13 @@ impl Pool {
     /// A block or a slot, by all means.
     #[track_caller]
     pub(super) fn climb(&self, mut request: Request) -> Result<Got> {
-        let mut patience = Patience::new(self.config.wait);
+        let mut patience = Patience::new(request.wait, self.config.wait);
         let mut asked = 0;
         loop {
             let mut full = None;
             if self.could_grant(request.want.bytes) {
+                request.drains = patience.may_drain();
+                request.patient &= patience.may_wait();
                 // Before the search, so that nothing that it does not see goes unnoticed.
                 let before = self.signs();
                 let nothing = match self.search_all(request)? {
@@ -103,21 +120,30 @@ impl Pool {
                 };
                 // Whoever can do with less is not kept from the mapper meanwhile.
                 if let Some(ticket) = nothing.soon {
-                    self.wait_for_pages(request.line, ticket)?;
+                    self.wait_for_pages(request.line, ticket, &patience)?;
                     // Once: what is freed from now on may be others' again when it is complete.
                     request.patient = false;
-                    patience.renew();
                     continue;
                 }
-                if self.wait_for_more(&before, &mut patience)? {
-                    continue;
+                if !nothing.hopeless {
+                    if request.drains {
+                        patience.note_drained();
+                    }
+                    if self.wait_for_more(&before, &mut patience)? {
+                        continue;
+                    }
+                    if !request.drains {
+                        patience.drain_once_more();
+                        continue;
+                    }
                 }
                 full = nothing.full;
             }
             // Others may have lost it when they were asked to give back what they keep.
             self.core.healthy()?;
             let refusal = self.refusal(request.requested, full);
-            if asked == ANSWERS || !self.ask_user(&refusal) {
+            let may_ask = asked < ANSWERS && request.wait != Wait::Never;
+            if !may_ask || !self.ask_user(&refusal) {
                 return Err(self.counted(refusal));
             }
             asked += 1;
@@ -128,11 +154,11 @@ impl Pool {
     /// Whether the limits are large enough for it.
     fn could_grant(&self, bytes: u64) -> bool {
         let whole = bytes.checked_next_multiple_of(self.page);
-        whole.is_some_and(|whole| whole <= self.most())
+        whole.is_some_and(|whole| whole <= self.most()) && !self.is_full_in_common(bytes)
     }
 
     /// The most bytes that this pool can have.
-    fn most(&self) -> u64 {
+    pub(super) fn most(&self) -> u64 {
         let shared = self.config.within.as_ref();
         let shared = shared.map_or(u64::MAX, super::config::DeviceLimit::limit);
         self.budget.limit().min(shared)
@@ -141,10 +167,20 @@ impl Pool {
     /// Rungs 1 to 7.
     #[track_caller]
     fn search_all(&self, request: Request) -> Result<Result<Got, Nothing>> {
-        let mut mapper = self.mapper();
+        let mut mapper = self.mapper_within(request.wait)?;
         mapper.begin();
-        if let Some(got) = self.search(&mut mapper, request)? {
+        mapper.hopeless = self.is_full_of_live(request.want.bytes);
+        if !mapper.hopeless
+            && let Some(got) = self.search(&mut mapper, request)?
+        {
             return Ok(Ok(got));
+        }
+        if mapper.hopeless {
+            return Ok(Err(Nothing {
+                full: mapper.full.take(),
+                soon: None,
+                hopeless: true,
+            }));
         }
         if mapper.soon {
             // All batches are closed.
@@ -152,21 +188,15 @@ impl Pool {
             return Ok(Err(Nothing {
                 full: None,
                 soon: Some(ticket),
+                hopeless: false,
             }));
         }
-        if self.is_short_of_others(&mapper) {
-            // Theirs and ours at once could wait for each other.
-            drop(mapper);
-            for other in self.others() {
-                // What is wrong with them is for those who use them.
-                let _ = other.give_up_idle();
-            }
-            mapper = self.mapper();
-            // What they had the driver has now, and others may have searched meanwhile.
-            mapper.begin();
-            if let Some(found) = self.find(&mut mapper, request.want, From::Idle)? {
+        if request.wait != Wait::Never && self.is_short_of_others(&mapper) {
+            let (found, again) = self.find_at_others(mapper, request)?;
+            if let Some(found) = found {
                 return Ok(Ok(Got::Block(found)));
             }
+            mapper = again;
         }
         if let Some(found) = self.central.lock().in_joined_stretch(request.want) {
             return Ok(Ok(Got::Block(found)));
@@ -175,44 +205,54 @@ impl Pool {
         if full.is_none() && mapper.lacking {
             full = self.device_refusal()?;
         }
-        Ok(Err(Nothing { full, soon: None }))
+        Ok(Err(Nothing {
+            full,
+            soon: None,
+            hopeless: false,
+        }))
+    }
+
+    /// Where the memory for a request may come from at the limit. Giving a chunk back waits for all
+    /// work of the context.
+    pub(super) fn idle(&self, request: Request) -> From {
+        if request.wait == Wait::Never && self.vmm.is_none() {
+            From::Limit
+        } else {
+            From::Idle
+        }
     }
 
     /// Whether a request rather waits for pages than takes a worse place, or what threads keep. Not
     /// where several streams use the pool: what is under way on another one may take any time. Nor
     /// where others have waited in vain for what is still under way.
     fn is_patient(&self, mapper: &Mapper, request: Request) -> bool {
-        let may = request.patient && self.parent.is_none() && !self.config.wait.is_zero();
+        let may = request.patient && self.parent.is_none();
         may && self.is_waiting() && {
             let central = self.central.lock();
             let rules = central.heap.rules();
-            rules.single && rules.done(request.line.index).unwrap_or(0) >= mapper.vain
+            let (stream, vain) = mapper.vain;
+            let is_new = stream != request.line.serial();
+            rules.single && (is_new || rules.done(request.line.index).unwrap_or(0) >= vain)
         }
     }
 
     /// Waits on the host until what was freed up to this ticket is complete, for a while.
     #[track_caller]
-    fn wait_for_pages(&self, line: &Line, ticket: u64) -> Result<()> {
+    fn wait_for_pages(&self, line: &Line, ticket: u64, patience: &Patience) -> Result<()> {
         count(&self.counters.host_waits);
-        let until = Instant::now() + self.config.wait.min(PATIENCE);
+        let until = patience.half(PATIENCE);
         let is_done = match line.clock.wait_on_host(&self.core, ticket, until) {
             // A full device may have no event.
             refused if is_out_of_memory(&refused) => false,
             waited => waited?,
         };
         if !is_done {
-            let mut mapper = self.mapper();
-            mapper.vain = mapper.vain.max(ticket);
+            let vain = &mut self.mapper().vain;
+            // Tickets of a stream that is gone say nothing of this one's.
+            let before = if vain.0 == line.serial() { vain.1 } else { 0 };
+            *vain = (line.serial(), before.max(ticket));
         }
         Ok(())
-    }
-
-    /// Whether what other pools give up could be had: not where this one's own limit is in the way.
-    fn is_short_of_others(&self, mapper: &Mapper) -> bool {
-        let shared = self.config.within.as_ref();
-        let left = shared.map_or(u64::MAX, |shared| shared.budget().available());
-        let own = self.budget.available();
-        self.parent.is_some() || mapper.full.is_some() || mapper.lacking || left < own
     }
 
     /// Rungs 1 to 5.
@@ -231,7 +271,7 @@ impl Pool {
         }
         {
             let mut central = self.central.lock();
-            central.tighten();
+            central.tighten(self.most());
             if let Some(found) = central.in_mapped_stretch(want) {
                 return Ok(Some(Got::Block(found)));
             }
@@ -239,19 +279,25 @@ impl Pool {
         self.close_batches()?;
         self.look_around()?;
         mapper.patient = self.is_patient(mapper, request);
-        if let Some(found) = self.find(mapper, want, From::Idle)? {
+        if let Some(found) = self.find(mapper, want, self.idle(request))? {
             return Ok(Some(Got::Block(found)));
         }
         if mapper.soon {
             return Ok(None);
         }
-        self.drain();
-        self.settle()?;
-        if let Some(piece) = self.free_slot(request) {
-            return Ok(Some(Got::Slot(piece)));
-        }
-        if let Some(found) = self.find(mapper, want, From::Idle)? {
-            return Ok(Some(Got::Block(found)));
+        if request.drains {
+            let could_hold = self.drain_and(|central| self.could_hold(central, request));
+            self.settle()?;
+            if let Some(piece) = self.free_slot(request) {
+                return Ok(Some(Got::Slot(piece)));
+            }
+            if let Some(found) = self.find(mapper, want, self.idle(request))? {
+                return Ok(Some(Got::Block(found)));
+            }
+            if !could_hold {
+                mapper.hopeless = true;
+                return Ok(None);
+            }
         }
         Ok(self.borrow_from_others(request)?.map(Got::Block))
     }

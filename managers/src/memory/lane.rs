@@ -33,7 +33,7 @@ pub(crate) const EXCESS: u32 = 8;
 /// A lane that only its holder touches.
 pub(crate) struct SeizedLane<'a> {
     lane: &'a Lane,
-    _seizure: Seizure<'a>,
+    seizure: Seizure<'a>,
 }
 
 impl SeizedLane<'_> {
@@ -54,6 +54,32 @@ impl SeizedLane<'_> {
         // SAFETY: the seizure keeps the owner and other seizers out, and nothing is changed.
         let content = self.lane.content.with(|content| unsafe { &*content });
         content.pieces()
+    }
+
+    /// Takes everything out: `give` gets it batch by batch, with what it is stamped by.
+    pub(crate) fn drain(&mut self, give: impl FnMut(NonNull<Header>, Stamp)) {
+        // Not before: until the lane was seized its owner may have put something in, and the
+        // batch of an earlier stamp be complete without the work on that.
+        self.drain_at(self.lane.line.stamp(), give);
+    }
+
+    fn drain_at(&mut self, stamp: Stamp, mut give: impl FnMut(NonNull<Header>, Stamp)) {
+        self.lane.content.with_mut(|content| {
+            // SAFETY: the seizure keeps the owner and other seizers out.
+            let content = unsafe { &mut *content };
+            content.drain().for_each(|batch| give(batch, stamp));
+        });
+    }
+
+    /// As `drain`, and nothing is kept here from now on.
+    pub(super) fn close(&mut self, give: impl FnMut(NonNull<Header>, Stamp)) {
+        self.seizure.set_flags(CLOSED);
+        self.drain(give);
+    }
+
+    /// Sets flags, which stay when the seizure ends.
+    pub(super) fn set_flags(&self, bits: u32) {
+        self.seizure.set_flags(bits);
     }
 }
 
@@ -136,14 +162,6 @@ impl Lane {
         Some(result)
     }
 
-    /// Runs `work` with the lane taken from its owner. Not within `own`.
-    pub(crate) fn seize<R>(&self, work: impl FnOnce(&mut Content) -> R) -> R {
-        let _seizure = self.bias.seize();
-        // SAFETY: the seizure keeps the owner and other seizers out.
-        self.content
-            .with_mut(|content| work(unsafe { &mut *content }))
-    }
-
     /// Runs `work` as the owner, whatever keeps it from entering.
     ///
     /// # Safety
@@ -183,42 +201,60 @@ impl Lane {
         Some(result)
     }
 
-    /// The lane, with its owner and everybody else kept out.
-    pub(crate) fn seized(&self) -> SeizedLane<'_> {
-        let _seizure = self.bias.seize();
-        SeizedLane {
+    /// All of these, with their owners and everybody else kept out, for one barrier. Under the lock
+    /// of the lanes, or of lanes that nobody else seizes several of.
+    pub(super) fn seize_all(lanes: &[Arc<Self>]) -> Vec<SeizedLane<'_>> {
+        let seizures = Bias::seize_all(lanes.iter().map(|lane| &lane.bias));
+        let lanes = lanes.iter().map(|lane| &**lane);
+        lanes
+            .zip(seizures)
+            .map(|(lane, seizure)| SeizedLane { lane, seizure })
+            .collect()
+    }
+
+    /// Takes everything out, as [`SeizedLane::drain`], of this lane alone.
+    #[cfg(all(test, loom))]
+    pub(crate) fn drain(&self, give: impl FnMut(NonNull<Header>, Stamp)) {
+        let early = mutant!("lane_stamps_before_the_seizure").then(|| self.line.stamp());
+        let mut lane = SeizedLane {
             lane: self,
-            _seizure,
+            seizure: self.bias.seize(),
+        };
+        match early {
+            Some(stamp) => lane.drain_at(stamp, give),
+            None => lane.drain(give),
         }
     }
 
-    /// Takes everything out: `give` gets it batch by batch, with what it is stamped by.
-    pub(crate) fn drain(&self, mut give: impl FnMut(NonNull<Header>, Stamp)) {
-        let early = mutant!("lane_stamps_before_the_seizure").then(|| self.line.stamp());
-        self.seize(|content| {
-            // Not before: until the lane was seized its owner may have put something in, and
-            // the batch of an earlier stamp be complete without the work on that.
-            let stamp = early.unwrap_or_else(|| self.line.stamp());
-            content.drain().for_each(|batch| give(batch, stamp));
-        });
-    }
-
-    /// As `drain`, and nothing is kept here from now on.
-    pub(crate) fn close(&self, mut give: impl FnMut(NonNull<Header>, Stamp)) {
-        let seizure = self.bias.seize();
-        seizure.set_flags(CLOSED);
+    /// Takes everything out, and nothing is kept here from now on: its thread ends. Others that
+    /// have the lane are waited for, and no barrier is needed for who is nobody but the caller.
+    ///
+    /// # Safety
+    /// As `own`.
+    unsafe fn close_own(&self, mut give: impl FnMut(NonNull<Header>, Stamp)) {
+        // SAFETY: the caller's promise.
+        let _held = unsafe { self.bias.hold() };
+        self.bias.set_own_flags(CLOSED);
         let stamp = self.line.stamp();
         self.content.with_mut(|content| {
-            // SAFETY: the seizure keeps the owner and other seizers out.
+            // SAFETY: the owner holds the lock, so nobody else touches the content.
             let content = unsafe { &mut *content };
             content.drain().for_each(|batch| give(batch, stamp));
         });
     }
 
-    /// The thread ends.
-    pub(crate) fn retire(self: Arc<Self>) {
-        if let Some(pool) = self.owner.upgrade() {
-            pool.retire_lane(&self);
+    /// The thread ends: the lane is emptied, and leaves its pool's books.
+    ///
+    /// # Safety
+    /// As `own`.
+    pub(crate) unsafe fn retire(self: Arc<Self>) {
+        if let Some(pool) = self.owner.upgrade()
+            && pool.core.not_forked().is_ok()
+        {
+            let give = |batch, stamp| pool.central.lock().put_all(batch, stamp);
+            // SAFETY: the caller's promise.
+            unsafe { self.close_own(give) };
+            pool.strike(|other| Arc::ptr_eq(other, &self));
         }
     }
 

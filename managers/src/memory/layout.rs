@@ -7,7 +7,7 @@ use cupola_sys::driver::CUdeviceptr;
 
 use super::central::Central;
 use super::header::{Header, Home, Withheld};
-use super::lane::SeizedLane;
+use super::lane::{Lane, SeizedLane};
 use super::mapper::Mapper;
 use super::pages::{PageState, Pages};
 use super::pool::{Pool, lock};
@@ -122,7 +122,7 @@ impl Pool {
         let mapper = self.mapper();
         let lines = self.all_lines();
         let lanes = lock(&self.lanes);
-        let seized: Vec<_> = lanes.iter().map(|lane| lane.seized()).collect();
+        let seized = Lane::seize_all(&lanes);
         let central = self.central.lock();
         let mut picture = Drawing {
             central: &central,

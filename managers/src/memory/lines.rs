@@ -175,15 +175,6 @@ impl Pool {
         ))
     }
 
-    /// Takes a lane off the books: its thread ends.
-    pub(super) fn retire_lane(&self, lane: &Arc<Lane>) {
-        if self.core.not_forked().is_err() {
-            return;
-        }
-        self.close_lane(lane);
-        self.strike(|other| Arc::ptr_eq(other, lane));
-    }
-
     /// Takes lanes off the books that are closed, and whose owners write no more.
     pub(super) fn strike(&self, is_gone: impl Fn(&Arc<Lane>) -> bool) {
         lock(&self.lanes).retain(|lane| {
@@ -196,26 +187,39 @@ impl Pool {
         });
     }
 
-    pub(super) fn close_lane(&self, lane: &Lane) {
-        lane.close(|batch, stamp| self.central.lock().put_all(batch, stamp));
+    /// Empties lanes, which keep nothing from now on.
+    pub(super) fn close_lanes(&self, lanes: &[Arc<Lane>]) {
+        for mut lane in Lane::seize_all(lanes) {
+            lane.close(|batch, stamp| self.central.lock().put_all(batch, stamp));
+        }
     }
 
     /// Gives all that threads and depots keep back to the heap.
     pub(super) fn drain(&self) {
+        self.drain_and(|_| ());
+    }
+
+    /// As `drain`, with a look at what there is while nothing is anywhere else: what is not free
+    /// then is alive, or on its way to somebody.
+    pub(super) fn drain_and<R>(&self, look: impl FnOnce(&mut Central) -> R) -> R {
         count(&self.counters.drains);
-        let lanes = lock(&self.lanes).clone();
-        for lane in &lanes {
+        let lanes = lock(&self.lanes);
+        // Those of all lanes that there can be meanwhile.
+        let lines = self.all_lines();
+        let mut seized = Lane::seize_all(&lanes);
+        for lane in &mut seized {
             lane.drain(|batch, stamp| self.central.lock().put_all(batch, stamp));
         }
-        self.drain_depots();
+        self.drain_depots(&lines);
         let central = &mut *self.central.lock();
         central
             .slabs
             .release_all(&mut central.heap, &mut central.headers);
+        look(central)
     }
 
-    pub(super) fn drain_depots(&self) {
-        for line in self.all_lines() {
+    fn drain_depots(&self, lines: &[Arc<Line>]) {
+        for line in lines {
             // Stamped when it is ours: until then others may put more in, used later.
             let give = |central: &mut Central, batch| central.put_all(batch, line.stamp());
             line.depot.give_all(&self.central, give);
@@ -236,16 +240,13 @@ impl Pool {
         }
         // Before this handle goes: else the pool could end on a thread that just ends.
         self.visits.end();
-        let lanes = {
+        {
             let lanes = lock(&self.lanes);
             self.keep.close();
-            lanes.clone()
-        };
-        // They stay: threads that have pieces look for them.
-        for lane in &lanes {
-            self.close_lane(lane);
+            // They stay: threads that have pieces look for them.
+            self.close_lanes(&lanes);
         }
-        self.drain_depots();
+        self.drain_depots(&self.all_lines());
         self.keep.hold(Kept::new(self), || self.is_over());
     }
 

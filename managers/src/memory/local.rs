@@ -270,7 +270,8 @@ impl Drop for Lanes {
             if let Some(_visit) = visits.visit()
                 && let Some(lane) = lane.upgrade()
             {
-                lane.retire();
+                // SAFETY: the lane is this thread's, which is within none while it ends.
+                unsafe { lane.retire() };
             }
         }
     }

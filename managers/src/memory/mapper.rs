@@ -34,8 +34,11 @@ pub(super) struct Mapper {
     /// So it was worth it in this search: the best place can have all its pages when work that is
     /// under way has completed.
     pub(super) soon: bool,
-    /// In a pool of one stream: the last ticket that a request has waited for in vain.
-    pub(super) vain: u64,
+    /// In a pool of one stream: its serial, and the last ticket of it that a request has waited for
+    /// in vain.
+    pub(super) vain: (u64, u64),
+    /// No completion can give this search what it wants: only frees of what is alive can.
+    pub(super) hopeless: bool,
     /// Chunks of `cuMemAlloc` and the holes that stand for those that were given back.
     pub(super) chunks: Vec<Chunk>,
 }
@@ -50,6 +53,7 @@ impl Mapper {
     pub(super) fn begin(&mut self) {
         (self.full, self.lacking) = (None, false);
         (self.patient, self.soon) = (false, false);
+        self.hopeless = false;
     }
 
     /// Pages that are mapped nowhere.

@@ -29,6 +29,7 @@ use super::lines::Lines;
 use super::mapper::Mapper;
 use super::names::Name;
 use super::pages::LEAST_PAGE;
+use super::patience::Wait;
 use super::pressure::Levels;
 use super::short::Short;
 use super::signs::Changes;
@@ -50,6 +51,7 @@ pub(crate) struct Ask {
     pub(crate) name: Name,
     /// Whether it is for a buffer.
     pub(crate) buffer: bool,
+    pub(crate) wait: Wait,
 }
 
 impl Ask {
@@ -233,6 +235,10 @@ impl Pool {
         self.parent.is_some()
     }
 
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     pub(crate) fn table(&self) -> &BufferTable {
         &self.table
     }
@@ -259,7 +265,7 @@ impl Pool {
         let lanes = lock(&self.lanes);
         // What was stored before this call is seen by whoever is alive only after it.
         self.barrier.heavy();
-        let _seized: Vec<_> = lanes.iter().map(|lane| lane.bias.seize()).collect();
+        let _seized = Lane::seize_all(&lanes);
         self.with_headers(|header| {
             if header.is_buffer() {
                 work(header);

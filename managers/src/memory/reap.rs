@@ -91,10 +91,9 @@ impl Pool {
     fn drop_lanes(&self) {
         let is_over = |lane: &&Arc<Lane>| lane.line.is_over();
         let lanes: Vec<_> = lock(&self.lanes).iter().filter(is_over).cloned().collect();
-        for lane in &lanes {
-            // While it is on the books: whoever looks for memory meanwhile waits at its gate.
-            self.close_lane(lane);
-        }
+        // One by one, as not under the lock of the lanes; while they are on the books: whoever looks
+        // for memory meanwhile waits at their gates.
+        lanes.chunks(1).for_each(|lane| self.close_lanes(lane));
         let closed: HashSet<_> = lanes.iter().map(Arc::as_ptr).collect();
         self.strike(|lane| closed.contains(&Arc::as_ptr(lane)));
         for lane in &lanes {

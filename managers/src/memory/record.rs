@@ -22,8 +22,8 @@ impl Pool {
         self.core.not_forked()?;
         let lanes = lock(&self.lanes);
         self.history.start(capacity);
-        for lane in lanes.iter() {
-            lane.bias.set_flags(RECORDED);
+        for lane in Lane::seize_all(&lanes) {
+            lane.set_flags(RECORDED);
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use std::iter;
 use cupola_core::tlsf::{Hooks, Piece};
 use cupola_sys::driver::CUdeviceptr;
 
-use super::pages::{Extent, Pages};
+use super::pages::{Extent, PageIndex, Pages};
 use super::stamp::{Stamp, StreamIndex};
 
 #[derive(Debug, Default)]
@@ -222,35 +222,17 @@ impl Rules {
         most: u64,
     ) -> Option<(u64, CUdeviceptr)> {
         let region = self.region(piece.offset)?;
-        if piece.size < bytes || !self.is_usable(piece.data) {
+        if !self.is_usable(piece.data) {
             return None;
         }
-        let (first, end) = region.touched(piece.offset, piece.size);
-        let known = end.min(region.len()).max(first);
-        // How many of the pages before each are mapped.
-        let mut mapped = vec![0_u64];
-        for page in first..known {
-            mapped.push(mapped[mapped.len() - 1] + u64::from(region.is_mapped(page)));
-        }
-        let before = |page: u32| mapped[(page.min(known) - first) as usize];
-        let last = piece.offset + piece.size - bytes;
-        let missing = |at: CUdeviceptr| {
-            let (from, to) = region.touched(at, bytes);
-            u64::from(to - from) - (before(to) - before(from))
-        };
-        // A place that begins or ends with a page, where it can, misses no more than its
-        // neighbours.
-        let starts = (first..=known.max(first + 1)).flat_map(|page| {
-            let ends = (region.address(page) + region.page()).saturating_sub(bytes);
-            [
-                region.address(page).next_multiple_of(align),
-                ends / align * align,
-            ]
-        });
-        let starts = starts.chain([piece.offset.next_multiple_of(align)]);
-        let places = starts.filter(|at| (piece.offset..=last).contains(at));
-        let places = places.map(|at| (missing(at), at));
-        places.filter(|&(missing, _)| missing <= most).min()
+        let is_mapped = |page| region.is_mapped(page);
+        let found = cheapest_in(
+            region,
+            (piece.offset, piece.size),
+            (bytes, align),
+            is_mapped,
+        );
+        found.filter(|&(missing, _)| missing <= most)
     }
 
     /// The extents that lie in a piece as a whole and are used by nothing that runs, from the
@@ -296,9 +278,43 @@ impl Rules {
     }
 }
 
+/// The place between these addresses, from `from` on `size` bytes, that has the fewest pages which
+/// are not `there`: how many, and its address. `None` where it does not hold the request.
+pub(super) fn cheapest_in(
+    region: &Pages,
+    (from, size): (CUdeviceptr, u64),
+    (bytes, align): (u64, u64),
+    there: impl Fn(PageIndex) -> bool,
+) -> Option<(u64, CUdeviceptr)> {
+    let last = from + size.checked_sub(bytes)?;
+    let (first, end) = region.touched(from, size);
+    let known = end.min(region.len()).max(first);
+    // How many of the pages before each are there.
+    let mut mapped = vec![0_u64];
+    for page in first..known {
+        mapped.push(mapped[mapped.len() - 1] + u64::from(there(page)));
+    }
+    let before = |page: u32| mapped[(page.min(known) - first) as usize];
+    let missing = |at: CUdeviceptr| {
+        let (from, to) = region.touched(at, bytes);
+        u64::from(to - from) - (before(to) - before(from))
+    };
+    // A place that begins or ends with a page, where it can, misses no more than its neighbours.
+    let starts = (first..=known.max(first + 1)).flat_map(|page| {
+        let ends = (region.address(page) + region.page()).saturating_sub(bytes);
+        [
+            region.address(page).next_multiple_of(align),
+            ends / align * align,
+        ]
+    });
+    let starts = starts.chain([from.next_multiple_of(align)]);
+    let places = starts.filter(|at| (from..=last).contains(at));
+    places.map(|at| (missing(at), at)).min()
+}
+
 /// Which range an address lies in.
 #[inline]
-fn region_of(regions: &[Pages], address: CUdeviceptr) -> Option<usize> {
+pub(super) fn region_of(regions: &[Pages], address: CUdeviceptr) -> Option<usize> {
     let after = match regions {
         [_] => 1,
         _ => regions.partition_point(|region| region.base() <= address),

@@ -1,8 +1,11 @@
 //! What has completed: closing batches of frees, asking for their events, merging.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::pool::Pool;
+use super::line::Line;
+use super::patience::Wait;
+use super::pool::{Pool, lock};
 use super::vmm::is_out_of_memory;
 use crate::error::Result;
 
@@ -14,20 +17,54 @@ impl Pool {
     /// has become free for all.
     #[track_caller]
     pub(super) fn look_around(&self) -> Result<()> {
+        let waiting = self.waiting();
+        let mut asked = Ok(());
+        let mut seen = Vec::with_capacity(waiting.len());
+        for (line, _) in &waiting {
+            asked = line.clock.poll(&self.core).map(|done| {
+                seen.push((line.index, done));
+            });
+            if asked.is_err() {
+                break;
+            }
+        }
+        if seen.is_empty() {
+            return asked;
+        }
         let mut news = false;
-        for line in self.all_lines() {
-            let done = line.clock.poll(&self.core)?;
+        {
             let mut central = self.central.lock();
-            if central.heap.rules_mut().set_done(line.index, done) {
+            for (stream, done) in seen {
+                news |= central.heap.rules_mut().set_done(stream, done);
+            }
+            if news {
                 central.put_waiting();
-                news = true;
-                self.changes.note_done();
+                central.heap.sweep();
             }
         }
         if news {
-            self.central.lock().heap.sweep();
+            self.changes.note_done();
         }
-        Ok(())
+        asked
+    }
+
+    /// The streams that have freed something which is not known to be complete, and the last ticket
+    /// of each.
+    fn waiting(&self) -> Vec<(Arc<Line>, u64)> {
+        let lines = lock(&self.lines);
+        let mut waiting = Vec::with_capacity(lines.count());
+        let central = self.central.lock();
+        let rules = central.heap.rules();
+        let of = lines.all().filter(|line| rules.is_waiting(line.index));
+        waiting.extend(of.map(|line| (Arc::clone(line), rules.last_freed(line.index))));
+        waiting
+    }
+
+    /// Whether work is under way that uses what was freed, as far as anybody has looked.
+    pub(super) fn is_waiting(&self) -> bool {
+        // Asked without the lock.
+        let mut waiting = self.waiting().into_iter();
+        waiting.any(|(line, _)| line.clock.is_pending())
     }
 
     /// Closes all batches, sees what has completed, and merges it.
@@ -53,8 +90,7 @@ impl Pool {
     pub(super) fn settle_within(&self, moment: Duration) -> Result<()> {
         self.settle()?;
         let until = Instant::now() + moment;
-        let is_pending = || self.all_lines().iter().any(|line| line.clock.is_pending());
-        while is_pending() && Instant::now() < until {
+        while self.is_waiting() && Instant::now() < until {
             std::hint::spin_loop();
             self.look_around()?;
         }
@@ -76,8 +112,7 @@ impl Pool {
     /// Closes the open batch of every stream that has freed something since its last one.
     #[track_caller]
     pub(super) fn close_batches(&self) -> Result<()> {
-        for line in self.all_lines() {
-            let last = self.central.lock().heap.rules().last_freed(line.index);
+        for (line, last) in self.waiting() {
             match line.clock.close(&self.core, last) {
                 // A full device has no events either: what was freed here stays pending.
                 refused if is_out_of_memory(&refused) => {}
@@ -87,15 +122,30 @@ impl Pool {
         Ok(())
     }
 
-    /// Gives memory that nothing uses back to the driver: another pool needs it.
+    /// Gives memory that nothing uses back to the driver, so many bytes or a little more: another
+    /// pool needs it. What threads keep only if there is too little without. How many bytes.
     #[track_caller]
-    pub(super) fn give_up_idle(&self) -> Result<()> {
+    pub(super) fn give_up_idle(&self, wanted: u64, wait: Wait) -> Result<u64> {
         self.core.healthy()?;
-        let mut mapper = self.mapper();
-        self.drain();
-        self.settle_soon()?;
-        self.unmap_idle(&mut mapper, usize::MAX)?;
-        self.release_cache(&mut mapper, 0)?;
-        self.release_chunks(&mut mapper, u64::MAX)
+        let mut mapper = self.mapper_within(wait)?;
+        let before = self.budget.used();
+        let pages = usize::try_from(wanted.div_ceil(self.page)).unwrap_or(usize::MAX);
+        for drains in [false, true] {
+            let short = pages.saturating_sub(mapper.cached() as usize);
+            if short == 0 {
+                break;
+            }
+            if drains {
+                self.drain();
+                self.settle_soon()?;
+            } else {
+                self.settle()?;
+            }
+            self.unmap_idle(&mut mapper, short)?;
+        }
+        let keep = (mapper.cached() as usize).saturating_sub(pages);
+        self.release_cache(&mut mapper, keep)?;
+        self.release_chunks(&mut mapper, wanted)?;
+        Ok(before.saturating_sub(self.budget.used()))
     }
 }

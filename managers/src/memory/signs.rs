@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::patience::{News, Next, Patience};
 use super::pool::{Pool, count};
 use crate::error::Result;
 use crate::guests::Guest;
@@ -86,124 +87,6 @@ impl Signs {
     }
 }
 
-/// An allocation waits as often as work completes, but no longer than so many waits together.
-const MOST_WAITS: u32 = 16;
-/// Most searches that are made anew, without a wait, because something has come back meanwhile:
-/// others that allocate and free all the time must not keep a request from its refusal.
-const RETRIES: u32 = 64;
-const SHORTEST_NAP: Duration = Duration::from_micros(50);
-const LONGEST_NAP: Duration = Duration::from_millis(1);
-
-/// What has come since the last search began.
-enum News {
-    None,
-    /// Something changed; whether the request has napped since, so that others got on.
-    Changed {
-        napped: bool,
-    },
-    /// Work has completed.
-    Completed,
-}
-
-/// What a request does that has found nothing.
-#[derive(Debug, PartialEq, Eq)]
-enum Next {
-    Search,
-    Wait,
-    Refuse,
-}
-
-/// How long a request still waits.
-pub(super) struct Patience {
-    wait: Duration,
-    /// `None` for no end.
-    last: Option<Instant>,
-    deadline: Option<Instant>,
-    retries: u32,
-    nap: Duration,
-    waited: bool,
-}
-
-impl Patience {
-    pub(super) fn new(wait: Duration) -> Self {
-        let now = Instant::now();
-        let last = now.checked_add(wait.saturating_mul(MOST_WAITS));
-        let mut patience = Self {
-            wait,
-            last,
-            deadline: None,
-            retries: RETRIES,
-            nap: SHORTEST_NAP,
-            waited: false,
-        };
-        patience.renew();
-        patience
-    }
-
-    /// Something has completed: more may.
-    pub(super) fn renew(&mut self) {
-        self.deadline = match (Instant::now().checked_add(self.wait), self.last) {
-            (Some(next), Some(last)) => Some(next.min(last)),
-            (next, last) => next.or(last),
-        };
-        self.nap = SHORTEST_NAP;
-    }
-
-    /// Whether all waits together have taken as long as they may.
-    fn is_spent(&self) -> bool {
-        self.last.is_some_and(|end| Instant::now() >= end)
-    }
-
-    fn is_over(&self) -> bool {
-        self.deadline.is_some_and(|end| Instant::now() >= end)
-    }
-
-    /// What a request does next, `pending` being whether work is under way that it could wait for.
-    fn next(&mut self, news: &News, pending: bool) -> Next {
-        let (may_wait, is_new) = match news {
-            News::Completed => {
-                // A neighbour that frees all the time completes all the time, and what the search
-                // itself took back from threads has completed too: all waits have an end.
-                let goes_on = !self.is_spent() || mutant!("ladder_waits_without_end");
-                self.renew();
-                if goes_on {
-                    return Next::Search;
-                }
-                (false, true)
-            }
-            News::Changed { napped } => {
-                let may_wait = pending && !self.is_over();
-                if may_wait && *napped {
-                    return Next::Search;
-                }
-                (may_wait, true)
-            }
-            News::None => (pending && !self.is_over(), false),
-        };
-        if may_wait {
-            Next::Wait
-        } else if is_new && self.retry() {
-            Next::Search
-        } else {
-            Next::Refuse
-        }
-    }
-
-    fn retry(&mut self) -> bool {
-        let may = self.retries > 0;
-        self.retries -= u32::from(may);
-        may
-    }
-
-    fn nap(&mut self) {
-        let left = self.deadline.map_or(self.nap, |end| {
-            end.saturating_duration_since(Instant::now())
-        });
-        std::thread::sleep(self.nap.min(left));
-        self.nap = (self.nap * 2).min(LONGEST_NAP);
-    }
-}
-
 impl Pool {
     /// How often memory that nobody uses went into a lane, behind the back of whoever had looked
     /// through that. Unlike the other signs it is counted before anybody can miss it: who finds
@@ -280,16 +163,16 @@ impl Pool {
             let news = if before.completed(&now) {
                 News::Completed
             } else if *before != now {
-                News::Changed { napped }
+                News::Changed
             } else {
                 News::None
             };
-            match patience.next(&news, pending) {
+            match patience.next(news, pending, napped) {
                 Next::Search => return Ok(true),
                 Next::Refuse => return Ok(false),
                 Next::Wait => {}
             }
-            if !std::mem::replace(&mut patience.waited, true) {
+            if patience.begin_wait() {
                 count(&self.counters.host_waits);
             }
             if Instant::now() < spin {
@@ -306,50 +189,5 @@ impl Pool {
     fn is_under_way(&self) -> Result<bool> {
         self.look_around()?;
         Ok(self.is_waiting())
-    }
-
-    /// Whether work is under way that uses what was freed, as far as anybody has looked.
-    pub(super) fn is_waiting(&self) -> bool {
-        let lines = self.all_lines();
-        let central = self.central.lock();
-        let rules = central.heap.rules();
-        let mut waiting = lines;
-        waiting.retain(|line| rules.is_waiting(line.index));
-        // Asked without the lock.
-        drop(central);
-        waiting.iter().any(|line| line.clock.is_pending())
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    // Without it a request that cannot be had would search for ever, and take from all threads
-    // what they keep, as long as somebody else allocates and frees.
-    #[test]
-    fn a_neighbour_that_goes_on_keeps_nobody_from_a_refusal() {
-        let mut patience = Patience::new(Duration::ZERO);
-        let searches = (0..10_000)
-            .take_while(|_| patience.next(&News::Completed, true) == Next::Search)
-            .count();
-        assert_eq!(searches, RETRIES as usize);
-        let news = News::Changed { napped: true };
-        assert_eq!(patience.next(&news, true), Next::Refuse);
-    }
-
-    // Without it a request would be refused although what it waits for is under way, or has come.
-    #[test]
-    fn what_is_under_way_is_waited_for() {
-        let mut patience = Patience::new(Duration::MAX);
-        assert_eq!(patience.next(&News::None, true), Next::Wait);
-        let changed = |napped| News::Changed { napped };
-        assert_eq!(patience.next(&changed(false), true), Next::Wait);
-        assert_eq!(patience.next(&changed(true), true), Next::Search);
-        assert_eq!(patience.next(&changed(false), false), Next::Search);
-        for _ in 0..1000 {
-            assert_eq!(patience.next(&News::Completed, true), Next::Search);
-        }
-        assert_eq!(patience.next(&News::None, false), Next::Refuse);
     }
 }

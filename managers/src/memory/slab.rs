@@ -406,6 +406,12 @@ impl Slabs {
         (ready, pending)
     }
 
+    /// Whether a slot of a class is free, whoever may use it.
+    pub(super) fn has_free(&self, slot: Slot) -> bool {
+        let lists = self.lists.iter().skip(slot.number()).step_by(CLASSES);
+        lists.into_iter().any(|&newest| newest != END)
+    }
+
     /// Slots in use, and slabs.
     pub(super) fn count(&self) -> (u64, u64) {
         self.count

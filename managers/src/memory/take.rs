@@ -17,6 +17,7 @@ use super::lane::Lane;
 use super::line::Line;
 use super::local;
 use super::magazine::{Batch, Content, Found};
+use super::patience::Wait;
 use super::pool::{Ask, Pool};
 use crate::error::{Error, Result};
 use crate::stream::Stream;
@@ -101,7 +102,10 @@ impl Pool {
             drop(memory.keep.leave(|| memory.is_over()));
             return taken;
         }
-        self.shed_at(ask.bytes);
+        // It takes the mapper's lock, for as long as others have it.
+        if ask.wait == Wait::AsConfigured {
+            self.shed_at(ask.bytes);
+        }
         let taken = self.take_missed(ask, stream);
         if self.history.is_on() {
             self.note_taken(ask, stream, &taken, Some(Location::caller()));
@@ -226,7 +230,7 @@ impl Pool {
             align: GRANULE,
             stream: line.index,
         };
-        let grown = self.grow(slab, |central, found| {
+        let grown = self.grow(slab, ask.wait, |central, found| {
             let from = (line.index, line.stamp());
             central.add_slab(Arc::as_ptr(self), found, (slot, bytes), from);
         })?;
@@ -353,7 +357,9 @@ impl Pool {
             slot,
             line,
             stream,
+            wait: ask.wait,
             patient: true,
+            drains: true,
         };
         match self.climb(request)? {
             Got::Block(found) => {
@@ -399,7 +405,7 @@ impl Pool {
         if central.heap.rules().scanned.get() {
             return None;
         }
-        content.keep_exact(central.is_calm());
+        content.keep_exact(central.is_calm(want.bytes));
         if content.has_exact() {
             let stamp = line.stamp();
             let batches = content.drain_exact();

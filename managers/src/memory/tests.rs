@@ -7,6 +7,7 @@ use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::{CUresult, id};
 
+use super::lane::Lane;
 use super::*;
 use crate::stream::Stream;
 use crate::{Context, Error, ExecutionManager, Live, ops};
@@ -252,6 +253,78 @@ fn a_child_takes_no_lock_for_a_name_or_a_callback() {
     bench.check_empty();
 }
 
+// Without it whoever looks at a pool, and each thread that ends, would pay for every lane that there
+// is with a call that interrupts all processors.
+#[test]
+fn all_lanes_cost_one_barrier_and_a_thread_that_ends_pays_none() {
+    use super::barrier::tests::PAID;
+    let bench = Bench::new();
+    let pool = bench.pool(64, Source::Best);
+    let streams: Vec<_> = (0..50).map(|_| bench.stream()).collect();
+    let on_all = || {
+        for stream in &streams {
+            free(pool.allocate_raw(256, 1, stream).unwrap(), stream);
+        }
+    };
+    on_all();
+    let paid = |work: &dyn Fn()| {
+        let before = PAID.get();
+        work();
+        PAID.get() - before
+    };
+    assert_eq!(paid(&|| pool.pool().drain()), 1);
+    assert_eq!(paid(&|| drop(pool.layout().unwrap())), 1);
+    assert_eq!(paid(&|| drop(pool.pool().mapped_gauges())), 1);
+    assert_eq!(paid(&|| pool.record(10).unwrap()), 1);
+    drop(pool.take_recording().unwrap());
+    let other = std::thread::scope(|scope| {
+        // Runs after this thread's lanes are gone, which were made after it.
+        struct Tell(std::cell::Cell<Option<mpsc::Sender<u64>>>);
+        impl Drop for Tell {
+            fn drop(&mut self) {
+                let paid = PAID.try_with(std::cell::Cell::get);
+                if let (Some(tell), Ok(paid)) = (self.0.take(), paid) {
+                    let _ = tell.send(paid);
+                }
+            }
+        }
+        std::thread_local! {
+            static TELL: Tell = const { Tell(std::cell::Cell::new(None)) };
+        }
+        let (tell, told) = mpsc::channel();
+        let on_all = &on_all;
+        scope.spawn(move || {
+            TELL.with(|it| it.0.set(Some(tell)));
+            on_all();
+        });
+        told.recv()
+    });
+    // Some platforms have destructors run in another order, and may tell nothing.
+    assert_eq!(other.unwrap_or(0), 0);
+    assert_eq!(pool.usage().unwrap().lanes, 50);
+    drop((pool, streams));
+    bench.check_empty();
+}
+
+// Without it a thread that must not wait would wait for another one that maps pages.
+#[test]
+fn who_may_not_wait_is_told_that_another_thread_maps() {
+    let bench = Bench::new();
+    let (pool, stream) = (bench.pool(4, Source::Best), bench.stream());
+    let mapper = pool.pool().mapper();
+    let busy = pool.try_allocate_raw(PAGE, 256, &stream);
+    assert!(matches!(busy, Err(Error::Busy { .. })), "{busy:?}");
+    let deadline = std::time::Instant::now() + Duration::from_millis(5);
+    let busy = pool.allocate_raw_until(deadline, 100, 256, &stream);
+    assert!(matches!(busy, Err(Error::Busy { .. })), "{busy:?}");
+    assert!(busy.unwrap_err().is_retryable());
+    drop(mapper);
+    let block = pool.try_allocate_raw(PAGE, 256, &stream).unwrap();
+    free(block, &stream);
+    drop((pool, stream));
+    bench.check_empty();
+}
+
 // Without it a request would be refused although memory that nobody uses has just gone into the
 // lane of another thread, which the request has looked through before.
 #[test]
@@ -421,7 +494,8 @@ fn threads_keep_nothing_small_either_over_a_lowered_limit() {
     let (pool, stream) = (bench.pool(8, Source::Best), bench.stream());
     let kept = || -> u64 {
         let lanes = pool::lock(&pool.pool().lanes);
-        lanes.iter().map(|lane| lane.seized().kept()).sum()
+        let seized = Lane::seize_all(&lanes);
+        seized.iter().map(|lane| lane.kept()).sum()
     };
     let large = pool.allocate_raw(4 * PAGE, 1, &stream).unwrap();
     let first = pool.allocate_raw(1024, 1, &stream).unwrap();

@@ -64,6 +64,10 @@ pub struct Usage {
     pub remapped: u64,
     /// How often everything that threads kept was taken back.
     pub drains: u64,
+    /// A limit was reached, and neither is an eighth of it free again nor was that long ago (4096
+    /// blocks that were placed without trouble): meanwhile threads keep nothing of more than 8 KiB,
+    /// so allocations and frees of larger sizes are no hits.
+    pub tight: bool,
     /// How often a request made its stream wait for another.
     pub device_waits: u64,
     /// How often a request waited on the host.
@@ -139,7 +143,11 @@ impl Pool {
         let (device_free, device_total) = self.device_memory()?;
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let (flow, mapped, cached) = (&gauges.flow, gauges.mapped, gauges.reusable());
-        let (peak_held, pressure) = (self.peak_held(), self.pressure_with(cached, device_free));
+        let pressure = self.pressure_with(cached, device_free);
+        let (peak_held, tight) = {
+            let central = self.central.lock();
+            (central.peak_held, central.is_tight())
+        };
         Ok(Usage {
             live: read(&flow.bytes_out).saturating_sub(read(&flow.bytes_in)),
             cached,
@@ -162,6 +170,7 @@ impl Pool {
             grown: read(&self.counters.grown),
             remapped: read(&self.counters.remapped),
             drains: read(&self.counters.drains),
+            tight,
             device_waits: read(&self.counters.device_waits),
             host_waits: read(&self.counters.host_waits),
             refused: read(&self.counters.refused),
@@ -175,10 +184,6 @@ impl Pool {
                 .saturating_sub(mapped),
             device_free,
         })
-    }
-
-    fn peak_held(&self) -> u64 {
-        self.central.lock().peak_held
     }
 
     /// What the pool has, for an error. Who asks may have the mapper, and is not inside a lane.

@@ -174,3 +174,58 @@ fn an_owner_that_holds_the_lock_is_alone() {
         seen.note(if before == 0 { "before" } else { "after" });
     });
 }
+
+// Without it one barrier for several locks could leave the owner inside one of them beside the
+// thread that has seized all.
+#[test]
+fn an_owner_is_in_none_of_the_locks_that_are_seized_together() {
+    model(&["both", "the first", "the second", "neither"], |seen| {
+        let shared = [guarded(), guarded()];
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                let _seizures = Bias::seize_all(shared.iter().map(|shared| &shared.bias));
+                for shared in &shared {
+                    shared.touch();
+                }
+            }
+        });
+        // SAFETY: this thread is the owner of both.
+        let sections = [&shared[1], &shared[0]].map(|shared| unsafe { shared.section() });
+        other.join().unwrap();
+        seen.note(match sections {
+            [true, true] => "both",
+            [true, false] => "the first",
+            [false, true] => "the second",
+            [false, false] => "neither",
+        });
+    });
+}
+
+// Without it a thread that ends could empty its lane beside somebody who has seized it.
+#[test]
+fn an_owner_that_closes_its_own_lock_is_alone() {
+    model(&["before", "after"], |seen| {
+        let shared = guarded();
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                let _seizure = shared.bias.seize();
+                shared.touch();
+            }
+        });
+        // SAFETY: this thread is the owner.
+        let entered = unsafe { shared.section() };
+        let before = {
+            // SAFETY: this thread is the owner, and not inside.
+            let _held = unsafe { shared.bias.hold() };
+            shared.bias.set_own_flags(1);
+            shared.touch() - u32::from(entered)
+        };
+        other.join().unwrap();
+        seen.note(if before == 0 { "before" } else { "after" });
+        // SAFETY: as above.
+        assert!(unsafe { !shared.section() });
+        assert_eq!(shared.bias.flags(), 1);
+    });
+}

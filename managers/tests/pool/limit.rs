@@ -92,6 +92,60 @@ fn pools_under_one_limit_give_each_other_what_they_do_not_use() {
     });
 }
 
+// Without it one missing page would cost each of the other pools all that it keeps.
+#[test]
+fn a_pool_gives_another_one_what_that_lacks_and_no_more() {
+    on_both(|bench| {
+        let limit = DeviceLimit::new(64 * PAGE);
+        let pool = || {
+            let config = PoolConfig::limit(64 * PAGE).within(&limit);
+            bench.context.memory_pool(config).unwrap()
+        };
+        let (one, two, three, stream) = (pool(), pool(), pool(), bench.stream());
+        for other in [&two, &three] {
+            let blocks = [(); 8].map(|()| other.allocate_raw(4 * PAGE, 256, &stream).unwrap());
+            blocks.into_iter().for_each(|block| free(block, &stream));
+        }
+        ops::synchronize(&stream).unwrap();
+        let before = two.mapped() + three.mapped();
+        assert_eq!(before, 64 * PAGE);
+        free(one.allocate_raw(PAGE, 256, &stream).unwrap(), &stream);
+        let kept = [two.mapped(), three.mapped()];
+        assert!(kept.contains(&(32 * PAGE)), "{kept:?}");
+        if bench
+            .context
+            .memory_pool(PoolConfig::limit(1))
+            .unwrap()
+            .backing()
+            == Backing::Pages
+        {
+            // As many as came with one handle.
+            assert!(kept[0] + kept[1] >= before - 8 * PAGE, "{kept:?}");
+        }
+        drop((one, two, three, stream));
+        bench.finish();
+    });
+}
+
+// Without it a device that the idle memory of another pool fills would be full.
+#[test]
+fn pools_of_a_context_help_each_other_on_a_full_device() {
+    for backing in [Backing::Pages, Backing::Chunks] {
+        let bench = Bench::with_memory(backing, 200 * PAGE);
+        let (pool, other, stream) = (bench.pool(u64::MAX), bench.pool(u64::MAX), bench.stream());
+        let graph = other.graph_memory(&bench.stream()).unwrap();
+        free(
+            other.allocate_raw(150 * PAGE, 256, &stream).unwrap(),
+            &stream,
+        );
+        ops::synchronize(&stream).unwrap();
+        let block = pool.allocate_raw(100 * PAGE, 256, &stream).unwrap();
+        free(block, &stream);
+        drop((graph, pool, other, stream));
+        bench.finish();
+    }
+}
+
 // Without it two pools that ask each other at once could wait for each other.
 #[test]
 fn pools_under_one_limit_do_not_wait_for_each_other() {

@@ -143,6 +143,7 @@ fn take_what_there_is(bench: &Bench, pool: &MemoryPool, requests: usize, others:
         }
         drop(go);
     });
+    bench.context.streams().release(stream.handle()).unwrap();
 }
 
 // Without it a request that may not wait, or has waited in vain, would be refused what it could
@@ -162,6 +163,28 @@ fn who_waits_in_vain_takes_what_there_is() {
         drop(pool);
         bench.finish();
     }
+}
+
+// Without it what was waited for in vain on a stream that is gone would keep requests of the next
+// one from waiting.
+#[test]
+fn a_new_stream_is_waited_for_whatever_the_one_before_it_did() {
+    let bench = Bench::new(Backing::Pages);
+    let config = PoolConfig::limit(16 * PAGE).wait(Duration::from_millis(10));
+    let pool = bench.context.memory_pool(config).unwrap();
+    for waits in 1..3 {
+        take_what_there_is(&bench, &pool, 2, 3);
+        assert_eq!(pool.usage().unwrap().host_waits, waits);
+        bench.context.streams().trim(0).unwrap();
+        // The stream is gone: its last event may take a moment.
+        let until = Instant::now() + Duration::from_secs(20);
+        while pool.usage().unwrap().streams > 0 {
+            pool.trim().unwrap();
+            assert!(Instant::now() < until, "{:?}", pool.usage());
+        }
+    }
+    drop(pool);
+    bench.finish();
 }
 
 // Without it a request would wait for work that cannot give it what it needs.

@@ -27,8 +27,8 @@ struct Live<'l, A: Allocator> {
 }
 
 impl<'l, A: Allocator> Live<'l, A> {
-    fn new(allocator: &'l A, lane: &'l A::Lane) -> Self {
-        let blocks = std::iter::repeat_with(|| None).take(names::LIVE);
+    fn new(allocator: &'l A, lane: &'l A::Lane, count: usize) -> Self {
+        let blocks = std::iter::repeat_with(|| None).take(count);
         Self {
             allocator,
             lane,
@@ -72,6 +72,11 @@ impl<A: Allocator> Drop for Live<'_, A> {
 /// Places and sizes, each power of two from 256 B to 16 MiB alike, and up to as much again:
 /// what the peers' own programs draw.
 fn draw() -> Vec<(usize, u64)> {
+    draw_of(names::LIVE, 256, 17)
+}
+
+/// Of so many places, and of so many powers of two from `least` on.
+fn draw_of(places: usize, least: u64, powers: u64) -> Vec<(usize, u64)> {
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
         // Marsaglia's xorshift.
@@ -82,8 +87,8 @@ fn draw() -> Vec<(usize, u64)> {
     };
     (0..DRAWN)
         .map(|_| {
-            let place = (next() % names::LIVE as u64) as usize;
-            let power = 256 << (next() % 17);
+            let place = (next() % places as u64) as usize;
+            let power = least << (next() % powers);
             (place, power + next() % power)
         })
         .collect()
@@ -99,7 +104,7 @@ pub(super) fn case<A: Allocator>(allocator: &Arc<A>) -> Result<Case, Error> {
     let drawn = draw();
     let case = Case::new(name, 1, move |turn| {
         let mut ok = allocator.enter();
-        let mut live = Live::new(&*allocator, &lane);
+        let mut live = Live::new(&*allocator, &lane, names::LIVE);
         let mut from = next.load(Ordering::Relaxed);
         let mut steps = |ok: &mut bool, live: &mut Live<'_, A>| {
             for (place, bytes) in &drawn[from..from + BATCH] {
@@ -119,6 +124,47 @@ pub(super) fn case<A: Allocator>(allocator: &Arc<A>) -> Result<Case, Error> {
         });
         next.store(from, Ordering::Relaxed);
         ok &= allocator.settle(&lane);
+        (ok && live.is_disjoint()).then_some(lap)
+    });
+    Ok(case.by_clock())
+}
+
+/// Bytes of a block of [`misses`], on the average.
+pub(super) const MEAN: u64 = 1 << 20;
+
+/// Steps of `threads` threads, each on a stream of its own and among `each` live blocks of its own,
+/// of sizes that magazines keep and that hardly ever come again.
+pub(super) fn misses<A: Allocator>(
+    allocator: &Arc<A>,
+    threads: usize,
+    each: usize,
+) -> Result<Case, Error> {
+    let name = names::row(&names::misses(threads, each), &allocator.name());
+    let allocator = Arc::clone(allocator);
+    let lanes: Result<Vec<_>, _> = (0..threads).map(|_| allocator.lane()).collect();
+    let lanes = lanes?;
+    let drawn = draw_of(each, 64 << 10, 6);
+    let case = Case::new(name, threads, move |turn| {
+        let lane = &lanes[turn.thread];
+        let mut ok = allocator.enter();
+        let mut live = Live::new(&*allocator, lane, each);
+        for (place, (_, bytes)) in drawn.iter().enumerate().take(each) {
+            ok &= live.step(place, *bytes);
+        }
+        // Not the same sizes at the same time.
+        let mut from = DRAWN / threads * turn.thread / BATCH * BATCH;
+        let mut steps = || {
+            for (place, bytes) in &drawn[from..from + BATCH] {
+                ok &= live.step(*place, *bytes);
+            }
+            from = (from + BATCH) % DRAWN;
+            BATCH as u64
+        };
+        for _ in 0..8 * each / BATCH {
+            steps();
+        }
+        let lap = turn.measure(steps);
+        ok &= allocator.settle(lane);
         (ok && live.is_disjoint()).then_some(lap)
     });
     Ok(case.by_clock())

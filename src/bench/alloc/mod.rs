@@ -13,6 +13,7 @@ mod driver;
 mod exchange;
 mod external;
 mod hits;
+mod hopeless;
 mod live;
 mod names;
 mod notes;
@@ -183,9 +184,12 @@ pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, 
     let driver = Arc::new(DriverPool::new(device)?);
 
     let mut rows = Rows::new(options);
+    rows.room = device.info()?.total_memory / 4;
     rows.add(&ours, &Place::ALL)?;
     rows.add(&typed, &[Place::Home])?;
     rows.add(&driver, &[Place::Home])?;
+    rows.misses(&ours)?;
+    rows.misses(&driver)?;
     #[cfg(feature = "peers")]
     if super::is_system_driver(device)? {
         for peer in cudarc::Cudarc::both(device)? {
@@ -201,8 +205,14 @@ pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, 
         .push("without cudarc: build with --features peers".into());
     rows.measure(&mut figures, clock)?;
     hits::rows(&mut figures, &ours)?;
+    let sample = (options.rounds, options.sample);
+    hopeless::rows(&mut figures, &ours, sample, clock)?;
 
     replays(&mut figures, &traces, &ours, &driver, options, clock)?;
+    let room = device.info()?.total_memory / 8 * 7;
+    for trace in &traces {
+        replays_on_threads(&mut figures, trace, (&ours, &driver), options, room)?;
+    }
     for path in &options.peer_output {
         external::rows(&mut figures, path, OURS)?;
     }
@@ -213,6 +223,8 @@ pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, 
 /// The rows of all allocators.
 struct Rows<'o> {
     options: &'o Options,
+    /// Bytes that what is alive in a row of many blocks may have.
+    room: u64,
     /// The cases of each kind of work.
     cases: Vec<(String, Vec<Case>)>,
     singles: Vec<Single>,
@@ -222,6 +234,7 @@ impl<'o> Rows<'o> {
     fn new(options: &'o Options) -> Self {
         Self {
             options,
+            room: 0,
             cases: Vec::new(),
             singles: Vec::new(),
         }
@@ -252,11 +265,28 @@ impl<'o> Rows<'o> {
         let Some(threads) = self.options.partners() else {
             return Ok(());
         };
+        for bytes in names::SIZES {
+            let work = names::one_stream(2, bytes);
+            let case = pairs::on_streams(&work, allocator, (2, 1), bytes)?;
+            self.push(work, case);
+        }
         for place in places {
             for bytes in names::SIZES {
                 let work = names::exchange(threads, bytes, place.name());
                 self.push(work, exchange::case(allocator, threads, bytes, *place)?);
             }
+        }
+        Ok(())
+    }
+
+    /// Adds the rows of several threads that miss.
+    fn misses<A: Allocator>(&mut self, allocator: &Arc<A>) -> Result<(), Error> {
+        let counts = self.options.thread_counts();
+        for threads in counts.into_iter().filter(|&threads| threads > 1) {
+            let most = self.room / live::MEAN / threads as u64;
+            let each = names::LIVE.min(usize::try_from(most).unwrap_or(usize::MAX));
+            let case = live::misses(allocator, threads, each)?;
+            self.push(names::misses(threads, each), case);
         }
         Ok(())
     }
@@ -323,6 +353,47 @@ fn replays(
         }
         for replay in &replays {
             replay.rows(figures, OURS)?;
+        }
+    }
+    Ok(())
+}
+
+/// A trace on several threads, as far as the device has as much memory.
+fn replays_on_threads(
+    figures: &mut Figures,
+    (name, trace): &(String, Trace),
+    (ours, driver): (&Raw, &DriverPool),
+    options: &Options,
+    room: u64,
+) -> Result<(), Error> {
+    let operations = if options.quick {
+        QUICK_OPERATIONS
+    } else {
+        usize::MAX
+    };
+    let counts = options.thread_counts();
+    for threads in counts.into_iter().filter(|&threads| threads > 1) {
+        let work = names::replay_on(name, threads);
+        if trace.peak_bytes().saturating_mul(threads as u64) > room {
+            let note = format!("without {work}: the device has too little memory");
+            figures.notes.push(note);
+            continue;
+        }
+        let rows = [ours.name(), driver.name()].map(|who| names::row(&work, &who));
+        let mut times = [Vec::new(), Vec::new()];
+        for _ in 0..options.rounds.min(TRACE_ROUNDS) {
+            let taken = [
+                replay::on_threads(ours, trace, operations, threads)?,
+                replay::on_threads(driver, trace, operations, threads)?,
+            ];
+            for ((times, taken), row) in times.iter_mut().zip(taken).zip(&rows) {
+                times.push(taken.ok_or_else(|| Error::Wrong(row.clone()))?);
+            }
+        }
+        for (row, times) in rows.iter().zip(&times) {
+            let against = (*row != rows[0]).then_some(rows[0].as_str());
+            let row = figures.push(row, "ns", times, against);
+            row.million_per_second = Some(threads as f64 * 1e3 / row.median);
         }
     }
     Ok(())

@@ -31,6 +31,17 @@ pub(super) fn threads(threads: usize, bytes: u64) -> String {
     format!("{threads} thread{plural}, {}", size(bytes))
 }
 
+/// As [`threads`], on one stream that all of them have in common.
+pub(super) fn one_stream(threads: usize, bytes: u64) -> String {
+    format!("{threads} threads on one stream, {}", size(bytes))
+}
+
+/// A random one of many live blocks of each thread is freed, and another one allocated, of sizes
+/// that hardly ever come again: nearly all of them miss.
+pub(super) fn misses(threads: usize, each: usize) -> String {
+    format!("{threads} threads, {each} live blocks each, 64 KiB to 4 MiB, free + allocate")
+}
+
 /// Each thread frees what another one has allocated.
 pub(super) fn exchange(threads: usize, bytes: u64, place: &str) -> String {
     format!("{threads} threads hand over, {}, {place}", size(bytes))
@@ -39,6 +50,22 @@ pub(super) fn exchange(threads: usize, bytes: u64, place: &str) -> String {
 /// A trace from its first operation to its last.
 pub(super) fn replay(trace: &str) -> String {
     format!("trace {trace}, an operation")
+}
+
+/// The same on several threads at a time, each of which does all of it, on streams of its own.
+pub(super) fn replay_on(trace: &str, threads: usize) -> String {
+    format!("trace {trace} on {threads} threads, an operation")
+}
+
+/// How long a request takes that cannot be had.
+pub(super) fn refusal(point: &str) -> String {
+    format!("a hopeless request beside a neighbour, refusal, {point}")
+}
+
+/// How long the operations of a thread take beside one that makes such requests, or makes none.
+pub(super) fn neighbour(requests: bool, point: &str) -> String {
+    let with = if requests { "with" } else { "without" };
+    format!("the neighbour, {with} hopeless requests, {point}")
 }
 
 /// At most how long so many of a trace's operations of a kind take, each by itself.

@@ -59,6 +59,11 @@ impl Raw {
         Typed(self.0.clone())
     }
 
+    /// Another pool of the same context, of so many bytes.
+    pub(super) fn limited(&self, limit: u64) -> Result<Self, Error> {
+        Ok(Self(Pool::of(self.0.context.clone(), limit)?))
+    }
+
     /// What the pool has counted so far.
     pub(super) fn usage(&self) -> Result<Usage, Error> {
         Ok(self.0.pool.usage()?)

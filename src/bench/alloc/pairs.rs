@@ -17,20 +17,30 @@ const BATCH: u64 = 256;
 /// The points of a pair's distribution.
 const POINTS: &[Point] = &[Point::P50, Point::P99, Point::P99_9];
 
-/// Pairs of `bytes` on each of `threads` threads.
+/// Pairs of `bytes` on each of `threads` threads, which have a stream each.
 pub(super) fn case<A: Allocator>(
     work: &str,
     allocator: &Arc<A>,
     threads: usize,
     bytes: u64,
 ) -> Result<Case, Error> {
+    on_streams(work, allocator, (threads, threads), bytes)
+}
+
+/// The same with so many streams for all threads together.
+pub(super) fn on_streams<A: Allocator>(
+    work: &str,
+    allocator: &Arc<A>,
+    (threads, streams): (usize, usize),
+    bytes: u64,
+) -> Result<Case, Error> {
     let name = names::row(work, &allocator.name());
     let allocator = Arc::clone(allocator);
-    let lanes: Result<Vec<_>, _> = (0..threads).map(|_| allocator.lane()).collect();
+    let lanes: Result<Vec<_>, _> = (0..streams).map(|_| allocator.lane()).collect();
     let lanes = lanes?;
     let case = Case::new(name, threads, move |turn| {
         let mut ok = allocator.enter();
-        let lane = &lanes[turn.thread];
+        let lane = &lanes[turn.thread % streams];
         let lap = turn.measure(|| {
             for _ in 0..BATCH {
                 ok &= pair(&*allocator, black_box(bytes), lane);

@@ -1,6 +1,8 @@
 //! Real programs: how long each allocation and each free of a trace takes, from an allocator
 //! with nothing mapped to its last operation, what has to map memory included.
 
+use std::sync::Barrier;
+use std::thread;
 use std::time::Instant;
 
 use super::allocator::{Allocator, Fresh};
@@ -120,6 +122,33 @@ fn once<A: Fresh, T>(
     let result = replay(Run::new(&allocator, trace)?);
     allocator.trim()?;
     Ok(result)
+}
+
+/// Nanoseconds of an operation where `threads` threads replay a trace at the same time, each on
+/// streams of its own: of the slowest thread. `None` when one failed.
+pub(super) fn on_threads<A: Fresh>(
+    allocator: &A,
+    trace: &Trace,
+    operations: usize,
+    threads: usize,
+) -> Result<Option<f64>, Error> {
+    let operations = &trace.operations()[..operations.min(trace.operations().len())];
+    let allocator = allocator.fresh()?;
+    let runs: Result<Vec<_>, _> = (0..threads).map(|_| Run::new(&allocator, trace)).collect();
+    let gate = Barrier::new(threads);
+    let runs = runs?.into_iter();
+    let replay = |run: Run<'_, A>| {
+        gate.wait();
+        run.whole(operations)
+    };
+    let replay = &replay;
+    let times: Option<Vec<f64>> = thread::scope(|scope| {
+        let threads: Vec<_> = runs.map(|run| scope.spawn(move || replay(run))).collect();
+        let times = threads.into_iter().map(|thread| thread.join().ok()?);
+        times.collect()
+    });
+    allocator.trim()?;
+    Ok(times.and_then(|times| times.into_iter().max_by(f64::total_cmp)))
 }
 
 /// Blocks and streams of one replay.

@@ -51,7 +51,11 @@ pub(super) fn run(args: &SimCheckArgs) -> Result<Exit, Failure> {
     let read: Vec<_> = args.files.iter().map(|path| ("a FILE", &**path)).collect();
     apart(&read, &[("--json", to.file())])?;
     // A file that cannot be read keeps none of the others from its answer.
-    let files: Vec<_> = args.files.iter().map(|path| check(&machine, path)).collect();
+    let files: Vec<_> = args
+        .files
+        .iter()
+        .map(|path| check(&machine, path))
+        .collect();
     let said = to.say(&files.iter().map(text).collect::<String>());
     to.write(&files)?;
     said?;

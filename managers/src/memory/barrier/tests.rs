@@ -3,6 +3,11 @@ use std::thread;
 
 use super::*;
 
+std::thread_local! {
+    /// How often this thread has been the heavy side.
+    pub(in crate::memory) static PAID: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
 /// A variable in a cache line of its own.
 #[repr(align(128))]
 struct Apart(AtomicU32);

@@ -1,6 +1,7 @@
 //! Places that a search by size does not find: anywhere in a piece, and over neighbours. For
 //! requests that would get nothing otherwise: the time is linear in blocks and pages.
 
+use super::super::rules::{cheapest_in, region_of};
 use super::*;
 
 impl Heap {
@@ -64,6 +65,69 @@ impl Heap {
             return None;
         }
         Some((self.take_at(address, bytes)?, was))
+    }
+
+    /// Whether the request could be had if all work were complete that uses what was freed, while no
+    /// more than `most` pages have memory. Blocks do not move, so the extents stay that they lie in.
+    /// The time is linear in blocks and pages.
+    pub(in crate::memory) fn could_hold(
+        &self,
+        bytes: u64,
+        align: u64,
+        (most, page): (u64, u64),
+    ) -> bool {
+        let rules = self.rules();
+        // Of each range, the pages that stay.
+        let ranges = rules.regions.iter();
+        let mut stay: Vec<_> = ranges.map(|it| vec![false; it.len() as usize]).collect();
+        let mut staying = 0;
+        // Free stretches, whoever may use which part of them now.
+        let mut free: Vec<(CUdeviceptr, CUdeviceptr)> = Vec::new();
+        for entry in self.blocks() {
+            let block = match entry {
+                Entry::Used(block, _) => block,
+                Entry::Free(_, piece) => {
+                    let end = piece.offset + piece.size;
+                    match free.last_mut() {
+                        Some(last) if last.1 == piece.offset && !rules.begins(piece.offset) => {
+                            last.1 = end;
+                        }
+                        _ => free.push((piece.offset, end)),
+                    }
+                    continue;
+                }
+            };
+            let Some(at) = region_of(&rules.regions, block.offset()) else {
+                continue;
+            };
+            let (region, stay) = (&rules.regions[at], &mut stay[at]);
+            let (mut page, end) = region.touched(block.offset(), block.size());
+            while page < end.min(region.len()) {
+                let one = Extent {
+                    first: page,
+                    pages: 1,
+                };
+                let extent = region.extent(page).unwrap_or(one);
+                let pages = extent.first as usize..(extent.first + extent.pages) as usize;
+                for stays in &mut stay[pages] {
+                    staying += u64::from(!std::mem::replace(stays, true));
+                }
+                page = extent.first + extent.pages;
+            }
+        }
+        if staying + bytes.div_ceil(page) <= most {
+            return true;
+        }
+        // Only where part of it lies on pages that stay.
+        free.into_iter().any(|(from, to)| {
+            let Some(at) = region_of(&rules.regions, from) else {
+                return false;
+            };
+            let stays = |page| stay[at][page as usize];
+            let wanted = (bytes, align.max(GRANULE));
+            let found = cheapest_in(&rules.regions[at], (from, to - from), wanted, stays);
+            found.is_some_and(|(missing, _)| missing == 0 || staying + missing <= most)
+        })
     }
 
     /// Merges the neighbours that hold the request together, in the smallest stretch of mapped

@@ -29,6 +29,10 @@ pub(crate) trait Truth: Copy + 'static {
     const CLASS: Class;
 
     /// All ones, or zero.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "the paths with AVX2 use it")
+    )]
     fn of(truth: bool) -> Self;
 
     /// The same for each of eight lanes whose bits are in a mask.

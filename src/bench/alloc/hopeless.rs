@@ -1,0 +1,149 @@
+//! A request that cannot be had, beside a thread that works: how long its refusal takes, and what
+//! the other thread notices of it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cupola_managers::ops;
+use cupola_managers::stream::Stream;
+
+use super::allocator::Allocator;
+use super::ours::{Raw, Typed};
+use super::percentiles::{Point, Spread, since};
+use super::{Error, names};
+use crate::bench::Figures;
+
+/// What the pool may have, what is alive in it, and what is asked for again and again.
+const LIMIT: u64 = 16 << 20;
+const ALIVE: u64 = 13 << 20;
+const REQUEST: u64 = 4 << 20;
+
+/// Between two of these requests: as often as a server may try.
+const EVERY: Duration = Duration::from_millis(10);
+
+/// What the neighbour has, a few at a time.
+const SIZES: [u64; 5] = [20_000, 50_000, 90_000, 130_000, 300_000];
+const AT_A_TIME: usize = 4;
+
+/// Samples take so much longer than those of other rows: the slowest in a thousand of the
+/// neighbour's operations are to be among many.
+const LONGER: u32 = 10;
+
+/// What a refusal is meant to take at most, in nanoseconds, all but the slowest in a hundred.
+const REFUSAL: f64 = 1e6;
+/// What the neighbour's slowest in a thousand are meant to take at most of what they take without.
+const NOTICED: f64 = 1.2;
+
+const REFUSALS: &[Point] = &[Point::P50, Point::P99, Point::Max];
+const OPERATIONS: &[Point] = &[Point::P50, Point::P99, Point::P99_9];
+
+/// A pool that is nearly full, and two streams.
+struct Bench {
+    raw: Raw,
+    typed: Typed,
+    lanes: [Stream; 2],
+}
+
+impl Bench {
+    /// The neighbour's operations until it is told to end, each in nanoseconds.
+    fn neighbour(&self, is_over: &AtomicBool, clock: u64) -> Option<Vec<u64>> {
+        let lane = &self.lanes[1];
+        let mut times = Vec::with_capacity(1 << 18);
+        let mut blocks = std::collections::VecDeque::with_capacity(AT_A_TIME + 1);
+        let mut ok = self.typed.enter();
+        for turn in 0_usize.. {
+            if is_over.load(Ordering::Relaxed) {
+                break;
+            }
+            // Each size after each other one, now and then.
+            let bytes = SIZES[(turn * turn + turn / SIZES.len()) % SIZES.len()];
+            let start = Instant::now();
+            let mut block = self.typed.allocate(bytes, lane)?;
+            times.push(since(start, clock));
+            ok &= ops::zero(block.slice_mut(..256).ok()?, lane).is_ok();
+            blocks.push_back(block);
+            if blocks.len() > AT_A_TIME {
+                let start = Instant::now();
+                drop(blocks.pop_front());
+                times.push(since(start, clock));
+            }
+        }
+        (ok && self.typed.settle(lane)).then_some(times)
+    }
+
+    /// The neighbour's operations for a time, and how long refusals took meanwhile, if there were
+    /// any.
+    fn round(&self, time: Duration, clock: u64, requests: bool) -> Option<[Vec<u64>; 2]> {
+        let is_over = AtomicBool::new(false);
+        let begin = Instant::now();
+        let mut refusals = Vec::new();
+        thread::scope(|scope| {
+            let neighbour = scope.spawn(|| self.neighbour(&is_over, clock));
+            let mut ok = self.raw.enter();
+            while begin.elapsed() < time {
+                thread::sleep(EVERY.min(time));
+                if requests {
+                    let start = Instant::now();
+                    ok &= self.raw.allocate(REQUEST, &self.lanes[0]).is_none();
+                    refusals.push(since(start, clock));
+                }
+            }
+            is_over.store(true, Ordering::Relaxed);
+            let times = neighbour.join().ok()??;
+            ok.then_some([times, refusals])
+        })
+    }
+}
+
+/// Adds the rows.
+pub(super) fn rows(
+    figures: &mut Figures,
+    ours: &Raw,
+    (rounds, time): (usize, Duration),
+    clock: u64,
+) -> Result<(), Error> {
+    let raw = ours.limited(LIMIT)?;
+    let bench = Bench {
+        typed: raw.typed(),
+        lanes: [raw.lane()?, raw.lane()?],
+        raw,
+    };
+    let wrong = || Error::Wrong(names::refusal("all"));
+    let alive = bench.raw.allocate(ALIVE, &bench.lanes[0]);
+    let alive = alive.ok_or_else(wrong)?;
+    let mut refusals = Spread::new(REFUSALS);
+    let mut neighbours = [Spread::new(OPERATIONS), Spread::new(OPERATIONS)];
+    for round in 0..=rounds {
+        for requests in [false, true] {
+            let times = bench.round(time * LONGER, clock, requests);
+            let [operations, refused] = times.ok_or_else(wrong)?;
+            // The first round warms up.
+            if round > 0 {
+                neighbours[usize::from(requests)].add(operations);
+                if requests {
+                    refusals.add(refused);
+                }
+            }
+        }
+    }
+    if !bench.raw.free(alive, &bench.lanes[0]) {
+        return Err(wrong());
+    }
+    let who = bench.raw.name();
+    let row = |point: &str| names::row(&names::refusal(point), &who);
+    refusals.rows(figures, row, None, &[(Point::P99, REFUSAL)])?;
+    for (requests, spread) in neighbours.iter().enumerate() {
+        let row = |point: &str| names::row(&names::neighbour(requests > 0, point), &who);
+        let without = |point: &str| names::row(&names::neighbour(false, point), &who);
+        let against: Option<&dyn Fn(&str) -> String> =
+            if requests > 0 { Some(&without) } else { None };
+        spread.rows(figures, row, against, &[])?;
+    }
+    let row = |requests| {
+        let point = Point::P99_9.name();
+        names::row(&names::neighbour(requests, &point), &who)
+    };
+    figures.want(&row(true), NOTICED, &[&row(false)]);
+    Ok(())
+}
