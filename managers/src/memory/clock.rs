@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use cupola_sys::driver::{CUresult, CUstream};
 
-use relaxed::Relaxed;
+pub(crate) use relaxed::Relaxed;
 
 use crate::context::ContextCore;
 use crate::error::{ErrorClass, Quiet, Result, Site};

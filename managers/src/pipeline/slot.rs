@@ -74,15 +74,17 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     /// # Safety
     /// No upload from this slot runs.
     pub(super) unsafe fn input_mut(&mut self) -> &mut [I] {
+        let start = self.host_input.host_may_touch();
         // SAFETY: pinned memory of this length, initialised; the caller's promise.
-        unsafe { std::slice::from_raw_parts_mut(self.host_input.as_ptr(), self.host_input.len()) }
+        unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.host_input.len()) }
     }
 
     /// # Safety
     /// No download to this slot runs, nor begins while the slice is there.
     pub(super) unsafe fn output(&self) -> &[O] {
+        let start = self.host_output.host_may_touch();
         // SAFETY: pinned memory of this length, initialised; the caller's promise.
-        unsafe { std::slice::from_raw_parts(self.host_output.as_ptr(), self.host_output.len()) }
+        unsafe { std::slice::from_raw_parts(start.as_ptr(), self.host_output.len()) }
     }
 
     /// Puts the upload of `len` elements on its stream.

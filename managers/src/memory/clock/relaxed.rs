@@ -4,14 +4,14 @@ use cupola_sys::driver::{CUstreamCaptureMode, Driver, DriverError};
 
 /// Lets this thread ask events while another thread captures a stream: the driver's default
 /// forbids that to all threads, and ends the capture (`cuThreadExchangeStreamCaptureMode`).
-pub(super) struct Relaxed<'a> {
+pub(crate) struct Relaxed<'a> {
     driver: &'a Driver,
     /// `None` when the driver has no such modes.
     before: Option<CUstreamCaptureMode>,
 }
 
 impl<'a> Relaxed<'a> {
-    pub(super) fn enter(driver: &'a Driver) -> Self {
+    pub(crate) fn enter(driver: &'a Driver) -> Self {
         let relaxed = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         let before = exchange_mode(driver, relaxed).ok();
         Self { driver, before }
