@@ -73,7 +73,7 @@ pub use context::{Context, ContextKind, ContextManager, ContextsConfig, GreenCon
 pub use cupola_core::Pressure;
 pub use device::{Device, DeviceInfo, DeviceManager, DevicesConfig};
 pub use error::{
-    Account, ArgumentMismatch, Blame, Cause, Error, ErrorClass, ErrorGroup, LaunchSite,
+    Account, ArgumentMismatch, Blame, Cause, Error, ErrorClass, ErrorGroup, LaunchSite, LossWatch,
     PoisonPolicy, Result, Site,
 };
 pub use event::{Event, EventConfig, EventsConfig};

@@ -1,5 +1,5 @@
-//! Arguments of a launch: numbers and device memory, checked against what the kernel
-//! declares, without allocating.
+//! Arguments of a launch: numbers and device memory, their number and sizes checked against what
+//! the kernel declares, without allocating.
 
 use core::ffi::c_void;
 
