@@ -14,7 +14,6 @@ struct Scaler {
     kernel: Function,
     pool: MemoryPool,
     stream: Stream,
-    // Dropped last, after what lives in it.
     _context: Context,
     _cupola: Cupola,
 }

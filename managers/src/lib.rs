@@ -76,7 +76,7 @@ pub use cupola_core::Pressure;
 pub use device::{Device, DeviceInfo, DeviceManager, DevicesConfig};
 pub use error::{
     Account, ArgumentMismatch, Blame, Cause, Error, ErrorClass, ErrorGroup, FreeError, LaunchSite,
-    PoisonPolicy, Result, Site,
+    LossWatch, PoisonPolicy, Result, Site,
 };
 pub use event::{Event, EventConfig, EventsConfig};
 pub use execution::{ExecutionConfig, ExecutionManager, LiveWatch};

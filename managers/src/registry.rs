@@ -2,10 +2,12 @@
 //!
 //! An object is leased by cloning its `Arc`, so a lease borrows nothing and may outlive
 //! the manager. Releasing the handle makes it stale at once; the object goes with its last
-//! lease. What can be leased without a name is remembered weakly, from before anybody can lease
+//! lease. An object that nothing keeps but its leases has a [`Name`], which releases its handle
+//! at its end. What can be leased without a name is remembered weakly, from before anybody can lease
 //! it: so a shutdown finds it, however its name ended and whoever leases it. What is its owner's
 //! alone, whose end is its name's, is remembered by a shutdown only: making it takes no lock.
 
+mod name;
 mod seat;
 
 use std::collections::HashSet;
@@ -18,6 +20,7 @@ use cupola_core::{
     Layout, Payload, Release, SlotPool, Slots, Tag, With,
 };
 
+pub(crate) use name::Name;
 pub(crate) use seat::Seat;
 use seat::Seats;
 
@@ -48,14 +51,33 @@ const CHUNKS: usize = 1024;
 
 /// One is made at a time, the others sleep, and an error goes to all of them.
 type Ways = With<Hot, Error, Sleep>;
-type Cell<T> = InCell<Arc<T>, Error>;
+type Cell<T> = InCell<Kept<T>, Error>;
+/// What a slot keeps of its object.
+pub(crate) enum Kept<T> {
+    /// The object, until its handle is released.
+    Held(Arc<T>),
+    /// Nothing: the object is there as long as it is leased.
+    Leased(Weak<T>),
+}
+
+impl<T> Kept<T> {
+    /// A lease of the object, if it is there.
+    fn get(&self) -> Option<Arc<T>> {
+        match self {
+            Self::Held(value) => Some(Arc::clone(value)),
+            Self::Leased(value) => value.upgrade(),
+        }
+    }
+}
+
 /// Slots that grow.
 pub(crate) type Growing<T> = Grown<Cell<T>, Heap, CHUNKS>;
 /// A number of slots, in place.
 pub(crate) type Fixed<T, const N: usize> = InPlace<Cell<T>, N>;
 
 pub(crate) struct Registry<T, G: Tag, L: Layout<Cell = Cell<T>> = Growing<T>> {
-    slots: Box<Slots<L, G, Ways>>,
+    /// Shared with the [names](Name) of objects, which do not keep it.
+    slots: Arc<Slots<L, G, Ways>>,
     gate: Gate,
     seats: Arc<Seats>,
     /// What may be there without a name, oldest first.
@@ -69,7 +91,7 @@ pub(crate) struct Registry<T, G: Tag, L: Layout<Cell = Cell<T>> = Growing<T>> {
 impl<T, G: Tag> Registry<T, G> {
     /// `capacity` is the most objects that may exist at a time.
     pub(crate) fn new(capacity: usize) -> Self {
-        let slots: SlotPool<Arc<T>, Heap, G, CHUNKS, Ways> = SlotPool::new(Heap);
+        let slots: SlotPool<Kept<T>, Heap, G, CHUNKS, Ways> = SlotPool::new(Heap);
         Self::over(slots, capacity)
     }
 }
@@ -77,7 +99,7 @@ impl<T, G: Tag> Registry<T, G> {
 impl<T, G: Tag, const N: usize> Registry<T, G, Fixed<T, N>> {
     /// As `new`, with `N` slots in place.
     pub(crate) fn fixed() -> Self {
-        let slots: FixedSlots<Arc<T>, N, G, Ways> = FixedSlots::new();
+        let slots: FixedSlots<Kept<T>, N, G, Ways> = FixedSlots::new();
         Self::over(slots, N)
     }
 }
@@ -85,7 +107,7 @@ impl<T, G: Tag, const N: usize> Registry<T, G, Fixed<T, N>> {
 impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     fn over(slots: Slots<L, G, Ways>, capacity: usize) -> Self {
         Self {
-            slots: Box::new(slots),
+            slots: Arc::new(slots),
             gate: Gate::new(),
             seats: Arc::new(Seats::new(capacity)),
             made: Mutex::new(Vec::new()),
@@ -148,6 +170,30 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         &self,
         make: impl FnOnce(ManagedHandle<G>) -> Result<T>,
     ) -> Result<Arc<T>> {
+        self.insert(make, |value| Kept::Held(Arc::clone(value)))
+    }
+
+    /// As `insert_with`, and nothing is kept: the handle is good as long as the object is leased.
+    /// The object gets its [name](Self::name) next.
+    pub(crate) fn insert_leased(
+        &self,
+        make: impl FnOnce(ManagedHandle<G>, Seat) -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let make = |handle| make(handle, self.seat()?);
+        self.insert(make, |value| Kept::Leased(Arc::downgrade(value)))
+    }
+
+    /// What releases the handle of an object when the object goes; `None` if it is another
+    /// manager's.
+    pub(crate) fn releaser(&self, handle: ManagedHandle<G>) -> Option<Name<T, G, L>> {
+        Some(Name::new(&self.slots, handle.of(self.manager)?))
+    }
+
+    fn insert(
+        &self,
+        make: impl FnOnce(ManagedHandle<G>) -> Result<T>,
+        keep: impl FnOnce(&Arc<T>) -> Kept<T>,
+    ) -> Result<Arc<T>> {
         let pass = self.pass()?;
         let vacancy = self
             .slots
@@ -156,7 +202,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         let handle = self.name(vacancy.handle());
         let value = self.made_now(handle, make(handle)?);
         let slot = vacancy
-            .fill(Arc::clone(&value))
+            .fill(keep(&value))
             .map_err(|e| Error::insert(&e, G::NAME))?;
         self.settle(pass, slot)?;
         Ok(value)
@@ -193,7 +239,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         let _quiet = Quiet::new();
         let pass = self.pass()?;
         let slot = self.slot(handle)?;
-        let init = || Ok(self.made_now(handle, make()?));
+        let init = || Ok(Kept::Held(self.made_now(handle, make()?)));
         let lease = self
             .slots
             .ensure_alive(slot, init)
@@ -204,10 +250,11 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
                 }
                 _ => Error::Full { kind: G::NAME },
             })?;
-        let value = Arc::clone(&lease);
+        let value = lease.get();
         drop(lease.release());
         self.settle(pass, slot)?;
-        Ok(value)
+        // None: its last lease is just ending.
+        value.ok_or_else(|| Error::stale(G::NAME, handle.to_bits()))
     }
 
     /// Counts an object, which nobody can lease yet, and remembers it.
@@ -261,21 +308,22 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
             .slots
             .get(self.slot(handle)?)
             .map_err(|e| Self::refused(e, handle))?;
-        let value = Arc::clone(&lease);
+        let value = lease.get();
         // When the handle was released meanwhile, the slot's own `Arc` comes out here.
         drop(lease.release());
-        Ok(value)
+        // None: its last lease is just ending.
+        value.ok_or_else(|| Error::stale(G::NAME, handle.to_bits()))
     }
 
-    /// Ends the handle. Its object; `None` if it was only reserved, or somebody is just leasing
-    /// it, who has it then.
+    /// Ends the handle. Its object; `None` if it was only reserved, if its last lease is just
+    /// ending, or if another thread is just leasing it, which has it then.
     pub(crate) fn take(&self, handle: ManagedHandle<G>) -> Result<Option<Arc<T>>> {
         let released = self
             .slots
             .release(self.slot(handle)?)
             .map_err(|e| Self::refused(e, handle))?;
         Ok(match released {
-            Release::Now(value) => Some(value),
+            Release::Now(kept) => kept.get(),
             Release::Deferred | Release::Empty => None,
         })
     }

@@ -176,8 +176,11 @@ impl Stream {
                 self.complete(mark);
                 Ok(())
             }
-            Err(DriverError::Failed { code, .. }) if code.is_sticky() => {
-                let mut cause = Cause::new(DriverError::Failed { symbol: call, code }, self.site());
+            Err(wait @ DriverError::Failed { code, .. }) if code.is_sticky() => {
+                let mut cause = Cause::new(wait, self.site());
+                // What asking returns says nothing of this.
+                let _ = cause.explain(driver);
+                cause.call = DriverError::Failed { symbol: call, code };
                 cause.blame = core.launches().blame(&cause.site, launched);
                 Err(core.failed_as(cause))
             }
@@ -202,7 +205,9 @@ pub(crate) fn is_capturing(driver: &Driver, stream: CUstream) -> Result<bool, Dr
 }
 
 /// Waits until nothing on the stream can touch memory any more, in a lost context too.
-/// False when that is not known: then the memory must not be given back.
+/// False when that is not known: then the memory must not be given back. It is not known of a
+/// context that is lost: NVIDIA says that its later calls fail, and not that nothing runs at
+/// the moment when the host learns of the error.
 ///
 /// A wait that fails although the context is healthy is tried again, because what depends
 /// on it is memory safety.
@@ -210,7 +215,7 @@ pub(crate) fn settle(stream: &Stream, site: Site) -> bool {
     let core = stream.core();
     let site = stream.on_stream(site);
     let mark = stream.mark();
-    let settled = settled(core, || {
+    let settled = settled(|| {
         // SAFETY: the stream is alive.
         core.last_wait(site, |driver| unsafe {
             driver.cuStreamSynchronize(stream.raw())
@@ -224,7 +229,7 @@ pub(crate) fn settle(stream: &Stream, site: Site) -> bool {
 
 /// As [`settle`], for one event.
 pub(crate) fn settle_event(core: &Arc<ContextCore>, event: &RawEvent, site: Site) -> bool {
-    settled(core, || {
+    settled(|| {
         // SAFETY: the event is alive.
         core.last_wait(site, |driver| unsafe {
             driver.cuEventSynchronize(event.as_raw())
@@ -234,10 +239,10 @@ pub(crate) fn settle_event(core: &Arc<ContextCore>, event: &RawEvent, site: Site
 
 /// As [`settle`], for all work in the context.
 pub(crate) fn settle_context(core: &ContextCore, site: Site) -> bool {
-    settled(core, || core.synchronize(site))
+    settled(|| core.synchronize(site))
 }
 
-fn settled(core: &ContextCore, wait: impl Fn() -> Result<()>) -> bool {
+fn settled(wait: impl Fn() -> Result<()>) -> bool {
     let mut shut_down = false;
     for _ in 0..3 {
         match wait() {
@@ -246,6 +251,6 @@ fn settled(core: &ContextCore, wait: impl Fn() -> Result<()>) -> bool {
             Err(error) => shut_down = error.class() == ErrorClass::Shutdown,
         }
     }
-    // The device runs nothing of a lost context, nor after the driver has shut down.
-    shut_down || core.poison().is_some()
+    // At the end of the process the driver has taken everything back.
+    shut_down
 }

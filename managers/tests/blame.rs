@@ -12,6 +12,7 @@ use cupola_managers::{
 };
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
+use cupola_sys::Version;
 use cupola_sys::driver::{CUresult, id};
 
 const NOWHERE: u64 = 0xdead_0000_0000;
@@ -36,7 +37,11 @@ fn kernel(name: &str) -> String {
 
 impl Bench {
     fn new() -> Self {
-        let table = FaultTable::new(Machine::builder().build().driver());
+        Self::of(&Machine::builder().build())
+    }
+
+    fn of(machine: &Machine) -> Self {
+        let table = FaultTable::new(machine.driver());
         let execution = ExecutionManager::new(table.driver()).unwrap();
         let context = execution.devices().get(0).unwrap().primary().unwrap();
         let stream = context.streams().create(Default::default()).unwrap();
@@ -547,5 +552,55 @@ fn abort_ends_the_process() {
     {
         use std::os::unix::process::ExitStatusExt;
         assert_eq!(child.status.signal(), Some(6), "{child:?}");
+    }
+}
+
+// Without it an error would say less than the driver knows; or the words of another failure; or
+// a driver be asked that cannot answer, or before there is an error.
+#[test]
+fn an_error_says_what_the_driver_says() {
+    for (version, answers) in [((13, 0), true), ((12, 9), true), ((12, 8), false)] {
+        let version = Version::new(version.0, version.1);
+        let of = || Bench::of(&Machine::builder().driver_version(version).build());
+        let b = of();
+        b.good().unwrap();
+        ops::synchronize(&b.stream).unwrap();
+        assert_eq!(b.table.count(id::cuLogsDumpToMemory), 0);
+        b.table.reset();
+        // One that the driver knows nothing of, and one that says to try again.
+        for (call, code) in [(1, 999), (2, 600)] {
+            b.table.fail(id::cuMemGetInfo_v2, call, CUresult(code));
+            let error = b.context.memory_info().unwrap_err();
+            assert_eq!(error.cause().unwrap().explanation(), None);
+        }
+        assert_eq!(b.table.count(id::cuLogsDumpToMemory), u64::from(answers));
+        b.bad().unwrap();
+        let error = ops::synchronize(&b.stream).unwrap_err();
+        let checked = of();
+        checked.context.set_checked(true);
+        let alone = checked.bad().unwrap_err();
+        for error in [&error, &b.context.poison().unwrap(), &alone] {
+            let said = error.cause().unwrap().explanation();
+            assert_eq!(said.is_some(), answers, "{version}: {error}");
+            let text = error.to_string();
+            if let Some(said) = said {
+                assert!(said.contains("bad") && said.contains("0xdead"), "{said}");
+                assert!(
+                    text.ends_with(&format!(")\nthe driver says: {said}"))
+                        || text.contains("start a new process\nthe driver says: "),
+                    "{text}"
+                );
+            }
+            assert_eq!(
+                text.matches("the driver says").count(),
+                usize::from(answers)
+            );
+        }
+        // A refused call that the driver explains, of a call without a stream.
+        let b = of();
+        let bad = "not PTX";
+        let error = b.context.modules().load_ptx(bad).unwrap_err();
+        assert!(matches!(error, Error::Load { .. }), "{error}");
+        assert_eq!(error.cause().unwrap().explanation().is_some(), answers);
     }
 }

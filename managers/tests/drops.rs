@@ -10,6 +10,9 @@ use cupola_managers::{Context, Device, ExecutionManager, LiveWatch, PoolConfig, 
 use cupola_sim::Machine;
 use quickcheck::quickcheck;
 
+const PTX: &str =
+    ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+
 /// Something whose type is hidden.
 struct Thing {
     it: Box<dyn Any>,
@@ -37,8 +40,7 @@ fn everything(execution: ExecutionManager) -> (Things, LiveWatch) {
     let mut pinned = context.buffers().pinned::<u32>(1000).unwrap();
     let config = PipelineConfig::new(10, 10);
     let pipeline = Pipeline::<u8, u8>::new(&context, &pool, config).unwrap();
-    let ptx = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry nothing() { ret; }\n";
-    let module = context.modules().load_ptx(ptx).unwrap();
+    let module = context.modules().load_ptx(PTX).unwrap();
     let function = module.function("nothing").unwrap();
 
     // Work that is on its way while things go.
@@ -216,5 +218,77 @@ fn things_may_be_dropped_on_other_threads() {
     });
     drop((pool, context, execution));
     assert!(watch.live().is_empty());
+    assert_eq!(machine.leaks(), None);
+}
+
+// Without it code in the usual style would keep every stream, event, module and context that it
+// ever made, until there is no room for another.
+#[test]
+fn what_is_created_ends_with_its_last_lease() {
+    let machine = Machine::builder().worker_threads(1).build();
+    let execution = ExecutionManager::new(machine.driver()).unwrap();
+    let device = execution.devices().get(0).unwrap();
+    let context = device.primary().unwrap();
+    for _ in 0..3 {
+        let own = device.contexts().create(Default::default()).unwrap();
+        let stream = own.streams().create(Default::default()).unwrap();
+        let event = own.events().create(Default::default()).unwrap();
+        let module = own.modules().load_ptx(PTX).unwrap();
+        let function = module.function("nothing").unwrap();
+        let handles = (
+            own.handle(),
+            stream.handle(),
+            event.handle(),
+            module.handle(),
+        );
+        let again = device.contexts().lease(handles.0).unwrap();
+        drop((stream.clone(), event.clone(), module.clone(), own));
+        assert!(again.streams().is_alive(handles.1) && again.events().is_alive(handles.2));
+        drop((stream, event));
+        assert!(again.streams().lease(handles.1).is_err());
+        assert!(again.events().lease(handles.2).is_err());
+        // A function keeps its code.
+        drop(module);
+        assert_eq!(
+            again.modules().lease(handles.3).unwrap().handle(),
+            handles.3
+        );
+        assert_eq!(machine.usage().modules, 1);
+        drop(function);
+        assert!(again.modules().lease(handles.3).is_err());
+        assert_eq!((machine.usage().modules, again.modules().live()), (0, 0));
+        assert_eq!(again.streams().live() + again.events().live(), 0);
+        drop(again);
+        assert!(device.contexts().lease(handles.0).is_err());
+        assert_eq!(execution.live().contexts, 1, "the primary one");
+    }
+    // What is asked for by name is kept until its release.
+    let own = device.contexts().create_held(Default::default()).unwrap();
+    let stream = own.streams().create_held(Default::default()).unwrap();
+    let event = own.events().create_held(Default::default()).unwrap();
+    let module = own.modules().load_ptx_held(PTX).unwrap();
+    let handle = (
+        own.handle(),
+        stream.handle(),
+        event.handle(),
+        module.handle(),
+    );
+    drop((own, stream, event, module));
+    let own = device.contexts().lease(handle.0).unwrap();
+    own.streams().release(handle.1).unwrap();
+    own.events().release(handle.2).unwrap();
+    own.modules().release(handle.3).unwrap();
+    assert_eq!(machine.usage().modules, 0);
+    device.contexts().release(handle.0).unwrap();
+    drop(own);
+    assert_eq!(execution.live().contexts, 1);
+    // A shutdown finds what is leased, and what it ends is not ended again.
+    let module = context.modules().load_ptx(PTX).unwrap();
+    let report = context.modules().shutdown();
+    assert_eq!(report.leased_of("Module").count(), 1);
+    assert!(context.modules().lease(module.handle()).is_err());
+    drop(module);
+    assert_eq!(machine.usage().modules, 0);
+    drop((context, device, execution));
     assert_eq!(machine.leaks(), None);
 }

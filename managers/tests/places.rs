@@ -179,10 +179,11 @@ fn every_operation_names_its_caller() {
     row!(b, cuEventSynchronize, pinned.as_slice());
     ops::copy_to_host(&buffer, &mut pinned, s).unwrap();
     row!(b, cuEventSynchronize, pinned.as_mut_slice());
+    row!(b, cuStreamIsCapturing on s, ops::write(&mut buffer, &[0; 8], s));
     row!(b, cuMemcpyHtoDAsync_v2 on s, ops::write(&mut buffer, &[0; 8], s));
-    row!(b, cuStreamSynchronize on s, ops::write(&mut buffer, &[0; 8], s));
+    row!(b, cuEventSynchronize on s, ops::write(&mut buffer, &[0; 8], s));
     row!(b, cuMemcpyDtoHAsync_v2 on s, ops::read(&buffer, &mut [0; 8], s));
-    row!(b, cuStreamSynchronize on s, ops::read(&buffer, &mut [0; 8], s));
+    row!(b, cuEventSynchronize on s, ops::read(&buffer, &mut [0; 8], s));
     second.used_on(t).unwrap();
     let graph = pool.graph_memory(s).unwrap();
     row!(b, cuEventRecord on t, second.free().map_err(Error::from));
@@ -190,7 +191,7 @@ fn every_operation_names_its_caller() {
 
     let modules = context.modules();
     row!(b, cuModuleLoadDataEx, modules.load_ptx(PTX));
-    let module = modules.load_ptx(PTX).unwrap();
+    let module = modules.load_ptx_held(PTX).unwrap();
     row!(b, cuModuleGetFunction, module.function("store"));
     row!(b, cuFuncGetAttribute, module.function("store"));
     row!(b, cuFuncGetParamInfo, modules.function(module.handle(), "store"));
@@ -216,7 +217,7 @@ fn every_operation_names_its_caller() {
     let error = run(&mut 0).unwrap_err();
     assert_eq!(error.location().map(std::panic::Location::file), Some(file!()), "{error}");
 
-    let raw = streams.create(StreamConfig { priority: 0, blocking: true }).unwrap().handle();
+    let raw = streams.create_held(StreamConfig { priority: 0, blocking: true }).unwrap().handle();
     streams.release(raw).unwrap();
     row!(b, cuStreamDestroy_v2, streams.trim(0));
     drop((event, start));
@@ -331,7 +332,7 @@ fn shutdowns_of_every_level_name_their_caller() {
     context.streams().configure(ready.contexts.streams).unwrap();
     context.events().configure(ready.contexts.events).unwrap();
     context.modules().configure(ready.contexts.modules).unwrap();
-    context.modules().load_ptx(PTX).unwrap();
+    context.modules().load_ptx_held(PTX).unwrap();
     row!(b, cuModuleUnload, first(context.modules().shutdown()));
     idle();
     row!(b, cuStreamDestroy_v2, first(b.device.contexts().shutdown()));
@@ -345,7 +346,7 @@ fn shutdowns_of_every_level_name_their_caller() {
     drop(again.streams().acquire(StreamConfig { priority: 0, blocking: true }).unwrap());
     row!(b, cuStreamDestroy_v2, first(execution.shutdown()));
     execution.configure(ready).unwrap();
-    let own = execution.devices().get(0).unwrap().contexts().create(Waiting::Auto).unwrap().handle();
+    let own = execution.devices().get(0).unwrap().contexts().create_held(Waiting::Auto).unwrap().handle();
     row!(b, cuCtxDestroy_v2, execution.devices().get(0).unwrap().contexts().release(own));
 }
 

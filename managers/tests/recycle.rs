@@ -96,7 +96,10 @@ fn a_shutdown_reports_what_is_leased_and_leaves_it_good() {
     let (_table, machine, execution, context) = open();
     let streams = context.streams();
     let kept = streams.acquire(StreamConfig::default()).unwrap();
-    let held = streams.create(StreamConfig::default()).unwrap().handle();
+    let held = streams
+        .create_held(StreamConfig::default())
+        .unwrap()
+        .handle();
     drop(streams.acquire(StreamConfig::default()).unwrap());
     let report = streams.shutdown();
     assert_eq!(report.destroyed, 2, "{report}");
@@ -229,7 +232,12 @@ fn at_the_capacity_what_waits_makes_room() {
 fn a_shutdown_counts_what_was_destroyed() {
     let (table, _machine, execution, context) = open();
     let streams = context.streams();
-    let held = [(); 3].map(|()| streams.create(StreamConfig::default()).unwrap().handle());
+    let held = [(); 3].map(|()| {
+        streams
+            .create_held(StreamConfig::default())
+            .unwrap()
+            .handle()
+    });
     let lost = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
     table.fail(id::cuEventCreate, 1, lost);
     context

@@ -205,7 +205,7 @@ fn a_released_context_is_gone_while_its_threads_end() {
             ..contexts.config()
         })
         .unwrap();
-    let context = contexts.create(Default::default()).unwrap();
+    let context = contexts.create_held(Default::default()).unwrap();
     let worker = ends_slowly(&table, &context);
     let handle = context.handle();
     drop(context);

@@ -3,11 +3,16 @@
 
 mod common;
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use cupola_managers::ops::LaunchConfig;
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
-use cupola_managers::{Error, PoolConfig, ops};
-use cupola_sys::driver::{CUresult, id};
+use cupola_managers::{Error, Function, PoolConfig, Stream, ops};
+use cupola_sim::Machine;
+use cupola_sys::driver::{CUresult, CUstreamCaptureMode as Mode, Driver, id};
 
 use common::open;
 
@@ -57,6 +62,7 @@ fn a_read_whose_wait_fails_is_an_error_after_a_second_wait() {
     let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
     ops::fill(&mut buffer, 6, &stream).unwrap();
     table.reset();
+    table.fail(id::cuEventSynchronize, 1, UNKNOWN);
     table.fail(id::cuStreamSynchronize, 1, UNKNOWN);
     let mut back = [0; 100];
     let error = ops::read(&buffer, &mut back, &stream).unwrap_err();
@@ -220,25 +226,330 @@ fn a_host_function_is_dropped_only_if_the_driver_did_not_take_it() {
     assert_eq!(put(CUresult::CUDA_ERROR_NOT_READY), (3, false));
 }
 
-// Without it code could be unloaded while a kernel runs it.
+// Without it a function's end would never be heard of by who waits for it, just when something
+// went wrong; or it would be called after it was dropped.
 #[test]
-fn a_module_is_unloaded_after_the_work_in_its_context() {
-    let (table, machine, execution, context) = open();
-    let ptx = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry nothing() { ret; }\n";
-    let unload = || {
-        let module = context.modules().load_ptx(ptx).unwrap();
-        context.modules().release(module.handle()).unwrap();
+fn a_host_function_of_a_lost_context_is_dropped() {
+    let (table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let hold = hold(&stream);
+    let (done, wait) = channel::<()>();
+    let called = Arc::new(AtomicBool::new(false));
+    ops::host_function(&stream, {
+        let called = Arc::clone(&called);
+        move || {
+            called.store(true, Ordering::SeqCst);
+            let _ = done.send(());
+        }
+    })
+    .unwrap();
+    let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
+    table.fail(id::cuStreamQuery, 1, code);
+    assert_eq!(ops::query(&stream).unwrap_err().status(), Some(code));
+    // It is still behind the one that is held up, and its sender is gone.
+    wait.recv().unwrap_err();
+    drop(hold);
+    // Nor is one kept that comes too late.
+    let (done, wait) = channel::<()>();
+    let late = ops::host_function(&stream, move || drop(done));
+    assert!(matches!(late, Err(Error::Poisoned { .. })));
+    wait.recv().unwrap_err();
+    assert!(!called.load(Ordering::SeqCst));
+}
+
+// Without it one subscriber would be heard in the place of another, or none that comes late.
+#[test]
+fn all_subscribers_are_told_of_a_loss_once() {
+    let (table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let watch = |number| {
+        let told = Arc::clone(&told);
+        context.on_loss(move |error| told.lock().unwrap().push((number, error.clone())))
     };
-    unload();
-    let calls = (
-        table.count(id::cuCtxSynchronize),
-        table.count(id::cuModuleUnload),
-    );
-    assert_eq!(calls, (1, 1));
-    table.fail_from(id::cuCtxSynchronize, 2, UNKNOWN);
-    unload();
-    assert_eq!(table.count(id::cuModuleUnload), 1, "not without the wait");
+    let panics = context.on_loss(|_| panic!("in a subscriber"));
+    let (one, gone, two) = (watch(1), watch(0), watch(2));
+    drop(gone);
+    let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
+    table.fail_from(id::cuStreamQuery, 1, code);
+    for _ in 0..2 {
+        ops::query(&stream).unwrap_err();
+    }
+    let late = watch(3);
+    let lost = context.poison().unwrap();
+    let expected = [1, 2, 3].map(|number| (number, lost.clone()));
+    assert_eq!(*told.lock().unwrap(), expected);
+    drop((one, two, late, panics));
+}
+
+/// Holds up what is put on the stream from now on, until the sender is dropped.
+fn hold(stream: &Stream) -> Sender<()> {
+    let (hold, held) = channel::<()>();
+    ops::host_function(stream, move || {
+        let _ended = held.recv();
+    })
+    .unwrap();
+    hold
+}
+
+// Without it a copy from or to a slice would wait for what other threads put behind it.
+#[test]
+fn a_write_and_a_read_wait_for_their_copy_only() {
+    let (table, machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
+    let is_late = Arc::new(AtomicBool::new(false));
+    let (hold, held) = channel::<()>();
+    let held = Arc::new(Mutex::new(held));
+    // Just before the wait, what holds the stream up comes on it.
+    table.watch({
+        let (driver, stream, is_late) = (
+            machine.driver(),
+            stream.as_raw().addr(),
+            Arc::clone(&is_late),
+        );
+        move |call| {
+            if call == id::cuEventSynchronize || call == id::cuStreamSynchronize {
+                let task = Box::new((Arc::clone(&held), Arc::clone(&is_late)));
+                let (stream, task) = (
+                    std::ptr::without_provenance_mut(stream),
+                    Box::into_raw(task).cast(),
+                );
+                // SAFETY: the stream is alive, and `wait` takes the box back.
+                unsafe { driver.cuLaunchHostFunc(stream, Some(wait), task) }.unwrap();
+            }
+        }
+    });
+    ops::write(&mut buffer, &[6; 100], &stream).unwrap();
+    assert!(!is_late.load(Ordering::SeqCst), "a write waits for more");
+    drop(hold);
+    ops::synchronize(&stream).unwrap();
+    let mut back = [0; 100];
+    ops::read(&buffer, &mut back, &stream).unwrap();
+    assert_eq!(back, [6; 100]);
+}
+
+type Held = (Arc<Mutex<std::sync::mpsc::Receiver<()>>>, Arc<AtomicBool>);
+
+/// # Safety
+/// `task` is a box of `Held` that is the callee's.
+unsafe extern "C" fn wait(task: *mut core::ffi::c_void) {
+    // SAFETY: the caller's promise.
+    let (held, is_late) = *unsafe { Box::from_raw(task.cast::<Held>()) };
+    // Long enough that no test comes to it, unless it waits for this.
+    let ended = held.lock().unwrap().recv_timeout(Duration::from_secs(20));
+    if ended == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+        is_late.store(true, Ordering::SeqCst);
+    }
+}
+
+// Without it a copy would be captured whose slice is gone when the graph runs, or the process
+// end for a mistake that can be told.
+#[test]
+fn a_write_and_a_read_refuse_a_stream_that_is_being_captured() {
+    let (table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let other = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let mut buffer = pool.allocate::<u32>(100, &other).unwrap();
+    table.reset();
+    let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    table.fail_from(id::cuStreamIsCapturing, 1, code);
+    let mut back = [0; 100];
+    for (operation, done) in [
+        ("write", ops::write(&mut buffer, &[6; 100], &stream)),
+        ("read", ops::read(&buffer, &mut back, &stream)),
+    ] {
+        assert_eq!(done, Err(Error::Capturing { operation }));
+        assert!(done.unwrap_err().advice().is_some());
+    }
+    for put in [
+        id::cuMemcpyHtoDAsync_v2,
+        id::cuMemcpyDtoHAsync_v2,
+        id::cuStreamWaitEvent,
+        id::cuEventRecord,
+        id::cuStreamSynchronize,
+    ] {
+        assert_eq!(table.count(put), 0, "before anything is put");
+    }
+    table.reset();
+    ops::write(&mut buffer, &[6; 100], &stream).unwrap();
+    ops::read(&buffer, &mut back, &stream).unwrap();
+    assert_eq!(back, [6; 100]);
+}
+
+const PTX: &str =
+    ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+
+fn launch(function: &Function, stream: &Stream) {
+    // SAFETY: the kernel takes no arguments and touches no memory.
+    unsafe { ops::launch(function, LaunchConfig::linear(1, 1), (), stream) }.unwrap();
+}
+
+// Without it code could be unloaded while a kernel runs it, or its end wait for the work of
+// others and break their captures.
+#[test]
+fn a_module_is_unloaded_after_its_kernels() {
+    let machine = Machine::builder().worker_threads(4).build();
+    let table = cupola_sim::fault::FaultTable::new(machine.driver());
+    let execution = cupola_managers::ExecutionManager::new(table.driver()).unwrap();
+    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    let streams = [(); 3].map(|()| context.streams().create(Default::default()).unwrap());
+    let load = || context.modules().load_ptx(PTX).unwrap().function("nothing");
+    drop(load().unwrap());
+    let function = load().unwrap();
+    launch(&function, &streams[1]);
+    drop(function);
+    assert_eq!(table.count(id::cuModuleUnload), 2);
+    // It waits for each on which it did, in whatever order two modules are launched.
+    let functions = [load().unwrap(), load().unwrap()];
+    let held = hold(&streams[2]);
+    for function in &functions {
+        launch(function, &streams[1]);
+        launch(function, &streams[2]);
+    }
+    table.watch({
+        let held = Mutex::new(Some(held));
+        let (unloaded, is_held) = (Mutex::new(0), AtomicBool::new(true));
+        move |call| {
+            // Asked for the second time: it was not ready.
+            if call == id::cuEventQuery && std::mem::replace(&mut *unloaded.lock().unwrap(), 1) == 1
+            {
+                is_held.store(false, Ordering::SeqCst);
+                drop(held.lock().unwrap().take());
+            }
+            let early = call == id::cuModuleUnload && is_held.load(Ordering::SeqCst);
+            assert!(!early, "unloaded before its kernel ran");
+        }
+    });
+    drop(functions);
+    assert_eq!(table.count(id::cuModuleUnload), 4);
+    assert_eq!(table.count(id::cuCtxSynchronize), 0);
+    // A stream that is gone is covered by its last event.
+    let function = load().unwrap();
+    let [one, ..] = streams;
+    launch(&function, &one);
+    drop(one);
+    context.streams().trim(0).unwrap();
+    drop(function);
+    // Where other code launches is not known.
+    let function = load().unwrap();
+    let _ = function.as_raw();
+    drop(function);
+    assert_eq!(table.count(id::cuCtxSynchronize), 1);
     let live = execution.live();
-    assert_eq!((live.modules, live.abandoned), (0, 1));
-    assert_eq!(machine.usage().modules, 1);
+    assert_eq!((live.modules, live.abandoned), (0, 0));
+    assert_eq!(machine.usage().modules, 0);
+}
+
+// Without it code could be unloaded that may still run.
+#[test]
+fn a_module_that_cannot_be_waited_for_stays_loaded() {
+    let ways: [&[(cupola_sys::SymbolId, CUresult)]; 3] = [
+        // A capture on its stream, which a wait would break.
+        &[(
+            id::cuStreamIsCapturing,
+            CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+        )],
+        // No events, nor the context.
+        &[
+            (id::cuEventRecord, UNKNOWN),
+            (id::cuCtxSynchronize, UNKNOWN),
+        ],
+        // A lost context: that nothing of it runs any more is not said.
+        &[
+            (id::cuEventRecord, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS),
+            (id::cuCtxSynchronize, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS),
+        ],
+    ];
+    for failures in ways {
+        let (table, machine, execution, context) = open();
+        let stream = context.streams().create(Default::default()).unwrap();
+        let module = context.modules().load_ptx(PTX).unwrap();
+        launch(&module.function("nothing").unwrap(), &stream);
+        table.reset();
+        for (call, code) in failures {
+            table.fail_from(*call, 1, *code);
+        }
+        drop(module);
+        assert_eq!(table.count(id::cuModuleUnload), 0);
+        let live = execution.live();
+        assert_eq!((live.modules, live.abandoned), (0, 1));
+        assert_eq!(machine.usage().modules, 1);
+    }
+}
+
+// Without it pinned memory of a lost context could be freed while a copy of before writes it.
+#[test]
+fn pinned_memory_of_a_lost_context_is_kept_if_a_copy_may_run() {
+    let (table, machine, execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
+    let (mut used, idle) = (
+        context.buffers().pinned::<u32>(100).unwrap(),
+        context.buffers().pinned::<u32>(100).unwrap(),
+    );
+    ops::fill(&mut buffer, 6, &stream).unwrap();
+    ops::copy_to_host(&buffer, &mut used, &stream).unwrap();
+    let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
+    table.fail_from(id::cuEventSynchronize, 1, code);
+    assert_eq!(used.as_slice().unwrap_err().status(), Some(code));
+    drop((used, idle));
+    assert_eq!(table.count(id::cuMemFreeHost), 1);
+    assert_eq!(machine.usage().host_allocations, 1);
+    assert_eq!(execution.live().abandoned, 1);
+}
+
+/// Sets this thread's mode of captures; which it was.
+fn exchange(driver: &Driver, mode: Mode) -> Mode {
+    let mut mode = mode;
+    // SAFETY: `mode` outlives the call.
+    unsafe { driver.cuThreadExchangeStreamCaptureMode(&raw mut mode) }.unwrap();
+    mode
+}
+
+// Without it code and pinned memory that come and go beside another thread's capture would end
+// it, in CI unseen: there is none on the software device.
+#[test]
+fn code_and_pinned_memory_come_and_go_in_relaxed_mode() {
+    let (table, machine, execution, context) = open();
+    let asked = [
+        id::cuModuleLoadDataEx,
+        id::cuModuleUnload,
+        id::cuMemHostAlloc,
+        id::cuMemFreeHost,
+        id::cuEventSynchronize,
+        id::cuEventQuery,
+    ];
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    table.watch({
+        let (seen, driver) = (Arc::clone(&seen), machine.driver());
+        move |call| {
+            if asked.contains(&call) {
+                let mode = exchange(&driver, Mode::CU_STREAM_CAPTURE_MODE_RELAXED);
+                exchange(&driver, mode);
+                seen.lock().unwrap().push((call, mode));
+            }
+        }
+    });
+    let stream = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
+    let pinned = context.buffers().pinned::<u32>(100).unwrap();
+    let function = context.modules().load_ptx(PTX).unwrap().function("nothing");
+    launch(&function.unwrap(), &stream);
+    ops::copy_to_device(&pinned, &mut buffer, &stream).unwrap();
+    assert_eq!(pinned.as_slice().unwrap(), [0; 100]);
+    ops::write(&mut buffer, &[1; 100], &stream).unwrap();
+    drop((pinned, execution));
+    let seen = std::mem::take(&mut *seen.lock().unwrap());
+    for call in asked {
+        assert!(seen.iter().any(|(one, _)| *one == call), "{call:?}");
+    }
+    for (call, mode) in seen {
+        let name = cupola_sys::driver::SYMBOLS[usize::from(call.0)].as_str();
+        assert_eq!(mode, Mode::CU_STREAM_CAPTURE_MODE_RELAXED, "{name}");
+    }
 }

@@ -100,7 +100,7 @@ fn slot_counts_follow_a_life() {
         (counts.slots, counts.alive, counts.named, counts.idle)
     };
     assert_eq!(of(), (0, 0, 0, 0));
-    let stream = streams.create(StreamConfig::default()).unwrap();
+    let stream = streams.create_held(StreamConfig::default()).unwrap();
     let handle = stream.handle();
     assert_eq!(of(), (1, 1, 1, 0));
     streams.release(handle).unwrap();

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::ptr;
 use std::time::Duration;
 
+use cupola_managers::ops::LaunchConfig;
 use cupola_managers::{PoolConfig, ops};
 use cupola_sys::driver::CUstream;
 use cupola_testing::sweep::{Outcome, Word};
@@ -49,6 +50,27 @@ fn a_correct_scenario_has_no_problems() {
     let text = table.to_string();
     let row = "cuMemsetD32Async                   1 of   1  2:error 719:lost";
     assert!(text.starts_with("fill: ") && text.contains(row), "{text}");
+}
+
+// Without it a crate that loads code in the obvious way would be told that it swallows errors: the
+// wait before the code is unloaded would come when nothing is left to return them.
+#[test]
+fn a_correct_scenario_with_code_has_no_problems() {
+    const PTX: &str = ".version 6.0\n.target sm_60\n.address_size 64\n\
+        .visible .entry nothing() { ret; }\n";
+    let table = sweep(|stage| {
+        let context = stage.context()?;
+        let function = context.modules().load_ptx(PTX)?.function("nothing")?;
+        let stream = context.streams().create(Default::default())?;
+        // SAFETY: the kernel takes no arguments and touches no memory.
+        unsafe { ops::launch(&function, LaunchConfig::linear(1, 1), (), &stream) }?;
+        Ok(ops::synchronize(&stream)?)
+    })
+    .codes([2, 700, 719])
+    .run();
+    assert!(table.problems().is_empty(), "{table}");
+    let mut cases = table.cases().iter();
+    assert!(cases.any(|case| case.function == id::cuModuleUnload));
 }
 
 // Without it a sweep over nothing would be a sweep without problems.

@@ -221,7 +221,7 @@ fn modules_that_do_not_load_say_why() {
     ));
 
     let file = cupola_kernels::Embedded::with_entry("cupola_scale").unwrap();
-    let module = modules.load_ptx(file.ptx()).unwrap();
+    let module = modules.load_ptx_held(file.ptx()).unwrap();
     let missing = module.function("no_such_kernel").unwrap_err();
     assert_eq!(
         missing.status(),

@@ -108,7 +108,7 @@ fn released_handles_are_refused_for_ever() {
     ops::synchronize(&lease).unwrap();
     drop(lease);
     for _ in 0..100 {
-        let next = streams.create(Default::default()).unwrap();
+        let next = streams.create_held(Default::default()).unwrap();
         assert_ne!(next.handle(), stale);
         assert!(matches!(
             streams.lease(stale),
@@ -119,7 +119,7 @@ fn released_handles_are_refused_for_ever() {
         streams.release(handle).unwrap();
     }
     let events = bench.context.events();
-    let event = events.create(Default::default()).unwrap().handle();
+    let event = events.create_held(Default::default()).unwrap().handle();
     events.release(event).unwrap();
     assert!(matches!(
         events.release(event),

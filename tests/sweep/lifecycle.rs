@@ -78,7 +78,7 @@ fn recycle(context: &Context) -> Result<(), Error> {
         ops::wait(&other, &event)?;
         ops::synchronize(&other)?;
     }
-    let kept = streams.create(StreamConfig::default())?;
+    let kept = streams.create_held(StreamConfig::default())?;
     let handle = kept.handle();
     drop(kept);
     ops::order(&streams.lease(handle)?, &streams.shared(Purpose::Upload)?)?;

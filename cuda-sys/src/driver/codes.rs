@@ -48,7 +48,7 @@ codes! {
         "no context is current on this thread, or the one that is was destroyed; make a live one current";
     CUDA_ERROR_CONTEXT_ALREADY_CURRENT Unsupported
         "an obsolete code: pushing the current context again is no error any more; ignore it";
-    CUDA_ERROR_MAP_FAILED Resource
+    CUDA_ERROR_MAP_FAILED Programmer
         "mapping memory or a graphics resource failed; check that the address range is free and reserved";
     CUDA_ERROR_UNMAP_FAILED Programmer
         "unmapping memory or a graphics resource failed; check that exactly this range or resource is mapped";
@@ -122,7 +122,7 @@ codes! {
     CUDA_ERROR_ILLEGAL_ADDRESS StickyProcess
         "a kernel touched memory that is not mapped for it; find it with compute-sanitizer. No later call in this \
          process works";
-    CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES Resource
+    CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES Programmer
         "the launch needs more registers, shared memory, threads or argument bytes than the device has; use smaller \
          blocks, or allow more dynamic shared memory";
     CUDA_ERROR_LAUNCH_TIMEOUT StickyProcess
@@ -164,7 +164,7 @@ codes! {
     CUDA_ERROR_LAUNCH_FAILED StickyProcess
         "a kernel failed, mostly by a bad access to shared or generic memory; find it with compute-sanitizer. No later \
          call in this process works";
-    CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE Resource
+    CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE Programmer
         "a cooperative grid must fit on the device all at once; ask the occupancy functions for the largest size";
     CUDA_ERROR_TENSOR_MEMORY_LEAK StickyProcess
         "a kernel ended with tensor memory still allocated; free it on every path. No later call in this process works";

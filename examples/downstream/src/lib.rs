@@ -2,8 +2,7 @@
 
 use cupola::kernels::Kernels;
 use cupola::managers::ops;
-use cupola::managers::stream::StreamHandle;
-use cupola::{Context, Device, MemoryPool, PoolConfig, StreamConfig};
+use cupola::{Device, MemoryPool, PoolConfig, Stream, StreamConfig};
 
 /// Why a vector was not scaled.
 #[derive(Debug, thiserror::Error)]
@@ -19,9 +18,7 @@ pub enum ScaleError {
 /// Scales vectors on one device.
 #[derive(Debug)]
 pub struct Scaler {
-    context: Context,
-    /// A handle and no lease: whoever shuts the context down is not kept from it by this.
-    stream: StreamHandle,
+    stream: Stream,
     pool: MemoryPool,
     kernels: Kernels,
 }
@@ -35,10 +32,8 @@ impl Scaler {
         let context = device.primary()?;
         let pool = context.memory_pool(PoolConfig::limit(limit))?;
         let kernels = Kernels::load(&context, device.info()?)?;
-        let stream = context.streams().create(StreamConfig::default())?.handle();
         Ok(Self {
-            context,
-            stream,
+            stream: context.streams().create(StreamConfig::default())?,
             pool,
             kernels,
         })
@@ -52,26 +47,13 @@ impl Scaler {
         if factor.is_nan() {
             return Err(ScaleError::NotANumber);
         }
-        let stream = self.context.streams().lease(self.stream)?;
-        let mut x = self.pool.allocate::<f32>(vector.len(), &stream)?;
-        let mut y = self.pool.allocate::<f32>(vector.len(), &stream)?;
-        ops::write(&mut x, vector, &stream)?;
-        self.kernels.scale(factor, &x, &mut y, &stream)?;
+        let stream = &self.stream;
+        let mut x = self.pool.allocate::<f32>(vector.len(), stream)?;
+        let mut y = self.pool.allocate::<f32>(vector.len(), stream)?;
+        ops::write(&mut x, vector, stream)?;
+        self.kernels.scale(factor, &x, &mut y, stream)?;
         let mut scaled = vec![0.0; vector.len()];
-        ops::read(&y, &mut scaled, &stream)?;
+        ops::read(&y, &mut scaled, stream)?;
         Ok(scaled)
-    }
-
-    /// The stream that it works on.
-    #[must_use]
-    pub fn stream(&self) -> StreamHandle {
-        self.stream
-    }
-}
-
-impl Drop for Scaler {
-    fn drop(&mut self) {
-        // Stale when the context was shut down meanwhile: then there is nothing to release.
-        let _ = self.context.streams().release(self.stream);
     }
 }

@@ -23,8 +23,8 @@ use crate::arguments::{
 use crate::geometry::Geometry;
 
 /// The embedded kernels, loaded into one context. Clones share them; the code is unloaded
-/// with the last clone, and that drop waits on the host for all work in the context, because
-/// a kernel may still run.
+/// with the last clone, and that drop waits on the host for the streams that kernels were launched
+/// on, because one may still run.
 #[derive(Clone, Debug)]
 pub struct Kernels {
     multiprocessors: u32,
@@ -83,16 +83,6 @@ impl Loader<'_> {
         let function = module.function(entry);
         self.modules.push((file.name(), module));
         function
-    }
-}
-
-impl Drop for Loader<'_> {
-    /// Gives the handles up: from here on the functions alone keep their code loaded.
-    fn drop(&mut self) {
-        for (_, module) in self.modules.drain(..) {
-            // Fails only for a handle that was released before, and these were not.
-            let _ = self.context.modules().release(module.handle());
-        }
     }
 }
 

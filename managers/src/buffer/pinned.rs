@@ -12,7 +12,8 @@ use super::DeviceCopy;
 use crate::context::{ContextCore, Kind};
 use crate::error::{Error, Quiet, Result, Site};
 use crate::event::{self, EventConfig, EventPool, LeasedEvent};
-use crate::stream::{Stream, StreamHandle};
+use crate::memory::relaxed::Relaxed;
+use crate::stream::Stream;
 use crate::submit;
 
 /// `CU_MEMHOSTALLOC_PORTABLE`: pinned for every context of the driver, for calls that this
@@ -42,8 +43,9 @@ pub(crate) struct Copies {
 enum State {
     /// None.
     Idle,
-    /// Those up to the event, the last one on this stream.
-    Until(StreamHandle),
+    /// Those up to the event, the last one on the stream with this serial number: handles of
+    /// two managers may be equal, and streams of several meet in one context.
+    Until(u64),
     /// Not known: waiting for them failed. The memory is never touched again.
     Unknown,
 }
@@ -66,6 +68,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         if bytes > 0 {
             let driver = core.enter()?;
             let mut raw = std::ptr::null_mut();
+            let _relaxed = Relaxed::uncounted(driver);
             // SAFETY: `raw` outlives the call, and the context is current.
             core.check(unsafe { driver.cuMemHostAlloc(&raw mut raw, bytes, PORTABLE) })?;
             start = NonNull::new(raw.cast())
@@ -112,7 +115,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         unsafe { super::check(self.start.as_ptr(), self.len) }?;
         // SAFETY: `len` initialised elements; no copy runs, and ordering one that writes
         // takes `&mut self`.
-        Ok(unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) })
+        Ok(unsafe { std::slice::from_raw_parts(self.host_may_touch().as_ptr(), self.len) })
     }
 
     /// The elements, for writing. Waits for the last copy from or to this buffer.
@@ -126,7 +129,13 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         // SAFETY: `len` initialised elements, no copy runs, and `self` is borrowed mutably.
         unsafe { super::repair(self.start.as_ptr(), self.len) }?;
         // SAFETY: as above, and `self` is borrowed mutably.
-        Ok(unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) })
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.host_may_touch().as_ptr(), self.len) })
+    }
+
+    /// The memory, for the host. Every access of the host goes through here, and so does its
+    /// end, when the caller has waited for the copies.
+    pub(crate) fn host_may_touch(&self) -> NonNull<T> {
+        self.start
     }
 
     /// The address of the first element. Reading or writing through it while a copy runs is
@@ -163,12 +172,12 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
             )?),
         };
         match state {
-            State::Until(last) if *last != stream.handle() => submit::wait(stream, event)?,
+            State::Until(last) if *last != stream.serial() => submit::wait(stream, event)?,
             State::Unknown => return Err(Self::lost()),
             _ => {}
         }
         *count += 1;
-        *state = State::Until(stream.handle());
+        *state = State::Until(stream.serial());
         Ok(Copying {
             copies,
             stream,
@@ -191,8 +200,11 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         // Without the lock, which other threads need to order copies.
         drop(copies);
         let driver = self.core.enter()?;
-        // SAFETY: the event is alive, and the context is current.
-        let waited = unsafe { driver.cuEventSynchronize(event.as_raw()) };
+        let waited = {
+            let _relaxed = Relaxed::uncounted(driver);
+            // SAFETY: the event is alive, and the context is current.
+            unsafe { driver.cuEventSynchronize(event.as_raw()) }
+        };
         self.core.check(waited)?;
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
         if copies.count == count {
@@ -287,11 +299,12 @@ impl<T: DeviceCopy> Drop for PinnedBuffer<T> {
         let ledger_bytes = (self.len * size_of::<T>()) as u64;
         self.core.ledger().remove(Kind::PinnedBytes, ledger_bytes);
         if self.settle() {
-            let raw = self.start.as_ptr().cast();
-            // SAFETY: allocated by `new`; no copy runs, and nobody can refer to it.
-            let _ = self
-                .core
-                .dispose(Kind::Pinned, |driver| unsafe { driver.cuMemFreeHost(raw) });
+            let raw = self.host_may_touch().as_ptr().cast();
+            let _ = self.core.dispose(Kind::Pinned, |driver| {
+                let _relaxed = Relaxed::uncounted(driver);
+                // SAFETY: allocated by `new`; no copy runs, and nothing refers to it.
+                unsafe { driver.cuMemFreeHost(raw) }
+            });
         } else {
             self.core.ledger().remove(Kind::Pinned, 1);
             self.core.ledger().add(Kind::Abandoned, 1);

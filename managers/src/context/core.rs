@@ -15,7 +15,9 @@ use super::current::{self, CurrentGuard, Identity};
 use super::hold::{ContextKind, Hold, Part};
 use super::ledger::{Kind, Ledger};
 use super::{ContextHandle, Contexts};
-use crate::error::{self, Cause, Error, ErrorClass, Latch, Launches, PoisonPolicy, Result, Site};
+use crate::error::{
+    Cause, Error, ErrorClass, Latch, Launches, Loss, OnLoss, PoisonPolicy, Result, Site,
+};
 use crate::registry::Seat;
 
 pub(crate) struct ContextCore {
@@ -303,9 +305,19 @@ impl ContextCore {
         }
     }
 
-    /// As [`failed`](Self::failed), with all that is known of the cause.
+    /// As [`failed`](Self::failed), with all that is known of the cause, and what the driver says.
     #[cold]
     pub(crate) fn failed_as(&self, mut cause: Cause) -> Error {
+        if let Err(call) = cause.explain(&self.driver)
+            && call.class().is_sticky()
+        {
+            // Told by the next operation.
+            let _ = self.failed_of(Cause::new(call, cause.site));
+        }
+        self.failed_of(cause)
+    }
+
+    fn failed_of(&self, mut cause: Cause) -> Error {
         if says_nothing_of_ours(&cause.call) && self.latch.get().is_none() {
             current::forget();
             return Error::of_cause(cause);
@@ -349,8 +361,28 @@ impl ContextCore {
         let policy = own.clone();
         drop(own);
         let policy = policy.unwrap_or_else(|| self.ledger.poison_policy());
-        if let Some(poison) = self.poison() {
-            error::carry_out(policy, poison);
+        let watchers = self.latch.take_watchers();
+        if let Some(error) = self.poison() {
+            let loss = Loss {
+                policy,
+                watchers,
+                error,
+            };
+            loss.tell();
+        }
+    }
+
+    /// Tells `watcher` when the context is lost, or now if it is.
+    pub(crate) fn watch(&self, watcher: Arc<dyn OnLoss>) {
+        if self.latch.watch(Arc::downgrade(&watcher))
+            && let Some(error) = self.poison()
+        {
+            let loss = Loss {
+                policy: PoisonPolicy::Keep,
+                watchers: vec![watcher],
+                error,
+            };
+            loss.tell();
         }
     }
 

@@ -1,8 +1,9 @@
 //! Contexts: the primary one of a device, shared; parts of it (green contexts); ones of our
 //! own; and ones that other code made.
 //!
-//! A [`Context`] is a lease. The manager holds the context until its handle is released;
-//! the driver's context ends with the last lease and the last thing made in it.
+//! A [`Context`] is a lease. The driver's context ends with the last lease and the last thing made
+//! in it; the primary one, green ones and those of other code the manager holds until their
+//! handles are released.
 
 mod borrow;
 mod config;
@@ -19,7 +20,7 @@ mod thread;
 
 use std::fmt;
 use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cupola_core::tag;
 use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
@@ -37,12 +38,12 @@ pub(crate) use ledger::{Holds, Kind, Ledger};
 pub(crate) use shutdown::{ClosedContext, End};
 
 use crate::buffer::BufferManager;
-use crate::error::{Error, PoisonPolicy, Result, Site};
+use crate::error::{Cause, Error, LossWatch, PoisonPolicy, Result, Site};
 use crate::event::EventManager;
 use crate::handle::ManagedHandle;
 use crate::memory::{MemoryPool, PoolConfig};
 use crate::module::ModuleManager;
-use crate::registry::{Registry, Seat};
+use crate::registry::{Name, Registry, Seat};
 use crate::stream::StreamManager;
 use crate::visits::Visits;
 
@@ -104,6 +105,8 @@ pub(crate) struct ContextInner {
     modules: ModuleManager,
     visits: Visits,
     core: Arc<ContextCore>,
+    /// Of a context that the manager does not hold.
+    name: OnceLock<Name<Self, tag::Context>>,
 }
 
 impl ContextManager {
@@ -230,13 +233,36 @@ impl ContextManager {
     /// not make. One primary context is what most programs want: kernels of two contexts do not
     /// run side by side.
     ///
+    /// It ends with its last lease and the last thing made in it.
+    ///
     /// # Errors
-    /// What the driver returned.
+    /// What the driver returned; [`Error::Full`], [`Error::ShutDown`], [`Error::Forked`].
     #[track_caller]
     pub fn create(&self, waiting: Waiting) -> Result<Context> {
         self.not_forked()?;
-        let site = Site::here();
-        self.insert(|| {
+        let made = self.made(waiting, Site::here());
+        let enter = |handle, seat| self.enter(handle, Some(seat), made()?);
+        let inner = self.contexts.insert_leased(enter)?;
+        if let Some(name) = self.contexts.releaser(inner.handle) {
+            let _ = inner.name.set(name);
+        }
+        Ok(Context(inner))
+    }
+
+    /// As [`create`](Self::create), and the manager keeps the context until
+    /// [`release`](Self::release): the handle stays good without leases.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    #[track_caller]
+    pub fn create_held(&self, waiting: Waiting) -> Result<Context> {
+        self.not_forked()?;
+        self.insert(self.made(waiting, Site::here()))
+    }
+
+    /// Makes a context of our own.
+    fn made(&self, waiting: Waiting, site: Site) -> impl FnOnce() -> Result<Arc<ContextCore>> {
+        move || {
             let mut raw: CUcontext = ptr::null_mut();
             // SAFETY: `raw` outlives the call.
             unsafe {
@@ -256,7 +282,7 @@ impl ContextManager {
                 core.note(call, site);
             }
             Ok(core)
-        })
+        }
     }
 
     #[track_caller]
@@ -297,6 +323,7 @@ impl ContextManager {
             modules: ModuleManager::new(&core, config.modules),
             visits: Visits::new(),
             core,
+            name: OnceLock::new(),
         })
     }
 
@@ -311,7 +338,14 @@ impl ContextManager {
 
     /// The error of a call for the device.
     fn failed(&self, call: DriverError, site: Site) -> Error {
-        Error::at(call, Some(self.ordinal), site)
+        let site = Site {
+            device: Some(self.ordinal),
+            ..site
+        };
+        let mut cause = Cause::new(call, site);
+        // What asking returns says nothing of this.
+        let _ = cause.explain(&self.driver);
+        Error::of_cause(cause)
     }
 
     /// Leases the context that `handle` names.
@@ -526,6 +560,21 @@ impl Context {
     /// policy of each of them, if not the execution manager's.
     pub fn set_poison_policy(&self, policy: PoisonPolicy) {
         self.0.core.set_poison_policy(policy);
+    }
+
+    /// Calls `function` when this context is lost, or now if it is: once, with the
+    /// [`Error::Poisoned`] that every operation returns from then on, as long as what this returns
+    /// is there. Any number of subscribers are told, after the
+    /// [policy](Self::set_poison_policy) is carried out and in the order in which they came. Those
+    /// of a primary context and of its [green](ContextManager::green) ones are told of one loss.
+    ///
+    /// A loss is noticed by a call that fails: a program that only waits for something else makes
+    /// none. The function runs on the thread of that call, which may be dropping something, when
+    /// the crate holds no lock that the operation took: it may use the crate. A panic ends in it.
+    pub fn on_loss(&self, function: impl FnOnce(&Error) + Send + 'static) -> LossWatch {
+        let watch = LossWatch::new(function);
+        self.0.core.watch(watch.watcher());
+        watch
     }
 
     /// The driver's context, for calls that this crate does not make. It is alive as long

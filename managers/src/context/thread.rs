@@ -59,7 +59,7 @@ impl Context {
             self.0.core.healthy()?;
             return Ok(stream);
         }
-        let stream = self.streams().create(StreamConfig::default())?;
+        let stream = self.streams().create_held(StreamConfig::default())?;
         let mine = OfThread {
             context: Arc::downgrade(&self.0),
             visits: self.0.visits.clone(),
@@ -136,7 +136,7 @@ mod tests {
         let execution = ExecutionManager::new(machine.driver()).unwrap();
         let device = execution.devices().get(0).unwrap();
         let contexts = device.contexts();
-        let context = contexts.create(Default::default()).unwrap();
+        let context = contexts.create_held(Default::default()).unwrap();
         let (inner, visits) = (Arc::downgrade(&context.0), context.0.visits.clone());
         let handle = context.handle();
         let (there, is_there) = mpsc::channel();

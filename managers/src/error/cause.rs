@@ -5,7 +5,9 @@ use core::panic::Location;
 use std::sync::Arc;
 
 use cupola_core::tag;
-use cupola_sys::driver::DriverError;
+use cupola_sys::driver::{Driver, DriverError};
+
+use super::explanation;
 
 use crate::handle::ManagedHandle;
 
@@ -89,6 +91,8 @@ pub struct Cause {
     pub site: Site,
     /// The work that the error is of, if that is known and it is not the call itself.
     pub blame: Option<Arc<Blame>>,
+    /// What the driver says of it. One word: errors are small.
+    told: Option<Arc<Box<str>>>,
 }
 
 impl Cause {
@@ -99,12 +103,33 @@ impl Cause {
             call,
             site,
             blame: None,
+            told: None,
         }
     }
-}
 
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What the driver itself says of the failure, in words, where it says more than its code:
+    /// one for CUDA 12.9 or later (`cuLogsDumpToMemory`).
+    #[must_use]
+    pub fn explanation(&self) -> Option<&str> {
+        self.told.as_deref().map(AsRef::as_ref)
+    }
+
+    /// Asks the driver what it says of the failure, which was this thread's last call, unless it
+    /// was asked and has answered.
+    ///
+    /// # Errors
+    /// What asking returned.
+    pub(crate) fn explain(&mut self, driver: &Driver) -> Result<(), DriverError> {
+        if self.told.is_some() {
+            return Ok(());
+        }
+        let told = explanation::ask(driver, self.call)?;
+        self.told = told.map(|told| Arc::new(told.into_boxed_str()));
+        Ok(())
+    }
+
+    /// All but what the driver says.
+    pub(super) fn fmt_own(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(device) = self.site.device {
             write!(f, "device {device}: ")?;
         }
@@ -117,5 +142,29 @@ impl fmt::Display for Cause {
             write!(f, ", {stream:?}")?;
         }
         f.write_str(")")
+    }
+
+    /// What the driver says, as a line.
+    pub(super) fn fmt_explanation(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.explanation() {
+            Some(told) => write!(f, "\nthe driver says: {told}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_own(f)?;
+        self.fmt_explanation(f)
+    }
+}
+
+/// A cause within a longer text, which ends with what the driver says.
+pub(super) struct Own<'c>(pub(super) &'c Cause);
+
+impl fmt::Display for Own<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt_own(f)
     }
 }

@@ -23,6 +23,7 @@ impl Error {
             Self::Arguments { .. } => "pass what the kernel declares",
             Self::Invalid { .. } => "correct the argument that is named",
             Self::WrongContext { .. } => "use things of one context in one operation",
+            Self::Capturing { .. } => "end the capture first, or copy from and to pinned memory",
             Self::NotAlive { .. } => "make it first: `ensure_alive`",
             Self::NoRuntime => "enter a runtime context on this thread first",
         })
@@ -38,6 +39,7 @@ impl Error {
             | Self::OverLimit(_)
             | Self::OutOfMemory { .. } => ErrorClass::Resource,
             Self::Forked => ErrorClass::StickyProcess,
+            Self::Capturing { .. } => ErrorClass::Capture,
             // The code is about the wait, and says nothing about the work.
             Self::Unverified { .. } => ErrorClass::Unknown,
             _ => self
@@ -74,8 +76,8 @@ mod tests {
         Error::at(call, None, Site::here())
     }
 
-    // Without it an error could be retried in a context that is lost, or a full pool be
-    // reported as a mistake of the caller.
+    // Without it an error could be retried in a context that is lost, a launch that can never
+    // work be repeated, or a full pool be reported as a mistake of the caller.
     #[test]
     fn classes_say_what_a_caller_can_do() {
         for code in [
@@ -86,6 +88,12 @@ mod tests {
         }
         for code in [1, 2, 201, 400, 600, 999] {
             assert!(!failed(code).is_sticky(), "{code}");
+        }
+        // The same launch or mapping fails again, whatever is freed.
+        for code in [205, 701, 720] {
+            let error = failed(code);
+            assert_eq!(error.class(), ErrorClass::Programmer, "{code}");
+            assert!(!error.is_retryable(), "{code}");
         }
         let account = Account {
             requested: 8,

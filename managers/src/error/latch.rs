@@ -2,20 +2,43 @@
 //!
 //! One way: a context that was lost never comes back, so nothing resets it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::Cause;
+use super::loss::{OnLoss, Watchers};
 use crate::sync::OnceLock;
 
-/// Empty, or the first sticky error.
+/// Empty, or the first sticky error; and who is told when that comes.
 #[derive(Debug, Default)]
-pub(crate) struct Latch(OnceLock<Arc<Cause>>);
+pub(crate) struct Latch {
+    first: OnceLock<Arc<Cause>>,
+    watchers: Watchers,
+}
 
 impl Latch {
     /// The error that the latch holds.
     #[inline]
     pub(crate) fn get(&self) -> Option<&Arc<Cause>> {
-        self.0.get()
+        self.first.get()
+    }
+
+    /// Adds one who is told. Whether that is the caller's to do now, because the latch is set.
+    ///
+    /// First it is in the list, then the latch is looked at; who sets the latch looks at the
+    /// list after. So one of the two finds the other, and perhaps both.
+    pub(crate) fn watch(&self, watcher: Weak<dyn OnLoss>) -> bool {
+        if mutant!("latch_watcher_looks_first") {
+            let is_set = self.get().is_some();
+            self.watchers.add(watcher);
+            return is_set;
+        }
+        self.watchers.add(watcher);
+        self.get().is_some()
+    }
+
+    /// Who is to be told, by the caller that has set the latch.
+    pub(crate) fn take_watchers(&self) -> Vec<Arc<dyn OnLoss>> {
+        self.watchers.take()
     }
 
     /// Sets the latch if `cause` is sticky and nothing was there before. Returns the first
@@ -25,7 +48,7 @@ impl Latch {
             return Err(first);
         }
         let is_sticky = cause.call.class().is_sticky() || mutant!("latch_of_any_error");
-        if is_sticky && self.0.set(Arc::new(cause.clone())).is_err() {
+        if is_sticky && self.first.set(Arc::new(cause.clone())).is_err() {
             if mutant!("latch_second_is_first") {
                 return Ok(cause);
             }

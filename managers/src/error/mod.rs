@@ -6,9 +6,11 @@
 mod account;
 mod cause;
 mod class;
+mod explanation;
 mod free;
 mod latch;
 mod launches;
+mod loss;
 mod policy;
 mod text;
 
@@ -24,8 +26,10 @@ pub use cause::{Blame, Cause, LaunchSite, Site};
 pub use free::FreeError;
 pub(crate) use latch::Latch;
 pub(crate) use launches::{Launches, Ring};
+pub use loss::LossWatch;
+pub(crate) use loss::{OnLoss, Once, contain};
 pub use policy::PoisonPolicy;
-pub(crate) use policy::{Quiet, carry_out};
+pub(crate) use policy::{Loss, Quiet};
 
 pub use cupola_sys::{ErrorClass, ErrorGroup};
 
@@ -43,6 +47,9 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 /// device 0: cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700): ...; possibly caused
 /// by kernel scale launched at src/main.rs:41:14 on Stream#1.0@1 (called at src/main.rs:52:5, Stream#1.0@1)
 /// ```
+///
+/// A driver for CUDA 12.9 or later may say more, which is the last line:
+/// [`Cause::explanation`].
 ///
 /// # Errors of kernels
 ///
@@ -158,6 +165,12 @@ pub enum Error {
     WrongContext {
         /// The thing.
         what: &'static str,
+    },
+    /// An operation that waits on the host was given a stream on which a capture is open, which
+    /// a wait would break. Nothing was put on it.
+    Capturing {
+        /// The operation.
+        operation: &'static str,
     },
     /// An operation that works in the current [runtime context](crate::runtime) was called
     /// on a thread that has none.

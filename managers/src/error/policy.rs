@@ -8,10 +8,10 @@ use std::fmt;
 use std::io::Write as _;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::Error;
+use super::loss::{OnLoss, contain};
 use crate::sync::per_thread;
 
 /// What to do, once, when an error makes a context unusable.
@@ -50,11 +50,8 @@ impl PoisonPolicy {
                 std::process::abort();
             }
             Self::Call(function) => {
-                // This may be a drop. Dropping a panic's payload may panic again, so it is
-                // leaked.
-                if let Err(payload) = catch_unwind(AssertUnwindSafe(|| function(error))) {
-                    let _ = ManuallyDrop::new(payload);
-                }
+                // This may be a drop.
+                contain(|| function(error));
             }
         }
     }
@@ -75,19 +72,35 @@ per_thread! {
     static HELD: Cell<u32> = Cell::new(0);
     /// What waits for them to be given back. Never dropped with the thread, so that it is there
     /// for a destructor of another thread-local, as the count is; the last [`Quiet`] empties it.
-    static WAITING: ManuallyDrop<RefCell<Vec<(PoisonPolicy, Error)>>> =
+    static WAITING: ManuallyDrop<RefCell<Vec<Loss>>> =
         ManuallyDrop::new(RefCell::new(Vec::new()));
 }
 
-/// Carries a policy out, as soon as this thread holds no lock.
-#[cold]
-pub(crate) fn carry_out(policy: PoisonPolicy, error: Error) {
-    let held = HELD.try_with(Cell::get).unwrap_or(0);
-    if held == 0 || mutant!("policy_under_a_lock") {
-        return policy.carry_out(&error);
+/// The loss of a context, and what is to happen: the policy first, then those who watch.
+pub(crate) struct Loss {
+    pub(crate) policy: PoisonPolicy,
+    pub(crate) watchers: Vec<Arc<dyn OnLoss>>,
+    pub(crate) error: Error,
+}
+
+impl Loss {
+    /// Tells of it, as soon as this thread holds no lock.
+    #[cold]
+    pub(crate) fn tell(self) {
+        let held = HELD.try_with(Cell::get).unwrap_or(0);
+        if held == 0 || mutant!("policy_under_a_lock") {
+            return self.carry_out();
+        }
+        // A thread that has a count has a list: neither has a destructor.
+        let _ = WAITING.try_with(|waiting| waiting.borrow_mut().push(self));
     }
-    // A thread that has a count has a list: neither has a destructor.
-    let _ = WAITING.try_with(|waiting| waiting.borrow_mut().push((policy, error)));
+
+    fn carry_out(self) {
+        self.policy.carry_out(&self.error);
+        for watcher in self.watchers {
+            watcher.lost(&self.error);
+        }
+    }
 }
 
 /// While it is there, policies wait. Made before a lock is taken that driver calls are made
@@ -113,9 +126,7 @@ impl Drop for Quiet {
             // Taken whole, so that nothing stays allocated when the thread ends.
             let waiting = WAITING.try_with(|waiting| waiting.take());
             let waiting = waiting.unwrap_or_default();
-            for (policy, error) in waiting {
-                policy.carry_out(&error);
-            }
+            waiting.into_iter().for_each(Loss::carry_out);
         }
     }
 }
@@ -136,7 +147,12 @@ mod tests {
                 told.fetch_add(1, Ordering::Relaxed);
             });
             let quiet = Quiet::new();
-            carry_out(policy, Error::Forked);
+            let loss = Loss {
+                policy,
+                watchers: Vec::new(),
+                error: Error::Forked,
+            };
+            loss.tell();
             let early = self.0.load(Ordering::Relaxed);
             drop(quiet);
             self.0.fetch_add(10 * early, Ordering::Relaxed);

@@ -5,12 +5,26 @@
 
 use core::fmt;
 
+use super::cause::Own;
 use super::{Cause, Error};
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_own(f)?;
+        match (self, self.cause()) {
+            // The compiler's log says more.
+            (Self::Load { log, .. }, _) if !log.is_empty() => Ok(()),
+            (_, Some(cause)) => cause.fmt_explanation(f),
+            (_, None) => Ok(()),
+        }
+    }
+}
+
+impl Error {
+    /// All but what the driver says.
+    fn fmt_own(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Driver(cause) => write!(f, "{cause}"),
+            Self::Driver(cause) => cause.fmt_own(f),
             Self::Unsupported {
                 symbol,
                 needs,
@@ -42,29 +56,37 @@ impl fmt::Display for Error {
                 f,
                 "over the limit: {account}; free buffers or raise the limit"
             ),
-            Self::OutOfMemory { cause, account } => write!(f, "out of memory: {account}; {cause}"),
+            Self::OutOfMemory { cause, account } => {
+                write!(f, "out of memory: {account}; {}", Own(cause))
+            }
             Self::Poisoned { first, before, .. } => {
-                write!(f, "the context was lost to an earlier error: {first}")?;
+                write!(f, "the context was lost to an earlier error: {}", Own(first))?;
                 if let Some(before) = before {
-                    write!(f, "; the process was lost before that: {before}")?;
+                    write!(f, "; the process was lost before that: {}", Own(before))?;
                 }
                 f.write_str("; start a new process")
             }
             Self::Forked => f.write_str(
                 "this process was forked after CUDA was initialised; start workers with exec instead",
             ),
-            Self::Load { cause, log } if log.is_empty() => write!(f, "{cause}"),
-            Self::Load { cause, log } => write!(f, "{cause}\n{log}"),
+            Self::Load { cause, log } if log.is_empty() => cause.fmt_own(f),
+            Self::Load { cause, log } => write!(f, "{}\n{log}", Own(cause)),
             Self::Unverified { operation, cause } => write!(
                 f,
-                "the work of {operation} is on its stream, but checked mode could not wait for it: \
-                 {cause}; do not put the work again; wait for its stream"
+                "the work of {operation} may be on its stream, and what becomes of it is not known: \
+                 {}; do not put the work again; wait for its stream",
+                Own(cause)
             ),
             Self::Arguments { function, mismatch } => write!(f, "{function}: {mismatch}"),
             Self::Invalid { field, problem } => write!(f, "{field}: {problem}"),
             Self::WrongContext { what } => write!(
                 f,
                 "{what} belongs to another context than the rest of the operation"
+            ),
+            Self::Capturing { operation } => write!(
+                f,
+                "{operation} waits on the host, and a capture is open on the stream; end the \
+                 capture first, or copy from and to pinned memory"
             ),
             Self::NoRuntime => f.write_str(
                 "no runtime context is entered on this thread; call `RuntimeContext::enter` first",

@@ -104,17 +104,28 @@ impl EventManager {
     /// [`Error::Full`](crate::Error::Full), [`Error::ShutDown`](crate::Error::ShutDown).
     #[inline]
     #[track_caller]
-    pub fn acquire(&self, config: EventConfig) -> Result<Event> {
+    pub fn create(&self, config: EventConfig) -> Result<Event> {
         acquire(&self.core, &self.events, config, false).map(Event)
     }
 
-    /// As [`acquire`](Self::acquire), and the manager keeps the event until
+    /// The same as [`create`](Self::create), under the name that says that one which waits is
+    /// used first.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    #[inline]
+    #[track_caller]
+    pub fn acquire(&self, config: EventConfig) -> Result<Event> {
+        self.create(config)
+    }
+
+    /// As [`create`](Self::create), and the manager keeps the event until
     /// [`release`](Self::release): the handle stays good without leases.
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire).
+    /// As [`create`](Self::create).
     #[track_caller]
-    pub fn create(&self, config: EventConfig) -> Result<Event> {
+    pub fn create_held(&self, config: EventConfig) -> Result<Event> {
         acquire(&self.core, &self.events, config, true).map(Event)
     }
 
@@ -127,7 +138,7 @@ impl EventManager {
     }
 
     /// Ends the handle, and the manager's hold on an event that was
-    /// [created](Self::create). The event waits for its next life from its last lease on.
+    /// [kept](Self::create_held). The event waits for its next life from its last lease on.
     ///
     /// # Errors
     /// [`Error::StaleHandle`](crate::Error::StaleHandle).

@@ -65,7 +65,7 @@ mod put;
 mod raw;
 mod reap;
 mod record;
-mod relaxed;
+pub(crate) mod relaxed;
 mod rules;
 mod settle;
 pub(crate) mod short;

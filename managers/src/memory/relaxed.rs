@@ -16,12 +16,19 @@ per_thread! {
 /// and getting and mapping memory. None of ours puts anything on a stream meanwhile.
 ///
 /// Within another one of the thread it makes no calls: a thread has one driver in hand at a time.
-pub(super) struct Relaxed<'a, F: Fn()> {
+pub(crate) struct Relaxed<'a, F: Fn()> {
     driver: &'a Driver,
     /// `None` within another one, and when the driver has no such modes.
     before: Option<CUstreamCaptureMode>,
     /// Told of each call.
     note: F,
+}
+
+impl<'a> Relaxed<'a, fn()> {
+    /// For calls that are not a pool's.
+    pub(crate) fn uncounted(driver: &'a Driver) -> Self {
+        Self::enter(driver, || ())
+    }
 }
 
 impl<'a, F: Fn()> Relaxed<'a, F> {

@@ -118,7 +118,10 @@ fn what_is_recorded_by_name_is_not_forgotten() {
 fn a_stream_that_is_given_back_during_a_shutdown_is_destroyed() {
     model(&["leased", "destroyed"], |seen| {
         let managers = managers();
-        let stream = managers.streams.create(StreamConfig::default()).unwrap();
+        let stream = managers
+            .streams
+            .create_held(StreamConfig::default())
+            .unwrap();
         let handle = stream.handle();
         let other = thread::spawn(move || drop(stream));
         let report = managers.streams.shutdown();
@@ -148,7 +151,7 @@ fn the_last_lease_of_a_context_ends_it() {
         let managers = managers();
         let ledger = managers.ledger.clone();
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
-        let event = managers.events.create(EventConfig::default()).unwrap();
+        let event = managers.events.create_held(EventConfig::default()).unwrap();
         let other = thread::spawn(move || drop((stream, event)));
         drop(managers);
         other.join().unwrap();

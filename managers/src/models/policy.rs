@@ -10,7 +10,7 @@ use loom::thread;
 use super::driver::{self, device};
 use super::model;
 use crate::context::{ContextCore, Ledger};
-use crate::error::{Error, PoisonPolicy, Quiet};
+use crate::error::{Error, LossWatch, PoisonPolicy, Quiet};
 
 fn fail(core: &ContextCore, code: CUresult) -> Error {
     let symbol = id::cuStreamSynchronize;
@@ -79,6 +79,34 @@ fn a_policy_runs_when_the_locks_are_given_back() {
         seen.note("told");
         core.set_poison_policy(PoisonPolicy::Keep);
         drop(core);
+        device().check_empty();
+    });
+}
+
+// Without it a subscriber that comes while the context is lost could never be told, or a function
+// that a stream was to call be kept for ever.
+#[test]
+fn who_subscribes_while_a_context_is_lost_is_told_once() {
+    model(&["before", "after"], |seen| {
+        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
+        let core = driver::context(&driver, &ledger);
+        let told = Arc::new(AtomicUsize::new(0));
+        let other = thread::spawn({
+            let core = Arc::clone(&core);
+            move || fail(&core, CUresult::CUDA_ERROR_LAUNCH_FAILED)
+        });
+        let is_lost = core.poison().is_some();
+        let watch = LossWatch::new({
+            let told = Arc::clone(&told);
+            move |_| {
+                told.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        core.watch(watch.watcher());
+        other.join().unwrap();
+        assert_eq!(told.load(Ordering::Relaxed), 1);
+        seen.note(if is_lost { "after" } else { "before" });
+        drop((core, watch));
         device().check_empty();
     });
 }

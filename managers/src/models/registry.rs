@@ -1,7 +1,7 @@
 //! The registry's gate: shutdown and opening against what goes in and what is leased.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use cupola_core::tag;
 use loom::cell::UnsafeCell;
@@ -11,7 +11,7 @@ use super::model;
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::handle::ManagedHandle;
-use crate::registry::{Fixed, Registry, Seat, part};
+use crate::registry::{Fixed, Name, Registry, Seat, part};
 
 /// What a registry holds. Its end is not marked: the standard library's `Arc`, which loom does
 /// not see, puts it behind every use.
@@ -19,6 +19,8 @@ pub(super) struct Item {
     made: UnsafeCell<()>,
     ended: Arc<AtomicUsize>,
     _seat: Seat,
+    /// Of one that only its leases keep.
+    name: OnceLock<Name<Self, tag::Device, Fixed<Self, 2>>>,
 }
 
 // SAFETY: the cell is only ever marked as read or written and holds nothing; that the
@@ -79,6 +81,7 @@ impl Items {
             made,
             ended: Arc::clone(&self.ended),
             _seat: seat,
+            name: OnceLock::new(),
         })
     }
 
@@ -89,6 +92,20 @@ impl Items {
             self.make(seat)
         })?;
         Ok((name.unwrap(), item))
+    }
+
+    /// One that only its leases keep.
+    fn insert_leased(&self) -> Result<(ManagedHandle<tag::Device>, Arc<Item>)> {
+        let mut name = None;
+        let item = self.store.insert_leased(|handle, seat| {
+            name = Some(handle);
+            self.make(seat)
+        })?;
+        let handle = name.unwrap();
+        if let Some(name) = self.store.releaser(handle) {
+            let _ = item.name.set(name);
+        }
+        Ok((handle, item))
     }
 
     /// Nothing is left, in the registry or elsewhere.
@@ -356,5 +373,56 @@ fn a_pass_ends_with_a_shutdown() {
         other.join().unwrap();
         assert!(!gate.holds(pass), "good again");
         assert!(gate.holds(gate.pass().unwrap()));
+    });
+}
+
+// Without it the last lease of an object that nothing else keeps could leave its handle behind,
+// or a lease by the handle lead to an object that has ended.
+#[test]
+fn a_name_ends_with_the_last_lease() {
+    model(&["leased", "stale"], |seen| {
+        let items = Items::new();
+        let (handle, lease) = items.insert_leased().unwrap();
+        let other = thread::spawn({
+            let items = items.clone();
+            move || match items.store.lease(handle) {
+                Ok(item) => {
+                    item.read();
+                    true
+                }
+                Err(Error::StaleHandle { .. }) => false,
+                Err(other) => panic!("{other}"),
+            }
+        });
+        drop(lease);
+        let leased = other.join().unwrap();
+        seen.note(if leased { "leased" } else { "stale" });
+        assert!(!items.store.is_alive(handle));
+        items.close();
+    });
+}
+
+// Without it a release, or a shutdown, that meets the last lease could end the handle of what has
+// the slot next.
+#[test]
+fn a_last_lease_may_meet_the_release_of_its_handle() {
+    model(&["released", "too late"], |seen| {
+        let items = Items::new();
+        let (handle, lease) = items.insert_leased().unwrap();
+        let other = thread::spawn({
+            let items = items.clone();
+            move || {
+                let released = items.store.release(handle).map(drop).is_ok();
+                let (next, lease) = items.insert().unwrap();
+                (released, next, lease)
+            }
+        });
+        drop(lease);
+        let (released, next, lease) = other.join().unwrap();
+        seen.note(if released { "released" } else { "too late" });
+        assert!(items.store.is_alive(next) && next != handle);
+        lease.read();
+        drop((lease, items.store.take(next).unwrap()));
+        items.close();
     });
 }

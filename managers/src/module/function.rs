@@ -136,7 +136,7 @@ fn read_parameters(
 }
 
 /// A kernel of a loaded module. Clones are the same kernel, and keep its module loaded.
-/// Dropping the last thing that does waits for the context, see [`Module`](super::Module).
+/// Dropping the last thing that does waits for its kernels, see [`Module`](super::Module).
 #[derive(Clone)]
 pub struct Function {
     inner: Arc<FunctionInner>,
@@ -185,6 +185,7 @@ impl Function {
     #[must_use]
     pub fn as_raw(&self) -> CUfunction {
         self.core().launches().note_unknown();
+        self.module.uses().note_unknown();
         self.raw()
     }
 

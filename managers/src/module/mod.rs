@@ -4,12 +4,13 @@ mod function;
 mod functions;
 mod jit;
 mod shutdown;
+mod uses;
 
 use std::ffi::{CStr, CString};
 use std::fmt;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use cupola_core::tag;
 use cupola_sys::driver::CUmodule;
@@ -19,12 +20,13 @@ pub use function::{Function, FunctionAttributes, Parameter};
 use crate::context::{ContextCore, Kind};
 use crate::error::{Cause, Error, Result, Site};
 use crate::handle::ManagedHandle;
-use crate::registry::{Registry, Seat};
+use crate::memory::relaxed::Relaxed;
+use crate::registry::{Name, Registry, Seat};
 use crate::stream::StreamsConfig;
-use crate::submit;
 use functions::FunctionStore;
 pub use functions::{FunctionHandle, FunctionManager};
 pub(crate) use shutdown::ClosedModules;
+pub(crate) use uses::Uses;
 
 /// Names a module of a [`ModuleManager`].
 pub type ModuleHandle = ManagedHandle<tag::Module>;
@@ -62,12 +64,16 @@ pub(crate) struct ModuleInner {
     handle: ModuleHandle,
     functions: FunctionStore,
     raw: RawModule,
+    /// Of a module that the manager does not hold.
+    name: OnceLock<Name<Self, tag::Module>>,
 }
 
 /// A driver module; unloaded with this value.
 pub(crate) struct RawModule {
     /// Null once unloaded.
     raw: CUmodule,
+    /// Where its code may run.
+    uses: Uses,
     /// Its share of the most modules that there may be.
     _seat: Seat,
     core: Arc<ContextCore>,
@@ -107,20 +113,22 @@ impl RawModule {
         if raw.is_null() {
             return Ok(());
         }
-        // A kernel that still runs needs its code, and which streams it runs on is not known.
-        if !submit::settle_context(&self.core, Site::here()) {
+        // A kernel that still runs needs its code.
+        if !self.uses.settle(&self.core, Site::here()) {
             let ledger = self.core.ledger();
             ledger.remove(Kind::Module, 1);
             ledger.add(Kind::Abandoned, 1);
             return Err(Error::invalid(
                 "module",
-                "it cannot be unloaded: waiting for the work in its context failed",
+                "it cannot be unloaded: waiting for its kernels failed",
             ));
         }
-        // SAFETY: loaded by the manager, and this was the only copy; nothing runs that was
-        // launched from it.
-        self.core
-            .dispose(Kind::Module, |driver| unsafe { driver.cuModuleUnload(raw) })
+        self.core.dispose(Kind::Module, |driver| {
+            let _relaxed = Relaxed::uncounted(driver);
+            // SAFETY: loaded by the manager, and this was the only copy; nothing runs that was
+            // launched from it.
+            unsafe { driver.cuModuleUnload(raw) }
+        })
     }
 }
 
@@ -140,40 +148,69 @@ impl ModuleManager {
         }
     }
 
-    /// Compiles and loads PTX (`cuModuleLoadDataEx`), and leases the module.
+    /// Compiles and loads PTX (`cuModuleLoadDataEx`), and leases the module: it is unloaded with
+    /// the last lease of it and of its functions, see [`Module`].
     ///
     /// # Errors
     /// [`Error::Load`] with what the driver's compiler said; [`Error::Invalid`] when the
-    /// text has a NUL inside.
+    /// text has a NUL inside; [`Error::Full`], [`Error::ShutDown`], [`Error::Poisoned`],
+    /// [`Error::Forked`].
     #[track_caller]
     pub fn load_ptx(&self, ptx: &str) -> Result<Module> {
-        let text = CString::new(ptx.trim_end_matches('\0')).map_err(|nul| {
-            Error::invalid("ptx", format!("a NUL at byte {}", nul.nul_position()))
-        })?;
+        let text = text(ptx)?;
         // SAFETY: PTX is text that ends with a NUL.
-        unsafe { self.load(text.as_bytes_with_nul()) }
+        unsafe { self.load(text.as_bytes_with_nul(), false) }
     }
 
-    /// Loads a cubin or a fat binary (`cuModuleLoadDataEx`), and leases the module.
+    /// As [`load_ptx`](Self::load_ptx), and the manager keeps the module until
+    /// [`release`](Self::release): the handle stays good without leases.
     ///
     /// # Errors
-    /// [`Error::Load`] with what the driver said.
+    /// As [`load_ptx`](Self::load_ptx).
+    #[track_caller]
+    pub fn load_ptx_held(&self, ptx: &str) -> Result<Module> {
+        let text = text(ptx)?;
+        // SAFETY: PTX is text that ends with a NUL.
+        unsafe { self.load(text.as_bytes_with_nul(), true) }
+    }
+
+    /// Loads a cubin or a fat binary (`cuModuleLoadDataEx`), and leases the module, as
+    /// [`load_ptx`](Self::load_ptx) does.
+    ///
+    /// # Errors
+    /// [`Error::Load`] with what the driver said; [`Error::Full`], [`Error::ShutDown`],
+    /// [`Error::Poisoned`], [`Error::Forked`].
     ///
     /// # Safety
     /// `image` is a whole cubin or fat binary: the driver reads as far as its headers say.
     #[track_caller]
     pub unsafe fn load_binary(&self, image: &[u8]) -> Result<Module> {
         // SAFETY: the caller's promise.
-        unsafe { self.load(image) }
+        unsafe { self.load(image, false) }
+    }
+
+    /// As [`load_binary`](Self::load_binary), and the manager keeps the module until
+    /// [`release`](Self::release).
+    ///
+    /// # Errors
+    /// As [`load_binary`](Self::load_binary).
+    ///
+    /// # Safety
+    /// As [`load_binary`](Self::load_binary).
+    #[track_caller]
+    pub unsafe fn load_binary_held(&self, image: &[u8]) -> Result<Module> {
+        // SAFETY: the caller's promise.
+        unsafe { self.load(image, true) }
     }
 
     /// # Safety
     /// `image` is text with a NUL at its end, or a whole binary.
     #[track_caller]
-    unsafe fn load(&self, image: &[u8]) -> Result<Module> {
+    unsafe fn load(&self, image: &[u8], held: bool) -> Result<Module> {
         let driver = self.core.enter()?;
         let site = self.core.site();
-        let inner = self.modules.insert_with(|handle, seat| {
+        let make = |handle, seat| {
+            let _relaxed = Relaxed::uncounted(driver);
             let mut raw: CUmodule = ptr::null_mut();
             let mut logs = jit::Logs::new();
             let (options, values) = logs.options();
@@ -196,12 +233,21 @@ impl ModuleManager {
                 functions: FunctionStore::new(self.functions.load(Ordering::Relaxed)),
                 raw: RawModule {
                     raw,
+                    uses: Uses::new(),
                     _seat: seat,
                     core: Arc::clone(&self.core),
                     remarks: logs.remarks().into(),
                 },
+                name: OnceLock::new(),
             })
-        })?;
+        };
+        if held {
+            return self.modules.insert_with(make).map(Module);
+        }
+        let inner = self.modules.insert_leased(make)?;
+        if let Some(name) = self.modules.releaser(inner.handle) {
+            let _ = inner.name.set(name);
+        }
         Ok(Module(inner))
     }
 
@@ -233,8 +279,9 @@ impl ModuleManager {
         self.lease(handle)?.function(name)
     }
 
-    /// Gives the module up: the handle is stale from now on. It is unloaded with the last
-    /// lease of it or of one of its functions, and that waits, see [`Module`].
+    /// Ends the handle, and the manager's hold on a module that it [keeps](Self::load_ptx_held).
+    /// The module is unloaded with the last lease of it or of one of its functions, and that
+    /// waits, see [`Module`].
     ///
     /// # Errors
     /// [`Error::StaleHandle`]; [`Error::Invalid`] when waiting failed, so that it stays
@@ -248,12 +295,12 @@ impl ModuleManager {
         }
     }
 
-    /// Handles of the modules that are held now.
+    /// Handles of the modules that have one now: they are leased or held, and were not released.
     pub fn handles(&self) -> impl Iterator<Item = ModuleHandle> + '_ {
         self.modules.handles()
     }
 
-    /// Number of modules that are held now.
+    /// Number of modules that have a handle now.
     #[must_use]
     pub fn live(&self) -> usize {
         self.modules.live()
@@ -262,10 +309,16 @@ impl ModuleManager {
 
 /// A leased module. Clones are the same module.
 ///
-/// It is unloaded when its handle was released and the last lease and
-/// [`Function`] are dropped. That drop waits on the host for all work in the context
-/// (`cuCtxSynchronize`), because kernels of the module may still run. Keep a lease where
-/// that matters.
+/// It is unloaded when the last lease and [`Function`] are dropped, or with its release if the
+/// manager [keeps](ModuleManager::load_ptx_held) it until then. That drop waits on the host for
+/// what is on the streams that its kernels were launched on, because they may still run. Keep a
+/// lease where that matters. It breaks no capture: while one is open on such a stream the module
+/// cannot be waited for, and stays loaded for ever.
+///
+/// Two things are not seen. Where other code launches a function that it was given
+/// ([`as_raw`](Self::as_raw)): then all work in the context is waited for
+/// (`cuCtxSynchronize`), which ends captures in it. And graphs: code that captured launches
+/// keeps a lease as long as the graph may run.
 #[derive(Clone)]
 pub struct Module(Arc<ModuleInner>);
 
@@ -301,12 +354,25 @@ impl Module {
     #[must_use]
     pub fn as_raw(&self) -> CUmodule {
         self.core().launches().note_unknown();
+        self.0.raw.uses.note_unknown();
         self.0.raw.raw
     }
 
     fn core(&self) -> &Arc<ContextCore> {
         self.0.raw.core()
     }
+
+    /// Where its code may run.
+    #[inline]
+    pub(crate) fn uses(&self) -> &Uses {
+        &self.0.raw.uses
+    }
+}
+
+/// PTX as the driver takes it.
+fn text(ptx: &str) -> Result<CString> {
+    CString::new(ptx.trim_end_matches('\0'))
+        .map_err(|nul| Error::invalid("ptx", format!("a NUL at byte {}", nul.nul_position())))
 }
 
 impl fmt::Debug for Module {

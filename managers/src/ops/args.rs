@@ -1,4 +1,4 @@
-//! Arguments of a launch: plain values and device memory, whose sizes are checked against what
+//! Arguments of a launch: plain values and device memory, their number and sizes checked against what
 //! the kernel declares, without allocating.
 
 use core::ffi::c_void;

@@ -5,6 +5,8 @@ use cupola_sys::driver::{CUdeviceptr, id};
 
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedBuffer, repair};
 use crate::error::{Error, Result, Site};
+use crate::event::{self, EventConfig, LeasedEvent};
+use crate::memory::relaxed::Relaxed;
 use crate::stream::Stream;
 use crate::submit;
 
@@ -63,7 +65,10 @@ pub(crate) unsafe fn download_raw(
 /// Copies pinned memory to the device (`cuMemcpyHtoDAsync`). The lengths are equal.
 ///
 /// # Errors
-/// [`Error::Invalid`] when the lengths differ; what the driver returned.
+/// [`Error::Invalid`] when the lengths differ, or when a copy of before may still run because
+/// waiting for it failed; [`Error::WrongContext`] when the device memory or the pinned memory is
+/// another context's; [`Error::Poisoned`], [`Error::Forked`]; in
+/// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
 #[track_caller]
 pub fn copy_to_device<'d, T: DeviceCopy>(
     from: &PinnedBuffer<T>,
@@ -84,7 +89,7 @@ pub fn copy_to_device<'d, T: DeviceCopy>(
 /// Looking at the pinned memory waits for the copy.
 ///
 /// # Errors
-/// [`Error::Invalid`] when the lengths differ; what the driver returned.
+/// As [`copy_to_device`].
 #[track_caller]
 pub fn copy_to_host<'d, T: DeviceCopy>(
     from: impl Into<DeviceSlice<'d, T>>,
@@ -104,7 +109,9 @@ pub fn copy_to_host<'d, T: DeviceCopy>(
 /// Copies within the device (`cuMemcpyDtoDAsync`). The lengths are equal.
 ///
 /// # Errors
-/// [`Error::Invalid`] when the lengths differ; what the driver returned.
+/// [`Error::Invalid`] when the lengths differ; [`Error::WrongContext`] when the memory is another
+/// context's; [`Error::Poisoned`], [`Error::Forked`]; in
+/// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
 #[track_caller]
 pub fn copy<'s, 'd, T: DeviceCopy>(
     from: impl Into<DeviceSlice<'s, T>>,
@@ -125,16 +132,18 @@ pub fn copy<'s, 'd, T: DeviceCopy>(
     })
 }
 
-/// Copies a slice to the device, in the order of `stream`, and waits until that is done.
-/// The lengths are equal.
+/// Copies a slice to the device, in the order of `stream`, and waits until that is done. What
+/// other threads put on the stream meanwhile is not waited for. The lengths are equal.
 ///
 /// # Errors
-/// [`Error::Invalid`] when the lengths differ; what the driver returned.
+/// [`Error::Capturing`] when a capture is open on the stream, [`Error::Invalid`] when the
+/// lengths differ: nothing is put on the stream then. [`Error::WrongContext`] when the memory is
+/// another context's, [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
 ///
 /// # Aborts
 /// When the driver refuses to wait for the copy three times over although the context is not
-/// lost: the slice would no longer be safe to use. A stream that is being captured, by calls
-/// that this crate does not make, is such a case.
+/// lost: the slice would no longer be safe to use. A capture that another thread opens on the
+/// stream during the call is such a case.
 #[track_caller]
 pub fn write<'d, T: DeviceCopy>(
     to: impl Into<DeviceSliceMut<'d, T>>,
@@ -143,28 +152,24 @@ pub fn write<'d, T: DeviceCopy>(
 ) -> Result<()> {
     let to = to.into();
     same_len(from.len(), to.len())?;
-    to.join(stream)?;
     let bytes = size_of_val(from);
-    // SAFETY: the slice is borrowed until the copy is done, see `finish`.
-    finish(
-        unsafe { upload_raw(from.as_ptr().cast(), to.as_raw(), bytes, stream) },
-        bytes,
-        stream,
-    )
+    let end = Waited::new("write", bytes, stream)?;
+    to.join(stream)?;
+    // SAFETY: the slice is borrowed until the copy is done, see `Waited`.
+    end.of(unsafe { upload_raw(from.as_ptr().cast(), to.as_raw(), bytes, stream) })
 }
 
 /// Copies from the device to a slice, in the order of `stream`, and waits until that is
-/// done. The lengths are equal.
+/// done. What other threads put on the stream meanwhile is not waited for. The lengths are
+/// equal.
 ///
 /// # Errors
-/// [`Error::Invalid`] when the lengths differ, and when the device has written bytes that are no
-/// value of `T` (see [`DeviceCopy`]): these elements are zeros then. What the driver returned, and
-/// then the contents of the slice are unspecified.
+/// As [`write`]; after an error of the driver the contents of the slice are unspecified. Also
+/// [`Error::Invalid`] when the device has written bytes that are no value of `T` (see
+/// [`DeviceCopy`]): these elements are zeros then.
 ///
 /// # Aborts
-/// When the driver refuses to wait for the copy three times over although the context is not
-/// lost: the slice would no longer be safe to use. A stream that is being captured, by calls
-/// that this crate does not make, is such a case.
+/// As [`write`].
 #[track_caller]
 pub fn read<'d, T: DeviceCopy>(
     from: impl Into<DeviceSlice<'d, T>>,
@@ -173,35 +178,88 @@ pub fn read<'d, T: DeviceCopy>(
 ) -> Result<()> {
     let from = from.into();
     same_len(from.len(), to.len())?;
-    from.join(stream)?;
     let bytes = size_of_val(to);
-    // SAFETY: the slice is borrowed mutably until the copy is done, see `finish`.
-    let copied = unsafe { download_raw(from.as_raw(), to.as_mut_ptr().cast(), bytes, stream) };
-    let copied = finish(copied, bytes, stream);
+    let end = Waited::new("read", bytes, stream)?;
+    from.join(stream)?;
+    // SAFETY: the slice is borrowed mutably until the copy is done, see `Waited`.
+    let copied =
+        end.of(unsafe { download_raw(from.as_raw(), to.as_mut_ptr().cast(), bytes, stream) });
     // Also after a failure: part of the elements may have been written.
-    // SAFETY: the slice's elements, which were initialised before; `finish` waited for the copy.
+    // SAFETY: the slice's elements, which were initialised before; the copy was waited for.
     let valid = unsafe { repair(to.as_mut_ptr(), to.len()) };
     copied.and(valid)
 }
 
-/// Waits for a copy from or to memory that is only borrowed. Returning while the copy may
-/// still run would be unsound, so a wait that failed for a reason other than the end of the
-/// context is repeated, and the last resort is to end the process.
+/// The end of a copy from or to memory that is only borrowed, which is waited for.
+struct Waited<'s> {
+    stream: &'s Stream,
+    /// `None` when there is nothing to copy.
+    event: Option<LeasedEvent>,
+}
+
+impl<'s> Waited<'s> {
+    /// Before anything is put on the stream: the copy can be waited for.
+    #[track_caller]
+    fn new(operation: &'static str, bytes: usize, stream: &'s Stream) -> Result<Self> {
+        let mut event = None;
+        if bytes > 0 {
+            if stream.is_capturing()? {
+                return Err(Error::Capturing { operation });
+            }
+            let plain = EventConfig::default();
+            event = Some(event::acquire(
+                stream.core(),
+                stream.events(),
+                plain,
+                false,
+            )?);
+        }
+        Ok(Self { stream, event })
+    }
+
+    /// Waits for the copy, which was put on the stream with this result. Returning while it may
+    /// still run would be unsound, so a wait that failed is repeated, for the whole stream; the
+    /// last resort is to end the process.
+    ///
+    /// In a lost context no wait succeeds. That its device writes no host memory any more when
+    /// the host has been told of the loss is an assumption, which NVIDIA does not state; what is
+    /// borrowed cannot be kept from its owner.
+    #[track_caller]
+    fn of(self, copied: Result<()>) -> Result<()> {
+        let Self { stream, event } = self;
+        let Some(event) = event else {
+            return copied;
+        };
+        // No closure, which would not know this function's caller.
+        let waited = match copied {
+            Ok(()) => wait_for(&event, stream),
+            refused => refused,
+        };
+        let core = stream.core();
+        if waited.is_err()
+            && !submit::settle(stream, Site::here())
+            && core.poison().is_none()
+            && !core.ledger().is_forked()
+        {
+            tracing::error!("cannot wait for a copy to borrowed memory; aborting");
+            std::process::abort();
+        }
+        waited
+    }
+}
+
+/// Waits on the host for what is on the stream now, by this event.
 #[track_caller]
-fn finish(copied: Result<()>, bytes: usize, stream: &Stream) -> Result<()> {
-    if bytes == 0 {
-        return copied;
-    }
-    let waited = match copied {
-        Ok(()) => super::synchronize(stream),
-        refused => refused,
+fn wait_for(event: &LeasedEvent, stream: &Stream) -> Result<()> {
+    let mark = stream.mark();
+    submit::record(event, stream)?;
+    let driver = stream.core().enter()?;
+    let done = {
+        let _relaxed = Relaxed::uncounted(driver);
+        // SAFETY: the event is alive, and its context is current.
+        unsafe { driver.cuEventSynchronize(event.as_raw()) }
     };
-    if waited.is_err()
-        && !submit::settle(stream, Site::here())
-        && !stream.core().ledger().is_forked()
-    {
-        tracing::error!("cannot wait for a copy to borrowed memory; aborting");
-        std::process::abort();
-    }
-    waited
+    stream.check(done)?;
+    stream.complete(mark);
+    Ok(())
 }

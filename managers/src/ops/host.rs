@@ -1,12 +1,11 @@
 //! Functions that a stream calls on the host.
 
 use core::ffi::c_void;
-use core::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use cupola_sys::driver::{CUresult, DriverError, id};
 
-use crate::error::Result;
+use crate::error::{Error, OnLoss, Once, Result, contain};
 use crate::stream::Stream;
 
 /// Calls `function` on a thread of the driver when all that is on `stream` now has
@@ -16,26 +15,36 @@ use crate::stream::Stream;
 /// last of one either: what it captured is dropped on the driver's thread. Send such things
 /// to another thread, or keep a clone outside of the function.
 ///
-/// If the context is lost before, the function is never called, and what it captured is
-/// never dropped. A panic ends in the function.
+/// If the context is lost before, the function is not called, and what it captured is dropped on
+/// the thread that notices the loss: the receiver of a channel whose sender is in it wakes. A
+/// loss is noticed by a call of this crate that fails, see
+/// [`Context::on_loss`](crate::Context::on_loss). A panic ends in the function.
 ///
 /// # Errors
 /// What the driver returned. The function is dropped if the code says that the driver did
-/// not take it; after any other error it may still be called, and is never dropped if it is
-/// not. [`Error::Unverified`](crate::Error::Unverified) for such a code that else would be good
-/// to try again.
+/// not take it; after any other error it may still be called, and else is dropped when the
+/// context is lost. [`Error::Unverified`](crate::Error::Unverified) for such a code that else
+/// would be good to try again, and in [checked mode](crate::Context::set_checked).
+/// [`Error::Poisoned`](crate::Error::Poisoned), [`Error::Forked`](crate::Error::Forked).
 #[track_caller]
 pub fn host_function<F>(stream: &Stream, function: F) -> Result<()>
 where
     F: FnOnce() + Send + 'static,
 {
     let driver = stream.core().enter()?;
-    let boxed = Box::into_raw(Box::new(function));
-    // SAFETY: `call::<F>` takes the box back, once; the stream is alive.
-    let put = unsafe { driver.cuLaunchHostFunc(stream.raw(), Some(call::<F>), boxed.cast()) };
+    let function = Arc::new(HostFunction(Once::new(function)));
+    let raw = Arc::into_raw(Arc::clone(&function));
+    // SAFETY: `call::<F>` takes this reference back, once; the stream is alive.
+    let put = unsafe {
+        let raw = raw.cast_mut().cast();
+        driver.cuLaunchHostFunc(stream.raw(), Some(call::<F>), raw)
+    };
     if put.is_err_and(was_refused) {
         // SAFETY: from `into_raw` above, and the driver did not take it.
-        drop(unsafe { Box::from_raw(boxed) });
+        drop(unsafe { Arc::from_raw(raw) });
+    } else {
+        // A driver that does not call it keeps its reference, with nothing in it after a loss.
+        stream.core().watch(function);
     }
     match put {
         Ok(()) => stream.verify_after(id::cuLaunchHostFunc),
@@ -44,6 +53,15 @@ where
             Err(stream.failed(call).unverified(id::cuLaunchHostFunc))
         }
         Err(call) => Err(stream.failed(call)),
+    }
+}
+
+/// A function that a stream is to call. Taken by the driver's call, or by the loss of the context.
+struct HostFunction<F>(Once<F>);
+
+impl<F: Send> OnLoss for HostFunction<F> {
+    fn lost(&self, _: &Error) {
+        contain(|| drop(self.0.take()));
     }
 }
 
@@ -66,13 +84,14 @@ fn was_refused(call: DriverError) -> bool {
 }
 
 /// # Safety
-/// `data` is a box of `F` that nobody else owns.
+/// `data` is a reference to a `HostFunction<F>` that is the callee's.
 unsafe extern "C" fn call<F: FnOnce()>(data: *mut c_void) {
     // SAFETY: the caller's promise.
-    let function = unsafe { Box::from_raw(data.cast::<F>()) };
-    // Unwinding into the driver would end the process. Dropping a panic's payload may panic
-    // again, so it is leaked.
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(function)) {
-        let _ = ManuallyDrop::new(payload);
-    }
+    let function = unsafe { Arc::from_raw(data.cast_const().cast::<HostFunction<F>>()) };
+    // Unwinding into the driver would end the process.
+    contain(|| {
+        if let Some(function) = function.0.take() {
+            function();
+        }
+    });
 }

@@ -90,8 +90,12 @@ impl LaunchConfig {
 /// ```
 ///
 /// # Errors
-/// [`Error::Arguments`] when they do not match, [`Error::Invalid`] for an empty grid or
-/// block or too large a block, [`Error::WrongContext`], or what the driver returned.
+/// [`Error::Arguments`] when they do not match. [`Error::Invalid`] for an empty grid or block, too
+/// large a block, more than [`MAX_ARGUMENTS`](super::MAX_ARGUMENTS) arguments, one of more than
+/// eight bytes, or arguments that were made for another stream. [`Error::WrongContext`] when the
+/// kernel or memory among the arguments is another context's. [`Error::Poisoned`],
+/// [`Error::Forked`]; in [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what
+/// the driver returned.
 ///
 /// # Safety
 /// The arguments are of the types that the kernel declares, and with them and this many
@@ -123,7 +127,7 @@ pub unsafe fn launch(
 /// For argument structs of other crates.
 ///
 /// # Errors
-/// As [`launch`].
+/// As [`launch`], and [`Error::Invalid`] when there are not as many sizes as pointers.
 ///
 /// # Safety
 /// As [`launch`], and each pointer leads to as many readable bytes. Buffers among the
@@ -150,6 +154,7 @@ pub unsafe fn launch_raw(
             mismatch,
         })?;
     }
+    function.module().uses().note(stream);
     let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
     // SAFETY: function and stream are alive and of this context, which is current; the
     // driver copies the arguments before it returns; the rest is the caller's promise.

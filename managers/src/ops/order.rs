@@ -19,7 +19,9 @@ fn same_context(event: &Event, stream: &Stream) -> Result<()> {
 /// before forgets that.
 ///
 /// # Errors
-/// [`Error::WrongContext`] when the event is another context's; what the driver returned.
+/// [`Error::WrongContext`] when the event is another context's; [`Error::Poisoned`],
+/// [`Error::Forked`]; in [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what
+/// the driver returned.
 #[track_caller]
 pub fn record(event: &Event, stream: &Stream) -> Result<()> {
     same_context(event, stream)?;
@@ -33,7 +35,8 @@ pub fn record(event: &Event, stream: &Stream) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::WrongContext`] when the event is another execution manager's, whose driver may
-/// be another one; what the driver returned.
+/// be another one; [`Error::Poisoned`], [`Error::Forked`]; in
+/// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
 #[track_caller]
 pub fn wait(stream: &Stream, event: &Event) -> Result<()> {
     if !stream.core().shares_driver(event.core()) {
@@ -47,7 +50,9 @@ pub fn wait(stream: &Stream, event: &Event) -> Result<()> {
 /// of different contexts of one execution manager.
 ///
 /// # Errors
-/// [`Error::WrongContext`] when they are of two execution managers; what the driver returned.
+/// [`Error::WrongContext`] when they are of two execution managers; [`Error::Full`] when there
+/// are too many events; [`Error::Poisoned`], [`Error::Forked`]; in
+/// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
 #[track_caller]
 pub fn order(first: &Stream, then: &Stream) -> Result<()> {
     submit::order(first, then)?;
@@ -57,7 +62,8 @@ pub fn order(first: &Stream, then: &Stream) -> Result<()> {
 /// Waits on the host until all work on `stream` has completed (`cuStreamSynchronize`).
 ///
 /// # Errors
-/// What the driver returned: the error of failed work among it.
+/// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
+/// [`Error::Forked`].
 #[track_caller]
 pub fn synchronize(stream: &Stream) -> Result<()> {
     let driver = stream.core().enter()?;
@@ -72,7 +78,8 @@ pub fn synchronize(stream: &Stream) -> Result<()> {
 /// Waits on the host until `event` is reached (`cuEventSynchronize`).
 ///
 /// # Errors
-/// What the driver returned.
+/// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
+/// [`Error::Forked`].
 #[track_caller]
 pub fn synchronize_event(event: &Event) -> Result<()> {
     let core = event.core();
@@ -87,7 +94,8 @@ pub fn synchronize_event(event: &Event) -> Result<()> {
 /// Whether all work on `stream` has completed (`cuStreamQuery`).
 ///
 /// # Errors
-/// What the driver returned.
+/// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
+/// [`Error::Forked`].
 #[track_caller]
 pub fn query(stream: &Stream) -> Result<bool> {
     let driver = stream.core().enter()?;
@@ -108,7 +116,8 @@ pub fn query(stream: &Stream) -> Result<bool> {
 /// Whether `event` is reached (`cuEventQuery`).
 ///
 /// # Errors
-/// What the driver returned.
+/// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
+/// [`Error::Forked`].
 #[track_caller]
 pub fn query_event(event: &Event) -> Result<bool> {
     let core = event.core();
@@ -133,7 +142,7 @@ fn ready(asked: Result<(), DriverError>) -> Result<bool, DriverError> {
 ///
 /// # Errors
 /// [`Error::WrongContext`] when they are of two contexts, [`Error::Invalid`] when one was not
-/// recorded. What the driver returned: `CUDA_ERROR_NOT_READY` when one is not reached yet,
+/// recorded; [`Error::Poisoned`], [`Error::Forked`]. What the driver returned: `CUDA_ERROR_NOT_READY` when one is not reached yet,
 /// `CUDA_ERROR_INVALID_HANDLE` when one takes no time.
 #[track_caller]
 pub fn elapsed(start: &Event, end: &Event) -> Result<f32> {

@@ -9,7 +9,10 @@ use crate::stream::Stream;
 /// Sets every byte (`cuMemsetD8Async`).
 ///
 /// # Errors
-/// What the driver returned.
+/// [`Error::WrongContext`](crate::Error::WrongContext) when the memory is another context's;
+/// [`Error::Poisoned`](crate::Error::Poisoned), [`Error::Forked`](crate::Error::Forked); in
+/// [checked mode](crate::Context::set_checked) [`Error::Unverified`](crate::Error::Unverified);
+/// what the driver returned.
 #[track_caller]
 pub fn set_bytes<'d, T: DeviceCopy>(
     to: impl Into<DeviceSliceMut<'d, T>>,
@@ -31,7 +34,7 @@ pub fn set_bytes<'d, T: DeviceCopy>(
 /// Sets every byte to zero.
 ///
 /// # Errors
-/// What the driver returned.
+/// As [`set_bytes`].
 #[track_caller]
 pub fn zero<'d, T: DeviceCopy>(
     to: impl Into<DeviceSliceMut<'d, T>>,
@@ -43,7 +46,7 @@ pub fn zero<'d, T: DeviceCopy>(
 /// Sets every element to `value` (`cuMemsetD32Async`).
 ///
 /// # Errors
-/// What the driver returned.
+/// As [`set_bytes`].
 #[track_caller]
 pub fn fill<'d>(to: impl Into<DeviceSliceMut<'d, u32>>, value: u32, stream: &Stream) -> Result<()> {
     let to = to.into();

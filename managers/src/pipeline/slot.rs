@@ -95,8 +95,9 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     /// # Safety
     /// No upload from this slot runs.
     pub(super) unsafe fn input_mut(&mut self) -> &mut [I] {
+        let start = self.host_input.host_may_touch();
         // SAFETY: pinned memory of this length, initialised; the caller's promise.
-        unsafe { std::slice::from_raw_parts_mut(self.host_input.as_ptr(), self.host_input.len()) }
+        unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.host_input.len()) }
     }
 
     /// The item that has arrived.
@@ -108,7 +109,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     /// The slot has an item. No download to this slot runs, nor begins while the item is there.
     #[track_caller]
     pub(super) unsafe fn item(&self) -> Result<Item<'_, O>> {
-        let (start, len) = (self.host_output.as_ptr(), self.written);
+        let (start, len) = (self.host_output.host_may_touch().as_ptr(), self.written);
         // SAFETY: `download` saw to it that this many elements fit; they are initialised (zeros
         // at first), and nothing writes them: the caller's promise.
         let output = unsafe {

@@ -10,6 +10,7 @@ mod mark;
 mod raw;
 
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cupola_core::tag;
@@ -70,17 +71,28 @@ impl StreamManager {
     /// [`Error::Full`](crate::Error::Full), [`Error::ShutDown`](crate::Error::ShutDown).
     #[inline]
     #[track_caller]
-    pub fn acquire(&self, config: StreamConfig) -> Result<Stream> {
+    pub fn create(&self, config: StreamConfig) -> Result<Stream> {
         self.obtain(config, false)
     }
 
-    /// As [`acquire`](Self::acquire), and the manager keeps the stream until
+    /// The same as [`create`](Self::create), under the name that says that one which waits is
+    /// used first.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    #[inline]
+    #[track_caller]
+    pub fn acquire(&self, config: StreamConfig) -> Result<Stream> {
+        self.create(config)
+    }
+
+    /// As [`create`](Self::create), and the manager keeps the stream until
     /// [`release`](Self::release): the handle stays good without leases.
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire).
+    /// As [`create`](Self::create).
     #[track_caller]
-    pub fn create(&self, config: StreamConfig) -> Result<Stream> {
+    pub fn create_held(&self, config: StreamConfig) -> Result<Stream> {
         self.obtain(config, true)
     }
 
@@ -101,7 +113,7 @@ impl StreamManager {
     /// until it is [released](Self::release).
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire).
+    /// As [`create`](Self::create).
     #[track_caller]
     pub fn shared(&self, purpose: Purpose) -> Result<Stream> {
         self.core.not_forked()?;
@@ -111,7 +123,7 @@ impl StreamManager {
         if let Some(stream) = place.and_then(|handle| self.lease(handle).ok()) {
             return Ok(stream);
         }
-        let stream = self.create(StreamConfig::default())?;
+        let stream = self.create_held(StreamConfig::default())?;
         *place = Some(stream.handle());
         Ok(stream)
     }
@@ -163,7 +175,7 @@ impl StreamManager {
     }
 
     /// Ends the handle, and the manager's hold on a stream that was
-    /// [created](Self::create). The stream waits for its next life from its last lease on.
+    /// [kept](Self::create_held). The stream waits for its next life from its last lease on.
     ///
     /// # Errors
     /// [`Error::StaleHandle`](crate::Error::StaleHandle).
@@ -358,6 +370,12 @@ impl Stream {
     #[inline]
     pub(crate) fn launches(&self) -> &Ring {
         self.0.launches()
+    }
+
+    /// The module that launched here last, by its number.
+    #[inline]
+    pub(crate) fn newest_code(&self) -> &AtomicU64 {
+        self.0.newest_code()
     }
 
     /// What tells when memory that was freed here is free.

@@ -24,7 +24,9 @@ pub(crate) struct RawStream {
     config: StreamConfig,
     serial: u64,
     launches: Arc<Ring>,
-    /// Made when memory is first freed here.
+    /// The module that launched here last, by its number.
+    newest_code: AtomicU64,
+    /// Made when memory is first freed here, or a kernel launched.
     clock: OnceLock<Arc<StreamClock>>,
     events: Arc<EventPool>,
     core: Arc<ContextCore>,
@@ -64,6 +66,7 @@ impl RawStream {
             config,
             serial: next_serial(),
             launches: core.launches().ring(),
+            newest_code: AtomicU64::new(0),
             clock: OnceLock::new(),
             events: Arc::clone(events),
             core: Arc::clone(core),
@@ -82,6 +85,7 @@ impl RawStream {
             config: StreamConfig::default(),
             serial: next_serial(),
             launches: core.launches().ring(),
+            newest_code: AtomicU64::new(0),
             clock: OnceLock::new(),
             events: Arc::clone(events),
             core: Arc::clone(core),
@@ -111,6 +115,10 @@ impl RawStream {
         &self.launches
     }
 
+    pub(super) fn newest_code(&self) -> &AtomicU64 {
+        &self.newest_code
+    }
+
     /// What tells when memory that was freed here is free.
     pub(super) fn clock(&self) -> &Arc<StreamClock> {
         self.clock.get_or_init(|| {
@@ -122,7 +130,7 @@ impl RawStream {
         })
     }
 
-    /// The clock, if memory was ever freed here.
+    /// The clock, if there is one.
     pub(super) fn used_clock(&self) -> Option<&StreamClock> {
         self.clock.get().map(Arc::as_ref)
     }
@@ -140,8 +148,10 @@ impl RawStream {
         if let Some(clock) = self.clock.take()
             && Arc::strong_count(&clock) > 1
         {
-            // Somebody else has it, and memory that was freed here.
+            // A pool has it, and memory that was freed here, or a module that launched here.
             clock.retire(&self.core);
+            // Else its last event would keep the context until it is asked.
+            let _ = clock.poll(&self.core);
         }
         if !self.owned {
             return Ok(());

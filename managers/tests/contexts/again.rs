@@ -1,5 +1,8 @@
 //! Contexts that get another handle while something still holds them.
 
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
 use cupola_managers::{ContextsConfig, ExecutionConfig};
 
 use super::*;
@@ -162,4 +165,50 @@ fn a_handle_is_refused_by_every_other_manager() {
         device.contexts().release(context.handle()).unwrap();
     }
     execution.devices().release(devices[0].handle()).unwrap();
+}
+
+// Without it pinned memory could be handed out while a stream writes it: one whose manager has
+// given it the handle that another manager of the same context gave the next stream.
+#[test]
+fn pinned_memory_waits_for_streams_of_several_managers() {
+    for is_green in [false, true] {
+        let hopper = DeviceConfig::new()
+            .compute_capability(9, 0)
+            .multiprocessors(32);
+        let builder = Machine::builder().device(hopper);
+        let execution = ExecutionManager::new(builder.worker_threads(4).build().driver()).unwrap();
+        let device = device(&execution);
+        let before = device.primary().unwrap();
+        let pool = before.memory_pool(PoolConfig::limit(16 << 20)).unwrap();
+        let one = before.streams().create(Default::default()).unwrap();
+        let again = if is_green {
+            device.contexts().green(GreenConfig::at_least(8)).unwrap()
+        } else {
+            device.contexts().release(before.handle()).unwrap();
+            device.primary().unwrap()
+        };
+        let two = again.streams().create(Default::default()).unwrap();
+        let mut from = pool.allocate::<u32>(1000, &one).unwrap();
+        let mut to = pool.allocate::<u32>(1000, &two).unwrap();
+        let mut pinned = again.buffers().pinned::<u32>(1000).unwrap();
+        ops::fill(&mut from, 7, &one).unwrap();
+        ops::synchronize(&one).unwrap();
+        let (hold, held) = channel::<()>();
+        ops::host_function(&one, move || {
+            let _ended = held.recv();
+        })
+        .unwrap();
+        ops::copy_to_host(&from, &mut pinned, &one).unwrap();
+        ops::copy_to_device(&pinned, &mut to, &two).unwrap();
+        // The second copy, and its mark, come after the first, which is held up.
+        let soon = Instant::now() + Duration::from_millis(200);
+        while Instant::now() < soon {
+            assert_eq!(ops::query(&two), Ok(false), "it overtook the first");
+        }
+        drop(hold);
+        assert_eq!(pinned.as_slice().unwrap(), [7; 1000]);
+        let mut back = [0; 1000];
+        ops::read(&to, &mut back, &two).unwrap();
+        assert_eq!(back, [7; 1000]);
+    }
 }

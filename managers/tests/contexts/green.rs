@@ -334,6 +334,7 @@ fn the_end_of_a_module_waits_for_all_parts() {
     let ptx = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry nothing() { ret; }\n";
     let module = parts[0].modules().load_ptx(ptx).unwrap();
     let stream = parts[1].streams().create(Default::default()).unwrap();
+    let nothing = module.function("nothing").unwrap();
     let (open, wait) = std::sync::mpsc::channel::<()>();
     let ran = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&ran);
@@ -343,11 +344,13 @@ fn the_end_of_a_module_waits_for_all_parts() {
         seen.store(1, Ordering::Release);
     })
     .unwrap();
-    parts[0].modules().release(module.handle()).unwrap();
+    // SAFETY: the kernel takes no arguments and touches no memory.
+    unsafe { ops::launch(&nothing, ops::LaunchConfig::linear(1, 1), (), &stream) }.unwrap();
+    drop(nothing);
     std::thread::scope(|scope| {
         scope.spawn(|| drop(module));
         // The drop has got to its wait, or has gone past it.
-        while table.count(id::cuCtxSynchronize) == 0 && table.count(id::cuModuleUnload) == 0 {
+        while table.count(id::cuEventQuery) == 0 && table.count(id::cuModuleUnload) == 0 {
             std::thread::yield_now();
         }
         assert_eq!(table.count(id::cuModuleUnload), 0, "it did not wait");

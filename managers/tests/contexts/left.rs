@@ -55,7 +55,7 @@ fn a_shutdown_finds_a_context_whose_managers_are_gone() {
         let execution = ExecutionManager::new(machine.driver()).unwrap();
         let device = device(&execution);
         let contexts = device.contexts();
-        let context = contexts.create(Default::default()).unwrap();
+        let context = contexts.create_held(Default::default()).unwrap();
         let (thing, handle) = (make(&context), context.handle());
         drop(context);
         contexts.release(handle).unwrap();
@@ -149,7 +149,7 @@ fn contexts_of_a_device_that_is_gone_end() {
             .contexts()
             .configure(ContextsConfig::default())
             .unwrap();
-        drop(device.contexts().create(Default::default()).unwrap());
+        drop(device.contexts().create_held(Default::default()).unwrap());
         let kept = device.contexts().create(Default::default()).unwrap();
         assert_eq!(execution.live().contexts, 2);
         drop(device);

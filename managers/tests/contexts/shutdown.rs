@@ -68,7 +68,7 @@ impl All {
             })
             .collect();
         drop(managed.green(GreenConfig::at_least(8)).unwrap());
-        drop(managed.create(Default::default()).unwrap());
+        drop(managed.create_held(Default::default()).unwrap());
         drop(borrow(&device, &idle).unwrap());
         drop(idle);
         let pool = contexts[1].memory_pool(PoolConfig::limit(8 << 20)).unwrap();
@@ -278,7 +278,7 @@ fn a_shutdown_tells_which_contexts_could_not_be_ended() {
     let device = device(&execution);
     let contexts = device.contexts();
     drop(contexts.green(GreenConfig::at_least(8)).unwrap());
-    drop(contexts.create(Default::default()).unwrap());
+    drop(contexts.create_held(Default::default()).unwrap());
     let calls = [
         (id::cuGreenCtxDestroy, CUresult::CUDA_ERROR_UNKNOWN),
         (id::cuCtxDestroy_v2, CUresult::CUDA_ERROR_INVALID_VALUE),

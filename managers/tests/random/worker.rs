@@ -189,7 +189,7 @@ impl<'s> Worker<'s> {
             .shared
             .context
             .streams()
-            .create(StreamConfig::default());
+            .create_held(StreamConfig::default());
         if let Some(stream) = self.unless_shut(found) {
             self.held_streams.push(stream.handle());
         }
@@ -199,7 +199,11 @@ impl<'s> Worker<'s> {
     }
 
     fn hold_event(&mut self) {
-        let found = self.shared.context.events().create(EventConfig::default());
+        let found = self
+            .shared
+            .context
+            .events()
+            .create_held(EventConfig::default());
         if let Some(event) = self.unless_shut(found) {
             self.held_events.push(event.handle());
         }

@@ -13,6 +13,7 @@ use super::args::Reply;
 use super::context::Context;
 use super::current;
 use super::green::Green;
+use super::logs;
 use super::machine::{Inner, OwnedStream};
 use super::op::in_host_function;
 use super::sync::read;
@@ -72,10 +73,17 @@ pub(super) fn enter(
         }
         body(&call)
     });
-    match catch_unwind(run) {
-        Ok(Ok(())) => CUresult::CUDA_SUCCESS,
-        Ok(Err(code)) => code,
-        Err(_) => CUresult::CUDA_ERROR_UNKNOWN,
+    let reply = catch_unwind(run).unwrap_or(Err(CUresult::CUDA_ERROR_UNKNOWN));
+    let said = logs::take_said();
+    match reply {
+        Ok(()) => CUresult::CUDA_SUCCESS,
+        // An answer, and no failure.
+        Err(CUresult::CUDA_ERROR_NOT_READY) => CUresult::CUDA_ERROR_NOT_READY,
+        Err(code) => {
+            let why = call.fault(code).or(said);
+            machine.logs.add(function, code, why.as_deref());
+            code
+        }
     }
 }
 
@@ -88,6 +96,16 @@ impl Call<'_> {
             return Err(CUresult::CUDA_ERROR_NOT_INITIALIZED);
         }
         Ok(())
+    }
+
+    /// What the current context has faulted with, if it has with this code.
+    fn fault(&self, code: CUresult) -> Option<String> {
+        if !code.is_sticky() {
+            return None;
+        }
+        let context = self.any_context().ok()?;
+        let fault = context.health.why().filter(|fault| fault.code == code)?;
+        Some(fault.text.clone())
     }
 
     /// The current context, which may have faulted. Of a green context it is the primary

@@ -68,6 +68,11 @@ impl Health {
         }
     }
 
+    /// What the fault was, if there was one.
+    pub(super) fn why(&self) -> Option<&Fault> {
+        self.fault.get()
+    }
+
     /// Keeps the first fault; later ones are its consequences.
     pub(super) fn poison(&self, fault: Fault) {
         // Losing the race means that another fault came first.

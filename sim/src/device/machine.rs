@@ -20,6 +20,7 @@ use super::event::Event;
 use super::green::Green;
 use super::library::Libraries;
 use super::link::Links;
+use super::logs::Logs;
 use super::memory::{Account, PoolLimits, Space};
 use super::module::Modules;
 use super::multiprocessors::Resource;
@@ -205,6 +206,7 @@ impl MachineBuilder {
                 libraries: Libraries::default(),
                 links: Links::default(),
                 notes,
+                logs: Logs::default(),
                 strict,
                 capture_modes: Mutex::default(),
                 id,
@@ -341,6 +343,7 @@ pub(super) struct Inner {
     pub(super) libraries: Libraries,
     pub(super) links: Links,
     pub(super) notes: Arc<Notes>,
+    pub(super) logs: Logs,
     pub(super) strict: Arc<Monitor>,
     /// Of threads that have changed theirs.
     pub(super) capture_modes: Mutex<HashMap<ThreadId, CUstreamCaptureMode>>,

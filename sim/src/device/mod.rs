@@ -21,6 +21,7 @@ mod image;
 mod launch;
 mod library;
 mod link;
+mod logs;
 mod machine;
 mod memory;
 mod module;

@@ -62,6 +62,7 @@ struct Latest {
 
 impl Notes {
     pub(super) fn add(&self, text: String) {
+        super::logs::say(&text);
         let mut latest = lock(&self.0);
         if latest.texts.len() == KEPT {
             latest.texts.pop_front();

@@ -96,7 +96,8 @@ pub(super) fn may_absorb(function: SymbolId, code: CUresult) -> bool {
         id::cuCtxSetCurrent,
         // Takes a created context off the thread, or a guard's; the next operation sets its own.
         id::cuCtxPopCurrent_v2,
-        // Before a module is unloaded, and when pinned memory is dropped: tried three times.
+        // Before a module is unloaded, and when pinned memory is dropped: tried three times, or
+        // by another call.
         id::cuCtxSynchronize,
         id::cuEventSynchronize,
         id::cuStreamSynchronize,
@@ -109,6 +110,8 @@ pub(super) fn may_absorb(function: SymbolId, code: CUresult) -> bool {
         // Asked to see what a pool's end has to wait for: tried twice, then waited for.
         id::cuEventQuery,
         id::cuStreamIsCapturing,
+        // What the driver says of an error that is told without it.
+        id::cuLogsDumpToMemory,
         // Lets what a pool does through a capture, and back.
         id::cuThreadExchangeStreamCaptureMode,
     ];

@@ -22,7 +22,7 @@ impl Bench {
         let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());
         let execution = ExecutionManager::new(table.driver()).unwrap();
         let context = execution.devices().get(0).unwrap().primary().unwrap();
-        let stream = context.streams().create(Default::default()).unwrap();
+        let stream = context.streams().create_held(Default::default()).unwrap();
         let clock = Arc::clone(stream.clock());
         table.reset();
         Self {
@@ -63,7 +63,11 @@ impl Bench {
 
     /// Gives the stream up: it is destroyed.
     fn end_stream(&mut self) {
-        let spare = self.context.streams().create(Default::default()).unwrap();
+        let spare = self
+            .context
+            .streams()
+            .create_held(Default::default())
+            .unwrap();
         let stream = std::mem::replace(&mut self.stream, spare);
         let handle = stream.handle();
         drop(stream);

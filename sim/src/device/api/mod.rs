@@ -24,6 +24,7 @@ mod kernel;
 mod launch;
 mod library;
 mod link;
+mod logs;
 mod managed;
 mod memop;
 mod memory;
@@ -98,6 +99,7 @@ pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<
         library::TABLE,
         kernel::TABLE,
         link::TABLE,
+        logs::TABLE,
         profiler::TABLE,
         host::TABLE,
         ipc::TABLE,
