@@ -7,6 +7,7 @@
 //! streams at the free, which is simple, and never too little.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -150,18 +151,16 @@ impl Block {
     /// Frees the block behind all uses, or gives it back with what went wrong: nothing has happened
     /// then, but that its stream may wait for others.
     #[track_caller]
-    pub(crate) fn free(mut self) -> Result<(), (Self, Error)> {
-        if self.put_behind() {
-            std::mem::forget(self);
+    pub(crate) fn free(self) -> Result<(), (Self, Error)> {
+        let mut block = ManuallyDrop::new(self);
+        if block.put_behind() {
             return Ok(());
         }
-        match self.join_uses().and_then(|()| self.put()) {
-            Ok(()) => {
-                std::mem::forget(self);
-                Ok(())
-            }
-            Err(error) => Err((self, error)),
-        }
+        let freed = match block.join_uses() {
+            Ok(()) => block.put(),
+            refused => refused,
+        };
+        freed.map_err(|error| (ManuallyDrop::into_inner(block), error))
     }
 
     /// Gives the piece back, which the block's stream has been made to wait for all users of. After

@@ -96,8 +96,8 @@ impl MemoryPool {
         &self.0.0
     }
 
-    /// A buffer of `len` elements, ready for use on `stream`; on other streams too, which
-    /// wait for it. The contents are unspecified. A stream that captures needs a
+    /// A buffer of `len` elements, ready for use on `stream`, and on other streams: what one of them
+    /// writes another sees only behind [`ops::wait`](crate::ops::wait). The contents are unspecified. A stream that captures needs a
     /// [graph memory](Self#capture).
     ///
     /// # Errors

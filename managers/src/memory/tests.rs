@@ -570,7 +570,7 @@ fn a_free_that_is_refused_gives_the_block_back() {
     ));
     assert_eq!(pool.usage().unwrap().blocks, 1, "leaked, as with a drop");
     drop((stream, theirs));
-    std::mem::forget((pool, bench));
+    let _kept = std::mem::ManuallyDrop::new((pool, bench));
     elsewhere.check_empty();
 }
 
