@@ -60,7 +60,7 @@ fn client() {
         let workers: Vec<_> = (1..=THREADS)
             .map(|seed| scope.spawn(worker(seed)))
             .collect();
-        let done = workers.into_iter().map(|worker| worker.join());
+        let done = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
         done.map(|count| count.expect("no panic")).collect()
     });
     for context in &shared.contexts {

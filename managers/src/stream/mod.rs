@@ -22,7 +22,7 @@ pub use config::{Purpose, StreamConfig, StreamsConfig};
 use raw::RawStream;
 
 use crate::context::{ContextCore, ContextKind};
-use crate::error::{Error, Quiet, Result, Ring, Site};
+use crate::error::{Quiet, Result, Ring, Site};
 use crate::event::EventPool;
 use crate::handle::ManagedHandle;
 use crate::lifecycle::{RecycleStats, ShutdownReport, State};
@@ -140,7 +140,7 @@ impl StreamManager {
         if self.core.kind() == ContextKind::Green {
             let problem = "a green context is never made current, so it has no default stream \
                            here; acquire one";
-            return Err(Error::invalid("stream", problem));
+            return Err(crate::Error::invalid("stream", problem));
         }
         // SAFETY: the driver's constant, good in every context and for ever.
         unsafe { self.borrow_raw(raw::LEGACY) }
