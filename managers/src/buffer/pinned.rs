@@ -5,6 +5,7 @@
 //! Rust reference exists while the device may write.
 
 use std::fmt;
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +13,7 @@ use super::DeviceCopy;
 use crate::context::{ContextCore, Kind};
 use crate::error::{Error, Quiet, Result, Site};
 use crate::event::{self, EventConfig, EventPool, LeasedEvent};
+use crate::memory::Seam;
 use crate::stream::{Stream, StreamHandle};
 use crate::submit;
 
@@ -27,6 +29,7 @@ pub struct PinnedBuffer<T: DeviceCopy> {
     len: usize,
     copies: Mutex<Copies>,
     events: Arc<EventPool>,
+    seam: Option<Seam>,
     core: Arc<ContextCore>,
 }
 
@@ -84,6 +87,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
                 count: 0,
             }),
             events: Arc::clone(events),
+            seam: Seam::of(core.driver()),
             core: Arc::clone(core),
         })
     }
@@ -107,6 +111,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     #[track_caller]
     pub fn as_slice(&self) -> Result<&[T]> {
         self.wait()?;
+        self.tell(false);
         // SAFETY: `len` initialised elements; no copy runs, and ordering one that writes
         // takes `&mut self`.
         Ok(unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) })
@@ -119,8 +124,22 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     #[track_caller]
     pub fn as_mut_slice(&mut self) -> Result<&mut [T]> {
         self.wait()?;
+        self.tell(true);
         // SAFETY: as above, and `self` is borrowed mutably.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) })
+    }
+
+    /// Tells a driver that checks programs of an access by the host.
+    #[track_caller]
+    fn tell(&self, writes: bool) {
+        if let Some(seam) = &self.seam {
+            let bytes = self.len * size_of::<T>();
+            seam.host_access(
+                (self.start.as_ptr().cast(), bytes),
+                writes,
+                Location::caller(),
+            );
+        }
     }
 
     /// The address of the first element. Reading or writing through it while a copy runs is

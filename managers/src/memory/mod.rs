@@ -60,6 +60,7 @@ mod raw;
 mod reap;
 mod record;
 mod rules;
+mod seam;
 mod settle;
 pub(crate) mod short;
 mod signs;
@@ -80,6 +81,7 @@ pub use history::Recording;
 pub use layout::Layout;
 pub(crate) use pool::{Ask, Pool};
 pub use raw::RawBlock;
+pub(crate) use seam::Seam;
 pub use usage::Usage;
 pub use vmm::DriverCalls;
 

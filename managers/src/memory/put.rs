@@ -43,6 +43,12 @@ impl Pool {
     ) -> Result<()> {
         // SAFETY: the piece is the caller's, so its pool is there.
         let pool = unsafe { &*piece.as_ref().pool() };
+        if let Some(seam) = &pool.seam
+            && pool.core.not_forked().is_ok()
+        {
+            // SAFETY: the piece is the caller's.
+            seam.end(unsafe { piece.as_ref() }, stream, site);
+        }
         if let Some(lane) = local::lately(pool.number, stream.serial()) {
             // SAFETY: the lane is this thread's, and its pool is there.
             let lane = unsafe { &*lane };
