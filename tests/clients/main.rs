@@ -7,5 +7,6 @@
 mod library;
 
 mod cudarc_client;
+mod pool;
 mod process;
 mod python;

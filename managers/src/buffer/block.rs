@@ -14,7 +14,7 @@ use cupola_sys::driver::CUdeviceptr;
 
 use super::BufferHandle;
 use crate::error::{Error, Quiet, Result};
-use crate::memory::{Ask, Header, Pool, Seam};
+use crate::memory::{Ask, Header, Pool};
 use crate::registry::Seat;
 use crate::stream::Stream;
 use crate::submit;
@@ -129,8 +129,11 @@ impl Block {
         let rest = rest.unwrap_or_else(|| known.get_or_put(Rest::default()));
         let mut uses = rest.uses.lock().unwrap_or_else(PoisonError::into_inner);
         if !uses.iter().any(|used| used.is(stream)) {
-            let order = || submit::order(home, stream);
-            Seam::share(self.pool().seam(), self.address(), stream, order)?;
+            {
+                let seam = self.pool().seam();
+                let _own = seam.map(|seam| seam.share(self.address(), stream));
+                submit::order(home, stream)?;
+            }
             // Streams that nobody else leases any more go back for their next life, or a
             // block that lives long would keep every stream that it was ever used on: its own
             // stream waits for them now and not when it is freed.

@@ -15,6 +15,16 @@ use super::header::Header;
 use super::record::CallSite;
 use crate::stream::Stream;
 
+/// What this thread makes streams wait for is a pool's own affair.
+pub(crate) struct OwnOrder<'a>(&'a MemoryHooks);
+
+impl Drop for OwnOrder<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the driver is there.
+        unsafe { (self.0.own_order)(self.0.listener, 0) };
+    }
+}
+
 /// A driver that listens.
 pub(crate) struct Seam(MemoryHooks);
 
@@ -52,33 +62,17 @@ impl Seam {
         });
     }
 
-    /// Runs what makes `stream` wait for a block's allocation. Whatever else that makes it wait for
-    /// is an accident, which the program's work must not count on.
-    pub(crate) fn share<R>(
-        seam: Option<&Self>,
-        address: CUdeviceptr,
-        stream: &Stream,
-        order: impl FnOnce() -> R,
-    ) -> R {
-        let Some(Self(hooks)) = seam else {
-            return order();
-        };
-        /// Also on the way of a panic.
-        struct Own<'a>(&'a MemoryHooks);
-        impl Drop for Own<'_> {
-            fn drop(&mut self) {
-                // SAFETY: as in `begin`.
-                unsafe { (self.0.own_order)(self.0.listener, 0) };
-            }
-        }
+    /// Until the value is dropped, `stream` is made to wait for a block's allocation. Whatever else
+    /// that makes it wait for is an accident, which the program's work must not count on.
+    pub(crate) fn share(&self, address: CUdeviceptr, stream: &Stream) -> OwnOrder<'_> {
+        let Self(hooks) = self;
         let region = Self::region(address, Some(stream), None, None);
         // SAFETY: as in `begin`.
         unsafe {
             (hooks.region_share)(hooks.listener, &raw const region);
             (hooks.own_order)(hooks.listener, 1);
         }
-        let _own = Own(hooks);
-        order()
+        OwnOrder(hooks)
     }
 
     /// The host is about to read page-locked memory, or to write it.

@@ -137,6 +137,27 @@ mod tests {
         }
     }
 
+    /// Without it, two that share a byte could count as apart, or two that share none as one.
+    #[test]
+    fn what_two_have_in_common_is_exact() {
+        let made = |first, bytes| {
+            let shadow = Shadow::new(300).unwrap();
+            shadow.wrote(first, bytes);
+            shadow
+        };
+        for (first, bytes) in [(0, 1), (60, 10), (64, 64), (200, 100)] {
+            let one = made(first, bytes);
+            assert_eq!(one.common(&made(first + bytes, 300)), None);
+            assert_eq!(one.common(&made(0, first)), None);
+            let last = first + bytes - 1;
+            assert_eq!(one.common(&made(last, 300)), Some(last));
+            assert_eq!(one.written(0, 300), Some(first));
+            assert_eq!(one.written(last + 1, 300), None);
+            one.add(&made(299, 1));
+            assert_eq!(one.written(last + 1, 300), (last < 299).then_some(299));
+        }
+    }
+
     /// Without it, a range beyond the end could reach other memory.
     #[test]
     fn ranges_end_with_the_memory() {

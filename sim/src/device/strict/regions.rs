@@ -4,8 +4,9 @@
 //! when the device gets there. So every operation keeps the blocks as they were when it was
 //! queued: what was alive then is what it may use, whatever has become of the addresses since.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, RwLock};
 
 use super::super::memory::{Place, Shadow, Space};
@@ -20,7 +21,10 @@ use super::races::Access;
 use super::site::{Here, Origin};
 
 /// Blocks are looked for by this many bytes of addresses.
-const PAGE: u64 = 2 << 20;
+const PART: u64 = 64 << 10;
+
+/// So many parts have a list of their own: a change copies as much as one part and two lists.
+const PARTS: u64 = 64;
 
 /// A block from its beginning to its end.
 #[derive(Debug)]
@@ -42,6 +46,11 @@ impl Region {
     /// The first address after it.
     pub(super) fn end(&self) -> u64 {
         self.base + self.len
+    }
+
+    /// The numbers of the parts that it lies in.
+    fn numbers(&self) -> RangeInclusive<u64> {
+        self.base / PART..=(self.end() - 1) / PART
     }
 
     /// The bits of its written bytes, and the offset of an address in them.
@@ -79,9 +88,12 @@ pub(in crate::device) struct Told {
 pub(in crate::device) struct Map {
     /// What blocks are cut out of: the first address, and the first after it.
     heaps: BTreeMap<u64, u64>,
-    /// Blocks by the pages that they lie in, ascending.
-    pages: BTreeMap<u64, Arc<Vec<Arc<Region>>>>,
+    /// Lists of parts, by where they begin.
+    lists: BTreeMap<u64, Arc<Parts>>,
 }
+
+/// Blocks by the part that they lie in, ascending, by the part's number.
+type Parts = BTreeMap<u64, Arc<Vec<Arc<Region>>>>;
 
 impl Map {
     /// Whether blocks are cut out of the memory at an address.
@@ -92,43 +104,70 @@ impl Map {
 
     /// The block that an address is in.
     pub(in crate::device) fn find(&self, address: u64) -> Option<&Arc<Region>> {
-        let page = self.pages.get(&(address / PAGE))?;
-        let at = page.partition_point(|region| region.base <= address);
-        let region = page.get(at.checked_sub(1)?)?;
+        let number = address / PART;
+        let part = self.lists.get(&(number / PARTS))?.get(&number)?;
+        let at = part.partition_point(|region| region.base <= address);
+        let region = part.get(at.checked_sub(1)?)?;
         (address < region.end()).then_some(region)
+    }
+
+    /// The blocks of each part from that number on, and the parts.
+    fn parts(
+        &self,
+        numbers: RangeInclusive<u64>,
+    ) -> impl DoubleEndedIterator<Item = &Arc<Vec<Arc<Region>>>> {
+        let lists = numbers.start() / PARTS..=numbers.end() / PARTS;
+        let lists = self.lists.range(lists);
+        lists.flat_map(move |(_, parts)| parts.range(numbers.clone()).map(|(_, part)| part))
     }
 
     /// The nearest blocks before and after an address that is in none.
     pub(super) fn around(&self, address: u64) -> impl Iterator<Item = &Arc<Region>> {
-        let page = address / PAGE;
-        let below = self.pages.range(..=page).rev().find_map(|(_, page)| {
-            let at = page.partition_point(|region| region.base <= address);
-            page.get(at.checked_sub(1)?)
+        let number = address / PART;
+        let below = self.parts(0..=number).rev().find_map(|part| {
+            let at = part.partition_point(|region| region.base <= address);
+            part.get(at.checked_sub(1)?)
         });
-        let above = self.pages.range(page..).find_map(|(_, page)| {
-            let at = page.partition_point(|region| region.base <= address);
-            page.get(at)
+        let above = self.parts(number..=u64::MAX).find_map(|part| {
+            let at = part.partition_point(|region| region.base <= address);
+            part.get(at)
         });
         below.into_iter().chain(above)
     }
 
     fn insert(&mut self, region: &Arc<Region>) {
-        for page in region.base / PAGE..=(region.end() - 1) / PAGE {
-            let page = Arc::make_mut(self.pages.entry(page).or_default());
-            let at = page.partition_point(|other| other.base < region.base);
-            page.insert(at, Arc::clone(region));
+        for number in region.numbers() {
+            let parts = Arc::make_mut(self.lists.entry(number / PARTS).or_default());
+            let part = Arc::make_mut(parts.entry(number).or_default());
+            let at = part.partition_point(|other| other.base < region.base);
+            part.insert(at, Arc::clone(region));
         }
     }
 
     fn remove(&mut self, region: &Region) {
-        for number in region.base / PAGE..=(region.end() - 1) / PAGE {
-            if let Some(page) = self.pages.get_mut(&number) {
-                Arc::make_mut(page).retain(|other| other.id != region.id);
-                if page.is_empty() {
-                    self.pages.remove(&number);
+        for number in region.numbers() {
+            let list = number / PARTS;
+            let Some(parts) = self.lists.get_mut(&list).map(Arc::make_mut) else {
+                continue;
+            };
+            if let Some(part) = parts.get_mut(&number).map(Arc::make_mut) {
+                part.retain(|other| other.id != region.id);
+                if part.is_empty() {
+                    parts.remove(&number);
                 }
             }
+            if parts.is_empty() {
+                self.lists.remove(&list);
+            }
         }
+    }
+
+    /// The blocks that have bytes of a range.
+    fn over(&self, base: u64, end: u64) -> Vec<Arc<Region>> {
+        let parts = self.parts(base / PART..=end / PART);
+        let regions = parts.flat_map(|part| part.iter());
+        let over = regions.filter(|region| region.base < end && base < region.end());
+        over.map(Arc::clone).collect()
     }
 
     /// Takes a heap out, and what is left in it.
@@ -136,12 +175,7 @@ impl Map {
         let Some(end) = self.heaps.remove(&base) else {
             return;
         };
-        let pages = self.pages.range(base / PAGE..=end / PAGE);
-        let left: Vec<_> = pages
-            .flat_map(|(_, page)| page.iter())
-            .filter(|region| (base..end).contains(&region.base))
-            .map(Arc::clone)
-            .collect();
+        let left = self.over(base, end);
         left.iter().for_each(|region| self.remove(region));
     }
 }
@@ -173,7 +207,7 @@ pub(in crate::device) struct Moment {
 thread_local! {
     static MOMENT: RefCell<Option<Arc<Moment>>> = const { RefCell::new(None) };
     /// How many of the waits that this thread puts on streams now are an allocator's own.
-    static OWN_ORDER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    static OWN_ORDER: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Moment {
@@ -240,13 +274,8 @@ impl Monitor {
         self.regions.change(|map| {
             map.heaps.insert(first, end);
             // An allocator that says nothing of an end has ended it all the same.
-            for page in region.base / PAGE..=(region.end() - 1) / PAGE {
-                let old = map.pages.get(&page).cloned();
-                let over = |old: &&Arc<Region>| old.base < region.end() && region.base < old.end();
-                for old in old.iter().flat_map(|page| page.iter()).filter(over) {
-                    map.remove(old);
-                }
-            }
+            let old = map.over(region.base, region.end());
+            old.iter().for_each(|old| map.remove(old));
             map.insert(&region);
         });
     }
@@ -342,5 +371,63 @@ fn heap_around(space: &Space, address: u64) -> Option<(u64, u64)> {
             Some((base, base + len))
         }
         Place::Pinned(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(id: u64, base: u64, len: u64) -> Arc<Region> {
+        Arc::new(Region {
+            id,
+            base,
+            len,
+            name: None,
+            made: Origin::default(),
+            source: None,
+            shadow: None,
+            accesses: Mutex::default(),
+        })
+    }
+
+    quickcheck::quickcheck! {
+        /// Without it a block could be found where none is, or be lost with its neighbour, or an
+        /// operation that is queued see blocks of later.
+        fn blocks_are_found_where_they_are(steps: Vec<(u8, u8, bool)>) -> bool {
+            const UNIT: u64 = PART / 2;
+            let regions = Regions::default();
+            let mut naive: BTreeMap<u64, u64> = BTreeMap::new();
+            let mut earlier = Vec::new();
+            for (id, (at, len, ends)) in (1..).zip(steps) {
+                let base = u64::from(at) * UNIT;
+                let len = (u64::from(len) + 1) * UNIT / 4;
+                regions.change(|map| {
+                    for old in map.over(base, base + len) {
+                        map.remove(&old);
+                    }
+                    if !ends {
+                        map.insert(&region(id, base, len));
+                    }
+                });
+                naive.retain(|start, end| base + len <= *start || *end <= base);
+                if !ends {
+                    naive.insert(base, base + len);
+                }
+                earlier.push((regions.now().unwrap(), naive.clone()));
+            }
+            earlier.iter().all(|(map, naive)| {
+                (0..400).map(|at| at * UNIT / 2).all(|at| {
+                    let inside = naive.range(..=at).next_back().filter(|(_, end)| at < **end);
+                    let found = map.find(at).map(|region| region.base);
+                    let mut near: Vec<_> = map.around(at).map(|region| region.base).collect();
+                    near.dedup();
+                    let below = naive.range(..=at).next_back();
+                    let above = naive.range(at + 1..).next();
+                    let expected = below.into_iter().chain(above).map(|(base, _)| *base);
+                    found == inside.map(|(base, _)| *base) && near == expected.collect::<Vec<_>>()
+                })
+            })
+        }
     }
 }
