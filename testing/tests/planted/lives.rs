@@ -1,5 +1,6 @@
 //! Uses of blocks after their end.
 
+use cupola_managers::Buffer;
 use cupola_testing::FindingKind as Kind;
 
 use crate::client::{expect, expect_line, found};
@@ -13,7 +14,7 @@ fn a_kernel_uses_a_dropped_buffer() {
     let finding = found(|client, bug| {
         let to = client.words(16);
         let mut from = Some(client.words(16)); // dropped
-        let address = from.as_ref().map_or(0, |from| from.as_raw());
+        let address = from.as_ref().map_or(0, Buffer::as_raw);
         if bug {
             drop(from.take());
         }
@@ -63,7 +64,7 @@ fn a_memset_comes_after_the_free() {
 fn a_copy_reads_a_dropped_buffer() {
     let finding = found(|client, bug| {
         let mut block = Some(client.words(16)); // dropped
-        let address = block.as_ref().map_or(0, |block| block.as_raw());
+        let address = block.as_ref().map_or(0, Buffer::as_raw);
         if bug {
             drop(block.take());
         }
@@ -83,7 +84,7 @@ fn a_kernel_follows_a_pointer_to_a_dropped_buffer() {
     let finding = found(|client, bug| {
         let table = client.words(2);
         let mut target = Some(client.words(16)); // dropped
-        let address = target.as_ref().map_or(0, |target| target.as_raw());
+        let address = target.as_ref().map_or(0, Buffer::as_raw);
         let driver = client.driver();
         let stream = client.stream.as_raw();
         // SAFETY: the array outlives the copy, which takes what is not page-locked at once.

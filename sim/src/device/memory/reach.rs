@@ -32,8 +32,7 @@ impl Kept<'_> {
     }
 
     /// Bytes are copied here, from memory of the device if it says which.
-    fn copied(&self, to: u64, from: Option<(Self, u64)>, bytes: u64) {
-        let from = from.as_ref();
+    fn copied(&self, to: u64, from: Option<&(Self, u64)>, bytes: u64) {
         let from = from.and_then(|(kept, address)| kept.shadow(*address));
         match (self.shadow(to), from) {
             (Some((shadow, at)), Some((from, first))) => shadow.copied(at, from, first, bytes),
@@ -147,7 +146,7 @@ impl Reach {
         let map = moment.as_deref().map(|moment| &*moment.map);
         for (to, from) in self.kept(map).zip(from.kept(map)) {
             if let Some((kept, at)) = to {
-                kept.copied(at, from, self.rows.width);
+                kept.copied(at, from.as_ref(), self.rows.width);
             }
         }
     }

@@ -162,8 +162,11 @@ impl<'a> Bounds<'a> {
     ) -> (FindingKind, String, Option<Allocation>) {
         let stale =
             |freed: &Allocation| self.reaches(|word| word.wrapping_sub(freed.base) < freed.size);
-        let missed = (address, bytes);
-        explain(self.monitor, self.map(), (&self.words, &stale), missed)
+        let given = Given {
+            words: &self.words,
+            stale: &stale,
+        };
+        explain(self.monitor, self.map(), &given, (address, bytes))
     }
 }
 
@@ -200,15 +203,23 @@ fn distance(region: &Region, address: u64) -> u64 {
     }
 }
 
-/// What an access of some bytes missed, by an operation that was given these addresses, and that
-/// may have a pointer into freed memory as `stale` says.
+/// The addresses that an operation has.
+pub(super) struct Given<'a> {
+    /// Those that it was given, among other words.
+    pub(super) words: &'a [u64],
+    /// Whether it may have one into freed memory.
+    pub(super) stale: &'a dyn Fn(&Allocation) -> bool,
+}
+
+/// What an access of some bytes missed.
 pub(super) fn explain(
     monitor: &Monitor,
     map: &Map,
-    (words, stale): (&[u64], &dyn Fn(&Allocation) -> bool),
+    given: &Given<'_>,
     (address, bytes): (u64, u64),
 ) -> (FindingKind, String, Option<Allocation>) {
     use FindingKind as K;
+    let Given { words, stale } = given;
     let given = || words.iter().flat_map(|word| points_to(map, *word));
     let inside = map.find(address);
     if let Some(region) = inside.filter(|region| given().any(|one| one.id == region.id)) {

@@ -15,7 +15,7 @@ use super::super::op::Op;
 use super::super::stream::{Kind, Stream};
 use super::super::sync::lock;
 use super::super::value::Step;
-use super::bounds::explain;
+use super::bounds::{Given, explain};
 use super::clock::{Clock, Stamp};
 use super::finding::{CallSite, Finding, FindingKind};
 use super::options::Strict;
@@ -416,7 +416,7 @@ impl Monitor {
                 stamp,
                 clock: Arc::new(clock.unwrap_or_default()),
             });
-            self.note_rows(&order, op, (&moment, here), &mut found);
+            Self::note_rows(&order, op, (&moment, here), &mut found);
             trace.moment = Some(moment);
         }
         trace
@@ -424,7 +424,6 @@ impl Monitor {
 
     /// A copy or a memset uses these bytes of blocks: known before it runs.
     fn note_rows(
-        &self,
         order: &Order,
         op: &Op,
         (moment, here): (&Moment, Here),
@@ -445,7 +444,7 @@ impl Monitor {
                 false => (rows, Extent::nothing()),
             };
             let by = (moment, here, None);
-            let races = self.note_access(order, region, by, reads, writes);
+            let races = region.note_access(order, by, reads, writes);
             races.into_iter().for_each(&mut *found);
         }
     }
@@ -461,7 +460,7 @@ impl Monitor {
         let order = lock(&self.order);
         for (region, reads, writes) in touched {
             let by = (moment, here, Some(kernel));
-            found.extend(self.note_access(&order, &region, by, reads, writes));
+            found.extend(region.note_access(&order, by, reads, writes));
         }
         drop(order);
         found.into_iter().for_each(|finding| self.report(finding));
@@ -484,8 +483,11 @@ impl Monitor {
             let Some(at) = each.find(|at| !holds(*at, rows.width)) else {
                 continue;
             };
-            let (kind, how, allocation) =
-                explain(self, map, (&[address], &|_| true), (at, rows.width));
+            let given = Given {
+                words: &[address],
+                stale: &|_| true,
+            };
+            let (kind, how, allocation) = explain(self, map, &given, (at, rows.width));
             let what = if writes { "write" } else { "read" };
             let what = format!("{what} of {} bytes at 0x{at:x}: {how}", rows.width);
             let finding = Finding {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::super::memory::Shadow;
 use super::super::sync::lock;
-use super::Monitor;
 use super::clock::{Clock, Stamp};
 use super::finding::{Finding, FindingKind};
 use super::order::Order;
@@ -86,18 +85,17 @@ impl Access {
     }
 }
 
-impl Monitor {
-    /// An operation reads and writes these bytes of a block. Gives what it races with. Called with
+impl Region {
+    /// An operation reads and writes these bytes of the block. Gives what it races with. Called with
     /// the lock of the order.
     pub(super) fn note_access(
         &self,
         order: &Order,
-        region: &Region,
         (moment, here, kernel): (&Moment, Here, Option<&str>),
         reads: Extent,
         writes: Extent,
     ) -> Option<Finding> {
-        let mut accesses = lock(&region.accesses);
+        let mut accesses = lock(&self.accesses);
         if let Some(known) = accesses.iter_mut().find(|one| one.stamp == moment.stamp) {
             known.reads.add(reads);
             known.writes.add(writes);
@@ -123,8 +121,8 @@ impl Monitor {
                 old.name()
             );
             Some(Finding {
-                address: Some(region.base + at),
-                allocation: Some(region.allocation()),
+                address: Some(self.base + at),
+                allocation: Some(self.allocation()),
                 call: Some(here.site()),
                 other: Some(old.here.site()),
                 ..Finding::new(FindingKind::StreamRace, what)
