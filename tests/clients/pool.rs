@@ -123,7 +123,8 @@ fn program() {
             let side_by_side = |pair: &[Buffer<u32>]| pair[0].as_raw() + 4096 == pair[1].as_raw();
             let at = blocks.windows(2).position(side_by_side);
             let first = &blocks[at.expect("two without a gap")];
-            fill(&module, 1025, first.as_raw(), &one);
+            // From its second word on.
+            fill(&module, 1024, first.as_raw() + 4, &one);
         }
         "dropped" => {
             let address = words(&pool, 64, &one).as_raw();
