@@ -9,7 +9,7 @@ use cupola_managers::{
     Stream,
 };
 use cupola_sim::fault::FaultTable;
-use cupola_sim::{Finding, Machine, MachineBuilder, Usage};
+use cupola_sim::{Finding, Machine, MachineBuilder, Strict, Usage};
 
 /// A software machine with an execution manager on it, whose every call goes through a
 /// [`FaultTable`].
@@ -72,7 +72,10 @@ impl BenchBuilder {
 }
 
 impl TestBench {
-    /// A bench with one device, and one worker thread so that runs repeat.
+    /// A bench with one device, and one worker thread so that runs repeat. It looks for everything
+    /// that strict mode finds of memory: of kernels too reads of what was never written and races
+    /// of streams, for which every access of theirs is followed. That makes accesses many times
+    /// slower, and tests are small; [`builder`](Self::builder) takes a machine that looks for less.
     ///
     /// # Errors
     /// As [`BenchBuilder::open`].
@@ -81,10 +84,12 @@ impl TestBench {
         Self::builder().open()
     }
 
-    /// Describes a bench: as [`new`](Self::new) unless told.
+    /// Describes a bench: as [`new`](Self::new) unless told. A machine of the caller's own looks for
+    /// what it says itself.
     pub fn builder() -> BenchBuilder {
+        let strict = Strict::default() | Strict::UNINITIALISED | Strict::STREAM_RACES;
         BenchBuilder {
-            machine: Machine::builder().worker_threads(1),
+            machine: Machine::builder().worker_threads(1).strict(strict),
             config: ExecutionConfig::default(),
             test: None,
         }

@@ -7,6 +7,7 @@
 mod library;
 
 mod cudarc_client;
+mod pool;
 mod process;
 mod python;
 mod two_crates;

@@ -5,6 +5,7 @@ use core::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::hooks::{self, GetMemoryHooks, MemoryHooks};
 use super::source::ProcAddress;
 use super::*;
 use crate::dynamic::{Library, LoadError, first};
@@ -128,6 +129,13 @@ impl Driver {
     /// [`CallError::Missing`](crate::CallError::Missing).
     pub fn address(&self, id: crate::SymbolId<CUresult>) -> Result<*const c_void, DriverError> {
         Ok(self.table.entry(id)?.as_ptr())
+    }
+
+    /// What an allocator tells of its blocks, if this driver listens: only one that checks
+    /// programs does. Callable as long as the driver is there.
+    #[must_use]
+    pub fn memory_hooks(&self) -> Option<MemoryHooks> {
+        self.table.source().memory_hooks()
     }
 
     /// The file that the library was loaded from; `None` for other sources. On Linux it is
@@ -260,6 +268,16 @@ unsafe impl ProcAddress for LibrarySource {
 
     fn describe(&self) -> String {
         self.library.describe()
+    }
+
+    fn memory_hooks(&self) -> Option<MemoryHooks> {
+        let entry = self.library.symbol(hooks::SYMBOL)?;
+        // SAFETY: the exported name, which is this project's own, fixes the function's type.
+        let get = unsafe { core::mem::transmute::<*const c_void, GetMemoryHooks>(entry) };
+        // SAFETY: null, or hooks that stay as long as the library, which is never unloaded; of the
+        // version that was asked for, so that all of these fields are there.
+        let hooks = unsafe { get(hooks::VERSION).as_ref() }?;
+        (hooks.version >= hooks::VERSION).then_some(*hooks)
     }
 
     fn file(&self) -> Option<PathBuf> {

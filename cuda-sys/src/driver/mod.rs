@@ -3,6 +3,7 @@
 
 mod codes;
 pub mod flags;
+pub mod hooks;
 mod layout;
 #[cfg(feature = "std")]
 mod loader;

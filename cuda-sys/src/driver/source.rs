@@ -3,6 +3,7 @@
 use core::ffi::c_void;
 use std::path::PathBuf;
 
+use super::hooks::MemoryHooks;
 use crate::Symbol;
 
 /// A source of functions: the real library, the software device, a fault table, or a
@@ -13,7 +14,7 @@ use crate::Symbol;
 /// a function whose type is the one that NVIDIA's header gives that symbol
 /// ([`pfn`](super::pfn)), and the function stays callable for as long as `self` lives.
 /// A function that looks at [`scope`] is only handed out by sources whose scope is null or
-/// of the kind that the function expects.
+/// of the kind that the function expects. The [hooks](Self::memory_hooks) stay callable as long.
 pub unsafe trait ProcAddress: Send + Sync + 'static {
     /// The address of the function, or null if this source lacks it.
     fn proc_address(&self, symbol: &Symbol) -> *const c_void;
@@ -27,6 +28,11 @@ pub unsafe trait ProcAddress: Send + Sync + 'static {
 
     /// A short text for people: what this source is.
     fn describe(&self) -> String;
+
+    /// What an allocator tells of its blocks, if this source listens; no function of CUDA's.
+    fn memory_hooks(&self) -> Option<MemoryHooks> {
+        None
+    }
 
     /// The file that the functions were loaded from, if they were.
     fn file(&self) -> Option<PathBuf> {

@@ -136,6 +136,9 @@ impl Block {
         let rest = rest.unwrap_or_else(|| known.get_or_put(Rest::default()));
         let mut uses = rest.uses.lock().unwrap_or_else(PoisonError::into_inner);
         if !uses.iter().any(|used| used.is(stream)) {
+            // Told also where no wait is needed: the use comes after the allocation.
+            let seam = self.pool().seam();
+            let _own = seam.map(|seam| seam.share(self.address(), stream));
             if !self.is_fresh() {
                 self.pool().order(home, stream)?;
             }
@@ -206,6 +209,14 @@ impl Block {
         let Some(behind) = uses.and_then(|uses| pool.behind(home, &*uses)) else {
             return false;
         };
+        if let Some(seam) = pool.seam() {
+            // SAFETY: as in `home`.
+            let header = unsafe { &*self.piece.as_ptr() };
+            for other in self.rest_mut().map(Rest::uses).into_iter().flatten() {
+                seam.behind(header, other);
+            }
+            seam.end(header, home, None);
+        }
         // The leases go after the piece: a stream whose last one this is closes its last batch.
         let _leases = self.end();
         // SAFETY: the piece was the block's, which is over; work that uses it is on these streams

@@ -17,9 +17,15 @@ use crate::stream::Stream;
 /// it then has no memory and costs no driver call.
 ///
 /// It belongs to the stream it was allocated on. It may be used on others of its context: what
-/// used the memory before is over for them, and nobody else gets it before they have done with
-/// it. The order of the uses themselves is the caller's, with [`ops::wait`](crate::ops::wait):
-/// what one stream writes, another one sees only behind such a wait.
+/// used the memory before is over for them, and no other user gets it before they have done with
+/// it.
+///
+/// **The order of uses on different streams is the caller's**, with
+/// [`ops::order`](crate::ops::order), events and [`ops::wait`](crate::ops::wait), or waits on the
+/// host: what one stream writes and another reads or writes without that is a race, and what is
+/// read is unspecified. It does not follow from what happens at the first use on a stream, which
+/// waits for the allocation alone. The software device reports such races (`stream-race`): of copies
+/// and fills always, of kernels in a `TestBench` of `cupola-testing`.
 ///
 /// One that a stream allocates or frees while it captures needs a
 /// [graph memory](crate::MemoryPool#capture).

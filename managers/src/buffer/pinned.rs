@@ -5,6 +5,7 @@
 //! Rust reference exists while the device may write.
 
 use std::fmt;
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +13,7 @@ use super::DeviceCopy;
 use crate::context::{ContextCore, Kind};
 use crate::error::{Error, Quiet, Result, Site};
 use crate::event::{self, EventConfig, EventPool, LeasedEvent};
+use crate::memory::Seam;
 use crate::memory::relaxed::Relaxed;
 use crate::stream::Stream;
 use crate::submit;
@@ -28,6 +30,7 @@ pub struct PinnedBuffer<T: DeviceCopy> {
     len: usize,
     copies: Mutex<Copies>,
     events: Arc<EventPool>,
+    seam: Option<Seam>,
     core: Arc<ContextCore>,
 }
 
@@ -87,6 +90,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
                 count: 0,
             }),
             events: Arc::clone(events),
+            seam: Seam::of(core.driver()),
             core: Arc::clone(core),
         })
     }
@@ -111,6 +115,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     #[track_caller]
     pub fn as_slice(&self) -> Result<&[T]> {
         self.wait()?;
+        self.tell(false);
         // SAFETY: `len` initialised elements, and no copy runs.
         unsafe { super::check(self.start.as_ptr(), self.len) }?;
         // SAFETY: `len` initialised elements; no copy runs, and ordering one that writes
@@ -126,6 +131,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     #[track_caller]
     pub fn as_mut_slice(&mut self) -> Result<&mut [T]> {
         self.wait()?;
+        self.tell(true);
         // SAFETY: `len` initialised elements, no copy runs, and `self` is borrowed mutably.
         unsafe { super::repair(self.start.as_ptr(), self.len) }?;
         // SAFETY: as above, and `self` is borrowed mutably.
@@ -136,6 +142,19 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     /// end, when the caller has waited for the copies.
     pub(crate) fn host_may_touch(&self) -> NonNull<T> {
         self.start
+    }
+
+    /// Tells a driver that checks programs of an access by the host.
+    #[track_caller]
+    fn tell(&self, writes: bool) {
+        if let Some(seam) = &self.seam {
+            let bytes = self.len * size_of::<T>();
+            seam.host_access(
+                (self.start.as_ptr().cast(), bytes),
+                writes,
+                Location::caller(),
+            );
+        }
     }
 
     /// The address of the first element. Reading or writing through it while a copy runs is

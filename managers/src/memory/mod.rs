@@ -67,6 +67,7 @@ mod reap;
 mod record;
 pub(crate) mod relaxed;
 mod rules;
+mod seam;
 mod settle;
 pub(crate) mod short;
 mod signs;
@@ -88,6 +89,7 @@ pub use layout::Layout;
 pub use names::{AsBlockName, BlockName};
 pub(crate) use pool::{Ask, Pool};
 pub use raw::RawBlock;
+pub(crate) use seam::Seam;
 pub use usage::Usage;
 pub use vmm::DriverCalls;
 

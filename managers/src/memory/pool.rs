@@ -31,6 +31,7 @@ use super::names::Name;
 use super::pages::LEAST_PAGE;
 use super::patience::Wait;
 use super::pressure::Levels;
+use super::seam::Seam;
 use super::short::Short;
 use super::signs::Changes;
 use super::teardown::Kept;
@@ -96,6 +97,8 @@ pub(super) fn count(counter: &AtomicU64) {
 pub(crate) struct Pool {
     /// No other pool of the process has it.
     pub(super) number: u64,
+    /// `None`: the driver checks nothing.
+    pub(super) seam: Option<Seam>,
     pub(super) core: Arc<ContextCore>,
     /// `None`: chunks.
     pub(super) vmm: Option<Vmm>,
@@ -186,6 +189,7 @@ impl Pool {
         };
         let pool = Arc::new(Self {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            seam: Seam::of(core.driver()),
             core: Arc::clone(core),
             page: vmm.as_ref().map_or(LEAST_PAGE, Vmm::page),
             vmm,
@@ -237,6 +241,11 @@ impl Pool {
 
     pub(crate) fn number(&self) -> u64 {
         self.number
+    }
+
+    /// The driver that checks what uses the pool's blocks, if it does.
+    pub(crate) fn seam(&self) -> Option<&Seam> {
+        self.seam.as_ref()
     }
 
     pub(crate) fn table(&self) -> &BufferTable {

@@ -43,6 +43,14 @@ impl Pool {
     ) -> Result<()> {
         // SAFETY: the piece is the caller's, so its pool is there.
         let pool = unsafe { &*piece.as_ref().pool() };
+        if let Some(seam) = &pool.seam
+            && pool.core.not_forked().is_ok()
+        {
+            // What the free may be refused for: the block is its user's then as before.
+            drop(pool.line(stream)?);
+            // SAFETY: the piece is the caller's.
+            seam.end(unsafe { piece.as_ref() }, stream, site);
+        }
         if let Some(lane) = local::lately(pool.number, stream.serial()) {
             // SAFETY: the lane is this thread's, and its pool is there.
             let lane = unsafe { &*lane };

@@ -1,7 +1,7 @@
 //! The way of an allocation through the layers, down to where driver calls begin.
 
 use std::panic::Location;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,6 +27,21 @@ impl Pool {
     #[inline]
     #[track_caller]
     pub(crate) fn take(self: &Arc<Self>, ask: Ask, stream: &Stream) -> Result<NonNull<Header>> {
+        let taken = self.take_untold(ask, stream);
+        if let (Some(seam), Ok(piece)) = (&self.seam, &taken) {
+            // SAFETY: the piece is ours.
+            let header = unsafe { piece.as_ref() };
+            // A graph's memory has told of its own.
+            if ptr::eq(header.pool(), Arc::as_ptr(self)) {
+                seam.begin(header, stream, Location::caller());
+            }
+        }
+        taken
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn take_untold(self: &Arc<Self>, ask: Ask, stream: &Stream) -> Result<NonNull<Header>> {
         self.core.healthy()?;
         if ask.align <= GRANULE
             && ask.align.is_power_of_two()

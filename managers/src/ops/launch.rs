@@ -71,7 +71,8 @@ impl LaunchConfig {
 }
 
 /// Launches a kernel (`cuLaunchKernel`). `arguments` is a tuple of numbers, buffers and
-/// views, or [`LaunchArgs`](super::LaunchArgs). Buffers of other streams are waited for.
+/// views, or [`LaunchArgs`](super::LaunchArgs). Of buffers of other streams the
+/// allocation is waited for, and not what these streams do with them: see [`order`](super::order).
 ///
 /// Their number and sizes are compared with what the kernel declares, where the driver can
 /// tell (CUDA 12.4); their types cannot be.

@@ -5,6 +5,9 @@
 //! once and the work runs later in the order of its stream. Every function makes the
 //! context current on the calling thread, with no driver call when it already is.
 //!
+//! Two streams that use one buffer are put in order by the caller ([`order`], [`record`] and
+//! [`wait`]): a stream waits for a buffer's allocation by itself, and for nothing else.
+//!
 //! An error may be that of earlier work: the driver reports a failed kernel at a later
 //! call. After an error that the context does not survive, every function returns
 //! [`Error::Poisoned`](crate::Error::Poisoned) with the first cause.

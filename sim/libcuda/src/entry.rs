@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use cupola_sim::Machine;
 use cupola_sim::settings::Settings;
+use cupola_sys::driver::hooks::MemoryHooks;
 use cupola_sys::driver::{CUresult, Driver, DriverError, id};
 use cupola_sys::{CallError, SymbolId};
 
@@ -116,4 +117,19 @@ fn code(called: Result<(), DriverError>) -> CUresult {
         Err(CallError::Failed { code, .. }) => code,
         Err(CallError::Missing { .. }) => CUresult::CUDA_ERROR_NOT_SUPPORTED,
     }
+}
+
+/// What an allocator of the program tells of its blocks; null when nothing listens.
+pub(crate) fn memory_hooks(version: u32) -> *const MemoryHooks {
+    static HOOKS: OnceLock<Option<MemoryHooks>> = OnceLock::new();
+    // Later versions add fields: an older one is the beginning of this.
+    if version == 0 || process::refuses().is_some() {
+        return std::ptr::null();
+    }
+    let hooks = catch_unwind(|| {
+        let machine = global().ok().map(|global| &global.machine);
+        HOOKS.get_or_init(|| machine.and_then(Machine::memory_hooks))
+    });
+    let hooks = hooks.ok().and_then(Option::as_ref);
+    hooks.map_or(std::ptr::null(), std::ptr::from_ref)
 }

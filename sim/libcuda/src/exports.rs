@@ -43,3 +43,15 @@ pub(crate) fn address(id: SymbolId) -> *const c_void {
     let address = ADDRESSES.get(usize::from(id.0));
     address.map_or(std::ptr::null(), |address| address.0)
 }
+
+/// What an allocator tells of its blocks: [`hooks::SYMBOL`].
+///
+/// # Safety
+/// None: any version will do.
+#[allow(non_snake_case, reason = "the exported name")]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cupolaMemoryHooks(version: u32) -> *const hooks::MemoryHooks {
+    crate::entry::memory_hooks(version)
+}
+
+const _: hooks::GetMemoryHooks = cupolaMemoryHooks;

@@ -13,7 +13,7 @@ use super::health::{Fault, Health};
 use super::machine::Device;
 use super::memory::{Access, Heap, Place, Space, Viewer};
 use super::module::Function;
-use super::strict::Watcher;
+use super::strict::{Bounds, Limit, Watcher};
 use super::sync::{read, write};
 use crate::exec::{
     self, BadFree, FaultKind, GlobalMemory, Grid, LaunchConfig, LaunchError, LaunchOptions,
@@ -56,12 +56,15 @@ impl Launch {
 
     pub(super) fn run(self, device: &Device, health: &Health) -> Result<(), Fault> {
         let started = Instant::now();
-        let memory = Memory::new(device, health, self.heap.as_deref(), Held::default());
         let kernel = &self.function.kernel;
-        let watcher = device.strict.watcher(&device.space, &kernel.name);
+        let watcher = self.watcher(device);
+        let heap = self.heap.as_deref();
+        let memory = Memory::new(device, health, heap, Held::default(), watcher.as_ref());
         let host = Listener(device);
         let options = self.options(device, health, &host, watcher.as_ref());
         let result = exec::launch(kernel, self.config, &self.params, &memory, options);
+        drop(memory);
+        drop(watcher);
         health.pass(started, device.engines.pace.launch);
         result.map(drop).map_err(|error| fault(device, &error))
     }
@@ -75,15 +78,22 @@ impl Launch {
         device: &Device,
         health: &Health,
     ) -> Result<Slice, Fault> {
-        let memory = Memory::new(device, health, self.heap.as_deref(), std::mem::take(held));
         let kernel = &self.function.kernel;
-        let watcher = device.strict.watcher(&device.space, &kernel.name);
+        let watcher = self.watcher(device);
+        let heap = self.heap.as_deref();
+        let memory = Memory::new(device, health, heap, std::mem::take(held), watcher.as_ref());
         let host = Listener(device);
         let options = self.options(device, health, &host, watcher.as_ref());
         let grid = Grid::new(kernel, self.config, &self.params, &memory, options);
         let slice = grid.and_then(|grid| grid.step(stepper, turn));
         *held = memory.into_held();
         slice.map_err(|error| fault(device, &error))
+    }
+
+    fn watcher<'a>(&'a self, device: &'a Device) -> Option<Watcher<'a>> {
+        let (kernel, strict) = (&self.function.kernel, &device.strict);
+        let has_heap = self.heap.is_some();
+        strict.watcher(&device.space, &kernel.name, &self.params, has_heap)
     }
 
     fn options<'a>(
@@ -177,15 +187,24 @@ struct Memory<'a> {
     /// The launch keeps it, and so does the context.
     heap: Option<&'a Heap>,
     held: RwLock<Held>,
+    /// Which blocks of allocators it may touch.
+    bounds: Option<&'a Bounds<'a>>,
 }
 
 impl<'a> Memory<'a> {
-    fn new(device: &'a Device, health: &'a Health, heap: Option<&'a Heap>, held: Held) -> Self {
+    fn new(
+        device: &'a Device,
+        health: &'a Health,
+        heap: Option<&'a Heap>,
+        held: Held,
+        watcher: Option<&'a Watcher<'a>>,
+    ) -> Self {
         Self {
             space: &device.space,
             viewer: Viewer::new(device, health),
             heap,
             held: RwLock::new(held),
+            bounds: watcher.and_then(Watcher::bounds),
         }
     }
 
@@ -213,6 +232,47 @@ pub(super) struct Held {
 // or not. Copies access the bytes through raw pointers.
 unsafe impl GlobalMemory for Memory<'_> {
     fn lookup(&self, address: u64) -> Option<MemRange> {
+        match self
+            .bounds
+            .map_or(Limit::None, |bounds| bounds.limit(address))
+        {
+            Limit::None => self.around(address),
+            Limit::Block(base, len) => part(self.around(address)?, base, len),
+            Limit::Nothing => None,
+        }
+    }
+
+    fn stray(&self, address: u64) -> Option<MemRange> {
+        let limit = self.bounds?.limit(address);
+        (limit != Limit::None).then(|| self.around(address))?
+    }
+
+    fn allocate(&self, bytes: u64) -> Option<u64> {
+        self.heap?.allocate(bytes)
+    }
+
+    fn release(&self, address: u64) -> Result<(), BadFree> {
+        let heap = self.heap.ok_or(BadFree::NotAllocated)?;
+        heap.release(address)
+    }
+}
+
+/// What of a range lies within others' bytes.
+fn part(range: MemRange, base: u64, len: u64) -> Option<MemRange> {
+    let first = base.max(range.base);
+    let end = (base + len).min(range.base + range.len);
+    let skipped = usize::try_from(first - range.base).ok()?;
+    Some(MemRange {
+        base: first,
+        len: end.checked_sub(first)?,
+        host: range.host.wrapping_add(skipped),
+        ..range
+    })
+}
+
+impl Memory<'_> {
+    /// All memory around an address that is contiguous there.
+    fn around(&self, address: u64) -> Option<MemRange> {
         if let Some(heap) = self.heap.filter(|heap| heap.holds(address)) {
             return heap.range(address);
         }
@@ -237,15 +297,6 @@ unsafe impl GlobalMemory for Memory<'_> {
             held.retired.push(old);
         }
         Some(found)
-    }
-
-    fn allocate(&self, bytes: u64) -> Option<u64> {
-        self.heap?.allocate(bytes)
-    }
-
-    fn release(&self, address: u64) -> Result<(), BadFree> {
-        let heap = self.heap.ok_or(BadFree::NotAllocated)?;
-        heap.release(address)
     }
 }
 
@@ -328,6 +379,7 @@ mod tests {
             viewer: Viewer::of(0, &peers),
             heap: None,
             held: RwLock::default(),
+            bounds: None,
         };
         let pin = |len| {
             let start = std::ptr::with_exposed_provenance_mut(address as usize);

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread::ThreadId;
 
+use cupola_sys::driver::hooks::MemoryHooks;
 use cupola_sys::driver::{CUresult, CUstreamCaptureMode, Driver, ProcAddress, SYMBOLS};
 use cupola_sys::{Symbol, SymbolId, Version};
 
@@ -65,7 +66,6 @@ impl Machine {
         driver.expect("a machine knows its driver version")
     }
 
-    #[cfg(test)]
     pub(super) fn inner(&self) -> &Arc<Inner> {
         &self.inner
     }
@@ -550,6 +550,10 @@ unsafe impl ProcAddress for Source {
 
     fn scope(&self) -> *const () {
         Arc::as_ptr(&self.0).cast()
+    }
+
+    fn memory_hooks(&self) -> Option<MemoryHooks> {
+        self.0.memory_hooks()
     }
 
     fn describe(&self) -> String {

@@ -17,6 +17,7 @@ mod event;
 mod fat;
 mod green;
 mod health;
+mod hooks;
 mod image;
 mod launch;
 mod library;

@@ -11,7 +11,7 @@ use super::event::{Moment, Record};
 use super::health::{Fault, Health};
 use super::launch::Launch;
 use super::machine::Device;
-use super::memory::{Block, Fill, Transfer};
+use super::memory::{Block, End, Fill, Rows, Side, Transfer};
 use super::schedule::Time;
 use super::value::Step;
 
@@ -85,6 +85,21 @@ impl Op {
             Self::Callback(function, ..) => function.is_some(),
             _ => false,
         }
+    }
+
+    /// The device memory that it uses, as far as its arguments say for certain: where, and whether
+    /// it is written.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (u64, Rows, bool)> {
+        let end = |end: &End, writes| match end.side {
+            Side::Device(address) => Some((address, end.rows, writes)),
+            _ => None,
+        };
+        let both = match self {
+            Self::Copy(copy) => [end(&copy.to, true), end(&copy.from, false)],
+            Self::Fill(fill) => [Some((fill.address, fill.rows, true)), None],
+            _ => [None, None],
+        };
+        both.into_iter().flatten()
     }
 
     /// How many bytes it moves, and which way over the bus.

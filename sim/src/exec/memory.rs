@@ -70,6 +70,13 @@ pub unsafe trait GlobalMemory: Sync {
     /// The allocation that contains `addr`, or `None` if none does.
     fn lookup(&self, addr: u64) -> Option<MemRange>;
 
+    /// The memory around `addr`, for an access that [`lookup`](Self::lookup) gives nothing for,
+    /// though it is to be made: the launch's watch is told of it. It is asked for each such access.
+    fn stray(&self, addr: u64) -> Option<MemRange> {
+        let _ = addr;
+        None
+    }
+
     /// Device-side `malloc`: the address of `bytes` bytes, a multiple of 16, or `None`, which
     /// kernels see as null. Memory without a heap has none to give.
     fn allocate(&self, bytes: u64) -> Option<u64> {

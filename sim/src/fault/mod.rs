@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use cupola_sys::driver::hooks::MemoryHooks;
 use cupola_sys::driver::{CUresult, Driver, DriverError, ProcAddress, SYMBOLS};
 use cupola_sys::{CallError, Symbol, SymbolId};
 
@@ -211,6 +212,11 @@ unsafe impl ProcAddress for Source {
 
     fn scope(&self) -> *const () {
         Arc::as_ptr(&self.0).cast()
+    }
+
+    fn memory_hooks(&self) -> Option<MemoryHooks> {
+        // The wrapped driver stays as long as this source.
+        self.0.wrapped.memory_hooks()
     }
 
     fn describe(&self) -> String {

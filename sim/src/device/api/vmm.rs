@@ -65,7 +65,9 @@ fn reserve(
 }
 
 fn unreserve(call: &Call<'_>, address: CUdeviceptr, len: usize) -> Reply {
-    call.machine.space.mapped().unreserve(address, len as u64)
+    call.machine.space.mapped().unreserve(address, len as u64)?;
+    call.machine.strict.heap_gone(address);
+    Ok(())
 }
 
 /// The same for all properties, as on an H200.

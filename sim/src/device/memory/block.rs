@@ -184,16 +184,10 @@ impl Block {
         Some(self.address + first)
     }
 
-    /// Bytes are copied here, from memory of the device if it says which.
-    pub(in crate::device) fn copied(&self, to: u64, from: Option<(&Self, u64)>, bytes: u64) {
-        let source =
-            from.and_then(|(block, at)| Some((block.shadow.as_ref()?, at - block.address)));
-        match (&self.shadow, source) {
-            (Some(shadow), Some((from, at))) => {
-                shadow.copied(to.wrapping_sub(self.address), from, at, bytes);
-            }
-            _ => self.wrote(to, bytes),
-        }
+    /// The bits of its written bytes, if they are kept, and the offset of an address in them.
+    pub(super) fn shadow(&self, address: u64) -> Option<(&Shadow, u64)> {
+        let shadow = self.shadow.as_ref()?;
+        Some((shadow, address.wrapping_sub(self.address)))
     }
 
     /// Says which variable it is, once.

@@ -37,6 +37,7 @@ pub(super) use ipc::{Name, Opened, Refusal, open};
 pub(super) use mapped::{Freed, PAGE, Unmapped};
 pub(super) use pages::{Pages, SUPPORTED as VMM};
 pub(super) use rows::Rows;
+pub(super) use shadow::Shadow;
 pub(super) use space::{GRANULE, Owner, Place, Space};
 pub(super) use transfer::{End, Pointer, Side, Transfer};
 pub(super) use viewer::{Access, Peers, Viewer, Wish};

@@ -1,11 +1,46 @@
 //! Memory that an operation has found, kept while it is accessed.
 
+use std::sync::Arc;
+
 use super::super::health::Fault;
+use super::super::strict::{Map, Moment, Region};
 use super::block::Block;
 use super::rows::Rows;
+use super::shadow::Shadow;
 use super::space::{Place, Space};
 use super::transfer::Side;
 use super::viewer::Wish;
+
+/// What may know which of its bytes are written.
+enum Kept<'a> {
+    Block(&'a Block),
+    Region(&'a Arc<Region>),
+}
+
+impl Kept<'_> {
+    fn shadow(&self, address: u64) -> Option<(&Shadow, u64)> {
+        match self {
+            Self::Block(block) => block.shadow(address),
+            Self::Region(region) => region.shadow(address),
+        }
+    }
+
+    fn wrote(&self, address: u64, bytes: u64) {
+        if let Some((shadow, at)) = self.shadow(address) {
+            shadow.wrote(at, bytes);
+        }
+    }
+
+    /// Bytes are copied here, from memory of the device if it says which.
+    fn copied(&self, to: u64, from: Option<&(Self, u64)>, bytes: u64) {
+        let from = from.and_then(|(kept, address)| kept.shadow(*address));
+        match (self.shadow(to), from) {
+            (Some((shadow, at)), Some((from, first))) => shadow.copied(at, from, first, bytes),
+            (Some((shadow, at)), None) => shadow.wrote(at, bytes),
+            (None, _) => {}
+        }
+    }
+}
 
 /// Rows that begin in one place.
 struct Part {
@@ -98,25 +133,35 @@ impl Reach {
 
     /// Says that the rows are written.
     pub(super) fn wrote(&self) {
-        for (block, at) in self.blocks().flatten() {
-            block.wrote(at, self.rows.width);
+        let moment = Moment::now();
+        let map = moment.as_deref().map(|moment| &*moment.map);
+        for (kept, at) in self.kept(map).flatten() {
+            kept.wrote(at, self.rows.width);
         }
     }
 
     /// Says that the rows are copies of others.
     pub(super) fn copied(&self, from: &Self) {
-        for (to, from) in self.blocks().zip(from.blocks()) {
-            if let Some((block, at)) = to {
-                block.copied(at, from, self.rows.width);
+        let moment = Moment::now();
+        let map = moment.as_deref().map(|moment| &*moment.map);
+        for (to, from) in self.kept(map).zip(from.kept(map)) {
+            if let Some((kept, at)) = to {
+                kept.copied(at, from.as_ref(), self.rows.width);
             }
         }
     }
 
-    /// The blocks and addresses of rows that are device memory.
-    fn blocks(&self) -> impl Iterator<Item = Option<(&Block, u64)>> {
-        self.each().map(|(part, from_start)| match &part.place {
-            Some(Place::Device(block)) => Some((&**block, part.address + from_start)),
-            _ => None,
+    /// What knows which bytes of a row are written, and the row's address, of rows that are device
+    /// memory: a block of the program's allocator before the driver's.
+    fn kept<'a>(&'a self, map: Option<&'a Map>) -> impl Iterator<Item = Option<(Kept<'a>, u64)>> {
+        self.each().map(move |(part, from_start)| {
+            let at = part.address + from_start;
+            let kept = match (map.and_then(|map| map.find(at)), &part.place) {
+                (Some(region), _) => Kept::Region(region),
+                (None, Some(Place::Device(block))) => Kept::Block(block),
+                _ => return None,
+            };
+            Some((kept, at))
         })
     }
 

@@ -6,7 +6,7 @@ use super::backing::Backing;
 
 /// Bits that say which bytes of a block somebody has written.
 #[derive(Debug)]
-pub(super) struct Shadow {
+pub(in crate::device) struct Shadow {
     /// One 64-bit word for each 64 bytes.
     words: Backing,
     len: u64,
@@ -29,7 +29,7 @@ fn mask(index: u64, first: u64, end: u64) -> u64 {
 
 impl Shadow {
     /// Nothing is written; `None` if the host has no memory for it.
-    pub(super) fn new(len: u64) -> Option<Self> {
+    pub(in crate::device) fn new(len: u64) -> Option<Self> {
         let words = Backing::new(len.div_ceil(64).checked_mul(8)?)?;
         Some(Self { words, len })
     }
@@ -53,14 +53,14 @@ impl Shadow {
         words.map(move |index| (index, mask(index, first, end)))
     }
 
-    pub(super) fn wrote(&self, first: u64, bytes: u64) {
+    pub(in crate::device) fn wrote(&self, first: u64, bytes: u64) {
         for (index, mask) in self.words(first, bytes) {
             self.word(index).fetch_or(mask, Ordering::Relaxed);
         }
     }
 
     /// The first byte of a range that nobody has written.
-    pub(super) fn unwritten(&self, first: u64, bytes: u64) -> Option<u64> {
+    pub(in crate::device) fn unwritten(&self, first: u64, bytes: u64) -> Option<u64> {
         self.words(first, bytes).find_map(|(index, mask)| {
             let missing = mask & !self.word(index).load(Ordering::Relaxed);
             (missing != 0).then(|| index * 64 + u64::from(missing.trailing_zeros()))
@@ -68,7 +68,7 @@ impl Shadow {
     }
 
     /// Bytes are copied here: each is as written as it was there.
-    pub(super) fn copied(&self, first: u64, from: &Self, at: u64, bytes: u64) {
+    pub(in crate::device) fn copied(&self, first: u64, from: &Self, at: u64, bytes: u64) {
         for k in 0..bytes.min(self.len.saturating_sub(first)) {
             let written = from.unwritten(at + k, 1).is_none();
             let (index, bit) = ((first + k) / 64, 1 << ((first + k) % 64));
@@ -76,6 +76,36 @@ impl Shadow {
                 self.word(index).fetch_or(bit, Ordering::Relaxed);
             } else {
                 self.word(index).fetch_and(!bit, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Shadow {
+    /// The first of these bytes that is written.
+    pub(in crate::device) fn written(&self, first: u64, bytes: u64) -> Option<u64> {
+        let mut words = self.words(first, bytes);
+        words.find_map(|(index, mask)| {
+            let bits = self.word(index).load(Ordering::Relaxed) & mask;
+            (bits != 0).then(|| index * 64 + u64::from(bits.trailing_zeros()))
+        })
+    }
+
+    /// The first byte that is written here and there, of memory of one length.
+    pub(in crate::device) fn common(&self, other: &Self) -> Option<u64> {
+        (0..self.len.min(other.len).div_ceil(64)).find_map(|index| {
+            let load = |shadow: &Self| shadow.word(index).load(Ordering::Relaxed);
+            let bits = load(self) & load(other);
+            (bits != 0).then(|| index * 64 + u64::from(bits.trailing_zeros()))
+        })
+    }
+
+    /// Adds what is written there, of memory of one length.
+    pub(in crate::device) fn add(&self, other: &Self) {
+        for index in 0..self.len.min(other.len).div_ceil(64) {
+            let bits = other.word(index).load(Ordering::Relaxed);
+            if bits != 0 {
+                self.word(index).fetch_or(bits, Ordering::Relaxed);
             }
         }
     }
@@ -104,6 +134,27 @@ mod tests {
                 copy.copied(7, &shadow, first, bytes + 1);
                 assert_eq!(copy.unwritten(0, 300), Some(7 + bytes));
             }
+        }
+    }
+
+    /// Without it, two that share a byte could count as apart, or two that share none as one.
+    #[test]
+    fn what_two_have_in_common_is_exact() {
+        let made = |first, bytes| {
+            let shadow = Shadow::new(300).unwrap();
+            shadow.wrote(first, bytes);
+            shadow
+        };
+        for (first, bytes) in [(0, 1), (60, 10), (64, 64), (200, 100)] {
+            let one = made(first, bytes);
+            assert_eq!(one.common(&made(first + bytes, 300)), None);
+            assert_eq!(one.common(&made(0, first)), None);
+            let last = first + bytes - 1;
+            assert_eq!(one.common(&made(last, 300)), Some(last));
+            assert_eq!(one.written(0, 300), Some(first));
+            assert_eq!(one.written(last + 1, 300), None);
+            one.add(&made(299, 1));
+            assert_eq!(one.written(last + 1, 300), (last < 299).then_some(299));
         }
     }
 

@@ -35,6 +35,11 @@ pub enum FindingKind {
     DestroyInUse,
     /// Stream-ordered memory is used by work that does not come after its allocation.
     UnorderedUse,
+    /// Work of two streams uses the same bytes of a block, one of them to write, and neither
+    /// comes after the other.
+    StreamRace,
+    /// The host uses page-locked memory that queued work still uses, one of them to write.
+    HostRace,
     /// A launch is refused.
     InvalidLaunch,
     /// A kernel reads what nobody has written.
@@ -76,6 +81,8 @@ impl FindingKind {
             Self::FreeInUse => "free-in-use",
             Self::DestroyInUse => "destroy-in-use",
             Self::UnorderedUse => "unordered-use",
+            Self::StreamRace => "stream-race",
+            Self::HostRace => "host-race",
             Self::InvalidLaunch => "invalid-launch",
             Self::UninitialisedRead => "uninitialised-read",
             Self::SharedMemoryRace => "shared-memory-race",
@@ -108,6 +115,9 @@ pub struct CallSite {
     /// What `cuStreamGetId` says of the stream that it was for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<u64>,
+    /// The program's file and line, of calls by which an allocator tells of its blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// The host's stack, if [`Strict::BACKTRACES`](super::Strict::BACKTRACES) was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backtrace: Option<String>,
@@ -115,7 +125,8 @@ pub struct CallSite {
 
 impl fmt::Display for CallSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (call {}", self.function, self.number)?;
+        let place = self.source.as_deref().unwrap_or(self.function);
+        write!(f, "{place} (call {}", self.number)?;
         match self.stream {
             Some(stream) => write!(f, ", stream {stream})"),
             None => f.write_str(")"),
@@ -142,6 +153,8 @@ pub enum Memory {
     Registered,
     /// Physical memory at reserved addresses.
     Mapped,
+    /// A block that an allocator of the program cut out of such memory, as it told.
+    Region,
 }
 
 impl Memory {
@@ -154,6 +167,7 @@ impl Memory {
             Self::PageLocked => "page-locked memory",
             Self::Registered => "registered memory",
             Self::Mapped => "mapped memory",
+            Self::Region => "an allocator's memory",
         }
     }
 }
@@ -187,15 +201,21 @@ impl fmt::Display for Allocation {
         }
         write!(f, "at 0x{:x}", self.base)?;
         let verb = match self.memory {
-            Memory::Device | Memory::Pool | Memory::Managed | Memory::PageLocked => "allocated",
+            Memory::Device
+            | Memory::Pool
+            | Memory::Managed
+            | Memory::PageLocked
+            | Memory::Region => "allocated",
             Memory::Variable => "loaded",
             Memory::Registered => "registered",
             Memory::Mapped => "mapped",
         };
-        write!(f, ", {verb} by {}", self.allocated)?;
+        // A line is a place, a function is who did it.
+        let by = |call: &CallSite| if call.source.is_some() { "at" } else { "by" };
+        write!(f, ", {verb} {} {}", by(&self.allocated), self.allocated)?;
         match &self.freed {
             Some(freed) if self.memory == Memory::Mapped => write!(f, ", unmapped by {freed}"),
-            Some(freed) => write!(f, ", freed by {freed}"),
+            Some(freed) => write!(f, ", freed {} {freed}", by(freed)),
             None => Ok(()),
         }
     }

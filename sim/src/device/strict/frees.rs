@@ -3,7 +3,7 @@
 use super::super::memory::{Block, HostRange, Place, Space, Unmapped};
 use super::super::sync::lock;
 use super::Monitor;
-use super::finding::{Allocation, Finding, FindingKind, Memory};
+use super::finding::{Allocation, CallSite, Finding, FindingKind, Memory};
 use super::options::Strict;
 use super::order::Thing;
 use super::site::Here;
@@ -95,6 +95,45 @@ impl Monitor {
         self.goes_now(Thing::Memory(block.id), || block.allocation());
     }
 
+    /// The host is about to read or write page-locked memory.
+    pub(in crate::device) fn host_touches(
+        &self,
+        space: &Space,
+        (address, bytes): (u64, u64),
+        writes: bool,
+        source: Option<String>,
+    ) {
+        if !self.wants(Strict::ORDER) {
+            return;
+        }
+        let Some(Place::Pinned(range)) = space.find(address) else {
+            return;
+        };
+        if let Some(user) = self.host_rival(Thing::Memory(range.id), writes) {
+            let (verb, does) = match writes {
+                true => ("write", "uses"),
+                false => ("read", "writes"),
+            };
+            let what = format!(
+                "the host may {verb} {bytes} bytes at 0x{address:x}, and the program has not waited \
+                 for {} in stream {}, which {does} the memory",
+                user.function, user.stream
+            );
+            let call = CallSite {
+                source,
+                ..Here::now().site()
+            };
+            self.report(Finding {
+                address: Some(address),
+                bytes: Some(bytes),
+                allocation: Some(range.allocation()),
+                call: Some(call),
+                other: Some(user.site()),
+                ..Finding::new(FindingKind::HostRace, what)
+            });
+        }
+    }
+
     /// A call takes page-locked memory away. It has not waited yet.
     pub(in crate::device) fn unpins_now(&self, range: &HostRange) {
         self.goes_now(Thing::Memory(range.id), || range.allocation());
@@ -162,6 +201,9 @@ impl Monitor {
             return;
         }
         let mut allocation = allocation();
+        if allocation.memory != Memory::Mapped {
+            self.heap_gone(allocation.base);
+        }
         allocation.freed = Some(Here::now().site());
         let forgotten = lock(&self.history).add(id, allocation);
         if let Some(id) = forgotten {

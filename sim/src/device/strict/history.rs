@@ -64,6 +64,7 @@ mod tests {
                 function: "cuMemHostAlloc",
                 number: 1,
                 stream: None,
+                source: None,
                 backtrace: None,
             },
             freed: None,

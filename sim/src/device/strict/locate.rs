@@ -56,7 +56,7 @@ impl HostRange {
 
 impl Place {
     /// The first address and the length.
-    fn span(&self) -> (u64, u64) {
+    pub(super) fn span(&self) -> (u64, u64) {
         match self {
             Self::Device(block) => (block.address, block.len),
             Self::Pinned(range) => (range.address, range.len),

@@ -5,6 +5,7 @@
 //! runs, when memory is made, missed and freed, and when a context ends. Nothing here
 //! changes what a call or a kernel does. `docs/design/sim/strict.md` says what is found.
 
+mod bounds;
 mod clock;
 mod current;
 mod finding;
@@ -15,6 +16,8 @@ mod leaks;
 mod locate;
 mod options;
 mod order;
+mod races;
+mod regions;
 mod site;
 mod touch;
 mod watch;
@@ -29,7 +32,9 @@ use super::op::{MachineId, in_user_code};
 use super::sync::lock;
 use history::History;
 use order::Order;
+use regions::Regions;
 
+pub(in crate::device) use bounds::{Bounds, Limit};
 pub(in crate::device) use clock::Clock;
 pub(in crate::device) use current::{CurrentOn, Thread};
 pub use finding::{Allocation, CallSite, Finding, FindingKind, KernelSite, Memory};
@@ -38,6 +43,7 @@ pub(in crate::device) use leaks::{context_ends, green_ends, of_machine, report_l
 pub(in crate::device) use locate::Miss;
 pub use options::Strict;
 pub(in crate::device) use order::Trace;
+pub(in crate::device) use regions::{Map, Moment, Region, Told, set_own_order};
 pub(in crate::device) use site::{Entered, Here, Origin};
 pub(in crate::device) use watch::Watcher;
 
@@ -72,6 +78,8 @@ pub(super) struct Monitor {
     history: Mutex<History>,
     order: Mutex<Order>,
     ended: current::Ended,
+    /// Blocks of the program's allocators.
+    regions: Regions,
 }
 
 /// Looks for nothing.
@@ -92,6 +100,7 @@ impl Monitor {
             history: Mutex::default(),
             order: Mutex::default(),
             ended: current::Ended::default(),
+            regions: Regions::default(),
         }
     }
 
@@ -196,7 +205,8 @@ fn option(kind: FindingKind) -> Strict {
         K::ForeignContext => Strict::CONTEXTS | Strict::ACCESSES,
         K::DestroyedContext | K::SharedGreenContext => Strict::CONTEXTS,
         K::UseAfterFree => Strict::ORDER | Strict::ACCESSES,
-        K::FreeInUse | K::UnorderedUse => Strict::ORDER,
+        K::FreeInUse | K::UnorderedUse | K::HostRace => Strict::ORDER,
+        K::StreamRace => Strict::ORDER | Strict::STREAM_RACES,
         K::DestroyInUse => Strict::PENDING_DESTROY,
         K::InvalidLaunch => Strict::LAUNCHES,
         K::Leak => Strict::LEAKS,
@@ -225,6 +235,10 @@ fn same(known: &Finding, finding: &Finding) -> bool {
         let other = finding.against.as_ref().map(|kernel| kernel.line);
         (line(finding).min(other), line(finding).max(other))
     };
+    let of_allocator = |finding: &Finding| {
+        let memory = finding.allocation.as_ref().map(|memory| memory.memory);
+        memory == Some(Memory::Region)
+    };
     let call = number(&finding.call);
     if call == 0 || memory(known) != memory(finding) {
         return false;
@@ -237,6 +251,9 @@ fn same(known: &Finding, finding: &Finding) -> bool {
         (FindingKind::UninitialisedRead, _) => line(known) == line(finding),
         // One for each pair of lines.
         (FindingKind::SharedMemoryRace, _) => lines(known) == lines(finding),
+        // One for each line of a launch and block, whatever thread and address.
+        _ if line(finding).is_some() && of_allocator(finding) => line(known) == line(finding),
+        (FindingKind::StreamRace, _) => true,
         _ => line(known) == line(finding) && known.what == finding.what,
     }
 }

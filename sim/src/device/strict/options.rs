@@ -30,6 +30,10 @@ bitflags::bitflags! {
         /// Streams and events that are destroyed before their work has ended, which the
         /// driver allows.
         const PENDING_DESTROY = 1 << 8;
+        /// Accesses of an allocator's block by kernels of two streams, one of them a write, that
+        /// nothing puts in order. (Those by copies and memsets alone belong to
+        /// [`ORDER`](Self::ORDER).) Accesses are many times slower.
+        const STREAM_RACES = 1 << 10;
         /// Keeps the host's stack with every allocation. Slow.
         const BACKTRACES = 1 << 9;
     }

@@ -6,6 +6,7 @@
 //! run, also in those where it does no harm.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 use super::super::context::in_sight;
 use super::super::event::Event;
@@ -14,9 +15,12 @@ use super::super::op::Op;
 use super::super::stream::{Kind, Stream};
 use super::super::sync::lock;
 use super::super::value::Step;
+use super::bounds::{Given, explain};
 use super::clock::{Clock, Stamp};
 use super::finding::{CallSite, Finding, FindingKind};
 use super::options::Strict;
+use super::races::Extent;
+use super::regions::{Map, Moment, Region, is_own_order};
 use super::site::Here;
 use super::{Entered, Monitor};
 
@@ -54,8 +58,12 @@ struct Uses {
     allocated: Option<Stamp>,
     /// Where its stream-ordered free is.
     freed: Option<Stamp>,
+    /// Streams that come after the allocation as its allocator says.
+    shared: HashSet<u64>,
     /// The last use in each stream.
     by: BTreeMap<u64, (u64, Here)>,
+    /// The last in each stream that writes it for certain.
+    written: BTreeMap<u64, (u64, Here)>,
 }
 
 /// All streams and things of a machine.
@@ -152,12 +160,31 @@ impl Order {
 
     /// The first use that need not be over when `over` says so for its operation.
     fn pending(&self, thing: Thing, over: impl Fn(Stamp) -> bool) -> Option<Here> {
-        let uses = self.things.get(&thing)?;
-        let mut open = uses.by.iter().filter(|(stream, (number, _))| {
+        Self::first_open(&self.things.get(&thing)?.by, over)
+    }
+
+    fn first_open(uses: &BTreeMap<u64, (u64, Here)>, over: impl Fn(Stamp) -> bool) -> Option<Here> {
+        let mut open = uses.iter().filter(|(stream, (number, _))| {
             let (stream, number) = (**stream, *number);
             !over(Stamp { stream, number })
         });
         open.next().map(|(_, (_, here))| *here)
+    }
+
+    /// Whether one of two operations comes after the other; each with its clock.
+    pub(super) fn in_order(
+        &self,
+        (one, before_one): (Stamp, &Clock),
+        (other, before_other): (Stamp, &Clock),
+    ) -> bool {
+        // What is known to be over may be forgotten by now.
+        let known = |stamp: Stamp| self.lines.contains_key(&stamp.stream);
+        before_one.covers(other) || before_other.covers(one) || !known(one) || !known(other)
+    }
+
+    /// Whether everything that is queued from now on comes after the operation.
+    pub(super) fn is_known(&self, stamp: Stamp) -> bool {
+        self.is_over(stamp)
     }
 
     fn learn(&mut self, clock: &Clock) {
@@ -254,12 +281,14 @@ pub(in crate::device) struct Trace {
     here: Here,
     /// For functions of the program: what is over when they are called.
     before: Option<Box<Clock>>,
+    /// The blocks of allocators, if there are any.
+    moment: Option<Arc<Moment>>,
 }
 
 impl Trace {
     /// The thread works for the operation's call until the guard is dropped.
     pub(in crate::device) fn enter(&self) -> Entered {
-        self.here.enter()
+        self.here.enter_at(self.moment.clone())
     }
 }
 
@@ -283,11 +312,19 @@ impl Monitor {
             stream: stream.id,
             ..Here::now()
         };
-        let mut trace = Trace { here, before: None };
-        if !self.orders() {
+        let mut trace = Trace {
+            here,
+            before: None,
+            moment: None,
+        };
+        let map = self.regions.now();
+        if !self.orders() && map.is_none() {
             return trace;
         }
         let used = self.touched(space, op);
+        if let Some(map) = &map {
+            self.leaves_blocks(map, op, here, findings);
+        }
         // Before the operation can run, and fault for the same reason.
         let mut found = |finding: Finding| {
             let told = finding.clone();
@@ -306,7 +343,9 @@ impl Monitor {
                 }
             }
             Op::Wait(record) => {
-                if let (Some(clock), Some(line)) = (record.clock(), order.lines.get_mut(&line)) {
+                if let (Some(clock), Some(line)) = (record.clock(), order.lines.get_mut(&line))
+                    && !is_own_order()
+                {
                     line.clock.join(clock);
                 }
             }
@@ -342,7 +381,10 @@ impl Monitor {
         }
         for touched in used {
             let uses = order.things.get(&touched.thing);
-            let (allocated, freed) = uses.map_or((None, None), |uses| (uses.allocated, uses.freed));
+            let shared = |uses: &Uses| uses.shared.contains(&line);
+            let (allocated, freed) = uses.map_or((None, None), |uses| {
+                (uses.allocated.filter(|_| !shared(uses)), uses.freed)
+            });
             let late = |stamp: Option<Stamp>| stamp.filter(|at| !order.precedes(*at, line));
             let problem = if late(freed).is_some() {
                 let what = "the work does not come after the memory's free, and was queued later";
@@ -363,8 +405,147 @@ impl Monitor {
             }
             let uses = order.things.entry(touched.thing).or_default();
             uses.by.insert(line, (stamp.number, here));
+            if touched.writes {
+                uses.written.insert(line, (stamp.number, here));
+            }
+        }
+        if let Some(map) = map {
+            let clock = order.lines.get(&line).map(|line| line.clock.clone());
+            let moment = Arc::new(Moment {
+                map,
+                stamp,
+                clock: Arc::new(clock.unwrap_or_default()),
+            });
+            Self::note_rows(&order, op, (&moment, here), &mut found);
+            trace.moment = Some(moment);
         }
         trace
+    }
+
+    /// A copy or a memset uses these bytes of blocks: known before it runs.
+    fn note_rows(
+        order: &Order,
+        op: &Op,
+        (moment, here): (&Moment, Here),
+        found: &mut impl FnMut(Finding),
+    ) {
+        for (address, rows, writes) in op.rows() {
+            let Some(region) = moment.map.find(address) else {
+                continue;
+            };
+            let first = address - region.base;
+            let rows = rows.offsets().map(|offset| {
+                let first = first.saturating_add(offset);
+                (first, first.saturating_add(rows.width))
+            });
+            let rows = Extent::Rows(rows.collect());
+            let (reads, writes) = match writes {
+                true => (Extent::nothing(), rows),
+                false => (rows, Extent::nothing()),
+            };
+            let by = (moment, here, None);
+            let races = region.note_access(order, by, reads, writes);
+            races.into_iter().for_each(&mut *found);
+        }
+    }
+
+    /// What a kernel that has run did with blocks.
+    pub(super) fn kernel_touched(
+        &self,
+        moment: &Moment,
+        (here, kernel): (Here, &str),
+        touched: impl Iterator<Item = (Arc<Region>, Extent, Extent)>,
+    ) {
+        let mut found = Vec::new();
+        let order = lock(&self.order);
+        for (region, reads, writes) in touched {
+            let by = (moment, here, Some(kernel));
+            found.extend(region.note_access(&order, by, reads, writes));
+        }
+        drop(order);
+        found.into_iter().for_each(|finding| self.report(finding));
+    }
+
+    /// Blocks that a copy or a memset leaves.
+    fn leaves_blocks(&self, map: &Map, op: &Op, here: Here, findings: &mut Vec<Finding>) {
+        for (address, rows, writes) in op.rows() {
+            if !map.in_heap(address) {
+                continue;
+            }
+            let holds = |at: u64, len: u64| {
+                let region = map.find(at);
+                region.is_some_and(|region| len <= region.end() - at)
+            };
+            if holds(address, rows.span()) {
+                continue;
+            }
+            let mut each = rows.offsets().map(|offset| address.saturating_add(offset));
+            let Some(at) = each.find(|at| !holds(*at, rows.width)) else {
+                continue;
+            };
+            let given = Given {
+                words: &[address],
+                stale: &|_| true,
+            };
+            let (kind, how, allocation) = explain(self, map, &given, (at, rows.width));
+            let what = if writes { "write" } else { "read" };
+            let what = format!("{what} of {} bytes at 0x{at:x}: {how}", rows.width);
+            let finding = Finding {
+                address: Some(at),
+                bytes: Some(rows.width),
+                allocation,
+                call: Some(here.site()),
+                ..Finding::new(kind, what)
+            };
+            if self.keep(finding.clone()) {
+                findings.push(finding);
+            }
+        }
+    }
+
+    /// A block takes its end in the stream. Gives a use that it does not come after.
+    pub(super) fn region_freed(&self, id: u64, context: u64, stream: &Stream) -> Option<Here> {
+        if !self.orders() {
+            return None;
+        }
+        let mut order = lock(&self.order);
+        let stamp = order.advance(context, stream);
+        let over = |stamp| order.precedes(stamp, stream.id);
+        let user = order.pending(Thing::Memory(id), over);
+        let line = order.lines.get(&stream.id);
+        let open = line.is_some_and(|line| line.clock.is_open());
+        let uses = order.things.entry(Thing::Memory(id)).or_default();
+        uses.freed = (!open).then_some(stamp);
+        user
+    }
+
+    /// The end of a block comes after what is on a stream by now, as its allocator says: these uses
+    /// need no other order.
+    pub(super) fn ends_behind(&self, id: u64, stream: &Stream) {
+        if self.orders() {
+            let mut order = lock(&self.order);
+            if let Some(uses) = order.things.get_mut(&Thing::Memory(id)) {
+                uses.by.remove(&stream.id);
+                uses.written.remove(&stream.id);
+            }
+        }
+    }
+
+    /// What comes on a stream comes after the allocation of a block, as its allocator says.
+    pub(super) fn shares(&self, id: u64, stream: &Stream) {
+        if self.orders() {
+            let mut order = lock(&self.order);
+            let uses = order.things.entry(Thing::Memory(id)).or_default();
+            uses.shared.insert(stream.id);
+        }
+    }
+
+    /// The work that still uses a thing, as far as the program has waited: any, or what writes it.
+    pub(super) fn host_rival(&self, thing: Thing, writes: bool) -> Option<Here> {
+        let order = lock(&self.order);
+        let uses = order.things.get(&thing)?;
+        let by = if writes { &uses.by } else { &uses.written };
+        Order::first_open(by, |stamp| order.is_over(stamp))
     }
 
     /// A stream-ordered allocation takes its place in the stream.

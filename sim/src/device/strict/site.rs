@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::finding::CallSite;
+use super::regions::Moment;
 
 /// A call of a driver function, small enough to be kept with everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,12 @@ impl Here {
 
     /// This thread is in that call until the guard is dropped.
     pub(in crate::device) fn enter(self) -> Entered {
-        Entered(HERE.replace(self))
+        self.enter_at(None)
+    }
+
+    /// As `enter`, with what the operation knows that the thread works for.
+    pub(super) fn enter_at(self, moment: Option<Arc<Moment>>) -> Entered {
+        Entered(HERE.replace(self), Moment::replace(moment))
     }
 
     pub(in crate::device) fn site(self) -> CallSite {
@@ -41,6 +47,7 @@ impl Here {
             function: self.function,
             number: self.number,
             stream: (self.stream != 0).then_some(self.stream),
+            source: None,
             backtrace: None,
         }
     }
@@ -48,11 +55,12 @@ impl Here {
 
 /// Says again where the thread was before.
 #[must_use]
-pub(in crate::device) struct Entered(Here);
+pub(in crate::device) struct Entered(Here, Option<Arc<Moment>>);
 
 impl Drop for Entered {
     fn drop(&mut self) {
         HERE.set(self.0);
+        Moment::replace(self.1.take());
     }
 }
 

@@ -14,6 +14,8 @@ use super::order::Thing;
 pub(super) struct Touched {
     pub(super) thing: Thing,
     pub(super) allocation: Option<Allocation>,
+    /// It is written, for certain.
+    pub(super) writes: bool,
 }
 
 impl Touched {
@@ -21,6 +23,7 @@ impl Touched {
         Self {
             thing: Thing::Memory(place.id()),
             allocation: Some(place.allocation()),
+            writes: false,
         }
     }
 }
@@ -31,11 +34,14 @@ impl Monitor {
     pub(super) fn touched(&self, space: &Space, op: &Op) -> Vec<Touched> {
         match op {
             Op::Copy(copy) => {
-                let ends = [&copy.to, &copy.from].into_iter();
-                let ends = ends.filter_map(|end| match &end.side {
-                    Side::Device(address) => self.at(space, *address),
-                    Side::Pinned(range, _) => Some(Touched::place(&Place::Pinned(range.clone()))),
-                    Side::Caller(_) | Side::Staged(_) => None,
+                let ends = [(&copy.to, true), (&copy.from, false)].into_iter();
+                let ends = ends.filter_map(|(end, writes)| {
+                    let touched = match &end.side {
+                        Side::Device(address) => self.at(space, *address)?,
+                        Side::Pinned(range, _) => Touched::place(&Place::Pinned(range.clone())),
+                        Side::Caller(_) | Side::Staged(_) => return None,
+                    };
+                    Some(Touched { writes, ..touched })
                 });
                 ends.collect()
             }
@@ -52,6 +58,7 @@ impl Monitor {
         let mut all = vec![Touched {
             thing: Thing::Module(launch.function.module),
             allocation: None,
+            writes: false,
         }];
         for word in launch.params.chunks_exact(8) {
             let word = word.try_into().map_or(0, u64::from_le_bytes);
@@ -66,7 +73,16 @@ impl Monitor {
 
     /// What is or was at an address.
     fn at(&self, space: &Space, address: u64) -> Option<Touched> {
-        if let Some(place) = space.find(address) {
+        let map = self.regions.now().filter(|map| map.in_heap(address));
+        if let Some(map) = &map {
+            if let Some(region) = map.find(address) {
+                return Some(Touched {
+                    thing: Thing::Memory(region.id),
+                    allocation: Some(region.allocation()),
+                    writes: false,
+                });
+            }
+        } else if let Some(place) = space.find(address) {
             return Some(Touched::place(&place));
         }
         let history = lock(&self.history);
@@ -74,6 +90,7 @@ impl Monitor {
         Some(Touched {
             thing: Thing::Memory(*id),
             allocation: Some(freed.clone()),
+            writes: false,
         })
     }
 }

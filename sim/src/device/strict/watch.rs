@@ -1,9 +1,17 @@
-//! What kernels do with memory that nobody has written, and races in shared memory.
+//! What kernels do with memory that nobody has written, with blocks of an allocator, and races
+//! in shared memory.
 
-use super::super::memory::{Place, Space};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+
+use super::super::memory::{Place, Shadow, Space};
+use super::super::sync::lock;
 use super::Monitor;
-use super::finding::{Finding, FindingKind, KernelSite};
+use super::bounds::Bounds;
+use super::finding::{Allocation, Finding, FindingKind, KernelSite};
 use super::options::Strict;
+use super::races::Extent;
+use super::regions::Region;
 use super::site::Here;
 use crate::exec::{Checks, FaultSpace, Observation, Observed, Watch};
 
@@ -13,12 +21,25 @@ pub(in crate::device) struct Watcher<'a> {
     space: &'a Space,
     kernel: &'a str,
     here: Here,
+    bounds: Option<Bounds<'a>>,
+    /// What the launch has done with blocks, by their ids, if that is followed.
+    touched: Mutex<HashMap<u64, Arc<Touched>>>,
+    /// Lines of which it was told that they leave their blocks, each for each of their accesses.
+    told: Mutex<HashSet<u32>>,
+}
+
+/// The bytes of a block that a launch has read and written.
+#[derive(Debug)]
+struct Touched {
+    region: Arc<Region>,
+    reads: Shadow,
+    writes: Shadow,
 }
 
 impl Monitor {
     /// Whether kernels are to be decoded with checks.
     pub(in crate::device) fn watches_kernels(&self) -> bool {
-        self.wants(Strict::UNINITIALISED | Strict::SHARED_RACES)
+        self.wants(Strict::UNINITIALISED | Strict::SHARED_RACES | Strict::STREAM_RACES)
     }
 
     /// Whether it is kept which bytes are written.
@@ -26,18 +47,98 @@ impl Monitor {
         self.wants(Strict::UNINITIALISED)
     }
 
-    /// Watches the launch that this thread works for, if anything is to be watched.
+    /// Watches the launch that this thread works for, if anything is to be watched. `is_free`: the
+    /// kernel may have pointers that are not to be found in memory.
     pub(in crate::device) fn watcher<'a>(
         &'a self,
         space: &'a Space,
         kernel: &'a str,
+        params: &[u8],
+        is_free: bool,
     ) -> Option<Watcher<'a>> {
-        self.watches_kernels().then(|| Watcher {
+        let bounds = Bounds::of_kernel(self, space, params, is_free);
+        (self.watches_kernels() || bounds.is_some()).then(|| Watcher {
             monitor: self,
             space,
             kernel,
             here: Here::now(),
+            bounds,
+            touched: Mutex::default(),
+            told: Mutex::default(),
         })
+    }
+}
+
+impl<'a> Watcher<'a> {
+    /// The blocks that the launch may touch, if accesses are looked at.
+    pub(in crate::device) fn bounds(&self) -> Option<&Bounds<'a>> {
+        let looks = self.monitor.wants(Strict::ACCESSES);
+        self.bounds.as_ref().filter(|_| looks)
+    }
+
+    fn region(&self, address: u64) -> Option<&Arc<Region>> {
+        self.bounds.as_ref()?.region(address)
+    }
+
+    /// The launch reads or writes these bytes of device memory.
+    fn touch(&self, address: u64, bytes: u64, write: bool) {
+        if !self.monitor.wants(Strict::STREAM_RACES) {
+            return;
+        }
+        let Some(region) = self.region(address) else {
+            return;
+        };
+        let touched = {
+            let mut all = lock(&self.touched);
+            match all.get(&region.id) {
+                Some(touched) => Arc::clone(touched),
+                None => {
+                    let (Some(reads), Some(writes)) =
+                        (Shadow::new(region.len), Shadow::new(region.len))
+                    else {
+                        return;
+                    };
+                    let region = Arc::clone(region);
+                    let touched = Arc::new(Touched {
+                        region,
+                        reads,
+                        writes,
+                    });
+                    all.insert(touched.region.id, Arc::clone(&touched));
+                    touched
+                }
+            }
+        };
+        let kind = if write {
+            &touched.writes
+        } else {
+            &touched.reads
+        };
+        kind.wrote(address - region.base, bytes);
+    }
+
+    /// What the finding says of an access of device memory that leaves its block.
+    fn strayed(&self, seen: &Observation) -> Option<(FindingKind, String, Option<Allocation>)> {
+        let (at, bytes) = (seen.access.offset, seen.access.bytes);
+        let (kind, how, allocation) = self.bounds.as_ref()?.explain(at, bytes);
+        let verb = if seen.access.write { "write" } else { "read" };
+        let what = format!("{verb} of {bytes} bytes at 0x{at:x}: {how}");
+        Some((kind, what, allocation))
+    }
+}
+
+/// The launch has ended, or one part of it.
+impl Drop for Watcher<'_> {
+    fn drop(&mut self) {
+        let Some(bounds) = &self.bounds else { return };
+        let touched = std::mem::take(&mut *lock(&self.touched));
+        let touched = touched.into_values().filter_map(Arc::into_inner);
+        let touched = touched.map(|touched| {
+            let (reads, writes) = (Extent::Bytes(touched.reads), Extent::Bytes(touched.writes));
+            (touched.region, reads, writes)
+        });
+        let by = (self.here, self.kernel);
+        self.monitor.kernel_touched(&bounds.moment, by, touched);
     }
 }
 
@@ -46,10 +147,21 @@ impl Watch for Watcher<'_> {
         Checks {
             uninitialised: self.monitor.wants(Strict::UNINITIALISED),
             races: self.monitor.wants(Strict::SHARED_RACES),
+            streams: self.monitor.wants(Strict::STREAM_RACES) && self.bounds.is_some(),
         }
     }
 
-    fn unwritten(&self, address: u64, bytes: u64) -> Option<u64> {
+    fn read(&self, address: u64, bytes: u64) -> Option<u64> {
+        self.touch(address, bytes, false);
+        if let Some(region) = self.region(address) {
+            let (shadow, offset) = region.shadow(address)?;
+            return shadow.unwritten(offset, bytes).map(|at| region.base + at);
+        }
+        // It leaves its block, which is told.
+        let bounds = self.bounds.as_ref();
+        if bounds.is_some_and(|bounds| bounds.moment.map.in_heap(address)) {
+            return None;
+        }
         match self.space.find(address)? {
             Place::Device(block) => block.unwritten(address, bytes),
             _ => None,
@@ -57,12 +169,20 @@ impl Watch for Watcher<'_> {
     }
 
     fn wrote(&self, address: u64, bytes: u64) {
-        if let Some(Place::Device(block)) = self.space.find(address) {
+        self.touch(address, bytes, true);
+        if let Some(region) = self.region(address) {
+            if let Some((shadow, offset)) = region.shadow(address) {
+                shadow.wrote(offset, bytes);
+            }
+        } else if let Some(Place::Device(block)) = self.space.find(address) {
             block.wrote(address, bytes);
         }
     }
 
     fn observe(&self, seen: Observation) {
+        if seen.observed == Observed::Stray && !lock(&self.told).insert(seen.line) {
+            return;
+        }
         let shared = matches!(seen.access.space, FaultSpace::Shared { .. });
         let bytes = seen.access.bytes;
         let access = if shared {
@@ -75,7 +195,7 @@ impl Watch for Watcher<'_> {
         };
         let verb = if seen.access.write { "write" } else { "read" };
         let against = match seen.observed {
-            Observed::Unwritten { .. } => None,
+            Observed::Unwritten { .. } | Observed::Stray => None,
             Observed::Race { line, thread, .. } => Some(KernelSite {
                 kernel: self.kernel.to_owned(),
                 function: String::new(),
@@ -84,14 +204,25 @@ impl Watch for Watcher<'_> {
                 thread,
             }),
         };
-        let (kind, what) = match seen.observed {
+        let place = |address| match self.region(address) {
+            Some(region) => Some(region.allocation()),
+            None => self.space.find(address).map(|place| place.allocation()),
+        };
+        let around = || place(seen.access.offset).filter(|_| !shared);
+        let (kind, what, allocation) = match seen.observed {
+            Observed::Stray => match self.strayed(&seen) {
+                Some(strayed) => strayed,
+                None => return,
+            },
             Observed::Unwritten { at } if shared => (
                 FindingKind::UninitialisedRead,
                 format!("read of {access}: the block has not written byte {at}"),
+                None,
             ),
             Observed::Unwritten { at } => (
                 FindingKind::UninitialisedRead,
                 format!("read of {access}: nobody has written 0x{at:x}"),
+                around(),
             ),
             Observed::Race {
                 line,
@@ -103,16 +234,15 @@ impl Watch for Watcher<'_> {
                     "{verb} of {access}, which thread ({x},{y},{z}) {other} at PTX line {line} \
                      without a barrier between"
                 );
-                (FindingKind::SharedMemoryRace, what)
+                (FindingKind::SharedMemoryRace, what, around())
             }
         };
-        let place = self.space.find(seen.access.offset).filter(|_| !shared);
         // Workers of the launch find it: they are in no call themselves.
         self.monitor.report(Finding {
             address: Some(seen.access.offset),
             bytes: Some(bytes),
             against,
-            allocation: place.map(|place| place.allocation()),
+            allocation,
             kernel: Some(KernelSite {
                 kernel: self.kernel.to_owned(),
                 function: seen.function,

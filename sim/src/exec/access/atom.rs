@@ -80,6 +80,7 @@ where
                 align: u64::from(i.e),
                 write: true,
                 slot: (i.p & 0xffff) as usize,
+                line: i.line,
             };
             let room = cx.shared_len.saturating_sub(addr);
             let resolved = if space == MemSpace::Shared && room >= size && addr & (size - 1) == 0 {
@@ -209,6 +210,7 @@ impl<const COMPARE: bool> Body for Atom128<COMPARE> {
                 align: 15,
                 write: true,
                 slot: (i.p & 0xffff) as usize,
+                line: i.line,
             };
             let (at, sharing) = match cx.resolve(lane, access) {
                 Ok(found) => found,

@@ -207,6 +207,7 @@ unsafe fn load_slow<T: Element>(cx: &mut Ctx<'_>, i: &Inst, m: u32, space: MemSp
             align: u64::from(i.b),
             write: false,
             slot: i.p as usize,
+            line: i.line,
         };
         match cx.resolve(lane, access) {
             // SAFETY: the pointer is valid and aligned for T in device memory;
@@ -299,6 +300,7 @@ unsafe fn store_slow<T: Element>(cx: &mut Ctx<'_>, i: &Inst, m: u32, space: MemS
             align: u64::from(i.b),
             write: true,
             slot: i.p as usize,
+            line: i.line,
         };
         match cx.resolve(lane, access) {
             // SAFETY: the pointer is valid, aligned and writable for T.

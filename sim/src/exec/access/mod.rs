@@ -10,8 +10,10 @@ pub(crate) mod load_store;
 #[cfg(target_arch = "x86_64")]
 mod wide;
 
+use super::check::{Observation, Observed};
 use super::ctx::{CACHE, Ctx};
 use super::fault::{FaultAccess, FaultKind, FaultSpace};
+use super::inst::Func;
 use super::memory::{
     CODE_WINDOW, LOCAL_WINDOW, MemRange, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE, WINDOWS_END,
     WINDOWS_START,
@@ -37,6 +39,8 @@ pub(crate) struct Access {
     pub(crate) write: bool,
     /// Cache slot to go by.
     pub(crate) slot: usize,
+    /// Line of the PTX text.
+    pub(crate) line: u32,
 }
 
 /// Who else may access the bytes at the same time.
@@ -90,9 +94,54 @@ impl Ctx<'_> {
     ) -> Result<(*mut u8, Sharing), FaultKind> {
         let found = self.locate(lane, access);
         if found.is_err() {
+            if let Some(strayed) = self.stray(lane, access) {
+                return Ok(strayed);
+            }
             self.refuse(access);
         }
         found
+    }
+
+    /// Memory for an access that the launch may not make, but hardware would: the watch is told.
+    #[cold]
+    fn stray(&mut self, lane: usize, access: Access) -> Option<(*mut u8, Sharing)> {
+        let Access {
+            addr, size, write, ..
+        } = access;
+        let generic = access.space == MemSpace::Generic && outside_windows(addr);
+        if !generic || addr & access.align != 0 {
+            return None;
+        }
+        let range = self.env.mem.stray(addr)?;
+        let offset = addr.wrapping_sub(range.base);
+        let whole = offset < range.len && range.len - offset >= size;
+        let aligned = (range.host.addr() as u64 ^ range.base) & 15 == 0;
+        if !whole || !aligned || write && !range.writable {
+            return None;
+        }
+        if let Some(watch) = self.env.watch {
+            let has_line = |f: &&Func| f.code.iter().any(|inst| inst.line == access.line);
+            let function = self.env.funcs.iter().find(has_line);
+            // SAFETY: the context's pointers are those of the running warp.
+            let ids = unsafe { &*self.ids };
+            watch.observe(Observation {
+                observed: Observed::Stray,
+                function: function.map_or_else(String::new, |f| f.name.clone()),
+                line: access.line,
+                block: self.ctaid,
+                thread: ids.tid.map(|axis| axis[lane]),
+                access: FaultAccess {
+                    bytes: size,
+                    write,
+                    space: FaultSpace::Global,
+                    offset: addr,
+                },
+            });
+        }
+        // SAFETY: `range` contains size bytes from addr, and they are contiguous at its host
+        // address.
+        let at = unsafe { range.host.add(offset as usize) };
+        Some((at, Sharing::Device))
     }
 
     /// Keeps what a fault should say of its access.
@@ -131,6 +180,7 @@ impl Ctx<'_> {
             align,
             write,
             slot,
+            ..
         } = access;
         if addr & align != 0 {
             return Err(FaultKind::MisalignedAddress);
@@ -225,6 +275,7 @@ impl Ctx<'_> {
                 align: size - 1,
                 write: false,
                 slot: 0,
+                line: 0,
             },
         )?;
         // SAFETY: resolve gave an aligned pointer to size readable bytes.

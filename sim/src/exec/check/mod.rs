@@ -27,6 +27,8 @@ pub struct Checks {
     /// Accesses of shared memory by two warps, one of them a write, that no barrier and no
     /// atomic operation puts in order.
     pub races: bool,
+    /// Which bytes of device memory the launch reads and writes.
+    pub streams: bool,
 }
 
 /// What was seen.
@@ -46,6 +48,8 @@ pub enum Observed {
         /// Whether it was a write.
         write: bool,
     },
+    /// It leaves what the launch may touch, where there is memory all the same.
+    Stray,
 }
 
 /// An access that a check objects to.
@@ -69,8 +73,9 @@ pub struct Observation {
 pub trait Watch: Sync {
     /// What to check.
     fn checks(&self) -> Checks;
-    /// The first of these bytes of device memory that nobody has written, if it is known.
-    fn unwritten(&self, address: u64, bytes: u64) -> Option<u64>;
+    /// A kernel reads these bytes of device memory: the first that nobody has written, if that is
+    /// known.
+    fn read(&self, address: u64, bytes: u64) -> Option<u64>;
     /// A kernel writes these bytes of device memory.
     fn wrote(&self, address: u64, bytes: u64);
     /// A check objects.
@@ -178,9 +183,10 @@ unsafe fn check(cx: &mut Ctx<'_>, i: &Inst, lane: usize, address: u64) {
             seen = shadow.access(by, offset, bytes, mode);
         }
     } else if outside_windows(address) {
-        if watch.checks().uninitialised {
+        let checks = watch.checks();
+        if checks.uninitialised || checks.streams {
             if mode.reads() {
-                seen.unwritten = watch.unwritten(address, bytes);
+                seen.unwritten = watch.read(address, bytes);
             }
             if mode.writes() {
                 watch.wrote(address, bytes);

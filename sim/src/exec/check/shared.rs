@@ -196,6 +196,7 @@ mod tests {
     const ALL: Checks = Checks {
         uninitialised: true,
         races: true,
+        streams: false,
     };
 
     fn by(warp: u32, strong: bool) -> By {

@@ -1,0 +1,90 @@
+//! Blocks on streams that do not come after what they must.
+
+use cupola_managers::memory::RawBlock;
+use cupola_managers::ops;
+use cupola_testing::FindingKind as Kind;
+
+use crate::client::{expect, found};
+
+const FILE: &str = include_str!("order.rs");
+
+// Without it work on another stream could run while whoever had the memory before still uses it.
+#[test]
+fn a_block_is_used_on_another_stream_before_its_allocation() {
+    let finding = found(|client, bug| {
+        let block = client.raw(); // the block
+        if !bug {
+            ops::order(&client.stream, &client.other).unwrap();
+        }
+        client.launch("fill", 16, &[block.address(), 0], &client.other);
+        client.wait();
+        // SAFETY: what used it is over.
+        unsafe { block.free(&client.stream) }.unwrap();
+    });
+    expect(&finding, Kind::UnorderedUse, FILE, "// the block");
+}
+
+// Without it a buffer whose address goes to another stream without a word could be used too early.
+#[test]
+fn a_buffer_is_used_on_another_stream_that_it_does_not_know() {
+    let finding = found(|client, bug| {
+        let block = client.pool.allocate::<u32>(16, &client.stream).unwrap(); // the block
+        if !bug {
+            block.used_on(&client.other).unwrap();
+        }
+        client.launch("fill", 16, &[block.as_raw(), 0], &client.other);
+        client.wait();
+    });
+    expect(&finding, Kind::UnorderedUse, FILE, "// the block");
+}
+
+// Without it a block could go to its next user under a kernel.
+#[test]
+fn a_block_is_freed_under_a_kernel_of_another_stream() {
+    let finding = found(|client, bug| {
+        let block = client.raw(); // the block
+        ops::order(&client.stream, &client.other).unwrap();
+        client.launch("fill", 16, &[block.address(), 0], &client.other);
+        if !bug {
+            ops::order(&client.other, &client.stream).unwrap();
+        }
+        // SAFETY: what uses it is on the stream, or it is the bug.
+        unsafe { block.free(&client.stream) }.unwrap();
+    });
+    expect(&finding, Kind::FreeInUse, FILE, "// the block");
+}
+
+// Without it a block that is freed on the wrong stream would pass as long as its kernel is quick.
+#[test]
+fn a_block_is_freed_on_a_stream_that_did_not_wait() {
+    let finding = found(|client, bug| {
+        let block = client.raw(); // the block
+        client.launch("fill", 16, &[block.address(), 0], &client.stream);
+        let stream = if bug { &client.other } else { &client.stream };
+        // SAFETY: what uses it is on the stream, or it is the bug.
+        unsafe { block.free(stream) }.unwrap();
+    });
+    expect(&finding, Kind::FreeInUse, FILE, "// the block");
+}
+
+// Without it work that races with a free would be found only when the memory has been given away.
+#[test]
+fn a_kernel_of_another_stream_comes_after_the_free() {
+    let finding = found(|client, bug| {
+        let block = client.raw(); // the block
+        let address = block.address();
+        ops::order(&client.stream, &client.other).unwrap();
+        let mut block = Some(block);
+        // SAFETY: what uses it is on the stream, or it is the bug.
+        let free = |block| unsafe { RawBlock::free(block, &client.stream) };
+        if bug {
+            free(block.take().unwrap()).unwrap();
+        }
+        client.launch("fill", 16, &[address, 0], &client.other);
+        if let Some(block) = block {
+            ops::order(&client.other, &client.stream).unwrap();
+            free(block).unwrap();
+        }
+    });
+    expect(&finding, Kind::UseAfterFree, FILE, "// the block");
+}
