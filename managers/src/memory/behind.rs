@@ -4,7 +4,7 @@
 //! the others have come as far as they were at the free: then, and not before, is it in the heap.
 //! Nothing is put on any stream for it. In particular its own stream does not wait for the others.
 //! The batches of the others are closed like those of any stream that has freed something, when
-//! somebody wants memory.
+//! a request wants memory.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) struct Behind {
     others: Vec<Arc<Line>>,
 }
 
-/// A piece that nobody has, and that work on other streams than its own may use.
+/// A piece without a user, which work on other streams than its own may still use.
 struct Waiting {
     piece: NonNull<Header>,
     home: Stamp,
@@ -42,7 +42,7 @@ pub(super) struct WaitingPieces {
     bytes: u64,
 }
 
-// SAFETY: whoever has this owns the pieces, whichever thread that is.
+// SAFETY: the owner of this owns the pieces, whichever thread that is.
 unsafe impl Send for WaitingPieces {}
 
 impl WaitingPieces {
@@ -75,7 +75,7 @@ impl Central {
     }
 
     /// Puts into the heap what no other stream uses any more. In the section that has noted how
-    /// far a stream has come: whoever sees that finds the memory.
+    /// far a stream has come: a request that sees that finds the memory.
     pub(super) fn put_waiting(&mut self) {
         let mut at = 0;
         while let Some(waiting) = self.waiting.pieces.get(at) {

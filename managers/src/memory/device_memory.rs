@@ -2,7 +2,7 @@
 //!
 //! A device of its own memory says so itself. An integrated one has the host's: there the driver
 //! counts what the system keeps of files (the page cache) as used, though the system gives it up
-//! for whoever asks. So the system is asked what is available.
+//! for any program that asks. So the system is asked what is available.
 
 use std::sync::OnceLock;
 
@@ -108,7 +108,7 @@ mod tests {
     }
 
     // Without it an integrated device would be full, and a pool under pressure, because of files
-    // that the system keeps in memory nobody has asked for.
+    // that the system keeps in memory no program has asked for.
     #[test]
     fn an_integrated_device_has_what_the_host_has_available() {
         for is_integrated in [false, true] {

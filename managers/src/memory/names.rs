@@ -1,4 +1,4 @@
-//! Names of blocks: one word each, so that anybody may read a block's name at any time.
+//! Names of blocks: one word each, so that any thread may read a block's name at any time.
 
 use std::collections::HashMap;
 use std::fmt;
