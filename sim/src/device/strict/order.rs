@@ -409,8 +409,14 @@ impl Monitor {
                 uses.written.insert(line, (stamp.number, here));
             }
         }
-        if let Some(map) = map {
-            let clock = order.lines.get(&line).map(|line| line.clock.clone());
+        let (uses_memory, is_compared) = match op {
+            Op::Copy(_) | Op::Fill(_) => (true, true),
+            Op::Launch(_) => (true, self.wants(Strict::STREAM_RACES)),
+            _ => (false, false),
+        };
+        if let Some(map) = map.filter(|_| uses_memory) {
+            let line = order.lines.get(&line).filter(|_| is_compared);
+            let clock = line.map(|line| line.clock.clone());
             let moment = Arc::new(Moment {
                 map,
                 stamp,

@@ -200,7 +200,7 @@ impl Regions {
 pub(in crate::device) struct Moment {
     pub(in crate::device) map: Arc<Map>,
     pub(super) stamp: Stamp,
-    /// What it comes after, itself included.
+    /// What it comes after, itself included; nothing of what is compared with nothing.
     pub(super) clock: Arc<Clock>,
 }
 

@@ -132,6 +132,9 @@ impl Drop for Watcher<'_> {
     fn drop(&mut self) {
         let Some(bounds) = &self.bounds else { return };
         let touched = std::mem::take(&mut *lock(&self.touched));
+        if touched.is_empty() {
+            return;
+        }
         let touched = touched.into_values().filter_map(Arc::into_inner);
         let touched = touched.map(|touched| {
             let (reads, writes) = (Extent::Bytes(touched.reads), Extent::Bytes(touched.writes));
