@@ -7,7 +7,7 @@ use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::{CUresult, id};
 
-use super::lane::Lane;
+use super::lane::{Lane, SeizedLane};
 use super::*;
 use crate::stream::Stream;
 use crate::{Context, Error, ExecutionManager, Live, ops};
@@ -499,7 +499,7 @@ fn threads_keep_nothing_small_either_over_a_lowered_limit() {
     let kept = || -> u64 {
         let lanes = pool::lock(&pool.pool().lanes);
         let seized = Lane::seize_all(&lanes);
-        seized.iter().map(|lane| lane.kept()).sum()
+        seized.iter().map(SeizedLane::kept).sum()
     };
     let large = pool.allocate_raw(4 * PAGE, 1, &stream).unwrap();
     let first = pool.allocate_raw(1024, 1, &stream).unwrap();

@@ -3,6 +3,8 @@
 //! Slots are numbered in the order in which threads take them. The pipeline works on them in that
 //! order, however long each takes to be filled.
 
+use std::sync::PoisonError;
+
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// What has become of a slot.
@@ -136,14 +138,12 @@ impl Feed {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         // No section leaves the state half changed, so a panic in another thread is no reason.
-        self.state
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
         self.changed
             .wait(state)
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
