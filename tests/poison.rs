@@ -6,21 +6,23 @@ mod common;
 
 use std::sync::Arc;
 
+use cupola_managers::module::Function;
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
 use cupola_managers::{Blame, Cause, Context, Error, ExecutionManager, Stream};
 use cupola_sim::Machine;
 use cupola_sys::driver::CUresult;
 
-/// Launches a kernel that writes where there is no memory.
-fn write_nowhere(context: &Context, stream: &Stream) -> Result<(), Error> {
+/// Launches a kernel that writes where there is no memory. The end of its code waits for it.
+fn write_nowhere(context: &Context, stream: &Stream) -> Result<Function, Error> {
     let file = cupola_kernels::Embedded::with_entry("cupola_scale").expect("an embedded kernel");
     let module = context.modules().load_ptx(file.ptx())?;
     let scale = module.function("cupola_scale")?;
     let nowhere = 0xdead_0000_0000u64;
     let arguments = (32u64, 1.0f32, nowhere, nowhere);
     // SAFETY: not safe, on purpose: the software device answers with an error.
-    unsafe { ops::launch(&scale, LaunchConfig::linear(1, 32), arguments, stream) }
+    unsafe { ops::launch(&scale, LaunchConfig::linear(1, 32), arguments, stream) }?;
+    Ok(scale)
 }
 
 fn first_cause(context: &Context) -> Arc<Cause> {
@@ -49,7 +51,7 @@ fn the_first_cause_is_what_every_later_call_returns() {
     ops::synchronize(&stream).unwrap();
     assert_eq!(context.poison(), None);
 
-    write_nowhere(&context, &stream).unwrap();
+    let kernel = write_nowhere(&context, &stream).unwrap();
     let first = ops::synchronize(&stream).unwrap_err();
     assert_eq!(first.status(), Some(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
     assert!(first.is_sticky() && !first.is_retryable(), "{first}");
@@ -98,7 +100,7 @@ fn the_first_cause_is_what_every_later_call_returns() {
     }
 
     drop((
-        pipeline, pinned, buffer, pool, event, stream, context, execution,
+        pipeline, pinned, buffer, pool, event, kernel, stream, context, execution,
     ));
     let live = watch.live();
     let mut left = live;

@@ -270,12 +270,16 @@ fn checked_mode_waits_behind_everything_that_orders_work() {
 fn checked_mode_waits_for_operations_and_not_for_their_steps() {
     let b = Bench::new();
     let other = b.context.streams().create(Default::default()).unwrap();
+    let pool = b.context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    drop(pool.allocate::<u32>(8, &b.stream).unwrap());
+    // Of memory that was used before on its stream, which others wait for.
+    let buffer = pool.allocate::<u32>(8, &b.stream).unwrap();
     b.context.set_checked(true);
     b.table.reset();
     let code = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
     let launch = || {
         // SAFETY: the address is the buffer's.
-        unsafe { ops::launch(&b.good, LaunchConfig::linear(1, 1), (&b.buffer,), &other) }
+        unsafe { ops::launch(&b.good, LaunchConfig::linear(1, 1), (&buffer,), &other) }
     };
     // A step of the launch on another stream than the buffer's: it is the step that failed.
     b.table.fail(id::cuStreamWaitEvent, 1, code);

@@ -117,6 +117,14 @@ impl Block {
         self.header().is_fresh() && !self.pool().is_of_graph()
     }
 
+    /// Refuses a stream of another context.
+    pub(crate) fn check_context(&self, stream: &Stream) -> Result<()> {
+        match self.address() == 0 || stream.is_in(self.pool().core()) {
+            true => Ok(()),
+            false => Err(Error::WrongContext { what: "the buffer" }),
+        }
+    }
+
     /// Prepares a use on `stream`: after this, work put there finds the memory allocated,
     /// and the free waits for it.
     #[track_caller]
@@ -125,9 +133,7 @@ impl Block {
         if stream.is(home) || self.address() == 0 {
             return Ok(());
         }
-        if !stream.is_in(self.pool().core()) {
-            return Err(Error::WrongContext { what: "the buffer" });
-        }
+        self.check_context(stream)?;
         // In a fork another thread may have left the lock taken.
         self.pool().core().healthy()?;
         let _quiet = Quiet::new();
@@ -136,11 +142,13 @@ impl Block {
         let rest = rest.unwrap_or_else(|| known.get_or_put(Rest::default()));
         let mut uses = rest.uses.lock().unwrap_or_else(PoisonError::into_inner);
         if !uses.iter().any(|used| used.is(stream)) {
-            // Told also where no wait is needed: the use comes after the allocation.
-            let seam = self.pool().seam();
-            let _own = seam.map(|seam| seam.share(self.address(), stream));
-            if !self.is_fresh() {
-                self.pool().order(home, stream)?;
+            {
+                // Told also where no wait is needed: the use comes after the allocation.
+                let seam = self.pool().seam();
+                let _own = seam.map(|seam| seam.share(self.address(), stream));
+                if !self.is_fresh() {
+                    self.pool().order(home, stream)?;
+                }
             }
             // Streams that nobody else leases any more go back for their next life, or a
             // block that lives long would keep every stream that it was ever used on: its own

@@ -277,6 +277,15 @@ macro_rules! views {
                 Ok($name { address: self.address, len: bytes / size, block: self.block, element: PhantomData })
             }
 
+            /// Refuses a stream on which the memory cannot be used, without a call of the driver.
+            #[track_caller]
+            pub(crate) fn check_context(&self, stream: &Stream) -> Result<()> {
+                match self.block {
+                    Some(block) => block.check_context(stream),
+                    None => Ok(()),
+                }
+            }
+
             /// Prepares a use on `stream`.
             #[track_caller]
             pub(crate) fn join(&self, stream: &Stream) -> Result<()> {

@@ -102,7 +102,8 @@ impl Pool {
         held.saturating_sub(kept)
     }
 
-    /// Bytes that lanes, depots and slabs keep, and those that are out of the heap.
+    /// Bytes that lanes, depots and slabs keep or that wait for other streams, and those that are
+    /// out of the heap.
     fn kept_and_held(&self) -> (u64, u64) {
         // In the order in which a climb takes them.
         let lines = self.all_lines();
@@ -114,7 +115,8 @@ impl Pool {
         // SAFETY: as in `stand_still`.
         let in_depots = lines.iter().map(|line| unsafe { line.depot.kept() });
         let kept = in_lanes + in_depots.sum::<u64>() + in_slabs.0 + in_slabs.1;
-        (kept, central.held())
+        // What waits for other streams is out of the heap, and nobody has it.
+        (kept + central.waiting.bytes(), central.held())
     }
 
     /// All that is seen while nothing moves, and what lanes and depots keep.

@@ -47,7 +47,9 @@ impl Pool {
             && pool.core.not_forked().is_ok()
         {
             // What the free may be refused for: the block is its user's then as before.
-            drop(pool.line(stream)?);
+            if local::lately(pool.number, stream.serial()).is_none() {
+                drop(pool.line(stream)?);
+            }
             // SAFETY: the piece is the caller's.
             seam.end(unsafe { piece.as_ref() }, stream, site);
         }

@@ -95,15 +95,20 @@ fn who_subscribes_while_a_context_is_lost_is_told_once() {
             let core = Arc::clone(&core);
             move || fail(&core, CUresult::CUDA_ERROR_LAUNCH_FAILED)
         });
-        let is_lost = core.poison().is_some();
-        let watch = LossWatch::new({
-            let told = Arc::clone(&told);
-            move |_| {
-                told.fetch_add(1, Ordering::Relaxed);
+        // Not in the first thread: loom runs that as long as it can.
+        let subscriber = thread::spawn({
+            let (core, told) = (Arc::clone(&core), Arc::clone(&told));
+            move || {
+                let is_lost = core.poison().is_some();
+                let watch = LossWatch::new(move |_| {
+                    told.fetch_add(1, Ordering::Relaxed);
+                });
+                core.watch(watch.watcher());
+                (is_lost, watch)
             }
         });
-        core.watch(watch.watcher());
         other.join().unwrap();
+        let (is_lost, watch) = subscriber.join().unwrap();
         assert_eq!(told.load(Ordering::Relaxed), 1);
         seen.note(if is_lost { "after" } else { "before" });
         drop((core, watch));

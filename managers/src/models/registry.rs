@@ -394,6 +394,8 @@ fn a_name_ends_with_the_last_lease() {
                 Err(other) => panic!("{other}"),
             }
         });
+        // Else loom sees no moment at which the other could come first.
+        assert!(items.store.is_alive(handle));
         drop(lease);
         let leased = other.join().unwrap();
         seen.note(if leased { "leased" } else { "stale" });

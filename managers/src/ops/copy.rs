@@ -153,6 +153,7 @@ pub fn write<'d, T: DeviceCopy>(
     let to = to.into();
     same_len(from.len(), to.len())?;
     let bytes = size_of_val(from);
+    to.check_context(stream)?;
     let end = Waited::new("write", bytes, stream)?;
     to.join(stream)?;
     // SAFETY: the slice is borrowed until the copy is done, see `Waited`.
@@ -179,6 +180,7 @@ pub fn read<'d, T: DeviceCopy>(
     let from = from.into();
     same_len(from.len(), to.len())?;
     let bytes = size_of_val(to);
+    from.check_context(stream)?;
     let end = Waited::new("read", bytes, stream)?;
     from.join(stream)?;
     // SAFETY: the slice is borrowed mutably until the copy is done, see `Waited`.

@@ -168,6 +168,7 @@ impl All {
 
     /// What is leased works, also what orders streams by events of the crate's own.
     fn works(&mut self) {
+        ops::order(&self.streams[1], &self.streams[0]).unwrap();
         ops::fill(&mut self.buffer, 7, &self.streams[0]).unwrap();
         ops::synchronize(&self.streams[0]).unwrap();
         let mut back = [0; 64];

@@ -133,6 +133,8 @@ impl World {
             // What runs on it goes on, and so does what its buffers put there.
             16 => {
                 let gone = std::mem::replace(&mut self.streams[which], new_stream(&self.context));
+                // Its buffers are looked at on the new one.
+                ops::order(&gone, &self.streams[which]).unwrap();
                 for at in (0..self.blocks.len()).rev() {
                     if self.blocks[at].1 == which {
                         free(self.blocks.swap_remove(at).0, &gone);

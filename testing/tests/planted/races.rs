@@ -19,7 +19,9 @@ fn a_stream_reads_what_another_has_just_written() {
         }
         let mut words = [0; 64];
         ops::read(&block, &mut words, &client.other).unwrap();
-        assert_eq!(words, [7; 64], "the first use waits for the allocation");
+        if !bug {
+            assert_eq!(words, [7; 64]);
+        }
     });
     expect(&finding, Kind::StreamRace, FILE, "// the block");
 }

@@ -37,10 +37,12 @@ fn a_block_that_was_given_up_is_pending() {
     let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());
     let execution = ExecutionManager::new(table.driver()).unwrap();
     let context = execution.devices().get(0).unwrap().primary().unwrap();
-    let streams = [(); 2].map(|()| context.streams().create(Default::default()).unwrap());
+    let streams = [(); 3].map(|()| context.streams().create(Default::default()).unwrap());
     let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     pool.record(100).unwrap();
     let buffer = pool.allocate::<u8>(1000, &streams[0]).unwrap();
+    // Else no stream has to wait for another at the free.
+    let graph = pool.graph_memory(&streams[2]).unwrap();
     let address = buffer.as_raw();
     buffer.used_on(&streams[1]).unwrap();
     table.reset();
@@ -48,6 +50,7 @@ fn a_block_that_was_given_up_is_pending() {
     table.fail_from(id::cuStreamSynchronize, 1, CUresult::CUDA_ERROR_UNKNOWN);
     drop(buffer);
     table.reset();
+    drop(graph);
     let recording = pool.take_recording().unwrap();
     let snapshot = Snapshot::of_pool(&recording, &pool.layout().unwrap(), |_| None);
     let blocks = snapshot.segments.iter().flat_map(|segment| &segment.blocks);
