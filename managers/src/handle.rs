@@ -51,7 +51,7 @@ pub struct ManagedHandle<G>(Handle<G>);
 
 impl<G> ManagedHandle<G> {
     /// Of no manager, and of more lives than a place has.
-    pub(crate) const NOBODY: Self = Self(Handle::from_parts(0, u64::MAX));
+    pub(crate) const NONE: Self = Self(Handle::from_parts(0, u64::MAX));
 
     /// A handle of this manager. The index is of one of its slots.
     pub(crate) fn new(manager: ManagerNumber, handle: Handle<G>) -> Self {

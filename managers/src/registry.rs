@@ -3,7 +3,7 @@
 //! An object is leased by cloning its `Arc`, so a lease borrows nothing and may outlive
 //! the manager. Releasing the handle makes it stale at once; the object goes with its last
 //! lease. An object that nothing keeps but its leases has a [`Name`], which releases its handle
-//! at its end. What can be leased without a name is remembered weakly, from before anybody can lease
+//! at its end. What can be leased without a name is remembered weakly, from before a caller can lease
 //! it: so a shutdown finds it, however its name ended and whoever leases it. What is its owner's
 //! alone, whose end is its name's, is remembered by a shutdown only: making it takes no lock.
 

@@ -152,7 +152,7 @@ fn one_is_said_as_one() {
     }
 }
 
-/// Without it a mistyped command would be an unknown file, and nobody know the right one.
+/// Without it a mistyped command would be an unknown file, and the right one not be told.
 #[test]
 fn a_mistyped_command_is_told_as_one() {
     for (args, tip) in [

@@ -48,7 +48,7 @@ pub(crate) fn skip(what: &str, why: &str) -> Result<()> {
     if strict && !allowed {
         anyhow::bail!("{what} cannot be done: {why}");
     }
-    // On standard error, so that nobody overlooks it.
+    // On standard error, so that it is not overlooked.
     eprintln!("\n==== SKIPPED: {what}\n==== because {why}\n");
     let mut skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
     skipped.push((what.to_owned(), why.to_owned()));
@@ -182,7 +182,7 @@ fn parents() -> Vec<(u32, u32)> {
 mod tests {
     use super::*;
 
-    /// Without it a test that never ends would hold CI until somebody looks.
+    /// Without it a test that never ends would hold CI until a person looks.
     #[cfg(target_os = "linux")]
     #[test]
     fn what_hangs_is_killed_with_all_that_it_started() {

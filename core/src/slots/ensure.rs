@@ -318,7 +318,7 @@ impl<T, P: Policy> Attempt<'_, T, P> {
             unsafe { (*failure).write(error) };
         });
         // Release: those who wait see the failure. Their count is theirs to take down, and some
-        // may have done so meanwhile, by a panic in `Park::wait`. Were the count zero, nobody
+        // may have done so meanwhile, by a panic in `Park::wait`. Were the count zero, no thread
         // would ever leave `Failed`: then the maker counts itself in, and is the last.
         let before = self.slot.state.update(Ordering::Release, |word| {
             let deserted = word.leases() == 0 && !mutant!("slots_failure_without_a_count");

@@ -53,7 +53,7 @@ pub struct MemoryHooks {
     pub version: u32,
     /// The first argument of every function.
     pub listener: *const c_void,
-    /// A block begins: its memory was written by nobody, and may be used by what comes on
+    /// A block begins: no work has written its memory in this life, and it may be used by what comes on
     /// `stream` from now on. It makes the driver's allocation around it (what one
     /// `cuMemAddressReserve` or `cuMemAlloc` gave) a heap: nothing may touch what is in no region
     /// of that.
@@ -63,7 +63,7 @@ pub struct MemoryHooks {
     /// What comes on `stream` from now on comes after the beginning of the block at `address`.
     pub region_share: unsafe extern "C" fn(*const c_void, *const MemoryRegion),
     /// The end of the block at `address`, which is told next by this thread, comes after what is on
-    /// `stream` by now: the allocator gives nobody the memory before that is over.
+    /// `stream` by now: the allocator gives the memory to no other user before that is over.
     pub region_behind: unsafe extern "C" fn(*const c_void, *const MemoryRegion),
     /// Until it is called with 0 again, waits for events that this thread puts on streams are the
     /// allocator's own: the program's work is not to count on the order that they bring.

@@ -46,8 +46,8 @@ pub(crate) struct BufferEntry {
 }
 
 /// A handle that never names anything: no place has so many lives.
-fn nobody<G>() -> ManagedHandle<G> {
-    ManagedHandle::NOBODY
+fn no_stream<G>() -> ManagedHandle<G> {
+    ManagedHandle::NONE
 }
 
 impl BufferTable {
@@ -125,7 +125,7 @@ impl BufferTable {
         let info = BufferInfo {
             address: header.address(),
             bytes: header.requested().unwrap_or_default(),
-            stream: ManagedHandle::from_bits(header.stream()).unwrap_or_else(nobody),
+            stream: ManagedHandle::from_bits(header.stream()).unwrap_or_else(no_stream),
         };
         let make = |handle| Ok(BufferEntry { handle, info });
         let Ok(entry) = self.names.insert_seated(make) else {

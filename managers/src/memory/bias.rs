@@ -155,7 +155,7 @@ impl Bias {
     }
 
     /// As [`set_flags`](Self::set_flags), for an owner that [holds](Self::hold) the lock: it is
-    /// out, so it waits for nobody.
+    /// out, so it waits for no thread.
     pub(crate) fn set_own_flags(&self, bits: u32) {
         debug_assert_eq!(bits & SEIZED, 0);
         self.wanted.fetch_or(bits & !SEIZED, Ordering::Relaxed);

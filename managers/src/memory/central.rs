@@ -23,7 +23,7 @@ pub(super) struct Central {
     pub(super) empty: u64,
     /// Pieces that nobody will bring back.
     pub(super) abandoned: u64,
-    /// Pieces that nobody has, and that only become free when other streams have come so far.
+    /// Pieces without a user that only become free when other streams have come so far.
     pub(super) waiting: WaitingPieces,
     /// Blocks that stand for chunks without memory, and their bytes.
     holes: (u64, u64),

@@ -95,7 +95,7 @@ impl Pool {
         self.kept_and_held().0
     }
 
-    /// Bytes of what somebody has, as they are rounded up. For who has the mapper: else what a search
+    /// Bytes of the pieces that users have, as they are rounded up. For a caller that has the mapper: else what a search
     /// takes for a moment counts.
     pub(super) fn alive(&self) -> u64 {
         let (kept, held) = self.kept_and_held();
@@ -115,7 +115,7 @@ impl Pool {
         // SAFETY: as in `stand_still`.
         let in_depots = lines.iter().map(|line| unsafe { line.depot.kept() });
         let kept = in_lanes + in_depots.sum::<u64>() + in_slabs.0 + in_slabs.1;
-        // What waits for other streams is out of the heap, and nobody has it.
+        // What waits for other streams is out of the heap, and has no user.
         (kept + central.waiting.bytes(), central.held())
     }
 

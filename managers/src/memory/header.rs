@@ -73,7 +73,7 @@ pub(crate) struct Header {
     pub(crate) batch: Cell<u32>,
     pub(crate) slot: Cell<Slot>,
     /// What its user asked for, one more, and whether it is a buffer's. While nobody uses it: why
-    /// nobody may, else 0. In its first life, whether nothing that runs used the memory before.
+    /// no user may have it, else 0. In its first life, whether nothing that runs used the memory before.
     live: AtomicU64,
     /// Of a buffer: the handle of its stream; of another piece the stream's serial.
     stream: AtomicU64,

@@ -153,7 +153,7 @@ impl Lane {
         if !unsafe { self.bias.enter() } {
             return None;
         }
-        // SAFETY: the owner is inside, so nobody else touches the content.
+        // SAFETY: the owner is inside, so no other thread touches the content.
         let result = self
             .content
             .with_mut(|content| work(unsafe { &mut *content }));
@@ -169,7 +169,7 @@ impl Lane {
     pub(crate) unsafe fn with<R>(&self, work: impl FnOnce(&mut Content) -> R) -> R {
         // SAFETY: the caller's promise.
         if unsafe { self.bias.enter() } {
-            // SAFETY: the owner is inside, so nobody else touches the content.
+            // SAFETY: the owner is inside, so no other thread touches the content.
             let result = self
                 .content
                 .with_mut(|content| work(unsafe { &mut *content }));
@@ -179,7 +179,7 @@ impl Lane {
         }
         // SAFETY: the caller's promise.
         let _held = unsafe { self.bias.hold() };
-        // SAFETY: the owner holds the lock, so nobody else touches the content.
+        // SAFETY: the owner holds the lock, so no other thread touches the content.
         self.content
             .with_mut(|content| work(unsafe { &mut *content }))
     }
@@ -194,15 +194,15 @@ impl Lane {
         if self.bias.flags() & CLOSED != 0 {
             return None;
         }
-        // SAFETY: the owner holds the lock, so nobody else touches the content.
+        // SAFETY: the owner holds the lock, so no other thread touches the content.
         let result = self
             .content
             .with_mut(|content| work(unsafe { &mut *content }));
         Some(result)
     }
 
-    /// All of these, with their owners and everybody else kept out, for one barrier. Under the lock
-    /// of the lanes, or of lanes that nobody else seizes several of.
+    /// All of these, with their owners and all other threads kept out, for one barrier. Under the lock
+    /// of the lanes, or of lanes of which no other thread seizes several.
     pub(super) fn seize_all(lanes: &[Arc<Self>]) -> Vec<SeizedLane<'_>> {
         let seizures = Bias::seize_all(lanes.iter().map(|lane| &lane.bias));
         let lanes = lanes.iter().map(|lane| &**lane);
@@ -227,7 +227,7 @@ impl Lane {
     }
 
     /// Takes everything out, and nothing is kept here from now on: its thread ends. Others that
-    /// have the lane are waited for, and no barrier is needed for who is nobody but the caller.
+    /// have the lane are waited for, and no barrier is needed where the owner is the caller.
     ///
     /// # Safety
     /// As `own`.
@@ -237,7 +237,7 @@ impl Lane {
         self.bias.set_own_flags(CLOSED);
         let stamp = self.line.stamp();
         self.content.with_mut(|content| {
-            // SAFETY: the owner holds the lock, so nobody else touches the content.
+            // SAFETY: the owner holds the lock, so no other thread touches the content.
             let content = unsafe { &mut *content };
             content.drain().for_each(|batch| give(batch, stamp));
         });

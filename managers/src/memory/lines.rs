@@ -200,7 +200,7 @@ impl Pool {
     }
 
     /// As `drain`, with a look at what there is while nothing is anywhere else: what is not free
-    /// then is alive, or on its way to somebody.
+    /// then is alive, or on its way to a user.
     pub(super) fn drain_and<R>(&self, look: impl FnOnce(&mut Central) -> R) -> R {
         count(&self.counters.drains);
         let lanes = lock(&self.lanes);

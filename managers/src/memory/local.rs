@@ -26,7 +26,7 @@ struct Known {
 }
 
 /// No pool has the number 0.
-const NOBODY: Known = Known {
+const NO_LANE: Known = Known {
     pair: (0, 0),
     lane: ptr::null(),
 };
@@ -56,7 +56,7 @@ impl Table {
     fn with_room(lanes: usize) -> Self {
         let places = (lanes * 4).next_power_of_two().max(LEAST);
         Self {
-            places: vec![NOBODY; places],
+            places: vec![NO_LANE; places],
             shift: u64::BITS - places.trailing_zeros(),
             taken: 0,
         }
@@ -70,10 +70,10 @@ impl Table {
     fn put(&mut self, known: Known) {
         let mask = self.places.len() - 1;
         let mut at = place(known.pair, self.shift);
-        while self.places[at].pair != NOBODY.pair && self.places[at].pair != known.pair {
+        while self.places[at].pair != NO_LANE.pair && self.places[at].pair != known.pair {
             at = (at + 1) & mask;
         }
-        self.taken += usize::from(self.places[at].pair == NOBODY.pair);
+        self.taken += usize::from(self.places[at].pair == NO_LANE.pair);
         self.places[at] = known;
     }
 }
@@ -146,7 +146,7 @@ struct Entry {
 ///
 /// The pointer is good as long as the pool is, which the caller has a piece or a handle of, as
 /// long as the stream, which the caller has too, and until the thread ends, which empties the
-/// table first. Lanes of streams that are gone stay in the table until it grows: nobody asks for
+/// table first. Lanes of streams that are gone stay in the table until it grows: no caller asks for
 /// them, as no other stream has the number.
 #[inline(always)]
 pub(super) fn lately(pool: u64, stream: u64) -> Option<*const Lane> {
@@ -159,12 +159,12 @@ pub(super) fn lately(pool: u64, stream: u64) -> Option<*const Lane> {
     let mut at = place(pair, view.shift);
     loop {
         // SAFETY: `at` is below the number of places, and the table is this thread's and there as
-        // long as the view shows it: whoever replaces it is no caller of this.
+        // long as the view shows it: its replacement calls nothing of this.
         let known = unsafe { *view.places.add(at) };
         if known.pair == pair {
             return Some(known.lane);
         }
-        if known.pair == NOBODY.pair {
+        if known.pair == NO_LANE.pair {
             return None;
         }
         at = (at + 1) & mask;

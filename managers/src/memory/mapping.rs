@@ -35,7 +35,7 @@ impl Pool {
     /// some of them many.
     ///
     /// # Errors
-    /// [`Error::Busy`] when somebody has it for longer.
+    /// [`Error::Busy`] when another thread has it for longer.
     pub(super) fn mapper_within(&self, wait: Wait) -> Result<Mapping<'_>> {
         let end = match wait {
             Wait::AsConfigured => return Ok(self.mapper()),

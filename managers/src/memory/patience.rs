@@ -181,7 +181,7 @@ mod tests {
     }
 
     // Without it a request that cannot be had would search for ever, and take from all threads
-    // what they keep, as long as somebody else allocates and frees.
+    // what they keep, as long as another thread allocates and frees.
     #[test]
     fn a_neighbour_that_goes_on_keeps_nobody_from_a_refusal() {
         for news in [News::Completed, News::Changed] {

@@ -91,7 +91,7 @@ impl Pool {
     fn drop_lanes(&self) {
         let is_over = |lane: &&Arc<Lane>| lane.line.is_over();
         let lanes: Vec<_> = lock(&self.lanes).iter().filter(is_over).cloned().collect();
-        // One by one, as not under the lock of the lanes; while they are on the books: whoever looks
+        // One by one, as not under the lock of the lanes; while they are on the books: a caller that looks
         // for memory meanwhile waits at their gates.
         lanes.chunks(1).for_each(|lane| self.close_lanes(lane));
         let closed: HashSet<_> = lanes.iter().map(Arc::as_ptr).collect();

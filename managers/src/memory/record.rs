@@ -103,7 +103,7 @@ impl Pool {
         }
     }
 
-    /// What a free would be if nobody recorded. False when the lane is closed, or may keep
+    /// What a free would be without a recording. False when the lane is closed, or may keep
     /// nothing.
     pub(super) fn put_recorded(
         self: &Arc<Self>,

@@ -52,7 +52,7 @@ impl Seam {
         });
     }
 
-    /// A block is its user's no more: before anybody else can have it.
+    /// A block is its user's no more: before another user can have it.
     #[cold]
     pub(crate) fn end(&self, header: &Header, stream: &Stream, site: CallSite) {
         let region = Self::region(header.address(), Some(stream), site, None);
@@ -62,7 +62,7 @@ impl Seam {
         });
     }
 
-    /// A block's end, which is told next, comes after what is on `stream` by now: nobody else gets
+    /// A block's end, which is told next, comes after what is on `stream` by now: no other user gets
     /// its memory before that is over.
     #[cold]
     pub(crate) fn behind(&self, header: &Header, stream: &Stream) {

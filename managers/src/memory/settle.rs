@@ -60,7 +60,7 @@ impl Pool {
         waiting
     }
 
-    /// Whether work is under way that uses what was freed, as far as anybody has looked.
+    /// Whether work is under way that uses what was freed, as far as is known.
     pub(super) fn is_waiting(&self) -> bool {
         // Asked without the lock.
         let mut waiting = self.waiting().into_iter();

@@ -406,7 +406,7 @@ impl Slabs {
         (ready, pending)
     }
 
-    /// Whether a slot of a class is free, whoever may use it.
+    /// Whether a slot of a class is free, for any stream.
     pub(super) fn has_free(&self, slot: Slot) -> bool {
         let lists = self.lists.iter().skip(slot.number()).step_by(CLASSES);
         lists.into_iter().any(|&newest| newest != END)

@@ -81,7 +81,7 @@ fn bytes_of(ranges: &[Range]) -> u64 {
     ranges.iter().map(|(_, bytes)| bytes).sum()
 }
 
-/// What nobody will bring back.
+/// What no user will bring back.
 fn abandoned(pool: &Pool) -> Vec<Range> {
     let mut lost = Vec::new();
     if pool.central.lock().abandoned == 0 {

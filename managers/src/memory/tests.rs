@@ -253,7 +253,7 @@ fn a_child_takes_no_lock_for_a_name_or_a_callback() {
     bench.check_empty();
 }
 
-// Without it whoever looks at a pool, and each thread that ends, would pay for every lane that there
+// Without it a caller that looks at a pool, and each thread that ends, would pay for every lane that there
 // is with a call that interrupts all processors.
 #[test]
 fn all_lanes_cost_one_barrier_and_a_thread_that_ends_pays_none() {
@@ -491,7 +491,7 @@ fn a_name_that_was_made_is_used_without_a_lock() {
 }
 
 // Without it the slots that a thread takes at once, and what it frees while the pool is recorded,
-// would be in its magazines, where nobody gives them back, though the pool is over its limit.
+// would be in its magazines, where no thread gives them back, though the pool is over its limit.
 #[test]
 fn threads_keep_nothing_small_either_over_a_lowered_limit() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! The owner-biased lock: its owner is not inside beside somebody who has seized it.
+//! The owner-biased lock: its owner is not inside beside a thread that has seized it.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -202,7 +202,7 @@ fn an_owner_is_in_none_of_the_locks_that_are_seized_together() {
     });
 }
 
-// Without it a thread that ends could empty its lane beside somebody who has seized it.
+// Without it a thread that ends could empty its lane beside a thread that has seized it.
 #[test]
 fn an_owner_that_closes_its_own_lock_is_alone() {
     model(&["before", "after"], |seen| {

@@ -168,7 +168,7 @@ fn stream_in(green: &ContextCore) {
     let driver = green.enter().unwrap();
     let flags = CUstream_flags::CU_STREAM_NON_BLOCKING;
     let stream = green.create_stream(flags, 0, green.site()).unwrap();
-    // SAFETY: made just now, and known to nobody else.
+    // SAFETY: made just now, and known to no other thread.
     green
         .check(unsafe { driver.cuStreamDestroy_v2(stream) })
         .unwrap();

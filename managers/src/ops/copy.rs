@@ -165,12 +165,12 @@ pub fn write<'d, T: DeviceCopy>(
 /// equal.
 ///
 /// # Errors
-/// As [`write`]; after an error of the driver the contents of the slice are unspecified. Also
+/// As [`write()`]; after an error of the driver the contents of the slice are unspecified. Also
 /// [`Error::Invalid`] when the device has written bytes that are no value of `T` (see
 /// [`DeviceCopy`]): these elements are zeros then.
 ///
 /// # Aborts
-/// As [`write`].
+/// As [`write()`].
 #[track_caller]
 pub fn read<'d, T: DeviceCopy>(
     from: impl Into<DeviceSlice<'d, T>>,

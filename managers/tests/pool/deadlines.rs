@@ -46,7 +46,7 @@ fn a_request_that_may_not_wait_is_refused_at_once() {
     let bench = Bench::new(Backing::Pages);
     let pending = Pending::new(&bench, LONG);
     let (pool, stream) = (&pending.pool, &pending.streams[1]);
-    pool.on_refusal(|_| panic!("nobody is asked"));
+    pool.on_refusal(|_| panic!("it is not asked"));
     let refused = pool.try_allocate_raw(2 * PAGE, 256, stream);
     assert!(matches!(refused, Err(Error::OverLimit(_))), "{refused:?}");
     let refused = pool.try_allocate::<u8>(2 * PAGE as usize, stream);

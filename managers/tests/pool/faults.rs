@@ -141,7 +141,7 @@ fn a_pool_may_end_in_a_capture_when_its_work_is_complete() {
     bench.finish();
 }
 
-// Without it one block that nobody can free would keep all of its pool's memory for ever, and of a
+// Without it one block that cannot be freed would keep all of its pool's memory for ever, and of a
 // limit that other pools share.
 #[test]
 fn a_block_that_is_given_up_keeps_no_more_than_its_pages() {

@@ -13,7 +13,7 @@ fn the_host_reads_what_a_copy_writes() {
         let pinned = client.context.buffers().pinned::<u32>(64).unwrap();
         let driver = client.driver();
         let stream = client.stream.as_raw();
-        // SAFETY: as many bytes; nobody knows of the copy, which is the bug.
+        // SAFETY: as many bytes; the buffer does not know of the copy, which is the bug.
         unsafe {
             let to = pinned.as_ptr().cast();
             driver
@@ -39,7 +39,7 @@ fn the_host_writes_what_a_copy_reads() {
         let mut pinned = client.context.buffers().pinned::<u32>(64).unwrap();
         let driver = client.driver();
         let stream = client.stream.as_raw();
-        // SAFETY: as many bytes; nobody knows of the copy, which is the bug.
+        // SAFETY: as many bytes; the buffer does not know of the copy, which is the bug.
         unsafe {
             let from = pinned.as_ptr().cast_const().cast();
             driver

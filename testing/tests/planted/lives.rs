@@ -43,7 +43,7 @@ fn a_memset_comes_after_the_free() {
         if bug {
             set();
         }
-        // Somebody else's by now.
+        // Another user's by now.
         client.words(1024);
     });
     expect(&finding, Kind::UseAfterFree, FILE, "// the block");

@@ -8,7 +8,7 @@ use crate::client::{expect, found};
 
 const FILE: &str = include_str!("order.rs");
 
-// Without it work on another stream could run while whoever had the memory before still uses it.
+// Without it work on another stream could run while its user before still uses the memory.
 #[test]
 fn a_block_is_used_on_another_stream_before_its_allocation() {
     let finding = found(|client, bug| {

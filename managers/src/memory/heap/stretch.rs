@@ -81,7 +81,7 @@ impl Heap {
         let ranges = rules.regions.iter();
         let mut stay: Vec<_> = ranges.map(|it| vec![false; it.len() as usize]).collect();
         let mut staying = 0;
-        // Free stretches, whoever may use which part of them now.
+        // Free stretches, whichever stream may use which part of them now.
         let mut free: Vec<(CUdeviceptr, CUdeviceptr)> = Vec::new();
         for entry in self.blocks() {
             let block = match entry {

@@ -1,4 +1,4 @@
-//! What kernels do with memory that nobody has written, with blocks of an allocator, and races
+//! What kernels do with memory that was never written, with blocks of an allocator, and races
 //! in shared memory.
 
 use std::collections::{HashMap, HashSet};

@@ -73,7 +73,7 @@ pub struct Observation {
 pub trait Watch: Sync {
     /// What to check.
     fn checks(&self) -> Checks;
-    /// A kernel reads these bytes of device memory: the first that nobody has written, if that is
+    /// A kernel reads these bytes of device memory: the first that was never written, if that is
     /// known.
     fn read(&self, address: u64, bytes: u64) -> Option<u64>;
     /// A kernel writes these bytes of device memory.
