@@ -129,7 +129,7 @@ impl BufferTable {
         };
         let make = |handle| Ok(BufferEntry { handle, info });
         let Ok(entry) = self.names.insert_seated(make) else {
-            return nobody();
+            return no_stream();
         };
         let handle = entry.handle;
         let ours = Arc::into_raw(entry).cast_mut();
