@@ -184,13 +184,20 @@ impl Block {
         // all uses, or they are over.
         let freed = unsafe { Pool::put_at(self.piece, &home, None) };
         if freed.is_err() {
-            // SAFETY: the piece is still ours, and its lease was taken out.
-            unsafe { self.header().put_lease(home) };
-            if let Some(rest) = rest {
-                self.header().rest().get_or_put(*rest);
-            }
+            self.keep(home, rest);
         }
         freed
+    }
+
+    /// Puts back what [`end`](Self::end) has taken out.
+    #[cold]
+    #[inline(never)]
+    fn keep(&mut self, home: Stream, rest: Option<Box<Rest>>) {
+        // SAFETY: the piece is still ours, and its lease was taken out.
+        unsafe { self.header().put_lease(home) };
+        if let Some(rest) = rest {
+            self.header().rest().get_or_put(*rest);
+        }
     }
 
     /// Gives the piece back where other streams have used it, behind them, if that can be done

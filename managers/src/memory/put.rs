@@ -12,6 +12,7 @@ use super::local;
 use super::magazine::Content;
 use super::pool::Pool;
 use super::record::CallSite;
+use super::seam::Seam;
 use super::stamp::Stamp;
 use crate::context::Kind;
 use crate::error::Result;
@@ -43,15 +44,9 @@ impl Pool {
     ) -> Result<()> {
         // SAFETY: the piece is the caller's, so its pool is there.
         let pool = unsafe { &*piece.as_ref().pool() };
-        if let Some(seam) = &pool.seam
-            && pool.core.not_forked().is_ok()
-        {
-            // What the free may be refused for: the block is its user's then as before.
-            if local::lately(pool.number, stream.serial()).is_none() {
-                drop(pool.line(stream)?);
-            }
+        if let Some(seam) = &pool.seam {
             // SAFETY: the piece is the caller's.
-            seam.end(unsafe { piece.as_ref() }, stream, site);
+            pool.tell_end(seam, unsafe { piece.as_ref() }, stream, site)?;
         }
         if let Some(lane) = local::lately(pool.number, stream.serial()) {
             // SAFETY: the lane is this thread's, and its pool is there.
@@ -67,6 +62,29 @@ impl Pool {
             Arc::from_raw(pool)
         };
         pool.put_slow(piece, stream, site)
+    }
+
+    /// Tells a driver that checks programs of a block's end. Apart from the way of a hit, on which
+    /// nothing listens.
+    ///
+    /// # Errors
+    /// What the free will be refused for: the block is its user's then as before.
+    #[cold]
+    #[inline(never)]
+    fn tell_end(
+        &self,
+        seam: &Seam,
+        header: &Header,
+        stream: &Stream,
+        site: CallSite,
+    ) -> Result<()> {
+        if self.core.not_forked().is_ok() {
+            if local::lately(self.number, stream.serial()).is_none() {
+                drop(self.line(stream)?);
+            }
+            seam.end(header, stream, site);
+        }
+        Ok(())
     }
 
     /// Takes a piece back that the lane's magazine has no room for. False when the lane cannot

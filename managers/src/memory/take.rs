@@ -19,6 +19,7 @@ use super::local;
 use super::magazine::{Batch, Content, Found};
 use super::patience::Wait;
 use super::pool::{Ask, Pool};
+use super::seam::Seam;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 
@@ -27,16 +28,31 @@ impl Pool {
     #[inline]
     #[track_caller]
     pub(crate) fn take(self: &Arc<Self>, ask: Ask, stream: &Stream) -> Result<NonNull<Header>> {
-        let taken = self.take_untold(ask, stream);
-        if let (Some(seam), Ok(piece)) = (&self.seam, &taken) {
-            // SAFETY: the piece is ours.
-            let header = unsafe { piece.as_ref() };
-            // A graph's memory has told of its own.
-            if ptr::eq(header.pool(), Arc::as_ptr(self)) {
-                seam.begin(header, stream, Location::caller());
-            }
+        match &self.seam {
+            None => self.take_untold(ask, stream),
+            Some(seam) => self.take_told(seam, ask, stream),
         }
-        taken
+    }
+
+    /// As `take`, and a driver that checks programs is told. Apart from the way of a hit, on which
+    /// nothing listens.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn take_told(
+        self: &Arc<Self>,
+        seam: &Seam,
+        ask: Ask,
+        stream: &Stream,
+    ) -> Result<NonNull<Header>> {
+        let piece = self.take_untold(ask, stream)?;
+        // SAFETY: the piece is ours.
+        let header = unsafe { piece.as_ref() };
+        // A graph's memory has told of its own.
+        if ptr::eq(header.pool(), Arc::as_ptr(self)) {
+            seam.begin(header, stream, Location::caller());
+        }
+        Ok(piece)
     }
 
     #[inline(always)]
