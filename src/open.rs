@@ -23,7 +23,8 @@ pub enum Select {
     AutoOrSoftware,
     /// A GPU, or an error that says why there is none.
     Gpu,
-    /// The software device.
+    /// The software device, without [strict mode](cupola_sim::Strict): it is in a GPU's place. A test
+    /// that is to find mistakes has a `TestBench` of `cupola-testing`.
     Software,
     /// The device that meets these requirements best, a GPU before the software device.
     /// [`Cupola::selected`] is that device; the software device is said as a warning of
@@ -191,7 +192,7 @@ impl Cupola {
     #[cfg(feature = "sim")]
     #[track_caller]
     fn software(why_not_gpu: Option<OpenError>) -> Result<Self, OpenError> {
-        let machine = cupola_sim::Machine::builder().build();
+        let machine = machine();
         let opened = Self::with_driver(machine.driver())?;
         Ok(Self {
             backend: Backend::Software,
@@ -294,13 +295,19 @@ fn library_is_named() -> bool {
 #[derive(Clone, Default)]
 struct LazyMachine(Arc<std::sync::OnceLock<cupola_sim::Machine>>);
 
+/// The software device in a GPU's place. It looks for no mistakes: a pool that tells of each block
+/// takes twenty times as long for one. Tests have a `TestBench`, or describe a machine themselves.
+#[cfg(feature = "sim")]
+fn machine() -> cupola_sim::Machine {
+    let nothing = cupola_sim::Strict::empty();
+    cupola_sim::Machine::builder().strict(nothing).build()
+}
+
 #[cfg(feature = "sim")]
 impl LazyMachine {
     fn register(self, registry: &BackendRegistry) {
         let driver = move || {
-            let made = self
-                .0
-                .get_or_init(|| cupola_sim::Machine::builder().build());
+            let made = self.0.get_or_init(machine);
             Ok(made.driver())
         };
         // Refused only if the name were taken.

@@ -99,3 +99,28 @@ fn the_end_of_a_run_wakes_threads_that_wait() {
         });
     });
 }
+
+// Without it a pipeline that waits for an input could sleep on when a thread, which goes on to the
+// next one, has filled it.
+#[test]
+fn a_filled_slot_wakes_the_pipeline() {
+    model(&["filled"], |seen| {
+        let feed = Arc::new(Feed::new(1));
+        let producer = {
+            let feed = Arc::clone(&feed);
+            thread::spawn(move || {
+                let number = feed.take().unwrap();
+                feed.give_back(number, Some(3));
+            })
+        };
+        feed.offer();
+        assert_eq!(feed.wait_for(0), Next::Filled(3));
+        producer.join().unwrap();
+        assert_eq!(
+            feed.poll(1),
+            Next::Pending,
+            "the right to take slots is still there"
+        );
+        seen.note("filled");
+    });
+}

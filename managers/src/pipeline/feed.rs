@@ -96,7 +96,7 @@ impl Feed {
         let mut state = self.lock();
         *state.cell(number) = Some(len.map_or(Next::Skipped, Next::Filled));
         drop(state);
-        if !mutant!("feed_wakes_nobody_for_a_filled_slot") {
+        if !mutant!("feed_is_silent_about_a_filled_slot") {
             self.changed.notify_all();
         }
     }
@@ -131,7 +131,7 @@ impl Feed {
     /// The pipeline takes no more items: threads that wait for a slot get none.
     pub(crate) fn end(&self) {
         self.lock().ended = true;
-        if !mutant!("feed_wakes_nobody_at_the_end") {
+        if !mutant!("feed_is_silent_about_the_end") {
             self.changed.notify_all();
         }
     }
