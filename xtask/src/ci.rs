@@ -59,11 +59,11 @@ fn before_the_tests(stages: &mut Stages, tidy: bool) -> Result<()> {
     stages.run("core without std", 5, no_std::run)?;
     stages.run("calls from core's dependents", 5, inline::run)?;
     done(&["no-std"])?;
-    stages.run("loom models", 15, tasks::loom)?;
+    stages.run("loom models", 20, tasks::loom)?;
     done(&["loom"])?;
-    stages.run("mutants", 20, || mutants::run(&[]))?;
+    stages.run("mutants", 25, || mutants::run(&[]))?;
     done(&["mutants"])?;
-    stages.run("sanitizers", 20, sanitize::run)?;
+    stages.run("sanitizers", 30, sanitize::run)?;
     done(&["asan", "tsan", "tsan-std"])?;
     stages.run("fuzz targets", 20, || {
         let seconds = env::var("CUPOLA_FUZZ_SECONDS");

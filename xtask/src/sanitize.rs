@@ -95,6 +95,9 @@ const THREAD: Sanitizer = Sanitizer {
 
 const THREAD_AND_STD: Sanitizer = Sanitizer {
     name: "thread sanitizer, std as well",
+    // Memory is mapped through libc, which the sanitizer watches: else it takes memory that one
+    // machine has given back, and another got at the same address, for shared.
+    flags: "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer --cfg=rustix_use_libc",
     with_std: true,
     tests: &[Tests {
         folder: "managers",
