@@ -134,6 +134,12 @@ mod loaded {
             &*self.source
         }
 
+        /// Whether both call one function of this symbol, with one scope.
+        pub(crate) fn shares(&self, other: &Self, id: SymbolId<S>) -> bool {
+            let own = self.entry(id);
+            own.is_ok() && own.ok() == other.entry(id).ok() && self.scope == other.scope
+        }
+
         /// The address of a function.
         #[inline(always)]
         pub(crate) fn entry(&self, id: SymbolId<S>) -> Result<NonNull<c_void>, CallError<S>> {

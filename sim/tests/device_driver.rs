@@ -152,6 +152,17 @@ fn a_function_without_a_machine_says_so() {
     assert_eq!(unsafe { init(0) }, CUresult::CUDA_ERROR_NOT_INITIALIZED);
 }
 
+/// Without it two owners of one driver could not tell that a thread has one current context in both.
+#[test]
+fn two_drivers_of_one_machine_are_the_same() {
+    let [one, two] = [(); 2].map(|()| Machine::builder().build());
+    assert!(one.driver().is_same(&one.driver()));
+    assert!(!one.driver().is_same(&two.driver()));
+    let table = cupola_sim::fault::FaultTable::new(one.driver());
+    assert!(table.driver().is_same(&table.driver()));
+    assert!(!table.driver().is_same(&one.driver()));
+}
+
 /// Without it, C programs would print nothing for an error.
 #[test]
 fn errors_have_names() {

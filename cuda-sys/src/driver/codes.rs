@@ -136,7 +136,7 @@ codes! {
         "access to that peer is not enabled, so there is nothing to disable";
     CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE Programmer
         "the primary context exists already; set its flags before anything retains it";
-    CUDA_ERROR_CONTEXT_IS_DESTROYED StickyContext
+    CUDA_ERROR_CONTEXT_IS_DESTROYED Programmer
         "the current context was destroyed, or its primary context was reset; make another one current";
     CUDA_ERROR_ASSERT StickyContext
         "an assert in a kernel failed; its message is on stdout. The context and its memory are lost";
@@ -266,9 +266,9 @@ mod tests {
         for code in [226, 700, 702, 714, 715, 716, 717, 718, 719, 721, 810, 911] {
             assert_eq!(of(code), ErrorClass::StickyProcess, "{code}");
         }
-        for code in [709, 710] {
-            assert_eq!(of(code), ErrorClass::StickyContext, "{code}");
-        }
+        assert_eq!(of(710), ErrorClass::StickyContext);
+        // It is the thread's current context that is gone, and another one can be made current.
+        assert_eq!(of(709), ErrorClass::Programmer);
         for code in [214, 220] {
             assert_eq!(of(code), ErrorClass::Hardware, "{code}");
         }
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(
             sticky,
             [
-                214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911
+                214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911
             ]
         );
     }

@@ -131,6 +131,14 @@ impl Driver {
         Ok(self.table.entry(id)?.as_ptr())
     }
 
+    /// Whether `other` is the same driver, opened by whichever value: a thread's current context in
+    /// one of them is that in the other. A driver that wraps another one is not that one.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.table, &other.table)
+            || self.table.shares(&other.table, id::cuCtxGetCurrent)
+    }
+
     /// What an allocator tells of its blocks, if this driver listens: only one that checks
     /// programs does. Callable as long as the driver is there.
     #[must_use]
