@@ -405,3 +405,52 @@ fn samplers_may_have_values() {
     assert_eq!(names, ["one", "two", "after"]);
     assert_eq!(module.vars[0].init, None);
 }
+
+/// Without it an element of an array could lie where another array of that name has it, or a text
+/// of many arrays take as long as their number squared.
+#[test]
+fn an_index_is_that_of_the_array_in_sight() {
+    const HEADER: &str = ".version 7.0\n.target sm_60\n.address_size 64\n";
+    fn offsets(body: &[Stmt<'_>], out: &mut Vec<i64>) {
+        for stmt in body {
+            match stmt {
+                Stmt::Scope(inner) => offsets(inner, out),
+                Stmt::Instr(instr) => out.extend(instr.args.iter().filter_map(|arg| match arg {
+                    Operand::Element { offset, .. } => Some(*offset),
+                    _ => None,
+                })),
+                _ => {}
+            }
+        }
+    }
+    let uses = "mov.u64 %a, x[3];";
+    let text = format!(
+        "{HEADER}.global .u32 x[4]; .visible .entry k() {{ .reg .b64 %a; {uses}
+        {{ .shared .u64 x[4]; {uses} {{ .local .b8 x[4]; {uses} }} {uses} }} {uses}
+        {{ .local .u16 x; }} {uses} ret; }}"
+    );
+    let module = Module::parse(&text).unwrap();
+    let mut found = Vec::new();
+    for function in &module.funcs {
+        offsets(function.body.as_deref().unwrap_or(&[]), &mut found);
+    }
+    assert_eq!(found, [12, 24, 3, 24, 12, 12]);
+    let gone =
+        format!("{HEADER}.visible .entry k() {{ .reg .b64 %a; {{ .local .b8 x[4]; }} {uses} }}");
+    assert!(
+        Module::parse(&gone)
+            .unwrap_err()
+            .to_string()
+            .contains("declared array")
+    );
+
+    let names = 0..30_000;
+    let mut many = String::from(HEADER);
+    names
+        .clone()
+        .for_each(|at| many.push_str(&format!(".global .u32 name_{at:06}[4];\n")));
+    many.push_str(".visible .entry k() { .reg .b64 %a;\n");
+    names.for_each(|at| many.push_str(&format!("mov.u64 %a, name_{at:06}[1];\n")));
+    many.push_str("ret; }");
+    Module::parse(&many).unwrap();
+}

@@ -103,8 +103,8 @@ impl<'a> Parser<'a> {
 
     /// The index of an array's element, after the array's name.
     fn element(&mut self, name: &'a str) -> Result<Operand<'a>> {
-        let declared = self.declared.iter().rev().find(|(known, _)| *known == name);
-        let Some(stride) = declared.and_then(|(_, stride)| *stride) else {
+        let declared = self.strides.get(name).and_then(|strides| strides.last());
+        let Some(stride) = declared.copied().flatten() else {
             return self.error("the name of a declared array before an index");
         };
         self.bump();

@@ -10,6 +10,8 @@ mod instr;
 mod module;
 mod var;
 
+use std::collections::HashMap;
+
 use super::ast::Module;
 use super::error::ParseError;
 use super::lexer::{Lexer, Tok};
@@ -24,6 +26,7 @@ pub(super) fn module(text: &str) -> Result<Module<'_>> {
         lex: Lexer::new(text),
         depth: 0,
         declared: Vec::new(),
+        strides: HashMap::new(),
     };
     parser.module()
 }
@@ -31,10 +34,11 @@ pub(super) fn module(text: &str) -> Result<Module<'_>> {
 struct Parser<'a> {
     lex: Lexer<'a>,
     depth: u32,
-    /// Names of the variables that can be seen here, innermost last, each with the bytes from
-    /// one element to the next if it is an array: what `name[index]` needs. PTX declares
-    /// before it uses.
-    declared: Vec<(&'a str, Option<i64>)>,
+    /// Names of the variables that can be seen here, innermost last. PTX declares before it uses.
+    declared: Vec<&'a str>,
+    /// For each of them, innermost last, the bytes from one element to the next if it is an array:
+    /// what `name[index]` needs.
+    strides: HashMap<&'a str, Vec<Option<i64>>>,
 }
 
 impl<'a> Parser<'a> {
@@ -130,7 +134,11 @@ impl<'a> Parser<'a> {
     fn scoped<T>(&mut self, rule: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let seen = self.declared.len();
         let result = rule(self);
-        self.declared.truncate(seen);
+        for name in self.declared.drain(seen..) {
+            if let Some(strides) = self.strides.get_mut(name) {
+                strides.pop();
+            }
+        }
         result
     }
 

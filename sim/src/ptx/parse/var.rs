@@ -84,7 +84,9 @@ impl<'a> Parser<'a> {
             false => i64::from(spec.ty.size()),
         };
         let is_array = !dims.is_empty();
-        self.declared.push((name, is_array.then_some(stride)));
+        self.declared.push(name);
+        let strides = self.strides.entry(name).or_default();
+        strides.push(is_array.then_some(stride));
         let init = match self.eat(b'=') {
             // `{ addr_mode_0 = wrap, ... }`: what a sampler does, and nothing here samples.
             true if spec.ty == ScalarType::Opaque && self.is(b'{') => {
