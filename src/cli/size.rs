@@ -1,4 +1,5 @@
-//! Numbers of bytes as people write them: every option that takes one reads it here.
+//! Numbers of bytes as people write them: every option that takes one reads it here. Settings of
+//! the software device are read alike where there is one (`cupola_sim::settings::parse_bytes`).
 
 use cupola::primitives::Budget;
 
@@ -23,8 +24,9 @@ const DIGITS: usize = 18;
 /// is left.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a number of bytes such as 512, 64Ki or 1.5GiB");
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
-    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    let trimmed = text.trim();
+    let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (number, unit) = trimmed.split_at(end.unwrap_or(trimmed.len()));
     let factor = unit_bytes(unit)?;
     let (whole, part) = match number.split_once('.') {
         // A part of a byte is no number of bytes.
@@ -33,14 +35,14 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
         Some((whole, part)) => (whole, part),
         None => (number, "0"),
     };
-    let digits = |text: &str| text.parse::<u64>().map_err(|_| wrong());
     if part.len() > DIGITS || part.contains('.') || whole.is_empty() {
         return Err(wrong());
     }
     let too_large = || format!("{text:?} exceeds 64 bits");
     // Neither exceeds 128 bits: the part is below 10^18.
     let scale = part.bytes().fold(1_u128, |scale, _| scale * 10);
-    let part = u128::from(digits(part)?) * u128::from(factor) / scale;
+    let part = part.parse::<u64>().map_err(|_| wrong())?;
+    let part = u128::from(part) * u128::from(factor) / scale;
     let whole = whole.parse::<u64>().map_err(|_| too_large())?;
     let total = u128::from(whole) * u128::from(factor) + part;
     u64::try_from(total).map_err(|_| too_large())
@@ -90,6 +92,7 @@ mod tests {
             ("8Gi", 8 << 30),
             ("8GiB", 8 << 30),
             ("8 gib", 8 << 30),
+            (" 8gIB ", 8 << 30),
             ("2M", 2_000_000),
             ("2MB", 2_000_000),
             ("1T", 1_000_000_000_000),
@@ -109,6 +112,50 @@ mod tests {
         }
         for large in ["18446744073709551616", "99999999999999G", "16384.1Pi"] {
             assert!(bytes(large).unwrap_err().contains("64 bits"), "{large}");
+        }
+    }
+
+    /// Without it one size could be good for an option and wrong for its variable, or be another
+    /// one: the command line is built without the device too, and has a parser of its own.
+    #[cfg(feature = "sim")]
+    #[test]
+    fn settings_read_sizes_alike() {
+        let units = [
+            "", "B", "b", "K", "kb", "Ki", "kIB", "m", "MiB", "g", "gib", "T", "tib", "P", "PB",
+            "pi", "piB", "E", "ib", "BB", "x",
+        ];
+        let numbers = [
+            "",
+            "0",
+            "1",
+            "1.5",
+            ".5",
+            "1.",
+            "1.5.5",
+            "0.000000000000000001",
+            "1e3",
+            "-1",
+            "0x1",
+            "1.0000000000000000001",
+            "18446744073709551615",
+            "18446744073709551616",
+            "16384",
+            "99999999999999999999999",
+        ];
+        for number in numbers {
+            for unit in units {
+                for text in [
+                    format!("{number}{unit}"),
+                    format!(" {number} {unit} "),
+                    format!("{unit}{number}"),
+                ] {
+                    assert_eq!(
+                        bytes(&text),
+                        cupola_sim::settings::parse_bytes(&text),
+                        "{text:?}"
+                    );
+                }
+            }
         }
     }
 

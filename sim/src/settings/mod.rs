@@ -6,6 +6,7 @@
 
 mod environment;
 mod fault;
+mod size;
 mod text;
 
 use std::ffi::OsString;
@@ -21,6 +22,7 @@ use crate::fault::FaultTable;
 
 pub use environment::VARIABLES;
 pub use fault::FaultSetting;
+pub use size::parse_bytes;
 use text::{Size, Time};
 
 /// Why settings cannot be used.

@@ -62,6 +62,23 @@ fn variables_win_over_the_file() {
     );
 }
 
+/// Without it one size could be good for an option and wrong for its variable.
+#[test]
+fn sizes_are_those_of_the_options() {
+    for (text, bytes) in [
+        ("4096", 4096),
+        ("1mib", 1 << 20),
+        ("2 MB", 2_000_000),
+        (" 0.5gI ", 1 << 29),
+        ("0.001P", 1_000_000_000_000),
+        ("1ti", 1 << 40),
+    ] {
+        let variable = from(&[("CUPOLA_SIM_MEMORY", text)]).unwrap();
+        let file = Settings::from_toml(&format!("[[device]]\nmemory = {text:?}")).unwrap();
+        assert_eq!((seen(&variable).1, seen(&file).1), (bytes, bytes), "{text}");
+    }
+}
+
 /// Without it a fault could hit another call, or the counting could start with the
 /// driver's own calls.
 #[test]
@@ -89,7 +106,7 @@ fn what_means_nothing_is_an_error_that_says_where() {
     for (text, part) in [
         ("devcies = 2", "line 1"),
         ("driver_version = \"12\"", "MAJOR.MINOR"),
-        ("[[device]]\nmemory = \"16GX\"", "no unit of bytes"),
+        ("[[device]]\nmemory = \"16GX\"", "not a unit"),
         ("[[device]]\nlaunch_delay = \"5\"", "no unit of time"),
         ("[[fault]]\ncall = \"cuMemAlloc\"\nat = 1", "a fault has"),
         (
@@ -115,7 +132,7 @@ fn what_means_nothing_is_an_error_that_says_where() {
         ("CUPOLA_SIM_DEVICES", "two", "whole number"),
         ("CUPOLA_SIM_DEVICES", "1000000000000", "16 at most"),
         ("CUPOLA_SIM_MEMORY", "99999999999GiB", "exceeds 64 bits"),
-        ("CUPOLA_SIM_MEMORY", "1.5", "not a whole number"),
+        ("CUPOLA_SIM_MEMORY", "1.5", "not a number of bytes"),
         ("CUPOLA_SIM_MEMORY", "1.Gi", "not a number of bytes"),
         ("CUPOLA_SIM_FAULTS", "cuInit=2", "FUNCTION:CALL=CODE"),
         ("CUPOLA_SIM_FAULTS", "cuStreamGetCtx_v9:1=2", "no function"),

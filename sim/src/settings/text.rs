@@ -7,6 +7,7 @@ use cupola_sys::driver::{CUresult, SYMBOLS};
 use cupola_sys::{Status as _, SymbolId, Version};
 use serde::de::{Deserialize, Deserializer, Error};
 
+use super::size::parse_bytes;
 use crate::device::{MOST_DEVICES, Order, Strict};
 
 /// Bytes: a number, or a text such as `16GiB`.
@@ -17,7 +18,7 @@ pub(super) struct Size(pub(super) u64);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Time(pub(super) Duration);
 
-/// Splits `16GiB` into `16` and `GiB`.
+/// Splits `5us` into `5` and `us`.
 fn number(text: &str) -> Result<(u64, &str), String> {
     let text = text.trim();
     let end = text
@@ -28,48 +29,6 @@ fn number(text: &str) -> Result<(u64, &str), String> {
         .parse()
         .map_err(|_| format!("{text:?} does not begin with a whole number of 64 bits"))?;
     Ok((number, unit.trim()))
-}
-
-pub(super) fn size(text: &str) -> Result<u64, String> {
-    let (whole, rest) = number(text)?;
-    // A fraction of a unit: so many digits, of which more than 18 mean nothing.
-    let part = rest.strip_prefix('.').unwrap_or_default();
-    let end = part
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(part.len());
-    let (part, unit) = match rest.starts_with('.') {
-        true if (1..=18).contains(&end) => part.split_at(end),
-        true => return Err(format!("{text:?} is not a number of bytes")),
-        false => ("0", rest),
-    };
-    let unit = unit.trim();
-    let factor: u64 = match unit.strip_suffix(['B', 'b']).unwrap_or(unit) {
-        "" => 1,
-        "K" | "k" => 1_000,
-        "M" => 1_000_000,
-        "G" => 1_000_000_000,
-        "T" => 1_000_000_000_000,
-        "Ki" => 1 << 10,
-        "Mi" => 1 << 20,
-        "Gi" => 1 << 30,
-        "Ti" => 1 << 40,
-        other => {
-            return Err(format!(
-                "{other:?} is no unit of bytes: use K, M, G, T, Ki, Mi, Gi or Ti"
-            ));
-        }
-    };
-    if factor == 1 && rest.starts_with('.') {
-        return Err(format!("{text:?} is not a whole number of bytes"));
-    }
-    // At most 18 digits, which 64 bits hold.
-    let scale = part.bytes().fold(1, |scale, _| scale * 10_u128);
-    let part: u64 = part
-        .parse()
-        .map_err(|_| format!("{text:?} is not a number of bytes"))?;
-    let part = u128::from(part) * u128::from(factor) / scale;
-    let total = u128::from(whole) * u128::from(factor) + part;
-    u64::try_from(total).map_err(|_| format!("{text:?} exceeds 64 bits"))
 }
 
 pub(super) fn time(text: &str) -> Result<Duration, String> {
@@ -149,7 +108,7 @@ impl<'de> Deserialize<'de> for Size {
         }
         match Form::deserialize(from)? {
             Form::Number(bytes) => Ok(Self(bytes)),
-            Form::Text(text) => size(&text).map(Self).map_err(D::Error::custom),
+            Form::Text(text) => parse_bytes(&text).map(Self).map_err(D::Error::custom),
         }
     }
 }
