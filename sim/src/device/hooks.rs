@@ -127,7 +127,8 @@ unsafe extern "C" fn region_unregister(listener: *const c_void, region: *const M
         enter(listener, region, "region_unregister", |machine, region| {
             if let Some((context, stream)) = machine.region_stream(region) {
                 let told = told(region);
-                machine.strict.region_ends(&told, context.handle, &stream);
+                let strict = &machine.strict;
+                strict.region_ends(&machine.space, &told, context.handle, &stream);
             }
         });
     }

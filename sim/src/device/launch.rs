@@ -13,7 +13,7 @@ use super::health::{Fault, Health};
 use super::machine::Device;
 use super::memory::{Access, Heap, Place, Space, Viewer};
 use super::module::Function;
-use super::strict::{Bounds, Limit, Watcher};
+use super::strict::{Bounds, Limit, Watched, Watcher};
 use super::sync::{read, write};
 use crate::exec::{
     self, BadFree, FaultKind, GlobalMemory, Grid, LaunchConfig, LaunchError, LaunchOptions,
@@ -57,19 +57,22 @@ impl Launch {
     pub(super) fn run(self, device: &Device, health: &Health) -> Result<(), Fault> {
         let started = Instant::now();
         let kernel = &self.function.kernel;
-        let watcher = self.watcher(device);
+        let watcher = self.watcher(device, Watched::default());
         let heap = self.heap.as_deref();
         let memory = Memory::new(device, health, heap, Held::default(), watcher.as_ref());
         let host = Listener(device);
         let options = self.options(device, health, &host, watcher.as_ref());
         let result = exec::launch(kernel, self.config, &self.params, &memory, options);
         drop(memory);
-        drop(watcher);
+        if let Some(watcher) = watcher {
+            watcher.end();
+        }
         health.pass(started, device.engines.pace.launch);
         result.map(drop).map_err(|error| fault(device, &error))
     }
 
-    /// Runs one slice. `held` keeps between slices what the kernel has touched.
+    /// Runs one slice. `held` keeps between slices what the kernel has touched, and what is known of
+    /// it.
     pub(super) fn step(
         &self,
         held: &mut Held,
@@ -79,7 +82,7 @@ impl Launch {
         health: &Health,
     ) -> Result<Slice, Fault> {
         let kernel = &self.function.kernel;
-        let watcher = self.watcher(device);
+        let watcher = self.watcher(device, std::mem::take(&mut held.watched));
         let heap = self.heap.as_deref();
         let memory = Memory::new(device, health, heap, std::mem::take(held), watcher.as_ref());
         let host = Listener(device);
@@ -87,13 +90,19 @@ impl Launch {
         let grid = Grid::new(kernel, self.config, &self.params, &memory, options);
         let slice = grid.and_then(|grid| grid.step(stepper, turn));
         *held = memory.into_held();
+        if let Some(watcher) = watcher {
+            match &slice {
+                Ok(slice) if !slice.grid_ended => held.watched = watcher.pause(),
+                _ => watcher.end(),
+            }
+        }
         slice.map_err(|error| fault(device, &error))
     }
 
-    fn watcher<'a>(&'a self, device: &'a Device) -> Option<Watcher<'a>> {
+    fn watcher<'a>(&'a self, device: &'a Device, watched: Watched) -> Option<Watcher<'a>> {
         let (kernel, strict) = (&self.function.kernel, &device.strict);
         let has_heap = self.heap.is_some();
-        strict.watcher(&device.space, &kernel.name, &self.params, has_heap)
+        strict.watcher(&device.space, &kernel.name, &self.params, has_heap, watched)
     }
 
     fn options<'a>(
@@ -214,7 +223,7 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// What a launch keeps alive.
+/// What a launch keeps between its slices: what it has touched stays alive.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     /// By first address.
@@ -222,6 +231,8 @@ pub(super) struct Held {
     /// Freed by the program, with another place at the same first address since then.
     /// Workers may still have them in their caches.
     retired: Vec<Place>,
+    /// For strict mode.
+    watched: Watched,
 }
 
 // SAFETY: a range's place is kept in `held`, which lives as long as `self` and from which

@@ -109,3 +109,62 @@ fn thread() -> usize {
 fn thread() -> usize {
     0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CODE: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+
+    /// What there is from `start` on, without the time and the thread of each line.
+    fn since(logs: &Logs, start: u32, room: usize) -> (Vec<String>, u32, bool) {
+        let (text, end, any) = logs.since(start, room);
+        let said = |line: &str| line.split("[E] ").nth(1).unwrap_or("").to_owned();
+        (text.lines().map(said).collect(), end, any)
+    }
+
+    /// Without it a program that follows the log could get lines twice or never, when there are
+    /// more than are kept.
+    #[test]
+    fn the_oldest_lines_go_and_places_stay() {
+        let logs = Logs::default();
+        assert_eq!((logs.end(), since(&logs, 0, 99)), (0, (vec![], 0, false)));
+        for number in 0..70 {
+            logs.add("f", CODE, Some(&format!("reason {number}")));
+        }
+        assert_eq!(logs.end(), 140);
+        let (lines, end, any) = since(&logs, 0, usize::MAX);
+        assert_eq!((lines.len(), end, any), (KEPT, 140, true));
+        assert_eq!(lines[0], "reason 20", "the oldest that is kept");
+        let (lines, ..) = since(&logs, 138, usize::MAX);
+        let last = "Returning 1 (CUDA_ERROR_INVALID_VALUE) from f";
+        assert_eq!(lines, ["reason 69", last]);
+        // A place that is forgotten, one at the end, and one that never was.
+        assert_eq!(since(&logs, 3, usize::MAX).0.len(), KEPT);
+        assert_eq!(since(&logs, 140, usize::MAX), (vec![], 140, false));
+        assert_eq!(since(&logs, 999, usize::MAX), (vec![], 140, false));
+    }
+
+    /// Without it a small buffer could be overrun, get half a line, or lose the newest for the
+    /// oldest.
+    #[test]
+    fn the_newest_whole_lines_are_given() {
+        let logs = Logs::default();
+        for function in ["one", "two", "three"] {
+            logs.add(function, CODE, None);
+        }
+        let all = logs.since(0, usize::MAX).0;
+        let newest = all.lines().last().unwrap().len() + 1;
+        for (room, lines) in [
+            (0, 0),
+            (newest - 1, 0),
+            (newest, 1),
+            (all.len() - 1, 2),
+            (all.len(), 3),
+        ] {
+            let (text, end, any) = logs.since(0, room);
+            assert!(all.ends_with(&text) && text.len() <= room, "{text}");
+            assert_eq!((text.lines().count(), end, any), (lines, 3, true));
+        }
+    }
+}

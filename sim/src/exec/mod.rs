@@ -25,7 +25,7 @@ mod printf;
 mod program;
 mod run;
 
-pub use check::{Checks, Observation, Observed, Watch};
+pub use check::{Checks, Observation, Observed, Touch, Watch};
 pub use fault::{Fault, FaultAccess, FaultKind, FaultSpace};
 pub use grid::{
     Grid, LaunchConfig, LaunchError, LaunchOptions, LaunchStats, Slice, Stepper, Turn, launch,

@@ -13,4 +13,5 @@ mod integer;
 mod kernels;
 mod memory;
 mod patterns;
+mod residency;
 mod warp;

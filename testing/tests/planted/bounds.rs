@@ -41,8 +41,9 @@ fn a_kernel_writes_behind_the_last_element() {
 #[test]
 fn a_kernel_reads_far_behind_the_end() {
     let finding = found(|client, bug| {
+        let to = client.words(64);
         let from = client.words(1000); // read from
-        let (to, _other) = (client.words(64), client.words(1 << 16));
+        let _other = client.words(1 << 16);
         let first = if bug { 30_000 } else { 0 };
         client.launch(
             "copy",
@@ -51,7 +52,7 @@ fn a_kernel_reads_far_behind_the_end() {
             &client.stream,
         );
     });
-    expect(&finding, Kind::OutOfBounds, FILE, "client.words");
+    expect(&finding, Kind::OutOfBounds, FILE, "// read from");
     expect_line(&finding, "copy's load");
 }
 
@@ -61,11 +62,12 @@ fn a_kernel_reads_before_its_block() {
     let finding = found(|client, bug| {
         let (_first, second) = client.neighbours(); // the second
         let to = client.words(16);
-        let before = if bug { (-1_i64).cast_unsigned() } else { 0 };
+        let from = second.as_raw() + 64;
+        let before = if bug { -17_i64 } else { -16 };
         client.launch(
             "copy",
             16,
-            &[to.as_raw(), second.as_raw(), before],
+            &[to.as_raw(), from, before.cast_unsigned()],
             &client.stream,
         );
     });
@@ -73,17 +75,56 @@ fn a_kernel_reads_before_its_block() {
     assert!(finding.what.contains("before the start"), "{finding}");
 }
 
+// Without it a kernel that is given the end of a block alone, and goes back from there, would be
+// taken for one that leaves the block which begins there.
+#[test]
+fn a_kernel_goes_back_from_an_end() {
+    let finding = found(|client, bug| {
+        let (_first, second) = client.neighbours(); // the second
+        let end = second.as_raw() + if bug { 4 } else { 0 };
+        let back = (-16_i64).cast_unsigned();
+        client.launch("fill", 16, &[end, back], &client.stream);
+    });
+    expect(&finding, Kind::OutOfBounds, FILE, "// the second");
+    expect_line(&finding, "fill's store");
+}
+
+// Without it a kernel that runs in slices would be blamed for a pointer that it has taken out of
+// memory in one of them and uses in the next.
+#[test]
+fn a_kernel_keeps_a_pointer_that_it_has_taken_out() {
+    let finding = found(|client, bug| {
+        let (table, _between) = (client.words(2), client.words(8));
+        let target = client.words(64); // taken out
+        let pointer = target.as_raw().to_le_bytes();
+        let driver = client.driver();
+        let stream = client.stream.as_raw();
+        // SAFETY: the array outlives the copy, which takes what is not page-locked at once.
+        unsafe {
+            let from = pointer.as_ptr().cast();
+            driver
+                .cuMemcpyHtoDAsync_v2(table.as_raw(), from, 8, stream)
+                .unwrap();
+        }
+        let offset = if bug { 256 } else { 252 };
+        client.launch("take", 1, &[table.as_raw(), offset], &client.stream);
+    });
+    expect(&finding, Kind::OutOfBounds, FILE, "// taken out");
+    expect_line(&finding, "take's last store");
+}
+
 // Without it a memset of too many bytes would change the neighbour.
 #[test]
 fn a_memset_is_longer_than_the_block() {
     let finding = found(|client, bug| {
-        let (block, _neighbour) = (client.words(64), client.words(64)); // both
+        let block = client.words(64); // set
+        let _neighbour = client.words(64);
         let len = if bug { 257 } else { 256 };
         let driver = client.driver();
         // SAFETY: memory of the software device.
         unsafe { driver.cuMemsetD8Async(block.as_raw(), 1, len, client.stream.as_raw()) }.unwrap();
     });
-    expect(&finding, Kind::OutOfBounds, FILE, "// both");
+    expect(&finding, Kind::OutOfBounds, FILE, "// set");
     assert!(finding.what.contains("1 bytes past the end"), "{finding}");
 }
 
@@ -91,7 +132,8 @@ fn a_memset_is_longer_than_the_block() {
 #[test]
 fn a_copy_reads_more_than_the_block() {
     let finding = found(|client, bug| {
-        let (block, _neighbour) = (client.words(64), client.words(64)); // both
+        let block = client.words(64); // copied
+        let _neighbour = client.words(64);
         let mut to = [0_u8; 512];
         let len = if bug { 300 } else { 256 };
         let driver = client.driver();
@@ -100,21 +142,22 @@ fn a_copy_reads_more_than_the_block() {
         unsafe { driver.cuMemcpyDtoHAsync_v2(at, block.as_raw(), len, stream) }.unwrap();
         client.wait();
     });
-    expect(&finding, Kind::OutOfBounds, FILE, "// both");
+    expect(&finding, Kind::OutOfBounds, FILE, "// copied");
 }
 
 // Without it a copy within the device that begins too early would pass.
 #[test]
 fn a_copy_begins_before_the_block() {
     let finding = found(|client, bug| {
-        let (from, to) = (client.words(1000), client.words(1000)); // both
+        let from = client.words(1000);
+        let to = client.words(1000); // copied to
         let at = to.as_raw() - if bug { 4 } else { 0 };
         let driver = client.driver();
         let stream = client.stream.as_raw();
         // SAFETY: memory of the software device.
         unsafe { driver.cuMemcpyDtoDAsync_v2(at, from.as_raw(), 400, stream) }.unwrap();
     });
-    expect(&finding, Kind::OutOfBounds, FILE, "// both");
+    expect(&finding, Kind::OutOfBounds, FILE, "// copied to");
     assert!(
         finding.what.contains("4 bytes before the start"),
         "{finding}"
@@ -125,7 +168,8 @@ fn a_copy_begins_before_the_block() {
 #[test]
 fn a_kernel_overruns_behind_a_pointer_in_memory() {
     let finding = found(|client, bug| {
-        let (table, _between, target) = (client.words(2), client.words(8), client.words(64)); // all
+        let (table, _between) = (client.words(2), client.words(8));
+        let target = client.words(64); // pointed to
         let pointer = target.as_raw().to_le_bytes();
         let driver = client.driver();
         let stream = client.stream.as_raw();
@@ -139,6 +183,6 @@ fn a_kernel_overruns_behind_a_pointer_in_memory() {
         let threads = if bug { 65 } else { 64 };
         client.launch("follow", threads, &[table.as_raw()], &client.stream);
     });
-    expect(&finding, Kind::OutOfBounds, FILE, "// all");
+    expect(&finding, Kind::OutOfBounds, FILE, "// pointed to");
     expect_line(&finding, "follow's store");
 }

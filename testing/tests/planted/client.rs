@@ -7,6 +7,7 @@ use cupola_managers::memory::{RawBlock, Source};
 use cupola_managers::module::Module;
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::{Context, MemoryPool, PoolConfig, Stream};
+use cupola_sim::{Machine, Order, Strict};
 use cupola_sys::driver::Driver;
 use cupola_testing::{Finding, FindingKind, TestBench};
 
@@ -25,6 +26,17 @@ pub(crate) struct Client {
 impl Client {
     /// Launches a kernel of so many threads with words for parameters, which nothing looks at.
     pub(crate) fn launch(&self, kernel: &str, threads: u32, words: &[u64], stream: &Stream) {
+        self.launch_blocks(kernel, (1, threads), words, stream);
+    }
+
+    /// The same of so many blocks of so many threads.
+    pub(crate) fn launch_blocks(
+        &self,
+        kernel: &str,
+        (blocks, threads): (u32, u32),
+        words: &[u64],
+        stream: &Stream,
+    ) {
         let function = self.module.function(kernel).unwrap();
         let mut words = words.to_vec();
         let mut pointers: Vec<*mut c_void> = words
@@ -32,7 +44,7 @@ impl Client {
             .map(|word| std::ptr::from_mut(word).cast())
             .collect();
         let sizes = vec![8; pointers.len()];
-        let config = LaunchConfig::linear(1, threads);
+        let config = LaunchConfig::linear(blocks, threads);
         // SAFETY: the pointers lead to the words. What the kernels do with these is the bug, and
         // the software device's to survive.
         unsafe { ops::launch_raw(&function, config, &sizes, &mut pointers, stream) }.unwrap();
@@ -59,6 +71,20 @@ impl Client {
         for _ in 0..8 {
             blocks.push(self.words(1024));
         }
+        Self::side_by_side(blocks)
+    }
+
+    /// The same of words that are not written.
+    #[track_caller]
+    pub(crate) fn new_neighbours(&self) -> (Buffer<u32>, Buffer<u32>) {
+        let mut blocks = Vec::new();
+        for _ in 0..8 {
+            blocks.push(self.pool.allocate(1024, &self.stream).unwrap());
+        }
+        Self::side_by_side(blocks)
+    }
+
+    fn side_by_side(mut blocks: Vec<Buffer<u32>>) -> (Buffer<u32>, Buffer<u32>) {
         blocks.sort_by_key(Buffer::as_raw);
         let side_by_side = |pair: &[Buffer<u32>]| pair[0].as_raw() + 4096 == pair[1].as_raw();
         let at = blocks.windows(2).position(side_by_side);
@@ -85,23 +111,40 @@ impl Client {
 }
 
 /// Runs the program without its bug, which must find nothing, and with it, which must find one
-/// thing: with each source of memory.
+/// thing, the same in all: with each source of memory, and in each order of execution.
 pub(crate) fn found(program: impl Fn(&Client, bool)) -> Finding {
-    let mut last = None;
+    let mut found: Option<Finding> = None;
     for source in [Source::Best, Source::Chunks] {
-        let texts =
-            |findings: &[Finding]| -> Vec<_> { findings.iter().map(ToString::to_string).collect() };
-        let findings = run(&program, false, source);
-        assert!(findings.is_empty(), "{source:?}: {:#?}", texts(&findings));
-        let mut findings = run(&program, true, source);
-        assert_eq!(findings.len(), 1, "{source:?}: {:#?}", texts(&findings));
-        last = findings.pop();
+        for order in [Order::Threads, Order::Seeded(7), Order::Timed] {
+            let with = |findings: &[Finding]| {
+                let texts: Vec<_> = findings.iter().map(ToString::to_string).collect();
+                format!("{source:?}, {order:?}: {texts:#?}")
+            };
+            let findings = run(&program, false, source, order);
+            assert!(findings.is_empty(), "{}", with(&findings));
+            let findings = run(&program, true, source, order);
+            let [finding] = &findings[..] else {
+                panic!("{}", with(&findings));
+            };
+            let kind = found.get_or_insert_with(|| finding.clone()).kind;
+            assert_eq!(finding.kind, kind, "{}", with(&findings));
+        }
     }
-    last.unwrap()
+    found.unwrap()
 }
 
-fn run(program: impl Fn(&Client, bool), bug: bool, source: Source) -> Vec<Finding> {
-    let bench = TestBench::new().unwrap();
+fn run(program: impl Fn(&Client, bool), bug: bool, source: Source, order: Order) -> Vec<Finding> {
+    let bench = match order {
+        Order::Threads => TestBench::new(),
+        _ => TestBench::builder()
+            .machine(
+                Machine::builder()
+                    .order(order)
+                    .strict(Strict::default() | Strict::UNINITIALISED | Strict::STREAM_RACES),
+            )
+            .open(),
+    };
+    let bench = bench.unwrap();
     let context = bench.context().unwrap();
     let config = PoolConfig {
         source,

@@ -88,3 +88,32 @@ fn a_kernel_of_another_stream_comes_after_the_free() {
     });
     expect(&finding, Kind::UseAfterFree, FILE, "// the block");
 }
+
+// Without it the end of a block would count as a use of the block that begins there, which the
+// stream need not know.
+#[test]
+fn an_end_is_no_use_of_what_begins_there() {
+    let finding = found(|client, bug| {
+        let (first, second) = client.new_neighbours(); // both
+        first.used_on(&client.other).unwrap();
+        let begin = if bug { &second } else { &first }.as_raw();
+        client.launch("between", 1024, &[begin, begin + 4096], &client.other);
+        client.wait();
+    });
+    expect(&finding, Kind::UnorderedUse, FILE, "// both");
+}
+
+// Without it a block could not be freed while a kernel goes up to where it begins.
+#[test]
+fn a_block_is_freed_behind_the_end_of_a_kernels_own() {
+    let finding = found(|client, bug| {
+        let (first, second) = client.new_neighbours(); // both
+        first.used_on(&client.other).unwrap();
+        ops::order(&client.stream, &client.other).unwrap();
+        let begin = if bug { &second } else { &first }.as_raw();
+        client.launch("between", 1024, &[begin, begin + 4096], &client.other);
+        drop(second);
+        client.wait();
+    });
+    expect(&finding, Kind::FreeInUse, FILE, "// both");
+}

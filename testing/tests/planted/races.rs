@@ -43,6 +43,61 @@ fn a_slice_is_used_twice() {
     assert!(text.contains("kernel fill in stream"), "{text}");
 }
 
+// Without it what a kernel does after its first slice would not be compared, so that two that share
+// only what later blocks of theirs write would pass with a seed.
+#[test]
+fn two_kernels_of_many_blocks_write_one_word() {
+    let finding = found(|client, bug| {
+        let block = client.words(64); // the block
+        block.used_on(&client.other).unwrap();
+        ops::order(&client.stream, &client.other).unwrap();
+        let first = if bug { 31 } else { 32 };
+        let at = block.as_raw();
+        client.launch_blocks("fill", (4, 8), &[at, 0], &client.stream);
+        client.launch_blocks("fill", (4, 8), &[at, first], &client.other);
+    });
+    expect(&finding, Kind::StreamRace, FILE, "// the block");
+    assert!(finding.what.contains("byte 124 "), "{finding}");
+}
+
+// Without it what a copy within one block reads would not be compared.
+#[test]
+fn a_copy_within_a_block_reads_what_another_stream_writes() {
+    let finding = found(|client, bug| {
+        let block = client.words(64); // the block
+        block.used_on(&client.other).unwrap();
+        ops::order(&client.stream, &client.other).unwrap();
+        let (to, from) = (block.as_raw(), block.as_raw() + 128);
+        client.launch("fill", 32, &[from, 0], &client.stream);
+        if !bug {
+            client.wait();
+        }
+        let driver = client.driver();
+        let stream = client.other.as_raw();
+        // SAFETY: memory of the software device.
+        unsafe { driver.cuMemcpyDtoDAsync_v2(to, from, 128, stream) }.unwrap();
+    });
+    expect(&finding, Kind::StreamRace, FILE, "// the block");
+}
+
+// Without it a counter that two streams add to would count as a race.
+#[test]
+fn two_streams_count_together() {
+    let finding = found(|client, bug| {
+        let counter = client.words(1); // the counter
+        counter.used_on(&client.other).unwrap();
+        ops::order(&client.stream, &client.other).unwrap();
+        let at = counter.as_raw();
+        client.launch("count", 32, &[at], &client.stream);
+        if bug {
+            client.launch("fill", 1, &[at, 0], &client.other);
+        } else {
+            client.launch("count", 32, &[at], &client.other);
+        }
+    });
+    expect(&finding, Kind::StreamRace, FILE, "// the counter");
+}
+
 // Without it a kernel that reads what another writes would pass, or two that only read be blamed.
 #[test]
 fn a_kernel_reads_what_another_writes() {

@@ -49,7 +49,8 @@ fn a_kernel_reads_what_an_earlier_buffer_wrote() {
 #[test]
 fn a_kernel_reads_a_copy_of_a_new_buffer() {
     let finding = found(|client, bug| {
-        let (to, mut copied) = (client.words(16), client.words(16)); // both
+        let to = client.words(16);
+        let mut copied = client.words(16); // the copy
         let mut from = client.pool.allocate::<u32>(16, &client.stream).unwrap();
         if !bug {
             ops::fill(&mut from, 1, &client.stream).unwrap();
@@ -62,5 +63,5 @@ fn a_kernel_reads_a_copy_of_a_new_buffer() {
             &client.stream,
         );
     });
-    expect(&finding, Kind::UninitialisedRead, FILE, "// both");
+    expect(&finding, Kind::UninitialisedRead, FILE, "// the copy");
 }

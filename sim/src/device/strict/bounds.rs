@@ -1,18 +1,13 @@
 //! Which blocks of an allocator one operation may touch, and what it missed.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::memory::{Place, Space};
+use super::super::memory::Space;
 use super::super::sync::lock;
 use super::Monitor;
 use super::finding::{Allocation, FindingKind};
 use super::regions::{Map, Moment, Region};
-
-/// Most bytes that are looked through for pointers; a kernel that may have found its pointer in
-/// more is trusted.
-const SEARCHED: u64 = 256 << 20;
+use super::search::{Search, Sources};
 
 /// How far a pointer may point before or behind a block and still mean it, if it points into no
 /// other.
@@ -37,31 +32,46 @@ pub(in crate::device) struct Bounds<'a> {
     space: &'a Space,
     /// The addresses that the operation was given, among other words.
     words: Vec<u64>,
+    /// The ids of the blocks that they point to.
+    given: Vec<u64>,
     /// It may have pointers that are not to be found in memory.
-    is_free: bool,
-    /// Whether it may use a block, by the block's id.
-    may: Mutex<HashMap<u64, bool>>,
+    is_trusted: bool,
+    search: Mutex<Search>,
 }
 
 impl<'a> Bounds<'a> {
-    /// Of the kernel that this thread works for, with these parameters; `None` if no allocator
-    /// tells of anything.
-    pub(in crate::device) fn of_kernel(
+    /// Of the kernel that this thread works for, with these parameters, and with what its slices
+    /// before have found out; `None` if no allocator tells of anything.
+    pub(super) fn of_kernel(
         monitor: &'a Monitor,
         space: &'a Space,
         params: &[u8],
         is_free: bool,
+        search: Search,
     ) -> Option<Self> {
+        let moment = Moment::now()?;
         let words = params.chunks_exact(8);
-        let words = words.map(|word| word.try_into().map_or(0, u64::from_le_bytes));
+        let words: Vec<_> = words
+            .map(|word| word.try_into().map_or(0, u64::from_le_bytes))
+            .collect();
+        let given = words.iter().flat_map(|word| points_to(&moment.map, *word));
+        let given: Vec<_> = given.map(|region| region.id).collect();
         Some(Self {
-            moment: Moment::now()?,
+            moment,
             monitor,
             space,
-            words: words.collect(),
-            is_free,
-            may: Mutex::default(),
+            words,
+            // Without a pointer into any block it finds its own way to one.
+            is_trusted: is_free || given.is_empty(),
+            given,
+            search: Mutex::new(search),
         })
+    }
+
+    /// What it has found out, for the launch's next slice.
+    pub(super) fn into_search(self) -> Search {
+        let search = self.search.into_inner();
+        search.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn map(&self) -> &Map {
@@ -86,72 +96,17 @@ impl<'a> Bounds<'a> {
     /// Whether a kernel may use a block: it was given a pointer to it, or there is one in memory
     /// that it was given.
     fn may(&self, region: &Region) -> bool {
-        if let Some(known) = lock(&self.may).get(&region.id) {
-            return *known;
-        }
-        let given = || {
-            self.words
-                .iter()
-                .flat_map(|word| points_to(self.map(), *word))
-        };
-        // Without a pointer into any block it has found its own way to this one.
-        let may = self.is_free
-            || given().next().is_none()
-            || given().any(|one| one.id == region.id)
-            || self.reaches(|word| word.wrapping_sub(region.base) < region.len);
-        lock(&self.may).insert(region.id, may);
-        may
+        self.is_trusted
+            || self.given.contains(&region.id)
+            || lock(&self.search).leads_to(self.sources(), region)
     }
 
-    /// Whether a pointer that is wanted lies in memory that the kernel was given, or in a module's
-    /// variables, or where such pointers lead to.
-    fn reaches(&self, wanted: impl Fn(u64) -> bool) -> bool {
-        let mut seen = HashSet::new();
-        let mut next = Vec::new();
-        let mut searched = 0;
-        self.space.each(
-            |block| {
-                if block.module {
-                    next.push((block.address, block.len));
-                }
-            },
-            |_| {},
-        );
-        let mut follow = |word: u64, next: &mut Vec<(u64, u64)>| {
-            if wanted(word) {
-                return true;
-            }
-            let span = match self.map().find(word) {
-                Some(region) => (region.base, region.len),
-                None if self.map().in_heap(word) => return false,
-                // Most words are no addresses.
-                None if word < 1 << 16 => return false,
-                None => match self.space.find(word) {
-                    Some(place) => place.span(),
-                    None => return false,
-                },
-            };
-            if seen.insert(span.0) {
-                next.push(span);
-            }
-            false
-        };
-        if self.words.iter().any(|word| follow(*word, &mut next)) {
-            return true;
+    fn sources(&self) -> Sources<'_> {
+        Sources {
+            map: self.map(),
+            space: self.space,
+            words: &self.words,
         }
-        while let Some((base, len)) = next.pop() {
-            searched += len;
-            if searched > SEARCHED {
-                return true;
-            }
-            let Some(place) = self.space.find_whole(base, len) else {
-                continue;
-            };
-            if words_of(&place, base, len).any(|word| follow(word, &mut next)) {
-                return true;
-            }
-        }
-        false
     }
 
     /// What an access missed.
@@ -160,39 +115,26 @@ impl<'a> Bounds<'a> {
         address: u64,
         bytes: u64,
     ) -> (FindingKind, String, Option<Allocation>) {
-        let stale =
-            |freed: &Allocation| self.reaches(|word| word.wrapping_sub(freed.base) < freed.size);
+        let stale = |freed: &Allocation| Search::once(self.sources(), (freed.base, freed.size));
         let given = Given {
             words: &self.words,
+            found: &lock(&self.search).found(),
             stale: &stale,
         };
         explain(self.monitor, self.map(), &given, (address, bytes))
     }
 }
 
-/// The aligned words of memory, which others may write at the same time.
-fn words_of(place: &Place, base: u64, len: u64) -> impl Iterator<Item = u64> {
-    let first = base.next_multiple_of(8);
-    let count = (base + len).saturating_sub(first) / 8;
-    let start = place.host(first);
-    (0..count).map(move |index| {
-        let at = start
-            .wrapping_add(usize::try_from(index * 8).unwrap_or(0))
-            .cast::<u64>();
-        // SAFETY: the word lies within the place, which holds `base..base + len` and is kept by
-        // the caller; addresses and host addresses are congruent modulo 16, so it is aligned; it
-        // is accessed by atomics alone, as kernels do.
-        unsafe { AtomicU64::from_ptr(at) }.load(Ordering::Relaxed)
-    })
-}
-
-/// The blocks that a pointer may mean.
+/// The blocks that a parameter may mean: that it points into, that ends where this one begins, or
+/// that it points past or before by a little.
 fn points_to(map: &Map, word: u64) -> impl Iterator<Item = &Arc<Region>> {
     let inside = map.find(word);
+    let before = inside.filter(|region| region.base == word);
+    let before = before.and_then(|_| map.find(word.wrapping_sub(1)));
     let near = inside.is_none() && map.in_heap(word);
     let around = near.then(|| map.around(word)).into_iter().flatten();
     let around = around.filter(move |region| distance(region, word) <= SLACK);
-    inside.into_iter().chain(around)
+    inside.into_iter().chain(before).chain(around)
 }
 
 /// How far an address is from a block.
@@ -207,6 +149,8 @@ fn distance(region: &Region, address: u64) -> u64 {
 pub(super) struct Given<'a> {
     /// Those that it was given, among other words.
     pub(super) words: &'a [u64],
+    /// The blocks that it can have found its way to.
+    pub(super) found: &'a [Arc<Region>],
     /// Whether it may have one into freed memory.
     pub(super) stale: &'a dyn Fn(&Allocation) -> bool,
 }
@@ -219,8 +163,15 @@ pub(super) fn explain(
     (address, bytes): (u64, u64),
 ) -> (FindingKind, String, Option<Allocation>) {
     use FindingKind as K;
-    let Given { words, stale } = given;
-    let given = || words.iter().flat_map(|word| points_to(map, *word));
+    let Given {
+        words,
+        found,
+        stale,
+    } = given;
+    let given = || {
+        let pointed_to = words.iter().flat_map(|word| points_to(map, *word));
+        pointed_to.chain(*found)
+    };
     let inside = map.find(address);
     if let Some(region) = inside.filter(|region| given().any(|one| one.id == region.id)) {
         let past = (address + bytes).saturating_sub(region.end());

@@ -8,6 +8,7 @@
 mod bounds;
 mod clock;
 mod current;
+mod extent;
 mod finding;
 mod frees;
 mod history;
@@ -18,6 +19,7 @@ mod options;
 mod order;
 mod races;
 mod regions;
+mod search;
 mod site;
 mod touch;
 mod watch;
@@ -45,7 +47,7 @@ pub use options::Strict;
 pub(in crate::device) use order::Trace;
 pub(in crate::device) use regions::{Map, Moment, Region, Told, set_own_order};
 pub(in crate::device) use site::{Entered, Here, Origin};
-pub(in crate::device) use watch::Watcher;
+pub(in crate::device) use watch::{Watched, Watcher};
 
 /// Most findings that are kept.
 const KEPT: usize = 1024;

@@ -5,29 +5,28 @@
 //! stream, an event or the legacy stream's rules say so. So a mistake is found in every
 //! run, also in those where it does no harm.
 
+mod queue;
+mod waits;
+
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::super::context::in_sight;
-use super::super::event::Event;
-use super::super::memory::Space;
-use super::super::op::Op;
 use super::super::stream::{Kind, Stream};
 use super::super::sync::lock;
 use super::super::value::Step;
-use super::bounds::{Given, explain};
+use super::Monitor;
 use super::clock::{Clock, Stamp};
-use super::finding::{CallSite, Finding, FindingKind};
+use super::finding::CallSite;
 use super::options::Strict;
-use super::races::Extent;
-use super::regions::{Map, Moment, Region, is_own_order};
+use super::regions::Moment;
 use super::site::Here;
-use super::{Entered, Monitor};
+pub(in crate::device) use queue::Trace;
 
 /// Most destroyed streams whose work nobody has waited for that are kept apart.
 const CLOSED: usize = 1024;
 
-/// Fewer things than this are not looked through for those that nobody needs.
+/// Fewer things or kernels than this are not looked through for those that say nothing any more.
 const CROWD: usize = 1024;
 
 /// What work can use and a program can take away.
@@ -77,8 +76,12 @@ pub(super) struct Order {
     /// What values in memory may have told whoever looks.
     told: Clock,
     things: HashMap<Thing, Uses>,
-    /// Where the things that nobody needs any more are looked for next: at so many.
+    /// At so many, things that say nothing any more are looked for.
     crowded: usize,
+    /// Kernels that are to say what they have used, and some that have.
+    kernels: Vec<Weak<Moment>>,
+    /// At so many of them, those that have ended are taken out.
+    ended: usize,
 }
 
 impl Order {
@@ -182,9 +185,20 @@ impl Order {
         before_one.covers(other) || before_other.covers(one) || !known(one) || !known(other)
     }
 
-    /// Whether everything that is queued from now on comes after the operation.
-    pub(super) fn is_known(&self, stamp: Stamp) -> bool {
-        self.is_over(stamp)
+    /// Whether everything that has yet to say what it uses comes after the operation: what is
+    /// queued from now on, and each kernel that has not ended.
+    pub(super) fn is_behind_all(&self, stamp: Stamp) -> bool {
+        let mut kernels = self.kernels.iter().filter_map(Weak::upgrade);
+        self.is_over(stamp) && kernels.all(|kernel| kernel.clock.covers(stamp))
+    }
+
+    /// A kernel is queued that is going to say what it has used.
+    fn expect(&mut self, kernel: &Arc<Moment>) {
+        if self.kernels.len() >= self.ended.max(CROWD) {
+            self.kernels.retain(|kernel| kernel.strong_count() > 0);
+            self.ended = self.kernels.len() * 2;
+        }
+        self.kernels.push(Arc::downgrade(kernel));
     }
 
     fn learn(&mut self, clock: &Clock) {
@@ -275,238 +289,10 @@ impl Order {
     }
 }
 
-/// What strict mode knows of a queued operation.
-#[derive(Debug)]
-pub(in crate::device) struct Trace {
-    here: Here,
-    /// For functions of the program: what is over when they are called.
-    before: Option<Box<Clock>>,
-    /// The blocks of allocators, if there are any.
-    moment: Option<Arc<Moment>>,
-}
-
-impl Trace {
-    /// The thread works for the operation's call until the guard is dropped.
-    pub(in crate::device) fn enter(&self) -> Entered {
-        self.here.enter_at(self.moment.clone())
-    }
-}
-
 impl Monitor {
     /// Whether the order of work is followed.
     fn orders(&self) -> bool {
         self.wants(Strict::ORDER.union(Strict::PENDING_DESTROY))
-    }
-
-    /// An operation is about to be queued. Findings are the caller's to tell, when it holds
-    /// no lock.
-    pub(in crate::device) fn queue(
-        &self,
-        space: &Space,
-        context: u64,
-        stream: &Stream,
-        op: &Op,
-        findings: &mut Vec<Finding>,
-    ) -> Trace {
-        let here = Here {
-            stream: stream.id,
-            ..Here::now()
-        };
-        let mut trace = Trace {
-            here,
-            before: None,
-            moment: None,
-        };
-        let map = self.regions.now();
-        if !self.orders() && map.is_none() {
-            return trace;
-        }
-        let used = self.touched(space, op);
-        if let Some(map) = &map {
-            self.leaves_blocks(map, op, here, findings);
-        }
-        // Before the operation can run, and fault for the same reason.
-        let mut found = |finding: Finding| {
-            let told = finding.clone();
-            if self.keep(finding) {
-                findings.push(told);
-            }
-        };
-        let mut order = lock(&self.order);
-        order.make_room();
-        let stamp = order.advance(context, stream);
-        let line = stream.id;
-        match op {
-            Op::Record(record) => {
-                if let Some(line) = order.lines.get(&line) {
-                    record.set_clock(line.clock.clone());
-                }
-            }
-            Op::Wait(record) => {
-                if let (Some(clock), Some(line)) = (record.clock(), order.lines.get_mut(&line))
-                    && !is_own_order()
-                {
-                    line.clock.join(clock);
-                }
-            }
-            Op::Host(..) | Op::Callback(..) => {
-                let line = order.lines.get(&line);
-                trace.before = line.map(|line| Box::new(line.clock.clone()));
-            }
-            Op::Free(block) => {
-                let thing = Thing::Memory(block.id);
-                let over = |stamp| order.precedes(stamp, line);
-                if let Some(user) = order.pending(thing, over) {
-                    let what = format!(
-                        "the free does not come after {} in stream {}, which uses the memory",
-                        user.function, user.stream
-                    );
-                    found(Finding {
-                        address: Some(block.address),
-                        allocation: Some(block.allocation()),
-                        call: Some(here.site()),
-                        other: Some(user.site()),
-                        ..Finding::new(FindingKind::FreeInUse, what)
-                    });
-                }
-                // Work that a wait for a value holds the free back for may be queued later.
-                let open = order
-                    .lines
-                    .get(&line)
-                    .is_some_and(|line| line.clock.is_open());
-                order.things.entry(thing).or_default().freed = (!open).then_some(stamp);
-            }
-            Op::Value(step) => order.value(stamp, *step),
-            Op::Copy(_) | Op::Fill(_) | Op::Launch(_) => {}
-        }
-        for touched in used {
-            let uses = order.things.get(&touched.thing);
-            let shared = |uses: &Uses| uses.shared.contains(&line);
-            let (allocated, freed) = uses.map_or((None, None), |uses| {
-                (uses.allocated.filter(|_| !shared(uses)), uses.freed)
-            });
-            let late = |stamp: Option<Stamp>| stamp.filter(|at| !order.precedes(*at, line));
-            let problem = if late(freed).is_some() {
-                let what = "the work does not come after the memory's free, and was queued later";
-                Some((FindingKind::UseAfterFree, what))
-            } else if late(allocated).is_some() {
-                let what = "the work does not come after the memory's stream-ordered allocation";
-                Some((FindingKind::UnorderedUse, what))
-            } else {
-                None
-            };
-            if let Some((kind, what)) = problem {
-                found(Finding {
-                    address: touched.allocation.as_ref().map(|memory| memory.base),
-                    allocation: touched.allocation,
-                    call: Some(here.site()),
-                    ..Finding::new(kind, what)
-                });
-            }
-            let uses = order.things.entry(touched.thing).or_default();
-            uses.by.insert(line, (stamp.number, here));
-            if touched.writes {
-                uses.written.insert(line, (stamp.number, here));
-            }
-        }
-        let (uses_memory, is_compared) = match op {
-            Op::Copy(_) | Op::Fill(_) => (true, true),
-            Op::Launch(_) => (true, self.wants(Strict::STREAM_RACES)),
-            _ => (false, false),
-        };
-        if let Some(map) = map.filter(|_| uses_memory) {
-            let line = order.lines.get(&line).filter(|_| is_compared);
-            let clock = line.map(|line| line.clock.clone());
-            let moment = Arc::new(Moment {
-                map,
-                stamp,
-                clock: Arc::new(clock.unwrap_or_default()),
-            });
-            Self::note_rows(&order, op, (&moment, here), &mut found);
-            trace.moment = Some(moment);
-        }
-        trace
-    }
-
-    /// A copy or a memset uses these bytes of blocks: known before it runs.
-    fn note_rows(
-        order: &Order,
-        op: &Op,
-        (moment, here): (&Moment, Here),
-        found: &mut impl FnMut(Finding),
-    ) {
-        for (address, rows, writes) in op.rows() {
-            let Some(region) = moment.map.find(address) else {
-                continue;
-            };
-            let first = address - region.base;
-            let rows = rows.offsets().map(|offset| {
-                let first = first.saturating_add(offset);
-                (first, first.saturating_add(rows.width))
-            });
-            let rows = Extent::Rows(rows.collect());
-            let (reads, writes) = match writes {
-                true => (Extent::nothing(), rows),
-                false => (rows, Extent::nothing()),
-            };
-            let by = (moment, here, None);
-            let races = region.note_access(order, by, reads, writes);
-            races.into_iter().for_each(&mut *found);
-        }
-    }
-
-    /// What a kernel that has run did with blocks.
-    pub(super) fn kernel_touched(
-        &self,
-        moment: &Moment,
-        (here, kernel): (Here, &str),
-        touched: impl Iterator<Item = (Arc<Region>, Extent, Extent)>,
-    ) {
-        let mut found = Vec::new();
-        let order = lock(&self.order);
-        for (region, reads, writes) in touched {
-            let by = (moment, here, Some(kernel));
-            found.extend(region.note_access(&order, by, reads, writes));
-        }
-        drop(order);
-        found.into_iter().for_each(|finding| self.report(finding));
-    }
-
-    /// Blocks that a copy or a memset leaves.
-    fn leaves_blocks(&self, map: &Map, op: &Op, here: Here, findings: &mut Vec<Finding>) {
-        for (address, rows, writes) in op.rows() {
-            if !map.in_heap(address) {
-                continue;
-            }
-            let holds = |at: u64, len: u64| {
-                let region = map.find(at);
-                region.is_some_and(|region| len <= region.end() - at)
-            };
-            if holds(address, rows.span()) {
-                continue;
-            }
-            let mut each = rows.offsets().map(|offset| address.saturating_add(offset));
-            let Some(at) = each.find(|at| !holds(*at, rows.width)) else {
-                continue;
-            };
-            let given = Given {
-                words: &[address],
-                stale: &|_| true,
-            };
-            let (kind, how, allocation) = explain(self, map, &given, (at, rows.width));
-            let what = if writes { "write" } else { "read" };
-            let what = format!("{what} of {} bytes at 0x{at:x}: {how}", rows.width);
-            let finding = Finding {
-                address: Some(at),
-                bytes: Some(rows.width),
-                allocation,
-                call: Some(here.site()),
-                ..Finding::new(kind, what)
-            };
-            if self.keep(finding.clone()) {
-                findings.push(finding);
-            }
-        }
     }
 
     /// A block takes its end in the stream. Gives a use that it does not come after.
@@ -576,105 +362,67 @@ impl Monitor {
     pub(super) fn forget_thing(&self, thing: Thing) {
         lock(&self.order).things.remove(&thing);
     }
+}
 
-    /// What the program knows once it has waited for the stream.
-    pub(in crate::device) fn seen(&self, context: u64, stream: &Stream) -> Option<Clock> {
-        let order = || lock(&self.order).seen(stream, context);
-        self.orders().then(order)
-    }
+#[cfg(test)]
+mod tests {
+    use super::super::super::memory::Rows;
+    use super::super::extent::Extent;
+    use super::super::races::Used;
+    use super::super::regions::Region;
+    use super::*;
 
-    /// What the program knows once it has waited for the context, or for one group of its
-    /// streams.
-    pub(in crate::device) fn seen_all(&self, context: u64, group: Option<u64>) -> Option<Clock> {
-        self.orders().then(|| {
-            let mut clock = Clock::default();
-            let order = lock(&self.order);
-            let here = |line: &&Line| {
-                line.context == context && group.is_none_or(|group| line.group == group)
-            };
-            let here = order.lines.values().filter(here);
-            here.for_each(|line| clock.join(&line.clock));
-            clock
+    fn moment(stream: u64, number: u64, before: &[Stamp]) -> Arc<Moment> {
+        let stamp = Stamp { stream, number };
+        let mut clock = Clock::default();
+        before.iter().for_each(|stamp| clock.raise(*stamp));
+        clock.raise(stamp);
+        Arc::new(Moment {
+            map: Arc::default(),
+            stamp,
+            clock: Arc::new(clock),
         })
     }
 
-    /// The program has waited for something.
-    pub(in crate::device) fn learn(&self, clock: Option<&Clock>) {
-        if let Some(clock) = clock {
-            lock(&self.order).learn(clock);
-        }
+    /// Whether an operation that writes eight bytes of the block races.
+    fn writes(order: &Order, region: &Region, moment: &Moment, first: u64) -> bool {
+        let bytes = Used::weak(Extent::rows(first, Rows::one(8)));
+        let by = (moment, Here::now(), None);
+        let race = region.note_access(order, by, Used::default(), bytes);
+        race.is_some()
     }
 
-    /// A function of the program is called: what came before it is over, and the program
-    /// may tell its other threads.
-    pub(in crate::device) fn calls_back(&self, trace: &Trace) {
-        self.learn(trace.before.as_deref());
-    }
-
-    /// A call destroys a stream.
-    pub(in crate::device) fn destroys_stream(&self, stream: &Stream) {
-        if self.wants(Strict::PENDING_DESTROY) {
-            let order = lock(&self.order);
-            let line = order.lines.get(&stream.id);
-            let pending = line.is_some_and(|line| {
-                let (stream, number) = (stream.id, line.number);
-                !order.is_over(Stamp { stream, number })
-            });
-            drop(order);
-            self.destroys(pending, "the stream");
+    /// Without it a block would keep what the program has waited for, two maps of its bytes for
+    /// each of 256 kernels; or forget what a kernel that has not ended races with.
+    #[test]
+    fn an_access_is_kept_until_all_is_behind_it() {
+        let mut order = Order::default();
+        for stream in [1, 2] {
+            let line = Line {
+                kind: Kind::NonBlocking,
+                context: 1,
+                group: 0,
+                clock: Clock::default(),
+                number: 9,
+            };
+            order.lines.insert(stream, line);
         }
-    }
-
-    /// A call destroys an event.
-    pub(in crate::device) fn destroys_event(&self, event: &Event) {
-        if self.wants(Strict::PENDING_DESTROY) {
-            let record = event.latest();
-            let clock = record.as_ref().and_then(|record| record.clock());
-            let pending = clock.is_some_and(|clock| !lock(&self.order).knows(clock));
-            self.destroys(pending, "the event");
-        }
-    }
-
-    fn destroys(&self, pending: bool, what: &str) {
-        if pending {
-            let what = format!("the program has not waited for {what}");
-            self.report(Finding {
-                call: Some(Here::now().site()),
-                ..Finding::new(FindingKind::DestroyInUse, what)
-            });
-        }
-    }
-
-    /// A stream's handle is gone; its work may go on.
-    pub(in crate::device) fn stream_closed(&self, stream: u64) {
-        if !self.orders() {
-            return;
-        }
-        let mut order = lock(&self.order);
-        if !order.lines.contains_key(&stream) {
-            return;
-        }
-        order.closed.push_back(stream);
-        let over = |order: &Order| {
-            let line = order.lines.get(&stream);
-            line.is_none_or(|line| order.host.of(stream) >= line.number)
-        };
-        if over(&order) {
-            order.drop_lines(|other| other == stream);
-        } else if order.closed.len() > CLOSED {
-            let oldest = order.closed.front().copied();
-            order.drop_lines(|other| Some(other) == oldest);
-        }
-    }
-
-    /// A context and all its streams are gone.
-    pub(in crate::device) fn context_closed(&self, context: u64) {
-        if self.orders() {
-            let mut order = lock(&self.order);
-            let here = order.lines.iter();
-            let here = here.filter(|(_, line)| line.context == context);
-            let gone: Vec<_> = here.map(|(stream, _)| *stream).collect();
-            order.drop_lines(|stream| gone.contains(&stream));
-        }
+        let region = Region::of(1, 0, 64);
+        let kept = || lock(&region.accesses).len();
+        let (one, other) = (moment(1, 1, &[]), moment(2, 1, &[]));
+        order.expect(&other);
+        assert!(!writes(&order, &region, &one, 0));
+        // The program waits for it, and the other runs on.
+        order.host.raise(one.stamp);
+        let next = moment(1, 2, &[one.stamp]);
+        assert!(!writes(&order, &region, &next, 32));
+        assert_eq!(kept(), 2);
+        assert!(writes(&order, &region, &other, 0), "it is forgotten");
+        order.host.raise(other.stamp);
+        order.host.raise(next.stamp);
+        let last = moment(1, 3, &[next.stamp, other.stamp]);
+        drop(other);
+        assert!(!writes(&order, &region, &last, 0));
+        assert_eq!(kept(), 1);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::memory::Shadow;
 use super::super::sync::lock;
 use super::clock::{Clock, Stamp};
+use super::extent::Extent;
 use super::finding::{Finding, FindingKind};
 use super::order::Order;
 use super::regions::{Moment, Region};
@@ -13,44 +13,32 @@ use super::site::Here;
 /// Most accesses of one block that are kept; the oldest go first.
 const KEPT: usize = 256;
 
-/// Bytes of a block, counted from its beginning.
-#[derive(Debug)]
-pub(super) enum Extent {
-    /// From the first to the one after the last, ascending.
-    Rows(Vec<(u64, u64)>),
-    Bytes(Shadow),
+/// The bytes that one operation reads, or those that it writes.
+#[derive(Debug, Default)]
+pub(super) struct Used {
+    pub(super) weak: Extent,
+    /// By atomic operations, and by accesses that others may make at the same time.
+    pub(super) strong: Extent,
 }
 
-impl Extent {
-    pub(super) fn nothing() -> Self {
-        Self::Rows(Vec::new())
-    }
-
-    /// The first byte that both have.
-    fn common(&self, other: &Self) -> Option<u64> {
-        match (self, other) {
-            (Self::Bytes(one), Self::Bytes(other)) => one.common(other),
-            (Self::Bytes(bytes), Self::Rows(rows)) | (Self::Rows(rows), Self::Bytes(bytes)) => rows
-                .iter()
-                .find_map(|(first, end)| bytes.written(*first, end - first)),
-            (Self::Rows(one), Self::Rows(other)) => one.iter().find_map(|(first, end)| {
-                let over = other.iter().find(|(low, high)| low < end && first < high);
-                over.map(|(low, _)| *low.max(first))
-            }),
+impl Used {
+    pub(super) fn weak(weak: Extent) -> Self {
+        Self {
+            weak,
+            ..Self::default()
         }
     }
 
-    /// Takes those of a later part of the same operation in.
+    /// The first byte that both use, unless both mean to.
+    fn clash(&self, other: &Self) -> Option<u64> {
+        let weak = self.weak.common(&other.weak);
+        weak.or_else(|| self.weak.common(&other.strong))
+            .or_else(|| self.strong.common(&other.weak))
+    }
+
     fn add(&mut self, more: Self) {
-        match (self, more) {
-            (Self::Rows(rows), Self::Rows(more)) => rows.extend(more),
-            (Self::Bytes(bytes), Self::Bytes(more)) => bytes.add(&more),
-            (Self::Bytes(bytes), Self::Rows(rows)) => {
-                let each = rows.iter();
-                each.for_each(|(first, end)| bytes.wrote(*first, end - first));
-            }
-            (this, more) => *this = more,
-        }
+        self.weak.add(more.weak);
+        self.strong.add(more.strong);
     }
 }
 
@@ -62,8 +50,8 @@ pub(super) struct Access {
     here: Here,
     /// The kernel, if it is one.
     kernel: Option<String>,
-    reads: Extent,
-    writes: Extent,
+    reads: Used,
+    writes: Used,
 }
 
 impl Access {
@@ -77,7 +65,7 @@ impl Access {
 
     /// What both do to one byte, one of them to write it.
     fn conflict(&self, other: &Self) -> Option<(u64, &'static str)> {
-        let same = |one: &Extent, other: &Extent| one.common(other);
+        let same = Used::clash;
         same(&self.writes, &other.writes)
             .map(|at| (at, "writes what is written"))
             .or_else(|| same(&self.writes, &other.reads).map(|at| (at, "writes what is read")))
@@ -86,21 +74,16 @@ impl Access {
 }
 
 impl Region {
-    /// An operation reads and writes these bytes of the block. Gives what it races with. Called with
-    /// the lock of the order.
+    /// An operation reads and writes these bytes of the block, and perhaps others that it has told
+    /// of before. Gives what it races with. Called with the lock of the order.
     pub(super) fn note_access(
         &self,
         order: &Order,
         (moment, here, kernel): (&Moment, Here, Option<&str>),
-        reads: Extent,
-        writes: Extent,
+        reads: Used,
+        writes: Used,
     ) -> Option<Finding> {
         let mut accesses = lock(&self.accesses);
-        if let Some(known) = accesses.iter_mut().find(|one| one.stamp == moment.stamp) {
-            known.reads.add(reads);
-            known.writes.add(writes);
-            return None;
-        }
         let new = Access {
             stamp: moment.stamp,
             clock: Arc::clone(&moment.clock),
@@ -109,11 +92,13 @@ impl Region {
             reads,
             writes,
         };
-        // The latest says it: who is in order with that one is with those before.
-        let race = accesses.iter().rev().find_map(|old| {
-            if order.in_order((old.stamp, &old.clock), (new.stamp, &new.clock)) {
-                return None;
-            }
+        let ordered = |old: &Access| {
+            old.stamp == new.stamp
+                || order.in_order((old.stamp, &old.clock), (new.stamp, &new.clock))
+        };
+        // Latest first, so that the finding names the nearest of those that it races with.
+        let mut others = accesses.iter().rev().filter(|old| !ordered(old));
+        let race = others.find_map(|old| {
             let (at, how) = new.conflict(old)?;
             let what = format!(
                 "{} {how} by {}, and neither comes after the other: byte {at} of the block",
@@ -128,13 +113,18 @@ impl Region {
                 ..Finding::new(FindingKind::StreamRace, what)
             })
         });
-        if accesses.len() >= KEPT {
-            // What is queued from now on comes after these.
-            accesses.retain(|old| !order.is_known(old.stamp));
-            let over = (accesses.len() + 1).saturating_sub(KEPT);
-            accesses.drain(..over);
+        accesses.retain(|old| !order.is_behind_all(old.stamp));
+        match accesses.iter_mut().find(|old| old.stamp == new.stamp) {
+            Some(known) => {
+                known.reads.add(new.reads);
+                known.writes.add(new.writes);
+            }
+            None => {
+                let over = (accesses.len() + 1).saturating_sub(KEPT);
+                accesses.drain(..over);
+                accesses.push(new);
+            }
         }
-        accesses.push(new);
         race
     }
 }

@@ -43,6 +43,21 @@ pub(in crate::device) struct Region {
 }
 
 impl Region {
+    /// A block that nothing is known of.
+    #[cfg(test)]
+    pub(super) fn of(id: u64, base: u64, len: u64) -> Self {
+        Self {
+            id,
+            base,
+            len,
+            name: None,
+            made: Origin::default(),
+            source: None,
+            shadow: None,
+            accesses: Mutex::default(),
+        }
+    }
+
     /// The first address after it.
     pub(super) fn end(&self) -> u64 {
         self.base + self.len
@@ -135,7 +150,7 @@ impl Map {
         below.into_iter().chain(above)
     }
 
-    fn insert(&mut self, region: &Arc<Region>) {
+    pub(super) fn insert(&mut self, region: &Arc<Region>) {
         for number in region.numbers() {
             let parts = Arc::make_mut(self.lists.entry(number / PARTS).or_default());
             let part = Arc::make_mut(parts.entry(number).or_default());
@@ -206,7 +221,7 @@ pub(in crate::device) struct Moment {
 
 thread_local! {
     static MOMENT: RefCell<Option<Arc<Moment>>> = const { RefCell::new(None) };
-    /// How many of the waits that this thread puts on streams now are an allocator's own.
+    /// Whether the waits that this thread puts on streams now are an allocator's own.
     static OWN_ORDER: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -281,7 +296,13 @@ impl Monitor {
     }
 
     /// A block ends in the order of a stream.
-    pub(in crate::device) fn region_ends(&self, told: &Told, context: u64, stream: &Stream) {
+    pub(in crate::device) fn region_ends(
+        &self,
+        space: &Space,
+        told: &Told,
+        context: u64,
+        stream: &Stream,
+    ) {
         let here = Here {
             stream: stream.id,
             ..Here::now()
@@ -295,7 +316,10 @@ impl Monitor {
             region.filter(|region| region.base == told.address)
         });
         let Some(region) = region else {
-            self.ends_nothing(told.address, call);
+            // What is cut out of page-locked memory is not followed, and never began.
+            if !matches!(space.find(told.address), Some(Place::Pinned(_))) {
+                self.ends_nothing(told.address, call);
+            }
             return;
         };
         if let Some(user) = self.region_freed(region.id, context, stream) {
@@ -386,19 +410,6 @@ fn heap_around(space: &Space, address: u64) -> Option<(u64, u64)> {
 mod tests {
     use super::*;
 
-    fn region(id: u64, base: u64, len: u64) -> Arc<Region> {
-        Arc::new(Region {
-            id,
-            base,
-            len,
-            name: None,
-            made: Origin::default(),
-            source: None,
-            shadow: None,
-            accesses: Mutex::default(),
-        })
-    }
-
     quickcheck::quickcheck! {
         /// Without it a block could be found where none is, or be lost with its neighbour, or an
         /// operation that is queued see blocks of later.
@@ -415,7 +426,7 @@ mod tests {
                         map.remove(&old);
                     }
                     if !ends {
-                        map.insert(&region(id, base, len));
+                        map.insert(&Region::of(id, base, len).into());
                     }
                 });
                 naive.retain(|start, end| base + len <= *start || *end <= base);

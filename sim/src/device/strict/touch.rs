@@ -29,8 +29,8 @@ impl Touched {
 }
 
 impl Monitor {
-    /// What an operation uses, live or freed. A kernel uses what its parameters point to:
-    /// what it finds behind further pointers is not known before it runs.
+    /// What an operation uses, live or freed. A kernel uses what its parameters point to, unless
+    /// one may be an end alone: what it finds behind further pointers is not known before it runs.
     pub(super) fn touched(&self, space: &Space, op: &Op) -> Vec<Touched> {
         match op {
             Op::Copy(copy) => {
@@ -60,15 +60,32 @@ impl Monitor {
             allocation: None,
             writes: false,
         }];
-        for word in launch.params.chunks_exact(8) {
-            let word = word.try_into().map_or(0, u64::from_le_bytes);
+        let words = launch.params.chunks_exact(8);
+        let words = words.map(|word| word.try_into().map_or(0, u64::from_le_bytes));
+        for word in words.clone() {
             if let Some(touched) = self.at(space, word)
                 && all.iter().all(|known| known.thing != touched.thing)
+                && !self.ends_another(space, words.clone(), word, &touched)
             {
                 all.push(touched);
             }
         }
         all
+    }
+
+    /// Whether a word that is the first address of something may be the end of something else, as
+    /// in `kernel(begin, end)`: that ends there, and another of the words points into it.
+    fn ends_another(
+        &self,
+        space: &Space,
+        mut words: impl Iterator<Item = u64>,
+        word: u64,
+        touched: &Touched,
+    ) -> bool {
+        let base = touched.allocation.as_ref().map(|memory| memory.base);
+        let last = word.checked_sub(1).filter(|_| base == Some(word));
+        let before = last.and_then(|last| self.at(space, last)?.allocation);
+        before.is_some_and(|before| words.any(|word| word.wrapping_sub(before.base) < before.size))
     }
 
     /// What is or was at an address.

@@ -1,19 +1,21 @@
 //! What kernels do with memory that was never written, with blocks of an allocator, and races
 //! in shared memory.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::super::memory::{Place, Shadow, Space};
 use super::super::sync::lock;
 use super::Monitor;
 use super::bounds::Bounds;
+use super::extent::Extent;
 use super::finding::{Allocation, Finding, FindingKind, KernelSite};
 use super::options::Strict;
-use super::races::Extent;
+use super::races::Used;
 use super::regions::Region;
+use super::search::Search;
 use super::site::Here;
-use crate::exec::{Checks, FaultSpace, Observation, Observed, Watch};
+use crate::exec::{Checks, FaultSpace, Observation, Observed, Touch, Watch};
 
 /// Watches one launch.
 pub(in crate::device) struct Watcher<'a> {
@@ -23,17 +25,45 @@ pub(in crate::device) struct Watcher<'a> {
     here: Here,
     bounds: Option<Bounds<'a>>,
     /// What the launch has done with blocks, by their ids, if that is followed.
-    touched: Mutex<HashMap<u64, Arc<Touched>>>,
-    /// Lines of which it was told that they leave their blocks, each for each of their accesses.
+    touched: Mutex<BTreeMap<u64, Arc<Touched>>>,
+    /// Lines with an access that left its block: each is reported once.
     told: Mutex<HashSet<u32>>,
 }
 
-/// The bytes of a block that a launch has read and written.
+/// What is known of a launch between two of its slices.
+#[derive(Debug, Default)]
+pub(in crate::device) struct Watched {
+    touched: BTreeMap<u64, Arc<Touched>>,
+    told: HashSet<u32>,
+    search: Search,
+}
+
+/// The bytes of a block that a launch has used.
 #[derive(Debug)]
 struct Touched {
     region: Arc<Region>,
-    reads: Shadow,
-    writes: Shadow,
+    reads: Marks,
+    writes: Marks,
+}
+
+/// Bits that are made for the first byte, if the host has memory for them.
+#[derive(Debug, Default)]
+struct Marks {
+    weak: OnceLock<Option<Shadow>>,
+    strong: OnceLock<Option<Shadow>>,
+}
+
+impl Marks {
+    fn into_used(self) -> Used {
+        let extent = |marks: OnceLock<Option<Shadow>>| {
+            let marks = marks.into_inner().flatten();
+            marks.map_or_else(Extent::default, Extent::Bytes)
+        };
+        Used {
+            weak: extent(self.weak),
+            strong: extent(self.strong),
+        }
+    }
 }
 
 impl Monitor {
@@ -47,24 +77,25 @@ impl Monitor {
         self.wants(Strict::UNINITIALISED)
     }
 
-    /// Watches the launch that this thread works for, if anything is to be watched. `is_free`: the
-    /// kernel may have pointers that are not to be found in memory.
+    /// Watches the launch that this thread works for, or goes on with it, if anything is to be
+    /// watched. `is_free`: the kernel may have pointers that are not to be found in memory.
     pub(in crate::device) fn watcher<'a>(
         &'a self,
         space: &'a Space,
         kernel: &'a str,
         params: &[u8],
         is_free: bool,
+        watched: Watched,
     ) -> Option<Watcher<'a>> {
-        let bounds = Bounds::of_kernel(self, space, params, is_free);
+        let bounds = Bounds::of_kernel(self, space, params, is_free, watched.search);
         (self.watches_kernels() || bounds.is_some()).then(|| Watcher {
             monitor: self,
             space,
             kernel,
             here: Here::now(),
             bounds,
-            touched: Mutex::default(),
-            told: Mutex::default(),
+            touched: Mutex::new(watched.touched),
+            told: Mutex::new(watched.told),
         })
     }
 }
@@ -81,40 +112,37 @@ impl<'a> Watcher<'a> {
     }
 
     /// The launch reads or writes these bytes of device memory.
-    fn touch(&self, address: u64, bytes: u64, write: bool) {
+    fn touch(&self, touch: Touch, write: bool) {
         if !self.monitor.wants(Strict::STREAM_RACES) {
             return;
         }
-        let Some(region) = self.region(address) else {
+        let Some(region) = self.region(touch.address) else {
             return;
         };
         let touched = {
             let mut all = lock(&self.touched);
-            match all.get(&region.id) {
-                Some(touched) => Arc::clone(touched),
-                None => {
-                    let (Some(reads), Some(writes)) =
-                        (Shadow::new(region.len), Shadow::new(region.len))
-                    else {
-                        return;
-                    };
-                    let region = Arc::clone(region);
-                    let touched = Arc::new(Touched {
-                        region,
-                        reads,
-                        writes,
-                    });
-                    all.insert(touched.region.id, Arc::clone(&touched));
-                    touched
-                }
-            }
+            let touched = all.entry(region.id).or_insert_with(|| {
+                Arc::new(Touched {
+                    region: Arc::clone(region),
+                    reads: Marks::default(),
+                    writes: Marks::default(),
+                })
+            });
+            Arc::clone(touched)
         };
-        let kind = if write {
+        let marks = if write {
             &touched.writes
         } else {
             &touched.reads
         };
-        kind.wrote(address - region.base, bytes);
+        let marks = if touch.strong {
+            &marks.strong
+        } else {
+            &marks.weak
+        };
+        if let Some(marks) = marks.get_or_init(|| Shadow::new(region.len)) {
+            marks.wrote(touch.address - region.base, touch.bytes);
+        }
     }
 
     /// What the finding says of an access of device memory that leaves its block.
@@ -125,19 +153,26 @@ impl<'a> Watcher<'a> {
         let what = format!("{verb} of {bytes} bytes at 0x{at:x}: {how}");
         Some((kind, what, allocation))
     }
-}
 
-/// The launch has ended, or one part of it.
-impl Drop for Watcher<'_> {
-    fn drop(&mut self) {
-        let Some(bounds) = &self.bounds else { return };
-        let touched = std::mem::take(&mut *lock(&self.touched));
-        if touched.is_empty() {
-            return;
+    /// The launch goes on in another slice.
+    pub(in crate::device) fn pause(self) -> Watched {
+        Watched {
+            touched: std::mem::take(&mut lock(&self.touched)),
+            told: std::mem::take(&mut lock(&self.told)),
+            search: self.bounds.map(Bounds::into_search).unwrap_or_default(),
         }
+    }
+
+    /// The launch has ended. What it has done is compared now, as a whole: what its blocks do to a
+    /// byte counts together, however many slices it was.
+    pub(in crate::device) fn end(self) {
+        let touched = std::mem::take(&mut *lock(&self.touched));
+        let Some(bounds) = self.bounds.filter(|_| !touched.is_empty()) else {
+            return;
+        };
         let touched = touched.into_values().filter_map(Arc::into_inner);
         let touched = touched.map(|touched| {
-            let (reads, writes) = (Extent::Bytes(touched.reads), Extent::Bytes(touched.writes));
+            let (reads, writes) = (touched.reads.into_used(), touched.writes.into_used());
             (touched.region, reads, writes)
         });
         let by = (self.here, self.kernel);
@@ -154,8 +189,9 @@ impl Watch for Watcher<'_> {
         }
     }
 
-    fn read(&self, address: u64, bytes: u64) -> Option<u64> {
-        self.touch(address, bytes, false);
+    fn read(&self, touch: Touch) -> Option<u64> {
+        self.touch(touch, false);
+        let Touch { address, bytes, .. } = touch;
         if let Some(region) = self.region(address) {
             let (shadow, offset) = region.shadow(address)?;
             return shadow.unwritten(offset, bytes).map(|at| region.base + at);
@@ -171,8 +207,9 @@ impl Watch for Watcher<'_> {
         }
     }
 
-    fn wrote(&self, address: u64, bytes: u64) {
-        self.touch(address, bytes, true);
+    fn wrote(&self, touch: Touch) {
+        self.touch(touch, true);
+        let Touch { address, bytes, .. } = touch;
         if let Some(region) = self.region(address) {
             if let Some((shadow, offset)) = region.shadow(address) {
                 shadow.wrote(offset, bytes);

@@ -69,15 +69,25 @@ pub struct Observation {
     pub access: FaultAccess,
 }
 
-/// Who is asked and told by checks.
+/// Bytes of device memory that a thread reads or writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Touch {
+    /// The first one's address.
+    pub address: u64,
+    /// How many.
+    pub bytes: u64,
+    /// By an atomic operation, or by an access that others may make at the same time.
+    pub strong: bool,
+}
+
+/// What checks ask and tell.
 pub trait Watch: Sync {
     /// What to check.
     fn checks(&self) -> Checks;
-    /// A kernel reads these bytes of device memory: the first that was never written, if that is
-    /// known.
-    fn read(&self, address: u64, bytes: u64) -> Option<u64>;
-    /// A kernel writes these bytes of device memory.
-    fn wrote(&self, address: u64, bytes: u64);
+    /// A kernel reads: the first of the bytes that was never written, if that is known.
+    fn read(&self, touch: Touch) -> Option<u64>;
+    /// A kernel writes.
+    fn wrote(&self, touch: Touch);
     /// A check objects.
     fn observe(&self, observation: Observation);
 }
@@ -185,11 +195,16 @@ unsafe fn check(cx: &mut Ctx<'_>, i: &Inst, lane: usize, address: u64) {
     } else if outside_windows(address) {
         let checks = watch.checks();
         if checks.uninitialised || checks.streams {
+            let touch = Touch {
+                address,
+                bytes,
+                strong: mode.is_strong(),
+            };
             if mode.reads() {
-                seen.unwritten = watch.read(address, bytes);
+                seen.unwritten = watch.read(touch);
             }
             if mode.writes() {
-                watch.wrote(address, bytes);
+                watch.wrote(touch);
             }
         }
         if let Some(shadow) = cx.shadow.as_mut().filter(|_| mode.is_strong()) {
