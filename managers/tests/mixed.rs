@@ -157,6 +157,23 @@ fn a_guard_of_the_current_context_restores_it_too() {
     assert_eq!(side.current(), side.context.as_raw());
 }
 
+// Without it the end of a guard would wait for that of one which is on another driver's stack.
+#[test]
+fn guards_of_two_drivers_do_not_wait_for_each_other() {
+    let (one, two) = (Side::open(), Side::open());
+    let nothing = std::ptr::null_mut();
+    for side in [&one, &two] {
+        // SAFETY: no context is always allowed.
+        unsafe { side.execution.driver().cuCtxSetCurrent(nothing) }.unwrap();
+    }
+    let (first, second) = (one.context.enter().unwrap(), two.context.enter().unwrap());
+    drop(first);
+    assert_eq!(one.current(), nothing);
+    assert_eq!(two.current(), two.context.as_raw());
+    drop(second);
+    assert_eq!(two.current(), nothing);
+}
+
 // Without it a guard could restore a context that was destroyed while it was held.
 #[test]
 fn a_guard_keeps_the_context_that_it_restores() {

@@ -23,8 +23,26 @@ per_thread! {
     static CURRENT: Cell<u64> = Cell::new(0);
     /// How often this thread asked the driver to set a context.
     static SWITCHES: Cell<u64> = Cell::new(0);
-    /// The contexts of the guards that this thread holds, the innermost last.
-    static GUARDS: RefCell<Vec<Weak<ContextCore>>> = RefCell::new(Vec::new());
+    /// The guards whose contexts are on this thread's stacks, in the order in which they came.
+    static GUARDS: RefCell<Vec<Place>> = RefCell::new(Vec::new());
+}
+
+/// A guard's place on the stack of its driver.
+struct Place {
+    /// Greater than those below it.
+    number: u64,
+    driver: Driver,
+    core: Weak<ContextCore>,
+    /// Of a guard that was dropped: what it has pushed, which is taken off when nothing is above it.
+    left: Option<Pushed>,
+}
+
+impl Place {
+    /// Whether a guard is still to be dropped here. One that is past the life of its context
+    /// was forgotten.
+    fn has_guard(&self) -> bool {
+        self.left.is_none() && self.core.strong_count() > 0
+    }
 }
 
 /// A context's number, never given twice.
@@ -101,8 +119,9 @@ pub fn context_switches() -> u64 {
 }
 
 /// Takes a context that is about to be destroyed off this thread, if it is current: other
-/// code may have set another. Within a guard that guard's context takes its place, so that the
-/// driver's stack is as high as the guard expects.
+/// code may have set another. Within a guard of the same driver, whichever execution manager's it
+/// is, that guard's context takes its place, so that the driver's stack is as high as the guard
+/// expects.
 ///
 /// # Errors
 /// What the driver returned: the driver takes it off with its end then.
@@ -111,10 +130,16 @@ pub(super) fn leave(core: &ContextCore) -> Result<(), DriverError> {
         return Ok(());
     }
     forget();
-    // No borrow is held where a context may end.
-    let guards = GUARDS.try_with(|guards| guards.borrow().clone());
-    let mut guards = guards.unwrap_or_default().into_iter().rev();
-    let outer = guards.find_map(|guard| guard.upgrade().filter(|it| it.shares_driver(core)));
+    let outer = GUARDS.try_with(|guards| {
+        let guards = guards.borrow();
+        let mut own = guards
+            .iter()
+            .rev()
+            .filter(|place| place.left.is_none() && place.driver.is_same(core.driver()));
+        // No other is upgraded: it could be the last of its kind, and end under the borrow.
+        own.find_map(|place| place.core.upgrade())
+    });
+    let outer = outer.ok().flatten();
     let raw = outer
         .as_ref()
         .map_or(ptr::null_mut(), |outer| outer.current_raw());
@@ -127,14 +152,22 @@ pub(super) fn leave(core: &ContextCore) -> Result<(), DriverError> {
 ///
 /// A context of the same execution manager that was current before is kept alive by the
 /// guard. Operations in other contexts that run on this thread meanwhile make those current:
-/// the guard does not set its own again. Other code that changes the thread's context within
-/// the guard leaves the driver's stack of contexts as high as it was, as setting one does: what
-/// the guard takes off is the top (`cuCtxPopCurrent_v2`). It never names the context before to
-/// the driver, as other code may have destroyed that.
+/// the guard does not set its own again. Guards of a thread may be dropped in any order: what was
+/// there before one that is dropped before another above it is current again when that one is
+/// dropped too.
+///
+/// The driver's stack of contexts is as high after the guard as it was before. Other code that
+/// changes the thread's context within the guard has to leave it as high as it was, as setting one
+/// does: what the guard takes off is the top (`cuCtxPopCurrent_v2`). How high it is the driver does
+/// not tell. So if other code took the guard's context off, a context of the execution manager that
+/// was current before is put back; one of other code is not, and comes off too: the guard never names
+/// it to the driver, as other code may have destroyed it.
 #[derive(Debug)]
 #[must_use = "the previous context is restored when the guard is dropped"]
 pub struct CurrentGuard<'c> {
     core: &'c Arc<ContextCore>,
+    /// That of its place; 0 on a thread that is past its thread-locals.
+    number: u64,
     /// What was current, for comparing only.
     before: CUcontext,
     /// What this thread had set last.
@@ -144,6 +177,15 @@ pub struct CurrentGuard<'c> {
     site: Site,
     /// A guard stays on its thread.
     thread: PhantomData<*const ()>,
+}
+
+/// What a guard has put on the driver's stack, and what was there before.
+struct Pushed {
+    core: Arc<ContextCore>,
+    before: CUcontext,
+    remembered: Identity,
+    kept: Option<Arc<ContextCore>>,
+    site: Site,
 }
 
 impl<'c> CurrentGuard<'c> {
@@ -157,13 +199,9 @@ impl<'c> CurrentGuard<'c> {
         // SAFETY: `core` keeps it alive.
         unsafe { driver.cuCtxPushCurrent_v2(core.current_raw()) }?;
         remember(core.current_identity());
-        let _ = GUARDS.try_with(|guards| {
-            let mut guards = guards.borrow_mut();
-            guards.retain(|guard| guard.strong_count() > 0);
-            guards.push(Arc::downgrade(core));
-        });
         Ok(Self {
             core,
+            number: note_guard(core),
             before,
             remembered,
             kept,
@@ -171,9 +209,42 @@ impl<'c> CurrentGuard<'c> {
             thread: PhantomData,
         })
     }
+}
 
-    /// Takes the top off the driver's stack. Not if that is what was there before, and no
-    /// context of the guard's is above it any more: then other code took that off.
+/// A place for a guard whose context was pushed just now: its number.
+fn note_guard(core: &Arc<ContextCore>) -> u64 {
+    let noted = GUARDS.try_with(|guards| {
+        let mut guards = guards.borrow_mut();
+        // Those that were forgotten; dropped without the borrow.
+        let gone = |place: &mut Place| place.left.is_none() && !place.has_guard();
+        let over: Vec<_> = guards.extract_if(.., gone).collect();
+        let number = guards.last().map_or(1, |last| last.number + 1);
+        guards.push(Place {
+            number,
+            driver: core.driver().clone(),
+            core: Arc::downgrade(core),
+            left: None,
+        });
+        (number, over)
+    });
+    noted.map_or(0, |(number, _)| number)
+}
+
+/// The highest place on this driver's stack, if its guard was dropped: it is off the list then.
+fn next_left(driver: &Driver) -> Option<Place> {
+    let next = GUARDS.try_with(|guards| {
+        let mut guards = guards.borrow_mut();
+        let there = |place: &Place| {
+            (place.left.is_some() || place.has_guard()) && place.driver.is_same(driver)
+        };
+        let at = guards.iter().rposition(there)?;
+        guards[at].left.is_some().then(|| guards.remove(at))
+    });
+    next.ok().flatten()
+}
+
+impl Pushed {
+    /// Takes the top off the driver's stack.
     fn restore(&self) -> Result<(), DriverError> {
         let driver = self.core.driver();
         forget();
@@ -181,27 +252,38 @@ impl<'c> CurrentGuard<'c> {
             // SAFETY: none: this is the mistake.
             return unsafe { driver.cuCtxSetCurrent(self.before) };
         }
-        let is_back = get(driver)? == self.before && self.before != self.core.current_raw();
-        if !is_back {
-            let mut popped: CUcontext = ptr::null_mut();
-            // SAFETY: `popped` outlives the call.
-            unsafe { driver.cuCtxPopCurrent_v2(&raw mut popped) }?;
+        let top = get(driver)?;
+        let was_there = top == self.before;
+        if top.is_null()
+            || (was_there
+                && top != self.core.current_raw()
+                && mutant!("current_guard_looks_at_the_top"))
+        {
+            // Other code took all off.
+            remember(self.remembered);
+            return Ok(());
+        }
+        let mut popped: CUcontext = ptr::null_mut();
+        // SAFETY: `popped` outlives the call.
+        unsafe { driver.cuCtxPopCurrent_v2(&raw mut popped) }?;
+        // What was there before may have been set in the place of the guard's own, and is below;
+        // or other code took the guard's own off, and it came off just now.
+        if was_there
+            && let Some(kept) = &self.kept
+            && get(driver)? != self.before
+        {
+            count_switch();
+            // SAFETY: `kept` keeps it alive.
+            unsafe { driver.cuCtxPushCurrent_v2(kept.raw()) }?;
         }
         // Good again if the driver agrees, which the next operation asks it.
         remember(self.remembered);
         Ok(())
     }
-}
 
-impl Drop for CurrentGuard<'_> {
-    fn drop(&mut self) {
-        let _ = GUARDS.try_with(|guards| {
-            let mut guards = guards.borrow_mut();
-            let own = |guard: &Weak<ContextCore>| ptr::eq(guard.as_ptr(), Arc::as_ptr(self.core));
-            if let Some(place) = guards.iter().rposition(own) {
-                guards.remove(place);
-            }
-        });
+    /// As [`restore`](Self::restore), in a drop, which returns no error. The context that was kept
+    /// ends after that if nothing else has it, no longer under another on the stack.
+    fn take_off(self) {
         if !self.core.ledger().is_forked()
             && let Err(call) = self.restore()
             // It may be of the context that is current again.
@@ -210,7 +292,38 @@ impl Drop for CurrentGuard<'_> {
         {
             self.core.note(call, self.site);
         }
-        // What it kept ends now if nothing else has it, no longer under another on the stack.
-        self.kept = None;
+    }
+}
+
+impl Drop for CurrentGuard<'_> {
+    fn drop(&mut self) {
+        let mut pushed = Some(Pushed {
+            core: Arc::clone(self.core),
+            before: self.before,
+            remembered: self.remembered,
+            kept: self.kept.take(),
+            site: self.site,
+        });
+        // No borrow of the list is held where a context may end.
+        let _ = GUARDS.try_with(|guards| {
+            let mut guards = guards.borrow_mut();
+            let own = |place: &Place| place.number == self.number;
+            if let Some(at) = guards.iter().rposition(own) {
+                if mutant!("current_guards_end_in_any_order") {
+                    guards.remove(at);
+                } else {
+                    guards[at].left = pushed.take();
+                }
+            }
+        });
+        // A thread that is past its thread-locals has no list.
+        if let Some(pushed) = pushed {
+            pushed.take_off();
+        }
+        while let Some(mut next) = next_left(self.core.driver()) {
+            if let Some(pushed) = next.left.take() {
+                pushed.take_off();
+            }
+        }
     }
 }

@@ -137,6 +137,75 @@ fn a_guard_restores_what_was_there() {
     });
 }
 
+// Without it the driver's stack of a thread would grow with each guard that an operation in the
+// context before ran under.
+#[test]
+fn a_guard_leaves_the_stack_as_high_as_it_was() {
+    model(&["there", "gone"], |seen| {
+        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
+        let one = driver::context(&driver, &ledger);
+        let two = driver::context(&driver, &ledger);
+        let theirs = driver::context(&driver, &ledger);
+        let number = driver::number_of(&theirs);
+        work_in(&one);
+        let guard = two.guard().unwrap();
+        // SAFETY: a live context.
+        unsafe { driver.cuCtxSetCurrent(theirs.raw()) }.unwrap();
+        let other = thread::spawn(move || drop(theirs));
+        seen.note(if driver::current() == Some(number) {
+            "there"
+        } else {
+            "gone"
+        });
+        work_in(&one);
+        drop(guard);
+        assert_eq!(driver::height(), 1, "one too many");
+        // Other code takes the guard's own off, and with it what was there would go.
+        let guard = two.guard().unwrap();
+        let mut popped = std::ptr::null_mut();
+        // SAFETY: the place outlives the call.
+        unsafe { driver.cuCtxPopCurrent_v2(&raw mut popped) }.unwrap();
+        drop(guard);
+        assert_eq!(driver::height(), 1, "one too few");
+        assert_eq!(driver::current(), Some(driver::number_of(&one)));
+        other.join().unwrap();
+        drop((one, two));
+        device().check_empty();
+        assert_eq!(ledger.live(), Default::default());
+    });
+}
+
+// Without it a guard that is there could lose its context to the end of one that came before it,
+// or what that one kept end while it is on the stack.
+#[test]
+fn guards_end_in_any_order() {
+    model(&["done"], |seen| {
+        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
+        let before = driver::context(&driver, &ledger);
+        let outer = driver::context(&driver, &ledger);
+        let inner = driver::context(&driver, &ledger);
+        let number = driver::number_of(&before);
+        work_in(&before);
+        let (first, second) = (outer.guard().unwrap(), inner.guard().unwrap());
+        let other = thread::spawn(move || drop(before));
+        drop(first);
+        let is_there = driver::current() == Some(driver::number_of(&inner));
+        assert!(is_there, "the guard's context is not current");
+        other.join().unwrap();
+        assert!(driver::height() == 3);
+        drop(second);
+        // What was there before was kept until then, and has ended.
+        assert_eq!((driver::height(), driver::current()), (0, None));
+        assert_eq!(ledger.live().contexts, 2);
+        seen.note("done");
+        work_in(&outer);
+        assert_ne!(driver::current(), Some(number));
+        drop((outer, inner));
+        device().check_empty();
+        assert_eq!(ledger.live(), Default::default());
+    });
+}
+
 // Without it an operation could run in a context that other code has made current, or lose its
 // own because that one is gone.
 #[test]

@@ -161,6 +161,11 @@ pub(super) fn current() -> Option<u64> {
     (device().context_at(address) == Some(number)).then_some(number)
 }
 
+/// How many contexts this thread's stack has.
+pub(super) fn height() -> usize {
+    CURRENT.with(|stack| stack.borrow().len())
+}
+
 fn top() -> (usize, u64) {
     CURRENT.with(|stack| stack.borrow().last().copied().unwrap_or_default())
 }

@@ -19,6 +19,29 @@ fn set(driver: &Driver, context: CUcontext) {
     unsafe { driver.cuCtxSetCurrent(context) }.unwrap();
 }
 
+/// The contexts of this thread, the current one last. Those have to be alive.
+fn stack(driver: &Driver) -> Vec<CUcontext> {
+    let mut all = Vec::new();
+    let mut popped = ptr::null_mut();
+    // SAFETY: the place outlives the call.
+    while unsafe { driver.cuCtxPopCurrent_v2(&raw mut popped) }.is_ok() {
+        all.push(popped);
+    }
+    all.reverse();
+    for context in &all {
+        // SAFETY: the caller keeps it alive.
+        unsafe { driver.cuCtxPushCurrent_v2(*context) }.unwrap();
+    }
+    all
+}
+
+/// As other code may that does not know whose it is.
+fn pop(driver: &Driver) {
+    let mut popped = ptr::null_mut();
+    // SAFETY: the place outlives the call.
+    unsafe { driver.cuCtxPopCurrent_v2(&raw mut popped) }.unwrap();
+}
+
 /// Ends with the thread that drops it, which is another one.
 fn drop_elsewhere<T: Send>(value: T) {
     std::thread::scope(|scope| scope.spawn(move || drop(value)).join().unwrap());
@@ -126,6 +149,10 @@ fn an_error_of_the_thread_is_no_loss_of_the_context() {
     table.fail(id::cuStreamQuery, 1, destroyed);
     let error = ops::query(&stream).unwrap_err();
     assert_eq!(error.status(), Some(destroyed));
+    assert!(
+        !error.is_sticky(),
+        "what says that it is lost, and it is not"
+    );
     assert_eq!(context.poison(), None);
     // The next operation sets its context again, whatever the driver says is current.
     let before = table.count(id::cuCtxSetCurrent);
@@ -166,6 +193,143 @@ fn what_other_code_has_set_is_no_reason_to_trust_the_thread() {
     set(&driver, other.raw);
     drop(guard);
     assert_eq!(current(&driver), context.as_raw(), "as it was before");
+    nothing_found(&machine);
+}
+
+// Without it the thread's stack in the driver would grow with each guard, for ever, or a context of
+// other code that is further down be lost to it.
+#[test]
+fn a_guard_leaves_the_stack_as_high_as_it_was() {
+    let machine = machine();
+    let driver = machine.driver();
+    let execution = ExecutionManager::new(driver.clone()).unwrap();
+    let device = device(&execution);
+    let primary = device.primary().unwrap();
+    let own = device.contexts().create(Waiting::Auto).unwrap();
+    let (below, _) = Other::new(&driver, 0);
+    let (other, _) = Other::new(&driver, 1);
+    set(&driver, below.raw);
+    // SAFETY: a live context.
+    unsafe { driver.cuCtxPushCurrent_v2(primary.as_raw()) }.unwrap();
+    let before = [below.raw, primary.as_raw()];
+    type Within<'a> = &'a dyn Fn();
+    let ways: [(&str, Within<'_>); 6] = [
+        ("nothing", &|| ()),
+        ("an operation there", &|| own.make_current().unwrap()),
+        ("one in the context before", &|| {
+            primary.make_current().unwrap();
+        }),
+        ("other code sets another", &|| set(&driver, other.raw)),
+        ("the one before", &|| set(&driver, primary.as_raw())),
+        ("takes the guard's off", &|| pop(&driver)),
+    ];
+    for (way, within) in ways {
+        for _ in 0..2 {
+            let guard = own.enter().unwrap();
+            within();
+            drop(guard);
+            assert_eq!(stack(&driver), before, "{way}");
+            primary.memory_info().unwrap();
+            assert_eq!(stack(&driver), before, "{way}");
+        }
+    }
+    // A guard of the context that is current.
+    for within in [ways[1].1, ways[2].1, ways[5].1] {
+        let guard = primary.enter().unwrap();
+        within();
+        drop(guard);
+        assert_eq!(stack(&driver), before);
+    }
+    // A context of other code is not named, so it is set again, and else not put back.
+    set(&driver, other.raw);
+    let guard = own.enter().unwrap();
+    set(&driver, other.raw);
+    drop(guard);
+    assert_eq!(stack(&driver), [below.raw, other.raw]);
+    let guard = own.enter().unwrap();
+    pop(&driver);
+    drop(guard);
+    assert_eq!(stack(&driver), [below.raw]);
+    // Other code took all off.
+    pop(&driver);
+    let guard = own.enter().unwrap();
+    pop(&driver);
+    drop(guard);
+    assert!(stack(&driver).is_empty());
+    primary.memory_info().unwrap();
+    assert_eq!(stack(&driver), [primary.as_raw()]);
+    nothing_found(&machine);
+}
+
+// Without it the context of a guard that is still there would be taken off by the end of one that
+// came before it, and one of the two stay on the stack.
+#[test]
+fn guards_may_be_dropped_in_any_order() {
+    let machine = machine();
+    let driver = machine.driver();
+    let execution = ExecutionManager::new(driver.clone()).unwrap();
+    let device = device(&execution);
+    let primary = device.primary().unwrap();
+    let contexts = [(); 3].map(|()| device.contexts().create(Waiting::Auto).unwrap());
+    let [a, b, c] = contexts.each_ref().map(Context::as_raw);
+    let x = primary.as_raw();
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
+        primary.make_current().unwrap();
+        let mut guards = contexts.each_ref().map(|one| Some(one.enter().unwrap()));
+        let mut there = [true; 3];
+        for next in order {
+            drop(guards[next].take());
+            there[next] = false;
+            // As far as the highest that is still to be dropped.
+            let left = there
+                .iter()
+                .rposition(|there| *there)
+                .map_or(0, |at| at + 1);
+            assert_eq!(stack(&driver), [x, a, b, c][..=left], "{order:?}");
+            // Operations go on, in the place of the top.
+            let top = current(&driver);
+            primary.memory_info().unwrap();
+            set(&driver, top);
+        }
+    }
+    // What a guard keeps is kept until it is off the stack.
+    let [one, two, _three] = contexts;
+    let (outer, inner) = (one.enter().unwrap(), two.enter().unwrap());
+    let handle = one.handle();
+    drop(outer);
+    device.contexts().release(handle).unwrap();
+    drop(one);
+    assert_eq!(stack(&driver), [x, a, b]);
+    drop(inner);
+    assert_eq!(stack(&driver), [x]);
+    assert_eq!(execution.live().contexts, 3);
+    nothing_found(&machine);
+}
+
+// Without it the end of a context would take the place of another execution manager's guard off
+// the stack that both have, and that guard take off what was there before it.
+#[test]
+fn a_context_that_ends_within_a_guard_of_another_manager_leaves_its_place() {
+    let machine = machine();
+    let driver = machine.driver();
+    let [one, two] = [(); 2].map(|()| ExecutionManager::new(machine.driver()).unwrap());
+    let primary = device(&one).primary().unwrap();
+    let (other, _) = Other::new(&driver, 1);
+    set(&driver, other.raw);
+    let guard = primary.enter().unwrap();
+    let own = device(&two).contexts().create(Waiting::Auto).unwrap();
+    own.make_current().unwrap();
+    drop(own);
+    assert_eq!(stack(&driver), [other.raw, primary.as_raw()]);
+    drop(guard);
+    assert_eq!(stack(&driver), [other.raw]);
     nothing_found(&machine);
 }
 
