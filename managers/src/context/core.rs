@@ -16,8 +16,9 @@ use super::hold::{ContextKind, Hold, Part};
 use super::ledger::{Kind, Ledger};
 use super::{ContextHandle, Contexts};
 use crate::error::{
-    Cause, Error, ErrorClass, Latch, Launches, Loss, OnLoss, PoisonPolicy, Result, Site,
+    Blame, Cause, Error, ErrorClass, Latch, Launches, Loss, OnLoss, PoisonPolicy, Result, Site,
 };
+use crate::memory::relaxed::Relaxed;
 use crate::registry::Seat;
 
 pub(crate) struct ContextCore {
@@ -286,7 +287,7 @@ impl ContextCore {
     /// A call failed whose error is reported to nobody: the context may be lost all the same.
     #[cold]
     pub(crate) fn note(&self, call: DriverError, site: Site) {
-        if call.class().is_sticky() {
+        if call.class().is_sticky() || says_nothing_of_ours(&call) {
             let _told_by_the_next = self.failed_as(Cause::new(call, self.on_device(site)));
         }
     }
@@ -326,6 +327,13 @@ impl ContextCore {
         let sticky = class.is_sticky();
         if sticky && self.latch.get().is_none() && cause.blame.is_none() {
             cause.blame = self.launches().blame(&cause.site, false);
+        }
+        // What the process was lost to comes out of whatever is called next, in every context.
+        if class != ErrorClass::StickyContext
+            && self.ledger.lost().is_some()
+            && let Some(Blame::Launch(launch)) = cause.blame.as_deref()
+        {
+            cause.blame = Some(Arc::new(Blame::OneOf(vec![launch.clone()])));
         }
         match self.latch.note(cause) {
             Ok(cause) => {
@@ -502,9 +510,9 @@ impl ContextCore {
         self.check_at(call(&self.driver), site)
     }
 
-    /// A wait that memory safety rests on: in the parent process only, and in a lost context
-    /// too, but with the context current in any case. In another one a default stream would be
-    /// that context's.
+    /// A wait for a stream or an event that memory safety rests on: in the parent process only, and
+    /// in a lost context too, but with the context current in any case. In another one a default
+    /// stream would be that context's. It ends no capture of another stream.
     pub(crate) fn last_wait(
         &self,
         site: Site,
@@ -514,7 +522,11 @@ impl ContextCore {
             return Err(Error::Forked);
         }
         self.make_current_twice(site)?;
-        self.check_at(wait(&self.driver), site)
+        let waited = {
+            let _relaxed = Relaxed::uncounted(&self.driver);
+            wait(&self.driver)
+        };
+        self.check_at(waited, site)
     }
 
     fn make_current_twice(&self, site: Site) -> Result<()> {
@@ -527,8 +539,10 @@ impl ContextCore {
 }
 
 /// Whether the error says that the *thread's* current context is destroyed, or a primary one that
-/// nothing retains. A context of ours is alive as long as its core: another one was current, which
-/// other code made so meanwhile.
+/// nothing retains. A context of ours is alive as long as its core, so another one was current,
+/// which other code made so meanwhile. The exception is a primary context that other code has reset
+/// (`cuDevicePrimaryCtxReset`): what was made in it is gone, every call in it returns this code, and
+/// its latch stays open, as the two cannot be told apart.
 fn says_nothing_of_ours(call: &DriverError) -> bool {
     call.status() == Some(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)
 }

@@ -59,9 +59,10 @@ impl fmt::Display for LaunchSite {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Blame {
-    /// It was this launch: no other launch of this crate in this context may have run, and
-    /// other code was given no raw handle of it. Other contexts of the process, and other code
-    /// that shares a primary context, are not seen.
+    /// It was this launch: no other launch of this crate in this context may have run, other
+    /// code was given no raw handle of it, and the process was not lost before to an error that
+    /// another context of the execution manager met. What else other contexts of the process do, and
+    /// other code that shares a primary context, is not seen.
     Launch(LaunchSite),
     /// It was one of these launches, newest first, or work that is not known.
     OneOf(Vec<LaunchSite>),

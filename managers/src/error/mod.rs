@@ -116,8 +116,9 @@ pub enum Error {
         /// The pool's account.
         account: Box<Account>,
     },
-    /// An earlier error made the context unusable; this is that error. Start a new process,
-    /// or at least drop the context and everything in it.
+    /// An earlier error made the context unusable; this is that error. Start a new process, or,
+    /// if its class is [`StickyContext`](ErrorClass::StickyContext), drop the context and
+    /// everything in it.
     Poisoned {
         /// The first error after which the context was lost.
         first: Arc<Cause>,
@@ -166,8 +167,9 @@ pub enum Error {
         /// The thing.
         what: &'static str,
     },
-    /// An operation that waits on the host was given a stream on which a capture is open, which
-    /// a wait would break. Nothing was put on it.
+    /// An operation that cannot be part of a graph was given a stream on which a capture is open:
+    /// one that waits on the host, which would break the capture, or a function that is called once.
+    /// Nothing was put on the stream.
     Capturing {
         /// The operation.
         operation: &'static str,

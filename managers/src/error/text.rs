@@ -64,7 +64,7 @@ impl Error {
                 if let Some(before) = before {
                     write!(f, "; the process was lost before that: {}", Own(before))?;
                 }
-                f.write_str("; start a new process")
+                write!(f, "; {}", self.advice().unwrap_or_default())
             }
             Self::Forked => f.write_str(
                 "this process was forked after CUDA was initialised; start workers with exec instead",
@@ -85,8 +85,8 @@ impl Error {
             ),
             Self::Capturing { operation } => write!(
                 f,
-                "{operation} waits on the host, and a capture is open on the stream; end the \
-                 capture first, or copy from and to pinned memory"
+                "{operation} cannot be part of a graph, and a capture is open on the stream; {}",
+                self.advice().unwrap_or_default()
             ),
             Self::NoRuntime => f.write_str(
                 "no runtime context is entered on this thread; call `RuntimeContext::enter` first",
