@@ -10,6 +10,7 @@ use cupola_sys::driver::{CUstream, CUstreamCaptureStatus, Driver, DriverError, i
 use crate::context::ContextCore;
 use crate::error::{Cause, Error, ErrorClass, Result, Site};
 use crate::event::{self, EventConfig, RawEvent};
+use crate::memory::relaxed::Relaxed;
 use crate::stream::Stream;
 
 /// `cuEventRecord`; the event is of the stream's context. A step of the crate's own: not waited
@@ -167,8 +168,11 @@ impl Stream {
         let done = match is_capturing(driver, self.raw()) {
             // The work is in a graph, and waiting for the stream would break the capture.
             Ok(true) => return Ok(()),
-            // SAFETY: the stream is alive, and its context is current.
-            Ok(false) => unsafe { driver.cuStreamSynchronize(self.raw()) },
+            Ok(false) => {
+                let _relaxed = Relaxed::uncounted(driver);
+                // SAFETY: the stream is alive, and its context is current.
+                unsafe { driver.cuStreamSynchronize(self.raw()) }
+            }
             Err(call) => Err(call),
         };
         match done {

@@ -76,7 +76,7 @@ fn calls(items: u64, measured: bool) -> BTreeMap<SymbolId, u64> {
 
 // Without it a step could wait on the host more than once, or create events and memory.
 #[test]
-fn a_steady_step_makes_eight_calls_and_waits_once() {
+fn a_steady_step_makes_ten_calls_and_waits_once() {
     let (few, many) = (calls(10, false), calls(110, false));
     let per_step: BTreeMap<SymbolId, u64> = many
         .iter()
@@ -90,6 +90,7 @@ fn a_steady_step_makes_eight_calls_and_waits_once() {
         (id::cuEventRecord, 300),
         (id::cuStreamWaitEvent, 200),
         (id::cuEventSynchronize, 100),
+        (id::cuThreadExchangeStreamCaptureMode, 200),
     ];
     assert_eq!(per_step, expected.into_iter().collect());
 }

@@ -67,8 +67,9 @@ pub(crate) unsafe fn download_raw(
 /// # Errors
 /// [`Error::Invalid`] when the lengths differ, or when a copy of before may still run because
 /// waiting for it failed; [`Error::WrongContext`] when the device memory or the pinned memory is
-/// another context's; [`Error::Poisoned`], [`Error::Forked`]; in
-/// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
+/// another context's; [`Error::Full`] when there are too many events for one more;
+/// [`Error::Poisoned`], [`Error::Forked`]; in [checked mode](crate::Context::set_checked)
+/// [`Error::Unverified`]; what the driver returned.
 #[track_caller]
 pub fn copy_to_device<'d, T: DeviceCopy>(
     from: &PinnedBuffer<T>,
@@ -110,7 +111,8 @@ pub fn copy_to_host<'d, T: DeviceCopy>(
 ///
 /// # Errors
 /// [`Error::Invalid`] when the lengths differ; [`Error::WrongContext`] when the memory is another
-/// context's; [`Error::Poisoned`], [`Error::Forked`]; in
+/// context's; [`Error::Full`] when there are too many events for one more, which memory of another
+/// stream may need; [`Error::Poisoned`], [`Error::Forked`]; in
 /// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
 #[track_caller]
 pub fn copy<'s, 'd, T: DeviceCopy>(
@@ -138,7 +140,9 @@ pub fn copy<'s, 'd, T: DeviceCopy>(
 /// # Errors
 /// [`Error::Capturing`] when a capture is open on the stream, [`Error::Invalid`] when the
 /// lengths differ: nothing is put on the stream then. [`Error::WrongContext`] when the memory is
-/// another context's, [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+/// another context's; [`Error::Full`] when there are too many events for one more;
+/// [`Error::Poisoned`], [`Error::Forked`]; in [checked mode](crate::Context::set_checked)
+/// [`Error::Unverified`]; what the driver returned.
 ///
 /// # Aborts
 /// When the driver refuses to wait for the copy three times over although the context is not

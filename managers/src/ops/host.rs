@@ -20,8 +20,13 @@ use crate::stream::Stream;
 /// loss is noticed by a call of this crate that fails, see
 /// [`Context::on_loss`](crate::Context::on_loss). A panic ends in the function.
 ///
+/// It is called once, so a stream that is being captured is refused: the graph could be launched any
+/// number of times. Code that begins a capture on the stream does so before this call or after it,
+/// and not on another thread meanwhile.
+///
 /// # Errors
-/// What the driver returned. The function is dropped if the code says that the driver did
+/// [`Error::Capturing`](crate::Error::Capturing); nothing was put on the stream then, and the
+/// function is dropped. What the driver returned. The function is dropped if the code says that the driver did
 /// not take it; after any other error it may still be called, and else is dropped when the
 /// context is lost. [`Error::Unverified`](crate::Error::Unverified) for such a code that else
 /// would be good to try again, and in [checked mode](crate::Context::set_checked).
@@ -31,6 +36,13 @@ pub fn host_function<F>(stream: &Stream, function: F) -> Result<()>
 where
     F: FnOnce() + Send + 'static,
 {
+    if stream.is_capturing()? {
+        // The graph would have the address for each of its launches, and the first one takes the
+        // reference back.
+        return Err(Error::Capturing {
+            operation: "host_function",
+        });
+    }
     let driver = stream.core().enter()?;
     let function = Arc::new(HostFunction(Once::new(function)));
     let raw = Arc::into_raw(Arc::clone(&function));

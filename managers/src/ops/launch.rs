@@ -70,8 +70,8 @@ impl LaunchConfig {
     }
 }
 
-/// Launches a kernel (`cuLaunchKernel`). `arguments` is a tuple of numbers, buffers and
-/// views, or [`LaunchArgs`](super::LaunchArgs). Of buffers of other streams the
+/// Launches a kernel (`cuLaunchKernel`). `arguments` is a tuple of numbers, arrays, structs, buffers
+/// and views ([`KernelArg`](super::KernelArg)), or [`LaunchArgs`](super::LaunchArgs). Of buffers of other streams the
 /// allocation is waited for, and not what these streams do with them: see [`order`](super::order).
 ///
 /// Their number and sizes are compared with what the kernel declares, where the driver can
@@ -92,8 +92,9 @@ impl LaunchConfig {
 ///
 /// # Errors
 /// [`Error::Arguments`] when they do not match. [`Error::Invalid`] for an empty grid or block, too
-/// large a block, more than [`MAX_ARGUMENTS`](super::MAX_ARGUMENTS) arguments, one of more than
-/// eight bytes, or arguments that were made for another stream. [`Error::WrongContext`] when the
+/// large a block, more than [`MAX_ARGUMENTS`](super::MAX_ARGUMENTS) arguments or
+/// [`MAX_ARGUMENT_BYTES`](super::MAX_ARGUMENT_BYTES) of them, one that is aligned to more than 16
+/// bytes, or arguments that were made for another stream. [`Error::WrongContext`] when the
 /// kernel or memory among the arguments is another context's. [`Error::Poisoned`],
 /// [`Error::Forked`]; in [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what
 /// the driver returned.

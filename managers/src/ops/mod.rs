@@ -3,7 +3,8 @@
 //! Managers own and expose; only functions here, and the [`pipeline`](crate::pipeline) on
 //! top of them, put work on streams. Unless a function says that it waits, it returns at
 //! once and the work runs later in the order of its stream. Every function makes the
-//! context current on the calling thread, with no driver call when it already is.
+//! context current on the calling thread: it asks the driver which one is (`cuCtxGetCurrent`), and
+//! sets its own only if that is another one.
 //!
 //! Two streams that use one buffer are put in order by the caller ([`order`], [`record`] and
 //! [`wait`]): a stream waits for a buffer's allocation by itself, and for nothing else.

@@ -1,9 +1,11 @@
-//! Marks and waits.
+//! Marks and waits. Those on the host, and questions, end no capture of another stream: the thread
+//! is in relaxed mode meanwhile.
 
 use cupola_sys::driver::{CUresult, DriverError, id};
 
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::memory::relaxed::Relaxed;
 use crate::stream::Stream;
 use crate::submit;
 
@@ -68,8 +70,11 @@ pub fn order(first: &Stream, then: &Stream) -> Result<()> {
 pub fn synchronize(stream: &Stream) -> Result<()> {
     let driver = stream.core().enter()?;
     let mark = stream.mark();
-    // SAFETY: the stream is alive, and its context is current.
-    let done = unsafe { driver.cuStreamSynchronize(stream.raw()) };
+    let done = {
+        let _relaxed = Relaxed::uncounted(driver);
+        // SAFETY: the stream is alive, and its context is current.
+        unsafe { driver.cuStreamSynchronize(stream.raw()) }
+    };
     stream.check(done)?;
     stream.complete(mark);
     Ok(())
@@ -87,8 +92,12 @@ pub fn synchronize_event(event: &Event) -> Result<()> {
         return core.healthy();
     }
     let driver = core.enter()?;
-    // SAFETY: the event is alive, and its context is current.
-    core.check(unsafe { driver.cuEventSynchronize(event.raw().as_raw()) })
+    let waited = {
+        let _relaxed = Relaxed::uncounted(driver);
+        // SAFETY: the event is alive, and its context is current.
+        unsafe { driver.cuEventSynchronize(event.raw().as_raw()) }
+    };
+    core.check(waited)
 }
 
 /// Whether all work on `stream` has completed (`cuStreamQuery`).
@@ -100,8 +109,11 @@ pub fn synchronize_event(event: &Event) -> Result<()> {
 pub fn query(stream: &Stream) -> Result<bool> {
     let driver = stream.core().enter()?;
     let mark = stream.mark();
-    // SAFETY: the stream is alive, and its context is current.
-    let asked = unsafe { driver.cuStreamQuery(stream.raw()) };
+    let asked = {
+        let _relaxed = Relaxed::uncounted(driver);
+        // SAFETY: the stream is alive, and its context is current.
+        unsafe { driver.cuStreamQuery(stream.raw()) }
+    };
     match ready(asked) {
         Ok(ready) => {
             if ready {
@@ -125,8 +137,12 @@ pub fn query_event(event: &Event) -> Result<bool> {
         return core.healthy().map(|()| true);
     }
     let driver = core.enter()?;
-    // SAFETY: the event is alive, and its context is current.
-    core.check(ready(unsafe { driver.cuEventQuery(event.raw().as_raw()) }))
+    let asked = {
+        let _relaxed = Relaxed::uncounted(driver);
+        // SAFETY: the event is alive, and its context is current.
+        unsafe { driver.cuEventQuery(event.raw().as_raw()) }
+    };
+    core.check(ready(asked))
 }
 
 fn ready(asked: Result<(), DriverError>) -> Result<bool, DriverError> {

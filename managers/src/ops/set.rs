@@ -10,7 +10,8 @@ use crate::stream::Stream;
 ///
 /// # Errors
 /// [`Error::WrongContext`](crate::Error::WrongContext) when the memory is another context's;
-/// [`Error::Poisoned`](crate::Error::Poisoned), [`Error::Forked`](crate::Error::Forked); in
+/// [`Error::Full`](crate::Error::Full) when there are too many events for one more, which memory of
+/// another stream may need; [`Error::Poisoned`](crate::Error::Poisoned), [`Error::Forked`](crate::Error::Forked); in
 /// [checked mode](crate::Context::set_checked) [`Error::Unverified`](crate::Error::Unverified);
 /// what the driver returned.
 #[track_caller]

@@ -130,7 +130,12 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
     /// A pipeline of three slots; everything it needs is made here.
     ///
     /// # Errors
-    /// [`Error::OverLimit`] when the slots do not fit the pool; what the driver returned.
+    /// [`Error::OverLimit`] when the slots do not fit the pool, [`Error::OutOfMemory`] when the device
+    /// has too little left; [`Error::WrongContext`] when the pool is another context's;
+    /// [`Error::Full`] when there are too many streams, events or buffers for its own,
+    /// [`Error::ShutDown`] when their manager was shut down; [`Error::Invalid`] when an item is more
+    /// bytes than there are addresses; [`Error::Poisoned`], [`Error::Forked`]; what the driver
+    /// returned.
     #[track_caller]
     pub fn new(context: &Context, pool: &MemoryPool, config: PipelineConfig) -> Result<Self> {
         Self::with_slots(context, pool, config)
@@ -367,7 +372,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     /// Waits on the host until all three streams are idle.
     ///
     /// # Errors
-    /// What the driver returned.
+    /// As [`ops::synchronize`].
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
         for stream in self.lanes.all() {

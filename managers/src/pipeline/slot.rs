@@ -11,6 +11,7 @@ use crate::context::{Context, ContextCore};
 use crate::error::{Error, Result};
 use crate::event::{self, EventConfig, LeasedEvent};
 use crate::memory::MemoryPool;
+use crate::memory::relaxed::Relaxed;
 use crate::ops;
 use crate::submit;
 
@@ -177,9 +178,12 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     #[track_caller]
     pub(super) fn wait(&self) -> Result<()> {
         let driver = self.core.enter()?;
-        // SAFETY: the event is alive, and its context is current.
-        self.core
-            .check(unsafe { driver.cuEventSynchronize(self.downloaded.as_raw()) })
+        let waited = {
+            let _relaxed = Relaxed::uncounted(driver);
+            // SAFETY: the event is alive, and its context is current.
+            unsafe { driver.cuEventSynchronize(self.downloaded.as_raw()) }
+        };
+        self.core.check(waited)
     }
 
     /// Never gives the pinned memory back: a copy may still run.
