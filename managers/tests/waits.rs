@@ -12,6 +12,8 @@ use cupola_managers::ops::LaunchConfig;
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
 use cupola_managers::{Error, Function, PoolConfig, Stream, ops};
 use cupola_sim::Machine;
+use cupola_sim::fault::FaultTable;
+use cupola_sys::SymbolId;
 use cupola_sys::driver::{CUresult, CUstreamCaptureMode as Mode, Driver, id};
 
 use common::open;
@@ -282,6 +284,30 @@ fn all_subscribers_are_told_of_a_loss_once() {
     drop((one, two, late, panics));
 }
 
+// Without it a graph would call a function whose memory its first launch has freed.
+#[test]
+fn a_host_function_refuses_a_stream_that_is_being_captured() {
+    let (table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    table.fail_from(id::cuStreamIsCapturing, 1, code);
+    let shared = Arc::new(());
+    let captured = Arc::clone(&shared);
+    let refused = ops::host_function(&stream, move || drop(captured));
+    let operation = "host_function";
+    assert_eq!(refused, Err(Error::Capturing { operation }));
+    assert_eq!(table.count(id::cuLaunchHostFunc), 0);
+    assert_eq!(Arc::strong_count(&shared), 1, "it is dropped");
+    let error = refused.unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains(error.advice().unwrap()), "{text}");
+    assert!(!text.contains("pinned"), "{text}");
+    table.reset();
+    let (done, wait) = channel();
+    ops::host_function(&stream, move || done.send(()).unwrap()).unwrap();
+    wait.recv().unwrap();
+}
+
 /// Holds up what is put on the stream from now on, until the sender is dropped.
 fn hold(stream: &Stream) -> Sender<()> {
     let (hold, held) = channel::<()>();
@@ -392,7 +418,7 @@ fn launch(function: &Function, stream: &Stream) {
 #[test]
 fn a_module_is_unloaded_after_its_kernels() {
     let machine = Machine::builder().worker_threads(4).build();
-    let table = cupola_sim::fault::FaultTable::new(machine.driver());
+    let table = FaultTable::new(machine.driver());
     let execution = cupola_managers::ExecutionManager::new(table.driver()).unwrap();
     let context = execution.devices().get(0).unwrap().primary().unwrap();
     let streams = [(); 3].map(|()| context.streams().create(Default::default()).unwrap());
@@ -446,7 +472,7 @@ fn a_module_is_unloaded_after_its_kernels() {
 // Without it code could be unloaded that may still run.
 #[test]
 fn a_module_that_cannot_be_waited_for_stays_loaded() {
-    let ways: [&[(cupola_sys::SymbolId, CUresult)]; 3] = [
+    let ways: [&[(SymbolId, CUresult)]; 3] = [
         // A capture on its stream, which a wait would break.
         &[(
             id::cuStreamIsCapturing,
@@ -480,6 +506,85 @@ fn a_module_that_cannot_be_waited_for_stays_loaded() {
     }
 }
 
+// Without it the end of a module would end a capture of another stream of the context just where
+// it must not: in the place of an event that could not be had.
+#[test]
+fn a_module_without_events_waits_for_no_other_stream() {
+    let (table, machine, execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let load = || {
+        let module = context.modules().load_ptx(PTX).unwrap();
+        launch(&module.function("nothing").unwrap(), &stream);
+        module
+    };
+    let module = load();
+    table.reset();
+    table.fail_from(id::cuEventRecord, 1, UNKNOWN);
+    drop(module);
+    assert_eq!(table.count(id::cuCtxSynchronize), 0);
+    assert_eq!(table.count(id::cuModuleUnload), 0);
+    assert_eq!(execution.live().abandoned, 1);
+    // What passes is tried again.
+    for passing in [id::cuEventRecord, id::cuEventQuery] {
+        let module = load();
+        table.reset();
+        table.fail(passing, 1, UNKNOWN);
+        drop(module);
+        assert!(table.count(passing) > 1);
+        assert_eq!(table.count(id::cuCtxSynchronize), 0);
+        assert_eq!(table.count(id::cuModuleUnload), 1);
+    }
+    assert_eq!(execution.live().abandoned, 1);
+    assert_eq!(machine.usage().modules, 1);
+}
+
+// Without it the drop of a module would never return, and take a core, where a capture took the
+// event that it waits by and the stream with it.
+#[test]
+fn a_module_gives_up_a_wait_that_a_capture_has_cut_short() {
+    let (table, machine, execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let module = context.modules().load_ptx(PTX).unwrap();
+    launch(&module.function("nothing").unwrap(), &stream);
+    table.reset();
+    let event = CUresult::CUDA_ERROR_CAPTURED_EVENT;
+    table.fail(id::cuEventQuery, 1, event);
+    // Not before the event is recorded, nor just after.
+    let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    table.fail_from(id::cuStreamIsCapturing, 3, code);
+    let (done, wait) = channel();
+    std::thread::spawn(move || {
+        drop(module);
+        let _ = done.send(());
+    });
+    wait.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert_eq!(table.count(id::cuModuleUnload), 0);
+    assert_eq!(execution.live().abandoned, 1);
+    assert_eq!(machine.usage().modules, 1);
+}
+
+// Without it each short lease of a stream would cost an event and more of the host's memory for as
+// long as a module that launched there, until there were no events left.
+#[test]
+fn a_module_keeps_nothing_of_streams_that_are_gone() {
+    let (table, _machine, execution, context) = open();
+    let function = context.modules().load_ptx(PTX).unwrap().function("nothing");
+    let function = function.unwrap();
+    for _ in 0..500 {
+        let stream = context.streams().legacy_default().unwrap();
+        launch(&function, &stream);
+        ops::synchronize(&stream).unwrap();
+        // Its last event is not reached yet when the lease ends.
+        let next = table.count(id::cuEventQuery) + 1;
+        table.fail(id::cuEventQuery, next, CUresult::CUDA_ERROR_NOT_READY);
+        drop(stream);
+    }
+    let events = execution.live().events;
+    assert!(events < 100, "{events}");
+    drop(function);
+    assert_eq!(table.count(id::cuModuleUnload), 1);
+}
+
 // Without it pinned memory of a lost context could be freed while a copy of before writes it.
 #[test]
 fn pinned_memory_of_a_lost_context_is_kept_if_a_copy_may_run() {
@@ -510,6 +615,26 @@ fn exchange(driver: &Driver, mode: Mode) -> Mode {
     mode
 }
 
+/// The mode of captures in which each of these calls is made from now on.
+fn modes_of<const N: usize>(
+    table: &FaultTable,
+    machine: &Machine,
+    asked: [SymbolId; N],
+) -> Arc<Mutex<Vec<(SymbolId, Mode)>>> {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    table.watch({
+        let (seen, driver) = (Arc::clone(&seen), machine.driver());
+        move |call| {
+            if asked.contains(&call) {
+                let mode = exchange(&driver, Mode::CU_STREAM_CAPTURE_MODE_RELAXED);
+                exchange(&driver, mode);
+                seen.lock().unwrap().push((call, mode));
+            }
+        }
+    });
+    seen
+}
+
 // Without it code and pinned memory that come and go beside another thread's capture would end
 // it, in CI unseen: there is none on the software device.
 #[test]
@@ -523,17 +648,7 @@ fn code_and_pinned_memory_come_and_go_in_relaxed_mode() {
         id::cuEventSynchronize,
         id::cuEventQuery,
     ];
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    table.watch({
-        let (seen, driver) = (Arc::clone(&seen), machine.driver());
-        move |call| {
-            if asked.contains(&call) {
-                let mode = exchange(&driver, Mode::CU_STREAM_CAPTURE_MODE_RELAXED);
-                exchange(&driver, mode);
-                seen.lock().unwrap().push((call, mode));
-            }
-        }
-    });
+    let seen = modes_of(&table, &machine, asked);
     let stream = context.streams().create(Default::default()).unwrap();
     let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
@@ -552,4 +667,73 @@ fn code_and_pinned_memory_come_and_go_in_relaxed_mode() {
         let name = cupola_sys::driver::SYMBOLS[usize::from(call.0)].as_str();
         assert_eq!(mode, Mode::CU_STREAM_CAPTURE_MODE_RELAXED, "{name}");
     }
+}
+
+// Without it a wait or a question beside another thread's capture would end that capture, in CI
+// unseen: there is none on the software device.
+#[test]
+fn waits_on_the_host_are_made_in_relaxed_mode() {
+    let (table, machine, _execution, context) = open();
+    let asked = [
+        id::cuStreamSynchronize,
+        id::cuStreamQuery,
+        id::cuEventSynchronize,
+        id::cuEventQuery,
+    ];
+    let seen = modes_of(&table, &machine, asked);
+    let is_relaxed = |what: &str, call| {
+        let seen = std::mem::take(&mut *seen.lock().unwrap());
+        assert!(seen.iter().any(|(one, _)| *one == call), "{what}");
+        for (_, mode) in seen {
+            assert_eq!(mode, Mode::CU_STREAM_CAPTURE_MODE_RELAXED, "{what}");
+        }
+    };
+    let stream = context.streams().create(Default::default()).unwrap();
+    let event = context.events().create(Default::default()).unwrap();
+    ops::record(&event, &stream).unwrap();
+    ops::synchronize_event(&event).unwrap();
+    is_relaxed("synchronize_event", id::cuEventSynchronize);
+    assert!(ops::query_event(&event).unwrap());
+    is_relaxed("query_event", id::cuEventQuery);
+    ops::synchronize(&stream).unwrap();
+    is_relaxed("synchronize", id::cuStreamSynchronize);
+    assert!(ops::query(&stream).unwrap());
+    is_relaxed("query", id::cuStreamQuery);
+    assert_eq!(ops::health(&stream), ops::StreamHealth::Idle);
+    is_relaxed("health", id::cuStreamQuery);
+    context.set_checked(true);
+    ops::record(&event, &stream).unwrap();
+    context.set_checked(false);
+    is_relaxed("checked mode", id::cuStreamSynchronize);
+
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let mut buffer = pool.allocate::<u32>(100, &stream).unwrap();
+    let pinned = context.buffers().pinned::<u32>(100).unwrap();
+    ops::copy_to_device(&pinned, &mut buffer, &stream).unwrap();
+    drop(pinned);
+    is_relaxed("the end of pinned memory", id::cuEventSynchronize);
+    let pinned = context.buffers().pinned::<u32>(100).unwrap();
+    table.fail(
+        id::cuEventRecord,
+        table.count(id::cuEventRecord) + 1,
+        UNKNOWN,
+    );
+    ops::copy_to_device(&pinned, &mut buffer, &stream).unwrap_err();
+    is_relaxed("a copy without a mark", id::cuStreamSynchronize);
+
+    let mut items = 10;
+    let config = PipelineConfig::new(100, 100);
+    let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();
+    let ran = pipeline.run::<Error>(
+        |input| {
+            items -= 1;
+            Ok((items > 0).then_some(input.len()))
+        },
+        |step| ops::copy(step.input, step.output, step.stream).map(|()| 100),
+        |_| Ok(()),
+    );
+    ran.unwrap();
+    is_relaxed("a pipeline", id::cuEventSynchronize);
+    drop(pipeline);
+    seen.lock().unwrap().clear();
 }

@@ -17,6 +17,9 @@ use crate::lifecycle::{ManagerStats, State};
 use crate::registry::Registry;
 
 /// Names a function of a [`FunctionManager`].
+///
+/// Every module has a manager of its own, so a program that loads many modules has many: a handle
+/// that is kept while 255 more are loaded may be taken by the last of them for its own.
 pub type FunctionHandle = ManagedHandle<tag::Function>;
 
 /// What a module knows of its functions.

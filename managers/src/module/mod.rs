@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use cupola_core::tag;
-use cupola_sys::driver::CUmodule;
+use cupola_sys::driver::{CUmodule, CUresult};
 
 pub use function::{Function, FunctionAttributes, Parameter};
 
@@ -93,8 +93,12 @@ impl RawModule {
 
     /// An error about a function of that name, with what the driver's compiler said of it.
     fn explain(&self, error: Error, name: &CStr) -> Error {
+        // That there is no such kernel is all there is to say of it.
+        if error.status() == Some(CUresult::CUDA_ERROR_NOT_FOUND) {
+            return error;
+        }
         let name = name.to_string_lossy();
-        let lines = self.remarks.lines().filter(|line| line.contains(&*name));
+        let lines = self.remarks.lines().filter(|line| names(line, &name));
         let log = lines.collect::<Vec<_>>().join("\n");
         match error {
             Error::Driver(cause) if !log.is_empty() && !cause.call.class().is_sticky() => {
@@ -136,6 +140,17 @@ impl Drop for RawModule {
     fn drop(&mut self) {
         let _ = self.unload();
     }
+}
+
+/// Whether the line has this name, and not only a longer one that it is part of.
+fn names(line: &str, name: &str) -> bool {
+    let is_more = |next: Option<char>| {
+        next.is_some_and(|next| next.is_alphanumeric() || matches!(next, '_' | '$' | '%'))
+    };
+    line.match_indices(name).any(|(at, found)| {
+        let (before, after) = (&line[..at], &line[at + found.len()..]);
+        !found.is_empty() && !is_more(before.chars().next_back()) && !is_more(after.chars().next())
+    })
 }
 
 impl ModuleManager {
@@ -312,8 +327,8 @@ impl ModuleManager {
 /// It is unloaded when the last lease and [`Function`] are dropped, or with its release if the
 /// manager [keeps](ModuleManager::load_ptx_held) it until then. That drop waits on the host for
 /// what is on the streams that its kernels were launched on, because they may still run. Keep a
-/// lease where that matters. It breaks no capture: while one is open on such a stream the module
-/// cannot be waited for, and stays loaded for ever.
+/// lease where that matters. It breaks no capture: while one is open on such a stream, or where no
+/// event can be had to wait by, the module cannot be waited for, and stays loaded for ever.
 ///
 /// Two things are not seen. Where other code launches a function that it was given
 /// ([`as_raw`](Self::as_raw)): then all work in the context is waited for

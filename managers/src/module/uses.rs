@@ -5,13 +5,14 @@
 //! capture, in every mode. So a module remembers the streams that its kernels were launched on,
 //! and waits for those.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::context::ContextCore;
-use crate::error::{Result, Site};
-use crate::memory::clock::{Closed, EVERY, StreamClock};
+use crate::error::{ErrorClass, Quiet, Result, Site};
+use crate::memory::clock::{EVERY, StreamClock};
 use crate::stream::Stream;
 use crate::submit;
 
@@ -19,9 +20,33 @@ use crate::submit;
 pub(crate) struct Uses {
     /// A number that no other module of the process has.
     serial: u64,
-    clocks: Mutex<Vec<Arc<StreamClock>>>,
+    streams: Mutex<Streams>,
     /// Other code was given what it needs to launch from the module, on streams of its own.
     unknown: AtomicBool,
+}
+
+#[derive(Default)]
+struct Streams {
+    /// By the streams' serial numbers.
+    clocks: BTreeMap<u64, Arc<StreamClock>>,
+    /// With so many, those that are gone are looked for.
+    room: usize,
+}
+
+impl Streams {
+    /// Forgets the streams that are gone, with all that was on them. Only this asks their last
+    /// events: what wants memory that was freed on them may never come.
+    #[cold]
+    fn forget_gone(&mut self, core: &Arc<ContextCore>) {
+        self.clocks.retain(|_, clock| {
+            if clock.covered() == EVERY {
+                // An error is that of the launch too, or passes.
+                let _ = clock.poll(core);
+            }
+            !clock.is_done(EVERY)
+        });
+        self.room = (2 * self.clocks.len()).max(4);
+    }
 }
 
 impl Uses {
@@ -29,16 +54,21 @@ impl Uses {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self {
             serial: NEXT.fetch_add(1, Ordering::Relaxed),
-            clocks: Mutex::new(Vec::new()),
+            streams: Mutex::default(),
             unknown: AtomicBool::new(false),
         }
+    }
+
+    fn streams(&self) -> MutexGuard<'_, Streams> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A kernel of the module is about to be launched on the stream, by a caller that leases the
     /// module.
     ///
     /// The stream's mark may be of another thread. That one wrote the stream down before it made
-    /// the mark, and has a lease too: who unloads the module, after the last lease, finds it.
+    /// the mark, and has a lease too: the thread that unloads the module, after the last lease,
+    /// finds it.
     #[inline]
     pub(crate) fn note(&self, stream: &Stream) {
         if stream.newest_code().load(Ordering::Relaxed) != self.serial {
@@ -48,17 +78,17 @@ impl Uses {
 
     #[cold]
     fn note_new(&self, stream: &Stream) {
-        let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
-        if !clocks.iter().any(|clock| clock.serial() == stream.serial()) {
-            if clocks.len() == clocks.capacity() {
-                // Streams that are gone, with all that was on them.
-                clocks.retain(|clock| !clock.is_done(EVERY));
-                let there = clocks.len();
-                clocks.reserve(there.max(4));
+        // A policy that a failing call sets off waits for the lock to be given back.
+        let _quiet = Quiet::new();
+        let mut streams = self.streams();
+        if !streams.clocks.contains_key(&stream.serial()) {
+            if streams.clocks.len() >= streams.room {
+                streams.forget_gone(stream.core());
             }
-            clocks.push(Arc::clone(stream.clock()));
+            let clock = Arc::clone(stream.clock());
+            streams.clocks.insert(stream.serial(), clock);
         }
-        drop(clocks);
+        drop(streams);
         stream.newest_code().store(self.serial, Ordering::Relaxed);
     }
 
@@ -76,36 +106,35 @@ impl Uses {
         if self.unknown.load(Ordering::Relaxed) {
             return submit::settle_context(core, site);
         }
-        let clocks =
-            std::mem::take(&mut *self.clocks.lock().unwrap_or_else(PoisonError::into_inner));
-        for clock in clocks {
+        let clocks = std::mem::take(&mut *self.streams()).clocks;
+        for clock in clocks.into_values() {
             match settle_clock(&clock, core) {
                 Ok(true) => {}
                 Ok(false) => return false,
-                // Events cannot be had, or not asked.
-                Err(_) => return submit::settle_context(core, site),
+                // At the end of the process the driver has taken everything back.
+                Err(ErrorClass::Shutdown) => {}
+                // There is no capture left to be broken.
+                Err(_) if !core.is_healthy() => return submit::settle_context(core, site),
+                Err(_) => return false,
             }
         }
         true
     }
 }
 
-/// Waits for what is on the stream; false when a capture is open there, or nothing tells.
-#[track_caller]
-fn settle_clock(clock: &StreamClock, core: &Arc<ContextCore>) -> Result<bool> {
+/// Waits for what is on the stream; false when a capture is open there, or nothing tells. After
+/// an error it is tried again, as code that is not unloaded stays for ever.
+///
+/// # Errors
+/// The class of the last error: events cannot be had, or not asked.
+fn settle_clock(clock: &StreamClock, core: &Arc<ContextCore>) -> Result<bool, ErrorClass> {
     let ticket = clock.stamp();
-    let mut closed = clock.close(core, ticket);
-    for _ in 0..2 {
-        if closed.is_err() {
-            closed = clock.close(core, ticket);
-        }
-    }
-    if closed? != Closed::Covered {
-        return Ok(false);
-    }
-    let far = Duration::from_secs(1 << 30);
-    while !clock.is_done(ticket) {
-        clock.wait_on_host(core, ticket, Instant::now() + far)?;
-    }
-    Ok(true)
+    let wait = || {
+        let far = Instant::now() + Duration::from_secs(1 << 30);
+        clock.wait_on_host(core, ticket, far)
+    };
+    wait()
+        .or_else(|_| wait())
+        .or_else(|_| wait())
+        .map_err(|error| error.class())
 }

@@ -183,7 +183,8 @@ fn a_kernel_that_cannot_run_says_why() {
     let (table, machine, execution) = open();
     let context = primary(&execution);
     let ptx = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry good() { ret; }\n\
-               .visible .entry bad() {\nbogus.u32;\nret; }\n";
+               .visible .entry bad() {\nbogus.u32;\nret; }\n\
+               .visible .entry bad_2() {\nwrong.u32;\nret; }\n";
     let module = context.modules().load_ptx(ptx).unwrap();
     module.function("good").unwrap();
     let error = module.function("bad").unwrap_err();
@@ -193,8 +194,13 @@ fn a_kernel_that_cannot_run_says_why() {
         text.contains("line 6") && text.contains("bogus.u32"),
         "{text}"
     );
-    let missing = module.function("none").unwrap_err();
-    assert_eq!(missing.status(), Some(CUresult::CUDA_ERROR_NOT_FOUND));
+    // Nor by what was said of a kernel with a longer name.
+    assert!(!text.contains("wrong.u32"), "{text}");
+    for none in ["none", "ba", "bad_", "d"] {
+        let missing = module.function(none).unwrap_err();
+        assert_eq!(missing.status(), Some(CUresult::CUDA_ERROR_NOT_FOUND));
+        assert!(matches!(missing, Error::Driver(_)), "{missing:?}");
+    }
     drop((module, context, execution, table));
     assert_eq!(machine.leaks(), None);
 }
