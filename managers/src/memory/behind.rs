@@ -10,6 +10,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::central::Central;
+use super::classes::Slot;
 use super::header::{Header, Withheld};
 use super::history::Action;
 use super::line::Line;
@@ -53,6 +54,17 @@ impl WaitingPieces {
     /// Bytes of all of them.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    pub(super) fn pieces(&self) -> impl Iterator<Item = &Header> {
+        let pieces = self.pieces.iter();
+        // SAFETY: the pieces are ours until they are put back.
+        pieces.map(|waiting| unsafe { waiting.piece.as_ref() })
+    }
+
+    /// Whether a piece of this class is among them.
+    pub(super) fn has(&self, slot: Slot) -> bool {
+        self.pieces().any(|header| header.slot.get() == slot)
     }
 }
 
@@ -127,7 +139,9 @@ impl Pool {
     /// Puts what is on `first` now before whatever comes on `then`.
     ///
     /// # Errors
-    /// [`Error::WrongContext`](crate::Error::WrongContext), or what the driver returned.
+    /// [`Error::WrongContext`](crate::Error::WrongContext), [`Error::Full`](crate::Error::Full) when
+    /// there are too many events for one more, [`Error::Poisoned`](crate::Error::Poisoned),
+    /// [`Error::Forked`](crate::Error::Forked); what the driver returned.
     #[track_caller]
     pub(crate) fn order(&self, first: &Stream, then: &Stream) -> Result<()> {
         let _switches = self.calls.switches();

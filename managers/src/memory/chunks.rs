@@ -1,6 +1,8 @@
 //! Chunks of `cuMemAlloc`: the pool's memory where there is no virtual memory management. What
 //! is in a chunk is mapped from the beginning, and given back when all of it is free.
 
+use std::cmp::Reverse;
+
 use cupola_sys::driver::CUdeviceptr;
 
 use super::central::Want;
@@ -205,16 +207,22 @@ impl Pool {
         })
     }
 
-    /// Gives chunks back that nothing uses, until they are so many bytes or there are no more: the
-    /// smallest first, for each costs a wait for all work of the context.
+    /// Gives chunks back that nothing uses, until they are so many bytes or there are no more. Each
+    /// costs a wait for all work of the context: so the smallest that is enough by itself, and else
+    /// the largest first.
     #[track_caller]
     pub(super) fn release_chunks(&self, mapper: &mut Mapper, bytes: u64) -> Result<()> {
         let mut left = bytes;
-        mapper.chunks.sort_by_key(|chunk| chunk.bytes);
-        for chunk in &mut mapper.chunks {
-            if left == 0 {
-                break;
-            }
+        mapper.chunks.sort_by_key(|chunk| Reverse(chunk.bytes));
+        let mut tried = 0;
+        while left > 0 && tried < mapper.chunks.len() {
+            // Of those that were not tried, from the largest to the smallest.
+            let enough = mapper.chunks[tried..].partition_point(|chunk| chunk.bytes >= left);
+            let at = tried + enough.saturating_sub(1);
+            // The order of the others stays.
+            mapper.chunks[tried..=at].rotate_right(1);
+            let chunk = &mut mapper.chunks[tried];
+            tried += 1;
             if chunk.hole.is_some() {
                 continue;
             }

@@ -339,10 +339,12 @@ impl StreamClock {
             return Ok(true);
         }
         core.not_forked()?;
-        let _switches = Switches::into(&self.made.switches);
-        count(&self.made.captures);
-        if by.is_capturing()? {
-            return Ok(false);
+        {
+            let _switches = Switches::into(&self.made.switches);
+            count(&self.made.captures);
+            if by.is_capturing()? {
+                return Ok(false);
+            }
         }
         let event = {
             let _quiet = Quiet::new();
@@ -357,6 +359,7 @@ impl StreamClock {
         };
         // None: it has completed since.
         if let Some(event) = event {
+            let _switches = Switches::into(&self.made.switches);
             count(&self.made.waits);
             submit::wait(by, &event)?;
         }

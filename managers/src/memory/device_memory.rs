@@ -4,6 +4,7 @@
 //! counts what the system keeps of files (the page cache) as used, though the system gives it up
 //! for any program that asks. So the system is asked what is available.
 
+#[cfg(test)]
 use std::sync::OnceLock;
 
 use super::pool::Pool;
@@ -12,14 +13,16 @@ use crate::context::ContextCore;
 use crate::device::is_integrated;
 use crate::error::Result;
 
-/// Asks the system how many bytes of the host's memory a program may have.
+/// Asks how many bytes of the host's memory a program may have.
+#[cfg(test)]
 type Available = fn() -> Option<u64>;
 
 /// Where the free memory of a pool's device is asked for.
 #[derive(Clone, Debug)]
 pub(super) struct DeviceMemory {
     is_integrated: bool,
-    /// Unless something else was said: what the system says.
+    /// Unless a test has said something else: what the system says.
+    #[cfg(test)]
     available: OnceLock<Available>,
 }
 
@@ -31,6 +34,7 @@ impl DeviceMemory {
         calls.note_attribute();
         Ok(Self {
             is_integrated: core.check(is_integrated(driver, core.device()))?,
+            #[cfg(test)]
             available: OnceLock::new(),
         })
     }
@@ -40,9 +44,11 @@ impl DeviceMemory {
         if !self.is_integrated {
             return free;
         }
-        let ask = self.available.get().copied();
-        let available = ask.unwrap_or(available_on_host as Available)();
-        available.map_or(free, |available| available.min(total))
+        #[cfg(test)]
+        let ask = self.available.get().copied().unwrap_or(available_on_host);
+        #[cfg(not(test))]
+        let ask = available_on_host;
+        ask().map_or(free, |available| available.min(total))
     }
 }
 

@@ -105,9 +105,9 @@ impl Pool {
     /// Bytes that lanes, depots and slabs keep or that wait for other streams, and those that are
     /// out of the heap.
     fn kept_and_held(&self) -> (u64, u64) {
-        // In the order in which a climb takes them.
-        let lines = self.all_lines();
+        // First the lanes: no thread makes one of a stream that is not among the lines then.
         let lanes = lock(&self.lanes);
+        let lines = self.all_lines();
         let seized = Lane::seize_all(&lanes);
         let central = self.central.lock();
         let in_slabs = central.slabs.free_bytes(central.heap.rules());

@@ -103,7 +103,10 @@ impl MemoryPool {
     /// # Errors
     /// [`Error::OverLimit`] when it does not fit the limit, [`Error::OutOfMemory`] when the
     /// device has too little left, each with the pool's account; [`Error::Full`] when 65 535
-    /// other streams use the pool; what the driver returned.
+    /// other streams use the pool, or when there are as many buffers as their manager may have;
+    /// [`Error::ShutDown`] when that was shut down; [`Error::WrongContext`] when the stream is
+    /// another context's; [`Error::Invalid`] when `len` elements are more bytes than there are
+    /// addresses; [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
     #[track_caller]
     pub fn allocate<T: DeviceCopy>(&self, len: usize, stream: &Stream) -> Result<Buffer<T>> {
         self.allocate_as(None, len, stream)
@@ -256,7 +259,7 @@ impl MemoryPool {
     /// # Errors
     /// What the driver returned when it was asked for the free memory of the device
     /// (`cuMemGetInfo`), or what has completed (an event on each stream that has freed
-    /// something since it was asked last).
+    /// something since it was asked last); [`Error::Forked`].
     #[track_caller]
     pub fn available(&self) -> Result<u64> {
         self.pool().available()
@@ -288,6 +291,7 @@ impl MemoryPool {
     ///
     /// # Errors
     /// What the driver returned when memory was given back. The limit is changed all the same.
+    /// [`Error::Forked`], and it is not.
     #[track_caller]
     pub fn set_limit(&self, bytes: u64) -> Result<()> {
         self.pool().set_limit(bytes)
@@ -298,7 +302,7 @@ impl MemoryPool {
     /// up to 256 MiB for large requests far from all of them.
     ///
     /// # Errors
-    /// What the driver returned.
+    /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
     #[track_caller]
     pub fn trim(&self) -> Result<u64> {
         self.pool().trim()
@@ -399,8 +403,9 @@ impl MemoryPool {
     /// gets it before the value is dropped. See there for what the caller promises.
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming `stream` when one is open for it; [`Error::WrongContext`]; what
-    /// the driver returned.
+    /// [`Error::Invalid`] naming `stream` when one is open for it; [`Error::WrongContext`];
+    /// [`Error::Full`] when 65 535 other streams use the pool; [`Error::Poisoned`],
+    /// [`Error::Forked`]; what the driver returned.
     #[track_caller]
     pub fn graph_memory(&self, stream: &Stream) -> Result<GraphMemory> {
         self.pool().graph_memory(self, stream)

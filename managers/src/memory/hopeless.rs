@@ -1,11 +1,14 @@
 //! What no completion can give: requests that what is alive leaves no room for, or that could be had
 //! only if blocks moved. They are refused without a wait.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+use cupola_sys::driver::CUdeviceptr;
 
 use super::central::Central;
 use super::flow::Flow;
+use super::header::Home;
 use super::ladder::Request;
 use super::pool::Pool;
 
@@ -31,8 +34,10 @@ impl Pool {
         if !is_over(shared.used()) {
             return false;
         }
-        // First what has ever gone out, then what has ever come in: the difference is never more
-        // than what was alive all the time between.
+        // First what has ever gone out, then what has ever come in: where stores are seen in the order
+        // in which they were made, the difference is never more than what was alive all the time
+        // between. Elsewhere it may be for a moment, and then a request is refused that would have
+        // been served a moment later.
         let out: HashMap<_, _> = self.flows(|flow| &flow.bytes_out).collect();
         fence(Ordering::Acquire);
         let alive = self
@@ -52,17 +57,41 @@ impl Pool {
         std::iter::once(read(self)).chain(others)
     }
 
-    /// Whether the request could be had when all work is complete that uses what was freed.
-    pub(super) fn could_hold(&self, central: &Central, request: Request) -> bool {
+    /// Whether the request could be had of `most` bytes when all work is complete that uses what was
+    /// freed. For a caller that has taken back what threads keep.
+    pub(super) fn could_hold(&self, central: &Central, request: Request, most: u64) -> bool {
         let (bytes, align) = (request.want.bytes, request.want.align);
         if self.vmm.is_none() {
             // A chunk goes as a whole: here the bytes that are alive must do.
             return true;
         }
-        if request.slot.is_small() && central.slabs.has_free(request.slot) {
+        let (slot, leaving) = (request.slot, central.leaving());
+        let is_free = || central.slabs.has_free(slot) || central.waiting.has(slot);
+        if slot.is_small() && is_free() {
             return true;
         }
-        let most = self.most() / self.page;
-        central.heap.could_hold(bytes, align, (most, self.page))
+        let (heap, page) = (&central.heap, self.page);
+        heap.could_hold(bytes, align, (most / page, page), |block| {
+            leaving.contains(&block.offset())
+        })
+    }
+}
+
+impl Central {
+    /// The beginnings of blocks that are out of the heap and without a user: they come back when
+    /// work has completed, and no free is needed for that.
+    fn leaving(&self) -> HashSet<CUdeviceptr> {
+        let mut blocks = HashSet::new();
+        // Of each slab, the slots that wait for other streams.
+        let mut slots: HashMap<u32, u64> = HashMap::new();
+        for header in self.waiting.pieces() {
+            match header.home.get() {
+                Home::Nowhere => {}
+                Home::Heap(block) => drop(blocks.insert(block.offset())),
+                Home::Slab { slab, slot } => *slots.entry(slab).or_default() |= 1 << slot,
+            }
+        }
+        blocks.extend(self.slabs.empty_with(&slots));
+        blocks
     }
 }

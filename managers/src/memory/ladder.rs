@@ -120,7 +120,7 @@ impl Pool {
                 };
                 // Whoever can do with less is not kept from the mapper meanwhile.
                 if let Some(ticket) = nothing.soon {
-                    self.wait_for_pages(request.line, ticket, &patience)?;
+                    self.wait_for_pages(request, ticket, &patience)?;
                     // Once: what is freed from now on may be others' again when it is complete.
                     request.patient = false;
                     continue;
@@ -191,7 +191,10 @@ impl Pool {
                 hopeless: false,
             }));
         }
-        if request.wait != Wait::Never && self.is_short_of_others(&mapper) {
+        // A pool that works loses what it keeps no more often than the threads of this one do.
+        let may_ask = request.wait != Wait::Never && request.drains;
+        let stuck = mapper.stuck;
+        if may_ask && self.is_short_of_others(&mapper) {
             let (found, again) = self.find_at_others(mapper, request)?;
             if let Some(found) = found {
                 return Ok(Ok(Got::Block(found)));
@@ -205,10 +208,13 @@ impl Pool {
         if full.is_none() && mapper.lacking {
             full = self.device_refusal()?;
         }
+        // On a full device other pools of the context have what may still come.
+        let hopeless =
+            stuck && full.is_some() && !self.others_on(true).any(|other| other.is_waiting());
         Ok(Err(Nothing {
             full,
             soon: None,
-            hopeless: false,
+            hopeless,
         }))
     }
 
@@ -238,7 +244,8 @@ impl Pool {
 
     /// Waits on the host until what was freed up to this ticket is complete, for a while.
     #[track_caller]
-    fn wait_for_pages(&self, line: &Line, ticket: u64, patience: &Patience) -> Result<()> {
+    fn wait_for_pages(&self, request: Request, ticket: u64, patience: &Patience) -> Result<()> {
+        let line = request.line;
         count(&self.counters.host_waits);
         let until = patience.half(PATIENCE);
         let is_done = match line.clock.wait_on_host(&self.core, ticket, until) {
@@ -246,8 +253,9 @@ impl Pool {
             refused if is_out_of_memory(&refused) => false,
             waited => waited?,
         };
-        if !is_done {
-            let vain = &mut self.mapper().vain;
+        // A request by a deadline is not kept from it for the sake of others.
+        if !is_done && let Ok(mut mapper) = self.mapper_within(request.wait) {
+            let vain = &mut mapper.vain;
             // Tickets of a stream that is gone say nothing of this one's.
             let before = if vain.0 == line.serial() { vain.1 } else { 0 };
             *vain = (line.serial(), before.max(ticket));
@@ -269,9 +277,13 @@ impl Pool {
         if let Some(found) = self.find(mapper, want, From::Limit)? {
             return Ok(Some(Got::Block(found)));
         }
+        // What the pool could have by now: others may have the rest of a limit, or of the device.
+        let is_full = mapper.full.is_some() || mapper.lacking;
+        let room = if is_full { 0 } else { self.room() * self.page };
+        let could = self.budget.used() + room;
         {
             let mut central = self.central.lock();
-            central.tighten(self.most());
+            central.tighten(could);
             if let Some(found) = central.in_mapped_stretch(want) {
                 return Ok(Some(Got::Block(found)));
             }
@@ -286,7 +298,21 @@ impl Pool {
             return Ok(None);
         }
         if request.drains {
-            let could_hold = self.drain_and(|central| self.could_hold(central, request));
+            // Of a full device: what the pool has, and what is left.
+            let is_full = mapper.full.is_some() || mapper.lacking;
+            let left = if is_full {
+                self.device_memory()?.0
+            } else {
+                u64::MAX
+            };
+            let most = self.most();
+            let on_device = self.budget.used().saturating_add(left).min(most);
+            let (could_hold, could_here) = self.drain_and(|central| {
+                let could_hold = |most| self.could_hold(central, request, most);
+                let could_here = could_hold(on_device);
+                (could_here || could_hold(most), could_here)
+            });
+            mapper.stuck = !could_here;
             self.settle()?;
             if let Some(piece) = self.free_slot(request) {
                 return Ok(Some(Got::Slot(piece)));
@@ -318,9 +344,10 @@ impl Pool {
         found
     }
 
-    /// Closes the batches of all streams before pages are mapped that other streams' memory could
-    /// stand in for: what they have freed is everybody's as soon as it is complete, and closing
-    /// costs a hundredth of a mapping.
+    /// Closes the batches of all streams that have freed something before pages are mapped that
+    /// their memory could stand in for: it is every stream's as soon as it is complete. That is an
+    /// event and two looks for captures for each of them, a microsecond or so, where a page costs
+    /// tens.
     #[track_caller]
     fn try_others(&self, want: Want) -> Result<Option<Found>> {
         if self.central.lock().heap.rules().single {

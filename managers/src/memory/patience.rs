@@ -71,6 +71,8 @@ pub(super) struct Patience {
     eager: bool,
     nap: Duration,
     waited: bool,
+    /// The search that comes after all waiting was made.
+    is_last: bool,
     drains: u32,
     /// No earlier is what threads keep taken again.
     drains_at: Instant,
@@ -88,6 +90,7 @@ impl Patience {
             eager: true,
             nap: SHORTEST_NAP,
             waited: false,
+            is_last: false,
             drains: 0,
             drains_at: began,
         }
@@ -138,9 +141,15 @@ impl Patience {
     /// and `napped` whether it has napped since its last search.
     pub(super) fn next(&mut self, news: News, pending: bool, napped: bool) -> Next {
         if self.is_over() {
-            // Its last search comes after all that it has waited for.
-            let may = news != News::None && !self.waited && self.retry(1);
-            return if may { Next::Search } else { Next::Refuse };
+            // After a wait one search is left: what came during the last nap no search has seen.
+            let may = match self.waited {
+                true => !std::mem::replace(&mut self.is_last, true),
+                false => self.retry(1),
+            };
+            return match news {
+                News::Changed | News::Completed if may => Next::Search,
+                _ => Next::Refuse,
+            };
         }
         let is_first = news == News::Completed && std::mem::replace(&mut self.eager, false);
         match news {
@@ -192,6 +201,22 @@ mod tests {
             assert_eq!(searches, RETRIES as usize);
             assert_eq!(patience.next(news, true, true), Next::Refuse);
         }
+    }
+
+    // Without it a request would be refused although what it has waited for came in its last nap.
+    #[test]
+    fn what_comes_in_the_last_nap_is_searched_for_once() {
+        for news in [News::Completed, News::Changed] {
+            let mut patience = patience(Duration::from_millis(1));
+            assert!(patience.begin_wait());
+            std::thread::sleep(Duration::from_millis(2));
+            assert_eq!(patience.next(news, true, true), Next::Search);
+            assert_eq!(patience.next(news, true, true), Next::Refuse);
+        }
+        let mut patience = patience(Duration::from_millis(1));
+        patience.begin_wait();
+        std::thread::sleep(Duration::from_millis(2));
+        assert_eq!(patience.next(News::None, true, true), Next::Refuse);
     }
 
     // Without it a request would be refused although what it waits for is under way, or has come.

@@ -131,8 +131,9 @@ impl Pool {
         let before = self.budget.used();
         let pages = usize::try_from(wanted.div_ceil(self.page)).unwrap_or(usize::MAX);
         for drains in [false, true] {
+            let given = before.saturating_sub(self.budget.used());
             let short = pages.saturating_sub(mapper.cached() as usize);
-            if short == 0 {
+            if short == 0 || given >= wanted {
                 break;
             }
             if drains {
@@ -142,10 +143,10 @@ impl Pool {
                 self.settle()?;
             }
             self.unmap_idle(&mut mapper, short)?;
+            self.release_chunks(&mut mapper, wanted - given)?;
         }
         let keep = (mapper.cached() as usize).saturating_sub(pages);
         self.release_cache(&mut mapper, keep)?;
-        self.release_chunks(&mut mapper, wanted)?;
         Ok(before.saturating_sub(self.budget.used()))
     }
 }

@@ -1,8 +1,8 @@
 //! `Signs`: whether a search may find more than the one before it did.
 //!
 //! What completes or comes back is seen by whoever looks first, so nobody may decide by what it
-//! has seen itself. It is counted instead: a request that has found nothing searches again if
-//! the counts are not those from before its search.
+//! has seen itself. It is counted instead: a request that has found nothing, and that completion could
+//! give what it wants, searches again if the counts are not those from before its search.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

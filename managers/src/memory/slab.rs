@@ -4,9 +4,11 @@
 //! at once. Slots that another stream has freed wait until they are complete. A slab whose stream
 //! is gone is nobody's until a stream that needs slots makes it its own.
 
+use std::collections::HashMap;
 use std::ptr::NonNull;
 
 use cupola_core::tlsf::Block;
+use cupola_sys::driver::CUdeviceptr;
 
 use super::classes::{CLASSES, Slot, slots_of_slab};
 use super::header::{Header, Headers, Home};
@@ -404,6 +406,20 @@ impl Slabs {
             pending += (u64::from(slab.free.count_ones()) - done) * size;
         }
         (ready, pending)
+    }
+
+    /// The beginnings of slabs without a slot in use, when those of `others` count as free as well:
+    /// slots by slab.
+    pub(super) fn empty_with(
+        &self,
+        others: &HashMap<u32, u64>,
+    ) -> impl Iterator<Item = CUdeviceptr> {
+        let slabs = self.slabs.iter().enumerate();
+        slabs.filter_map(|(id, slab)| {
+            let slab = slab.as_ref()?;
+            let others = others.get(&(id as u32)).copied().unwrap_or(0);
+            (slab.free | others == slab.all).then(|| slab.block.offset())
+        })
     }
 
     /// Whether a slot of a class is free, for any stream.

@@ -264,7 +264,12 @@ impl Pool {
         let grown = self.grow(slab, ask.wait, |central, found| {
             let from = (line.index, line.stamp());
             central.add_slab(Arc::as_ptr(self), found, (slot, bytes), from);
-        })?;
+        });
+        let grown = match grown {
+            // A request that may not wait for others has what is there without pages.
+            Err(Error::Busy { .. }) => false,
+            grown => grown?,
+        };
         if grown {
             // Others may have looked for its slots already.
             self.note(lane, |flow, put| put(&flow.moves, 1));

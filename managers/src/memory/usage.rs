@@ -64,9 +64,9 @@ pub struct Usage {
     pub remapped: u64,
     /// How often everything that threads kept was taken back.
     pub drains: u64,
-    /// A limit was reached, and neither is an eighth of it free again nor was that long ago (4096
-    /// blocks that were placed without trouble): meanwhile threads keep nothing of more than 8 KiB,
-    /// so allocations and frees of larger sizes are no hits.
+    /// A limit was reached, and neither is half of what the pool could have had then free again nor
+    /// was that long ago (65 536 blocks that were placed without trouble): meanwhile threads keep
+    /// nothing of more than 8 KiB, so allocations and frees of larger sizes are no hits.
     pub tight: bool,
     /// How often a request made its stream wait for another.
     pub device_waits: u64,

@@ -36,8 +36,10 @@ macro_rules! calls {
         /// That is every call that was made for the pool, by whichever thread, until its figures
         /// were asked for: those that make its context current and that look whether a stream is
         /// captured included. Closing the batches of a stream is counted by each pool that has used
-        /// the stream. Not counted is what a buffer's drop falls back on where the driver refuses to
-        /// order its streams (`cuStreamSynchronize`).
+        /// the stream. Not counted are the question which context is current (`cuCtxGetCurrent`, some
+        /// ten nanoseconds before each of them), and what is fallen back on where the driver refuses
+        /// to record an event at a stream's end, or to order the streams of a buffer
+        /// (`cuStreamSynchronize`).
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct DriverCalls {

@@ -200,23 +200,143 @@ fn threads_keep_large_sizes_again_when_there_is_room() {
         free(pool.allocate_raw(1 << 20, 256, &stream).unwrap(), &stream);
         pool.usage().unwrap().misses == before.misses
     };
-    let half = pool.allocate_raw(8 * PAGE, 256, &stream).unwrap();
-    let rest = pool.allocate_raw(7 * PAGE, 256, &stream).unwrap();
+    let some = pool.allocate_raw(6 * PAGE, 256, &stream).unwrap();
+    let rest = pool.allocate_raw(9 * PAGE, 256, &stream).unwrap();
     assert!(!hit() && hit());
     let held = hold(&stream);
     free(rest, &stream);
     // Only with pages that are in use until the work is over.
     let other = bench.stream();
     let begin = pool.usage().unwrap().drains;
-    let _refused = pool.allocate_raw(8 * PAGE, 256, &other);
+    is_refused(&pool, 10 * PAGE, &other);
     let usage = pool.usage().unwrap();
     assert!(usage.tight && usage.drains > begin, "{usage:?}");
     drop(held);
     ops::synchronize(&stream).unwrap();
-    // Half of the limit is left.
+    // More than half of the limit is left.
     assert!(!hit() && hit());
     assert!(!pool.usage().unwrap().tight);
-    free(half, &stream);
+    free(some, &stream);
     drop((pool, stream, other));
+    bench.finish();
+}
+
+// Without it a request that waits would take all that another pool under its limit keeps, with each
+// of its searches.
+#[test]
+fn a_long_wait_leaves_other_pools_what_they_keep() {
+    let bench = Bench::new(Backing::Pages);
+    let limit = DeviceLimit::new(8 * PAGE);
+    let pool = || {
+        let wait = Duration::from_millis(300);
+        let config = PoolConfig::limit(u64::MAX).within(&limit).wait(wait);
+        bench.context.memory_pool(config).unwrap()
+    };
+    let (pool, neighbour) = (pool(), pool());
+    let [one, two, three] = [(); 3].map(|()| bench.stream());
+    let all = [(); 3].map(|()| pool.allocate_raw(2 * PAGE, PAGE, &one).unwrap());
+    let held = hold(&one);
+    let [left, between, right] = all;
+    free(left, &one);
+    free(right, &one);
+    beside_a_neighbour(&neighbour, &two, || {
+        let before = neighbour.usage().unwrap();
+        // It could have them when the work completes, which it does not in time.
+        is_refused(&pool, 3 * PAGE, &three);
+        let after = neighbour.usage().unwrap();
+        assert!(pool.usage().unwrap().host_waits > 0);
+        // Two for each time that the request takes what its own pool's threads keep.
+        assert!(after.drains - before.drains < 48, "{after:?}");
+    });
+    drop(held);
+    free(between, &one);
+    drop((pool, neighbour, one, two, three));
+    bench.finish();
+}
+
+// Without it a request that what is alive leaves no room for on the device would wait, as long as
+// the device's limit is smaller than the pool's.
+#[test]
+fn what_is_alive_on_a_full_device_is_not_waited_for() {
+    let bench = Bench::with_memory(Backing::Pages, 16 * PAGE);
+    let (pool, stream, other) = (pool(&bench, 1 << 20), bench.stream(), bench.stream());
+    let alive = pool.allocate_raw(10 * PAGE, 256, &stream).unwrap();
+    beside_a_neighbour(&pool, &other, || {
+        let before = pool.usage().unwrap();
+        let refused = pool.allocate_raw(8 * PAGE, 256, &stream);
+        assert!(
+            matches!(refused, Err(Error::OutOfMemory { .. })),
+            "{refused:?}"
+        );
+        assert_eq!(pool.usage().unwrap().host_waits, before.host_waits);
+    });
+    // What is pending is worth the wait.
+    let held = hold(&stream);
+    free(alive, &stream);
+    std::thread::scope(|scope| {
+        let request = scope.spawn(|| pool.allocate_raw(8 * PAGE, 256, &other).unwrap());
+        while pool.usage().unwrap().host_waits + pool.usage().unwrap().device_waits == 0 {
+            std::thread::yield_now();
+        }
+        drop(held);
+        free(request.join().unwrap(), &other);
+    });
+    drop((pool, stream, other));
+    bench.finish();
+}
+
+// Without it threads would go on keeping large sizes though the limit is used up: by another pool.
+#[test]
+fn room_that_another_pool_has_is_no_room() {
+    let bench = Bench::new(Backing::Pages);
+    let limit = DeviceLimit::new(64 * PAGE);
+    let pool = || {
+        let config = PoolConfig::limit(u64::MAX).within(&limit);
+        bench
+            .context
+            .memory_pool(config.wait(Duration::ZERO))
+            .unwrap()
+    };
+    let (one, two, stream, other) = (pool(), pool(), bench.stream(), bench.stream());
+    let theirs = two.allocate_raw(48 * PAGE, 256, &stream).unwrap();
+    // All of the rest, of which two pieces of 3 MiB are pending.
+    let half = 1 << 20;
+    let [left, ours, right, more] =
+        [3, 29, 3, 29].map(|halves| one.allocate_raw(halves * half / 2, 256, &stream).unwrap());
+    let held = hold(&stream);
+    free(left, &stream);
+    free(right, &stream);
+    is_refused(&one, 5 * half / 2, &other);
+    assert!(one.usage().unwrap().tight);
+    free(one.allocate_raw(half, 256, &stream).unwrap(), &stream);
+    assert!(one.usage().unwrap().tight);
+    drop(held);
+    free(ours, &stream);
+    free(more, &stream);
+    free(theirs, &stream);
+    drop((one, two, stream, other));
+    bench.finish();
+}
+
+// Without it a request of nearly 2^64 bytes would pass for one that there is room for, or end a
+// thread within its magazines.
+#[test]
+fn the_largest_number_is_refused_where_memory_is_short() {
+    let bench = Bench::new(Backing::Pages);
+    let (pool, stream) = (bench.impatient(4 * PAGE), bench.stream());
+    let alive = pool.allocate_raw(4 * PAGE, 256, &stream).unwrap();
+    let held = hold(&stream);
+    free(alive, &stream);
+    let other = bench.stream();
+    // Behind the work on the first.
+    let behind = pool.allocate_raw(2 * PAGE, 256, &other).unwrap();
+    assert!(pool.usage().unwrap().tight);
+    free(pool.allocate_raw(100, 256, &stream).unwrap(), &stream);
+    for bytes in [u64::MAX, u64::MAX - 1000, 1 << 63] {
+        is_refused(&pool, bytes, &stream);
+    }
+    assert!(pool.usage().unwrap().tight);
+    free(behind, &other);
+    drop((held, pool, stream, other));
     bench.finish();
 }

@@ -217,7 +217,7 @@ fn what_waits_for_a_stream_that_goes_is_had_when_its_work_is_over() {
 #[test]
 fn the_first_use_elsewhere_waits_only_for_who_had_the_memory_before() {
     let bench = Bench::new();
-    let (pool, home, other) = (bench.pool(4), bench.stream(), bench.stream());
+    let (pool, home, other) = (bench.pool(64), bench.stream(), bench.stream());
     let waits = || bench.table.count(id::cuStreamWaitEvent);
     let first = pool.allocate::<u8>(PAGE, &home).unwrap();
     let held = hold(&home);
@@ -235,6 +235,54 @@ fn the_first_use_elsewhere_waits_only_for_who_had_the_memory_before() {
         again.used_on(&other).unwrap();
         assert_eq!(waits(), before + 1, "{bytes}");
     }
+    drop((pool, home, other));
+    bench.finish();
+}
+
+/// A request of a page waits until what is held up goes on, and gets it.
+#[track_caller]
+fn is_had_after(pool: &MemoryPool, home: &Stream, held: Sender<()>) {
+    std::thread::scope(|scope| {
+        let request = scope.spawn(|| pool.allocate::<u8>(PAGE, home));
+        while pool.usage().unwrap().host_waits == 0 && !request.is_finished() {
+            std::thread::yield_now();
+        }
+        drop(held);
+        drop(request.join().unwrap().unwrap());
+    });
+}
+
+// Without it a request would be refused at once that has only to wait for the other streams: as if a
+// piece that waits for them had a user.
+#[test]
+fn what_waits_for_another_stream_is_waited_for() {
+    for bytes in [PAGE, 1000] {
+        let bench = Bench::new();
+        let config = PoolConfig::limit(PAGE as u64).wait(Duration::from_secs(600));
+        let pool = bench.context.memory_pool(config).unwrap();
+        let (home, other) = (bench.stream(), bench.stream());
+        let buffer = pool.allocate::<u8>(bytes, &home).unwrap();
+        buffer.used_on(&other).unwrap();
+        let held = hold(&other);
+        drop(buffer);
+        is_had_after(&pool, &home, held);
+        drop((pool, home, other));
+        bench.finish();
+    }
+}
+
+// Without it the same would be so of a slab of which another stream has freed a slot.
+#[test]
+fn what_another_stream_has_freed_of_a_slab_is_waited_for() {
+    let bench = Bench::new();
+    let config = PoolConfig::limit(PAGE as u64).wait(Duration::from_secs(600));
+    let pool = bench.context.memory_pool(config).unwrap();
+    let (home, other) = (bench.stream(), bench.stream());
+    let slot = pool.allocate_raw(1000, 1, &home).unwrap();
+    let held = hold(&other);
+    // SAFETY: nothing uses it.
+    unsafe { slot.free(&other) }.unwrap();
+    is_had_after(&pool, &home, held);
     drop((pool, home, other));
     bench.finish();
 }

@@ -68,13 +68,14 @@ impl Heap {
     }
 
     /// Whether the request could be had if all work were complete that uses what was freed, while no
-    /// more than `most` pages have memory. Blocks do not move, so the extents stay that they lie in.
-    /// The time is linear in blocks and pages.
+    /// more than `most` pages have memory. Blocks do not move, so the extents stay that they lie in,
+    /// but for blocks that are `leaving`: those have no user. The time is linear in blocks and pages.
     pub(in crate::memory) fn could_hold(
         &self,
         bytes: u64,
         align: u64,
         (most, page): (u64, u64),
+        leaving: impl Fn(&Block) -> bool,
     ) -> bool {
         let rules = self.rules();
         // Of each range, the pages that stay.
@@ -83,17 +84,19 @@ impl Heap {
         let mut staying = 0;
         // Free stretches, whichever stream may use which part of them now.
         let mut free: Vec<(CUdeviceptr, CUdeviceptr)> = Vec::new();
+        let add = |free: &mut Vec<(CUdeviceptr, CUdeviceptr)>, from, bytes| match free.last_mut() {
+            Some(last) if last.1 == from && !rules.begins(from) => last.1 = from + bytes,
+            _ => free.push((from, from + bytes)),
+        };
         for entry in self.blocks() {
             let block = match entry {
-                Entry::Used(block, _) => block,
+                Entry::Used(block, _) if !leaving(&block) => block,
+                Entry::Used(block, _) => {
+                    add(&mut free, block.offset(), block.size());
+                    continue;
+                }
                 Entry::Free(_, piece) => {
-                    let end = piece.offset + piece.size;
-                    match free.last_mut() {
-                        Some(last) if last.1 == piece.offset && !rules.begins(piece.offset) => {
-                            last.1 = end;
-                        }
-                        _ => free.push((piece.offset, end)),
-                    }
+                    add(&mut free, piece.offset, piece.size);
                     continue;
                 }
             };
