@@ -104,7 +104,10 @@ impl Cupola {
     /// Opens a device. Fails at once where there is none: nothing is waited for, and the
     /// error names the first thing that is missing.
     ///
-    /// Each call opens the driver anew, and has a software device of its own.
+    /// Each call opens the driver anew, and has a software device of its own. Open once, and share
+    /// what it returns: of two that open one GPU each has managers of its own, also for the one
+    /// primary context, and refuses objects of the other ([`Error::WrongContext`]); a loss that one
+    /// has met the other learns of by its own next call.
     ///
     /// # Errors
     /// Why there is no GPU. With [`Select::AutoOrSoftware`] and [`Select::Best`] only if the

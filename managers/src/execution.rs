@@ -122,8 +122,8 @@ impl ExecutionManager {
     /// [`configure`](Self::configure).
     ///
     /// Operations that take an event of their own (those that order streams, or copy from or
-    /// to pinned memory) work on. Modules are unloaded after all work in their context
-    /// (`cuCtxSynchronize`).
+    /// to pinned memory) work on. Modules are unloaded after all work on the streams that their
+    /// kernels were launched on, see [`Module`](crate::Module).
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
         let mut report = self.devices.shutdown();

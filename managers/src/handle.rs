@@ -43,7 +43,8 @@ impl ManagerNumber {
 ///
 /// A handle is plain data: copying it keeps nothing alive, and using it after its release is an
 /// error and never reaches the object's next life. Another manager refuses it: it has the
-/// number of the manager that gave it, and no two of the last 255 of a kind have the same.
+/// number of the manager that gave it, and no two of the last 255 of a kind have the same. A
+/// handle that is kept beyond 254 younger managers of its kind may be taken for one of the 255th.
 ///
 /// Its text is `Stream#3.0@7`: manager, object, and which life of that.
 #[repr(transparent)]

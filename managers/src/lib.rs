@@ -4,13 +4,17 @@
 //! [`ContextManager`] - and in each context a manager of [streams](stream),
 //! [events](event), [buffers](buffer) and [modules](module). Managers create, own and hand
 //! out leases; [`ops`] puts work on streams, [`pipeline`] overlaps uploads, kernels and
-//! downloads. Arrows run one way: pipeline to ops to managers to memory and context.
+//! downloads. The pipeline is made of ops, and ops of what managers hand out; no manager calls either.
+//! Below them the parts know each other: a stream tells when memory that was freed on it is free,
+//! memory orders streams by events, a context makes the managers of what is in it.
 //! Several drivers side by side are [backends](backend); a [runtime context](runtime) is what
 //! a thread works in.
 //!
 //! * Nothing is created before it is asked for, no thread is started, and no driver call is
 //!   made that the caller did not ask for.
-//! * A handle names one life of one object. After its release it is refused for ever.
+//! * A handle names one life of one object. After its release its manager refuses it for ever.
+//!   Other managers refuse it too, but for the 255th of its kind that is made later
+//!   ([`ManagedHandle`]); each module is a manager of functions.
 //! * Leases may be dropped in any order. `Drop` is silent and never panics.
 //! * The first error after which a context is lost is remembered: every later operation in
 //!   the context returns it. A [`worker`] is a process that may be lost to such an error.

@@ -13,7 +13,7 @@ impl Kernels {
     /// before the first of several calls.
     ///
     /// # Errors
-    /// `Error::Invalid` if there are not 256 counters; what the driver returned.
+    /// `Error::Invalid` if there are not 256 counters; as [`launch`].
     pub fn histogram<'a, 'b>(
         &self,
         data: impl Into<DeviceSlice<'a, u8>>,
@@ -34,7 +34,7 @@ impl Kernels {
     /// [`crc32_combine`](crate::reference::crc32_combine).
     ///
     /// # Errors
-    /// `Error::Invalid` if `crc` is not one element; what the driver returned.
+    /// `Error::Invalid` if `crc` is not one element; as [`zero`] and [`launch`].
     pub fn crc32<'a, 'b>(
         &self,
         data: impl Into<DeviceSlice<'a, u8>>,

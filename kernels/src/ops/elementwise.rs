@@ -12,7 +12,7 @@ impl Kernels {
     /// `y[i] = a * x[i] + y[i]`, rounded once.
     ///
     /// # Errors
-    /// `Error::Invalid` if `x` and `y` differ in length; what the driver returned.
+    /// `Error::Invalid` if `x` and `y` differ in length; as [`launch`].
     pub fn saxpy<'a, 'b>(
         &self,
         a: f32,
@@ -32,7 +32,7 @@ impl Kernels {
     /// `output[i] = factor * input[i]`.
     ///
     /// # Errors
-    /// `Error::Invalid` if `input` and `output` differ in length; what the driver returned.
+    /// `Error::Invalid` if `input` and `output` differ in length; as [`launch`].
     pub fn scale<'a, 'b>(
         &self,
         factor: f32,

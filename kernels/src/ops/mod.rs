@@ -44,7 +44,8 @@ impl Kernels {
     /// its own cache for the next process.
     ///
     /// # Errors
-    /// What the driver returned; nothing stays loaded then.
+    /// As [`ModuleManager::load_ptx`](cupola_managers::module::ModuleManager::load_ptx) and
+    /// [`Module::function`]; nothing stays loaded then.
     pub fn load(context: &Context, info: &DeviceInfo) -> Result<Self> {
         let mut loader = Loader {
             context,

@@ -64,8 +64,7 @@ impl Kernels {
     /// contents are overwritten.
     ///
     /// # Errors
-    /// `Error::Invalid` if `total` is not one element or `scratch` too short; what the
-    /// driver returned.
+    /// `Error::Invalid` if `total` is not one element or `scratch` too short; as [`launch`].
     pub fn reduce_sum<'a, 'b, 'c, T: Summable>(
         &self,
         input: impl Into<DeviceSlice<'a, T>>,

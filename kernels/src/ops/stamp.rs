@@ -12,7 +12,7 @@ impl Kernels {
     /// Writes marks that depend on `seed` into `block`, from its first byte to its last.
     ///
     /// # Errors
-    /// What the driver returned.
+    /// As [`launch`].
     pub fn stamp<'a>(
         &self,
         block: impl Into<DeviceSliceMut<'a, u8>>,
@@ -29,7 +29,7 @@ impl Kernels {
     /// element. Zero it before the first of several calls.
     ///
     /// # Errors
-    /// `Error::Invalid` if `wrong` is not one element; what the driver returned.
+    /// `Error::Invalid` if `wrong` is not one element; as [`launch`].
     pub fn check<'a, 'b>(
         &self,
         block: impl Into<DeviceSlice<'a, u8>>,

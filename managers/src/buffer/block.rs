@@ -288,7 +288,7 @@ impl Rest {
     fn join_uses(&mut self, home: &Stream, pool: &Pool) -> Result<()> {
         let uses = self.uses();
         while let Some(stream) = uses.last() {
-            // In a lost context nothing runs, and there is nothing to wait for.
+            // A lost context takes no order, and needs none: its pool hands nothing out any more.
             if home.core().poison().is_none() {
                 pool.order(stream, home)?;
             }

@@ -134,7 +134,8 @@ impl<T: DeviceCopy> Buffer<T> {
     /// buffer.
     ///
     /// # Errors
-    /// [`Error::WrongContext`], or what the driver returned.
+    /// [`Error::WrongContext`]; [`Error::Full`] when there are too many events for one more;
+    /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
     #[track_caller]
     pub fn used_on(&self, stream: &Stream) -> Result<()> {
         self.block.join(stream)

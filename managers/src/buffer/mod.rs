@@ -134,7 +134,8 @@ impl BufferManager {
     /// and use it again.
     ///
     /// # Errors
-    /// What the driver returned; [`Error::ShutDown`].
+    /// [`Error::Invalid`] when they are more bytes than there are addresses; [`Error::ShutDown`],
+    /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
     #[track_caller]
     pub fn pinned<T: DeviceCopy>(&self, len: usize) -> Result<PinnedBuffer<T>> {
         if self.table.is_shut() {

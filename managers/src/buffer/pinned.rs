@@ -110,8 +110,9 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     /// The elements. Waits for the last copy from or to this buffer.
     ///
     /// # Errors
-    /// What the driver returned: the contents are unspecified then. [`Error::Invalid`] when a
-    /// device has written bytes that are no value of `T` (see [`DeviceCopy`]).
+    /// [`Error::Poisoned`], [`Error::Forked`], or what the driver returned: the contents are
+    /// unspecified then. [`Error::Invalid`] when a copy may still run because waiting for it has
+    /// failed, or when a device has written bytes that are no value of `T` (see [`DeviceCopy`]).
     #[track_caller]
     pub fn as_slice(&self) -> Result<&[T]> {
         self.wait()?;
@@ -126,8 +127,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     /// The elements, for writing. Waits for the last copy from or to this buffer.
     ///
     /// # Errors
-    /// What the driver returned: the contents are unspecified then. [`Error::Invalid`] when a
-    /// device has written bytes that are no value of `T`; they are zeros from then on.
+    /// As [`as_slice`](Self::as_slice); what was no value of `T` is zeros from then on.
     #[track_caller]
     pub fn as_mut_slice(&mut self) -> Result<&mut [T]> {
         self.wait()?;

@@ -374,7 +374,7 @@ impl ContextManager {
         }
     }
 
-    /// Handles of the contexts that are held now.
+    /// Handles of the contexts that have one now: they are leased or held, and were not released.
     pub fn handles(&self) -> impl Iterator<Item = ContextHandle> + '_ {
         self.contexts.handles()
     }
@@ -457,7 +457,7 @@ impl Context {
     /// A pool of device memory with a limit of its own.
     ///
     /// # Errors
-    /// What the driver returned.
+    /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
     #[track_caller]
     pub fn memory_pool(&self, config: PoolConfig) -> Result<MemoryPool> {
         MemoryPool::new(self, config)
@@ -466,7 +466,7 @@ impl Context {
     /// Free and total bytes of the device, counting every process (`cuMemGetInfo_v2`).
     ///
     /// # Errors
-    /// What the driver returned.
+    /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
     #[track_caller]
     pub fn memory_info(&self) -> Result<MemoryInfo> {
         let (mut free, mut total) = (0, 0);
@@ -490,7 +490,7 @@ impl Context {
     /// and leaves it so: between such an operation and a foreign call, enter again.
     ///
     /// # Errors
-    /// What the driver returned.
+    /// [`Error::Forked`]; what the driver returned, or the error that the context was lost to.
     #[track_caller]
     pub fn enter(&self) -> Result<CurrentGuard<'_>> {
         self.0.core.guard()
@@ -501,7 +501,7 @@ impl Context {
     /// [green](ContextManager::green) context it is the primary one.
     ///
     /// # Errors
-    /// What the driver returned, or the error that the context was lost to.
+    /// What the driver returned, or the error that the context was lost to; [`Error::Forked`].
     #[inline]
     #[track_caller]
     pub fn make_current(&self) -> Result<()> {
@@ -530,7 +530,8 @@ impl Context {
     /// that is not remembered any more. Else those that are known are named too
     /// ([`Blame::OneOf`](crate::Blame::OneOf)), as they are once there was a launch without
     /// [tracking](Self::set_tracking), other code was given a raw handle (`as_raw` of the
-    /// context, a stream, a module or a function), or the context or a stream is of other code.
+    /// context, a stream, a module or a function), or the context or a stream is of other code, or
+    /// another context of the execution manager has met an error that the process is lost to.
     /// Other contexts of the process, and other code that shares a primary context, are not seen.
     ///
     /// When the wait itself fails, which says nothing about the work, the operation returns

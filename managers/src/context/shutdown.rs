@@ -166,7 +166,8 @@ impl ContextManager {
     /// the contexts last. Leases stay good, and what they are of ends with the last. Nothing
     /// is handed out until [`configure`](Self::configure).
     ///
-    /// Modules are unloaded after all work in their context (`cuCtxSynchronize`).
+    /// Modules are unloaded after all work on the streams that their kernels were launched on, see
+    /// [`Module`](crate::Module).
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
         if let Err(forked) = self.not_forked() {

@@ -101,7 +101,8 @@ impl EventManager {
     ///
     /// # Errors
     /// What the driver returned, or the error that the context was lost to;
-    /// [`Error::Full`](crate::Error::Full), [`Error::ShutDown`](crate::Error::ShutDown).
+    /// [`Error::Full`](crate::Error::Full), [`Error::ShutDown`](crate::Error::ShutDown),
+    /// [`Error::Forked`](crate::Error::Forked).
     #[inline]
     #[track_caller]
     pub fn create(&self, config: EventConfig) -> Result<Event> {
@@ -141,7 +142,7 @@ impl EventManager {
     /// [kept](Self::create_held). The event waits for its next life from its last lease on.
     ///
     /// # Errors
-    /// [`Error::StaleHandle`](crate::Error::StaleHandle).
+    /// [`Error::StaleHandle`](crate::Error::StaleHandle), [`Error::Forked`](crate::Error::Forked).
     #[track_caller]
     pub fn release(&self, handle: EventHandle) -> Result<()> {
         self.core.not_forked()?;
@@ -153,6 +154,7 @@ impl EventManager {
     ///
     /// # Errors
     /// The first that the driver returned; the others are destroyed all the same.
+    /// [`Error::Forked`](crate::Error::Forked), and nothing is destroyed.
     #[track_caller]
     pub fn trim(&self, keep: usize) -> Result<()> {
         self.core.not_forked()?;

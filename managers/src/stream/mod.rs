@@ -68,7 +68,8 @@ impl StreamManager {
     ///
     /// # Errors
     /// What the driver returned, or the error that the context was lost to;
-    /// [`Error::Full`](crate::Error::Full), [`Error::ShutDown`](crate::Error::ShutDown).
+    /// [`Error::Full`](crate::Error::Full), [`Error::ShutDown`](crate::Error::ShutDown),
+    /// [`Error::Forked`](crate::Error::Forked).
     #[inline]
     #[track_caller]
     pub fn create(&self, config: StreamConfig) -> Result<Stream> {
@@ -132,8 +133,7 @@ impl StreamManager {
     /// for each other.
     ///
     /// # Errors
-    /// The error that the context was lost to; [`Error::Full`](crate::Error::Full);
-    /// [`Error::Invalid`](crate::Error::Invalid) for a green context, whose default stream has no
+    /// As [`borrow_raw`](Self::borrow_raw); [`Error::Invalid`](crate::Error::Invalid) for a green context, whose default stream has no
     /// name on a thread where it is not current.
     #[track_caller]
     pub fn legacy_default(&self) -> Result<Stream> {
@@ -150,7 +150,8 @@ impl StreamManager {
     /// destroyed.
     ///
     /// # Errors
-    /// The error that the context was lost to; [`Error::Full`](crate::Error::Full).
+    /// The error that the context was lost to; [`Error::Full`](crate::Error::Full),
+    /// [`Error::ShutDown`](crate::Error::ShutDown), [`Error::Forked`](crate::Error::Forked).
     ///
     /// # Safety
     /// - `stream` is of this context, and alive until the last lease has ended and everything
@@ -178,7 +179,7 @@ impl StreamManager {
     /// [kept](Self::create_held). The stream waits for its next life from its last lease on.
     ///
     /// # Errors
-    /// [`Error::StaleHandle`](crate::Error::StaleHandle).
+    /// [`Error::StaleHandle`](crate::Error::StaleHandle), [`Error::Forked`](crate::Error::Forked).
     #[track_caller]
     pub fn release(&self, handle: StreamHandle) -> Result<()> {
         self.core.not_forked()?;
@@ -190,6 +191,7 @@ impl StreamManager {
     ///
     /// # Errors
     /// The first that the driver returned; the others are destroyed all the same.
+    /// [`Error::Forked`](crate::Error::Forked), and nothing is destroyed.
     #[track_caller]
     pub fn trim(&self, keep: usize) -> Result<()> {
         self.core.not_forked()?;
@@ -200,7 +202,8 @@ impl StreamManager {
     /// (`cuCtxGetStreamPriorityRange`), asked once. Both are 0 when it has one only.
     ///
     /// # Errors
-    /// What the driver returned.
+    /// What the driver returned, or the error that the context was lost to;
+    /// [`Error::Forked`](crate::Error::Forked).
     #[track_caller]
     pub fn priorities(&self) -> Result<(i32, i32)> {
         if let Some(&range) = self.priorities.get() {
