@@ -132,7 +132,7 @@ pub(crate) struct RunOptions {
     pub(crate) json: JsonArgs,
 
     /// An allocation trace to replay instead of the bundled one: text, a snapshot of PyTorch
-    /// (pickle or JSON) or a log of RMM; gzip-compressed or not
+    /// (pickle or JSON) or a log of RMM; gzip-compressed or not; `-` is standard input
     #[arg(long)]
     pub(crate) trace: Option<PathBuf>,
 

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use serde::Serialize;
@@ -15,7 +16,7 @@ use super::output::say;
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct JsonArgs {
     /// Write the report to this file, as one JSON document; `-` is standard output, which then
-    /// has no text besides, and has a document of the failure if there is one
+    /// has no text besides. If the command fails it is a document of the failure
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -27,11 +28,14 @@ pub(crate) enum Report {
     /// The document alone, on standard output.
     Json,
     /// Text, and the document in a file.
-    Both(Destination),
+    Both(Arc<Destination>),
 }
 
-/// Whether standard output has its document.
+/// Whether the document is written: what fails after that leaves it alone.
 static SAID: AtomicBool = AtomicBool::new(false);
+
+/// The file, once it is known that the command neither reads it nor writes anything else there.
+static CLAIMED: Mutex<Option<Arc<Destination>>> = Mutex::new(None);
 
 impl JsonArgs {
     /// Whether standard output is for the document alone.
@@ -44,12 +48,39 @@ impl JsonArgs {
         match &self.json {
             None => Ok(Report::Text),
             Some(_) if self.is_alone() => Ok(Report::Json),
-            Some(path) => Destination::new(path).map(Report::Both),
+            Some(path) => Ok(Report::Both(Arc::new(Destination::new(path)?))),
         }
+    }
+
+    /// Writes the document of a failure, where no report is. Without it an old report would pass
+    /// for that of the command that has failed.
+    pub(crate) fn fail(&self, failure: &Failure) {
+        let claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
+        let to = match claimed.as_ref() {
+            _ if SAID.load(Ordering::Relaxed) => return,
+            _ if self.is_alone() => Report::Json,
+            Some(file) => Report::Both(Arc::clone(file)),
+            None => return,
+        };
+        let error = FailureReport {
+            message: failure.to_string(),
+            exit_code: failure.exit as u8,
+        };
+        // The failure itself is said on standard error, and the exit code stays.
+        let _ = to.write(&FailureDocument { error });
     }
 }
 
 impl Report {
+    /// The file is this command's to write, whatever becomes of the command: nothing that it reads,
+    /// and no other of its files.
+    pub(crate) fn claim(&self) {
+        if let Self::Both(file) = self {
+            let mut claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
+            *claimed = Some(Arc::clone(file));
+        }
+    }
+
     /// The file, if there is one.
     pub(crate) fn file(&self) -> Option<&Destination> {
         match self {
@@ -79,7 +110,11 @@ impl Report {
                 SAID.store(true, Ordering::Relaxed);
                 say(&(serde_json::to_string_pretty(report)? + "\n"))
             }
-            Self::Both(file) => file.write_json(report),
+            Self::Both(file) => {
+                file.write_json(report)?;
+                SAID.store(true, Ordering::Relaxed);
+                Ok(())
+            }
         }
     }
 }
@@ -93,19 +128,4 @@ struct FailureDocument {
 struct FailureReport {
     message: String,
     exit_code: u8,
-}
-
-/// The document of a failure on standard output, where no report is.
-pub(crate) fn say_failure(failure: &Failure) {
-    if SAID.load(Ordering::Relaxed) {
-        return;
-    }
-    let error = FailureReport {
-        message: failure.to_string(),
-        exit_code: failure.exit as u8,
-    };
-    if let Ok(text) = serde_json::to_string_pretty(&FailureDocument { error }) {
-        // The failure itself is said on standard error, and the exit code stays.
-        let _ = say(&(text + "\n"));
-    }
 }

@@ -7,6 +7,7 @@ mod device;
 mod doctor;
 mod exit;
 mod ignored;
+mod input;
 mod json;
 mod manual;
 mod output;
@@ -27,7 +28,6 @@ use tracing_subscriber::filter::LevelFilter;
 
 use args::{Cli, Command, DeviceChoice, RunArgs};
 use exit::Exit;
-use json::JsonArgs;
 use output::{complain, said};
 
 impl From<DeviceChoice> for Select {
@@ -57,7 +57,7 @@ pub(crate) fn main() -> ExitCode {
         file: None,
         options: cli.run,
     }));
-    let json_alone = command.json().is_some_and(JsonArgs::is_alone);
+    let json = command.json().cloned().unwrap_or_default();
     let ended = match command {
         Command::Run(args) => run::run(&args).map(Exit::into),
         Command::Doctor(args) => doctor::run(&args).map(Exit::into),
@@ -71,9 +71,7 @@ pub(crate) fn main() -> ExitCode {
     match ended {
         Ok(code) => code,
         Err(failure) => {
-            if json_alone {
-                json::say_failure(&failure);
-            }
+            json.fail(&failure);
             complain(&format!("cupola: {failure}\n"));
             failure.exit.into()
         }

@@ -92,17 +92,21 @@ impl Ignored {
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let older = format!(
-            "blocks ({}) from before the recording",
+            "({}) from before the recording",
             crate::picture::size(self.older_bytes)
         );
         let all = [
-            (self.older_blocks, older.as_str()),
-            (self.failures, "requests that failed when it was recorded"),
-            (self.other_devices, "events of other devices"),
-            (self.empty, "allocations of no bytes"),
+            (self.older_blocks, "block", older.as_str()),
+            (self.failures, "request", "that failed when it was recorded"),
+            (self.other_devices, "event", "of other devices"),
+            (self.empty, "allocation", "of no bytes"),
         ];
-        let any = all.into_iter().filter(|(count, _)| *count > 0);
-        any.map(|(count, what)| format!("{count} {what}")).collect()
+        let any = all.into_iter().filter(|(count, ..)| *count > 0);
+        any.map(|(count, what, which)| {
+            let plural = if count == 1 { "" } else { "s" };
+            format!("{count} {what}{plural} {which}")
+        })
+        .collect()
     }
 }
 

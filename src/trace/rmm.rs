@@ -218,9 +218,9 @@ mod tests {
         assert_eq!(
             expected.lines(),
             [
-                "1 blocks (512 bytes) from before the recording",
-                "1 requests that failed when it was recorded",
-                "1 allocations of no bytes",
+                "1 block (512 bytes) from before the recording",
+                "1 request that failed when it was recorded",
+                "1 allocation of no bytes",
             ]
         );
     }

@@ -38,6 +38,65 @@ fn a_failure_is_a_document_too() {
     }
 }
 
+/// Without it an old report would pass for that of a command that has failed.
+#[test]
+fn a_failure_takes_the_place_of_an_old_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, _) = inputs(folder.path());
+    let file = folder.path().join("report.json").display().to_string();
+    for (args, exit, word) in [
+        (&["run", "no-such-file"][..], 5, "no-such-file"),
+        (&["replay", "no-such-file"], 5, "no-such-file"),
+        (&["replay", &trace, "--device", "gpu"], 3, "/no/such"),
+        (&["run", "--chunk", "100Gi"], 6, "--chunk"),
+        (&["bench", "slots", "--quick", "--only", "xyz"], 2, "xyz"),
+        (&["bench", "alloc", "--device", "gpu"], 3, "/no/such"),
+    ] {
+        std::fs::write(&file, "old").unwrap();
+        let mut command = cupola(&[args, &["--json", &file]].concat());
+        let (name, value) = match exit {
+            3 => ("CUPOLA_CUDA_LIBRARY", "/no/such/libcuda.so.1"),
+            _ => ("CUPOLA_DEVICE", "sim"),
+        };
+        let (code, _, stderr) = output(command.env(name, value));
+        assert_eq!(code, Some(exit), "{args:?}: {stderr}");
+        let document = json(&std::fs::read_to_string(&file).unwrap());
+        assert_eq!(document["error"]["exit_code"], exit, "{document}");
+        let message = document["error"]["message"].as_str().unwrap();
+        assert!(
+            message.contains(word) && stderr.contains(message),
+            "{document}"
+        );
+    }
+}
+
+/// Without it a file with nothing in it could be reported as compared, or divide by its chunks.
+#[test]
+fn nothing_is_said_of_an_empty_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, file) = inputs(folder.path());
+    std::fs::write(&file, "").unwrap();
+    let report = folder.path().join("report.json").display().to_string();
+    let args = [
+        "run", "--device", "sim", "--trace", &trace, &file, "--json", &report,
+    ];
+    let (code, stdout, stderr) = output(&mut cupola(&args));
+    assert_eq!(code, Some(0), "{stderr}");
+    let said = stdout
+        .lines()
+        .position(|line| line.starts_with("stream   0 bytes of "));
+    let next = said.and_then(|line| stdout.lines().nth(line + 1));
+    let words = next.map(str::trim);
+    assert_eq!(words, Some("nothing to compute or to compare"), "{stdout}");
+    assert!(
+        !stdout.contains("NaN") && !stdout.contains("inf"),
+        "{stdout}"
+    );
+    let report = json(&std::fs::read_to_string(&report).unwrap());
+    assert_eq!(report["stream"]["chunks"], 0, "{report}");
+    assert_eq!(report["stream"]["wrong_chunks"], 0, "{report}");
+}
+
 /// Without it `--json` would mean a file of one command and a flag of another, or a file be
 /// called `-`.
 #[test]

@@ -1,5 +1,7 @@
 //! `cupola sim` as a user meets it.
 
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use cupola_sys::driver::Driver;
@@ -34,6 +36,7 @@ fn a_program_that_is_installed_has_the_device_with_it() {
     command.args(["sim", "run", "--devices", "3", "--"]);
     command.arg(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "sim::inside_sim_run", "--nocapture"]);
+    command.env("XDG_CACHE_HOME", folder.path().join("cache"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CUPOLA_")) {
         command.env_remove(name);
     }
@@ -46,6 +49,79 @@ fn a_program_that_is_installed_has_the_device_with_it() {
         stdout.contains("library  inside of this program"),
         "{stdout}{stderr}"
     );
+}
+
+/// Bytes of all files in a folder and those in it; links count nothing.
+fn bytes_in(folder: &Path) -> u64 {
+    let found = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let sizes = found.map(|one| match one.file_type().unwrap() {
+        kind if kind.is_dir() => bytes_in(&one.path()),
+        kind if kind.is_file() => one.metadata().unwrap().len(),
+        _ => 0,
+    });
+    sizes.sum()
+}
+
+/// The signals that this process ignores: bit `n - 1` is signal `n`. None where there is no `/proc`.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mut lines = status.lines();
+    let mask = lines.find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap())
+}
+
+/// Without it each run that is ended by hand or by a service would leave a copy of the library in
+/// the folder of temporary files, and nothing of what was found would be said.
+#[test]
+fn a_run_that_is_ended_leaves_nothing_and_says_what_was_found() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = folder.path();
+    let installed = folder.join("cupola");
+    std::fs::hard_link(env!("CARGO_BIN_EXE_cupola"), &installed).unwrap();
+    let (temporary, cache) = (folder.join("tmp"), folder.join("cache"));
+    std::fs::create_dir(&temporary).unwrap();
+    let run = |what: &str| {
+        let mut command = Command::new(&installed);
+        command.args(["sim", "run", "--", "sh", "-c", what]);
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CUPOLA_")) {
+            command.env_remove(name);
+        }
+        let command = command.env("TMPDIR", &temporary);
+        let (code, _, stderr) = output(command.env("XDG_CACHE_HOME", &cache));
+        (code, stderr)
+    };
+    let library = || {
+        let found = std::fs::read_dir(cache.join("cupola")).unwrap();
+        let found: Vec<_> = found.map(|one| one.unwrap().path()).collect();
+        let [one] = &found[..] else {
+            panic!("{found:?}");
+        };
+        (std::fs::metadata(one).unwrap().ino(), one.clone())
+    };
+    assert_eq!(run("exit 7"), (Some(7), String::new()));
+    let first = library();
+    let ignored = ignored_signals();
+    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("QUIT", 3)] {
+        // `nohup` and a shell's `&` have some ignored, which is inherited, and respected.
+        if ignored >> (number - 1) & 1 == 1 {
+            continue;
+        }
+        let code = 128 + number;
+        let what =
+            format!("echo a finding >> $CUPOLA_SIM_REPORT; kill -{signal} $PPID; exec sleep 20");
+        let ended = run(&what);
+        assert_eq!(ended, (Some(code), "a finding\n".into()), "{signal}");
+        assert_eq!(bytes_in(&temporary), 0, "{signal}");
+        let left = std::fs::read_dir(&temporary).unwrap().count();
+        assert_eq!((left, library()), (0, first.clone()), "{signal}");
+    }
+    // What nothing can be done about.
+    assert_eq!(run("kill -KILL $PPID").0, None);
+    assert!(bytes_in(&temporary) < 1 << 20);
+    assert_eq!(library(), first);
+    // A program that ignores it goes on.
+    let stays = "trap '' TERM; kill -TERM $PPID; sleep 0.2; exit 3";
+    assert_eq!(run(stays).0, Some(3));
 }
 
 /// Without it a program that ignores what `cuInit` returns would run without a device under
@@ -90,6 +166,7 @@ fn a_file_that_cannot_be_read_keeps_no_other_from_its_answer() {
         "{stdout}"
     );
     assert!(stderr.contains(&folder), "{stderr}");
+    assert!(!stdout.contains(&folder), "it is said once: {stdout}");
     let args = ["sim", "check", &folder, GOOD, "--json", "-"];
     let (code, stdout, stderr) = output(&mut cupola(&args));
     assert_eq!(code, Some(5), "{stderr}");
@@ -98,4 +175,24 @@ fn a_file_that_cannot_be_read_keeps_no_other_from_its_answer() {
         files[0]["error"].is_string() && files[1]["error"].is_null(),
         "{stdout}"
     );
+}
+
+/// Without it a report would be lost, though the file of settings names another place.
+#[test]
+fn a_report_goes_where_the_settings_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let (config, report) = (folder.path().join("config"), folder.path().join("report"));
+    std::fs::write(&report, "of a run before").unwrap();
+    std::fs::write(
+        &config,
+        format!("report = {:?}\n", report.display().to_string()),
+    )
+    .unwrap();
+    let config = config.display().to_string();
+    let program = ["sh", "-c", "echo $CUPOLA_SIM_REPORT"];
+    let args = [&["sim", "run", "--config", &config, "--"], &program[..]].concat();
+    let (code, stdout, stderr) = output(&mut cupola(&args));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(stdout.trim_end(), report.display().to_string());
+    assert_eq!(std::fs::read_to_string(&report).unwrap(), "");
 }

@@ -158,7 +158,17 @@ fn figures_say_what_they_are() {
     assert_eq!(code, Some(0), "{text}");
     assert_eq!(report["replay"]["limit"], (1_u64 << 48) - 1);
     assert!(text.contains("limit 256.00 TiB"), "{text}");
-    assert!(text.contains("; 1 allocations mapped pages,"), "{text}");
+    assert!(
+        text.contains("; 1 allocation mapped pages, 0 pages remapped, 0 drains, 0 waits on"),
+        "{text}"
+    );
+
+    // Of more than any pool has it has the most.
+    let huge = write(folder, "huge.trace", b"a 1 1000000000000 0\nf 1\n");
+    let (code, text, report) = replay(folder, &huge, &["--limit", "1000x", "--unchecked"]);
+    assert_eq!(code, Some(6), "{text}");
+    assert_eq!(report["replay"]["limit"], (1_u64 << 48) - 1, "{text}");
+    assert!(text.contains("limit 256.00 TiB"), "{text}");
 
     let args = [
         "run", "--device", "sim", "--json", "-", "--limit", &most, "--trace", &trace, &trace,
@@ -229,8 +239,8 @@ fn what_is_left_out_is_said_wherever_figures_are() {
                1,10:00:00.3,allocate failure,(nil),9,0\n\
                1,10:00:00.4,free,0x10,8,0\n";
     let trace = write(folder, "a.csv", log.as_bytes());
-    let older = "NOT REPLAYED: 1 blocks (100 bytes) from before the recording";
-    let failed = "NOT REPLAYED: 1 requests that failed when it was recorded";
+    let older = "NOT REPLAYED: 1 block (100 bytes) from before the recording";
+    let failed = "NOT REPLAYED: 1 request that failed when it was recorded";
 
     let run = ["run", "--device", "sim", "--trace", &trace, &trace];
     let (code, stdout, stderr) = output(&mut cupola(&run));
@@ -249,7 +259,7 @@ fn what_is_left_out_is_said_wherever_figures_are() {
     let file = folder.join("figures.json").display().to_string();
     let stdout = bench_alloc(&trace, &["--json", &file]);
     assert!(
-        stdout.contains("trace a, NOT REPLAYED: 1 blocks (100 bytes)"),
+        stdout.contains("trace a, NOT REPLAYED: 1 block (100 bytes)"),
         "{stdout}"
     );
     let figures = super::json(&std::fs::read_to_string(&file).unwrap());

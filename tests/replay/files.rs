@@ -54,11 +54,7 @@ fn what_is_there_stays_when_the_replay_fails() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let trace = write(folder, "a.trace", TRACE);
-    for (option, name) in [
-        ("--snapshot", "a.pickle"),
-        ("--map", "a.svg"),
-        ("--json", "a.json"),
-    ] {
+    for (option, name) in [("--snapshot", "a.pickle"), ("--map", "a.svg")] {
         let old = write(folder, name, b"old");
         let mut command = cupola(&["replay", "--device", "gpu", option, &old, &trace]);
         command.env("CUPOLA_CUDA_LIBRARY", "/no/such/libcuda.so.1");
@@ -66,7 +62,53 @@ fn what_is_there_stays_when_the_replay_fails() {
         assert_eq!(code, Some(3), "{stderr}");
         assert_eq!(std::fs::read(&old).unwrap(), b"old", "{option}");
     }
-    assert_eq!(names(folder), ["a.json", "a.pickle", "a.svg", "a.trace"]);
+    assert_eq!(names(folder), ["a.pickle", "a.svg", "a.trace"]);
+}
+
+/// Without it an option could be the only one that cannot read what another program prints, or a
+/// report be put over the trace behind standard input.
+#[test]
+fn a_trace_may_come_from_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let trace = write(folder, "a.trace", TRACE);
+    let run = |args: &[&str]| {
+        let mut command = cupola(args);
+        command.env("CUPOLA_DEVICE", "sim").current_dir(folder);
+        output(command.stdin(std::fs::File::open(&trace).unwrap()))
+    };
+    let (code, stdout, stderr) = run(&["replay", "-", "--json", "-"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let report = super::json(&stdout);
+    assert_eq!(report["trace"]["file"], "standard input", "{stdout}");
+    assert_eq!(report["trace"]["operations"], 5, "{stdout}");
+    let (code, stdout, stderr) = run(&["run", "--trace", "-", &trace, "--json", "-"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(super::json(&stdout)["replay"]["operations"], 5, "{stdout}");
+    for args in [
+        &["run", "-"][..],
+        &["bench", "alloc", "--quick", "--trace", "-"],
+        &["bench", "slots", "--quick", "--trace", "-"],
+        &["bench", "alloc", "--quick", "--peer-output", "-"],
+    ] {
+        let (code, _, stderr) = run(args);
+        assert_eq!(code, Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains("standard input"), "{args:?}: {stderr}");
+    }
+    if Path::new("/dev/stdin").exists() {
+        let (code, _, stderr) = run(&["replay", "-", "--json", &trace]);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert_eq!(std::fs::read(&trace).unwrap(), TRACE);
+    }
+
+    // A file of that name, and one with nothing in it behind standard input.
+    write(folder, "-", b"a 1 10 0\n");
+    let (code, stdout, stderr) = run(&["replay", "./-"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("1 operation on"), "{stdout}");
+    let (code, _, stderr) = output(cupola(&["replay", "-"]).stdin(std::process::Stdio::null()));
+    assert_eq!(code, Some(5), "{stderr}");
+    assert!(stderr.contains("standard input: "), "{stderr}");
 }
 
 /// Without it a file without room for it could take the others, or the figures, with it.

@@ -96,7 +96,7 @@ fn traces_of_all_formats_are_replayed_and_checked() {
         assert_eq!(report["trace"]["streams"], 2);
         assert_eq!(report["trace"]["peak"], 5096);
         assert_eq!(report["trace"]["older_bytes"], 100);
-        assert!(text.contains("NOT REPLAYED: 1 blocks"), "{text}");
+        assert!(text.contains("NOT REPLAYED: 1 block ("), "{text}");
         let done = &report["replay"];
         assert_eq!(
             (&done["checked"], &done["wrong_bytes"]),

@@ -10,12 +10,17 @@ use cupola::{Cupola, Device};
 use super::args::DeviceArgs;
 use super::destination::apart;
 use super::exit::{Exit, Failure};
+use super::input::only_files;
 use super::output::say;
 use args::{AllocArgs, LifecycleArgs, SlotsArgs, Suite};
 
 pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
     let report = suite.json().report()?;
-    apart(&read(suite), &[("--json", report.file())])?;
+    let files = read(suite);
+    apart(&files, &[("--json", report.file())])?;
+    report.claim();
+    let names = files.iter().map(|(_, path)| *path);
+    only_files(names, "rows are called as their files are")?;
     let figures = match suite {
         Suite::Alloc(args) => {
             let (_cupola, device, name) = open(&args.device)?;

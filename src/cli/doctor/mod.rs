@@ -123,6 +123,7 @@ impl DeviceReport {
 
 pub(super) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
     let to = args.json.report()?;
+    to.claim();
     let (driver, devices) = examine_driver(args.symbols);
     let report = Report {
         cupola: env!("CARGO_PKG_VERSION"),

@@ -20,7 +20,7 @@ pub(crate) const STREAMS: u32 = {
 #[derive(Args, Debug, Clone)]
 pub(crate) struct ReplayArgs {
     /// The trace: this project's text, a snapshot of PyTorch (pickle or JSON), or a log of RMM;
-    /// gzip-compressed or not
+    /// gzip-compressed or not; `-` is standard input
     pub(crate) trace: PathBuf,
 
     #[command(flatten)]

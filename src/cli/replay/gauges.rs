@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use cupola::managers::memory::{DriverCalls, Usage};
 use serde::Serialize;
 
-use crate::cli::output::bytes;
+use crate::cli::output::{bytes, count};
 
 /// The pool at the end. Sizes in bytes.
 #[derive(Debug, Serialize)]
@@ -120,12 +120,12 @@ impl Gauges {
         );
         let _ = writeln!(
             text,
-            "         {:.2} % of allocations from magazines; {} allocations mapped pages, {} pages remapped, {} drains, {} waits on the device, {} on the host",
+            "         {:.2} % of allocations from magazines; {} mapped pages, {} remapped, {}, {} on the device, {} on the host",
             self.hit_rate * 100.0,
-            self.grown,
-            self.remapped,
-            self.drains,
-            self.device_waits,
+            count(self.grown, "allocation"),
+            count(self.remapped, "page"),
+            count(self.drains, "drain"),
+            count(self.device_waits, "wait"),
             self.host_waits,
         );
         let calls = &self.driver_calls;

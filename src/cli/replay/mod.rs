@@ -13,7 +13,6 @@ mod snapshot;
 mod start;
 mod worker;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -24,6 +23,7 @@ use cupola::{Context, Cupola, Stream};
 use super::destination::{Destination, apart};
 use super::device::{DeviceReport, close};
 use super::exit::{Exit, Failure};
+use super::input::Input;
 use args::ReplayArgs;
 use engine::{Observer, Outcome, config};
 pub(crate) use engine::{Settings, run, streams};
@@ -34,10 +34,6 @@ use snapshot::Recorder;
 
 /// The command.
 pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
-    if args.threads > 1 && (args.map.is_some() || args.snapshot.is_some()) {
-        let problem = "--map and --snapshot follow one thread, and --threads asks for more";
-        return Err(Failure::new(Exit::Usage, problem.into()));
-    }
     // A name that cannot be written to is said before a replay of hours, and not after it.
     let map = args.map.as_deref().map(MapFiles::new).transpose()?;
     let snapshot = Destination::named(args.snapshot.as_ref())?;
@@ -45,20 +41,26 @@ pub(super) fn command(args: &ReplayArgs) -> Result<Exit, Failure> {
     let mut written = map.as_ref().map_or(Vec::new(), MapFiles::destinations);
     written.push(("--snapshot", snapshot.as_ref()));
     written.push(("--json", to.file()));
-    apart(&[("the trace", &args.trace)], &written)?;
-    let mut trace = read(args)?;
+    let input = Input::new(&args.trace);
+    apart(&[("the trace", input.place())], &written)?;
+    to.claim();
+    if args.threads > 1 && (args.map.is_some() || args.snapshot.is_some()) {
+        let problem = "--map and --snapshot follow one thread, and --threads asks for more";
+        return Err(Failure::new(Exit::Usage, problem.into()));
+    }
+    let mut trace = read(args, input)?;
     if let Some(streams) = args.streams {
         trace = trace.spread(streams, args.seed);
     }
-    let facts = TraceReport::new(args.trace.display().to_string(), &trace);
+    let facts = TraceReport::new(input.name().display().to_string(), &trace);
     if trace.operations().is_empty() {
         to.say(&facts.text())?;
-        return Err(Failure::file(&args.trace, TraceError::Empty));
+        return Err(Failure::file(input.name(), TraceError::Empty));
     }
-    check_streams(&args.trace, &trace)?;
+    check_streams(input.name(), &trace)?;
     if args.realtime && trace.time(0).is_none() {
         let problem = "it has no times, which --realtime asks for";
-        return Err(Failure::file(&args.trace, problem));
+        return Err(Failure::file(input.name(), problem));
     }
 
     let start = Instant::now();
@@ -123,22 +125,21 @@ pub(crate) fn check_streams(path: &Path, trace: &Trace) -> Result<(), Failure> {
     Err(Failure::file(path, problem))
 }
 
-fn read(args: &ReplayArgs) -> Result<Trace, Failure> {
-    let path = &args.trace;
+fn read(args: &ReplayArgs, input: Input<'_>) -> Result<Trace, Failure> {
     let options = ReadOptions {
         device: args.trace_device,
         ..ReadOptions::default()
     };
-    let file = File::open(path).map_err(|error| Failure::file(path, error))?;
-    Trace::read_with(file, &options).map_err(|error| match error {
+    let name = input.name();
+    Trace::read_with(input.open()?, &options).map_err(|error| match error {
         TraceError::NoDevices => Failure::new(
             Exit::Usage,
             format!(
                 "--trace-device is for snapshots of PyTorch, and {} is none",
-                path.display()
+                name.display()
             ),
         ),
-        other => Failure::file(path, other),
+        other => Failure::file(name, other),
     })
 }
 

@@ -4,9 +4,7 @@ mod replay;
 mod report;
 mod stream;
 
-use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
 use std::time::Instant;
 
 use cupola::Cupola;
@@ -17,27 +15,32 @@ use super::args::RunArgs;
 use super::destination::apart;
 use super::device::{DeviceReport, close};
 use super::exit::{Exit, Failure};
+use super::input::{Input, only_files};
 use super::replay::check_streams;
 use report::Report;
 use stream::Source;
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let RunArgs { file, options } = args;
+    let to = options.json.report()?;
+    let input = options.trace.as_deref().map(Input::new);
+    let read = [
+        ("FILE", file.as_deref()),
+        ("--trace", input.map(Input::place)),
+    ];
+    let read = read
+        .iter()
+        .filter_map(|(name, path)| Some((*name, (*path)?)));
+    apart(&read.collect::<Vec<_>>(), &[("--json", to.file())])?;
+    to.claim();
+    only_files(file.as_deref(), "the file is read twice")?;
     if let Some(chunk) = options.chunk {
         stream::check_chunk(chunk, options.limit)?;
     }
-    let to = options.json.report()?;
-    let read = [("FILE", file), ("--trace", &options.trace)];
-    let read = read
-        .iter()
-        .filter_map(|(name, path)| Some((*name, path.as_deref()?)));
-    apart(&read.collect::<Vec<_>>(), &[("--json", to.file())])?;
     // What is named is opened before a device is, and read after: a wrong name and a missing
     // device are both said at once.
-    let named = options
-        .trace
-        .as_deref()
-        .map(|path| open(path).map(|file| (path, file)))
+    let named = input
+        .map(|input| input.open().map(|file| (input.name(), file)))
         .transpose()?;
     let named_source = file.as_deref().map(Source::file).transpose()?;
 
@@ -85,10 +88,6 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     } else {
         Exit::Wrong
     })
-}
-
-fn open(path: &Path) -> Result<File, Failure> {
-    File::open(path).map_err(|error| Failure::file(path, error))
 }
 
 /// The bundled trace as text: the data that is streamed if no file is named.

@@ -44,19 +44,22 @@ impl Checked {
 }
 
 pub(super) fn run(args: &SimCheckArgs) -> Result<Exit, Failure> {
-    let settings = Settings::from_environment()
-        .map_err(|error| Failure::new(Exit::File, error.to_string()))?;
-    let machine = settings.builder();
     let to = args.json.report()?;
     let read: Vec<_> = args.files.iter().map(|path| ("a FILE", &**path)).collect();
     apart(&read, &[("--json", to.file())])?;
+    to.claim();
+    let settings = Settings::from_environment()
+        .map_err(|error| Failure::new(Exit::File, error.to_string()))?;
+    let machine = settings.builder();
     // A file that cannot be read keeps none of the others from its answer.
     let files: Vec<_> = args
         .files
         .iter()
         .map(|path| check(&machine, path))
         .collect();
-    let said = to.say(&files.iter().map(text).collect::<String>());
+    // What could not be read is said on standard error, and in the document.
+    let answers = files.iter().filter(|file| !file.unread).map(text);
+    let said = to.say(&answers.collect::<String>());
     to.write(&files)?;
     said?;
     let mut unread = files.iter().filter(|file| file.unread).peekable();

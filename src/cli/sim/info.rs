@@ -32,6 +32,7 @@ struct Device {
 
 pub(super) fn run(args: &SimInfoArgs) -> Result<Exit, Failure> {
     let to = args.json.report()?;
+    to.claim();
     let settings = Settings::from_environment()
         .map_err(|error| Failure::new(Exit::File, error.to_string()))?;
     let machine = settings.builder().build();

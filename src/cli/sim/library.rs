@@ -3,6 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use super::cache;
 use crate::cli::exit::{Exit, Failure};
 
 /// Names the library, if it is not where the build puts it.
@@ -19,11 +20,14 @@ static EMBEDDED: Option<&[u8]> = cupola_sim_embed::library!();
 
 /// The library: the one that the environment names, else the one that was built with this
 /// program, which cargo puts into `deps`, else one beside this program, else the one inside of
-/// this program, which is written to `folder`.
+/// this program. That is kept in the user's cache, or else written to `folder`, which is private.
 pub(super) fn find(folder: &Path) -> Result<PathBuf, Failure> {
     match (outside()?, EMBEDDED) {
         (Ok(found), _) => Ok(found),
         (Err(_), Some(library)) => {
+            if let Some(kept) = cache::file(NAME, library, folder) {
+                return Ok(kept);
+            }
             let path = folder.join(NAME);
             std::fs::write(&path, library).map_err(|error| Failure::file(&path, error))?;
             Ok(path)

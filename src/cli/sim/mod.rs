@@ -1,10 +1,12 @@
 //! `cupola sim`: the software device for programs that know nothing of cupola.
 
 pub(super) mod args;
+mod cache;
 mod check;
 mod info;
 mod library;
 mod run;
+mod signals;
 
 use super::exit::{Exit, Failure};
 use args::SimCommand;

@@ -3,14 +3,14 @@
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use cupola_sim::settings::{Settings, SettingsError};
 use tempfile::TempDir;
 
 use super::args::{SettingArgs, SimRunArgs};
-use super::library;
+use super::{library, signals};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::complain;
 
@@ -18,7 +18,7 @@ use crate::cli::output::complain;
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 
 pub(super) fn run(args: &SimRunArgs) -> Result<ExitCode, Failure> {
-    check_settings(&args.settings)?;
+    let settings = settings(&args.settings)?;
     let folder = TempDir::new().map_err(|error| Failure::file(&env::temp_dir(), error))?;
     let library = library::find(folder.path())?;
     for name in NAMES {
@@ -26,10 +26,7 @@ pub(super) fn run(args: &SimRunArgs) -> Result<ExitCode, Failure> {
         std::os::unix::fs::symlink(&library, &link).map_err(|error| Failure::file(&link, error))?;
     }
     let own = folder.path().join("report");
-    let named = args.settings.report.clone().or_else(|| {
-        let name = env::var_os("CUPOLA_SIM_REPORT").filter(|name| !name.is_empty());
-        name.map(PathBuf::from)
-    });
+    let named = settings.report;
     let report = named.as_deref().unwrap_or(&own);
     if args.fail_on_findings && report == Path::new("stderr") {
         return Err(Failure::new(
@@ -55,9 +52,8 @@ pub(super) fn run(args: &SimRunArgs) -> Result<ExitCode, Failure> {
         command.env(name, value);
     }
     command.env("CUPOLA_SIM_REPORT", report);
-    let status = command
-        .status()
-        .map_err(|error| Failure::file(Path::new(program), error))?;
+    let status =
+        signals::status(&mut command).map_err(|error| Failure::file(Path::new(program), error))?;
     let text = if report == Path::new("stderr") {
         String::new()
     } else {
@@ -77,15 +73,15 @@ pub(super) fn run(args: &SimRunArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::try_from(code & 0xff).unwrap_or(1)))
 }
 
-/// Refuses settings that the library would refuse: a program that does not look at what `cuInit`
-/// returns would run without a device, and succeed.
-fn check_settings(args: &SettingArgs) -> Result<(), Failure> {
+/// What the library will read. Refuses what it would refuse: a program that does not look at what
+/// `cuInit` returns would run without a device, and succeed.
+fn settings(args: &SettingArgs) -> Result<Settings, Failure> {
     let given: Vec<_> = args.variables().collect();
     let get = |name: &str| {
         let option = given.iter().find(|(known, _)| *known == name);
         option.map_or_else(|| env::var_os(name), |(_, value)| Some(value.clone()))
     };
-    Settings::from_variables(get).map(drop).map_err(|error| {
+    Settings::from_variables(get).map_err(|error| {
         let exit = match error {
             SettingsError::File { .. } => Exit::File,
             _ => Exit::Usage,
