@@ -1,7 +1,7 @@
 //! A request that cannot be had, beside a thread that works: how long its refusal takes, and what
 //! the other thread notices of it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,15 @@ const REQUEST: u64 = 4 << 20;
 
 /// Between two of these requests: as often as a server may try.
 const EVERY: Duration = Duration::from_millis(10);
+
+/// So many of them, then as long without any, and so on: a machine whose speed changes meanwhile
+/// changes both alike. The last one's time is over before those without begin.
+const IN_TURN: u32 = 5;
+
+/// What the neighbour works beside: without requests, with them, and the end of both.
+const WITHOUT: usize = 0;
+const WITH: usize = 1;
+const OVER: usize = 2;
 
 /// What the neighbour has, a few at a time.
 const SIZES: [u64; 5] = [20_000, 50_000, 90_000, 130_000, 300_000];
@@ -46,16 +55,23 @@ struct Bench {
 }
 
 impl Bench {
-    /// The neighbour's operations until it is told to end, each in nanoseconds.
-    fn neighbour(&self, is_over: &AtomicBool, clock: u64) -> Option<Vec<u64>> {
+    /// The neighbour's operations until it is told to end, each in nanoseconds, by what they were
+    /// beside; `seen` says where there is one by now.
+    fn neighbour(
+        &self,
+        beside: &AtomicUsize,
+        seen: &[AtomicBool; 2],
+        clock: u64,
+    ) -> Option<[Vec<u64>; 2]> {
         let lane = &self.lanes[1];
-        let mut times = Vec::with_capacity(1 << 18);
+        let mut times = [(); 2].map(|()| Vec::with_capacity(1 << 18));
         let mut blocks = std::collections::VecDeque::with_capacity(AT_A_TIME + 1);
         let mut ok = self.typed.enter();
         for turn in 0_usize.. {
-            if is_over.load(Ordering::Relaxed) {
+            let now = beside.load(Ordering::Relaxed);
+            let Some(times) = times.get_mut(now) else {
                 break;
-            }
+            };
             // Each size after each other one, now and then.
             let bytes = SIZES[(turn * turn + turn / SIZES.len()) % SIZES.len()];
             let start = Instant::now();
@@ -68,30 +84,39 @@ impl Bench {
                 drop(blocks.pop_front());
                 times.push(since(start, clock));
             }
+            seen[now].store(true, Ordering::Relaxed);
         }
         (ok && self.typed.settle(lane)).then_some(times)
     }
 
-    /// The neighbour's operations for a time, and how long refusals took meanwhile, if there were
-    /// any.
-    fn round(&self, time: Duration, clock: u64, requests: bool) -> Option<[Vec<u64>; 2]> {
-        let is_over = AtomicBool::new(false);
-        let begin = Instant::now();
+    /// The neighbour's operations for a time, without requests and with them in turn, and how long
+    /// the refusals took.
+    fn round(&self, time: Duration, clock: u64) -> Option<([Vec<u64>; 2], Vec<u64>)> {
+        let beside = AtomicUsize::new(WITHOUT);
+        let seen = [(); 2].map(|()| AtomicBool::new(false));
         let mut refusals = Vec::new();
         thread::scope(|scope| {
-            let neighbour = scope.spawn(|| self.neighbour(&is_over, clock));
+            let neighbour = scope.spawn(|| self.neighbour(&beside, &seen, clock));
             let mut ok = self.raw.enter();
-            while begin.elapsed() < time {
-                thread::sleep(EVERY.min(time));
-                if requests {
-                    let start = Instant::now();
-                    ok &= self.raw.allocate(REQUEST, &self.lanes[0]).is_none();
-                    refusals.push(since(start, clock));
+            let begin = Instant::now();
+            // Figures of nothing are none, however late that thread has begun.
+            let is_seen = || seen.iter().all(|seen| seen.load(Ordering::Relaxed));
+            while !neighbour.is_finished() && (begin.elapsed() < time || !is_seen()) {
+                for now in [WITHOUT, WITH] {
+                    beside.store(now, Ordering::Relaxed);
+                    for _ in 0..IN_TURN {
+                        if now == WITH {
+                            let start = Instant::now();
+                            ok &= self.raw.allocate(REQUEST, &self.lanes[0]).is_none();
+                            refusals.push(since(start, clock));
+                        }
+                        thread::sleep(EVERY);
+                    }
                 }
             }
-            is_over.store(true, Ordering::Relaxed);
+            beside.store(OVER, Ordering::Relaxed);
             let times = neighbour.join().ok()??;
-            ok.then_some([times, refusals])
+            ok.then_some((times, refusals))
         })
     }
 }
@@ -115,16 +140,14 @@ pub(super) fn rows(
     let mut refusals = Spread::new(REFUSALS);
     let mut neighbours = [Spread::new(OPERATIONS), Spread::new(OPERATIONS)];
     for round in 0..=rounds {
-        for requests in [false, true] {
-            let times = bench.round(time * LONGER, clock, requests);
-            let [operations, refused] = times.ok_or_else(wrong)?;
-            // The first round warms up.
-            if round > 0 {
-                neighbours[usize::from(requests)].add(operations);
-                if requests {
-                    refusals.add(refused);
-                }
+        let times = bench.round(2 * LONGER * time, clock);
+        let (operations, refused) = times.ok_or_else(wrong)?;
+        // The first round warms up.
+        if round > 0 {
+            for (spread, times) in neighbours.iter_mut().zip(operations) {
+                spread.add(times);
             }
+            refusals.add(refused);
         }
     }
     if !bench.raw.free(alive, &bench.lanes[0]) {

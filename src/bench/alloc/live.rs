@@ -130,7 +130,15 @@ pub(super) fn case<A: Allocator>(allocator: &Arc<A>) -> Result<Case, Error> {
 }
 
 /// Bytes of a block of [`misses`], on the average.
-pub(super) const MEAN: u64 = 1 << 20;
+const MEAN: u64 = 1 << 20;
+
+/// How many blocks of [`misses`] each of `threads` threads may have in `room` bytes; `None` where
+/// there is not room for one.
+pub(super) fn each(room: u64, threads: usize) -> Option<usize> {
+    let most = room / MEAN / threads as u64;
+    let each = usize::try_from(most).unwrap_or(usize::MAX);
+    (each > 0).then_some(each.min(names::LIVE))
+}
 
 /// Steps of `threads` threads, each on a stream of its own and among `each` live blocks of its own,
 /// of sizes that magazines keep and that hardly ever come again.
@@ -182,5 +190,17 @@ mod tests {
         assert!(sizes().all(|bytes| (256..32 << 20).contains(&bytes)));
         assert!(sizes().any(|bytes| bytes < 512) && sizes().any(|bytes| bytes > 16 << 20));
         assert!(drawn.iter().all(|(place, _)| *place < names::LIVE));
+    }
+
+    /// Without it more threads than a small device has room for would divide by zero.
+    #[test]
+    fn a_device_without_room_for_a_block_a_thread_has_no_row() {
+        let room = |memory: u64| memory / 4;
+        assert_eq!(each(room(16 << 30), 16), Some(256));
+        assert_eq!(each(room(128 << 30), 16), Some(names::LIVE));
+        assert_eq!(each(room(4 << 30), 1024), Some(1));
+        assert_eq!(each(room(2 << 30), 1024), None);
+        let least = draw_of(1, 64 << 10, 6);
+        assert!(least.iter().all(|(place, _)| *place == 0));
     }
 }

@@ -149,6 +149,13 @@ impl Options {
         counts
     }
 
+    /// As [`thread_counts`](Self::thread_counts), without one.
+    fn several(&self) -> Vec<usize> {
+        let mut counts = self.thread_counts();
+        counts.retain(|count| *count > 1);
+        counts
+    }
+
     /// Threads of the rows that hand over: an even number; none where there are no two.
     fn partners(&self) -> Option<usize> {
         (self.threads > 1).then_some(self.threads & !1)
@@ -190,6 +197,7 @@ pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, 
     rows.add(&driver, &[Place::Home])?;
     rows.misses(&ours)?;
     rows.misses(&driver)?;
+    figures.notes.extend(rows.without_misses());
     #[cfg(feature = "peers")]
     if super::is_system_driver(device)? {
         for peer in cudarc::Cudarc::both(device)? {
@@ -281,14 +289,27 @@ impl<'o> Rows<'o> {
 
     /// Adds the rows of several threads that miss.
     fn misses<A: Allocator>(&mut self, allocator: &Arc<A>) -> Result<(), Error> {
-        let counts = self.options.thread_counts();
-        for threads in counts.into_iter().filter(|&threads| threads > 1) {
-            let most = self.room / live::MEAN / threads as u64;
-            let each = names::LIVE.min(usize::try_from(most).unwrap_or(usize::MAX));
+        for threads in self.options.several() {
+            let Some(each) = live::each(self.room, threads) else {
+                continue;
+            };
             let case = live::misses(allocator, threads, each)?;
             self.push(names::misses(threads, each), case);
         }
         Ok(())
+    }
+
+    /// Which of the rows of several threads that miss there are none of, and why.
+    fn without_misses(&self) -> Vec<String> {
+        let counts = self.options.several().into_iter();
+        let without = counts.filter(|&threads| live::each(self.room, threads).is_none());
+        without
+            .map(|threads| {
+                format!(
+                    "without live blocks of {threads} threads: the device has too little memory"
+                )
+            })
+            .collect()
     }
 
     /// Adds the case to those that do the same work.
@@ -371,8 +392,7 @@ fn replays_on_threads(
     } else {
         usize::MAX
     };
-    let counts = options.thread_counts();
-    for threads in counts.into_iter().filter(|&threads| threads > 1) {
+    for threads in options.several() {
         let work = names::replay_on(name, threads);
         if trace.peak_bytes().saturating_mul(threads as u64) > room {
             let note = format!("without {work}: the device has too little memory");
