@@ -58,8 +58,8 @@ pub(crate) fn run() -> Result<()> {
     eprintln!("{made} files in {}", files.display());
     let mut test = tasks::cargo([
         "test",
-        "--package",
-        "cupola-sim",
+        // With the features that the tests have, so that they need not build it again.
+        "--workspace",
         "--test",
         "ptx_corpus",
         "--",

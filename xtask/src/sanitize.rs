@@ -116,6 +116,12 @@ const THREAD_AND_STD: Sanitizer = Sanitizer {
     ..THREAD
 };
 
+const ALL: [Sanitizer; 3] = [ADDRESS, THREAD, THREAD_AND_STD];
+
+/// What each of them is called, for the list of what a machine may lack.
+#[cfg(test)]
+pub(crate) const NAMES: [&str; 3] = [ALL[0].name, ALL[1].name, ALL[2].name];
+
 /// All of them.
 pub(crate) fn run() -> Result<()> {
     if !cfg!(all(
@@ -128,7 +134,7 @@ pub(crate) fn run() -> Result<()> {
             "they are set up for x86-64 Linux with glibc only",
         );
     }
-    for sanitizer in [ADDRESS, THREAD, THREAD_AND_STD] {
+    for sanitizer in ALL {
         if sanitizer.is_installed()? {
             sanitizer.run()?;
         } else {

@@ -44,8 +44,7 @@ static SKIPPED: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 /// It may not be skipped.
 pub(crate) fn skip(what: &str, why: &str) -> Result<()> {
     let strict = std::env::var_os("CUPOLA_STRICT").is_some_and(|value| value == "1");
-    let allowed = ALLOWED.iter().any(|(allowed, _)| *allowed == what);
-    if strict && !allowed {
+    if !may_skip(what, strict) {
         anyhow::bail!("{what} cannot be done: {why}");
     }
     // On standard error, so that it is not overlooked.
@@ -53,6 +52,11 @@ pub(crate) fn skip(what: &str, why: &str) -> Result<()> {
     let mut skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
     skipped.push((what.to_owned(), why.to_owned()));
     Ok(())
+}
+
+/// Whether a machine may go without `what`.
+fn may_skip(what: &str, strict: bool) -> bool {
+    !strict || ALLOWED.iter().any(|(allowed, _)| *allowed == what)
 }
 
 /// The stages that were done.
@@ -200,6 +204,54 @@ mod tests {
         assert!(!over && done.is_ok_and(|seven| seven == 7));
         // Far less than either waits for.
         assert!(start.elapsed() < Duration::from_secs(300));
+    }
+
+    /// Without it CI could pass although a check was not done that it can do.
+    #[test]
+    fn strict_ci_goes_without_what_is_listed_alone() {
+        assert!(may_skip("a new check", false) && !may_skip("a new check", true));
+        assert!(!may_skip("", true) && !may_skip("PTX of rustc ", true));
+        for (listed, _) in ALLOWED {
+            assert!(may_skip(listed, true), "{listed}");
+        }
+        let ci = std::fs::read_to_string(crate::root().join(".ci/run")).unwrap();
+        let mut lines = ci.lines();
+        assert!(lines.any(|line| line == "export CUPOLA_STRICT=1"), "{ci}");
+        assert!(
+            lines.any(|line| line.starts_with("exec cargo run ")),
+            "{ci}"
+        );
+    }
+
+    /// Without it a name could stay on the list when its check is gone, and excuse another check.
+    #[test]
+    fn every_listed_skip_is_a_check_that_is_there() {
+        let mut names: Vec<_> = [
+            include_str!("corpus.rs"),
+            include_str!("ci.rs"),
+            include_str!("sanitize.rs"),
+        ]
+        .iter()
+        .flat_map(|source| source.split("skip(").skip(1))
+        .filter_map(|call| call.split('"').nth(1))
+        .map(str::to_owned)
+        .collect();
+        // Those that are put together.
+        let fill = |names: &mut Vec<String>, hole: &str, parts: &[&str]| {
+            let at = names.iter().position(|name| name.contains(hole));
+            let name = names.remove(at.unwrap_or_else(|| panic!("{hole}: {names:?}")));
+            names.extend(parts.iter().map(|part| name.replace(hole, part)));
+        };
+        let triples: Vec<_> = crate::ci::TARGETS
+            .iter()
+            .map(|(triple, _)| *triple)
+            .collect();
+        fill(&mut names, "{triple}", &triples);
+        fill(&mut names, "{}", &crate::sanitize::NAMES);
+        for (listed, _) in ALLOWED {
+            let calls = names.iter().filter(|name| name == listed).count();
+            assert_eq!(calls, 1, "{listed}: {names:?}");
+        }
     }
 
     /// Without it the last lines could hide which stage failed, or that something was skipped.

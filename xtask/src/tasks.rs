@@ -64,7 +64,8 @@ fn through_library(total: &mut Summary) -> Result<()> {
     for test in LIBRARY_TESTS {
         // A report of an earlier run must not be taken for this one's.
         let _ = std::fs::remove_file(&report);
-        let mut cargo = cargo(["test", "--package", "cupola", "--test", test]);
+        // Of the whole workspace: else cargo would choose other features, and build all again.
+        let mut cargo = cargo(["test", "--workspace", "--test", test]);
         cargo
             .env("CUPOLA_TEST_DEVICE", "library")
             .env(
@@ -156,6 +157,10 @@ impl Summary {
     }
 }
 
+/// Seconds for each fuzz target from which on fast programs are worth the minutes that it takes to
+/// compile them.
+const WORTH_OPTIMISING: u64 = 60;
+
 /// The loom models of `core` and `managers`: every interleaving within the bound.
 pub(crate) fn loom() -> Result<()> {
     let preemptions = env::var("LOOM_MAX_PREEMPTIONS").unwrap_or_else(|_| "3".into());
@@ -202,6 +207,9 @@ pub(crate) fn fuzz(seconds: u64) -> Result<()> {
             )
             // libFuzzer's instrumentation is a nightly flag that stable also has.
             .env("RUSTC_BOOTSTRAP", "1");
+        if seconds < WORTH_OPTIMISING {
+            fuzz.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+        }
         run(&format!("fuzz {target} for {seconds} s"), &mut fuzz)?;
     }
     Ok(())
@@ -234,7 +242,8 @@ fn cargo_fuzz() -> Result<Option<PathBuf>> {
     let tool = place.join("bin/cargo-fuzz");
     if !tool.exists() {
         let mut install = cargo(["install", "cargo-fuzz", "--version", CARGO_FUZZ]);
-        install.args(["--locked", "--quiet", "--root"]).arg(&place);
+        install.args(["--locked", "--quiet", "--debug", "--root"]);
+        install.arg(&place);
         if let Err(error) = run("install cargo-fuzz", &mut install) {
             skip(
                 "fuzzing",
