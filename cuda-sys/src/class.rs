@@ -23,8 +23,6 @@ pub enum ErrorClass {
     Environment,
     /// A stream capture is at fault: it is invalid, the context is not.
     Capture,
-    /// The context is lost: every later call in it fails. Destroy it.
-    StickyContext,
     /// The process can do no more work on the device: start a new one.
     StickyProcess,
     /// The device itself failed; its context is lost too.
@@ -49,7 +47,7 @@ pub enum ErrorGroup {
     Programmer,
     /// Correct the installation, or do without: this machine cannot do it.
     Platform,
-    /// Start again: the context is lost, and with most codes the process.
+    /// Start again: the context is lost, and the process can make no other one.
     Fatal,
     /// The code does not tell.
     Unknown,
@@ -65,9 +63,7 @@ impl ErrorClass {
             Self::Resource => ErrorGroup::Resource,
             Self::Programmer | Self::Program | Self::Capture => ErrorGroup::Programmer,
             Self::Unsupported | Self::Environment => ErrorGroup::Platform,
-            Self::StickyContext | Self::StickyProcess | Self::Hardware | Self::Shutdown => {
-                ErrorGroup::Fatal
-            }
+            Self::StickyProcess | Self::Hardware | Self::Shutdown => ErrorGroup::Fatal,
             Self::Unknown => ErrorGroup::Unknown,
         }
     }
@@ -75,10 +71,7 @@ impl ErrorClass {
     /// Whether every later call in the context fails as well.
     #[must_use]
     pub const fn is_sticky(self) -> bool {
-        matches!(
-            self,
-            Self::StickyContext | Self::StickyProcess | Self::Hardware
-        )
+        matches!(self, Self::StickyProcess | Self::Hardware)
     }
 
     /// Whether the same call may succeed later, at once or after freeing something.

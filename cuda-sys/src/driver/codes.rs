@@ -138,8 +138,8 @@ codes! {
         "the primary context exists already; set its flags before anything retains it";
     CUDA_ERROR_CONTEXT_IS_DESTROYED Programmer
         "the current context was destroyed, or its primary context was reset; make another one current";
-    CUDA_ERROR_ASSERT StickyContext
-        "an assert in a kernel failed; its message is on stdout. The context and its memory are lost";
+    CUDA_ERROR_ASSERT StickyProcess
+        "an assert in a kernel failed; its message is on stdout. Start a new process: a driver makes no other context in this one";
     CUDA_ERROR_TOO_MANY_PEERS Resource
         "the hardware has no room for one more peer; disable access to another one first";
     CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED Programmer
@@ -263,10 +263,11 @@ mod tests {
     #[test]
     fn classes_follow_the_documented_consequences() {
         let of = |code: u32| CUresult(code).class();
-        for code in [226, 700, 702, 714, 715, 716, 717, 718, 719, 721, 810, 911] {
+        for code in [
+            226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911,
+        ] {
             assert_eq!(of(code), ErrorClass::StickyProcess, "{code}");
         }
-        assert_eq!(of(710), ErrorClass::StickyContext);
         // It is the thread's current context that is gone, and another one can be made current.
         assert_eq!(of(709), ErrorClass::Programmer);
         for code in [214, 220] {

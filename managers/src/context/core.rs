@@ -16,7 +16,7 @@ use super::hold::{ContextKind, Hold, Part};
 use super::ledger::{Kind, Ledger};
 use super::{ContextHandle, Contexts};
 use crate::error::{
-    Blame, Cause, Error, ErrorClass, Latch, Launches, Loss, OnLoss, PoisonPolicy, Result, Site,
+    Blame, Cause, Error, Latch, Launches, Loss, OnLoss, PoisonPolicy, Result, Site,
 };
 use crate::memory::relaxed::Relaxed;
 use crate::registry::Seat;
@@ -323,14 +323,12 @@ impl ContextCore {
             current::forget();
             return Error::of_cause(cause);
         }
-        let class = cause.call.class();
-        let sticky = class.is_sticky();
+        let sticky = cause.call.class().is_sticky();
         if sticky && self.latch.get().is_none() && cause.blame.is_none() {
             cause.blame = self.launches().blame(&cause.site, false);
         }
         // What the process was lost to comes out of whatever is called next, in every context.
-        if class != ErrorClass::StickyContext
-            && self.ledger.lost().is_some()
+        if self.ledger.lost().is_some()
             && let Some(Blame::Launch(launch)) = cause.blame.as_deref()
         {
             cause.blame = Some(Arc::new(Blame::OneOf(vec![launch.clone()])));
@@ -341,9 +339,7 @@ impl ContextCore {
                     return Error::of_cause(cause);
                 }
                 let first = self.latch.get();
-                if class != ErrorClass::StickyContext
-                    && let Some(first) = first
-                {
+                if let Some(first) = first {
                     self.ledger.lose(first);
                 }
                 self.announce();
@@ -421,8 +417,7 @@ impl ContextCore {
     /// The error that the process was lost to before this context was lost to another such
     /// error, which may be what came of it.
     fn lost_before(&self, first: &Arc<Cause>) -> Option<&Arc<Cause>> {
-        let of_process = first.call.class() != ErrorClass::StickyContext;
-        let lost = self.ledger.lost().filter(|_| of_process);
+        let lost = self.ledger.lost();
         lost.filter(|lost| !Arc::ptr_eq(lost, first))
     }
 
@@ -512,7 +507,8 @@ impl ContextCore {
 
     /// A wait for a stream or an event that memory safety rests on: in the parent process only, and
     /// in a lost context too, but with the context current in any case. In another one a default
-    /// stream would be that context's. It ends no capture of another stream.
+    /// stream would be that context's. It ends no capture of another stream, but for the legacy stream,
+    /// whose caller asks before.
     pub(crate) fn last_wait(
         &self,
         site: Site,

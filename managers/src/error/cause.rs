@@ -61,7 +61,8 @@ impl fmt::Display for LaunchSite {
 pub enum Blame {
     /// It was this launch: no other launch of this crate in this context may have run, other
     /// code was given no raw handle of it, and the process was not lost before to an error that
-    /// another context of the execution manager met. What else other contexts of the process do, and
+    /// another context of the execution manager met (two that meet one at the same moment may each
+    /// name a launch). What else other contexts of the process do, and
     /// other code that shares a primary context, is not seen.
     Launch(LaunchSite),
     /// It was one of these launches, newest first, or work that is not known.

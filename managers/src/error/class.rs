@@ -17,19 +17,13 @@ impl Error {
             Self::Busy { .. } => "try again, or wait",
             Self::OverLimit(_) => "free buffers or raise the limit",
             Self::OutOfMemory { .. } => "free memory on the device, then try again",
-            Self::Poisoned { first, .. } if first.call.class() == ErrorClass::StickyContext => {
-                "drop the context and all that was made in it, then make another"
-            }
             Self::Poisoned { .. } => "start a new process",
             Self::Unverified { .. } => "do not put the work again; wait for its stream",
             Self::Forked => "start workers with exec instead",
             Self::Arguments { .. } => "pass what the kernel declares",
             Self::Invalid { .. } => "correct the argument that is named",
             Self::WrongContext { .. } => "use things of one context in one operation",
-            Self::Capturing {
-                operation: "host_function",
-            } => "end the capture first, or use another stream",
-            Self::Capturing { .. } => "end the capture first, or copy from and to pinned memory",
+            Self::Capturing { .. } => "end the capture first, or use another stream",
             Self::NotAlive { .. } => "make it first: `ensure_alive`",
             Self::NoRuntime => "enter a runtime context on this thread first",
         })
@@ -69,8 +63,6 @@ impl Error {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use std::sync::Arc;
-
     use cupola_sys::driver::{CUresult, DriverError, id};
 
     use super::super::{Account, Site};
@@ -82,23 +74,6 @@ mod tests {
             code: CUresult(code),
         };
         Error::at(call, None, Site::here())
-    }
-
-    // Without it a program would end for the sake of one context, or go on without hope.
-    #[test]
-    fn what_to_do_about_a_lost_context_is_what_its_class_says() {
-        for (code, advice) in [(710, "drop the context"), (700, "start a new process")] {
-            let Error::Driver(cause) = failed(code) else {
-                unreachable!("`failed` makes no other");
-            };
-            let lost = Error::Poisoned {
-                first: Arc::new(cause),
-                device: 0,
-                before: None,
-            };
-            let (told, text) = (lost.advice().unwrap(), lost.to_string());
-            assert!(told.starts_with(advice) && text.ends_with(told), "{text}");
-        }
     }
 
     // Without it an error could be retried in a context that is lost, a launch that can never

@@ -116,9 +116,8 @@ pub enum Error {
         /// The pool's account.
         account: Box<Account>,
     },
-    /// An earlier error made the context unusable; this is that error. Start a new process, or,
-    /// if its class is [`StickyContext`](ErrorClass::StickyContext), drop the context and
-    /// everything in it.
+    /// An earlier error made the context unusable; this is that error. Start a new process: a
+    /// driver makes no other context in this one.
     Poisoned {
         /// The first error after which the context was lost.
         first: Arc<Cause>,
@@ -167,9 +166,9 @@ pub enum Error {
         /// The thing.
         what: &'static str,
     },
-    /// An operation that cannot be part of a graph was given a stream on which a capture is open:
-    /// one that waits on the host, which would break the capture, or a function that is called once.
-    /// Nothing was put on the stream.
+    /// An operation that cannot be part of a graph was given a stream on which a capture is open: one
+    /// that waits on the host, now or later, which would break the capture, or a function that is
+    /// called once. Nothing was put on the stream.
     Capturing {
         /// The operation.
         operation: &'static str,

@@ -257,7 +257,7 @@ impl Trouble {
 }
 
 /// The classes by their number on the wire.
-const CLASSES: [ErrorClass; 13] = [
+const CLASSES: [ErrorClass; 12] = [
     ErrorClass::Unknown,
     ErrorClass::Success,
     ErrorClass::Transient,
@@ -267,7 +267,6 @@ const CLASSES: [ErrorClass; 13] = [
     ErrorClass::Unsupported,
     ErrorClass::Environment,
     ErrorClass::Capture,
-    ErrorClass::StickyContext,
     ErrorClass::StickyProcess,
     ErrorClass::Hardware,
     ErrorClass::Shutdown,
