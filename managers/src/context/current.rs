@@ -15,7 +15,7 @@ use std::sync::{Arc, Weak};
 use cupola_sys::driver::{CUcontext, Driver, DriverError};
 
 use super::ContextCore;
-use crate::error::{ErrorClass, Site};
+use crate::error::Site;
 use crate::sync::per_thread;
 
 per_thread! {
@@ -120,8 +120,8 @@ pub fn context_switches() -> u64 {
 
 /// Takes a context that is about to be destroyed off this thread, if it is current: other
 /// code may have set another. Within a guard of the same driver, whichever execution manager's it
-/// is, that guard's context takes its place, so that the driver's stack is as high as the guard
-/// expects.
+/// is, or above the place of one that was dropped before another above it, the context of that takes
+/// its place, so that the driver's stack is as high as the guard expects.
 ///
 /// # Errors
 /// What the driver returned: the driver takes it off with its end then.
@@ -132,10 +132,8 @@ pub(super) fn leave(core: &ContextCore) -> Result<(), DriverError> {
     forget();
     let outer = GUARDS.try_with(|guards| {
         let guards = guards.borrow();
-        let mut own = guards
-            .iter()
-            .rev()
-            .filter(|place| place.left.is_none() && place.driver.is_same(core.driver()));
+        let own = guards.iter().rev();
+        let mut own = own.filter(|place| place.driver.is_same(core.driver()));
         // No other is upgraded: it could be the last of its kind, and end under the borrow.
         own.find_map(|place| place.core.upgrade())
     });
@@ -154,7 +152,8 @@ pub(super) fn leave(core: &ContextCore) -> Result<(), DriverError> {
 /// guard. Operations in other contexts that run on this thread meanwhile make those current:
 /// the guard does not set its own again. Guards of a thread may be dropped in any order: what was
 /// there before one that is dropped before another above it is current again when that one is
-/// dropped too.
+/// dropped too. One that is forgotten (`mem::forget`) keeps its place as long as its context lives:
+/// what is below it comes off the stack no more until then, or until the thread ends.
 ///
 /// The driver's stack of contexts is as high after the guard as it was before. Other code that
 /// changes the thread's context within the guard has to leave it as high as it was, as setting one
@@ -286,9 +285,6 @@ impl Pushed {
     fn take_off(self) {
         if !self.core.ledger().is_forked()
             && let Err(call) = self.restore()
-            // It may be of the context that is current again.
-            && (call.class() != ErrorClass::StickyContext
-                || self.before == self.core.current_raw())
         {
             self.core.note(call, self.site);
         }

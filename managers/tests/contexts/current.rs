@@ -333,6 +333,29 @@ fn a_context_that_ends_within_a_guard_of_another_manager_leaves_its_place() {
     nothing_found(&machine);
 }
 
+// Without it the same would happen in the place of a guard that was dropped before another above it,
+// which is still to be taken off.
+#[test]
+fn a_context_that_ends_above_the_place_of_a_dropped_guard_leaves_that() {
+    let machine = machine();
+    let driver = machine.driver();
+    let execution = ExecutionManager::new(driver.clone()).unwrap();
+    let device = device(&execution);
+    let primary = device.primary().unwrap();
+    let [own, other] = [(); 2].map(|()| device.contexts().create(Waiting::Auto).unwrap());
+    let (below, _) = Other::new(&driver, 1);
+    set(&driver, below.raw);
+    let outer = primary.enter().unwrap();
+    own.make_current().unwrap();
+    let inner = other.enter().unwrap();
+    // The inner guard keeps it.
+    drop(own);
+    drop(outer);
+    drop(inner);
+    assert_eq!(stack(&driver), [below.raw]);
+    nothing_found(&machine);
+}
+
 // Without it a context that ends within a guard would take the guard's place on the driver's
 // stack along, and the guard take off what was there before it.
 #[test]
