@@ -8,7 +8,7 @@ mod common;
 
 use std::ptr;
 
-use cupola_managers::ops;
+use cupola_managers::{Error, Event, Stream, ops};
 use cupola_sys::driver::{CUgraph, CUgraphExec, CUresult, CUstreamCaptureMode, Driver};
 
 use common::{Bench, on_gpu};
@@ -58,7 +58,39 @@ impl<'d> Graph<'d> {
     }
 }
 
-// Without it a replay could write to memory that others have by then, or the pool end a capture
+/// What may be done beside a capture, with another stream and an event on it, and what is refused on
+/// the stream that is captured. The end of the capture says whether that was so.
+fn work_beside(bench: &Bench, (other, event): (&Stream, &Event)) {
+    ops::synchronize(other).unwrap();
+    ops::synchronize_event(event).unwrap();
+    assert!(ops::query(other).unwrap() && ops::query_event(event).unwrap());
+    let pinned = bench.context.buffers().pinned::<u32>(10).unwrap();
+    let mut buffer = bench.pool.allocate::<u32>(10, other).unwrap();
+    ops::copy_to_device(&pinned, &mut buffer, other).unwrap();
+    assert_eq!(pinned.as_slice().unwrap(), [0; 10]);
+    ops::write(&mut buffer, &[3; 10], other).unwrap();
+    let ptx = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry k() { ret; }\n";
+    let function = bench.context.modules().load_ptx(ptx).unwrap().function("k");
+    let function = function.unwrap();
+    let config = ops::LaunchConfig::linear(1, 1);
+    // SAFETY: the kernel takes no arguments and touches no memory.
+    unsafe { ops::launch(&function, config, (), other) }.unwrap();
+    drop((function, pinned));
+
+    let captured = &bench.stream;
+    let refused = |done: Result<(), Error>| {
+        assert!(matches!(done, Err(Error::Capturing { .. })), "{done:?}");
+    };
+    let mut pinned = bench.context.buffers().pinned::<u32>(10).unwrap();
+    refused(ops::copy_to_device(&pinned, &mut buffer, captured));
+    refused(ops::copy_to_host(&buffer, &mut pinned, captured));
+    refused(ops::write(&mut buffer, &[4; 10], captured));
+    refused(ops::read(&buffer, &mut [0; 10], captured));
+    refused(ops::host_function(captured, || ()));
+    assert_eq!(ops::health(captured), ops::StreamHealth::Capturing);
+}
+
+// Without it a replay could write to memory that others have by then, or an operation end a capture
 // by a call that it forbids.
 #[test]
 fn replays_of_a_graph_touch_nobody_elses_memory() {
@@ -80,9 +112,13 @@ fn replays_of_a_graph_touch_nobody_elses_memory() {
     }
     let mut before = bench.pool.allocate::<u32>(LEN, &bench.stream).unwrap();
     let memory = bench.pool.graph_memory(&bench.stream).unwrap();
+    let beside = bench.another_stream();
+    let event = bench.context.events().create(Default::default()).unwrap();
+    ops::record(&event, &beside).unwrap();
     let graph = Graph::capture(&bench, &driver, || {
         ops::fill(&mut before, 5, &bench.stream).unwrap();
         drop(before);
+        work_beside(&bench, (&beside, &event));
         let mut last = 0;
         for (out, value) in out.iter_mut().zip([7, 9]) {
             // The first one has its pages mapped, the second one is a hit.
@@ -133,10 +169,11 @@ fn replays_of_a_graph_touch_nobody_elses_memory() {
     }
     others.clear();
     graph.destroy();
-    drop((memory, out));
+    drop((memory, out, event));
     ops::synchronize(&other).unwrap();
+    ops::synchronize(&beside).unwrap();
     bench.pool.trim().unwrap();
     assert_eq!(bench.pool.mapped(), 0);
-    drop(other);
+    drop((other, beside));
     bench.finish();
 }

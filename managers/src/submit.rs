@@ -149,6 +149,15 @@ impl Stream {
         }
     }
 
+    /// Refuses the stream while a capture is open on it.
+    #[track_caller]
+    pub(crate) fn refuse_captured(&self, operation: &'static str) -> Result<()> {
+        match self.is_capturing()? {
+            true => Err(Error::Capturing { operation }),
+            false => Ok(()),
+        }
+    }
+
     /// Whether a capture is open on the stream (`cuStreamIsCapturing`).
     #[track_caller]
     pub(crate) fn is_capturing(&self) -> Result<bool> {

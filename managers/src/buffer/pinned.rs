@@ -71,9 +71,12 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         if bytes > 0 {
             let driver = core.enter()?;
             let mut raw = std::ptr::null_mut();
-            let _relaxed = Relaxed::uncounted(driver);
-            // SAFETY: `raw` outlives the call, and the context is current.
-            core.check(unsafe { driver.cuMemHostAlloc(&raw mut raw, bytes, PORTABLE) })?;
+            let allocated = {
+                let _relaxed = Relaxed::uncounted(driver);
+                // SAFETY: `raw` outlives the call, and the context is current.
+                unsafe { driver.cuMemHostAlloc(&raw mut raw, bytes, PORTABLE) }
+            };
+            core.check(allocated)?;
             start = NonNull::new(raw.cast())
                 .ok_or_else(|| Error::invalid("pinned memory", "the driver gave a null address"))?;
             // SAFETY: `bytes` bytes were allocated there just now.
@@ -165,7 +168,8 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     }
 
     /// Begins to order a copy from or to this buffer on `stream`: after the copies before
-    /// it, and remembered, so that nobody touches the memory until it has completed.
+    /// it, and remembered, so that nobody touches the memory until it has completed. The stream is not
+    /// captured: nothing could tell that then, as the wait for an event of a capture ends it.
     #[track_caller]
     pub(crate) fn begin_copy<'p>(&'p self, stream: &'p Stream) -> Result<Copying<'p>> {
         if !stream.is_in(&self.core) {

@@ -225,21 +225,23 @@ impl ModuleManager {
         let driver = self.core.enter()?;
         let site = self.core.site();
         let make = |handle, seat| {
-            let _relaxed = Relaxed::uncounted(driver);
             let mut raw: CUmodule = ptr::null_mut();
             let mut logs = jit::Logs::new();
             let (options, values) = logs.options();
             let count = u32::try_from(options.len()).unwrap_or(0);
-            // SAFETY: the image is as the caller promised, `raw`, options and values outlive
-            // the call, and the context is current.
-            let loaded = unsafe {
-                driver.cuModuleLoadDataEx(
-                    &raw mut raw,
-                    image.as_ptr().cast(),
-                    count,
-                    options.as_mut_ptr(),
-                    values.as_mut_ptr(),
-                )
+            let loaded = {
+                let _relaxed = Relaxed::uncounted(driver);
+                // SAFETY: the image is as the caller promised, `raw`, options and values outlive
+                // the call, and the context is current.
+                unsafe {
+                    driver.cuModuleLoadDataEx(
+                        &raw mut raw,
+                        image.as_ptr().cast(),
+                        count,
+                        options.as_mut_ptr(),
+                        values.as_mut_ptr(),
+                    )
+                }
             };
             loaded.map_err(|call| self.refused(Cause::new(call, site), &logs))?;
             self.core.ledger().add(Kind::Module, 1);
@@ -327,8 +329,9 @@ impl ModuleManager {
 /// It is unloaded when the last lease and [`Function`] are dropped, or with its release if the
 /// manager [keeps](ModuleManager::load_ptx_held) it until then. That drop waits on the host for
 /// what is on the streams that its kernels were launched on, because they may still run. Keep a
-/// lease where that matters. It breaks no capture: while one is open on such a stream, or where no
-/// event can be had to wait by, the module cannot be waited for, and stays loaded for ever.
+/// lease where that matters. It breaks no capture: while one is open on such a stream (for the legacy
+/// stream, on any blocking one), or where no event can be had to wait by, the module cannot be waited
+/// for, and stays loaded for ever.
 ///
 /// Two things are not seen. Where other code launches a function that it was given
 /// ([`as_raw`](Self::as_raw)): then all work in the context is waited for
@@ -351,7 +354,8 @@ impl Module {
     /// What the driver returned: `CUDA_ERROR_NOT_FOUND` when the module has no such kernel.
     /// [`Error::Load`] when its compiler said something of the kernel as it took the module: the
     /// software device does of instructions that it cannot execute.
-    /// [`Error::Full`], [`Error::ShutDown`].
+    /// [`Error::Invalid`] for a name with a NUL in it; [`Error::Full`], [`Error::ShutDown`],
+    /// [`Error::Poisoned`], [`Error::Forked`].
     #[track_caller]
     pub fn function(&self, name: &str) -> Result<Function> {
         self.functions().get(name)

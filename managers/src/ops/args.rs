@@ -203,8 +203,9 @@ pub trait KernelArg {
     ///
     /// # Errors
     /// As [`LaunchArgs::push`]. For device memory also [`Error::WrongContext`],
-    /// [`Error::Invalid`] when memory was added for another stream before, and what the
-    /// driver returned when the stream was made to wait for it.
+    /// [`Error::Invalid`] when memory was added for another stream before, and where the stream is
+    /// made to wait for it [`Error::Full`] when there are too many events for one more,
+    /// [`Error::Poisoned`], [`Error::Forked`], and what the driver returned.
     #[track_caller]
     fn push(self, arguments: &mut LaunchArgs, stream: &Stream) -> Result<()>;
 }

@@ -65,7 +65,8 @@ pub(crate) unsafe fn download_raw(
 /// Copies pinned memory to the device (`cuMemcpyHtoDAsync`). The lengths are equal.
 ///
 /// # Errors
-/// [`Error::Invalid`] when the lengths differ, or when a copy of before may still run because
+/// [`Error::Capturing`] when a capture is open on the stream: the pinned memory could not tell any more
+/// when the copy is over. [`Error::Invalid`] when the lengths differ, or when a copy of before may still run because
 /// waiting for it failed; [`Error::WrongContext`] when the device memory or the pinned memory is
 /// another context's; [`Error::Full`] when there are too many events for one more;
 /// [`Error::Poisoned`], [`Error::Forked`]; in [checked mode](crate::Context::set_checked)
@@ -78,6 +79,7 @@ pub fn copy_to_device<'d, T: DeviceCopy>(
 ) -> Result<()> {
     let to = to.into();
     same_len(from.len(), to.len())?;
+    stream.refuse_captured("copy_to_device")?;
     to.join(stream)?;
     let bytes = from.len() * size_of::<T>();
     let copying = from.begin_copy(stream)?;
@@ -99,6 +101,7 @@ pub fn copy_to_host<'d, T: DeviceCopy>(
 ) -> Result<()> {
     let from = from.into();
     same_len(from.len(), to.len())?;
+    stream.refuse_captured("copy_to_host")?;
     from.join(stream)?;
     let bytes = to.len() * size_of::<T>();
     let copying = to.begin_copy(stream)?;
@@ -209,9 +212,7 @@ impl<'s> Waited<'s> {
     fn new(operation: &'static str, bytes: usize, stream: &'s Stream) -> Result<Self> {
         let mut event = None;
         if bytes > 0 {
-            if stream.is_capturing()? {
-                return Err(Error::Capturing { operation });
-            }
+            stream.refuse_captured(operation)?;
             let plain = EventConfig::default();
             event = Some(event::acquire(
                 stream.core(),

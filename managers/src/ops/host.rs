@@ -36,13 +36,9 @@ pub fn host_function<F>(stream: &Stream, function: F) -> Result<()>
 where
     F: FnOnce() + Send + 'static,
 {
-    if stream.is_capturing()? {
-        // The graph would have the address for each of its launches, and the first one takes the
-        // reference back.
-        return Err(Error::Capturing {
-            operation: "host_function",
-        });
-    }
+    // The graph would have the address for each of its launches, and the first one takes the
+    // reference back.
+    stream.refuse_captured("host_function")?;
     let driver = stream.core().enter()?;
     let function = Arc::new(HostFunction(Once::new(function)));
     let raw = Arc::into_raw(Arc::clone(&function));

@@ -95,7 +95,8 @@ impl LaunchConfig {
 /// large a block, more than [`MAX_ARGUMENTS`](super::MAX_ARGUMENTS) arguments or
 /// [`MAX_ARGUMENT_BYTES`](super::MAX_ARGUMENT_BYTES) of them, one that is aligned to more than 16
 /// bytes, or arguments that were made for another stream. [`Error::WrongContext`] when the
-/// kernel or memory among the arguments is another context's. [`Error::Poisoned`],
+/// kernel or memory among the arguments is another context's. [`Error::Full`] when there are too many
+/// events for one more, which memory of another stream may need. [`Error::Poisoned`],
 /// [`Error::Forked`]; in [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what
 /// the driver returned.
 ///

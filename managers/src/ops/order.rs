@@ -1,5 +1,7 @@
 //! Marks and waits. Those on the host, and questions, end no capture of another stream: the thread
-//! is in relaxed mode meanwhile.
+//! is in relaxed mode meanwhile. No mode helps the legacy stream, to which the capture of a blocking
+//! stream is one of its own: then it is refused. Nor does any help an event that was recorded in a
+//! capture: a wait for it, or a question about it, ends that.
 
 use cupola_sys::driver::{CUresult, DriverError, id};
 
@@ -65,9 +67,10 @@ pub fn order(first: &Stream, then: &Stream) -> Result<()> {
 ///
 /// # Errors
 /// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
-/// [`Error::Forked`].
+/// [`Error::Forked`]. [`Error::Capturing`] of the legacy stream while a blocking one is captured.
 #[track_caller]
 pub fn synchronize(stream: &Stream) -> Result<()> {
+    refuse_legacy_captured(stream, "synchronize")?;
     let driver = stream.core().enter()?;
     let mark = stream.mark();
     let done = {
@@ -104,9 +107,10 @@ pub fn synchronize_event(event: &Event) -> Result<()> {
 ///
 /// # Errors
 /// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
-/// [`Error::Forked`].
+/// [`Error::Forked`]. [`Error::Capturing`] of the legacy stream while a blocking one is captured.
 #[track_caller]
 pub fn query(stream: &Stream) -> Result<bool> {
+    refuse_legacy_captured(stream, "query")?;
     let driver = stream.core().enter()?;
     let mark = stream.mark();
     let asked = {
@@ -143,6 +147,15 @@ pub fn query_event(event: &Event) -> Result<bool> {
         unsafe { driver.cuEventQuery(event.raw().as_raw()) }
     };
     core.check(ready(asked))
+}
+
+/// Refuses the legacy stream while a blocking stream of its context is captured.
+#[track_caller]
+fn refuse_legacy_captured(stream: &Stream, operation: &'static str) -> Result<()> {
+    match stream.is_legacy() {
+        true => stream.refuse_captured(operation),
+        false => Ok(()),
+    }
 }
 
 fn ready(asked: Result<(), DriverError>) -> Result<bool, DriverError> {

@@ -334,6 +334,11 @@ impl Stream {
         self.0.config()
     }
 
+    /// Whether it is the legacy default stream, by either of its names.
+    pub(crate) fn is_legacy(&self) -> bool {
+        self.raw().is_null() || self.raw() == raw::LEGACY
+    }
+
     /// A number that no other stream of the process has: it tells driver streams apart that
     /// came after one another at the same address.
     #[must_use]
