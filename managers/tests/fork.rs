@@ -4,7 +4,9 @@
 use core::ffi::{c_int, c_uint};
 
 use cupola_managers::backend::{BackendKind, BackendRegistry, Cause, OpenError};
-use cupola_managers::{Error, ExecutionManager, PoolConfig, Purpose, RuntimeContext, State, ops};
+use cupola_managers::{
+    Error, ExecutionManager, PoolConfig, Purpose, RuntimeContext, State, Stream, ops,
+};
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::id;
@@ -273,4 +275,53 @@ fn a_child_gets_no_backend_of_its_parent() {
         assert_eq!((waited, status), (child, 0));
     });
     registry.open("open").unwrap();
+}
+
+// Without it a child that launches a kernel could sleep for ever: until a thread of its parent has
+// looked for a module's streams that are gone.
+#[test]
+fn a_child_launches_nothing_and_waits_for_nobody() {
+    let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());
+    let execution = ExecutionManager::new(table.driver()).unwrap();
+    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    let ptx = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+    let module = context.modules().load_ptx(ptx).unwrap();
+    let function = module.function("nothing").unwrap();
+    let config = ops::LaunchConfig::linear(1, 1);
+    // SAFETY: the kernel takes no arguments and touches no memory.
+    let launch = |stream: &Stream| unsafe { ops::launch(&function, config, (), stream) };
+    let fresh = || context.streams().create(Default::default()).unwrap();
+    let (one, other) = (fresh(), fresh());
+    for _ in 0..4 {
+        let stream = context.streams().legacy_default().unwrap();
+        launch(&stream).unwrap();
+        ops::synchronize(&stream).unwrap();
+        // Its last event is not reached yet when the lease ends.
+        let next = table.count(id::cuEventQuery) + 1;
+        let not_yet = cupola_sys::driver::CUresult::CUDA_ERROR_NOT_READY;
+        table.fail(id::cuEventQuery, next, not_yet);
+        drop(stream);
+    }
+    let (arrived, arrives) = std::sync::mpsc::channel::<()>();
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let ended = std::sync::Mutex::new(ended);
+    table.watch(move |call| {
+        if call == id::cuEventQuery && arrived.send(()).is_ok() {
+            let _ = ended.lock().unwrap().recv();
+        }
+    });
+    std::thread::scope(|scope| {
+        // A fifth stream: it looks for those that are gone.
+        scope.spawn(|| launch(&one).unwrap());
+        arrives.recv().unwrap();
+        let status = in_a_child(|| {
+            // SAFETY: ends the child if it sleeps.
+            unsafe { alarm(20) };
+            c_int::from(launch(&other) != Err(Error::Forked))
+        });
+        drop(end);
+        assert_eq!(status, 0, "14: it sleeps, 256: it launches");
+    });
+    launch(&other).unwrap();
+    ops::synchronize(&other).unwrap();
 }

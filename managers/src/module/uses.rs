@@ -37,14 +37,15 @@ impl Streams {
     /// Forgets the streams that are gone, with all that was on them. Only this asks their last
     /// events: what wants memory that was freed on them may never come.
     #[cold]
+    #[track_caller]
     fn forget_gone(&mut self, core: &Arc<ContextCore>) {
-        self.clocks.retain(|_, clock| {
+        for clock in self.clocks.values() {
             if clock.covered() == EVERY {
                 // An error is that of the launch too, or passes.
                 let _ = clock.poll(core);
             }
-            !clock.is_done(EVERY)
-        });
+        }
+        self.clocks.retain(|_, clock| !clock.is_done(EVERY));
         self.room = (2 * self.clocks.len()).max(4);
     }
 }
@@ -70,6 +71,7 @@ impl Uses {
     /// the mark, and has a lease too: the thread that unloads the module, after the last lease,
     /// finds it.
     #[inline]
+    #[track_caller]
     pub(crate) fn note(&self, stream: &Stream) {
         if stream.newest_code().load(Ordering::Relaxed) != self.serial {
             self.note_new(stream);
@@ -77,7 +79,12 @@ impl Uses {
     }
 
     #[cold]
+    #[track_caller]
     fn note_new(&self, stream: &Stream) {
+        if stream.core().not_forked().is_err() {
+            // The launch refuses it. Another thread of the parent may have held the lock.
+            return;
+        }
         // A policy that a failing call sets off waits for the lock to be given back.
         let _quiet = Quiet::new();
         let mut streams = self.streams();
@@ -127,14 +134,15 @@ impl Uses {
 ///
 /// # Errors
 /// The class of the last error: events cannot be had, or not asked.
+#[track_caller]
 fn settle_clock(clock: &StreamClock, core: &Arc<ContextCore>) -> Result<bool, ErrorClass> {
     let ticket = clock.stamp();
-    let wait = || {
-        let far = Instant::now() + Duration::from_secs(1 << 30);
-        clock.wait_on_host(core, ticket, far)
-    };
-    wait()
-        .or_else(|_| wait())
-        .or_else(|_| wait())
-        .map_err(|error| error.class())
+    let far = || Instant::now() + Duration::from_secs(1 << 30);
+    let mut waited = clock.wait_on_host(core, ticket, far());
+    for _ in 0..2 {
+        if waited.is_err() {
+            waited = clock.wait_on_host(core, ticket, far());
+        }
+    }
+    waited.map_err(|error| error.class())
 }
