@@ -26,6 +26,8 @@ pub(crate) struct BufferTable {
     core: Arc<ContextCore>,
     names: Registry<BufferEntry, tag::Buffer>,
     pools: Mutex<Vec<Host<Pool>>>,
+    /// Pools that may have memory: those that end are among them until they have given it back.
+    there: AtomicUsize,
     /// No buffers are to be had any more.
     closing: AtomicBool,
     /// There may be fewer buffers than the table has room for: each takes a seat.
@@ -56,6 +58,7 @@ impl BufferTable {
             core: Arc::clone(core),
             names: Registry::new(capacity).of_owned(),
             pools: Mutex::default(),
+            there: AtomicUsize::new(0),
             closing: AtomicBool::new(false),
             limited: AtomicBool::new(capacity < StreamsConfig::MOST),
             peak: AtomicUsize::new(0),
@@ -85,6 +88,7 @@ impl BufferTable {
 
     /// A pool whose buffers are of this context.
     pub(crate) fn enter(&self, pool: &Arc<Pool>) {
+        self.there.fetch_add(1, Ordering::Relaxed);
         let mut pools = self.lock();
         pools.retain(Host::is_there);
         pools.push(pool.host());
@@ -93,6 +97,17 @@ impl BufferTable {
     /// A pool ends that has made so many buffers.
     pub(crate) fn leave(&self, made: u64) {
         self.made.fetch_add(made, Ordering::Relaxed);
+    }
+
+    /// A pool has given back all that it ever will.
+    pub(crate) fn note_empty(&self) {
+        // What it gave back comes before it.
+        self.there.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Whether there is no pool in the context but one, neither one that ends.
+    pub(crate) fn has_one_pool(&self) -> bool {
+        self.there.load(Ordering::Acquire) == 1
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Host<Pool>>> {

@@ -1,6 +1,6 @@
 //! `StreamClock`: which of the memory that was freed on a stream is free by now.
 //!
-//! A free makes no driver call: it takes a ticket. Tickets of one batch have one number. Only
+//! A free takes a ticket, without a driver call. Tickets of one batch have one number. Only
 //! when somebody else wants the memory is the batch closed, by an event recorded on the stream:
 //! when that is reached, everything that was on the stream at a free of the batch is done.
 //!

@@ -23,7 +23,8 @@ pub struct PoolConfig {
     /// [`on_refusal`](super::MemoryPool::on_refusal), which begins anew. Any duration will do;
     /// `Duration::MAX` waits for as long as work is under way. What no completion can give is not
     /// waited for: a request that what is alive leaves no room for, or that could be had only if
-    /// blocks moved, is refused at once.
+    /// blocks moved, is refused at once. On a full device that is known only where no other pool of
+    /// the context, and none under a common limit, could make room.
     ///
     /// Where one stream uses the pool, a request at the limit waits for whole pages, five seconds
     /// and half of this at most, rather than take what would leave fewer of them to all that come

@@ -70,7 +70,7 @@ impl Pool {
         self.core.not_forked()?;
         self.budget.set_limit(bytes);
         self.changes.note_room();
-        self.keep_limit(MOMENT)
+        self.keep_limit(self.mapper(), MOMENT)
     }
 
     #[track_caller]

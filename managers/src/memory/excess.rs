@@ -11,6 +11,8 @@ use std::time::Duration;
 use super::bias::Bias;
 use super::lane::EXCESS;
 use super::mapper::Mapper;
+use super::mapping::Mapping;
+use super::patience::Wait;
 use super::pool::{Pool, lock};
 use crate::error::Result;
 use crate::sync::{AtomicBool, Ordering};
@@ -82,8 +84,7 @@ impl Pool {
     /// # Errors
     /// What the driver returned first.
     #[track_caller]
-    pub(super) fn keep_limit(&self, moment: Duration) -> Result<()> {
-        let mut mapper = self.mapper();
+    pub(super) fn keep_limit(&self, mut mapper: Mapping<'_>, moment: Duration) -> Result<()> {
         // Before the look: what is freed from here on, threads do not keep.
         self.flag_lanes();
         let done = self.shed(&mut mapper, moment);
@@ -134,6 +135,8 @@ impl Pool {
             return;
         }
         // It is not what was asked for, and the next operation tries again.
-        let _ = self.keep_limit(MOMENT);
+        if let Ok(mapper) = self.mapper_within(Wait::Never) {
+            let _ = self.keep_limit(mapper, MOMENT);
+        }
     }
 }

@@ -127,9 +127,9 @@ impl Pool {
             gauges.mapped = self.budget.used();
             return (gauges, Vec::new());
         }
-        // In the order in which a climb takes them.
-        let lines = self.all_lines();
+        // First the lanes: no thread makes one of a stream that is not among the lines then.
         let lanes = lock(&self.lanes);
+        let lines = self.all_lines();
         let seized = Lane::seize_all(&lanes);
         let central = self.central.lock();
         gauges.mapped = self.budget.used();

@@ -10,7 +10,7 @@
 //!    a worse place is worse for all that come later, and what threads keep is kept for a reason;
 //! 4. take back what threads and depots keep;
 //! 5. make the request's stream wait for what another has freed;
-//! 6. ask the pools that share the limit;
+//! 6. ask the pools that share the limit, and on a full device those of the context;
 //! 7. put together what only this stream may use yet, and what everybody may;
 //! 8. wait on the host, for a bounded time, until work completes that uses what was freed;
 //! 9. ask the user;
@@ -169,6 +169,7 @@ impl Pool {
     fn search_all(&self, request: Request) -> Result<Result<Got, Nothing>> {
         let mut mapper = self.mapper_within(request.wait)?;
         mapper.begin();
+        mapper.alone = self.is_alone();
         mapper.hopeless = self.is_full_of_live(request.want.bytes);
         if !mapper.hopeless
             && let Some(got) = self.search(&mut mapper, request)?
@@ -177,7 +178,7 @@ impl Pool {
         }
         if mapper.hopeless {
             return Ok(Err(Nothing {
-                full: mapper.full.take(),
+                full: self.full(&mut mapper)?,
                 soon: None,
                 hopeless: true,
             }));
@@ -193,7 +194,6 @@ impl Pool {
         }
         // A pool that works loses what it keeps no more often than the threads of this one do.
         let may_ask = request.wait != Wait::Never && request.drains;
-        let stuck = mapper.stuck;
         if may_ask && self.is_short_of_others(&mapper) {
             let (found, again) = self.find_at_others(mapper, request)?;
             if let Some(found) = found {
@@ -204,18 +204,26 @@ impl Pool {
         if let Some(found) = self.central.lock().in_joined_stretch(request.want) {
             return Ok(Ok(Got::Block(found)));
         }
-        let mut full = mapper.full.take();
-        if full.is_none() && mapper.lacking {
-            full = self.device_refusal()?;
-        }
-        // On a full device other pools of the context have what may still come.
-        let hopeless =
-            stuck && full.is_some() && !self.others_on(true).any(|other| other.is_waiting());
         Ok(Err(Nothing {
-            full,
+            full: self.full(&mut mapper)?,
             soon: None,
-            hopeless,
+            hopeless: false,
         }))
+    }
+
+    /// What the driver says where the device has too little.
+    #[track_caller]
+    fn full(&self, mapper: &mut Mapper) -> Result<Option<Error>> {
+        match mapper.full.take() {
+            None if mapper.lacking => self.device_refusal(),
+            full => Ok(full),
+        }
+    }
+
+    /// Whether no other pool of this crate could give memory up for this one on its device, as far as
+    /// this one can tell.
+    fn is_alone(&self) -> bool {
+        self.config.within.is_none() && self.table.has_one_pool()
     }
 
     /// Where the memory for a request may come from at the limit. Giving a chunk back waits for all
@@ -277,13 +285,16 @@ impl Pool {
         if let Some(found) = self.find(mapper, want, From::Limit)? {
             return Ok(Some(Got::Block(found)));
         }
-        // What the pool could have by now: others may have the rest of a limit, or of the device.
+        // What the device has left, where it has refused or will.
         let is_full = mapper.full.is_some() || mapper.lacking;
-        let room = if is_full { 0 } else { self.room() * self.page };
-        let could = self.budget.used() + room;
+        let left = match is_full {
+            true => self.device_memory()?.0,
+            false => u64::MAX,
+        };
         {
             let mut central = self.central.lock();
-            central.tighten(could);
+            // What the pool could have by now: others may have the rest of a limit.
+            central.tighten(self.budget.used() + left.min(self.room() * self.page));
             if let Some(found) = central.in_mapped_stretch(want) {
                 return Ok(Some(Got::Block(found)));
             }
@@ -298,21 +309,13 @@ impl Pool {
             return Ok(None);
         }
         if request.drains {
-            // Of a full device: what the pool has, and what is left.
-            let is_full = mapper.full.is_some() || mapper.lacking;
-            let left = if is_full {
-                self.device_memory()?.0
-            } else {
-                u64::MAX
+            // Of a full device what the pool has, and what is left: unless another pool may come by
+            // memory that it can give up.
+            let most = match mapper.alone {
+                true => self.most().min(self.budget.used().saturating_add(left)),
+                false => self.most(),
             };
-            let most = self.most();
-            let on_device = self.budget.used().saturating_add(left).min(most);
-            let (could_hold, could_here) = self.drain_and(|central| {
-                let could_hold = |most| self.could_hold(central, request, most);
-                let could_here = could_hold(on_device);
-                (could_here || could_hold(most), could_here)
-            });
-            mapper.stuck = !could_here;
+            let could_hold = self.drain_and(|central| self.could_hold(central, request, most));
             self.settle()?;
             if let Some(piece) = self.free_slot(request) {
                 return Ok(Some(Got::Slot(piece)));

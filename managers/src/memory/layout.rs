@@ -118,10 +118,10 @@ impl Pool {
     /// and is on the way to its user.
     pub(super) fn layout(&self) -> Result<Layout> {
         self.core.not_forked()?;
-        // In the order in which a climb takes them.
         let mapper = self.mapper();
-        let lines = self.all_lines();
+        // First the lanes: no thread makes one of a stream that is not among the lines then.
         let lanes = lock(&self.lanes);
+        let lines = self.all_lines();
         let seized = Lane::seize_all(&lanes);
         let central = self.central.lock();
         let mut picture = Drawing {

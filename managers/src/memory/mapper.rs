@@ -39,8 +39,8 @@ pub(super) struct Mapper {
     pub(super) vain: (u64, u64),
     /// No completion can give this search what it wants: only frees of what is alive can.
     pub(super) hopeless: bool,
-    /// The same as far as this pool and the device go: other pools may have what it takes.
-    pub(super) stuck: bool,
+    /// No other pool could give memory up for this search.
+    pub(super) alone: bool,
     /// Chunks of `cuMemAlloc` and the holes that stand for those that were given back.
     pub(super) chunks: Vec<Chunk>,
 }
@@ -55,7 +55,7 @@ impl Mapper {
     pub(super) fn begin(&mut self) {
         (self.full, self.lacking) = (None, false);
         (self.patient, self.soon) = (false, false);
-        (self.hopeless, self.stuck) = (false, false);
+        (self.hopeless, self.alone) = (false, false);
     }
 
     /// Pages that are mapped nowhere.

@@ -13,7 +13,8 @@
 //!   virtual memory management, chunks.
 //! * `ladder`: what is tried before a request is refused.
 //!
-//! A free makes no driver call: it is *stamped* with its stream and the open batch of that
+//! A free makes no driver call, but where a lowered limit makes it give something back or it is the
+//! pool's last: it is *stamped* with its stream and the open batch of that
 //! stream's `clock`. The stream itself may use the memory again at once; others when the
 //! batch is complete, for which one event is recorded when somebody asks.
 

@@ -55,7 +55,7 @@ impl Pool {
 
     /// Who may have what a request lacks: pools that share a limit with this one, and on a full
     /// device those of the context.
-    pub(super) fn others_on(&self, is_full: bool) -> impl Iterator<Item = Guest<Self>> + use<> {
+    fn others_on(&self, is_full: bool) -> impl Iterator<Item = Guest<Self>> + use<> {
         let siblings = is_full.then(|| self.table.others(self));
         // What a graph's memory has stays.
         let siblings = siblings.into_iter().flatten();

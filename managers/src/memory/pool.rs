@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! magazine of this thread and stream      no lock, no driver call
-//! depot of the stream                     one short lock for a batch
+//! depot of the stream                     one exchange for a batch
 //! slabs and heap                          one short lock
 //! mapper                                  driver calls, budget, ladder
 //! ```

@@ -1,5 +1,6 @@
 //! `Short`: a lock for sections of tens of nanoseconds, in which no call of the driver is made. (Off
-//! the common way some are longer: linear in the pieces of a heap.)
+//! the common way some are longer: linear in the pieces and pages of a heap, and some of these have
+//! memory of the host allocated.)
 //!
 //! Taking it is one exchange and leaving it a plain store; the standard mutex leaves with an
 //! exchange too, which is half of what a miss of the magazines would cost. Who has waited for

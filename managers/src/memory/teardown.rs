@@ -43,6 +43,7 @@ pub(super) fn end(pool: &Pool) {
     // Who is told of a lost context may use a pool that waits for this one.
     let _quiet = Quiet::new();
     give_back(pool);
+    pool.table.note_empty();
     if pool.guests.is_over() {
         pool.note_ended();
     }

@@ -239,11 +239,11 @@ fn the_first_use_elsewhere_waits_only_for_who_had_the_memory_before() {
     bench.finish();
 }
 
-/// A request of a page waits until what is held up goes on, and gets it.
+/// A request waits until what is held up goes on, and gets its memory then.
 #[track_caller]
-fn is_had_after(pool: &MemoryPool, home: &Stream, held: Sender<()>) {
+fn is_had_after(pool: &MemoryPool, bytes: usize, home: &Stream, held: Sender<()>) {
     std::thread::scope(|scope| {
-        let request = scope.spawn(|| pool.allocate::<u8>(PAGE, home));
+        let request = scope.spawn(|| pool.allocate::<u8>(bytes, home));
         while pool.usage().unwrap().host_waits == 0 && !request.is_finished() {
             std::thread::yield_now();
         }
@@ -265,7 +265,7 @@ fn what_waits_for_another_stream_is_waited_for() {
         buffer.used_on(&other).unwrap();
         let held = hold(&other);
         drop(buffer);
-        is_had_after(&pool, &home, held);
+        is_had_after(&pool, PAGE, &home, held);
         drop((pool, home, other));
         bench.finish();
     }
@@ -282,7 +282,26 @@ fn what_another_stream_has_freed_of_a_slab_is_waited_for() {
     let held = hold(&other);
     // SAFETY: nothing uses it.
     unsafe { slot.free(&other) }.unwrap();
-    is_had_after(&pool, &home, held);
+    is_had_after(&pool, PAGE, &home, held);
     drop((pool, home, other));
+    bench.finish();
+}
+
+// Without it a request of the size of a slot would be refused at once that waits for another stream,
+// where all other slots have users.
+#[test]
+fn a_slot_that_waits_for_another_stream_is_waited_for() {
+    let bench = Bench::new();
+    let config = PoolConfig::limit(PAGE as u64).wait(Duration::from_secs(600));
+    let pool = bench.context.memory_pool(config).unwrap();
+    let (home, other) = (bench.stream(), bench.stream());
+    let try_one = || pool.try_allocate::<u8>(1000, &home);
+    let mut all: Vec<_> = std::iter::from_fn(|| try_one().ok()).collect();
+    let one = all.swap_remove(all.len() / 2);
+    one.used_on(&other).unwrap();
+    let held = hold(&other);
+    drop(one);
+    is_had_after(&pool, 1000, &home, held);
+    drop((all, pool, home, other));
     bench.finish();
 }

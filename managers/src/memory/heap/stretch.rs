@@ -112,8 +112,10 @@ impl Heap {
                 };
                 let extent = region.extent(page).unwrap_or(one);
                 let pages = extent.first as usize..(extent.first + extent.pages) as usize;
-                for stays in &mut stay[pages] {
-                    staying += u64::from(!std::mem::replace(stays, true));
+                // All of an extent stays, or nothing.
+                if !stay[pages.start] {
+                    staying += u64::from(extent.pages);
+                    stay[pages].fill(true);
                 }
                 page = extent.first + extent.pages;
             }
