@@ -1,6 +1,7 @@
 //! A kernel that can be launched.
 
 use super::inst::Func;
+use super::pointers::Pointers;
 use std::sync::Arc;
 
 /// A kernel parameter's place in the parameter buffer.
@@ -65,4 +66,6 @@ pub struct Kernel {
     pub required_block: Option<[u32; 3]>,
     /// Whether a function of its module calls `malloc` or `free`.
     pub uses_heap: bool,
+    /// Which of its parameters may become addresses.
+    pub(crate) pointers: Pointers,
 }

@@ -6,6 +6,7 @@ use super::inst::{Callee, Func};
 use super::kernel::{Kernel, KernelError, ParamInfo};
 use super::memory::CODE_WINDOW;
 use super::place::{LoadError, Placement, VarSpace, initial_bytes};
+use super::pointers::Pointers;
 use super::program::{Program, Undecodable};
 use crate::ptx::{self, Linkage, Module, Operand, Space, Stmt, Var};
 use std::collections::{HashMap, HashSet};
@@ -352,6 +353,7 @@ impl<'a> Loader<'a> {
         uses_heap: bool,
     ) -> Kernel {
         let func = self.bodies[index];
+        let pointers = Pointers::of(func, &infos.0);
         let shape = |wanted: &str| {
             let (_, v) = func.directives.iter().find(|(name, _)| *name == wanted)?;
             let at = |i: usize| {
@@ -383,6 +385,7 @@ impl<'a> Loader<'a> {
             max_threads: threads,
             required_block,
             uses_heap,
+            pointers,
         }
     }
 }
@@ -494,12 +497,18 @@ fn each_name<'a>(body: &'a [Stmt<'a>], f: &mut dyn FnMut(&'a str)) {
     }
 }
 
-fn operand_names<'a>(arg: &Operand<'a>, f: &mut dyn FnMut(&'a str)) {
+pub(super) fn operand_names<'a>(arg: &Operand<'a>, f: &mut dyn FnMut(&'a str)) {
     match arg {
         Operand::Name(n)
         | Operand::Sum(n, _)
         | Operand::Element { name: n, .. }
+        | Operand::Not(n)
+        | Operand::Neg(n)
         | Operand::Address(Some(n), _) => f(n),
+        Operand::Pair(one, other) => {
+            f(one);
+            f(other);
+        }
         Operand::Vector(list) | Operand::Bracket(list) | Operand::List(list) => {
             list.iter().for_each(|a| operand_names(a, f));
         }

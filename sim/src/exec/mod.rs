@@ -21,6 +21,7 @@ mod loader;
 mod memory;
 mod num;
 mod place;
+mod pointers;
 mod printf;
 mod program;
 mod run;

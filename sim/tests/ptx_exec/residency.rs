@@ -30,18 +30,17 @@ fn blocks_that_take_much_are_fewer_and_it_is_said() {
     let mut device = Device::default();
     let out = device.alloc_len(4);
     let k = kernel(&mut device, &text, "k", false);
-    let told = |blocks: u32, cooperative: bool| {
+    let told = |blocks: u32| {
         let host = Remarks(Mutex::default());
         let options = LaunchOptions {
             host: &host,
-            cooperative,
             resident: 1000,
             ..LaunchOptions::default()
         };
         run(&device, &k, (blocks, 32), &[out], options).unwrap_or_else(|e| panic!("{e}"));
         host.0.into_inner().unwrap()
     };
-    let many = told(100, false);
+    let many = told(100);
     assert_eq!(many.len(), 1, "{many:?}");
     let (fits, rest) = many[0]
         .split_once(" blocks are resident and not 100")
@@ -50,6 +49,6 @@ fn blocks_that_take_much_are_fewer_and_it_is_said() {
     // A gigabyte has 64 of them, less what registers take.
     let fits: u32 = fits.rsplit(' ').next().unwrap().parse().unwrap();
     assert!((60..=64).contains(&fits), "{fits}");
-    assert_eq!(told(50, false), [""; 0]);
+    assert_eq!(told(50), [""; 0]);
     assert_eq!(device.read_u32(out, 1), [150 * 32]);
 }

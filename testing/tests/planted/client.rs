@@ -120,9 +120,9 @@ pub(crate) fn found(program: impl Fn(&Client, bool)) -> Finding {
                 let texts: Vec<_> = findings.iter().map(ToString::to_string).collect();
                 format!("{source:?}, {order:?}: {texts:#?}")
             };
-            let findings = run(&program, false, source, order);
+            let findings = run(&program, false, source, bench(order));
             assert!(findings.is_empty(), "{}", with(&findings));
-            let findings = run(&program, true, source, order);
+            let findings = run(&program, true, source, bench(order));
             let [finding] = &findings[..] else {
                 panic!("{}", with(&findings));
             };
@@ -133,18 +133,34 @@ pub(crate) fn found(program: impl Fn(&Client, bool)) -> Finding {
     found.unwrap()
 }
 
-fn run(program: impl Fn(&Client, bool), bug: bool, source: Source, order: Order) -> Vec<Finding> {
-    let bench = match order {
+/// What is found in the program when this alone is looked for.
+pub(crate) fn found_by(
+    strict: Strict,
+    program: impl Fn(&Client, bool),
+    bug: bool,
+) -> Vec<FindingKind> {
+    let machine = Machine::builder().strict(strict);
+    let bench = TestBench::builder().machine(machine).open().unwrap();
+    let findings = run(&program, bug, Source::Best, bench);
+    findings.iter().map(|finding| finding.kind).collect()
+}
+
+fn bench(order: Order) -> TestBench {
+    let strict = Strict::default() | Strict::UNINITIALISED | Strict::STREAM_RACES;
+    let machine = || Machine::builder().order(order).strict(strict);
+    match order {
         Order::Threads => TestBench::new(),
-        _ => TestBench::builder()
-            .machine(
-                Machine::builder()
-                    .order(order)
-                    .strict(Strict::default() | Strict::UNINITIALISED | Strict::STREAM_RACES),
-            )
-            .open(),
-    };
-    let bench = bench.unwrap();
+        _ => TestBench::builder().machine(machine()).open(),
+    }
+    .unwrap()
+}
+
+fn run(
+    program: impl Fn(&Client, bool),
+    bug: bool,
+    source: Source,
+    bench: TestBench,
+) -> Vec<Finding> {
     let context = bench.context().unwrap();
     let config = PoolConfig {
         source,

@@ -117,3 +117,38 @@ fn a_block_is_freed_behind_the_end_of_a_kernels_own() {
     });
     expect(&finding, Kind::FreeInUse, FILE, "// both");
 }
+
+// Without it a buffer that begins where another one ends would be taken for that one's end alone, and
+// a kernel of both would use it unseen.
+#[test]
+fn a_kernel_uses_two_blocks_side_by_side() {
+    let finding = found(|client, bug| {
+        let (first, second) = client.new_neighbours(); // both
+        first.used_on(&client.other).unwrap();
+        if !bug {
+            second.used_on(&client.other).unwrap();
+        }
+        let words = [first.as_raw(), second.as_raw()];
+        client.launch("fill_both", 1024, &words, &client.other);
+        client.wait();
+    });
+    expect(&finding, Kind::UnorderedUse, FILE, "// both");
+}
+
+// Without it the second of them could be freed while the kernel writes it.
+#[test]
+fn the_second_of_two_blocks_is_freed_under_their_kernel() {
+    let finding = found(|client, bug| {
+        let (first, second) = client.new_neighbours(); // both
+        first.used_on(&client.other).unwrap();
+        ops::order(&client.stream, &client.other).unwrap();
+        let words = [first.as_raw(), second.as_raw()];
+        client.launch("fill_both", 1024, &words, &client.other);
+        if !bug {
+            client.wait();
+        }
+        drop(second);
+        client.wait();
+    });
+    expect(&finding, Kind::FreeInUse, FILE, "// both");
+}

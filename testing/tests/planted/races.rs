@@ -1,9 +1,10 @@
 //! Two streams, one block, and no order.
 
 use cupola_managers::ops;
+use cupola_sim::Strict;
 use cupola_testing::FindingKind as Kind;
 
-use crate::client::{expect, found};
+use crate::client::{Client, expect, found, found_by};
 
 const FILE: &str = include_str!("races.rs");
 
@@ -158,4 +159,24 @@ fn a_wait_on_the_host_is_an_order() {
         ops::fill(&mut block, 2, &client.stream).unwrap();
     });
     expect(&finding, Kind::StreamRace, FILE, "// the block");
+}
+
+// Without it a program that waits on the host between two kernels would be blamed for a race, when
+// races are all that is looked for.
+#[test]
+fn races_are_found_without_anything_else() {
+    let program = |client: &Client, bug: bool| {
+        let block = client.words(64);
+        block.used_on(&client.other).unwrap();
+        ops::order(&client.stream, &client.other).unwrap();
+        let words = [block.as_raw(), 0];
+        client.launch("fill", 32, &words, &client.stream);
+        if !bug {
+            ops::synchronize(&client.stream).unwrap();
+        }
+        client.launch("fill", 32, &words, &client.other);
+    };
+    assert_eq!(found_by(Strict::STREAM_RACES, program, false), []);
+    let found = found_by(Strict::STREAM_RACES, program, true);
+    assert_eq!(found, [Kind::StreamRace]);
 }

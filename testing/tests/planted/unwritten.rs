@@ -65,3 +65,23 @@ fn a_kernel_reads_a_copy_of_a_new_buffer() {
     });
     expect(&finding, Kind::UninitialisedRead, FILE, "// the copy");
 }
+
+// Without it one access that leaves its block would be two mistakes: a read of the block behind it as
+// well, which is not written.
+#[test]
+fn an_overrun_into_an_unwritten_block_is_one_mistake() {
+    let finding = found(|client, bug| {
+        let to = client.words(2048);
+        let (mut first, _second) = client.new_neighbours(); // both
+        ops::zero(&mut first, &client.stream).unwrap();
+        let threads = 1024;
+        let from = if bug { 1 } else { 0 };
+        client.launch(
+            "copy",
+            threads,
+            &[to.as_raw(), first.as_raw(), from],
+            &client.stream,
+        );
+    });
+    expect(&finding, Kind::OutOfBounds, FILE, "// both");
+}

@@ -6,6 +6,7 @@ use super::super::memory::Space;
 use super::super::sync::lock;
 use super::Monitor;
 use super::finding::{Allocation, FindingKind};
+use super::options::Strict;
 use super::regions::{Map, Moment, Region};
 use super::search::{Search, Sources};
 
@@ -88,9 +89,11 @@ impl<'a> Bounds<'a> {
         }
     }
 
-    /// The block at an address, if the operation may use it.
+    /// The block at an address, if the operation may use it, or if it is not asked whether it may.
     pub(super) fn region(&self, address: u64) -> Option<&Arc<Region>> {
-        self.map().find(address)
+        let region = self.map().find(address)?;
+        let may = !self.monitor.wants(Strict::ACCESSES) || self.may(region);
+        may.then_some(region)
     }
 
     /// Whether a kernel may use a block: it was given a pointer to it, or there is one in memory

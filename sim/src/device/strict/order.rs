@@ -26,8 +26,11 @@ pub(in crate::device) use queue::Trace;
 /// Most destroyed streams whose work nobody has waited for that are kept apart.
 const CLOSED: usize = 1024;
 
-/// Fewer things or kernels than this are not looked through for those that say nothing any more.
+/// Fewer things than this are not looked through for those that say nothing any more.
 const CROWD: usize = 1024;
+
+/// The same of kernels, which each comparison looks through.
+const FEW: usize = 16;
 
 /// What work can use and a program can take away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -194,24 +197,30 @@ impl Order {
 
     /// A kernel is queued that is going to say what it has used.
     fn expect(&mut self, kernel: &Arc<Moment>) {
-        if self.kernels.len() >= self.ended.max(CROWD) {
+        if self.kernels.len() >= self.ended.max(FEW) {
             self.kernels.retain(|kernel| kernel.strong_count() > 0);
             self.ended = self.kernels.len() * 2;
         }
         self.kernels.push(Arc::downgrade(kernel));
     }
 
+    /// Whether nothing can be told any more of a destroyed stream's work: all is over, and
+    /// everything that has yet to say what it uses comes after it.
+    fn is_spent(&self, stream: u64) -> bool {
+        let Some(line) = self.lines.get(&stream) else {
+            return true;
+        };
+        let number = line.number;
+        self.host.of(stream) >= number && self.is_behind_all(Stamp { stream, number })
+    }
+
     fn learn(&mut self, clock: &Clock) {
         self.host.join(clock);
         self.close_waits();
-        let (host, lines) = (&self.host, &self.lines);
-        let done = |stream: &u64| {
-            let line = lines.get(stream);
-            line.is_none_or(|line| host.of(*stream) >= line.number)
-        };
-        if self.closed.iter().any(done) {
-            let gone: Vec<_> = self.closed.iter().copied().filter(done).collect();
-            self.drop_lines(|stream| gone.contains(&stream));
+        let closed = self.closed.iter().copied();
+        let spent: Vec<_> = closed.filter(|stream| self.is_spent(*stream)).collect();
+        if !spent.is_empty() {
+            self.drop_lines(|stream| spent.contains(&stream));
         }
     }
 
@@ -264,7 +273,7 @@ impl Order {
         }
     }
 
-    /// Forgets streams: all of their work is over.
+    /// Forgets streams: nothing can be told of their work any more.
     fn drop_lines(&mut self, gone: impl Fn(u64) -> bool) {
         self.lines.retain(|stream, _| !gone(*stream));
         self.closed.retain(|stream| !gone(*stream));
@@ -292,7 +301,8 @@ impl Order {
 impl Monitor {
     /// Whether the order of work is followed.
     fn orders(&self) -> bool {
-        self.wants(Strict::ORDER.union(Strict::PENDING_DESTROY))
+        let all = Strict::ORDER | Strict::PENDING_DESTROY | Strict::STREAM_RACES;
+        self.wants(all)
     }
 
     /// A block takes its end in the stream. Gives a use that it does not come after.
@@ -392,21 +402,49 @@ mod tests {
         race.is_some()
     }
 
-    /// Without it a block would keep what the program has waited for, two maps of its bytes for
-    /// each of 256 kernels; or forget what a kernel that has not ended races with.
-    #[test]
-    fn an_access_is_kept_until_all_is_behind_it() {
-        let mut order = Order::default();
-        for stream in [1, 2] {
+    /// Two streams with so many operations each.
+    fn order(number: u64) -> Order {
+        let line = |stream| {
             let line = Line {
                 kind: Kind::NonBlocking,
                 context: 1,
                 group: 0,
                 clock: Clock::default(),
-                number: 9,
+                number,
             };
-            order.lines.insert(stream, line);
+            (stream, line)
+        };
+        Order {
+            lines: [1, 2].map(line).into(),
+            ..Order::default()
         }
+    }
+
+    /// Without it a race with a kernel that has not ended would be lost when the program destroys
+    /// the other stream first.
+    #[test]
+    fn a_stream_is_remembered_until_what_runs_has_said_what_it_uses() {
+        let mut order = order(1);
+        let region = Region::of(1, 0, 64);
+        let (one, other) = (moment(1, 1, &[]), moment(2, 1, &[]));
+        order.expect(&other);
+        assert!(!writes(&order, &region, &one, 0));
+        order.learn(&one.clock);
+        order.closed.push_back(1);
+        assert!(!order.is_spent(1));
+        order.learn(&one.clock);
+        assert!(writes(&order, &region, &other, 0), "it is forgotten");
+        drop(other);
+        assert!(order.is_spent(1));
+        order.learn(&one.clock);
+        assert!(!order.lines.contains_key(&1));
+    }
+
+    /// Without it a block would keep what the program has waited for, maps of its bytes for each of
+    /// 256 kernels; or forget what a kernel that has not ended races with.
+    #[test]
+    fn an_access_is_kept_until_all_is_behind_it() {
+        let mut order = order(9);
         let region = Region::of(1, 0, 64);
         let kept = || lock(&region.accesses).len();
         let (one, other) = (moment(1, 1, &[]), moment(2, 1, &[]));

@@ -8,9 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::super::memory::{Place, Space};
 use super::regions::{Map, Region};
 
-/// Most bytes that are looked through for one launch; a kernel that may have found its pointer in
-/// more is trusted.
+/// Most bytes that are looked through from one beginning on; a kernel that may have found its
+/// pointer in more is trusted.
 const MOST: u64 = 256 << 20;
+
+/// Most beginnings of one launch: from then on it is trusted.
+const BEGINNINGS: u32 = 16;
 
 /// First address and length.
 pub(super) type Span = (u64, u64);
@@ -38,8 +41,10 @@ pub(super) struct Search {
     /// What of that is to be looked through, by length: tables of pointers are smaller than what
     /// they point to.
     next: BinaryHeap<Reverse<(u64, u64)>>,
-    /// Bytes that it has looked through.
+    /// Bytes that it has looked through since then.
     searched: u64,
+    /// How often it has begun.
+    begun: u32,
 }
 
 impl Search {
@@ -77,6 +82,8 @@ impl Search {
     fn begin(&mut self, from: Sources<'_>, wanted: Span) -> bool {
         self.seen.clear();
         self.next.clear();
+        self.searched = 0;
+        self.begun += 1;
         let mut variables = Vec::new();
         from.space.each(
             |block| {
@@ -97,14 +104,14 @@ impl Search {
     /// Looks through memory until there is a wanted word in it, or nothing is left.
     fn go_on(&mut self, from: Sources<'_>, wanted: Span) -> bool {
         loop {
-            if self.searched > MOST {
+            if self.is_too_much() {
                 return true;
             }
             let Some(Reverse((len, base))) = self.next.pop() else {
                 return false;
             };
             self.searched += len;
-            if self.searched > MOST {
+            if self.is_too_much() {
                 return true;
             }
             let Some(place) = from.space.find_whole(base, len) else {
@@ -118,6 +125,11 @@ impl Search {
                 return true;
             }
         }
+    }
+
+    /// Whether it is given up, and the kernel trusted.
+    fn is_too_much(&self) -> bool {
+        self.searched > MOST || self.begun > BEGINNINGS
     }
 
     /// A word that may be a pointer. Whether it is a wanted one.
@@ -178,16 +190,21 @@ mod tests {
     }
 
     impl Program {
-        fn new(words: u64) -> Self {
+        /// With a pointer to each block.
+        fn new(blocks: u64) -> Self {
+            let pointer = |id| AtomicU64::new(HEAP + id * 512 + 8);
+            Self::of((0..blocks).map(pointer).collect(), blocks)
+        }
+
+        fn of(table: Vec<AtomicU64>, blocks: u64) -> Self {
             let mut map = Map::default();
-            for id in 0..words {
+            for id in 0..blocks {
                 map.insert(&Region::of(id, HEAP + id * 512, 256).into());
             }
-            let pointer = |id| AtomicU64::new(HEAP + id * 512 + 8);
-            let table: Vec<_> = (0..words).map(pointer).collect();
             let space = Space::default();
             let start = table.as_ptr().cast::<u8>().cast_mut();
-            space.register_host(start, words * 8, 0, 1, 0).unwrap();
+            let bytes = table.len() as u64 * 8;
+            space.register_host(start, bytes, 0, 1, 0).unwrap();
             Self { space, map, table }
         }
 
@@ -239,5 +256,19 @@ mod tests {
         let searched = search.searched;
         assert!(!program.leads_to(&mut search, 1));
         assert_eq!(search.searched, searched, "it is asked again");
+    }
+    /// Without it a kernel would be trusted that is given half as much memory as is looked through,
+    /// or one that is given much more would take a search of all of it for each block.
+    #[test]
+    fn so_much_is_looked_through_each_time() {
+        let words = |bytes: u64| (0..bytes / 8).map(|_| AtomicU64::new(0)).collect();
+        let program = Program::of(words(MOST / 4 * 3), 40);
+        let mut search = Search::default();
+        assert!(!program.leads_to(&mut search, 0));
+        // The first time is with what it has from the beginning.
+        let refused = (1..40).take_while(|id| !program.leads_to(&mut search, *id));
+        assert_eq!(refused.count() as u32, BEGINNINGS - 1);
+        let program = Program::of(words(MOST + 8), 1);
+        assert!(program.leads_to(&mut Search::default(), 0));
     }
 }

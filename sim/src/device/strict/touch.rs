@@ -30,7 +30,8 @@ impl Touched {
 
 impl Monitor {
     /// What an operation uses, live or freed. A kernel uses what its parameters point to, unless
-    /// one may be an end alone: what it finds behind further pointers is not known before it runs.
+    /// one is only compared and may be an end: what it finds behind further pointers is not known
+    /// before it runs.
     pub(super) fn touched(&self, space: &Space, op: &Op) -> Vec<Touched> {
         match op {
             Op::Copy(copy) => {
@@ -62,10 +63,11 @@ impl Monitor {
         }];
         let words = launch.params.chunks_exact(8);
         let words = words.map(|word| word.try_into().map_or(0, u64::from_le_bytes));
-        for word in words.clone() {
+        let pointers = &launch.function.kernel.pointers;
+        for (index, word) in words.clone().enumerate() {
             if let Some(touched) = self.at(space, word)
                 && all.iter().all(|known| known.thing != touched.thing)
-                && !self.ends_another(space, words.clone(), word, &touched)
+                && (pointers.has(index) || !self.ends_another(space, words.clone(), word, &touched))
             {
                 all.push(touched);
             }

@@ -26,15 +26,15 @@ pub(in crate::device) struct Watcher<'a> {
     bounds: Option<Bounds<'a>>,
     /// What the launch has done with blocks, by their ids, if that is followed.
     touched: Mutex<BTreeMap<u64, Arc<Touched>>>,
-    /// Lines with an access that left its block: each is reported once.
-    told: Mutex<HashSet<u32>>,
+    /// Functions and lines with an access that left its block: each is reported once.
+    told: Mutex<HashSet<(String, u32)>>,
 }
 
 /// What is known of a launch between two of its slices.
 #[derive(Debug, Default)]
 pub(in crate::device) struct Watched {
     touched: BTreeMap<u64, Arc<Touched>>,
-    told: HashSet<u32>,
+    told: HashSet<(String, u32)>,
     search: Search,
 }
 
@@ -109,6 +109,13 @@ impl<'a> Watcher<'a> {
 
     fn region(&self, address: u64) -> Option<&Arc<Region>> {
         self.bounds.as_ref()?.region(address)
+    }
+
+    /// Whether an access of what is no block of its own leaves its block, which is told, and is all
+    /// that is told of it.
+    fn is_astray(&self, address: u64) -> bool {
+        let bounds = self.bounds.as_ref();
+        bounds.is_some_and(|bounds| bounds.moment.map.in_heap(address))
     }
 
     /// The launch reads or writes these bytes of device memory.
@@ -196,9 +203,7 @@ impl Watch for Watcher<'_> {
             let (shadow, offset) = region.shadow(address)?;
             return shadow.unwritten(offset, bytes).map(|at| region.base + at);
         }
-        // It leaves its block, which is told.
-        let bounds = self.bounds.as_ref();
-        if bounds.is_some_and(|bounds| bounds.moment.map.in_heap(address)) {
+        if self.is_astray(address) {
             return None;
         }
         match self.space.find(address)? {
@@ -214,13 +219,16 @@ impl Watch for Watcher<'_> {
             if let Some((shadow, offset)) = region.shadow(address) {
                 shadow.wrote(offset, bytes);
             }
-        } else if let Some(Place::Device(block)) = self.space.find(address) {
+        } else if !self.is_astray(address)
+            && let Some(Place::Device(block)) = self.space.find(address)
+        {
             block.wrote(address, bytes);
         }
     }
 
     fn observe(&self, seen: Observation) {
-        if seen.observed == Observed::Stray && !lock(&self.told).insert(seen.line) {
+        let line = || (seen.function.clone(), seen.line);
+        if seen.observed == Observed::Stray && !lock(&self.told).insert(line()) {
             return;
         }
         let shared = matches!(seen.access.space, FaultSpace::Shared { .. });

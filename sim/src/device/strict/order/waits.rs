@@ -8,7 +8,7 @@ use super::super::clock::{Clock, Stamp};
 use super::super::finding::{Finding, FindingKind};
 use super::super::options::Strict;
 use super::super::site::Here;
-use super::{CLOSED, Line, Order};
+use super::{CLOSED, Line};
 
 impl Monitor {
     /// What the program knows once it has waited for the stream.
@@ -83,11 +83,7 @@ impl Monitor {
             return;
         }
         order.closed.push_back(stream);
-        let over = |order: &Order| {
-            let line = order.lines.get(&stream);
-            line.is_none_or(|line| order.host.of(stream) >= line.number)
-        };
-        if over(&order) {
+        if order.is_spent(stream) {
             order.drop_lines(|other| other == stream);
         } else if order.closed.len() > CLOSED {
             let oldest = order.closed.front().copied();
