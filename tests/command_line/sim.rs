@@ -1,8 +1,13 @@
 //! `cupola sim` as a user meets it.
 
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::FromRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use cupola_sys::driver::Driver;
 
@@ -78,8 +83,11 @@ fn a_run_that_is_ended_leaves_nothing_and_says_what_was_found() {
     let folder = folder.path();
     let installed = folder.join("cupola");
     std::fs::hard_link(env!("CARGO_BIN_EXE_cupola"), &installed).unwrap();
-    let (temporary, cache) = (folder.join("tmp"), folder.join("cache"));
+    let temporary = folder.join("tmp");
     std::fs::create_dir(&temporary).unwrap();
+    // What is above the checkout may be writable by others.
+    let cache = tempfile::tempdir().unwrap();
+    let cache = cache.path().join("cache");
     let run = |what: &str| {
         let mut command = Command::new(&installed);
         command.args(["sim", "run", "--", "sh", "-c", what]);
@@ -108,7 +116,11 @@ fn a_run_that_is_ended_leaves_nothing_and_says_what_was_found() {
         }
         let code = 128 + number;
         let what =
-            format!("echo a finding >> $CUPOLA_SIM_REPORT; kill -{signal} $PPID; exec sleep 20");
+            // Some leave a memory image behind where they end.
+            format!(
+                "ulimit -c 0; echo a finding >> $CUPOLA_SIM_REPORT; kill -{signal} $PPID; \
+                 exec sleep 20"
+            );
         let ended = run(&what);
         assert_eq!(ended, (Some(code), "a finding\n".into()), "{signal}");
         assert_eq!(bytes_in(&temporary), 0, "{signal}");
@@ -122,6 +134,71 @@ fn a_run_that_is_ended_leaves_nothing_and_says_what_was_found() {
     // A program that ignores it goes on.
     let stays = "trap '' TERM; kill -TERM $PPID; sleep 0.2; exit 3";
     assert_eq!(run(stays).0, Some(3));
+}
+
+/// A terminal: the side of its user, and that of programs.
+fn terminal() -> (File, File) {
+    let (mut user, mut programs) = (-1, -1);
+    let nothing = std::ptr::null_mut();
+    // SAFETY: the places outlive the call; no name is wanted, and no settings are given.
+    let opened = unsafe {
+        libc::openpty(
+            &raw mut user,
+            &raw mut programs,
+            nothing,
+            nothing.cast(),
+            nothing.cast(),
+        )
+    };
+    assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: the call has opened both, and nothing else owns them.
+    [user, programs]
+        .map(|file| unsafe { File::from_raw_fd(file) })
+        .into()
+}
+
+/// Without it a run in a terminal would go on for ever when that is closed, or a key that ends a
+/// program end nothing.
+#[test]
+fn a_terminal_ends_a_run_by_a_key_and_by_its_own_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let ready = folder.path().join("ready");
+    for (key, code) in [(Some(b"\x03"), 130), (None, 129)] {
+        let (mut user, programs) = terminal();
+        let what = ": > \"$1\"; exec sleep 20";
+        let mut command = cupola(&["sim", "run", "--", "sh", "-c", what, "sh"]);
+        command.arg(&ready).stdin(programs).stdout(Stdio::piped());
+        // SAFETY: both calls may be made between a fork and what is executed then. The process
+        // becomes the leader of a session with this terminal, as that of `ssh` or a window.
+        unsafe {
+            command.stderr(Stdio::piped()).pre_exec(|| {
+                match libc::setsid() < 0 || libc::ioctl(0, libc::TIOCSCTTY, 0) < 0 {
+                    true => Err(std::io::Error::last_os_error()),
+                    false => Ok(()),
+                }
+            });
+        }
+        let run = command.spawn().unwrap();
+        drop(command);
+        while !ready.exists() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        match key {
+            Some(key) => user.write_all(key).unwrap(),
+            None => drop(user),
+        }
+        let ended = run.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(code), "{ended:?}");
+        std::fs::remove_file(&ready).unwrap();
+    }
+}
+
+/// Without it a report that goes to a pipe would hold this program up for ever.
+#[test]
+fn a_report_may_go_to_a_pipe() {
+    let args = ["sim", "run", "--report", "/dev/stdout", "--", "true"];
+    let (code, stdout, stderr) = output(&mut cupola(&args));
+    assert_eq!((code, &*stdout), (Some(0), ""), "{stderr}");
 }
 
 /// Without it a program that ignores what `cuInit` returns would run without a device under

@@ -31,7 +31,12 @@ fn kept(folder: &Path, name: &str, bytes: &[u8], own: &Path) -> Option<PathBuf> 
     builder.recursive(true).mode(0o700).create(folder).ok()?;
     // Not a link: its target could be anywhere.
     let found = fs::symlink_metadata(folder).ok()?;
-    if !found.is_dir() || !is_private(&found) || is_without_programs(folder) {
+    let folder = &folder.canonicalize().ok()?;
+    let stays = folder
+        .ancestors()
+        .skip(1)
+        .all(|above| stays_in(above, user));
+    if !found.is_dir() || !is_private(&found) || !stays || is_without_programs(folder) {
         return None;
     }
     let path = folder.join(format!("{:08x}-{name}", crc32fast::hash(bytes)));
@@ -48,6 +53,15 @@ fn kept(folder: &Path, name: &str, bytes: &[u8], own: &Path) -> Option<PathBuf> 
         new.persist(&path).ok()?;
     }
     Some(path)
+}
+
+/// Whether what the user has in a folder is taken away or renamed by no other user but the system's.
+fn stays_in(folder: &Path, user: u32) -> bool {
+    const STICKY: u32 = 0o1000;
+    fs::symlink_metadata(folder).is_ok_and(|found| {
+        let is_own = found.uid() == user || found.uid() == 0;
+        is_own && (found.mode() & 0o022 == 0 || found.mode() & STICKY != 0)
+    })
 }
 
 /// Whether nothing in the folder may be executed, which a loader does with a library.
@@ -108,6 +122,12 @@ mod tests {
         std::os::unix::fs::symlink(&folder, &link).unwrap();
         assert_eq!(kept(&link, "x.so", b"one", all.path()), None);
         assert_eq!(kept(&first, "x.so", b"one", all.path()), None);
+        // In a folder in which others could put another in its place.
+        let above = folder.parent().unwrap();
+        fs::set_permissions(above, Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(file(b"one"), None);
+        fs::set_permissions(above, Permissions::from_mode(0o1777)).unwrap();
+        assert!(file(b"one").is_some());
         // Of another user than the caller, as far as there is one: everything in `/proc/1` is.
         let other = Path::new("/proc/1");
         let foreign =

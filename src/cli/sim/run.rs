@@ -54,11 +54,12 @@ pub(super) fn run(args: &SimRunArgs) -> Result<ExitCode, Failure> {
     command.env("CUPOLA_SIM_REPORT", report);
     let status =
         signals::status(&mut command).map_err(|error| Failure::file(Path::new(program), error))?;
-    let text = if report == Path::new("stderr") {
-        String::new()
-    } else {
+    // A report that is named may be a pipe, which has no end while this process could write to it.
+    let text = if named.is_none() || args.fail_on_findings {
         let bytes = std::fs::read(report).map_err(|error| Failure::file(report, error))?;
         String::from_utf8_lossy(&bytes).into_owned()
+    } else {
+        String::new()
     };
     if named.is_none() {
         complain(&text);

@@ -1,14 +1,17 @@
 //! What becomes of a program under the software device when this one is told to end.
 //!
-//! A terminal tells both, and the program decides what it does about that. What a process sends is
-//! meant for this one alone, and is passed on. Either way the program ends first: then this one
-//! says what was found, takes its folder away, and ends as the program has.
+//! A key of the terminal tells both, unless the program has left this one's group, and the program
+//! decides what it does about that. A terminal that is gone tells the leader of its session alone.
+//! What a process sends is meant for this one alone, as far as can be told: a process that tells the
+//! whole group tells the program twice. What the program was not told is passed on. Either way the
+//! program ends first: then this one says what was found, takes its folder away, and ends as the
+//! program has.
 
 use std::io;
 use std::mem;
 use std::process::{Command, ExitStatus};
 use std::ptr;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use libc::{c_int, c_void, siginfo_t};
 
@@ -21,17 +24,24 @@ static PROGRAM: AtomicI32 = AtomicI32::new(0);
 /// What was to be passed on last; 0 when nothing was.
 static ASKED: AtomicI32 = AtomicI32::new(0);
 
+/// A bit for each signal that has a handler of ours.
+static HANDLED: AtomicU64 = AtomicU64::new(0);
+
 /// Runs `command` to its end, however it is asked to end.
 pub(super) fn status(command: &mut Command) -> io::Result<ExitStatus> {
     SIGNALS.into_iter().for_each(handle);
-    let mut program = command.spawn()?;
-    // A process number is positive and fits.
-    PROGRAM.store(program.id().cast_signed(), Ordering::SeqCst);
-    // Asked while the program was being started.
-    pass_on(ASKED.load(Ordering::SeqCst));
-    wait_for_end(program.id());
-    PROGRAM.store(0, Ordering::SeqCst);
-    program.wait()
+    let ended = command.spawn().and_then(|mut program| {
+        // A process number is positive and fits.
+        PROGRAM.store(program.id().cast_signed(), Ordering::SeqCst);
+        // Asked while the program was being started.
+        pass_on(ASKED.load(Ordering::SeqCst));
+        wait_for_end(program.id());
+        PROGRAM.store(0, Ordering::SeqCst);
+        program.wait()
+    });
+    // From here on a signal ends this process, as any.
+    SIGNALS.into_iter().for_each(unhandle);
+    ended
 }
 
 /// Handles a signal, unless this process was started to ignore it: then the program is too. A
@@ -50,26 +60,44 @@ fn handle(signal: c_int) {
     // SAFETY: the handler has the arguments that `SA_SIGINFO` promises, calls what a handler may
     // call, and never panics. `new` outlives the call.
     unsafe { libc::sigaction(signal, &raw const new, ptr::null_mut()) };
+    HANDLED.fetch_or(1 << signal, Ordering::SeqCst);
+}
+
+/// Gives the signal its usual meaning back, if it has lost it here.
+fn unhandle(signal: c_int) {
+    if HANDLED.load(Ordering::SeqCst) >> signal & 1 == 1 {
+        // SAFETY: no handler of Rust's.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
 }
 
 extern "C" fn handler(signal: c_int, info: *const siginfo_t, _: *mut c_void) {
     // SAFETY: the kernel's, until the handler returns.
-    if !is_of_a_terminal(signal, unsafe { &*info }) {
-        ASKED.store(signal, Ordering::SeqCst);
-        pass_on(signal);
+    if is_told(signal, unsafe { &*info }) {
+        return;
     }
+    ASKED.store(signal, Ordering::SeqCst);
+    pass_on(signal);
 }
 
-/// Whether the terminal has sent it, and to the program as well.
+/// Whether the program has the signal too: it was started when a key of the terminal sent it to
+/// the group of both.
+fn is_told(signal: c_int, info: &siginfo_t) -> bool {
+    let program = PROGRAM.load(Ordering::SeqCst);
+    // SAFETY: no pointers. The program is there, see `pass_on`.
+    program > 0 && is_of_a_key(signal, info) && unsafe { libc::getpgid(program) == libc::getpgrp() }
+}
+
+/// Whether a key has sent it. For a terminal that is gone the kernel sends this one.
 #[cfg(target_os = "linux")]
-fn is_of_a_terminal(_: c_int, info: &siginfo_t) -> bool {
-    info.si_code == libc::SI_KERNEL
+fn is_of_a_key(signal: c_int, info: &siginfo_t) -> bool {
+    info.si_code == libc::SI_KERNEL && signal != libc::SIGHUP
 }
 
-/// As far as the signal tells: no terminal sends this one.
+/// As far as the signal tells: there are keys for these.
 #[cfg(not(target_os = "linux"))]
-fn is_of_a_terminal(signal: c_int, _: &siginfo_t) -> bool {
-    signal != libc::SIGTERM
+fn is_of_a_key(signal: c_int, _: &siginfo_t) -> bool {
+    matches!(signal, libc::SIGINT | libc::SIGQUIT)
 }
 
 /// Sends the program a signal, if there is one of each.
