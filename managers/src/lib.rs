@@ -10,8 +10,10 @@
 //! Several drivers side by side are [backends](backend); a [runtime context](runtime) is what
 //! a thread works in.
 //!
-//! * Nothing is created before it is asked for, no thread is started, and no driver call is
-//!   made that the caller did not ask for.
+//! * Nothing is created before it is asked for, and no thread is started. Besides what the caller
+//!   asked for, an operation asks which context is current, may ask whether a stream is captured and
+//!   set the thread's capture mode around a wait, orders streams by events, and after a failure asks
+//!   for the driver's explanation.
 //! * A handle names one life of one object. After its release its manager refuses it for ever.
 //!   Other managers refuse it too, but for the 255th of its kind that is made later
 //!   ([`ManagedHandle`]); each module is a manager of functions.

@@ -368,12 +368,12 @@ fn a_refusal_is_told_soon() {
         .allocate::<u8>(3 * PAGE as usize, &bench.stream)
         .unwrap();
     ops::synchronize(&bench.stream).unwrap();
-    let begin = std::time::Instant::now();
     for _ in 0..20 {
         let refused = pool.allocate_raw(2 * PAGE, 256, &bench.stream);
         assert!(matches!(refused, Err(Error::OverLimit(_))), "{refused:?}");
     }
-    assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
+    // How long that takes is measured by `bench alloc`.
+    assert_eq!(pool.usage().unwrap().host_waits, 0);
     drop((kept, pool));
     bench.finish();
 }

@@ -24,8 +24,13 @@ use crate::stream::Stream;
 /// [`ops::order`](crate::ops::order), events and [`ops::wait`](crate::ops::wait), or waits on the
 /// host: what one stream writes and another reads or writes without that is a race, and what is
 /// read is unspecified. It does not follow from what happens at the first use on a stream, which
-/// waits for the allocation alone. The software device reports such races (`stream-race`): of copies
-/// and fills always, of kernels in a `TestBench` of `cupola-testing`.
+/// waits for the allocation alone. In strict mode the software device reports such races
+/// (`stream-race`): of copies and fills, and of kernels where that is asked for, as a `TestBench` of
+/// `cupola-testing` does. The one that `Cupola::open` takes looks for nothing.
+///
+/// The drop makes no driver call and waits for nothing, but for that of the last buffer of a pool
+/// whose handles are gone: it ends the pool, waits for the work that may still use what was freed, and
+/// gives all memory back.
 ///
 /// One that a stream allocates or frees while it captures needs a
 /// [graph memory](crate::MemoryPool#capture).

@@ -32,7 +32,8 @@ impl ContextManager {
     /// retained it would be two contexts here, whose objects do not meet.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for null or a context of another device; what the driver returned.
+    /// [`Error::Invalid`] for null or a context of another device; [`Error::Full`] when the manager has
+    /// room for no more contexts; [`Error::ShutDown`], [`Error::Forked`]; what the driver returned.
     ///
     /// # Safety
     /// - `raw` is a live context of this manager's driver, and lives as long as `token`.

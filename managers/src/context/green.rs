@@ -72,7 +72,8 @@ impl ContextManager {
     ///
     /// # Errors
     /// [`Error::Unsupported`] before CUDA 12.4; [`Error::Invalid`] naming the field when the
-    /// device cannot be parted so; what the driver returned. No green context is left then.
+    /// device cannot be parted so; [`Error::Full`] when the manager has room for no more contexts;
+    /// [`Error::ShutDown`], [`Error::Forked`]; what the driver returned. No green context is left then.
     #[track_caller]
     pub fn green_split(&self, count: u32, config: GreenConfig) -> Result<Vec<Context>> {
         self.not_forked()?;

@@ -140,7 +140,8 @@ impl ContextManager {
     /// it.
     ///
     /// # Errors
-    /// What the driver returned: the next call tries again.
+    /// What the driver returned: the next call tries again. [`Error::Full`] when the manager has room
+    /// for no more contexts; [`Error::ShutDown`], [`Error::Forked`].
     #[track_caller]
     pub fn primary(&self) -> Result<Context> {
         self.not_forked()?;
@@ -483,7 +484,8 @@ impl Context {
     /// Makes the context current on this thread, for calls that this crate does not make;
     /// its own operations need no such guard. Dropping the guard restores the context that
     /// was current before (`cuCtxPushCurrent_v2`, `cuCtxPopCurrent_v2`), unless that was
-    /// destroyed meanwhile. For a [green](ContextManager::green) context it is the primary
+    /// destroyed meanwhile; see [`CurrentGuard`] for guards that are dropped in another order than
+    /// theirs. For a [green](ContextManager::green) context it is the primary
     /// context that is made current, as for all operations in it.
     ///
     /// An operation of this crate in another context makes that one current on this thread,
