@@ -152,9 +152,9 @@ fn terminal() -> (File, File) {
     };
     assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
     // SAFETY: the call has opened both, and nothing else owns them.
-    [user, programs]
-        .map(|file| unsafe { File::from_raw_fd(file) })
-        .into()
+    let files = [user, programs].map(|file| unsafe { File::from_raw_fd(file) });
+    // Copies, which no program inherits.
+    files.map(|file| file.try_clone().unwrap()).into()
 }
 
 /// Without it a run in a terminal would go on for ever when that is closed, or a key that ends a
