@@ -167,6 +167,7 @@ pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, 
             row.want(*most);
         }
     }
+    figures.want(cases::CURRENT, cases::CHECK, &[cases::GET_CURRENT]);
     drop(cases);
     open::rows(&mut figures, device, options)?;
     Ok(figures)
