@@ -168,10 +168,13 @@ fn a_terminal_ends_a_run_by_a_key_and_by_its_own_end() {
         let what = ": > \"$1\"; exec sleep 20";
         let mut command = cupola(&["sim", "run", "--", "sh", "-c", what, "sh"]);
         command.arg(&ready).stdin(programs).stdout(Stdio::piped());
-        // SAFETY: both calls may be made between a fork and what is executed then. The process
-        // becomes the leader of a session with this terminal, as that of `ssh` or a window.
+        // SAFETY: these calls may be made between a fork and what is executed then. The process
+        // becomes the leader of a session with this terminal, as that of `ssh` or a window, and
+        // ignores no signal that these tests were started to ignore (`nohup`).
         unsafe {
             command.stderr(Stdio::piped()).pre_exec(|| {
+                libc::signal(libc::SIGINT, libc::SIG_DFL);
+                libc::signal(libc::SIGHUP, libc::SIG_DFL);
                 match libc::setsid() < 0 || libc::ioctl(0, libc::TIOCSCTTY, 0) < 0 {
                     true => Err(std::io::Error::last_os_error()),
                     false => Ok(()),
