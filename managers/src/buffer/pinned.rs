@@ -167,16 +167,22 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         self.start.as_ptr()
     }
 
+    /// Refuses a stream of another context.
+    pub(crate) fn check_context(&self, stream: &Stream) -> Result<()> {
+        match stream.is_in(&self.core) {
+            true => Ok(()),
+            false => Err(Error::WrongContext {
+                what: "the pinned buffer",
+            }),
+        }
+    }
+
     /// Begins to order a copy from or to this buffer on `stream`: after the copies before
     /// it, and remembered, so that nobody touches the memory until it has completed. The stream is not
     /// captured: nothing could tell that then, as the wait for an event of a capture ends it.
     #[track_caller]
     pub(crate) fn begin_copy<'p>(&'p self, stream: &'p Stream) -> Result<Copying<'p>> {
-        if !stream.is_in(&self.core) {
-            return Err(Error::WrongContext {
-                what: "the pinned buffer",
-            });
-        }
+        self.check_context(stream)?;
         self.core.not_forked()?;
         let quiet = Quiet::new();
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);

@@ -79,6 +79,8 @@ pub fn copy_to_device<'d, T: DeviceCopy>(
 ) -> Result<()> {
     let to = to.into();
     same_len(from.len(), to.len())?;
+    to.check_context(stream)?;
+    from.check_context(stream)?;
     stream.refuse_captured("copy_to_device")?;
     to.join(stream)?;
     let bytes = from.len() * size_of::<T>();
@@ -101,6 +103,8 @@ pub fn copy_to_host<'d, T: DeviceCopy>(
 ) -> Result<()> {
     let from = from.into();
     same_len(from.len(), to.len())?;
+    from.check_context(stream)?;
+    to.check_context(stream)?;
     stream.refuse_captured("copy_to_host")?;
     from.join(stream)?;
     let bytes = to.len() * size_of::<T>();

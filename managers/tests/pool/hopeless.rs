@@ -348,6 +348,30 @@ fn a_pool_that_ends_is_waited_for_on_a_full_device() {
     bench.finish();
 }
 
+// Without it threads would keep no large sizes after a request that the device is short of, though
+// most of it is free.
+#[test]
+fn a_device_that_is_short_of_one_request_is_not_full() {
+    let bench = Bench::with_memory(Backing::Pages, 128 * PAGE);
+    let (pool, stream) = (pool(&bench, 1 << 20), bench.stream());
+    let kept = pool.allocate_raw(4 * PAGE, 256, &stream).unwrap();
+    let refused = pool.allocate_raw(200 * PAGE, 256, &stream);
+    assert!(
+        matches!(refused, Err(Error::OutOfMemory { .. })),
+        "{refused:?}"
+    );
+    let hit = || {
+        let before = pool.usage().unwrap();
+        free(pool.allocate_raw(1 << 20, 256, &stream).unwrap(), &stream);
+        pool.usage().unwrap().misses == before.misses
+    };
+    assert!(!hit() && hit());
+    assert!(!pool.usage().unwrap().tight);
+    free(kept, &stream);
+    drop((pool, stream));
+    bench.finish();
+}
+
 // Without it threads would go on keeping large sizes though the limit is used up: by another pool.
 #[test]
 fn room_that_another_pool_has_is_no_room() {
