@@ -28,7 +28,15 @@ fn beside_a_neighbour(pool: &MemoryPool, stream: &Stream, work: impl FnOnce()) {
     let is_over = AtomicBool::new(false);
     let (ready, begun) = channel();
     std::thread::scope(|scope| {
+        // Also where `work` panics: else the neighbour goes on for ever, and the test with it.
+        struct End<'a>(&'a AtomicBool);
+        impl Drop for End<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::Relaxed);
+            }
+        }
         let is_over = &is_over;
+        let _end = End(is_over);
         scope.spawn(move || {
             let mut turns = 0;
             while !is_over.load(Ordering::Relaxed) {
@@ -43,7 +51,6 @@ fn beside_a_neighbour(pool: &MemoryPool, stream: &Stream, work: impl FnOnce()) {
         });
         begun.recv().unwrap();
         work();
-        is_over.store(true, Ordering::Relaxed);
     });
 }
 
@@ -123,7 +130,8 @@ fn no_completion_moves_a_block() {
     // As large as a hole it is worth the wait.
     std::thread::scope(|scope| {
         let request = scope.spawn(|| pool.allocate_raw(PAGE / 2, 256, &other).unwrap());
-        while pool.usage().unwrap().host_waits + pool.usage().unwrap().device_waits == 0 {
+        let waits = || pool.usage().unwrap().host_waits + pool.usage().unwrap().device_waits;
+        while waits() == 0 && !request.is_finished() {
             std::thread::yield_now();
         }
         drop(held);
