@@ -23,7 +23,7 @@ mod sync;
 pub mod tlsf;
 mod turns;
 
-pub use budget::{Budget, OverBudget, OverRelease, Reservation};
+pub use budget::{Budget, OverBudget, OverRelease, ParseBytesError, Reservation, parse_bytes};
 pub use counter::ShardedCounter;
 pub use handle::{Handle, Tag, tag};
 pub use lru::{Lru, LruError, LruNode, Touch};

@@ -1,7 +1,8 @@
 //! Budgets and pressure.
 
 use cupola_core::{
-    Budget, Crossing, OverBudget, OverRelease, Pressure, PressureGauge, Reservation, Thresholds,
+    Budget, Crossing, OverBudget, OverRelease, ParseBytesError, Pressure, PressureGauge,
+    Reservation, Thresholds, parse_bytes,
 };
 
 use crate::{length, message};
@@ -21,6 +22,18 @@ fn charge(bytes: u64) -> Result<u64, OverBudget> {
 
 fn give_back(bytes: u64) -> Result<(), OverRelease> {
     BUDGET.release(bytes)
+}
+
+/// Reads a limit.
+///
+/// # Safety
+/// There are `len` bytes at `text`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cupola_parse_bytes(text: *const u8, len: usize) -> u64 {
+    // SAFETY: the caller's promise, the only condition of the call.
+    let text = unsafe { core::slice::from_raw_parts(text, len) };
+    let text = core::str::from_utf8(text).unwrap_or_default();
+    parse_bytes(text).unwrap_or_else(|wrong: ParseBytesError| message(&wrong) as u64)
 }
 
 /// Uses a budget.

@@ -7,11 +7,13 @@
 
 mod error;
 mod reservation;
+mod size;
 
 use core::fmt;
 
 pub use error::{OverBudget, OverRelease};
 pub use reservation::Reservation;
+pub use size::{ParseBytesError, parse_bytes};
 
 use crate::pressure::Pressure;
 use crate::sync::{AtomicU64, Ordering, const_fn};

@@ -274,17 +274,22 @@ fn a_long_wait_leaves_other_pools_what_they_keep() {
 #[test]
 fn what_is_alive_on_a_full_device_is_not_waited_for() {
     let bench = Bench::with_memory(Backing::Pages, 16 * PAGE);
-    let (pool, stream, other) = (pool(&bench, 1 << 20), bench.stream(), bench.stream());
+    let config = PoolConfig::limit(PAGE << 20).wait(Duration::from_secs(30));
+    let pool = bench.context.memory_pool(config).unwrap();
+    let (stream, other) = (bench.stream(), bench.stream());
     let alive = pool.allocate_raw(10 * PAGE, 256, &stream).unwrap();
-    beside_a_neighbour(&pool, &other, || {
-        let before = pool.usage().unwrap();
-        let refused = pool.allocate_raw(8 * PAGE, 256, &stream);
-        assert!(
-            matches!(refused, Err(Error::OutOfMemory { .. })),
-            "{refused:?}"
-        );
-        assert_eq!(pool.usage().unwrap().host_waits, before.host_waits);
-    });
+    // Something is under way that it could wait for.
+    let small = pool.allocate_raw(PAGE, 256, &other).unwrap();
+    let held = hold(&other);
+    free(small, &other);
+    let before = pool.usage().unwrap();
+    let refused = pool.allocate_raw(8 * PAGE, 256, &stream);
+    assert!(
+        matches!(refused, Err(Error::OutOfMemory { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(pool.usage().unwrap().host_waits, before.host_waits);
+    drop(held);
     free(alive, &stream);
     // What is pending is worth the wait: on both sides of what stays, so that no piece is enough.
     let [left, between, right] =

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::fault::FaultSetting;
-use super::size::parse_bytes;
 use super::text::{self, Size};
 use super::{DeviceSettings, Settings, SettingsError};
 
@@ -105,7 +104,7 @@ pub(super) fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Settings, S
         settings.device.truncate(1);
     }
     if let Some(size) = text("CUPOLA_SIM_MEMORY")? {
-        let size = parse_bytes(&size);
+        let size = text::size(&size);
         let size = size.map_err(|reason| SettingsError::value("CUPOLA_SIM_MEMORY", reason))?;
         if settings.device.is_empty() {
             settings.device.push(DeviceSettings::default());

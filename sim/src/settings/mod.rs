@@ -6,7 +6,6 @@
 
 mod environment;
 mod fault;
-mod size;
 mod text;
 
 use std::ffi::OsString;
@@ -22,7 +21,6 @@ use crate::fault::FaultTable;
 
 pub use environment::VARIABLES;
 pub use fault::FaultSetting;
-pub use size::parse_bytes;
 use text::{Size, Time};
 
 /// Why settings cannot be used.

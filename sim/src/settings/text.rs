@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
+use cupola_core::parse_bytes;
 use cupola_sys::driver::{CUresult, SYMBOLS};
 use cupola_sys::{Status as _, SymbolId, Version};
 use serde::de::{Deserialize, Deserializer, Error};
 
-use super::size::parse_bytes;
 use crate::device::{MOST_DEVICES, Order, Strict};
 
 /// Bytes: a number, or a text such as `16GiB`.
@@ -29,6 +29,10 @@ fn number(text: &str) -> Result<(u64, &str), String> {
         .parse()
         .map_err(|_| format!("{text:?} does not begin with a whole number of 64 bits"))?;
     Ok((number, unit.trim()))
+}
+
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    parse_bytes(text).map_err(|error| format!("{text:?}: {error}"))
 }
 
 pub(super) fn time(text: &str) -> Result<Duration, String> {
@@ -108,7 +112,7 @@ impl<'de> Deserialize<'de> for Size {
         }
         match Form::deserialize(from)? {
             Form::Number(bytes) => Ok(Self(bytes)),
-            Form::Text(text) => parse_bytes(&text).map(Self).map_err(D::Error::custom),
+            Form::Text(text) => size(&text).map(Self).map_err(D::Error::custom),
         }
     }
 }
