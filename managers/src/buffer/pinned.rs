@@ -178,7 +178,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     }
 
     /// Begins to order a copy from or to this buffer on `stream`: after the copies before
-    /// it, and remembered, so that nobody touches the memory until it has completed. The stream is not
+    /// it, and remembered, so that no thread touches the memory until it has completed. The stream is not
     /// captured: nothing could tell that then, as the wait for an event of a capture ends it.
     #[track_caller]
     pub(crate) fn begin_copy<'p>(&'p self, stream: &'p Stream) -> Result<Copying<'p>> {

@@ -336,7 +336,7 @@ fn what_another_pool_gives_up_counts_on_a_full_device() {
 }
 
 // Without it a request would be refused on a full device that has only to wait until another pool is
-// gone: nobody can ask that any more.
+// gone: no request can ask that one any more.
 #[test]
 fn a_pool_that_ends_is_waited_for_on_a_full_device() {
     let bench = Bench::with_memory(Backing::Pages, 16 * PAGE);
