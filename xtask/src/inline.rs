@@ -30,6 +30,7 @@ const CALLED: &[(&str, &str)] = &[
     ("6Budget9set_limit", "now and then"),
     ("7Backoff6reload", "waits"),
     ("4wait", "waits"),
+    ("11parse_bytes", "the text of an option, read once"),
     ("5Index6agrees", "the check of a heap"),
 ];
 
