@@ -51,19 +51,15 @@ pub mod device;
 mod error;
 pub mod event;
 mod execution;
-mod gate;
-mod guests;
 mod handle;
-mod lazy_box;
 mod lifecycle;
 pub mod memory;
 #[cfg(all(test, loom))]
 mod models;
 pub mod module;
+mod object_pool;
 pub mod ops;
-mod park;
 pub mod pipeline;
-mod recycle;
 mod registry;
 pub mod retry;
 pub mod runtime;
@@ -72,7 +68,6 @@ mod submit;
 mod sync;
 #[cfg(feature = "test-utils")]
 pub mod testing;
-mod visits;
 pub mod worker;
 
 pub use backend::BackendRegistry;

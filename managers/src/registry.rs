@@ -8,7 +8,6 @@
 //! alone, whose end is its name's, is remembered by a shutdown only: making it takes no lock.
 
 mod name;
-mod seat;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -21,14 +20,14 @@ use cupola_core::{
 };
 
 pub(crate) use name::Name;
-pub(crate) use seat::Seat;
-use seat::Seats;
 
-use crate::error::{Error, Quiet, Result};
-use crate::gate::{Gate, Pass};
+use crate::error::{Error, Result};
 use crate::handle::{ManagedHandle, ManagerNumber};
 use crate::lifecycle::ManagerStats;
-use crate::park::Sleep;
+use crate::sync::capacity::{Capacity, Permit};
+use crate::sync::deferred::DeferCallbacks;
+use crate::sync::once_wait::OnceWait;
+use crate::sync::shutdown_gate::{GateToken, ShutdownGate};
 use crate::sync::{Mutex, MutexGuard};
 
 /// Chunks of slots on the heap.
@@ -50,7 +49,7 @@ unsafe impl<C: Payload> ChunkSource<C> for Heap {
 const CHUNKS: usize = 1024;
 
 /// One is made at a time, the others sleep, and an error goes to all of them.
-type Ways = With<Hot, Error, Sleep>;
+type Ways = With<Hot, Error, OnceWait>;
 type Cell<T> = InCell<Kept<T>, Error>;
 /// What a slot keeps of its object.
 pub(crate) enum Kept<T> {
@@ -78,8 +77,8 @@ pub(crate) type Fixed<T, const N: usize> = InPlace<Cell<T>, N>;
 pub(crate) struct Registry<T, G: Tag, L: Layout<Cell = Cell<T>> = Growing<T>> {
     /// Shared with the [names](Name) of objects, which do not keep it.
     slots: Arc<Slots<L, G, Ways>>,
-    gate: Gate,
-    seats: Arc<Seats>,
+    gate: ShutdownGate,
+    capacity: Arc<Capacity>,
     /// What may be there without a name, oldest first.
     made: Mutex<Vec<(ManagedHandle<G>, Weak<T>)>>,
     /// What its handles say that they are of.
@@ -108,8 +107,8 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     fn over(slots: Slots<L, G, Ways>, capacity: usize) -> Self {
         Self {
             slots: Arc::new(slots),
-            gate: Gate::new(),
-            seats: Arc::new(Seats::new(capacity)),
+            gate: ShutdownGate::new(),
+            capacity: Arc::new(Capacity::new(capacity)),
             made: Mutex::new(Vec::new()),
             manager: ManagerNumber::next::<G>(),
             owned: false,
@@ -125,8 +124,8 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         }
     }
 
-    fn pass(&self) -> Result<Pass> {
-        self.gate.pass().ok_or(Error::ShutDown { kind: G::NAME })
+    fn begin(&self) -> Result<GateToken> {
+        self.gate.begin().ok_or(Error::ShutDown { kind: G::NAME })
     }
 
     fn refused(refusal: HandleError, handle: ManagedHandle<G>) -> Error {
@@ -147,26 +146,26 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     }
 
     /// Room for one more object.
-    pub(crate) fn seat(&self) -> Result<Seat> {
-        Seats::take(&self.seats).ok_or(Error::Full { kind: G::NAME })
+    pub(crate) fn permit(&self) -> Result<Permit> {
+        Capacity::acquire(&self.capacity).ok_or(Error::Full { kind: G::NAME })
     }
 
-    /// Whether this is a seat here.
-    pub(crate) fn gave(&self, seat: &Seat) -> bool {
-        seat.is_of(&self.seats)
+    /// Whether this is a permit here.
+    pub(crate) fn owns(&self, permit: &Permit) -> bool {
+        permit.is_of(&self.capacity)
     }
 
     /// Reserves a handle, makes the object for it, and keeps the object, which keeps its
-    /// seat.
+    /// permit.
     pub(crate) fn insert_with(
         &self,
-        make: impl FnOnce(ManagedHandle<G>, Seat) -> Result<T>,
+        make: impl FnOnce(ManagedHandle<G>, Permit) -> Result<T>,
     ) -> Result<Arc<T>> {
-        self.insert_seated(|handle| make(handle, self.seat()?))
+        self.insert_permitted(|handle| make(handle, self.permit()?))
     }
 
-    /// As `insert_with`, for an object that may have its [`seat`](Self::seat) already.
-    pub(crate) fn insert_seated(
+    /// As `insert_with`, for an object that may have its [`permit`](Self::permit) already.
+    pub(crate) fn insert_permitted(
         &self,
         make: impl FnOnce(ManagedHandle<G>) -> Result<T>,
     ) -> Result<Arc<T>> {
@@ -177,9 +176,9 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     /// The object gets its [name](Self::name) next.
     pub(crate) fn insert_leased(
         &self,
-        make: impl FnOnce(ManagedHandle<G>, Seat) -> Result<T>,
+        make: impl FnOnce(ManagedHandle<G>, Permit) -> Result<T>,
     ) -> Result<Arc<T>> {
-        let make = |handle| make(handle, self.seat()?);
+        let make = |handle| make(handle, self.permit()?);
         self.insert(make, |value| Kept::Leased(Arc::downgrade(value)))
     }
 
@@ -194,7 +193,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         make: impl FnOnce(ManagedHandle<G>) -> Result<T>,
         keep: impl FnOnce(&Arc<T>) -> Kept<T>,
     ) -> Result<Arc<T>> {
-        let pass = self.pass()?;
+        let token = self.begin()?;
         let vacancy = self
             .slots
             .vacancy()
@@ -204,18 +203,18 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         let slot = vacancy
             .fill(keep(&value))
             .map_err(|e| Error::insert(&e, G::NAME))?;
-        self.settle(pass, slot)?;
+        self.settle(token, slot)?;
         Ok(value)
     }
 
     /// Reserves a handle for an object that is made when it is first needed.
     pub(crate) fn reserve(&self) -> Result<ManagedHandle<G>> {
-        let pass = self.pass()?;
+        let token = self.begin()?;
         let slot = self
             .slots
             .reserve()
             .map_err(|e| Error::insert(&e, G::NAME))?;
-        self.settle(pass, slot)?;
+        self.settle(token, slot)?;
         Ok(self.name(slot))
     }
 
@@ -224,20 +223,20 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     pub(crate) fn ensure_alive(
         &self,
         handle: ManagedHandle<G>,
-        make: impl FnOnce(Seat) -> Result<T>,
+        make: impl FnOnce(Permit) -> Result<T>,
     ) -> Result<Arc<T>> {
-        self.ensure_seated(handle, || make(self.seat()?))
+        self.ensure_permitted(handle, || make(self.permit()?))
     }
 
-    /// As `ensure_alive`, for an object that may have its [`seat`](Self::seat) already.
-    pub(crate) fn ensure_seated(
+    /// As `ensure_alive`, for an object that may have its [`permit`](Self::permit) already.
+    pub(crate) fn ensure_permitted(
         &self,
         handle: ManagedHandle<G>,
         make: impl FnOnce() -> Result<T>,
     ) -> Result<Arc<T>> {
         // Others wait for the initialiser.
-        let _quiet = Quiet::new();
-        let pass = self.pass()?;
+        let _defer = DeferCallbacks::new();
+        let token = self.begin()?;
         let slot = self.slot(handle)?;
         let init = || Ok(Kept::Held(self.made_now(handle, make()?)));
         let lease = self
@@ -252,14 +251,14 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
             })?;
         let value = lease.get();
         drop(lease.release());
-        self.settle(pass, slot)?;
+        self.settle(token, slot)?;
         // None: its last lease is just ending.
         value.ok_or_else(|| Error::stale(G::NAME, handle.to_bits()))
     }
 
     /// Counts an object, which nobody can lease yet, and remembers it.
     fn made_now(&self, handle: ManagedHandle<G>, value: T) -> Arc<T> {
-        self.seats.note_created();
+        self.capacity.note_created();
         let value = Arc::new(value);
         if !self.owned {
             self.remember(handle, &value);
@@ -283,8 +282,8 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     }
 
     /// Takes a handle back that a shutdown may not have seen.
-    fn settle(&self, pass: Pass, slot: Handle<G>) -> Result<()> {
-        if self.gate.holds(pass) || mutant!("registry_does_not_look_back") {
+    fn settle(&self, token: GateToken, slot: Handle<G>) -> Result<()> {
+        if self.gate.validate(token) || mutant!("registry_does_not_look_back") {
             return Ok(());
         }
         drop(self.slots.release(slot));
@@ -294,9 +293,9 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     /// The object that `handle` names.
     pub(crate) fn lease(&self, handle: ManagedHandle<G>) -> Result<Arc<T>> {
         let stale = || Error::stale(G::NAME, handle.to_bits());
-        let pass = self.gate.pass().ok_or_else(stale)?;
+        let token = self.gate.begin().ok_or_else(stale)?;
         let value = self.look(handle)?;
-        if self.gate.holds(pass) {
+        if self.gate.validate(token) {
             Ok(value)
         } else {
             Err(stale())
@@ -337,7 +336,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     /// had a handle, those that are leased without one, and those in the hands of a call
     /// that runs beside this one and will give them up.
     pub(crate) fn shut(&self) -> Vec<(ManagedHandle<G>, Arc<T>)> {
-        self.gate.shut();
+        self.gate.close();
         // Held before their names end, so that they end with the caller. Who makes one after
         // this look finds the gate shut, and takes it back.
         let upgrade = |(handle, object): &(_, Weak<T>)| Some((*handle, object.upgrade()?));
@@ -371,22 +370,22 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     /// Whether nothing is left of what was made here.
     pub(crate) fn is_empty(&self) -> bool {
         let is_gone = |(_, object): &(_, Weak<T>)| object.strong_count() == 0;
-        self.seats.is_free() && self.made().iter().all(is_gone)
+        self.capacity.taken() == 0 && self.made().iter().all(is_gone)
     }
 
     pub(crate) fn is_shut(&self) -> bool {
-        self.gate.is_shut()
+        self.gate.is_closed()
     }
 
     /// The most objects that may exist at a time.
     #[cfg(feature = "test-utils")]
     pub(crate) fn set_capacity(&self, capacity: usize) {
-        self.seats.set_capacity(capacity);
+        self.capacity.set_limit(capacity);
     }
 
     /// Ends a shutdown.
     pub(crate) fn open(&self, capacity: usize) {
-        self.seats.set_capacity(capacity);
+        self.capacity.set_limit(capacity);
         self.gate.open();
     }
 
@@ -405,7 +404,13 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     }
 
     pub(crate) fn stats(&self) -> ManagerStats {
-        self.seats.stats(self.live())
+        ManagerStats {
+            created: self.capacity.created(),
+            live: self.capacity.taken(),
+            named: self.live(),
+            peak: self.capacity.peak(),
+            capacity: self.capacity.limit(),
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 use cupola_core::Tag;
 
 use crate::error::{Error, Result};
-use crate::recycle::{MOST_LIVES, ROOM, Recycled, Recycler};
+use crate::object_pool::{MOST_LIVES, ObjectPool, ROOM, Reusable};
 
 /// How a manager is set up for a test. What is not said stays as it is in production.
 ///
@@ -65,8 +65,8 @@ impl TestConfig {
         self.objects
     }
 
-    /// Sets a recycler up, before it has a slot.
-    pub(crate) fn apply<T: Recycled, G: Tag>(self, to: &Recycler<T, G>) -> Result<()> {
+    /// Sets an object pool up, before it has a slot.
+    pub(crate) fn apply<T: Reusable, G: Tag>(self, to: &ObjectPool<T, G>) -> Result<()> {
         let config = self.check()?;
         if to.limit_for_test(config.objects, config.slots, config.lives) {
             Ok(())
@@ -115,12 +115,12 @@ pub struct SlotCounts {
 }
 
 impl SlotCounts {
-    pub(crate) fn of<T: Recycled, G: Tag>(recycler: &Recycler<T, G>) -> Self {
+    pub(crate) fn of<T: Reusable, G: Tag>(objects: &ObjectPool<T, G>) -> Self {
         let mut counts = Self {
-            idle: recycler.stats().idle,
+            idle: objects.stats().idle,
             ..Self::default()
         };
-        for slot in recycler.slots_for_test() {
+        for slot in objects.slots_for_test() {
             counts.slots += 1;
             counts.alive += usize::from(slot.alive);
             counts.named += usize::from(slot.named);

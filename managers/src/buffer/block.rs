@@ -14,11 +14,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cupola_sys::driver::CUdeviceptr;
 
 use super::BufferHandle;
-use crate::error::{Error, Quiet, Result};
+use crate::error::{Error, Result};
 use crate::memory::{Ask, Header, Pool};
-use crate::registry::Seat;
 use crate::stream::Stream;
 use crate::submit;
+use crate::sync::capacity::Permit;
+use crate::sync::deferred::DeferCallbacks;
 
 /// One word: what a block has is in its piece's header, its lease of its stream among it. So a
 /// buffer is two words, which are moved in registers. More are copied through memory at each move,
@@ -31,7 +32,7 @@ pub(crate) struct Block {
 #[derive(Default)]
 pub(crate) struct Rest {
     /// Its place among a limited number of buffers.
-    _seat: Option<Seat>,
+    _permit: Option<Permit>,
     /// Streams other than its own that work with the block was put on.
     uses: Mutex<Vec<Stream>>,
 }
@@ -54,14 +55,17 @@ impl Block {
             return Err(Error::WrongContext { what: "the pool" });
         }
         let table = pool.table();
-        let seat = table.enter_one()?;
+        let permit = table.enter_one()?;
         let piece = pool.take(ask, home)?;
         // SAFETY: the piece is ours, and came without a lease.
         unsafe { piece.as_ref().put_lease(home.clone()) };
         let block = Self { piece };
-        if seat.is_some() {
+        if permit.is_some() {
             let uses = Mutex::default();
-            block.header().rest().get_or_put(Rest { _seat: seat, uses });
+            block.header().rest().get_or_put(Rest {
+                _permit: permit,
+                uses,
+            });
         }
         // A shutdown names what it finds alive. Who is alive only after it looked sees that
         // here: it makes a barrier for all threads in between.
@@ -136,7 +140,7 @@ impl Block {
         self.check_context(stream)?;
         // In a fork another thread may have left the lock taken.
         self.pool().core().healthy()?;
-        let _quiet = Quiet::new();
+        let _defer = DeferCallbacks::new();
         let known = self.header().rest();
         let rest = known.get();
         let rest = rest.unwrap_or_else(|| known.get_or_put(Rest::default()));

@@ -11,12 +11,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::DeviceCopy;
 use crate::context::{ContextCore, Kind};
-use crate::error::{Error, Quiet, Result, Site};
+use crate::error::{Error, Result, Site};
 use crate::event::{self, EventConfig, EventPool, LeasedEvent};
 use crate::memory::Seam;
 use crate::memory::relaxed::Relaxed;
 use crate::stream::Stream;
 use crate::submit;
+use crate::sync::deferred::DeferCallbacks;
 
 /// `CU_MEMHOSTALLOC_PORTABLE`: pinned for every context of the driver, for calls that this
 /// crate does not make; its own copies take streams of the buffer's context only. Never
@@ -184,7 +185,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     pub(crate) fn begin_copy<'p>(&'p self, stream: &'p Stream) -> Result<Copying<'p>> {
         self.check_context(stream)?;
         self.core.not_forked()?;
-        let quiet = Quiet::new();
+        let defer = DeferCallbacks::new();
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
         let Copies {
             state,
@@ -211,7 +212,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
             copies,
             stream,
             ended: false,
-            _quiet: quiet,
+            _defer: defer,
         })
     }
 
@@ -282,7 +283,7 @@ pub(crate) struct Copying<'p> {
     /// The mark is set, or what came instead of it is known.
     ended: bool,
     /// Behind the lock, so that it is dropped after it.
-    _quiet: Quiet,
+    _defer: DeferCallbacks,
 }
 
 impl Copying<'_> {

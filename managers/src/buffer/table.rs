@@ -14,23 +14,24 @@ use cupola_core::tag;
 use super::{BufferHandle, BufferInfo};
 use crate::context::ContextCore;
 use crate::error::{Error, Result};
-use crate::guests::{Guest, Host};
 use crate::handle::ManagedHandle;
 use crate::lifecycle::ManagerStats;
 use crate::memory::{Header, Pool};
-use crate::registry::{Registry, Seat};
+use crate::registry::Registry;
 use crate::stream::StreamsConfig;
+use crate::sync::capacity::Permit;
+use crate::sync::rundown::{RundownGuard, RundownWeak};
 
 /// The handles of the buffers of a context.
 pub(crate) struct BufferTable {
     core: Arc<ContextCore>,
     names: Registry<BufferEntry, tag::Buffer>,
-    pools: Mutex<Vec<Host<Pool>>>,
+    pools: Mutex<Vec<RundownWeak<Pool>>>,
     /// Pools that may have memory: those that end are among them until they have given it back.
     there: AtomicUsize,
     /// No buffers are to be had any more.
     closing: AtomicBool,
-    /// There may be fewer buffers than the table has room for: each takes a seat.
+    /// There may be fewer buffers than the table has room for: each takes a permit.
     limited: AtomicBool,
     peak: AtomicUsize,
     /// Buffers that pools which have ended have made.
@@ -78,10 +79,10 @@ impl BufferTable {
 
     /// Room for one more buffer, before anything is allocated.
     #[inline]
-    pub(super) fn enter_one(&self) -> Result<Option<Seat>> {
+    pub(super) fn enter_one(&self) -> Result<Option<Permit>> {
         self.check_open()?;
         if self.limited.load(Ordering::Relaxed) {
-            return self.names.seat().map(Some);
+            return self.names.permit().map(Some);
         }
         Ok(None)
     }
@@ -90,7 +91,7 @@ impl BufferTable {
     pub(crate) fn enter(&self, pool: &Arc<Pool>) {
         self.there.fetch_add(1, Ordering::Relaxed);
         let mut pools = self.lock();
-        pools.retain(Host::is_there);
+        pools.retain(RundownWeak::is_alive);
         pools.push(pool.host());
     }
 
@@ -110,21 +111,21 @@ impl BufferTable {
         self.there.load(Ordering::Acquire) == 1
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Host<Pool>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<RundownWeak<Pool>>> {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One after the other, but for those that end. None in a fork: another thread may have left
     /// this lock taken, or a pool's.
-    fn pools(&self) -> impl Iterator<Item = Guest<Pool>> + use<> {
+    fn pools(&self) -> impl Iterator<Item = RundownGuard<Pool>> + use<> {
         let is_here = self.core.not_forked().is_ok();
         let pools = is_here.then(|| self.lock().clone());
         let pools = pools.into_iter().flatten();
-        pools.filter_map(|pool| pool.enter())
+        pools.filter_map(|pool| pool.acquire())
     }
 
     /// The pools of the context but for this one.
-    pub(crate) fn others(&self, pool: &Pool) -> impl Iterator<Item = Guest<Pool>> + use<> {
+    pub(crate) fn others(&self, pool: &Pool) -> impl Iterator<Item = RundownGuard<Pool>> + use<> {
         let number = pool.number();
         self.pools().filter(move |other| other.number() != number)
     }
@@ -143,7 +144,7 @@ impl BufferTable {
             stream: ManagedHandle::from_bits(header.stream()).unwrap_or_else(no_stream),
         };
         let make = |handle| Ok(BufferEntry { handle, info });
-        let Ok(entry) = self.names.insert_seated(make) else {
+        let Ok(entry) = self.names.insert_permitted(make) else {
             return no_stream();
         };
         let handle = entry.handle;

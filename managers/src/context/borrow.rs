@@ -8,7 +8,8 @@ use cupola_sys::driver::{CUcontext, CUdevice, DriverError};
 
 use super::hold::Hold;
 use super::{Context, ContextCore, ContextKind, ContextManager, current};
-use crate::error::{Error, Quiet, Result, Site};
+use crate::error::{Error, Result, Site};
+use crate::sync::deferred::DeferCallbacks;
 
 /// What was looked at under the lock, and may end with whoever looked.
 #[derive(Default)]
@@ -56,13 +57,13 @@ impl ContextManager {
         // Dropped without the lock, as `token` is: what ends with them is other code's.
         let mut seen = Seen::default();
         // A policy that a failing call sets off waits for the lock to be given back.
-        let quiet = Quiet::new();
+        let defer = DeferCallbacks::new();
         let one = self.borrowing.lock();
         let one = one.unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the caller's promise.
         let taken = unsafe { self.take_in(raw, &token, &mut seen) };
         drop(one);
-        drop(quiet);
+        drop(defer);
         taken
     }
 

@@ -19,7 +19,7 @@ use crate::error::{
     Blame, Cause, Error, Latch, Launches, Loss, OnLoss, PoisonPolicy, Result, Site,
 };
 use crate::memory::relaxed::Relaxed;
-use crate::registry::Seat;
+use crate::sync::capacity::Permit;
 
 pub(crate) struct ContextCore {
     driver: Driver,
@@ -30,7 +30,7 @@ pub(crate) struct ContextCore {
     ordinal: u32,
     /// The newest handle that it has had, and its share of the most contexts that there may
     /// be; there once it is in a manager.
-    name: Mutex<Option<(ContextHandle, Seat)>>,
+    name: Mutex<Option<(ContextHandle, Permit)>>,
     /// Destroyed, or left to the parent of a fork.
     ended: bool,
     /// Shared by a primary context and its green ones.
@@ -130,31 +130,31 @@ impl ContextCore {
         name.as_ref().map(|(handle, _)| *handle)
     }
 
-    /// Enters a manager under this handle: in `seat`, else in the one that it has there,
-    /// else in a new one. A seat in another manager is given up. Whether this is the first
+    /// Enters a manager under this handle: in `permit`, else in the one that it has there,
+    /// else in a new one. A permit in another manager is given up. Whether this is the first
     /// time.
     pub(super) fn enter_manager(
         &self,
         contexts: &Contexts,
         handle: ContextHandle,
-        seat: Option<Seat>,
+        permit: Option<Permit>,
     ) -> Result<bool> {
         let mut name = self.name.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((newest, own)) = name.as_mut()
-            && contexts.gave(own)
+            && contexts.owns(own)
         {
             *newest = handle;
             return Ok(false);
         }
-        let seat = seat.map_or_else(|| contexts.seat(), Ok)?;
-        Ok(name.replace((handle, seat)).is_none())
+        let permit = permit.map_or_else(|| contexts.permit(), Ok)?;
+        Ok(name.replace((handle, permit)).is_none())
     }
 
-    /// Its newest handle, if it has its seat in this manager.
+    /// Its newest handle, if it has its permit in this manager.
     pub(super) fn handle_in(&self, contexts: &Contexts) -> Option<ContextHandle> {
         let name = self.name.lock().unwrap_or_else(PoisonError::into_inner);
-        let (handle, seat) = name.as_ref()?;
-        contexts.gave(seat).then_some(*handle)
+        let (handle, permit) = name.as_ref()?;
+        contexts.owns(permit).then_some(*handle)
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {

@@ -9,7 +9,7 @@ use cupola_sys::driver::{CUcontext, CUdevice};
 use super::fork::Origin;
 use super::{ContextCore, ContextKind};
 use crate::error::{Cause, PoisonPolicy};
-use crate::guests::Host;
+use crate::sync::rundown::RundownWeak;
 use crate::sync::{Mutex, MutexGuard, OnceLock};
 
 /// What is counted.
@@ -48,7 +48,7 @@ pub(crate) trait Holds: Send + Sync {
 /// Counts of driver objects that are alive.
 pub(crate) struct Ledger {
     counts: [AtomicU64; KINDS],
-    pools: Mutex<Vec<Host<dyn Holds>>>,
+    pools: Mutex<Vec<RundownWeak<dyn Holds>>>,
     /// The contexts that are alive, by the address of the driver's.
     contexts: Mutex<Vec<Known>>,
     /// What happens when one of them is lost, unless it has a policy of its own.
@@ -121,9 +121,9 @@ impl Ledger {
     }
 
     /// Counts the buffers of this one, as long as it is there.
-    pub(crate) fn watch(&self, pool: Host<dyn Holds>) {
+    pub(crate) fn watch(&self, pool: RundownWeak<dyn Holds>) {
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        pools.retain(Host::is_there);
+        pools.retain(RundownWeak::is_alive);
         pools.push(pool);
     }
 
@@ -138,7 +138,7 @@ impl Ledger {
         };
         let sum = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
         // Those that end have none.
-        let there = pools.iter().filter_map(Host::enter);
+        let there = pools.iter().filter_map(RundownWeak::acquire);
         there.map(|pool| pool.buffers()).fold((0, 0), sum)
     }
 

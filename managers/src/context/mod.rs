@@ -43,9 +43,10 @@ use crate::event::EventManager;
 use crate::handle::ManagedHandle;
 use crate::memory::{MemoryPool, PoolConfig};
 use crate::module::ModuleManager;
-use crate::registry::{Name, Registry, Seat};
+use crate::registry::{Name, Registry};
 use crate::stream::StreamManager;
-use crate::visits::Visits;
+use crate::sync::capacity::Permit;
+use crate::sync::thread_exit::ThreadExit;
 
 /// Names a context of a [`ContextManager`].
 pub type ContextHandle = ManagedHandle<tag::Context>;
@@ -103,7 +104,7 @@ pub(crate) struct ContextInner {
     events: EventManager,
     buffers: BufferManager,
     modules: ModuleManager,
-    visits: Visits,
+    thread_exit: ThreadExit,
     core: Arc<ContextCore>,
     /// Of a context that the manager does not hold.
     name: OnceLock<Name<Self, tag::Context>>,
@@ -202,11 +203,11 @@ impl ContextManager {
             // know that it is lost, nor which of its kernels may still run.
             Some(core) => self.enter(handle, None, core),
             None => {
-                let seat = self.contexts.seat()?;
-                self.enter(handle, Some(seat), self.retain(site)?)
+                let permit = self.contexts.permit()?;
+                self.enter(handle, Some(permit), self.retain(site)?)
             }
         };
-        self.contexts.ensure_seated(handle, make).map(Context)
+        self.contexts.ensure_permitted(handle, make).map(Context)
     }
 
     fn retain(&self, site: Site) -> Result<Arc<ContextCore>> {
@@ -242,7 +243,7 @@ impl ContextManager {
     pub fn create(&self, waiting: Waiting) -> Result<Context> {
         self.not_forked()?;
         let made = self.made(waiting, Site::here());
-        let enter = |handle, seat| self.enter(handle, Some(seat), made()?);
+        let enter = |handle, permit| self.enter(handle, Some(permit), made()?);
         let inner = self.contexts.insert_leased(enter)?;
         if let Some(name) = self.contexts.releaser(inner.handle) {
             let _ = inner.name.set(name);
@@ -290,26 +291,26 @@ impl ContextManager {
     fn insert(&self, make: impl FnOnce() -> Result<Arc<ContextCore>>) -> Result<Context> {
         let inner = self
             .contexts
-            .insert_with(|handle, seat| self.enter(handle, Some(seat), make()?))?;
+            .insert_with(|handle, permit| self.enter(handle, Some(permit), make()?))?;
         Ok(Context(inner))
     }
 
     /// Another handle for a context that has none.
     fn insert_again(&self, core: Arc<ContextCore>) -> Result<Context> {
         let enter = |handle| self.enter(handle, None, core);
-        self.contexts.insert_seated(enter).map(Context)
+        self.contexts.insert_permitted(enter).map(Context)
     }
 
     /// Takes a context in: one that was made just now, or one that is known and has no handle
-    /// any more, which stays as it was set up, and has a seat already if it is of here.
+    /// any more, which stays as it was set up, and has a permit already if it is of here.
     fn enter(
         &self,
         handle: ContextHandle,
-        seat: Option<Seat>,
+        permit: Option<Permit>,
         core: Arc<ContextCore>,
     ) -> Result<ContextInner> {
         let config = self.config();
-        if core.enter_manager(&self.contexts, handle, seat)? {
+        if core.enter_manager(&self.contexts, handle, permit)? {
             core.set_checked(config.checked);
         }
         let events = EventManager::new(&core, config.events);
@@ -322,7 +323,7 @@ impl ContextManager {
             buffers: BufferManager::new(&core, events.pool(), config.buffers),
             events,
             modules: ModuleManager::new(&core, config.modules),
-            visits: Visits::new(),
+            thread_exit: ThreadExit::new(),
             core,
             name: OnceLock::new(),
         })

@@ -40,7 +40,7 @@ impl ContextInner {
     ) {
         // A thread that just ends may have its stream in its hands. Who comes later finds its
         // name stale.
-        self.visits.wait();
+        self.thread_exit.wait();
         self.modules.drain(modules, report);
         report.leased.extend(buffers);
         self.streams.drain(report);
@@ -65,8 +65,9 @@ impl ContextInner {
     /// The context itself if nobody leases it, else how many leases it has: those of threads that
     /// just end do not count. Not for the child of a fork.
     pub(super) fn part(self: Arc<Self>) -> Result<Self, u64> {
-        let visits = self.visits.clone();
-        let _nobody_ends_here = (!mutant!("context_parts_from_who_goes")).then(|| visits.pause());
+        let thread_exit = self.thread_exit.clone();
+        let _nobody_ends_here =
+            (!mutant!("context_parts_from_who_goes")).then(|| thread_exit.lock());
         part(self)
     }
 

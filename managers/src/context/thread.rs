@@ -8,23 +8,24 @@ use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
 use super::{Context, ContextInner};
-use crate::error::{Quiet, Result};
+use crate::error::Result;
 use crate::stream::{Stream, StreamConfig, StreamHandle};
-use crate::visits::Visits;
+use crate::sync::deferred::DeferCallbacks;
+use crate::sync::thread_exit::ThreadExit;
 
 /// This thread's stream in one context. The context's manager holds it; this keeps nothing
 /// alive, and gives it back when the thread ends.
 struct OfThread {
     context: Weak<ContextInner>,
-    visits: Visits,
+    thread_exit: ThreadExit,
     handle: StreamHandle,
 }
 
 impl Drop for OfThread {
     fn drop(&mut self) {
         // Policies come after the visit.
-        let _quiet = Quiet::new();
-        self.visits.pay(&self.context, |context| {
+        let _defer = DeferCallbacks::new();
+        self.thread_exit.with(&self.context, |context| {
             // Stale if somebody released it, or shut the manager down.
             let _ = context.streams.release(self.handle);
         });
@@ -62,7 +63,7 @@ impl Context {
         let stream = self.streams().create_held(StreamConfig::default())?;
         let mine = OfThread {
             context: Arc::downgrade(&self.0),
-            visits: self.0.visits.clone(),
+            thread_exit: self.0.thread_exit.clone(),
             handle: stream.handle(),
         };
         let before = STREAMS.try_with(|streams| {
@@ -96,13 +97,13 @@ mod tests {
         let execution = ExecutionManager::new(machine.driver()).unwrap();
         let device = execution.devices().get(0).unwrap();
         let context = device.contexts().primary().unwrap();
-        let (inner, visits) = (Arc::downgrade(&context.0), context.0.visits.clone());
+        let (inner, thread_exit) = (Arc::downgrade(&context.0), context.0.thread_exit.clone());
         let handle = context.thread_stream().unwrap().handle();
         let (there, is_there) = mpsc::channel();
         std::thread::scope(|scope| {
             // What the end of a thread does, and held up in the middle of it.
             scope.spawn(move || {
-                visits.pay(&inner, |context| {
+                thread_exit.with(&inner, |context| {
                     let stream = context.streams.lease(handle).unwrap();
                     there.send(()).unwrap();
                     while context.streams.state() != State::ShutDown {
@@ -137,12 +138,12 @@ mod tests {
         let device = execution.devices().get(0).unwrap();
         let contexts = device.contexts();
         let context = contexts.create_held(Default::default()).unwrap();
-        let (inner, visits) = (Arc::downgrade(&context.0), context.0.visits.clone());
+        let (inner, thread_exit) = (Arc::downgrade(&context.0), context.0.thread_exit.clone());
         let handle = context.handle();
         let (there, is_there) = mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                visits.pay(&inner, |_| {
+                thread_exit.with(&inner, |_| {
                     there.send(()).unwrap();
                     while contexts.is_alive(handle) {
                         std::thread::yield_now();

@@ -11,7 +11,8 @@ use super::{Device, DeviceHandle, DeviceInner, DevicesConfig};
 use crate::context::{ClosedContext, ContextManager, ContextsConfig, End, Ledger};
 use crate::error::{Cause, Error, Result, Site};
 use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
-use crate::registry::{Fixed, Registry, Seat, part};
+use crate::registry::{Fixed, Registry, part};
+use crate::sync::capacity::Permit;
 
 /// More devices than any one driver shows.
 const DEVICES: usize = 256;
@@ -177,19 +178,19 @@ impl DeviceManager {
             let setup = self.setup();
             setup.handles.iter().position(|known| *known == handle)
         };
-        let make = |seat| {
+        let make = |permit| {
             // Whoever has a handle that is not stale finds its ordinal; a stale one is
             // refused before this.
             let ordinal = place.and_then(|place| u32::try_from(place).ok());
             let ordinal = ordinal.ok_or_else(|| Error::stale("Device", handle.to_bits()))?;
-            self.make((handle, seat), ordinal, site)
+            self.make((handle, permit), ordinal, site)
         };
         self.devices.ensure_alive(handle, make).map(Device)
     }
 
     fn make(
         &self,
-        (handle, seat): (DeviceHandle, Seat),
+        (handle, permit): (DeviceHandle, Permit),
         ordinal: u32,
         site: Site,
     ) -> Result<DeviceInner> {
@@ -209,7 +210,7 @@ impl DeviceManager {
             contexts: self.make_contexts(handle, (raw, ordinal))?,
             driver: self.driver.clone(),
             info: OnceLock::new(),
-            _seat: seat,
+            _permit: permit,
         })
     }
 

@@ -21,7 +21,7 @@ pub use manager::DeviceManager;
 use crate::context::{Context, ContextManager};
 use crate::error::{Cause, Error, Result, Site};
 use crate::handle::ManagedHandle;
-use crate::registry::Seat;
+use crate::sync::capacity::Permit;
 
 /// Names a device of a [`DeviceManager`].
 pub type DeviceHandle = ManagedHandle<tag::Device>;
@@ -41,7 +41,7 @@ pub(crate) struct DeviceInner {
     info: OnceLock<DeviceInfo>,
     contexts: Arc<ContextManager>,
     /// Counts it among the devices that are alive.
-    _seat: Seat,
+    _permit: Permit,
 }
 
 impl Drop for DeviceInner {

@@ -28,8 +28,8 @@ pub(crate) use latch::Latch;
 pub(crate) use launches::{Launches, Ring};
 pub use loss::LossWatch;
 pub(crate) use loss::{OnLoss, Once, contain};
+pub(crate) use policy::Loss;
 pub use policy::PoisonPolicy;
-pub(crate) use policy::{Loss, Quiet};
 
 pub use cupola_sys::{ErrorClass, ErrorGroup};
 

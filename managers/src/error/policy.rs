@@ -3,16 +3,13 @@
 //! A program that goes on with a lost context serves errors until somebody notices. So a
 //! supervisor may ask to be told, or to have the process ended.
 
-use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::io::Write as _;
-use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use super::Error;
 use super::loss::{OnLoss, contain};
-use crate::sync::per_thread;
+use crate::sync::deferred::run_or_defer;
 
 /// What to do, once, when an error makes a context unusable.
 #[derive(Clone, Default)]
@@ -67,15 +64,6 @@ impl fmt::Debug for PoisonPolicy {
     }
 }
 
-per_thread! {
-    /// How many locks this thread holds that a policy must not run under.
-    static HELD: Cell<u32> = Cell::new(0);
-    /// What waits for them to be given back. Never dropped with the thread, so that it is there
-    /// for a destructor of another thread-local, as the count is; the last [`Quiet`] empties it.
-    static WAITING: ManuallyDrop<RefCell<Vec<Loss>>> =
-        ManuallyDrop::new(RefCell::new(Vec::new()));
-}
-
 /// The loss of a context, and what is to happen: the policy first, then those who watch.
 pub(crate) struct Loss {
     pub(crate) policy: PoisonPolicy,
@@ -87,12 +75,7 @@ impl Loss {
     /// Tells of it, as soon as this thread holds no lock.
     #[cold]
     pub(crate) fn tell(self) {
-        let held = HELD.try_with(Cell::get).unwrap_or(0);
-        if held == 0 || mutant!("policy_under_a_lock") {
-            return self.carry_out();
-        }
-        // A thread that has a count has a list: neither has a destructor.
-        let _ = WAITING.try_with(|waiting| waiting.borrow_mut().push(self));
+        run_or_defer(move || self.carry_out());
     }
 
     fn carry_out(self) {
@@ -100,81 +83,5 @@ impl Loss {
         for watcher in self.watchers {
             watcher.lost(&self.error);
         }
-    }
-}
-
-/// While it is there, policies wait. Made before a lock is taken that driver calls are made
-/// under, and so dropped after it.
-#[derive(Debug)]
-#[must_use]
-pub(crate) struct Quiet(PhantomData<*const ()>);
-
-impl Quiet {
-    pub(crate) fn new() -> Self {
-        let _ = HELD.try_with(|held| held.set(held.get() + 1));
-        Self(PhantomData)
-    }
-}
-
-impl Drop for Quiet {
-    fn drop(&mut self) {
-        let left = HELD.try_with(|held| {
-            held.set(held.get().saturating_sub(1));
-            held.get()
-        });
-        if matches!(left, Ok(0)) {
-            // Taken whole, so that nothing stays allocated when the thread ends.
-            let waiting = WAITING.try_with(|waiting| waiting.take());
-            let waiting = waiting.unwrap_or_default();
-            waiting.into_iter().for_each(Loss::carry_out);
-        }
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use super::*;
-
-    /// Loses a context, under a lock, when its thread ends.
-    struct LosesLast(Arc<AtomicUsize>);
-
-    impl Drop for LosesLast {
-        fn drop(&mut self) {
-            let told = Arc::clone(&self.0);
-            let policy = PoisonPolicy::call(move |_| {
-                told.fetch_add(1, Ordering::Relaxed);
-            });
-            let quiet = Quiet::new();
-            let loss = Loss {
-                policy,
-                watchers: Vec::new(),
-                error: Error::Forked,
-            };
-            loss.tell();
-            let early = self.0.load(Ordering::Relaxed);
-            drop(quiet);
-            self.0.fetch_add(10 * early, Ordering::Relaxed);
-        }
-    }
-
-    thread_local! {
-        static LAST: RefCell<Option<LosesLast>> = const { RefCell::new(None) };
-    }
-
-    // Without it nobody would be told of a context that is lost in a destructor at the end of
-    // a thread.
-    #[test]
-    fn a_policy_is_carried_out_at_the_end_of_a_thread() {
-        let told = Arc::new(AtomicUsize::new(0));
-        let last = LosesLast(Arc::clone(&told));
-        let thread = std::thread::spawn(move || {
-            // What has a destructor first is dropped last.
-            LAST.set(Some(last));
-            drop(Quiet::new());
-        });
-        thread.join().unwrap();
-        assert_eq!(told.load(Ordering::Relaxed), 1);
     }
 }

@@ -14,7 +14,7 @@ use crate::context::ContextCore;
 use crate::error::{Result, Site};
 use crate::handle::ManagedHandle;
 use crate::lifecycle::{RecycleStats, ShutdownReport, State};
-use crate::recycle::Leased;
+use crate::object_pool::Leased;
 use crate::stream::check_capacity;
 
 /// Names one life of an event of an [`EventManager`].
@@ -40,7 +40,7 @@ impl EventConfig {
         }
     }
 
-    /// The recycler's class.
+    /// The object pool's class.
     #[inline]
     fn class(self) -> usize {
         usize::from(self.timing) | usize::from(self.blocking_sync) << 1

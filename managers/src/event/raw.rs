@@ -9,12 +9,12 @@ use cupola_sys::driver::{CUevent, CUevent_flags};
 use super::EventConfig;
 use crate::context::{ContextCore, Kind};
 use crate::error::{Result, Site};
-use crate::recycle::{Recycled, Recycler};
+use crate::object_pool::{ObjectPool, Reusable};
 use crate::sync::{AtomicBool, Ordering};
 
 /// The events of a context. It outlives the manager if there are streams that do: ordering
 /// one behind another takes events.
-pub(crate) type EventPool = Recycler<RawEvent, tag::Event>;
+pub(crate) type EventPool = ObjectPool<RawEvent, tag::Event>;
 
 /// A driver event; destroyed with this value.
 pub(crate) struct RawEvent {
@@ -94,7 +94,7 @@ impl RawEvent {
     }
 }
 
-impl Recycled for RawEvent {
+impl Reusable for RawEvent {
     #[inline]
     fn is_reusable(&self) -> bool {
         self.core.is_healthy()

@@ -9,21 +9,21 @@ use std::ops::Deref;
 
 use cupola_core::Budget;
 
-use super::short::Short;
+use crate::sync::spin_lock::SpinLock;
 
 /// A pool's own limit.
 pub(crate) struct Own {
     budget: Budget,
     /// Held by who charges it before he knows that the shared limit has room, and by who asks
     /// what is left of it.
-    turn: Short<()>,
+    turn: SpinLock<()>,
 }
 
 impl Own {
     pub(crate) fn new(limit: u64) -> Self {
         Self {
             budget: Budget::new(limit),
-            turn: Short::new(()),
+            turn: SpinLock::new(()),
         }
     }
 

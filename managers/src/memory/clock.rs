@@ -18,10 +18,11 @@ use cupola_sys::driver::{CUresult, CUstream};
 
 use super::relaxed::Relaxed;
 use crate::context::{ContextCore, context_switches};
-use crate::error::{ErrorClass, Quiet, Result, Site};
+use crate::error::{ErrorClass, Result, Site};
 use crate::event::{self, EventConfig, EventPool, LeasedEvent, RawEvent};
 use crate::stream::Stream;
 use crate::submit;
+use crate::sync::deferred::DeferCallbacks;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 
 /// The clock of one driver stream, shared by all that free memory on it. It keeps neither the
@@ -229,7 +230,7 @@ impl StreamClock {
     #[track_caller]
     pub(crate) fn close(&self, core: &Arc<ContextCore>, ticket: u64) -> Result<Closed> {
         core.not_forked()?;
-        let _quiet = Quiet::new();
+        let _defer = DeferCallbacks::new();
         self.close_in(&mut self.lock(), ticket)
     }
 
@@ -279,7 +280,7 @@ impl StreamClock {
     #[track_caller]
     pub(crate) fn poll(&self, core: &Arc<ContextCore>) -> Result<u64> {
         core.not_forked()?;
-        let _quiet = Quiet::new();
+        let _defer = DeferCallbacks::new();
         let mut closing = self.lock();
         self.poll_in(&mut closing, core)?;
         Ok(self.done())
@@ -347,7 +348,7 @@ impl StreamClock {
             }
         }
         let event = {
-            let _quiet = Quiet::new();
+            let _defer = DeferCallbacks::new();
             let mut closing = self.lock();
             if self.close_in(&mut closing, ticket)? != Closed::Covered {
                 return Ok(false);
@@ -421,7 +422,7 @@ impl StreamClock {
         if core.not_forked().is_err() {
             return;
         }
-        let _quiet = Quiet::new();
+        let _defer = DeferCallbacks::new();
         let mut closing = self.lock();
         let closed = self.close_in(&mut closing, self.open.load(Ordering::Acquire));
         let Some(stream) = closing.stream.take() else {

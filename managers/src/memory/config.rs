@@ -8,7 +8,7 @@ use std::time::Duration;
 use cupola_core::{Budget, Pressure};
 
 use super::pool::Pool;
-use crate::guests::Host;
+use crate::sync::rundown::RundownWeak;
 
 /// How a pool is made.
 #[derive(Clone, Debug)]
@@ -104,7 +104,7 @@ struct Shared {
     changes: AtomicU64,
     /// Pools that give all back, and can be asked for nothing any more.
     ending: AtomicU64,
-    pools: Mutex<Vec<Host<Pool>>>,
+    pools: Mutex<Vec<RundownWeak<Pool>>>,
 }
 
 impl DeviceLimit {
@@ -167,14 +167,14 @@ impl DeviceLimit {
 
     pub(super) fn enter(&self, pool: &Arc<Pool>) {
         let mut pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        pools.retain(Host::is_there);
+        pools.retain(RundownWeak::is_alive);
         pools.push(pool.host());
     }
 
     /// The pools that share it, but for one.
-    pub(super) fn others(&self, pool: &Pool) -> Vec<Host<Pool>> {
+    pub(super) fn others(&self, pool: &Pool) -> Vec<RundownWeak<Pool>> {
         let pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        let others = pools.iter().filter(|other| !other.is(pool));
+        let others = pools.iter().filter(|other| !other.points_to(pool));
         others.cloned().collect()
     }
 

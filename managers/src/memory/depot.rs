@@ -10,7 +10,7 @@ use std::ptr::{self, NonNull};
 
 use super::classes::{SLOTS, Slot};
 use super::header::Header;
-use super::short::Short;
+use crate::sync::spin_lock::SpinLock;
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
 /// Batches that a class may have waiting: of small sizes, and of exact ones at first.
@@ -203,7 +203,7 @@ impl Depot {
     /// Gives what waits here of exact sizes to the heap. Nothing is done where there is nothing.
     pub(crate) fn give_exact<H>(
         &self,
-        heap: &Short<H>,
+        heap: &SpinLock<H>,
         mut give: impl FnMut(&mut H, NonNull<Header>),
     ) {
         if self.has_exact() {
@@ -216,7 +216,7 @@ impl Depot {
     /// short.
     pub(crate) fn give_all<H>(
         &self,
-        heap: &Short<H>,
+        heap: &SpinLock<H>,
         mut give: impl FnMut(&mut H, NonNull<Header>),
     ) {
         self.most.store(LEAST_EXACT, Ordering::Relaxed);
@@ -228,7 +228,7 @@ impl Depot {
     pub(crate) fn give<H>(
         &self,
         slot: Slot,
-        heap: &Short<H>,
+        heap: &SpinLock<H>,
         give: &mut impl FnMut(&mut H, NonNull<Header>),
     ) {
         while self.has(slot) {

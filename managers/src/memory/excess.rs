@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use super::bias::Bias;
 use super::lane::EXCESS;
 use super::mapper::Mapper;
 use super::mapping::Mapping;
 use super::patience::Wait;
 use super::pool::{Pool, lock};
 use crate::error::Result;
+use crate::sync::biased_lock::BiasedLock;
 use crate::sync::{AtomicBool, Ordering};
 
 /// Of operations on less than a page one in so many looks: few of them leave a page idle.
@@ -37,14 +37,14 @@ impl Excess {
     }
 
     /// Gives a new lane the flag that the others have. Under the lock of the lanes.
-    pub(crate) fn enter(&self, lane: &Bias) {
+    pub(crate) fn enter(&self, lane: &BiasedLock) {
         if self.is_flagged() && !mutant!("excess_forgets_new_lanes") {
             lane.set_flags(EXCESS);
         }
     }
 
     /// Keeps threads out of their lanes while the pool is over its limit: `lanes` locks these.
-    pub(crate) fn flag<T: AsRef<Bias>, L: Deref<Target = Vec<Arc<T>>>>(
+    pub(crate) fn flag<T: AsRef<BiasedLock>, L: Deref<Target = Vec<Arc<T>>>>(
         &self,
         is_over: impl Fn() -> bool,
         lanes: impl FnOnce() -> L,
@@ -58,10 +58,10 @@ impl Excess {
         }
         let all = lanes.iter().map(|lane| (**lane).as_ref());
         if is_over {
-            let seized = Bias::seize_all(all);
+            let seized = BiasedLock::revoke_all(all);
             seized.iter().for_each(|lane| lane.set_flags(EXCESS));
         } else {
-            all.for_each(|lane: &Bias| lane.clear_flags(EXCESS));
+            all.for_each(|lane: &BiasedLock| lane.clear_flags(EXCESS));
         }
     }
 

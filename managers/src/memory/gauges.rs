@@ -108,7 +108,7 @@ impl Pool {
         // First the lanes: no thread makes one of a stream that is not among the lines then.
         let lanes = lock(&self.lanes);
         let lines = self.all_lines();
-        let seized = Lane::seize_all(&lanes);
+        let seized = Lane::revoke_all(&lanes);
         let central = self.central.lock();
         let in_slabs = central.slabs.free_bytes(central.heap.rules());
         let in_lanes: u64 = seized.iter().map(SeizedLane::kept).sum();
@@ -130,7 +130,7 @@ impl Pool {
         // First the lanes: no thread makes one of a stream that is not among the lines then.
         let lanes = lock(&self.lanes);
         let lines = self.all_lines();
-        let seized = Lane::seize_all(&lanes);
+        let seized = Lane::revoke_all(&lanes);
         let central = self.central.lock();
         gauges.mapped = self.budget.used();
         gauges.flow.absorb(&self.past);

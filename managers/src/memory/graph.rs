@@ -256,7 +256,7 @@ impl Pool {
         }
         for lane in lanes.iter() {
             if lane.line.serial() == graph.line.serial() {
-                lane.bias.set_flags(ROUTED);
+                lane.lock.set_flags(ROUTED);
             }
         }
         drop(lanes);
@@ -276,7 +276,7 @@ impl Pool {
         }
         for lane in lanes.iter() {
             if lane.line.serial() == graph.line.serial() {
-                lane.bias.clear_flags(ROUTED);
+                lane.lock.clear_flags(ROUTED);
             }
         }
     }

@@ -19,8 +19,8 @@ use super::names::Name;
 use super::pool::Pool;
 use super::stamp::Stamp;
 use crate::buffer::{BufferEntry, Rest};
-use crate::lazy_box::LazyBox;
 use crate::stream::Stream;
+use crate::sync::lazy_box::LazyBox;
 
 /// Where a piece goes back to.
 #[derive(Clone, Copy, Debug)]

@@ -2,12 +2,11 @@
 //!
 //! A hit takes a piece out of a magazine, or puts one in: no driver call, no lock, no atomic
 //! read-modify-write, no line that another thread writes. The lane's thread owns it by a
-//! [`Bias`]; others may seize it, to give what it keeps back to everybody.
+//! [`BiasedLock`]; others may seize it, to give what it keeps back to everybody.
 
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Weak};
 
-use super::bias::{Bias, Seizure};
 use super::classes::Slot;
 use super::flow::{Flow, add};
 use super::header::Header;
@@ -17,23 +16,24 @@ use super::magazine::Content;
 use super::pool::Pool;
 use super::stamp::Stamp;
 use crate::sync::UnsafeCell;
+use crate::sync::biased_lock::{BiasedLock, Revocation};
 
-/// Flag of the bias: its pool is closed, or its thread has ended.
+/// Flag of the lock: its pool is closed, or its thread has ended.
 const CLOSED: u32 = 1;
 
-/// Flag of the bias: what goes through the lane is recorded, off the hit path.
+/// Flag of the lock: what goes through the lane is recorded, off the hit path.
 pub(crate) const RECORDED: u32 = 2;
 
-/// Flag of the bias: requests of the stream go elsewhere, off the hit path.
+/// Flag of the lock: requests of the stream go elsewhere, off the hit path.
 pub(crate) const ROUTED: u32 = 4;
 
-/// Flag of the bias: the pool has more than its limit, and threads keep nothing.
+/// Flag of the lock: the pool has more than its limit, and threads keep nothing.
 pub(crate) const EXCESS: u32 = 8;
 
 /// A lane that only its holder touches.
 pub(crate) struct SeizedLane<'a> {
     lane: &'a Lane,
-    seizure: Seizure<'a>,
+    revocation: Revocation<'a>,
 }
 
 impl SeizedLane<'_> {
@@ -44,14 +44,14 @@ impl SeizedLane<'_> {
 
     /// Bytes that it keeps.
     pub(super) fn kept(&self) -> u64 {
-        // SAFETY: the seizure keeps the owner and other seizers out, and nothing is changed.
+        // SAFETY: the revocation keeps the owner and other seizers out, and nothing is changed.
         let content = self.lane.content.with(|content| unsafe { &*content });
         content.kept()
     }
 
     /// What it keeps.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = *const Header> {
-        // SAFETY: the seizure keeps the owner and other seizers out, and nothing is changed.
+        // SAFETY: the revocation keeps the owner and other seizers out, and nothing is changed.
         let content = self.lane.content.with(|content| unsafe { &*content });
         content.pieces()
     }
@@ -65,7 +65,7 @@ impl SeizedLane<'_> {
 
     fn drain_at(&mut self, stamp: Stamp, mut give: impl FnMut(NonNull<Header>, Stamp)) {
         self.lane.content.with_mut(|content| {
-            // SAFETY: the seizure keeps the owner and other seizers out.
+            // SAFETY: the revocation keeps the owner and other seizers out.
             let content = unsafe { &mut *content };
             content.drain().for_each(|batch| give(batch, stamp));
         });
@@ -73,20 +73,20 @@ impl SeizedLane<'_> {
 
     /// As `drain`, and nothing is kept here from now on.
     pub(super) fn close(&mut self, give: impl FnMut(NonNull<Header>, Stamp)) {
-        self.seizure.set_flags(CLOSED);
+        self.revocation.set_flags(CLOSED);
         self.drain(give);
     }
 
-    /// Sets flags, which stay when the seizure ends.
+    /// Sets flags, which stay when the revocation ends.
     pub(super) fn set_flags(&self, bits: u32) {
-        self.seizure.set_flags(bits);
+        self.revocation.set_flags(bits);
     }
 }
 
 // Lines of its own: other threads' lanes must not slow it down.
 #[repr(align(128))]
 pub(crate) struct Lane {
-    pub(crate) bias: Bias,
+    pub(crate) lock: BiasedLock,
     pub(crate) line: Arc<Line>,
     pub(crate) flow: Flow,
     owner: Weak<Pool>,
@@ -95,21 +95,21 @@ pub(crate) struct Lane {
     content: UnsafeCell<Content>,
 }
 
-// SAFETY: the content is touched under the bias only, and headers by whoever owns the piece.
+// SAFETY: the content is touched under the lock only, and headers by whoever owns the piece.
 unsafe impl Send for Lane {}
 // SAFETY: as above.
 unsafe impl Sync for Lane {}
 
-impl AsRef<Bias> for Lane {
-    fn as_ref(&self) -> &Bias {
-        &self.bias
+impl AsRef<BiasedLock> for Lane {
+    fn as_ref(&self) -> &BiasedLock {
+        &self.lock
     }
 }
 
 impl Lane {
     pub(crate) fn new(owner: Weak<Pool>, line: &Arc<Line>) -> Self {
         Self {
-            bias: Bias::new(),
+            lock: BiasedLock::new(),
             owner,
             list: (Weak::new(), 0),
             line: Arc::clone(line),
@@ -140,7 +140,7 @@ impl Lane {
 
     /// Whether it may keep memory for later. Within `with`, where the flags stay as they are.
     pub(super) fn may_keep(&self) -> bool {
-        self.bias.flags() & EXCESS == 0
+        self.lock.flags() & EXCESS == 0
     }
 
     /// Runs `work` as the owner, unless somebody has seized the lane or it is closed.
@@ -150,7 +150,7 @@ impl Lane {
     #[inline(always)]
     pub(crate) unsafe fn own<R>(&self, work: impl FnOnce(&mut Content) -> R) -> Option<R> {
         // SAFETY: the caller's promise.
-        if !unsafe { self.bias.enter() } {
+        if !unsafe { self.lock.enter_as_owner() } {
             return None;
         }
         // SAFETY: the owner is inside, so no other thread touches the content.
@@ -158,7 +158,7 @@ impl Lane {
             .content
             .with_mut(|content| work(unsafe { &mut *content }));
         // SAFETY: entered above.
-        unsafe { self.bias.leave() };
+        unsafe { self.lock.leave_as_owner() };
         Some(result)
     }
 
@@ -168,17 +168,17 @@ impl Lane {
     /// As `own`.
     pub(crate) unsafe fn with<R>(&self, work: impl FnOnce(&mut Content) -> R) -> R {
         // SAFETY: the caller's promise.
-        if unsafe { self.bias.enter() } {
+        if unsafe { self.lock.enter_as_owner() } {
             // SAFETY: the owner is inside, so no other thread touches the content.
             let result = self
                 .content
                 .with_mut(|content| work(unsafe { &mut *content }));
             // SAFETY: entered above.
-            unsafe { self.bias.leave() };
+            unsafe { self.lock.leave_as_owner() };
             return result;
         }
         // SAFETY: the caller's promise.
-        let _held = unsafe { self.bias.hold() };
+        let _held = unsafe { self.lock.lock_as_owner() };
         // SAFETY: the owner holds the lock, so no other thread touches the content.
         self.content
             .with_mut(|content| work(unsafe { &mut *content }))
@@ -190,8 +190,8 @@ impl Lane {
     /// As `own`; the lane outlives the call, even if it is closed and its pool ends meanwhile.
     pub(crate) unsafe fn with_open<R>(&self, work: impl FnOnce(&mut Content) -> R) -> Option<R> {
         // SAFETY: the caller's promise.
-        let _held = unsafe { self.bias.hold() };
-        if self.bias.flags() & CLOSED != 0 {
+        let _held = unsafe { self.lock.lock_as_owner() };
+        if self.lock.flags() & CLOSED != 0 {
             return None;
         }
         // SAFETY: the owner holds the lock, so no other thread touches the content.
@@ -203,12 +203,12 @@ impl Lane {
 
     /// All of these, with their owners and all other threads kept out, for one barrier. Under the lock
     /// of the lanes, or of lanes of which no other thread seizes several.
-    pub(super) fn seize_all(lanes: &[Arc<Self>]) -> Vec<SeizedLane<'_>> {
-        let seizures = Bias::seize_all(lanes.iter().map(|lane| &lane.bias));
+    pub(super) fn revoke_all(lanes: &[Arc<Self>]) -> Vec<SeizedLane<'_>> {
+        let revocations = BiasedLock::revoke_all(lanes.iter().map(|lane| &lane.lock));
         let lanes = lanes.iter().map(|lane| &**lane);
         lanes
-            .zip(seizures)
-            .map(|(lane, seizure)| SeizedLane { lane, seizure })
+            .zip(revocations)
+            .map(|(lane, revocation)| SeizedLane { lane, revocation })
             .collect()
     }
 
@@ -218,7 +218,7 @@ impl Lane {
         let early = mutant!("lane_stamps_before_the_seizure").then(|| self.line.stamp());
         let mut lane = SeizedLane {
             lane: self,
-            seizure: self.bias.seize(),
+            revocation: self.lock.revoke(),
         };
         match early {
             Some(stamp) => lane.drain_at(stamp, give),
@@ -233,8 +233,8 @@ impl Lane {
     /// As `own`.
     unsafe fn close_own(&self, mut give: impl FnMut(NonNull<Header>, Stamp)) {
         // SAFETY: the caller's promise.
-        let _held = unsafe { self.bias.hold() };
-        self.bias.set_own_flags(CLOSED);
+        let _held = unsafe { self.lock.lock_as_owner() };
+        self.lock.set_own_flags(CLOSED);
         let stamp = self.line.stamp();
         self.content.with_mut(|content| {
             // SAFETY: the owner holds the lock, so no other thread touches the content.

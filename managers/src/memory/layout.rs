@@ -122,7 +122,7 @@ impl Pool {
         // First the lanes: no thread makes one of a stream that is not among the lines then.
         let lanes = lock(&self.lanes);
         let lines = self.all_lines();
-        let seized = Lane::seize_all(&lanes);
+        let seized = Lane::revoke_all(&lanes);
         let central = self.central.lock();
         let mut picture = Drawing {
             central: &central,

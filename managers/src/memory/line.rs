@@ -49,7 +49,7 @@ impl Line {
         let [seen, ticket] = &self.looked;
         if seen.load(Ordering::Relaxed) != came {
             seen.store(came, Ordering::Relaxed);
-            // After the seizures: whoever put something in has its work on the stream by now.
+            // After the revocations: whoever put something in has its work on the stream by now.
             ticket.store(self.clock.stamp(), Ordering::Relaxed);
         }
         ticket.load(Ordering::Relaxed)

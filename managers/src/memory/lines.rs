@@ -159,17 +159,17 @@ impl Pool {
                 return None;
             }
             if self.history.is_on() {
-                lane.bias.set_flags(RECORDED);
+                lane.lock.set_flags(RECORDED);
             }
             if self.graphs.memory_of(stream.serial()).is_some() {
-                lane.bias.set_flags(ROUTED);
+                lane.lock.set_flags(ROUTED);
             }
-            self.excess.enter(&lane.bias);
+            self.excess.enter(&lane.lock);
             lanes.push(Arc::clone(&lane));
             Some(lane)
         };
         Ok(local::find(
-            (self.number, &self.visits),
+            (self.number, &self.thread_exit),
             stream.serial(),
             make,
         ))
@@ -189,7 +189,7 @@ impl Pool {
 
     /// Empties lanes, which keep nothing from now on.
     pub(super) fn close_lanes(&self, lanes: &[Arc<Lane>]) {
-        for mut lane in Lane::seize_all(lanes) {
+        for mut lane in Lane::revoke_all(lanes) {
             lane.close(|batch, stamp| self.central.lock().put_all(batch, stamp));
         }
     }
@@ -206,7 +206,7 @@ impl Pool {
         let lanes = lock(&self.lanes);
         // Those of all lanes that there can be meanwhile.
         let lines = self.all_lines();
-        let mut seized = Lane::seize_all(&lanes);
+        let mut seized = Lane::revoke_all(&lanes);
         for lane in &mut seized {
             lane.drain(|batch, stamp| self.central.lock().put_all(batch, stamp));
         }
@@ -239,7 +239,7 @@ impl Pool {
             return;
         }
         // Before this handle goes: else the pool could end on a thread that just ends.
-        self.visits.end();
+        self.thread_exit.close();
         {
             let lanes = lock(&self.lanes);
             self.keep.close();

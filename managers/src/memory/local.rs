@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, Weak};
 use super::lane::Lane;
 use super::pool::lock;
 use crate::sync::per_thread;
-use crate::visits::Visits;
+use crate::sync::thread_exit::ThreadExit;
 
 /// The numbers of a pool and of a stream.
 type Pair = (u64, u64);
@@ -138,7 +138,7 @@ impl List {
 }
 
 struct Entry {
-    visits: Visits,
+    thread_exit: ThreadExit,
     lane: Weak<Lane>,
 }
 
@@ -174,7 +174,7 @@ pub(super) fn lately(pool: u64, stream: u64) -> Option<*const Lane> {
 /// The lane of a pool and a stream, made by `make` when there is none. `None` while the thread
 /// ends: it keeps nothing any more.
 pub(super) fn find(
-    (pool, visits): (u64, &Visits),
+    (pool, thread_exit): (u64, &ThreadExit),
     stream: u64,
     make: impl FnOnce(&Arc<List>) -> Option<Arc<Lane>>,
 ) -> Option<Arc<Lane>> {
@@ -190,7 +190,7 @@ pub(super) fn find(
                     entries.forget_the_gone();
                     let lane = make(list)?;
                     let entry = Entry {
-                        visits: visits.clone(),
+                        thread_exit: thread_exit.clone(),
                         lane: Arc::downgrade(&lane),
                     };
                     entries.by_pair.insert(pair, entry);
@@ -265,9 +265,9 @@ impl Drop for Lanes {
         }
         // Not within the lock: others may want a lane out of the list that is retired here.
         let lanes = std::mem::take(&mut lock(&list.entries).by_pair);
-        for Entry { visits, lane } in lanes.into_values() {
+        for Entry { thread_exit, lane } in lanes.into_values() {
             // A pool that is closed has closed its lanes.
-            if let Some(_visit) = visits.visit()
+            if let Some(_visit) = thread_exit.enter()
                 && let Some(lane) = lane.upgrade()
             {
                 // SAFETY: the lane is this thread's, which is within none while it ends.

@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull};
 use super::classes::{CLASSES, MOST_PIECES, SLOTS, Slot, capacity};
 use super::depot::Depot;
 use super::header::Header;
-use super::short::Short;
+use crate::sync::spin_lock::SpinLock;
 
 /// Pieces of one size.
 #[derive(Clone, Copy)]
@@ -236,7 +236,7 @@ impl Content {
     pub(crate) fn refill<H>(
         &mut self,
         (slot, bytes): (Slot, u64),
-        heap: &Short<H>,
+        heap: &SpinLock<H>,
         (find, mut put): (
             impl FnOnce(&mut H, &mut Found),
             impl FnMut(&mut H, NonNull<Header>),

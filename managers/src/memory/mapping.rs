@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use super::mapper::Mapper;
 use super::patience::Wait;
 use super::pool::{Pool, lock};
-use crate::error::{Error, Quiet, Result};
+use crate::error::{Error, Result};
+use crate::sync::deferred::DeferCallbacks;
 
 /// Between two looks at a lock that is to be had by a deadline.
 const NAP: Duration = Duration::from_micros(50);
@@ -18,16 +19,16 @@ const NAP: Duration = Duration::from_micros(50);
 pub(super) struct Mapping<'p> {
     // In this order.
     mapper: MutexGuard<'p, Mapper>,
-    _quiet: Quiet,
+    _defer: DeferCallbacks,
 }
 
 impl Pool {
     /// Locks the mapper.
     pub(super) fn mapper(&self) -> Mapping<'_> {
-        let quiet = Quiet::new();
+        let defer = DeferCallbacks::new();
         Mapping {
             mapper: lock(&self.mapper),
-            _quiet: quiet,
+            _defer: defer,
         }
     }
 
@@ -42,7 +43,7 @@ impl Pool {
             Wait::Never => None,
             Wait::Until(end) => Some(end),
         };
-        let quiet = Quiet::new();
+        let defer = DeferCallbacks::new();
         loop {
             let mapper = match self.mapper.try_lock() {
                 Ok(mapper) => mapper,
@@ -57,8 +58,8 @@ impl Pool {
                     continue;
                 }
             };
-            let _quiet = quiet;
-            return Ok(Mapping { mapper, _quiet });
+            let _defer = defer;
+            return Ok(Mapping { mapper, _defer });
         }
     }
 }

@@ -18,10 +18,8 @@
 //! stream's `clock`. The stream itself may use the memory again at once; others when the
 //! batch is complete, for which one event is recorded when somebody asks.
 
-mod barrier;
 mod behind;
-pub(crate) mod bias;
-mod cache;
+pub(crate) mod cache;
 mod carry;
 mod central;
 pub(crate) mod charge;
@@ -70,8 +68,7 @@ pub(crate) mod relaxed;
 mod rules;
 mod seam;
 mod settle;
-pub(crate) mod short;
-mod signs;
+pub(crate) mod signs;
 mod slab;
 pub(crate) mod stamp;
 mod supply;

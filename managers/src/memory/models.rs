@@ -9,9 +9,9 @@ use super::cache::Memory;
 use super::heap::Heap;
 use super::pages::{LEAST_PAGE, Pages};
 use super::plan::Plan;
-use super::short::Short;
 use super::stamp::Stamp;
 use crate::models::model;
+use crate::sync::spin_lock::SpinLock;
 
 const BASE: u64 = 64 * LEAST_PAGE;
 const PAGE: u64 = LEAST_PAGE;
@@ -28,7 +28,7 @@ unsafe impl Send for Frame {}
 
 /// Two pages, of which the second has no memory at first.
 struct Pool {
-    central: Short<Box<Heap>>,
+    central: SpinLock<Box<Heap>>,
     /// Held by who changes pages.
     mapper: Mutex<()>,
     frames: [Frame; 2],
@@ -44,7 +44,7 @@ impl Pool {
         });
         let heap = heap.join().unwrap();
         let pool = Self {
-            central: Short::new(heap),
+            central: SpinLock::new(heap),
             mapper: Mutex::new(()),
             frames: [(), ()].map(|()| Frame(UnsafeCell::new(0))),
         };

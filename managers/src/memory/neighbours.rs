@@ -7,7 +7,7 @@ use super::mapper::{Found, Mapper};
 use super::mapping::Mapping;
 use super::pool::Pool;
 use crate::error::Result;
-use crate::guests::Guest;
+use crate::sync::rundown::RundownGuard;
 
 impl Pool {
     /// Whether what other pools give up could be had: not where this one's own limit is in the way.
@@ -55,7 +55,7 @@ impl Pool {
 
     /// Who may have what a request lacks: pools that share a limit with this one, and on a full
     /// device those of the context.
-    fn others_on(&self, is_full: bool) -> impl Iterator<Item = Guest<Self>> + use<> {
+    fn others_on(&self, is_full: bool) -> impl Iterator<Item = RundownGuard<Self>> + use<> {
         let siblings = is_full.then(|| self.table.others(self));
         // What a graph's memory has stays.
         let siblings = siblings.into_iter().flatten();

@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::MemoryPool;
-use super::barrier::Barrier;
 use super::central::Central;
 use super::charge::Own;
 use super::config::{PoolConfig, Source};
@@ -32,16 +31,17 @@ use super::pages::LEAST_PAGE;
 use super::patience::Wait;
 use super::pressure::Levels;
 use super::seam::Seam;
-use super::short::Short;
 use super::signs::Changes;
 use super::teardown::Kept;
 use super::vmm::{Calls, Vmm};
 use crate::buffer::BufferTable;
 use crate::context::{ContextCore, Holds, Kind};
 use crate::error::Result;
-use crate::guests::{Guests, Host};
 use crate::stream::Stream;
-use crate::visits::Visits;
+use crate::sync::asymmetric_fence::AsymmetricFence;
+use crate::sync::rundown::{Rundown, RundownWeak};
+use crate::sync::spin_lock::SpinLock;
+use crate::sync::thread_exit::ThreadExit;
 
 /// A request.
 #[derive(Clone, Copy, Debug)]
@@ -111,13 +111,13 @@ pub(crate) struct Pool {
     _open: Option<MemoryPool>,
     pub(super) graphs: Graphs,
     pub(super) config: PoolConfig,
-    pub(super) central: Short<Central>,
+    pub(super) central: SpinLock<Central>,
     pub(super) mapper: Mutex<Mapper>,
     pub(super) lines: Mutex<Lines>,
     /// Held by the one who looks whose streams are gone.
     pub(super) reaper: Mutex<()>,
     pub(super) lanes: Mutex<Vec<Arc<Lane>>>,
-    pub(super) visits: Visits,
+    pub(super) thread_exit: ThreadExit,
     /// What went through lanes that are gone, and past all lanes.
     pub(super) past: Flow,
     pub(super) counters: Counters,
@@ -127,12 +127,12 @@ pub(crate) struct Pool {
     pub(super) calls: Arc<Calls>,
     pub(super) history: Arc<History>,
     pub(super) table: Arc<BufferTable>,
-    barrier: Barrier,
+    barrier: AsymmetricFence,
     pub(super) callback: Mutex<Option<Callback>>,
     /// Closed under the lock of the lanes.
     pub(super) keep: Keep<Kept>,
     /// Who borrows it for other pools, or for figures.
-    pub(super) guests: Guests,
+    pub(super) rundown: Rundown,
 }
 
 /// A lock whose holders leave what they guard whole at every step.
@@ -199,12 +199,12 @@ impl Pool {
             _open: above.cloned(),
             graphs: Graphs::default(),
             config,
-            central: Short::new(Central::new()),
+            central: SpinLock::new(Central::new()),
             mapper: Mutex::default(),
             lines: Mutex::default(),
             reaper: Mutex::default(),
             lanes: Mutex::default(),
-            visits: Visits::new(),
+            thread_exit: ThreadExit::new(),
             past: Flow::default(),
             counters: Counters::default(),
             changes: Changes::default(),
@@ -213,21 +213,21 @@ impl Pool {
             calls,
             history,
             table: Arc::clone(table),
-            barrier: Barrier::of_process(),
+            barrier: AsymmetricFence::of_process(),
             callback: Mutex::new(None),
             keep: Keep::new(),
-            guests: Guests::new(),
+            rundown: Rundown::new(),
         });
         core.ledger().add(Kind::Pool, 1);
         let holds: Weak<dyn Holds> = Arc::<Self>::downgrade(&pool) as Weak<dyn Holds>;
-        core.ledger().watch(Host::new(&pool.guests, holds));
+        core.ledger().watch(RundownWeak::new(&pool.rundown, holds));
         table.enter(&pool);
         Ok(pool)
     }
 
     /// How others find it, who are not to end it.
-    pub(crate) fn host(self: &Arc<Self>) -> Host<Self> {
-        Host::new(&self.guests, Arc::downgrade(self))
+    pub(crate) fn host(self: &Arc<Self>) -> RundownWeak<Self> {
+        RundownWeak::new(&self.rundown, Arc::downgrade(self))
     }
 
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
@@ -274,7 +274,7 @@ impl Pool {
         let lanes = lock(&self.lanes);
         // What was stored before this call is seen by whoever is alive only after it.
         self.barrier.heavy();
-        let _seized = Lane::seize_all(&lanes);
+        let _seized = Lane::revoke_all(&lanes);
         self.with_headers(|header| {
             if header.is_buffer() {
                 work(header);

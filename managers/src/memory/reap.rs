@@ -29,7 +29,7 @@ use super::line::Line;
 use super::lines::FEW;
 use super::pool::{Pool, lock};
 use super::stamp::{Gone, Stamp};
-use crate::error::Quiet;
+use crate::sync::deferred::DeferCallbacks;
 
 /// What came of a look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Pool {
             return Reaped::default();
         }
         // Policies come after the lock.
-        let _quiet = Quiet::new();
+        let _defer = DeferCallbacks::new();
         let _turn = lock(&self.reaper);
         if !self.ask_the_gone() {
             self.look_later(Reaped::default());

@@ -22,7 +22,7 @@ impl Pool {
         self.core.not_forked()?;
         let lanes = lock(&self.lanes);
         self.history.start(capacity);
-        for lane in Lane::seize_all(&lanes) {
+        for lane in Lane::revoke_all(&lanes) {
             lane.set_flags(RECORDED);
         }
         Ok(())
@@ -35,7 +35,7 @@ impl Pool {
         let (recording, off) = self.history.stop();
         if off {
             for lane in lanes.iter() {
-                lane.bias.clear_flags(RECORDED);
+                lane.lock.clear_flags(RECORDED);
             }
         }
         Ok(recording)

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::patience::{News, Next, Patience};
 use super::pool::{Pool, count};
 use crate::error::Result;
-use crate::guests::Guest;
+use crate::sync::rundown::RundownGuard;
 
 /// What has changed in a pool so far. Each is counted after it has happened.
 #[derive(Debug, Default)]
@@ -108,15 +108,17 @@ impl Pool {
 
     /// The pools that share a limit with this one, one after the other: those that do not end just
     /// now. Nobody has a lock of this pool meanwhile.
-    pub(super) fn others(&self) -> impl Iterator<Item = Guest<Self>> + use<> {
+    pub(super) fn others(&self) -> impl Iterator<Item = RundownGuard<Self>> + use<> {
         let shared = self.config.within.as_ref();
         let mut others = shared.map_or_else(Vec::new, |shared| shared.others(self));
         if let Some(parent) = &self.parent
-            && !others.iter().any(|other| other.is(&raw const **parent))
+            && !others
+                .iter()
+                .any(|other| other.points_to(&raw const **parent))
         {
             others.push(parent.host());
         }
-        others.into_iter().filter_map(|other| other.enter())
+        others.into_iter().filter_map(|other| other.acquire())
     }
 
     /// What counts the pools that end, of the limits that this one is charged to.

@@ -10,7 +10,8 @@ use super::clock::Closed;
 use super::header::Withheld;
 use super::pool::Pool;
 use crate::context::Kind;
-use crate::error::{Quiet, Result, Site};
+use crate::error::{Result, Site};
+use crate::sync::deferred::DeferCallbacks;
 
 /// How long one look at a clock may take. The look is repeated: memory that work uses must not
 /// be unmapped under it.
@@ -30,7 +31,7 @@ impl Drop for Kept {
     fn drop(&mut self) {
         // Requests of other pools wait for the end from the moment on that they cannot see this
         // one.
-        self.0.guests.end(|| self.0.note_ending());
+        self.0.rundown.run_down(|| self.0.note_ending());
     }
 }
 
@@ -41,10 +42,10 @@ pub(super) fn end(pool: &Pool) {
         return;
     }
     // Who is told of a lost context may use a pool that waits for this one.
-    let _quiet = Quiet::new();
+    let _defer = DeferCallbacks::new();
     give_back(pool);
     pool.table.note_empty();
-    if pool.guests.is_over() {
+    if pool.rundown.has_begun() {
         pool.note_ended();
     }
 }

@@ -257,7 +257,7 @@ fn a_child_takes_no_lock_for_a_name_or_a_callback() {
 // is with a call that interrupts all processors.
 #[test]
 fn all_lanes_cost_one_barrier_and_a_thread_that_ends_pays_none() {
-    use super::barrier::tests::PAID;
+    use crate::sync::asymmetric_fence::tests::PAID;
     let bench = Bench::new();
     let pool = bench.pool(64, Source::Best);
     let streams: Vec<_> = (0..50).map(|_| bench.stream()).collect();
@@ -500,7 +500,7 @@ fn threads_keep_nothing_small_either_over_a_lowered_limit() {
     let (pool, stream) = (bench.pool(8, Source::Best), bench.stream());
     let kept = || -> u64 {
         let lanes = pool::lock(&pool.pool().lanes);
-        let seized = Lane::seize_all(&lanes);
+        let seized = Lane::revoke_all(&lanes);
         seized.iter().map(SeizedLane::kept).sum()
     };
     let large = pool.allocate_raw(4 * PAGE, 1, &stream).unwrap();

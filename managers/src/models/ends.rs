@@ -8,14 +8,14 @@ use loom::sync::Arc;
 use loom::thread::{self, ThreadId};
 
 use super::model;
-use crate::guests::{Guests, Host};
 use crate::memory::keep::Keep;
-use crate::memory::short::Short;
+use crate::sync::rundown::{Rundown, RundownWeak};
+use crate::sync::spin_lock::SpinLock;
 
 /// A pool of one piece that says when it goes.
 struct Pool {
     keep: Keep<Arc<Self>>,
-    pieces: Short<u32>,
+    pieces: SpinLock<u32>,
     gone: StdArc<AtomicBool>,
 }
 
@@ -24,7 +24,7 @@ impl Pool {
         let gone = StdArc::new(AtomicBool::new(false));
         let pool = Self {
             keep: Keep::new(),
-            pieces: Short::new(pieces),
+            pieces: SpinLock::new(pieces),
             gone: StdArc::clone(&gone),
         };
         (Arc::new(pool), gone)
@@ -129,17 +129,17 @@ impl Drop for Place {
 #[test]
 fn a_guest_is_never_the_last() {
     model(&["came before", "came late"], |seen| {
-        let guests = Guests::new();
+        let rundown = Rundown::new();
         let place = StdArc::new(Place {
             touched: UnsafeCell::new(0),
             owner: thread::current().id(),
         });
         let weak: Weak<Place> = StdArc::downgrade(&place);
-        let host = Host::new(&guests, weak);
+        let host = RundownWeak::new(&rundown, weak);
         let guest = {
             let seen = seen.clone();
             thread::spawn(move || {
-                let Some(place) = host.enter() else {
+                let Some(place) = host.acquire() else {
                     seen.note("came late");
                     return;
                 };
@@ -150,11 +150,11 @@ fn a_guest_is_never_the_last() {
             })
         };
         let mut began = 0;
-        guests.end(|| began += 1);
-        guests.end(|| began += 1);
+        rundown.run_down(|| began += 1);
+        rundown.run_down(|| began += 1);
         assert_eq!(began, 1);
         // The guest may come as late as this.
-        assert!(guests.is_over());
+        assert!(rundown.has_begun());
         drop(place);
         guest.join().unwrap();
     });

@@ -8,15 +8,15 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 use super::model;
-use crate::memory::bias::Bias;
 use crate::memory::excess::Excess;
 use crate::memory::lane::EXCESS;
+use crate::sync::biased_lock::BiasedLock;
 
 /// Of a lane what keeps its owner out.
-struct Lane(Bias);
+struct Lane(BiasedLock);
 
-impl AsRef<Bias> for Lane {
-    fn as_ref(&self) -> &Bias {
+impl AsRef<BiasedLock> for Lane {
+    fn as_ref(&self) -> &BiasedLock {
         &self.0
     }
 }
@@ -35,7 +35,7 @@ impl Pool {
         Arc::new(Self {
             budget,
             excess: Excess::default(),
-            lanes: Mutex::new(vec![StdArc::new(Lane(Bias::new()))]),
+            lanes: Mutex::new(vec![StdArc::new(Lane(BiasedLock::new()))]),
         })
     }
 
@@ -50,7 +50,7 @@ impl Pool {
     }
 
     fn add_lane(&self) {
-        let lane = StdArc::new(Lane(Bias::new()));
+        let lane = StdArc::new(Lane(BiasedLock::new()));
         let mut lanes = self.lanes.lock().unwrap();
         self.excess.enter(&lane.0);
         lanes.push(lane);

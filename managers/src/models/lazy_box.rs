@@ -7,7 +7,7 @@ use loom::cell::UnsafeCell;
 use loom::thread;
 
 use super::model;
-use crate::lazy_box::LazyBox;
+use crate::sync::lazy_box::LazyBox;
 
 /// Says how many of them are gone.
 struct Thing {

@@ -9,7 +9,7 @@
 //! ordered behind the object's making and before its destruction fails the model. A node
 //! that is not freed keeps its `Arc` of the depot, and loom refuses to end a run with one.
 
-mod bias;
+mod biased_lock;
 mod clock;
 mod current;
 mod demand;
@@ -28,7 +28,7 @@ mod pool;
 mod registry;
 mod reuse;
 mod shutdown;
-mod visits;
+mod thread_exit;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -39,7 +39,7 @@ use loom::cell::UnsafeCell;
 
 use crate::error::Result;
 use crate::lifecycle::ShutdownReport;
-use crate::recycle::{Leased, Recycled, Recycler};
+use crate::object_pool::{Leased, ObjectPool, Reusable};
 
 /// The outcomes seen so far, over all runs of a model.
 #[derive(Clone, Default)]
@@ -59,8 +59,8 @@ pub(crate) fn model(outcomes: &[&'static str], run: impl Fn(&Seen) + Send + Sync
     assert_eq!(*seen.0.lock().unwrap(), outcomes.iter().copied().collect());
 }
 
-/// A recycler of things, its last owner in whatever thread; and the account of its things.
-type Shared = loom::sync::Arc<Recycler<Thing, tag::Event>>;
+/// An object pool of things, its last owner in whatever thread; and the account of its things.
+type Shared = loom::sync::Arc<ObjectPool<Thing, tag::Event>>;
 type Lease = Leased<Thing, tag::Event>;
 
 /// What came of the things of one run. Not loom's atomics: they are of the model.
@@ -99,33 +99,33 @@ impl Account {
         })
     }
 
-    fn acquire(&self, recycler: &Shared) -> Result<Lease> {
-        recycler.acquire(0, false, || self.make())
+    fn acquire(&self, objects: &Shared) -> Result<Lease> {
+        objects.acquire(0, false, || self.make())
     }
 
-    /// A thing that the recycler keeps by its name.
-    fn hold(&self, recycler: &Shared) -> Lease {
-        recycler.acquire(0, true, || self.make()).unwrap()
+    /// A thing that the object pool keeps by its name.
+    fn hold(&self, objects: &Shared) -> Lease {
+        objects.acquire(0, true, || self.make()).unwrap()
     }
 
     /// The manager's end, when every lease has ended: nothing is left, and nothing went twice.
-    fn close(&self, recycler: Shared) {
-        let stats = recycler.stats();
+    fn close(&self, objects: Shared) {
+        let stats = objects.stats();
         assert_eq!(stats.live, 0);
         assert_eq!(stats.created as usize, self.made());
         assert_eq!(stats.idle, self.made() - self.ended(), "an object is lost");
-        drop(recycler);
+        drop(objects);
         assert_eq!(self.ended(), self.made());
     }
 }
 
-fn recycler(capacity: usize) -> Shared {
-    Shared::new(Recycler::new(capacity))
+fn objects(capacity: usize) -> Shared {
+    Shared::new(ObjectPool::new(capacity))
 }
 
-fn shut(recycler: &Shared) -> ShutdownReport {
+fn shut(objects: &Shared) -> ShutdownReport {
     let mut report = ShutdownReport::default();
-    recycler.shut(&mut report);
+    objects.shut(&mut report);
     assert!(report.errors.is_empty());
     report
 }
@@ -154,7 +154,7 @@ impl Thing {
     }
 }
 
-impl Recycled for Thing {
+impl Reusable for Thing {
     fn is_reusable(&self) -> bool {
         self.read();
         !self.account.0.once.load(Ordering::Relaxed)

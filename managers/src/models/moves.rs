@@ -16,8 +16,8 @@ use crate::memory::header::{Header, Home};
 use crate::memory::lane::Lane;
 use crate::memory::line::Line;
 use crate::memory::magazine::{Batch, Content, Found};
-use crate::memory::short::Short;
 use crate::stream::StreamConfig;
+use crate::sync::spin_lock::SpinLock;
 
 const BYTES: u64 = 256;
 
@@ -54,7 +54,7 @@ struct Pool {
     lane: Lane,
     line: StdArc<Line>,
     /// What is in the heap, chained.
-    heap: Short<Option<NonNull<Header>>>,
+    heap: SpinLock<Option<NonNull<Header>>>,
     moves: AtomicU64,
     pieces: Box<[Header]>,
 }
@@ -69,7 +69,7 @@ impl Pool {
         Arc::new(Self {
             lane: Lane::new(Weak::new(), line),
             line: StdArc::clone(line),
-            heap: Short::new(None),
+            heap: SpinLock::new(None),
             moves: AtomicU64::new(0),
             pieces: batch(),
         })

@@ -2,14 +2,14 @@
 
 use loom::thread;
 
-use super::{Account, model, recycler};
+use super::{Account, model, objects};
 use crate::handle::ManagedHandle;
 
 // Without it a handle could lead to an object that has ended, or to its next life.
 #[test]
 fn a_handle_leads_to_its_own_life_or_to_none() {
     model(&["leased", "stale", "a life later"], |seen| {
-        let (things, account) = (recycler(2), Account::default());
+        let (things, account) = (objects(2), Account::default());
         let first = account.acquire(&things).unwrap();
         let handle = first.handle();
         let next = thread::spawn({
@@ -50,7 +50,7 @@ fn a_handle_leads_to_its_own_life_or_to_none() {
 #[test]
 fn what_has_a_name_is_there() {
     model(&["found", "no name yet", "gone again"], |seen| {
-        let (things, account) = (recycler(1), Account::default());
+        let (things, account) = (objects(1), Account::default());
         let other = thread::spawn({
             let things = things.clone();
             move || {
@@ -77,7 +77,7 @@ fn what_has_a_name_is_there() {
 #[test]
 fn a_name_is_ended_once() {
     model(&["leased", "stale"], |seen| {
-        let (things, account) = (recycler(1), Account::default());
+        let (things, account) = (objects(1), Account::default());
         let handle = account.hold(&things).handle();
         let others = [(); 2].map(|()| {
             let things = things.clone();
@@ -103,7 +103,7 @@ fn a_name_is_ended_once() {
 #[test]
 fn a_release_and_the_last_lease_end_a_life_once() {
     model(&["waits"], |seen| {
-        let (things, account) = (recycler(1), Account::default());
+        let (things, account) = (objects(1), Account::default());
         let lease = account.hold(&things);
         let handle = lease.handle();
         let other = thread::spawn(move || {
@@ -127,7 +127,7 @@ fn a_release_and_the_last_lease_end_a_life_once() {
 #[test]
 fn a_name_that_is_good_again_leads_to_a_life_that_began() {
     model(&["leased", "stale"], |seen| {
-        let (things, account) = (recycler(1), Account::default());
+        let (things, account) = (objects(1), Account::default());
         let first = account.acquire(&things).unwrap().handle();
         let next = ManagedHandle::from_bits(first.to_bits() + (2 << 24));
         let handle = next.unwrap();

@@ -10,7 +10,8 @@ use loom::thread;
 use super::driver::{self, device};
 use super::model;
 use crate::context::{ContextCore, Ledger};
-use crate::error::{Error, LossWatch, PoisonPolicy, Quiet};
+use crate::error::{Error, LossWatch, PoisonPolicy};
+use crate::sync::deferred::DeferCallbacks;
 
 fn fail(core: &ContextCore, code: CUresult) -> Error {
     let symbol = id::cuStreamSynchronize;
@@ -64,13 +65,13 @@ fn a_policy_runs_when_the_locks_are_given_back() {
         let other = thread::spawn({
             let (core, locked) = (Arc::clone(&core), locked.clone());
             move || {
-                let _quiet = Quiet::new();
+                let _defer = DeferCallbacks::new();
                 let _locked = locked.lock().unwrap();
                 fail(&core, CUresult::CUDA_ERROR_LAUNCH_FAILED)
             }
         });
         {
-            let _quiet = Quiet::new();
+            let _defer = DeferCallbacks::new();
             let _locked = locked.lock().unwrap();
             fail(&core, CUresult::CUDA_ERROR_LAUNCH_FAILED);
         }

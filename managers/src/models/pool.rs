@@ -19,9 +19,9 @@ use crate::memory::header::{Header, Home};
 use crate::memory::keep::Keep;
 use crate::memory::lane::Lane;
 use crate::memory::line::Line;
-use crate::memory::short::Short;
 use crate::ops;
 use crate::stream::StreamConfig;
+use crate::sync::spin_lock::SpinLock;
 
 /// Memory that one at a time may use: loom fails the model when two do, or one does not see
 /// what another did before.
@@ -241,8 +241,8 @@ fn what_is_drained_is_stamped_behind_its_work() {
 #[test]
 fn one_at_a_time_is_in_a_short_section() {
     model(&["first", "second"], |seen| {
-        let shared = Arc::new((Short::new(0_u32), Piece::new()));
-        let section = |shared: &(Short<u32>, Piece)| {
+        let shared = Arc::new((SpinLock::new(0_u32), Piece::new()));
+        let section = |shared: &(SpinLock<u32>, Piece)| {
             let mut turn = shared.0.lock();
             shared.1.touch();
             *turn += 1;
@@ -316,7 +316,7 @@ fn a_charge_that_is_refused_is_not_seen() {
 /// A pool of one piece.
 struct Pool {
     keep: Keep<Arc<Self>>,
-    pieces: Short<u32>,
+    pieces: SpinLock<u32>,
 }
 
 impl Pool {
@@ -332,7 +332,7 @@ fn a_pool_goes_with_its_last_handle_or_its_last_piece() {
     model(&["over", "let go"], |seen| {
         let pool = Arc::new(Pool {
             keep: Keep::new(),
-            pieces: Short::new(1),
+            pieces: SpinLock::new(1),
         });
         let other = thread::spawn({
             let pool = pool.clone();

@@ -9,16 +9,17 @@ use loom::thread;
 
 use super::model;
 use crate::error::{Error, Result};
-use crate::gate::Gate;
 use crate::handle::ManagedHandle;
-use crate::registry::{Fixed, Name, Registry, Seat, part};
+use crate::registry::{Fixed, Name, Registry, part};
+use crate::sync::capacity::Permit;
+use crate::sync::shutdown_gate::ShutdownGate;
 
 /// What a registry holds. Its end is not marked: the standard library's `Arc`, which loom does
 /// not see, puts it behind every use.
 pub(super) struct Item {
     made: UnsafeCell<()>,
     ended: Arc<AtomicUsize>,
-    _seat: Seat,
+    _permit: Permit,
     /// Of one that only its leases keep.
     name: OnceLock<Name<Self, tag::Device, Fixed<Self, 2>>>,
 }
@@ -73,23 +74,23 @@ impl Items {
         self.made.load(Ordering::Relaxed)
     }
 
-    pub(super) fn make(&self, seat: Seat) -> Result<Item> {
+    pub(super) fn make(&self, permit: Permit) -> Result<Item> {
         self.made.fetch_add(1, Ordering::Relaxed);
         let made = UnsafeCell::new(());
         made.with_mut(|_| ());
         Ok(Item {
             made,
             ended: Arc::clone(&self.ended),
-            _seat: seat,
+            _permit: permit,
             name: OnceLock::new(),
         })
     }
 
     fn insert(&self) -> Result<(ManagedHandle<tag::Device>, Arc<Item>)> {
         let mut name = None;
-        let item = self.store.insert_with(|handle, seat| {
+        let item = self.store.insert_with(|handle, permit| {
             name = Some(handle);
-            self.make(seat)
+            self.make(permit)
         })?;
         Ok((name.unwrap(), item))
     }
@@ -97,9 +98,9 @@ impl Items {
     /// One that only its leases keep.
     fn insert_leased(&self) -> Result<(ManagedHandle<tag::Device>, Arc<Item>)> {
         let mut name = None;
-        let item = self.store.insert_leased(|handle, seat| {
+        let item = self.store.insert_leased(|handle, permit| {
             name = Some(handle);
-            self.make(seat)
+            self.make(permit)
         })?;
         let handle = name.unwrap();
         if let Some(name) = self.store.releaser(handle) {
@@ -168,7 +169,11 @@ fn nothing_is_made_on_demand_behind_a_shutdown() {
             let handle = items.store.reserve().unwrap();
             let other = thread::spawn({
                 let items = items.clone();
-                move || items.store.ensure_alive(handle, |seat| items.make(seat))
+                move || {
+                    items
+                        .store
+                        .ensure_alive(handle, |permit| items.make(permit))
+                }
             });
             let found = items.store.shut();
             let got = other.join().unwrap();
@@ -291,7 +296,11 @@ fn what_is_released_while_it_is_made_is_known() {
         let handle = items.store.reserve().unwrap();
         let other = thread::spawn({
             let items = items.clone();
-            move || items.store.ensure_alive(handle, |seat| items.make(seat))
+            move || {
+                items
+                    .store
+                    .ensure_alive(handle, |permit| items.make(permit))
+            }
         });
         let released = items.store.release(handle).map(|item| item.is_some());
         let got = other.join().unwrap();
@@ -326,9 +335,9 @@ fn what_was_begun_before_a_shutdown_is_not_handed_out_after_an_opening() {
             let (items, is_late) = (items.clone(), Arc::clone(&is_late));
             move || {
                 let mut late = false;
-                let got = items.store.insert_with(|_, seat| {
+                let got = items.store.insert_with(|_, permit| {
                     late = is_late.load(Ordering::SeqCst);
-                    items.make(seat)
+                    items.make(permit)
                 });
                 (late, got)
             }
@@ -360,19 +369,19 @@ fn what_was_begun_before_a_shutdown_is_not_handed_out_after_an_opening() {
 #[test]
 fn a_pass_ends_with_a_shutdown() {
     model(&["held", "ended"], |seen| {
-        let gate = loom::sync::Arc::new(Gate::new());
-        let pass = gate.pass().unwrap();
+        let gate = loom::sync::Arc::new(ShutdownGate::new());
+        let pass = gate.begin().unwrap();
         let other = thread::spawn({
             let gate = gate.clone();
             move || {
-                gate.shut();
+                gate.close();
                 gate.open();
             }
         });
-        seen.note(if gate.holds(pass) { "held" } else { "ended" });
+        seen.note(if gate.validate(pass) { "held" } else { "ended" });
         other.join().unwrap();
-        assert!(!gate.holds(pass), "good again");
-        assert!(gate.holds(gate.pass().unwrap()));
+        assert!(!gate.validate(pass), "good again");
+        assert!(gate.validate(gate.begin().unwrap()));
     });
 }
 

@@ -2,14 +2,14 @@
 
 use loom::thread;
 
-use super::{Account, Shared, model, recycler};
+use super::{Account, Shared, model, objects};
 use crate::error::Error;
 
 // Without it one object could be in two lives at once.
 #[test]
 fn an_object_is_in_one_life_at_a_time() {
     model(&["both the same", "one each"], |seen| {
-        let (things, account) = (recycler(2), Account::default());
+        let (things, account) = (objects(2), Account::default());
         drop(account.acquire(&things).unwrap());
         let other = thread::spawn({
             let (things, account) = (things.clone(), account.clone());
@@ -30,7 +30,7 @@ fn an_object_is_in_one_life_at_a_time() {
 #[test]
 fn a_life_comes_before_the_next() {
     model(&["the same", "a new one"], |seen| {
-        let (things, account) = (recycler(2), Account::default());
+        let (things, account) = (objects(2), Account::default());
         let first = account.acquire(&things).unwrap();
         let next = thread::spawn({
             let (things, account) = (things.clone(), account.clone());
@@ -48,7 +48,7 @@ fn a_life_comes_before_the_next() {
 #[test]
 fn every_use_comes_before_the_end() {
     model(&["the same", "a new one"], |seen| {
-        let (things, account) = (recycler(2), Account::default());
+        let (things, account) = (objects(2), Account::default());
         let one = account.acquire(&things).unwrap();
         let two = one.clone();
         let user = thread::spawn(move || two.read());
@@ -69,7 +69,7 @@ fn every_use_comes_before_the_end() {
 #[test]
 fn a_pop_that_was_overtaken_starts_over() {
     model(&["a new one", "top or below", "top, once more"], |seen| {
-        let (things, account) = (recycler(4), Account::default());
+        let (things, account) = (objects(4), Account::default());
         let below = account.acquire(&things).unwrap();
         drop(account.acquire(&things).unwrap());
         drop(below);
@@ -99,7 +99,7 @@ fn a_clone_keeps_its_life() {
     model(
         &["its last lease was the clone", "it was the other"],
         |seen| {
-            let (things, account) = (recycler(1), Account::default());
+            let (things, account) = (objects(1), Account::default());
             let one = account.acquire(&things).unwrap();
             let two = one.clone();
             let watch = things.clone();
@@ -127,7 +127,7 @@ fn a_clone_keeps_its_life() {
 #[test]
 fn the_capacity_is_kept() {
     model(&["one of two", "one after the other"], |seen| {
-        let (things, account) = (recycler(1), Account::default());
+        let (things, account) = (objects(1), Account::default());
         let obtain = |things: &Shared, account: Account| match account.acquire(things) {
             Ok(lease) => {
                 lease.write();
@@ -158,7 +158,7 @@ fn the_capacity_is_kept() {
 fn a_trim_leaves_what_is_used() {
     for keep in [0, 1] {
         model(&["the same", "a new one"], move |seen| {
-            let (things, account) = (recycler(3), Account::default());
+            let (things, account) = (objects(3), Account::default());
             drop(account.acquire(&things).unwrap());
             let other = thread::spawn({
                 let things = things.clone();

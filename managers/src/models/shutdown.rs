@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use loom::thread;
 
-use super::{Account, Seen, model, recycler, shut};
+use super::{Account, Seen, model, objects, shut};
 use crate::error::Error;
 
 // Without it something could be handed out after a shutdown, or behind its report.
@@ -13,7 +13,7 @@ use crate::error::Error;
 fn nothing_is_handed_out_after_a_shutdown() {
     for waiting in [0, 1] {
         model(&["handed out", "refused"], move |seen| {
-            let (things, account) = (recycler(2), Account::default());
+            let (things, account) = (objects(2), Account::default());
             for _ in 0..waiting {
                 drop(account.acquire(&things).unwrap());
             }
@@ -66,7 +66,7 @@ fn what_is_given_back_during_a_shutdown_is_destroyed() {
 }
 
 fn given_back_during_a_shutdown(account: &Account, seen: &Seen) {
-    let things = recycler(1);
+    let things = objects(1);
     let lease = account.acquire(&things).unwrap();
     let other = thread::spawn(move || {
         lease.write();
@@ -88,7 +88,7 @@ fn given_back_during_a_shutdown(account: &Account, seen: &Seen) {
 #[test]
 fn a_shutdown_ends_every_name() {
     model(&["leased", "stale"], |seen| {
-        let (things, account) = (recycler(1), Account::default());
+        let (things, account) = (objects(1), Account::default());
         let handle = account.hold(&things).handle();
         let other = thread::spawn({
             let things = things.clone();
@@ -113,7 +113,7 @@ fn a_shutdown_ends_every_name() {
 #[test]
 fn what_is_given_back_while_opening_waits_or_is_destroyed() {
     model(&["waits", "destroyed"], |seen| {
-        let (things, account) = (recycler(1), Account::default());
+        let (things, account) = (objects(1), Account::default());
         let lease = account.acquire(&things).unwrap();
         assert_eq!(shut(&things).leased.len(), 1);
         let other = thread::spawn(move || drop(lease));
@@ -136,7 +136,7 @@ fn what_is_given_back_while_opening_waits_or_is_destroyed() {
 #[test]
 fn a_shutdown_and_an_opening_do_not_mix() {
     model(&["open", "shut"], |seen| {
-        let (things, account) = (recycler(1), Account::default());
+        let (things, account) = (objects(1), Account::default());
         drop(account.acquire(&things).unwrap());
         let other = thread::spawn({
             let things = things.clone();
@@ -167,7 +167,7 @@ fn a_last_lease_ends_with_the_manager() {
             } else {
                 Account::default()
             };
-            let things = recycler(1);
+            let things = objects(1);
             let lease = account.acquire(&things).unwrap();
             let other = thread::spawn({
                 let (seen, account) = (seen.clone(), account.clone());
@@ -196,7 +196,7 @@ fn a_last_lease_ends_with_the_manager() {
 #[test]
 fn leases_end_in_any_order_with_the_manager() {
     model(&["ended"], |seen| {
-        let (things, account) = (recycler(2), Account::default());
+        let (things, account) = (objects(2), Account::default());
         let one = account.hold(&things);
         let other = account.acquire(&things).unwrap();
         // A node without an object, for the manager to find.

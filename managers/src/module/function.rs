@@ -12,7 +12,7 @@ use cupola_sys::driver::{
 use super::{FunctionHandle, Module, RawModule};
 use crate::context::ContextCore;
 use crate::error::{Cause, Result, Site};
-use crate::registry::Seat;
+use crate::sync::capacity::Permit;
 
 /// One parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(crate) struct FunctionInner {
     attributes: FunctionAttributes,
     /// `None` when the driver cannot tell (before CUDA 12.4).
     parameters: Option<Box<[Parameter]>>,
-    _seat: Seat,
+    _permit: Permit,
 }
 
 // SAFETY: a CUfunction may be used from any thread; the rest is Send and Sync.
@@ -64,7 +64,7 @@ impl FunctionInner {
     /// The module is leased as long as anybody uses what this returns.
     pub(super) fn get(
         module: &RawModule,
-        (handle, seat): (FunctionHandle, Seat),
+        (handle, permit): (FunctionHandle, Permit),
         name: &CStr,
         site: Site,
     ) -> Result<Self> {
@@ -82,7 +82,7 @@ impl FunctionInner {
             number: core.launches().name(name),
             attributes: read_attributes(driver, raw).map_err(failed)?,
             parameters: read_parameters(driver, raw).map_err(failed)?,
-            _seat: seat,
+            _permit: permit,
         })
     }
 

@@ -21,8 +21,9 @@ use crate::context::{ContextCore, Kind};
 use crate::error::{Cause, Error, Result, Site};
 use crate::handle::ManagedHandle;
 use crate::memory::relaxed::Relaxed;
-use crate::registry::{Name, Registry, Seat};
+use crate::registry::{Name, Registry};
 use crate::stream::StreamsConfig;
+use crate::sync::capacity::Permit;
 use functions::FunctionStore;
 pub use functions::{FunctionHandle, FunctionManager};
 pub(crate) use shutdown::ClosedModules;
@@ -75,7 +76,7 @@ pub(crate) struct RawModule {
     /// Where its code may run.
     uses: Uses,
     /// Its share of the most modules that there may be.
-    _seat: Seat,
+    _permit: Permit,
     core: Arc<ContextCore>,
     /// What the driver's compiler said when it took the module.
     remarks: Box<str>,
@@ -224,7 +225,7 @@ impl ModuleManager {
     unsafe fn load(&self, image: &[u8], held: bool) -> Result<Module> {
         let driver = self.core.enter()?;
         let site = self.core.site();
-        let make = |handle, seat| {
+        let make = |handle, permit| {
             let mut raw: CUmodule = ptr::null_mut();
             let mut logs = jit::Logs::new();
             let (options, values) = logs.options();
@@ -251,7 +252,7 @@ impl ModuleManager {
                 raw: RawModule {
                     raw,
                     uses: Uses::new(),
-                    _seat: seat,
+                    _permit: permit,
                     core: Arc::clone(&self.core),
                     remarks: logs.remarks().into(),
                 },

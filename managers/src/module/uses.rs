@@ -11,10 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::context::ContextCore;
-use crate::error::{ErrorClass, Quiet, Result, Site};
+use crate::error::{ErrorClass, Result, Site};
 use crate::memory::clock::{EVERY, StreamClock};
 use crate::stream::Stream;
 use crate::submit;
+use crate::sync::deferred::DeferCallbacks;
 
 /// The streams that a module's kernels were launched on.
 pub(crate) struct Uses {
@@ -86,7 +87,7 @@ impl Uses {
             return;
         }
         // A policy that a failing call sets off waits for the lock to be given back.
-        let _quiet = Quiet::new();
+        let _defer = DeferCallbacks::new();
         let mut streams = self.streams();
         if !streams.clocks.contains_key(&stream.serial()) {
             if streams.clocks.len() >= streams.room {

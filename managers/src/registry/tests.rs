@@ -7,14 +7,14 @@ use cupola_core::tag;
 
 use super::*;
 
-type Numbers = Registry<(u32, Seat), tag::Stream>;
-type Named = (ManagedHandle<tag::Stream>, Arc<(u32, Seat)>);
+type Numbers = Registry<(u32, Permit), tag::Stream>;
+type Named = (ManagedHandle<tag::Stream>, Arc<(u32, Permit)>);
 
 fn insert(registry: &Numbers, number: u32) -> Result<Named> {
     let mut handle = None;
-    let value = registry.insert_with(|h, seat| {
+    let value = registry.insert_with(|h, permit| {
         handle = Some(h);
-        Ok((number, seat))
+        Ok((number, permit))
     })?;
     Ok((handle.unwrap(), value))
 }
@@ -38,7 +38,7 @@ fn stale_handles_stay_stale_and_leases_outlive_them() {
     ));
 }
 
-// Without it a failed creation would use up a slot, or a seat, for ever.
+// Without it a failed creation would use up a slot, or a permit, for ever.
 #[test]
 fn a_failed_creation_gives_its_slot_back() {
     let registry = Numbers::new(1);
@@ -69,18 +69,18 @@ fn an_object_keeps_its_seat_until_it_goes() {
 #[test]
 fn what_is_made_during_a_shutdown_is_not_handed_out() {
     let registry = Numbers::new(10);
-    let made = registry.insert_with(|_, seat| {
+    let made = registry.insert_with(|_, permit| {
         assert!(registry.shut().is_empty());
-        Ok((1, seat))
+        Ok((1, permit))
     });
     assert_eq!(made.unwrap_err(), Error::ShutDown { kind: "Stream" });
     registry.open(10);
     let reserved = registry.reserve().unwrap();
-    let made = registry.ensure_alive(reserved, |seat| {
+    let made = registry.ensure_alive(reserved, |permit| {
         registry.shut();
         // Open again: what was begun before is refused all the same.
         registry.open(10);
-        Ok((1, seat))
+        Ok((1, permit))
     });
     assert_eq!(made.unwrap_err(), Error::ShutDown { kind: "Stream" });
     assert_eq!((registry.live(), registry.stats().live), (0, 0));
@@ -110,17 +110,17 @@ fn one_thread_makes_it_and_all_get_its_outcome() {
     let registry = Numbers::new(10);
     let handle = registry.reserve().unwrap();
     let (makers, barrier) = (AtomicU32::new(0), Barrier::new(8));
-    let attempt = |outcome: fn(u32, Seat) -> Result<(u32, Seat)>| {
+    let attempt = |outcome: fn(u32, Permit) -> Result<(u32, Permit)>| {
         makers.store(0, Ordering::Relaxed);
         std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8)
                 .map(|_| {
                     scope.spawn(|| {
                         barrier.wait();
-                        registry.ensure_alive(handle, |seat| {
+                        registry.ensure_alive(handle, |permit| {
                             let maker = makers.fetch_add(1, Ordering::Relaxed);
                             std::thread::sleep(Duration::from_millis(50));
-                            outcome(maker, seat)
+                            outcome(maker, permit)
                         })
                     })
                 })
@@ -140,7 +140,7 @@ fn one_thread_makes_it_and_all_get_its_outcome() {
     // that is told of another.
     let makers_of_all = u64::from(makers.load(Ordering::Relaxed));
     assert_eq!(errors, (0..makers_of_all).collect());
-    let made = attempt(|_, seat| Ok((5, seat)));
+    let made = attempt(|_, permit| Ok((5, permit)));
     assert!(made.iter().all(|made| made.as_ref().unwrap().0 == 5));
     assert_eq!(makers.load(Ordering::Relaxed), 1);
 }

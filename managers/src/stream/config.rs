@@ -1,7 +1,7 @@
 //! How streams are made: what for, with which priority, and how many.
 
 use crate::error::{Error, Result};
-use crate::recycle::CLASSES;
+use crate::object_pool::CLASSES;
 use std::sync::{Mutex, PoisonError};
 
 /// What a stream is for. Streams of different purposes carry work that should overlap.
@@ -94,7 +94,7 @@ pub(crate) fn check_capacity(field: &'static str, capacity: usize) -> Result<()>
 /// A class that no object waits in: what is of it is destroyed after its first life.
 pub(super) const UNCLASSED: usize = usize::MAX;
 
-/// Which streams stand in for each other, as the recycler's classes: those of one
+/// Which streams stand in for each other, as the object pool's classes: those of one
 /// configuration. Configurations beyond the classes that there are get none.
 #[derive(Debug, Default)]
 pub(super) struct Classes(Mutex<Vec<StreamConfig>>);

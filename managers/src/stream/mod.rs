@@ -22,19 +22,20 @@ pub use config::{Purpose, StreamConfig, StreamsConfig};
 use raw::RawStream;
 
 use crate::context::{ContextCore, ContextKind};
-use crate::error::{Quiet, Result, Ring, Site};
+use crate::error::{Result, Ring, Site};
 use crate::event::EventPool;
 use crate::handle::ManagedHandle;
 use crate::lifecycle::{RecycleStats, ShutdownReport, State};
 use crate::memory::clock::StreamClock;
-use crate::recycle::{Leased, Recycler};
+use crate::object_pool::{Leased, ObjectPool};
+use crate::sync::deferred::DeferCallbacks;
 
 /// Names one life of a stream of a [`StreamManager`].
 pub type StreamHandle = ManagedHandle<tag::Stream>;
 
 /// The streams of one context.
 pub struct StreamManager {
-    streams: Recycler<RawStream, tag::Stream>,
+    streams: ObjectPool<RawStream, tag::Stream>,
     classes: Classes,
     /// The shared stream of each purpose, once it was asked for.
     purposes: Mutex<[Option<StreamHandle>; Purpose::ALL.len()]>,
@@ -50,7 +51,7 @@ impl StreamManager {
         config: StreamsConfig,
     ) -> Self {
         Self {
-            streams: Recycler::new(config.capacity),
+            streams: ObjectPool::new(config.capacity),
             classes: Classes::default(),
             purposes: Mutex::new([None; Purpose::ALL.len()]),
             priorities: OnceLock::new(),
@@ -118,7 +119,7 @@ impl StreamManager {
     #[track_caller]
     pub fn shared(&self, purpose: Purpose) -> Result<Stream> {
         self.core.not_forked()?;
-        let _quiet = Quiet::new();
+        let _defer = DeferCallbacks::new();
         let mut purposes = self.purposes.lock().unwrap_or_else(PoisonError::into_inner);
         let place = &mut purposes[purpose.index()];
         if let Some(stream) = place.and_then(|handle| self.lease(handle).ok()) {

@@ -11,7 +11,7 @@ use crate::context::{ContextCore, Kind};
 use crate::error::{Result, Ring, Site};
 use crate::event::EventPool;
 use crate::memory::clock::StreamClock;
-use crate::recycle::Recycled;
+use crate::object_pool::Reusable;
 
 /// `CU_STREAM_LEGACY`.
 pub(super) const LEGACY: CUstream = ptr::without_provenance_mut(1);
@@ -163,7 +163,7 @@ impl RawStream {
     }
 }
 
-impl Recycled for RawStream {
+impl Reusable for RawStream {
     #[inline]
     fn is_reusable(&self) -> bool {
         self.owned && self.core.is_healthy()

@@ -1,5 +1,5 @@
 //! `OnceLock` for the models: loom has none. As the standard library's, a second setter waits
-//! for the first, and whoever finds a value finds all of it.
+//! for the first, and a thread that finds a value finds all of it.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ impl<T> OnceLock<T> {
         if !self.full.load(Ordering::Acquire) {
             return None;
         }
-        // SAFETY: it is full, so nobody writes it any more.
+        // SAFETY: it is full, so no thread writes it any more.
         self.value.with(|value| unsafe { &*value }.as_ref())
     }
 
@@ -39,7 +39,7 @@ impl<T> OnceLock<T> {
         if self.full.load(Ordering::Relaxed) {
             return Err(value);
         }
-        // SAFETY: it is not full, and we have the lock: nobody else looks.
+        // SAFETY: it is not full, so no thread reads it, and we have the lock that setters take.
         self.value.with_mut(|place| unsafe { *place = Some(value) });
         self.full.store(true, Ordering::Release);
         Ok(())

@@ -1,4 +1,4 @@
-//! The errors that the recycler returns.
+//! The errors that the object pool returns.
 
 use std::fmt;
 
@@ -20,14 +20,5 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:?}")
-    }
-}
-
-/// Puts the user's policies off, of which there are none here.
-pub(crate) struct Quiet;
-
-impl Quiet {
-    pub(crate) fn new() -> Self {
-        Self
     }
 }

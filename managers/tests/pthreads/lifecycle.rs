@@ -1,4 +1,4 @@
-//! What the recycler says, without the rest of the crate that the real reports know of.
+//! What the object pool says, without the rest of the crate that the real reports know of.
 
 use cupola_core::Tag;
 

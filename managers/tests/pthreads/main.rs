@@ -1,8 +1,8 @@
-//! The recycler on bare POSIX threads, for the thread sanitizer to watch
+//! The object pool on bare POSIX threads, for the thread sanitizer to watch
 //! (`cargo xtask sanitize`) and quick enough to run without.
 //!
 //! As in `core/tests/pthreads`, which says why: the standard library is not instrumented, so
-//! nothing that orders threads may come from there. The recycler's sources are compiled into
+//! nothing that orders threads may come from there. The object pool's sources are compiled into
 //! this program with an `Arc` and a lock of its own in the place of std's; all else is as in
 //! the crate. Objects hold a plain word that is written where a life begins and where an
 //! object ends, and read by every lease: the sanitizer reports whatever is not in order.
@@ -22,9 +22,9 @@ mod handle;
 #[allow(dead_code)]
 mod lifecycle;
 #[cfg(all(unix, not(loom)))]
-#[path = "../../src/recycle/mod.rs"]
+#[path = "../../src/object_pool/mod.rs"]
 #[allow(dead_code, unused_imports)]
-mod recycle;
+mod object_pool;
 #[cfg(all(unix, not(loom)))]
 mod sync;
 #[cfg(all(unix, not(loom)))]

@@ -1,4 +1,4 @@
-//! The recycler's seam without std: a shared box and a lock that the sanitizer sees through.
+//! The object pool's seam without std: a shared box and a lock that the sanitizer sees through.
 
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -118,5 +118,16 @@ impl<T> UnsafeCell<T> {
 
     pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
+    }
+}
+
+/// Callbacks of the user, of which there are none here.
+pub(crate) mod deferred {
+    pub(crate) struct DeferCallbacks;
+
+    impl DeferCallbacks {
+        pub(crate) fn new() -> Self {
+            Self
+        }
     }
 }

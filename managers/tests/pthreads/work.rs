@@ -1,4 +1,4 @@
-//! Threads that do with a recycler whatever can be done, at random.
+//! Threads that do with an object pool whatever can be done, at random.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,7 +8,7 @@ use cupola_core::tag;
 use crate::error::Result;
 use crate::handle::ManagedHandle;
 use crate::lifecycle::ShutdownReport;
-use crate::recycle::{Leased, Recycled, Recycler};
+use crate::object_pool::{Leased, ObjectPool, Reusable};
 use crate::sync::Arc;
 use crate::together::{Plain, together};
 
@@ -35,7 +35,7 @@ impl Thing {
     }
 }
 
-impl Recycled for Thing {
+impl Reusable for Thing {
     fn is_reusable(&self) -> bool {
         !self.word.read().is_multiple_of(16)
     }
@@ -56,7 +56,7 @@ impl Drop for Thing {
     }
 }
 
-type Things = Recycler<Thing, tag::Event>;
+type Things = ObjectPool<Thing, tag::Event>;
 
 /// Numbers that look random (SplitMix64).
 struct Random(u64);
@@ -104,14 +104,14 @@ fn planted_race() {
 
 fn anything_at_random() {
     let seed = seed();
-    println!("recycler: CUPOLA_SEED={seed}");
+    println!("object pool: CUPOLA_SEED={seed}");
     for manager in 0..MANAGERS {
         one_manager(seed.wrapping_add(manager * THREADS as u64));
     }
     let (made, ended) = (MADE.load(Ordering::Relaxed), ENDED.load(Ordering::Relaxed));
     assert!(made > 0);
     assert_eq!(made, ended, "every object ends once");
-    println!("recycler: {made} objects made and destroyed");
+    println!("object pool: {made} objects made and destroyed");
 }
 
 /// Threads that end with leases in their hands, one of them with the manager.

@@ -129,12 +129,12 @@ fn a_guest_outstays_neither_handles_nor_blocks() {
         let (pool, stream) = (bench.pool(Duration::ZERO), bench.stream());
         let block = pool.allocate_raw(PAGE, 256, &stream).unwrap();
         let host = pool.pool().host();
-        let guest = host.enter().unwrap();
+        let guest = host.acquire().unwrap();
         let (mut block, mut pool) = (Some(block), Some(pool));
         if with_block {
             // A closed pool that somebody has a block of may still be asked.
             drop(pool.take());
-            drop(host.enter().unwrap());
+            drop(host.acquire().unwrap());
         } else {
             free(block.take().unwrap(), &stream);
         }
@@ -144,7 +144,7 @@ fn a_guest_outstays_neither_handles_nor_blocks() {
                 block.into_iter().for_each(|block| free(block, stream));
                 drop(pool);
             });
-            while host.enter().is_some() {
+            while host.acquire().is_some() {
                 std::thread::yield_now();
             }
             assert_eq!(bench.pools(), 1);
@@ -152,7 +152,7 @@ fn a_guest_outstays_neither_handles_nor_blocks() {
             drop(guest);
             last.join().unwrap();
         });
-        assert!(!host.is_there());
+        assert!(!host.is_alive());
         drop(stream);
         bench.finish();
     }
@@ -196,7 +196,7 @@ fn a_pool_that_ends_is_waited_for() {
     let held = hold(&other, &Arc::default());
     free(block, &other);
     let host = ending.pool().host();
-    let is_ending = || host.enter().is_none();
+    let is_ending = || host.acquire().is_none();
     ask_while_one_ends(&bench, (&pool, &stream), (ending, held), is_ending);
     // Nothing is left to wait for.
     let shared = bench.limit.ending().load(Ordering::Relaxed);

@@ -1,31 +1,33 @@
-//! `Short`: a lock for sections of tens of nanoseconds, in which no call of the driver is made. (Off
-//! the common way some are longer: linear in the pieces and pages of a heap, and some of these have
-//! memory of the host allocated.)
+//! `SpinLock`: a spin lock that yields.
 //!
-//! Taking it is one exchange and leaving it a plain store; the standard mutex leaves with an
-//! exchange too, which is half of what a miss of the magazines would cost. Who has waited for
-//! longer than such a section takes gives up the processor: the owner may have lost it.
+//! Sections are tens of nanoseconds long and make no call of the driver. (Off the common way some
+//! are longer: linear in the pieces and pages of a heap, and some of these allocate on the host.)
+//!
+//! Locking is one exchange and unlocking a plain store; the standard mutex unlocks with an
+//! exchange too, which is half of what a miss of the magazines would cost. A thread that has
+//! waited for longer than such a section takes yields the processor, because the owner of the lock
+//! may have lost its own.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
 use crate::sync::{AtomicBool, Ordering, UnsafeCell};
 
-/// Looks at the lock before the waiter yields.
+/// Looks at the lock before the waiting thread yields.
 #[cfg(not(loom))]
 const SPINS: u32 = 64;
 
-pub(crate) struct Short<T> {
+pub(crate) struct SpinLock<T> {
     taken: AtomicBool,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: one thread at a time has the value.
-unsafe impl<T: Send> Sync for Short<T> {}
+// SAFETY: the lock gives the value to one thread at a time, so sharing it needs `T: Send` alone.
+unsafe impl<T: Send> Sync for SpinLock<T> {}
 
-pub(crate) struct ShortGuard<'a, T>(&'a Short<T>, PhantomData<&'a mut T>);
+pub(crate) struct SpinLockGuard<'a, T>(&'a SpinLock<T>, PhantomData<&'a mut T>);
 
-impl<T> Short<T> {
+impl<T> SpinLock<T> {
     pub(crate) fn new(value: T) -> Self {
         Self {
             taken: AtomicBool::new(false),
@@ -33,11 +35,11 @@ impl<T> Short<T> {
         }
     }
 
-    /// Never within another section of the same lock.
+    /// Locks. A thread that has the lock already would wait for itself.
     #[inline]
-    pub(crate) fn lock(&self) -> ShortGuard<'_, T> {
+    pub(crate) fn lock(&self) -> SpinLockGuard<'_, T> {
         if self.try_take() {
-            return ShortGuard(self, PhantomData);
+            return SpinLockGuard(self, PhantomData);
         }
         self.wait()
     }
@@ -50,11 +52,11 @@ impl<T> Short<T> {
     }
 
     #[cold]
-    fn wait(&self) -> ShortGuard<'_, T> {
+    fn wait(&self) -> SpinLockGuard<'_, T> {
         let mut looks = 0;
         loop {
             if !self.taken.load(Ordering::Relaxed) && self.try_take() {
-                return ShortGuard(self, PhantomData);
+                return SpinLockGuard(self, PhantomData);
             }
             pause(looks);
             looks += 1;
@@ -62,7 +64,7 @@ impl<T> Short<T> {
     }
 }
 
-impl<T> Deref for ShortGuard<'_, T> {
+impl<T> Deref for SpinLockGuard<'_, T> {
     type Target = T;
 
     #[inline]
@@ -72,7 +74,7 @@ impl<T> Deref for ShortGuard<'_, T> {
     }
 }
 
-impl<T> DerefMut for ShortGuard<'_, T> {
+impl<T> DerefMut for SpinLockGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the guard has the lock, and is borrowed alone.
@@ -80,10 +82,10 @@ impl<T> DerefMut for ShortGuard<'_, T> {
     }
 }
 
-impl<T> Drop for ShortGuard<'_, T> {
+impl<T> Drop for SpinLockGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        let order = if mutant!("short_relaxed_leave") {
+        let order = if mutant!("spin_lock_relaxed_unlock") {
             Ordering::Relaxed
         } else {
             Ordering::Release
@@ -116,7 +118,7 @@ mod tests {
     // Without exclusion counts would be lost.
     #[test]
     fn one_thread_at_a_time_has_the_value() {
-        let counter = Short::new(0_u64);
+        let counter = SpinLock::new(0_u64);
         thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {

@@ -5,12 +5,12 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::model;
-use crate::memory::bias::Bias;
+use crate::sync::biased_lock::BiasedLock;
 
 /// What the lock guards: loom fails the model when two are at it, or one does not see what
 /// another did there before.
 struct Guarded {
-    bias: Bias,
+    lock: BiasedLock,
     touched: UnsafeCell<u32>,
 }
 
@@ -21,7 +21,7 @@ unsafe impl Send for Guarded {}
 
 fn guarded() -> Arc<Guarded> {
     Arc::new(Guarded {
-        bias: Bias::new(),
+        lock: BiasedLock::new(),
         touched: UnsafeCell::new(0),
     })
 }
@@ -43,11 +43,11 @@ impl Guarded {
     /// The caller is the only owner.
     unsafe fn section(&self) -> bool {
         // SAFETY: the caller's promise, and whoever enters here leaves.
-        let inside = unsafe { self.bias.enter() };
+        let inside = unsafe { self.lock.enter_as_owner() };
         if inside {
             self.touch();
             // SAFETY: it is inside.
-            unsafe { self.bias.leave() };
+            unsafe { self.lock.leave_as_owner() };
         }
         inside
     }
@@ -61,7 +61,7 @@ fn an_owner_is_not_inside_what_is_seized() {
         let other = thread::spawn({
             let shared = shared.clone();
             move || {
-                let _seizure = shared.bias.seize();
+                let _revocation = shared.lock.revoke();
                 shared.touch();
             }
         });
@@ -88,7 +88,7 @@ fn two_who_seize_come_one_after_the_other() {
         let others = [(); 2].map(|()| {
             let shared = shared.clone();
             thread::spawn(move || {
-                let _seizure = shared.bias.seize();
+                let _revocation = shared.lock.revoke();
                 shared.touch();
             })
         });
@@ -98,7 +98,7 @@ fn two_who_seize_come_one_after_the_other() {
             other.join().unwrap();
         }
         seen.note(if entered { "entered" } else { "kept out" });
-        // SAFETY: every section and seizure has ended before.
+        // SAFETY: every section and revocation has ended before.
         let touched = shared.touched.with(|number| unsafe { *number });
         assert_eq!(touched, 2 + u32::from(entered));
     });
@@ -112,8 +112,8 @@ fn an_owner_is_out_for_good_when_a_flag_is_set() {
         let other = thread::spawn({
             let shared = shared.clone();
             move || {
-                shared.bias.set_flags(1);
-                // No seizure: the flag keeps the owner out.
+                shared.lock.set_flags(1);
+                // No revocation: the flag keeps the owner out.
                 shared.touch();
             }
         });
@@ -128,7 +128,7 @@ fn an_owner_is_out_for_good_when_a_flag_is_set() {
         });
         // SAFETY: as above.
         assert!(unsafe { !shared.section() });
-        assert_eq!(shared.bias.flags(), 1);
+        assert_eq!(shared.lock.flags(), 1);
     });
 }
 
@@ -137,12 +137,12 @@ fn an_owner_is_out_for_good_when_a_flag_is_set() {
 fn an_owner_sees_what_was_done_before_a_flag_was_cleared() {
     model(&["entered", "kept out"], |seen| {
         let shared = guarded();
-        shared.bias.set_flags(1);
+        shared.lock.set_flags(1);
         let other = thread::spawn({
             let shared = shared.clone();
             move || {
                 shared.touch();
-                shared.bias.clear_flags(1);
+                shared.lock.clear_flags(1);
             }
         });
         // SAFETY: this thread is the owner.
@@ -157,17 +157,17 @@ fn an_owner_sees_what_was_done_before_a_flag_was_cleared() {
 fn an_owner_that_holds_the_lock_is_alone() {
     model(&["before", "after"], |seen| {
         let shared = guarded();
-        shared.bias.set_flags(1);
+        shared.lock.set_flags(1);
         let other = thread::spawn({
             let shared = shared.clone();
             move || {
-                let _seizure = shared.bias.seize();
+                let _revocation = shared.lock.revoke();
                 shared.touch();
             }
         });
         let before = {
             // SAFETY: this thread is the owner, and never inside.
-            let _held = unsafe { shared.bias.hold() };
+            let _held = unsafe { shared.lock.lock_as_owner() };
             shared.touch()
         };
         other.join().unwrap();
@@ -184,7 +184,7 @@ fn an_owner_is_in_none_of_the_locks_that_are_seized_together() {
         let other = thread::spawn({
             let shared = shared.clone();
             move || {
-                let _seizures = Bias::seize_all(shared.iter().map(|shared| &shared.bias));
+                let _revocations = BiasedLock::revoke_all(shared.iter().map(|shared| &shared.lock));
                 for shared in &shared {
                     shared.touch();
                 }
@@ -210,7 +210,7 @@ fn an_owner_that_closes_its_own_lock_is_alone() {
         let other = thread::spawn({
             let shared = shared.clone();
             move || {
-                let _seizure = shared.bias.seize();
+                let _revocation = shared.lock.revoke();
                 shared.touch();
             }
         });
@@ -218,14 +218,14 @@ fn an_owner_that_closes_its_own_lock_is_alone() {
         let entered = unsafe { shared.section() };
         let before = {
             // SAFETY: this thread is the owner, and not inside.
-            let _held = unsafe { shared.bias.hold() };
-            shared.bias.set_own_flags(1);
+            let _held = unsafe { shared.lock.lock_as_owner() };
+            shared.lock.set_own_flags(1);
             shared.touch() - u32::from(entered)
         };
         other.join().unwrap();
         seen.note(if before == 0 { "before" } else { "after" });
         // SAFETY: as above.
         assert!(unsafe { !shared.section() });
-        assert_eq!(shared.bias.flags(), 1);
+        assert_eq!(shared.lock.flags(), 1);
     });
 }

@@ -1,6 +1,6 @@
-//! `Sleep`: how a thread waits for an object that another thread is making.
+//! `OnceWait`: how a thread waits for an object that another thread is making.
 //!
-//! The driver takes up to hundreds of milliseconds for a context, so those who wait sleep.
+//! The driver takes up to hundreds of milliseconds for a context, so the waiting threads sleep.
 
 use std::sync::PoisonError;
 
@@ -8,10 +8,10 @@ use cupola_core::Park;
 
 use crate::sync::{Condvar, Mutex};
 
-/// Puts a thread to sleep until the maker is done. A few lots, so that those who wait for
-/// different objects seldom wake each other.
+/// Puts a thread to sleep until the maker is done. There are a few parking lots, so that threads
+/// that wait for different objects seldom wake each other.
 #[derive(Debug)]
-pub(crate) enum Sleep {}
+pub(crate) enum OnceWait {}
 
 struct Lot {
     lock: Mutex<()>,
@@ -40,7 +40,7 @@ fn lot(key: usize) -> &'static Lot {
     &PARK[(key >> 4) % LOTS]
 }
 
-impl Park for Sleep {
+impl Park for OnceWait {
     fn wait(key: usize, ready: &mut dyn FnMut() -> bool) {
         let lot = lot(key);
         let mut guard = lot.lock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +55,7 @@ impl Park for Sleep {
     fn wake(key: usize) {
         let lot = lot(key);
         // Taken so that a thread between its look and its sleep is not missed.
-        if !mutant!("park_wakes_without_lock") {
+        if !mutant!("once_wait_wakes_without_lock") {
             drop(lot.lock.lock().unwrap_or_else(PoisonError::into_inner));
         }
         lot.changed.notify_all();
@@ -68,22 +68,22 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
-    // Without it one who waits could sleep for ever, or be let through too early.
+    // Without it a waiting thread could sleep for ever, or go on too early.
     #[test]
-    fn whoever_waits_is_woken_once_it_is_ready() {
+    fn a_waiting_thread_is_woken_when_the_object_is_ready() {
         static READY: AtomicBool = AtomicBool::new(false);
         std::thread::scope(|scope| {
             for key in [16, 16 + 16 * LOTS] {
                 scope.spawn(move || {
-                    Sleep::wait(key, &mut || READY.load(Ordering::Acquire));
+                    OnceWait::wait(key, &mut || READY.load(Ordering::Acquire));
                     assert!(READY.load(Ordering::Acquire));
                 });
             }
             std::thread::sleep(Duration::from_millis(20));
             // Not ready: both sleep on.
-            Sleep::wake(16);
+            OnceWait::wake(16);
             READY.store(true, Ordering::Release);
-            Sleep::wake(16);
+            OnceWait::wake(16);
         });
     }
 }

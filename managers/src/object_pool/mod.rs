@@ -1,4 +1,4 @@
-//! `Recycler`: driver objects that are used again instead of destroyed and made anew.
+//! `ObjectPool`: driver objects that are used again instead of destroyed and made anew.
 //!
 //! An object lives in a node, and the node goes from life to life. A life begins when the
 //! object is acquired, under a name (a [`ManagedHandle`]) that no other life ever has, and ends with
@@ -14,14 +14,14 @@
 //! the late lease, and takes another.
 //!
 //! A lease owns its share of the node alone, so it may outlive the manager. No count is
-//! raised for that: each node keeps the stacks alive ([`Depot`]), and what becomes of a node
+//! raised for that: each node keeps the stacks alive ([`IdleObjects`]), and what becomes of a node
 //! is decided by the one exchange that puts it on a stack. If the stack is shut the object
 //! is destroyed, and if the manager is gone, its node with it.
 
 mod acquire;
 mod lease;
 mod node;
-mod place;
+mod reservation;
 mod shard;
 mod shutdown;
 mod stack;
@@ -54,7 +54,7 @@ use crate::lifecycle::RecycleStats;
 use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering};
 
 /// A driver object that can have several lives. Dropping it destroys it.
-pub(crate) trait Recycled: Send + Sync + 'static {
+pub(crate) trait Reusable: Send + Sync + 'static {
     /// Whether it may have another life. One that may not is dropped.
     fn is_reusable(&self) -> bool;
 
@@ -77,13 +77,13 @@ enum Ended {
     Destroyed(Result<()>),
 }
 
-/// Kinds of object that do not stand in for each other, in one recycler.
+/// Kinds of object that do not stand in for each other, in one object pool.
 pub(crate) const CLASSES: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// Driver objects of one kind, in use and waiting.
-pub(crate) struct Recycler<T: Recycled, G: Tag> {
+pub(crate) struct ObjectPool<T: Reusable, G: Tag> {
     table: Table<T>,
-    depot: Arc<Depot>,
+    idle: Arc<IdleObjects>,
     capacity: AtomicUsize,
     created: AtomicU64,
     peak: AtomicUsize,
@@ -93,14 +93,14 @@ pub(crate) struct Recycler<T: Recycled, G: Tag> {
 }
 
 /// What a node needs when its last lease ends, whether or not the manager is still there.
-pub(super) struct Depot {
+pub(super) struct IdleObjects {
     /// Nodes with an object that waits. Each thread gives back to one shard and takes from
     /// it first, so that threads do not meet on one stack.
     shards: [Shard; SHARDS],
     /// Nodes without an object.
     vacant: Stack,
     /// Nodes that have used up their names.
-    worn: Stack,
+    exhausted: Stack,
     /// Driver objects that exist.
     existing: AtomicUsize,
     /// Whose objects these are.
@@ -110,7 +110,7 @@ pub(super) struct Depot {
     first: AtomicU64,
 }
 
-impl Depot {
+impl IdleObjects {
     /// The word that new nodes start with.
     #[cfg_attr(
         not(feature = "test-utils"),
@@ -128,7 +128,7 @@ impl Depot {
             manager,
             shards: std::array::from_fn(|_| Shard::new()),
             vacant: Stack::new(),
-            worn: Stack::new(),
+            exhausted: Stack::new(),
             existing: AtomicUsize::new(0),
             #[cfg(feature = "test-utils")]
             first: AtomicU64::new(Word::NEW.0),
@@ -158,12 +158,12 @@ impl Depot {
     }
 }
 
-impl<T: Recycled, G: Tag> Recycler<T, G> {
+impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     /// `capacity` is the most objects that may exist at a time, waiting ones included.
     pub(crate) fn new(capacity: usize) -> Self {
         Self {
             table: Table::new(),
-            depot: Arc::new(Depot::new(ManagerNumber::next::<G>())),
+            idle: Arc::new(IdleObjects::new(ManagerNumber::next::<G>())),
             capacity: AtomicUsize::new(capacity.min(table::ROOM)),
             created: AtomicU64::new(0),
             peak: AtomicUsize::new(0),
@@ -175,14 +175,14 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     /// Takes an object that waits: from this thread's shard, else from another.
     #[inline]
     fn pop_idle(&self, class: usize) -> Option<NonNull<Node<T>>> {
-        let own = self.depot.idle_here().get(class)?;
+        let own = self.idle.idle_here().get(class)?;
         self.pop(own).or_else(|| self.pop_elsewhere(class))
     }
 
     #[cold]
     fn pop_elsewhere(&self, class: usize) -> Option<NonNull<Node<T>>> {
         let mut stacks = self
-            .depot
+            .idle
             .shards
             .iter()
             .filter_map(|shard| shard.0.get(class));
@@ -215,7 +215,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
 
     /// The node that a handle of this manager is of.
     fn named(&self, handle: ManagedHandle<G>) -> Option<&Node<T>> {
-        let handle = handle.of(self.depot.manager)?;
+        let handle = handle.of(self.idle.manager)?;
         self.node(handle.index() as u32)
     }
 
@@ -235,7 +235,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
         let node = self.named(handle).ok_or_else(stale)?;
         loop {
             let (word, awake) = node.look();
-            let is_named = if mutant!("recycle_lease_of_any_life") {
+            let is_named = if mutant!("object_pool_lease_of_any_life") {
                 word.is_named()
             } else {
                 word.generation() == handle.generation()
@@ -288,7 +288,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
             if !only_if(word) {
                 return Ended::NotThisOne;
             }
-            let without = if mutant!("recycle_release_keeps_the_lease") {
+            let without = if mutant!("object_pool_release_keeps_the_lease") {
                 word.unnamed()
             } else {
                 word.unnamed().let_go()
@@ -329,7 +329,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     pub(crate) fn handles(&self) -> impl Iterator<Item = ManagedHandle<G>> + '_ {
         self.nodes().filter_map(|node| {
             let (word, awake) = node.look();
-            (awake && word.is_named()).then(|| self.depot.name(node.index, word.generation()))
+            (awake && word.is_named()).then(|| self.idle.name(node.index, word.generation()))
         })
     }
 
@@ -340,11 +340,11 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
 
     /// Figures so far; those of one instant only when nobody is at work.
     pub(crate) fn stats(&self) -> RecycleStats {
-        let before = self.depot.first_word().lives();
+        let before = self.idle.first_word().lives();
         let lives = self.nodes().map(|node| node.word().lives() - before);
         let lives = lives.sum::<u64>();
         let created = self.created.load(Ordering::Relaxed);
-        let existing = self.depot.existing.load(Ordering::Relaxed);
+        let existing = self.idle.existing.load(Ordering::Relaxed);
         let live = self.live();
         RecycleStats {
             created,

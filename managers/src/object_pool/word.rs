@@ -156,10 +156,10 @@ mod tests {
         assert_eq!(last.next_life(false).unwrap().generation(), 3);
         assert_eq!(last.closed().next_life(false), Err(Unborn::Closed));
         assert_eq!(last.closed().opened(), last);
-        let worn = Word::LAST_BUT_ONE.next_life(false).unwrap();
-        let worn = worn.without_lease();
+        let exhausted = Word::LAST_BUT_ONE.next_life(false).unwrap();
+        let exhausted = exhausted.without_lease();
         assert_eq!(
-            (worn.generation(), worn.next_life(false)),
+            (exhausted.generation(), exhausted.next_life(false)),
             (LAST - 1, Err(Unborn::Worn))
         );
     }

@@ -7,7 +7,7 @@ use super::*;
 
 /// Two numbers that only change together.
 struct Shared {
-    bias: Bias,
+    lock: BiasedLock,
     pair: UnsafeCell<(u64, u64)>,
 }
 
@@ -15,18 +15,18 @@ struct Shared {
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    fn new(barrier: Barrier) -> Self {
+    fn new(barrier: AsymmetricFence) -> Self {
         Self {
-            bias: Bias::with(barrier),
+            lock: BiasedLock::with(barrier),
             pair: UnsafeCell::new((0, 0)),
         }
     }
 
     /// # Safety
-    /// The caller is inside, or has a seizure.
+    /// The caller is inside, or has a revocation.
     unsafe fn raise(&self) {
         let pair = self.pair.get();
-        // SAFETY: nobody else is inside; volatile, so that each number is read and written.
+        // SAFETY: no other thread is inside; volatile, so that each number is read and written.
         let now = unsafe { pair.read_volatile() };
         assert_eq!(now.0, now.1);
         // SAFETY: as above.
@@ -36,12 +36,12 @@ impl Shared {
     }
 }
 
-// Without it the owner and who seizes could be inside together. That a missing
-// barrier does so is seldom seen here: see the tests of `Barrier`.
+// Without it the owner and a revoking thread could be inside together. That a missing
+// barrier does so is seldom seen here: see the tests of `AsymmetricFence`.
 #[test]
-fn nobody_is_inside_beside_the_owner() {
+fn no_other_thread_is_inside_with_the_owner() {
     let rounds = if cfg!(miri) { 20 } else { 500 };
-    for barrier in [Barrier::of_process(), Barrier::of_fences()] {
+    for barrier in [AsymmetricFence::of_process(), AsymmetricFence::of_fences()] {
         let shared = Shared::new(barrier);
         let over = AtomicBool::new(false);
         let sections = thread::scope(|scope| {
@@ -49,11 +49,11 @@ fn nobody_is_inside_beside_the_owner() {
                 let mut sections = 0;
                 while !over.load(Ordering::Relaxed) {
                     // SAFETY: this thread alone enters, and has left.
-                    if unsafe { shared.bias.enter() } {
+                    if unsafe { shared.lock.enter_as_owner() } {
                         // SAFETY: it is inside.
                         unsafe { shared.raise() };
                         // SAFETY: as above.
-                        unsafe { shared.bias.leave() };
+                        unsafe { shared.lock.leave_as_owner() };
                         sections += 1;
                     }
                 }
@@ -62,8 +62,8 @@ fn nobody_is_inside_beside_the_owner() {
             let others = [(); 2].map(|()| {
                 scope.spawn(|| {
                     for _ in 0..rounds {
-                        let _seizure = shared.bias.seize();
-                        // SAFETY: it is seized.
+                        let _revocation = shared.lock.revoke();
+                        // SAFETY: the bias is revoked.
                         unsafe { shared.raise() };
                     }
                 })
@@ -79,49 +79,49 @@ fn nobody_is_inside_beside_the_owner() {
     }
 }
 
-// Without it the owner could go in while a lock is seized or closed, or be kept out after.
+// Without it the owner could go in while a bias is revoked or a flag set, or be kept out after.
 #[test]
-fn the_owner_is_out_while_the_lock_is_seized_or_has_a_flag() {
-    let bias = Bias::new();
+fn the_owner_is_out_while_the_bias_is_revoked_or_a_flag_is_set() {
+    let lock = BiasedLock::new();
     // SAFETY: this thread is the owner, and leaves whenever it has entered.
     let enters = || unsafe {
-        let inside = bias.enter();
+        let inside = lock.enter_as_owner();
         if inside {
-            bias.leave();
+            lock.leave_as_owner();
         }
         inside
     };
     assert!(enters());
-    let seizure = bias.seize();
+    let revocation = lock.revoke();
     assert!(!enters());
-    seizure.set_flags(1);
-    drop(seizure);
+    revocation.set_flags(1);
+    drop(revocation);
     assert!(!enters());
-    bias.set_flags(2);
-    assert_eq!(bias.flags(), 3);
-    bias.clear_flags(1);
-    assert!(!enters() && bias.flags() == 2);
-    bias.clear_flags(2);
+    lock.set_flags(2);
+    assert_eq!(lock.flags(), 3);
+    lock.clear_flags(1);
+    assert!(!enters() && lock.flags() == 2);
+    lock.clear_flags(2);
     assert!(enters());
 }
 
-// Without it an owner that a flag keeps out could touch what a seizer touches, or wait for ever
+// Without it an owner that a flag keeps out could touch the value of a revoking thread, or wait for ever
 // for its own flag.
 #[test]
 fn an_owner_that_a_flag_keeps_out_holds_the_lock_against_others() {
-    let bias = Bias::new();
-    bias.set_flags(1);
+    let lock = BiasedLock::new();
+    lock.set_flags(1);
     // SAFETY: this thread is the owner, and not inside.
-    let held = unsafe { bias.hold() };
-    let seized = AtomicBool::new(false);
+    let held = unsafe { lock.lock_as_owner() };
+    let revoked = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            let _seizure = bias.seize();
-            seized.store(true, Ordering::Relaxed);
+            let _revocation = lock.revoke();
+            revoked.store(true, Ordering::Relaxed);
         });
         thread::sleep(Duration::from_millis(20));
-        assert!(!seized.load(Ordering::Relaxed));
+        assert!(!revoked.load(Ordering::Relaxed));
         drop(held);
     });
-    assert!(seized.load(Ordering::Relaxed));
+    assert!(revoked.load(Ordering::Relaxed));
 }

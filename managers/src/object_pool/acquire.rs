@@ -6,13 +6,13 @@ use cupola_core::Tag;
 
 use super::lease::{self, Leased};
 use super::node::{Content, Node};
-use super::place::Place;
+use super::reservation::Reservation;
 use super::word::{Unborn, Word};
-use super::{CLASSES, Recycled, Recycler};
+use super::{CLASSES, ObjectPool, Reusable};
 use crate::error::{Error, Result};
 use crate::sync::Ordering;
 
-impl<T: Recycled, G: Tag> Recycler<T, G> {
+impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     /// An object of this class: one that waits, else one that `make` makes. With `held` the
     /// manager keeps a lease of its own until [`release`](Self::release).
     ///
@@ -67,7 +67,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
             return Err(shut_down);
         };
         let place = loop {
-            let pushes = self.depot.pushes();
+            let pushes = self.idle.pushes();
             if let Some(place) = self.place(class) {
                 break place;
             }
@@ -77,7 +77,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
             if let Some(done) = self.reuse(class, held, Some, || None) {
                 return done;
             }
-            if self.depot.pushes() == pushes {
+            if self.idle.pushes() == pushes {
                 return Err(Error::Full { kind: G::NAME });
             }
         };
@@ -95,10 +95,10 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
 
     /// Room for one more object of this class; at the capacity, that of one of another class
     /// that waits.
-    fn place(&self, class: usize) -> Option<Place<'_>> {
+    fn place(&self, class: usize) -> Option<Reservation<'_>> {
         let capacity = self.capacity.load(Ordering::Relaxed);
         loop {
-            if let Some(place) = Place::take(&self.depot, capacity) {
+            if let Some(place) = Reservation::take(&self.idle, capacity) {
                 return Some(place);
             }
             let mut others = (0..CLASSES).filter(|&other| other != class);
@@ -113,12 +113,12 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     /// Begins a life for an object that has no node yet.
     #[cold]
     fn settle(&self, content: Content<T>, held: bool) -> Result<Leased<T, G>> {
-        let vacant = self.pop(&self.depot.vacant);
-        let found = vacant.map_or_else(|| self.table.add(&self.depot), Ok);
+        let vacant = self.pop(&self.idle.vacant);
+        let found = vacant.map_or_else(|| self.table.add(&self.idle), Ok);
         let node = match found {
             Ok(node) => node,
             Err(refused) => {
-                self.depot.existing.fetch_sub(1, Ordering::Relaxed);
+                self.idle.existing.fetch_sub(1, Ordering::Relaxed);
                 return Err(refused.error(G::NAME));
             }
         };
@@ -187,7 +187,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
         let mut now = node.word();
         loop {
             let next = now.next_life(held)?;
-            if mutant!("recycle_begin_by_store") {
+            if mutant!("object_pool_begin_by_store") {
                 node.word.store(next.0, Ordering::Release);
                 break;
             }
@@ -209,7 +209,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
             lease.renew();
         }
         // Whoever uses the name finds the object, and finds it renewed.
-        let release = if mutant!("recycle_relaxed_begin") {
+        let release = if mutant!("object_pool_relaxed_begin") {
             Ordering::Relaxed
         } else {
             Ordering::Release

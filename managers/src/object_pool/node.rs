@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use super::Depot;
+use super::IdleObjects;
 use super::word::Word;
 use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 
@@ -14,12 +14,12 @@ pub(super) struct Node<T> {
     pub(super) asleep: AtomicBool,
     /// The node below on the stack that this one lies on: its index plus one.
     pub(super) below: AtomicU32,
-    /// Place in the recycler's table.
+    /// Reservation in the object pool's table.
     pub(super) index: u32,
-    /// The object and its class; there unless the node is vacant, worn, or being filled.
+    /// The object and its class; there unless the node is vacant, exhausted, or being filled.
     pub(super) content: UnsafeCell<MaybeUninit<Content<T>>>,
     /// Keeps the stacks alive that the last lease puts this node on.
-    pub(super) depot: Arc<Depot>,
+    pub(super) idle: Arc<IdleObjects>,
     /// Says to loom who frees the node.
     #[cfg(loom)]
     pub(super) memory: UnsafeCell<()>,
@@ -31,14 +31,14 @@ pub(super) struct Content<T> {
 }
 
 impl<T> Node<T> {
-    pub(super) fn boxed(index: u32, depot: &Arc<Depot>) -> NonNull<Self> {
+    pub(super) fn boxed(index: u32, idle: &Arc<IdleObjects>) -> NonNull<Self> {
         let node = Box::new(Self {
-            word: AtomicU64::new(depot.first_word().0),
+            word: AtomicU64::new(idle.first_word().0),
             asleep: AtomicBool::new(true),
             below: AtomicU32::new(0),
             index,
             content: UnsafeCell::new(MaybeUninit::uninit()),
-            depot: Arc::clone(depot),
+            idle: Arc::clone(idle),
             #[cfg(loom)]
             memory: UnsafeCell::new(()),
         });
@@ -55,7 +55,7 @@ impl<T> Node<T> {
     pub(super) fn look(&self) -> (Word, bool) {
         // Acquire: with the word of a life comes the sleep before it, so that an old answer
         // to whether it sleeps is not taken for this life's.
-        let acquire = if mutant!("recycle_relaxed_look") {
+        let acquire = if mutant!("object_pool_relaxed_look") {
             Ordering::Relaxed
         } else {
             Ordering::Acquire

@@ -3,7 +3,7 @@
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
-use super::Depot;
+use super::IdleObjects;
 use super::node::Node;
 use crate::error::Error;
 use crate::sync::{Arc, AtomicBool, AtomicPtr, Mutex, MutexGuard, Ordering};
@@ -114,7 +114,7 @@ impl<T> Table<T> {
     }
 
     /// Adds a node, empty and the caller's.
-    pub(super) fn add(&self, depot: &Arc<Depot>) -> Result<NonNull<Node<T>>, Refused> {
+    pub(super) fn add(&self, idle: &Arc<IdleObjects>) -> Result<NonNull<Node<T>>, Refused> {
         let mut growth = self.growth();
         if self.is_shut() {
             return Err(Refused::Shut);
@@ -134,7 +134,7 @@ impl<T> Table<T> {
             entry.store(start, Ordering::Release);
         }
         let index = u32::try_from(growth.count).map_err(|_| Refused::Full)?;
-        let node = Node::boxed(index, depot);
+        let node = Node::boxed(index, idle);
         // SAFETY: as in `get`.
         unsafe { &*start.add(place) }.store(node.as_ptr(), Ordering::Release);
         growth.count += 1;

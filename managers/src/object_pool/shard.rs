@@ -3,7 +3,7 @@
 use super::CLASSES;
 use super::stack::Stack;
 
-/// Shards of a recycler: more threads than these share.
+/// Shards of an object pool: more threads than these share.
 pub(super) const SHARDS: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// The stacks of one shard, by class, on a pair of cache lines of their own.

@@ -1,20 +1,20 @@
-//! `Place`: room for one more object, under the capacity.
+//! `Reservation`: room for one more object, under the capacity.
 
 use std::mem::ManuallyDrop;
 
-use super::Depot;
+use super::IdleObjects;
 use crate::sync::{AtomicUsize, Ordering};
 
 /// The account of an object that is about to be made; taken back when it is not kept.
-pub(super) struct Place<'d> {
+pub(super) struct Reservation<'d> {
     existing: &'d AtomicUsize,
     now: usize,
 }
 
-impl<'d> Place<'d> {
-    pub(super) fn take(depot: &'d Depot, capacity: usize) -> Option<Self> {
-        let existing = &depot.existing;
-        if mutant!("recycle_count_then_look") {
+impl<'d> Reservation<'d> {
+    pub(super) fn take(idle: &'d IdleObjects, capacity: usize) -> Option<Self> {
+        let existing = &idle.existing;
+        if mutant!("object_pool_count_then_look") {
             let before = existing.load(Ordering::Relaxed);
             existing.fetch_add(1, Ordering::Relaxed);
             let now = before + 1;
@@ -36,7 +36,7 @@ impl<'d> Place<'d> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         self.existing.fetch_sub(1, Ordering::Relaxed);
     }

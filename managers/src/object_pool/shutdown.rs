@@ -1,4 +1,4 @@
-//! How a recycler is shut down, set up again, and ends.
+//! How an object pool is shut down, set up again, and ends.
 
 use std::ptr::NonNull;
 use std::sync::PoisonError;
@@ -8,17 +8,17 @@ use cupola_core::Tag;
 use super::node::Node;
 use super::stack::{Door, Stack};
 use super::word::Word;
-use super::{Ended, Recycled, Recycler, lease};
-use crate::error::Quiet;
+use super::{Ended, ObjectPool, Reusable, lease};
 use crate::lifecycle::{LeasedObject, ShutdownReport};
+use crate::sync::deferred::DeferCallbacks;
 use crate::sync::{MutexGuard, Ordering};
 
-impl<T: Recycled, G: Tag> Recycler<T, G> {
+impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     /// Both phases of a shutdown: [`close`](Self::close), then [`drain`](Self::drain).
     #[track_caller]
     pub(crate) fn shut(&self, report: &mut ShutdownReport) {
         // What the user wants done with a lost context is done without the lock.
-        let _quiet = Quiet::new();
+        let _defer = DeferCallbacks::new();
         let _alone = self.door();
         self.close_alone(report);
         self.drain_alone(report);
@@ -29,7 +29,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     #[track_caller]
     pub(crate) fn close(&self, report: &mut ShutdownReport) {
         // What the user wants done with a lost context is done without the lock.
-        let _quiet = Quiet::new();
+        let _defer = DeferCallbacks::new();
         let _alone = self.door();
         self.close_alone(report);
     }
@@ -40,7 +40,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     #[track_caller]
     pub(crate) fn drain(&self, report: &mut ShutdownReport) {
         // What the user wants done with a lost context is done without the lock.
-        let _quiet = Quiet::new();
+        let _defer = DeferCallbacks::new();
         let _alone = self.door();
         if self.table.is_shut() {
             self.drain_alone(report);
@@ -51,7 +51,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     fn close_alone(&self, report: &mut ShutdownReport) {
         self.table.shut();
         for node in self.nodes() {
-            if !mutant!("recycle_shut_marks_no_word") {
+            if !mutant!("object_pool_shut_marks_no_word") {
                 node.update(Word::closed);
             }
             let ended = Self::end_name(node, |word| word.is_named() || word.is_held());
@@ -64,7 +64,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
 
     #[track_caller]
     fn drain_alone(&self, report: &mut ShutdownReport) {
-        for stack in self.depot.idle() {
+        for stack in self.idle.idle() {
             for node in self.take_all(stack, Door::Shut) {
                 // SAFETY: a node from an idle stack is full, and its lease is ours.
                 if let Some(destroyed) = unsafe { lease::give_up(node) } {
@@ -76,7 +76,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
             // Nothing waits any more, so whatever has a lease is in somebody's hands.
             let word = node.word();
             if word.leases() > 0 {
-                let handle = self.depot.name::<G>(node.index, word.life());
+                let handle = self.idle.name::<G>(node.index, word.life());
                 report.leased.push(LeasedObject::new(handle, word.leases()));
             }
         }
@@ -90,9 +90,9 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     /// Ends a shutdown.
     pub(crate) fn open(&self) {
         // What the user wants done with a lost context is done without the lock.
-        let _quiet = Quiet::new();
+        let _defer = DeferCallbacks::new();
         let _alone = self.door();
-        for stack in self.depot.idle() {
+        for stack in self.idle.idle() {
             stack.open();
         }
         for node in self.nodes() {
@@ -103,7 +103,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
 
     fn door(&self) -> Option<MutexGuard<'_, ()>> {
         let alone = || self.door.lock().unwrap_or_else(PoisonError::into_inner);
-        (!mutant!("recycle_shut_while_opened")).then(alone)
+        (!mutant!("object_pool_shut_while_opened")).then(alone)
     }
 
     /// Shuts a stack, and gives its nodes, each of which may be freed before the next one.
@@ -118,14 +118,14 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     }
 }
 
-impl<T: Recycled, G: Tag> Drop for Recycler<T, G> {
+impl<T: Reusable, G: Tag> Drop for ObjectPool<T, G> {
     /// Nodes that nobody leases go now, each of the others with its last lease.
     fn drop(&mut self) {
         for node in self.nodes() {
             // A last lease that ends here finds the stacks open: its node is taken below.
             let _ = Self::end_name(node, Word::is_held);
         }
-        for stack in self.depot.idle() {
+        for stack in self.idle.idle() {
             for node in self.take_all(stack, Door::Gone) {
                 // SAFETY: a node from an idle stack is full, and its lease is ours.
                 if !unsafe { lease::claim(node) } {
@@ -134,12 +134,12 @@ impl<T: Recycled, G: Tag> Drop for Recycler<T, G> {
                 }
                 // SAFETY: claimed, so it is ours alone.
                 drop(unsafe { node.as_ref().empty() });
-                self.depot.existing.fetch_sub(1, Ordering::Relaxed);
+                self.idle.existing.fetch_sub(1, Ordering::Relaxed);
                 // SAFETY: it is empty now, and no table leads to it any more.
                 unsafe { Node::free(node.as_ptr()) };
             }
         }
-        for stack in [&self.depot.vacant, &self.depot.worn] {
+        for stack in [&self.idle.vacant, &self.idle.exhausted] {
             for node in self.take_all(stack, Door::Gone) {
                 // SAFETY: nodes on these stacks are empty, and it is ours alone.
                 unsafe { Node::free(node.as_ptr()) };

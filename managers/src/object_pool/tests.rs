@@ -1,4 +1,4 @@
-//! The ends of what a recycler can count.
+//! The ends of what an object pool can count.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, OnceLock};
@@ -6,13 +6,13 @@ use std::sync::{Arc, Barrier, OnceLock};
 use cupola_core::tag;
 
 use super::word::Word;
-use super::{Recycled, Recycler, table};
+use super::{ObjectPool, Reusable, table};
 use crate::error::{Error, Result};
 
 /// Counts its own end.
 struct Thing(Arc<AtomicUsize>);
 
-impl Recycled for Thing {
+impl Reusable for Thing {
     fn is_reusable(&self) -> bool {
         true
     }
@@ -28,7 +28,7 @@ impl Drop for Thing {
     }
 }
 
-type Things = Recycler<Thing, tag::Event>;
+type Things = ObjectPool<Thing, tag::Event>;
 
 fn ended() -> Arc<AtomicUsize> {
     Arc::default()
@@ -69,7 +69,7 @@ fn an_object_moves_when_its_names_are_used_up() {
 
 // Without it a full table could be run over, or stay full for good.
 #[test]
-fn a_full_recycler_says_so_and_recovers() {
+fn a_full_pool_says_so_and_recovers() {
     let (things, ended) = (Things::new(usize::MAX), ended());
     let acquire = || things.acquire(0, false, make(&ended));
     let mut leases: Vec<_> = (0..table::ROOM).map(|_| acquire().unwrap()).collect();
@@ -96,7 +96,7 @@ fn an_object_without_a_node_is_destroyed() {
     drop(acquire().unwrap());
     use_up(&things, 0);
     drop(acquire().unwrap());
-    // Node 0 is worn out with the first of these, so there are nodes for one less.
+    // Node 0 is exhausted out with the first of these, so there are nodes for one less.
     let leases: Vec<_> = (1..table::ROOM).map(|_| acquire().unwrap()).collect();
     for refused in 1..=3 {
         assert!(matches!(acquire(), Err(Error::Full { .. })));
@@ -179,9 +179,9 @@ fn a_trim_keeps_what_was_used_last() {
 /// Wants another when it is destroyed.
 struct Greedy;
 
-static GREEDY: OnceLock<Recycler<Greedy, tag::Event>> = OnceLock::new();
+static GREEDY: OnceLock<ObjectPool<Greedy, tag::Event>> = OnceLock::new();
 
-impl Recycled for Greedy {
+impl Reusable for Greedy {
     fn is_reusable(&self) -> bool {
         true
     }
@@ -198,7 +198,7 @@ impl Recycled for Greedy {
 // Without it nobody could have what a trim keeps, as long as it destroys something else.
 #[test]
 fn what_a_trim_keeps_can_be_had_while_it_destroys() {
-    let things = GREEDY.get_or_init(|| Recycler::new(5));
+    let things = GREEDY.get_or_init(|| ObjectPool::new(5));
     let leases: Vec<_> = (0..5)
         .map(|_| things.acquire(0, false, || Ok(Greedy)).unwrap())
         .collect();

@@ -1,9 +1,9 @@
-//! What tests say to a recycler, and ask of it.
+//! What tests say to an object pool, and ask of it.
 
 use cupola_core::Tag;
 
 use super::word::Word;
-use super::{Recycled, Recycler, table};
+use super::{ObjectPool, Reusable, table};
 use crate::sync::Ordering;
 
 /// What a test sees of a slot.
@@ -13,10 +13,10 @@ pub(crate) struct SlotState {
     /// A handle names it.
     pub(crate) named: bool,
     /// It is not alive and has no name left.
-    pub(crate) worn: bool,
+    pub(crate) exhausted: bool,
 }
 
-impl<T: Recycled, G: Tag> Recycler<T, G> {
+impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     /// Sets the most objects and slots, and how many lives each slot has; `false`, and nothing
     /// is changed, when there is a slot already.
     pub(crate) fn limit_for_test(
@@ -27,7 +27,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
     ) -> bool {
         let first = lives.map_or(Word::NEW, Word::before_last);
         self.table.limit_for_test(slots.unwrap_or(table::ROOM), || {
-            self.depot.first.store(first.0, Ordering::Relaxed);
+            self.idle.first.store(first.0, Ordering::Relaxed);
             if let Some(objects) = objects {
                 self.set_capacity(objects);
             }
@@ -46,7 +46,7 @@ impl<T: Recycled, G: Tag> Recycler<T, G> {
             SlotState {
                 alive,
                 named: awake && word.is_named(),
-                worn: !alive && word.is_worn(),
+                exhausted: !alive && word.is_worn(),
             }
         })
     }

@@ -1,8 +1,30 @@
-//! The one place that knows about loom: what threads share is the standard library's, or
-//! loom's under the models. What no model looks at (counters, statics) is used as it is.
+//! Locks, fences and counts that know nothing of CUDA, and the choice between the standard library
+//! and loom.
+//!
+//! * [`spin_lock`] for sections of tens of nanoseconds; [`biased_lock`] for a section that one
+//!   thread enters nearly always, over an [`asymmetric_fence`].
+//! * [`capacity`]: a limit on how many objects exist. [`shutdown_gate`]: whether a manager hands
+//!   objects out.
+//! * The end of an object waits for its borrowers ([`rundown`]) and for destructors of threads
+//!   ([`thread_exit`]). [`deferred`] callbacks run when a thread holds no lock.
+//! * [`once_wait`]: threads that wait for the thread that makes an object. [`lazy_box`]: a box
+//!   that is made when it is first needed.
+//!
+//! Types that threads share are the standard library's, or loom's under the models. Counters and
+//! statics that no model looks at are the standard library's everywhere.
 
+pub(crate) mod asymmetric_fence;
+pub(crate) mod biased_lock;
+pub(crate) mod capacity;
+pub(crate) mod deferred;
+pub(crate) mod lazy_box;
 #[cfg(loom)]
 mod once;
+pub(crate) mod once_wait;
+pub(crate) mod rundown;
+pub(crate) mod shutdown_gate;
+pub(crate) mod spin_lock;
+pub(crate) mod thread_exit;
 
 #[cfg(not(loom))]
 pub(crate) use std::sync::{

@@ -1,4 +1,4 @@
-//! `LazyBox`: a box that the first who needs it makes, in one word.
+//! `LazyBox`: an optional box in one word, filled through a shared reference.
 
 use std::marker::PhantomData;
 use std::ptr;
@@ -8,7 +8,8 @@ use crate::sync::{AtomicPtr, Ordering};
 pub(crate) struct LazyBox<T> {
     /// From `Box::into_raw`, or null.
     boxed: AtomicPtr<T>,
-    /// It is shared as `OnceLock` is: whoever fills it may be another than who takes it out.
+    /// Shared as a `OnceLock` is: the thread that fills the box may be another than the one that
+    /// takes the value out.
     owned: PhantomData<(Box<T>, std::sync::Mutex<T>)>,
 }
 
@@ -20,14 +21,14 @@ impl<T> LazyBox<T> {
         }
     }
 
-    /// What is in it, if somebody has made it.
+    /// The value, if the box was filled.
     #[inline]
     pub(crate) fn get(&self) -> Option<&T> {
         // SAFETY: from `Box::into_raw`, and there as long as the box may be shared.
         unsafe { self.boxed.load(Ordering::Acquire).as_ref() }
     }
 
-    /// What is in it; `value`, if there was nothing.
+    /// The value; `value` if the box was empty. One of several threads that fill it wins.
     pub(crate) fn get_or_put(&self, value: T) -> &T {
         let ours = Box::into_raw(Box::new(value));
         let publish = if mutant!("lazy_box_is_seen_before_it_is_made") {
@@ -40,7 +41,7 @@ impl<T> LazyBox<T> {
             .compare_exchange(ptr::null_mut(), ours, publish, Ordering::Acquire);
         let there = put.map_or_else(
             |first| {
-                // SAFETY: from `into_raw` above, and nobody else has seen it.
+                // SAFETY: from `into_raw` above, and the exchange failed, so no other thread has seen it.
                 drop(unsafe { Box::from_raw(ours) });
                 first
             },
@@ -50,11 +51,11 @@ impl<T> LazyBox<T> {
         unsafe { &*there }
     }
 
-    /// Takes out what is in it.
+    /// Takes the value out.
     ///
     /// # Safety
-    /// The caller alone has the box, and what others did with it came before; nobody has a
-    /// reference to what is in it.
+    /// No other thread uses the box during the call, the last use by another thread happens before
+    /// it, and there is no reference to the value.
     #[inline]
     pub(crate) unsafe fn take(&self) -> Option<Box<T>> {
         let there = self.boxed.load(Ordering::Relaxed);
@@ -62,18 +63,20 @@ impl<T> LazyBox<T> {
             return None;
         }
         self.boxed.store(ptr::null_mut(), Ordering::Relaxed);
-        // SAFETY: from `Box::into_raw`, and the caller's promise.
+        // SAFETY: from `Box::into_raw`; the caller has the box and the value alone, so the null
+        // that was just stored is seen by every later use.
         Some(unsafe { Box::from_raw(there) })
     }
 
-    /// What is in it, for its only owner.
+    /// The value, for the box's only user.
     ///
     /// # Safety
     /// As `take`, for as long as the reference lives.
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
     pub(crate) unsafe fn get_mut(&self) -> Option<&mut T> {
-        // SAFETY: from `Box::into_raw`, and the caller's promise.
+        // SAFETY: from `Box::into_raw`; the caller has the value alone for as long as the reference
+        // lives.
         unsafe { self.boxed.load(Ordering::Relaxed).as_mut() }
     }
 }

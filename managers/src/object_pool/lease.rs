@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 use cupola_core::Tag;
 
-use super::Recycled;
+use super::Reusable;
 use super::node::{Content, Node};
 use super::stack::{Door, Stack};
 use super::word::{MOST_LEASES, Word};
@@ -16,17 +16,17 @@ use crate::handle::ManagedHandle;
 use crate::sync::Ordering;
 
 /// A lease of an object. Clones share its life.
-pub(crate) struct Leased<T: Recycled, G: Tag> {
+pub(crate) struct Leased<T: Reusable, G: Tag> {
     node: NonNull<Node<T>>,
     tag: PhantomData<fn() -> G>,
 }
 
 // SAFETY: a lease is a counted share of a `T` that is Send and Sync.
-unsafe impl<T: Recycled, G: Tag> Send for Leased<T, G> {}
+unsafe impl<T: Reusable, G: Tag> Send for Leased<T, G> {}
 // SAFETY: as above.
-unsafe impl<T: Recycled, G: Tag> Sync for Leased<T, G> {}
+unsafe impl<T: Reusable, G: Tag> Sync for Leased<T, G> {}
 
-impl<T: Recycled, G: Tag> Leased<T, G> {
+impl<T: Reusable, G: Tag> Leased<T, G> {
     /// # Safety
     /// The node's word counts this lease.
     #[inline]
@@ -48,13 +48,13 @@ impl<T: Recycled, G: Tag> Leased<T, G> {
     /// The name of this life; it is stale if it was released.
     pub(crate) fn handle(&self) -> ManagedHandle<G> {
         let node = self.node();
-        node.depot.name(node.index, node.word().life())
+        node.idle.name(node.index, node.word().life())
     }
 
     /// How many lives the object's place has had, this one included.
     pub(crate) fn lives(&self) -> u64 {
         let node = self.node();
-        node.word().lives() - node.depot.first_word().lives()
+        node.word().lives() - node.idle.first_word().lives()
     }
 
     /// Whether it is the only one. What others did with theirs comes before.
@@ -70,7 +70,7 @@ impl<T: Recycled, G: Tag> Leased<T, G> {
     }
 }
 
-impl<T: Recycled, G: Tag> Deref for Leased<T, G> {
+impl<T: Reusable, G: Tag> Deref for Leased<T, G> {
     type Target = T;
 
     #[inline]
@@ -80,7 +80,7 @@ impl<T: Recycled, G: Tag> Deref for Leased<T, G> {
     }
 }
 
-impl<T: Recycled, G: Tag> Clone for Leased<T, G> {
+impl<T: Reusable, G: Tag> Clone for Leased<T, G> {
     #[inline]
     fn clone(&self) -> Self {
         // Relaxed: this lease keeps the node as it is meanwhile.
@@ -96,11 +96,11 @@ impl<T: Recycled, G: Tag> Clone for Leased<T, G> {
     }
 }
 
-impl<T: Recycled, G: Tag> Drop for Leased<T, G> {
+impl<T: Reusable, G: Tag> Drop for Leased<T, G> {
     #[inline]
     fn drop(&mut self) {
         let node = self.node();
-        let (release, acquire) = if mutant!("recycle_relaxed_last_lease") {
+        let (release, acquire) = if mutant!("object_pool_relaxed_last_lease") {
             (Ordering::Relaxed, Ordering::Relaxed)
         } else {
             // What was done with the object comes before its end, in all threads.
@@ -129,7 +129,7 @@ impl<T: Recycled, G: Tag> Drop for Leased<T, G> {
 /// The caller has the last lease of the node, which is full; it has none after this.
 #[inline]
 #[track_caller]
-pub(super) unsafe fn end_of_life<T: Recycled>(node: NonNull<Node<T>>) -> Option<Result<()>> {
+pub(super) unsafe fn end_of_life<T: Reusable>(node: NonNull<Node<T>>) -> Option<Result<()>> {
     // SAFETY: the caller's promise.
     if unsafe { node.as_ref().content() }.value.is_reusable() {
         // SAFETY: the caller's promise.
@@ -150,17 +150,17 @@ pub(super) unsafe fn end_of_life<T: Recycled>(node: NonNull<Node<T>>) -> Option<
 /// As [`end_of_life`].
 #[inline]
 #[track_caller]
-pub(super) unsafe fn put_by<T: Recycled>(node: NonNull<Node<T>>) -> Option<Result<()>> {
+pub(super) unsafe fn put_by<T: Reusable>(node: NonNull<Node<T>>) -> Option<Result<()>> {
     let raw = node;
     // SAFETY: the caller's promise. Until the push has succeeded; after that nothing of it
     // is looked at.
     let node = unsafe { raw.as_ref() };
     // SAFETY: as above.
     let class = unsafe { node.content() }.class;
-    if !mutant!("recycle_last_lease_keeps_the_name") {
+    if !mutant!("object_pool_last_lease_keeps_the_name") {
         node.asleep.store(true, Ordering::Relaxed);
     }
-    match node.depot.idle_here().get(class) {
+    match node.idle.idle_here().get(class) {
         // SAFETY: the caller's promise.
         Some(stack) if unsafe { push(raw, stack) } == Door::Open => None,
         // SAFETY: the caller's promise, and the push was refused.
@@ -184,7 +184,7 @@ pub(super) unsafe fn claim<T>(node: NonNull<Node<T>>) -> bool {
         if new.leases() > 0 {
             // The name leads to it again. Release: whoever finds that out by this store knows of
             // the life's beginning by it alone.
-            let release = if mutant!("recycle_relaxed_waking") {
+            let release = if mutant!("object_pool_relaxed_waking") {
                 Ordering::Relaxed
             } else {
                 Ordering::Release
@@ -207,7 +207,7 @@ pub(super) unsafe fn claim<T>(node: NonNull<Node<T>>) -> bool {
 /// As [`claim`], and the node is full.
 #[cold]
 #[track_caller]
-pub(super) unsafe fn give_up<T: Recycled>(node: NonNull<Node<T>>) -> Option<Result<()>> {
+pub(super) unsafe fn give_up<T: Reusable>(node: NonNull<Node<T>>) -> Option<Result<()>> {
     // SAFETY: the caller's promise.
     if !unsafe { claim(node) } {
         return None;
@@ -223,13 +223,13 @@ pub(super) unsafe fn give_up<T: Recycled>(node: NonNull<Node<T>>) -> Option<Resu
 /// The node is full and the caller's alone; it is no longer after this.
 #[cold]
 #[track_caller]
-pub(super) unsafe fn retire<T: Recycled>(raw: NonNull<Node<T>>) -> Result<()> {
+pub(super) unsafe fn retire<T: Reusable>(raw: NonNull<Node<T>>) -> Result<()> {
     // SAFETY: the caller's promise. Until the push has succeeded.
     let node = unsafe { raw.as_ref() };
     // SAFETY: the caller's promise.
     let content = unsafe { node.empty() };
     let destroyed = content.value.destroy();
-    node.depot.existing.fetch_sub(1, Ordering::Relaxed);
+    node.idle.existing.fetch_sub(1, Ordering::Relaxed);
     // SAFETY: it is empty now, and still the caller's alone.
     unsafe { vacate(raw) };
     destroyed
@@ -245,12 +245,12 @@ pub(super) unsafe fn vacate<T>(raw: NonNull<Node<T>>) {
     // Whatever its last life left: the next one has no name before it has begun.
     node.asleep.store(true, Ordering::Relaxed);
     let stack = if node.word().is_worn() {
-        &node.depot.worn
+        &node.idle.exhausted
     } else {
-        &node.depot.vacant
+        &node.idle.vacant
     };
     // SAFETY: the caller's promise.
-    if unsafe { push(raw, stack) } == Door::Gone && !mutant!("recycle_node_of_nobody_stays") {
+    if unsafe { push(raw, stack) } == Door::Gone && !mutant!("object_pool_node_of_nobody_stays") {
         // SAFETY: it is empty, the push was refused, and the manager's table is gone.
         unsafe { Node::free(raw.as_ptr()) };
     }
@@ -261,17 +261,17 @@ pub(super) unsafe fn vacate<T>(raw: NonNull<Node<T>>) {
 /// # Safety
 /// As [`retire`], and the manager is there.
 #[cold]
-pub(super) unsafe fn wear_out<T: Recycled>(raw: NonNull<Node<T>>) -> Content<T> {
+pub(super) unsafe fn wear_out<T: Reusable>(raw: NonNull<Node<T>>) -> Content<T> {
     // SAFETY: the caller's promise. Until the push has succeeded.
     let node = unsafe { raw.as_ref() };
     // SAFETY: the caller's promise.
     let content = unsafe { node.empty() };
     // SAFETY: the caller's promise.
-    let _ = unsafe { push(raw, &node.depot.worn) };
+    let _ = unsafe { push(raw, &node.idle.exhausted) };
     content
 }
 
-/// Pushes a node onto a stack of its depot.
+/// Pushes a node onto a stack of its idle.
 ///
 /// # Safety
 /// The node is the caller's, and no longer when this returns `Open`.
@@ -288,7 +288,7 @@ unsafe fn push<T>(raw: NonNull<Node<T>>, stack: &Stack) -> Door {
     })
 }
 
-impl<T: Recycled, G: Tag> fmt::Debug for Leased<T, G> {
+impl<T: Reusable, G: Tag> fmt::Debug for Leased<T, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.handle(), f)
     }

@@ -55,18 +55,18 @@ impl Stack {
             let door = Self::door_of(head);
             if door != Door::Open {
                 // Acquire: whoever shut the stack looked at the node before.
-                if !mutant!("recycle_refused_push_is_relaxed") {
+                if !mutant!("object_pool_refused_push_is_relaxed") {
                     self.head.load(Ordering::Acquire);
                 }
                 return door;
             }
             link((head & TOP) as u32);
-            let count = if mutant!("recycle_stack_without_count") {
+            let count = if mutant!("object_pool_stack_without_count") {
                 head & !TOP
             } else {
                 (head & !TOP).wrapping_add(PUSH)
             };
-            let release = if mutant!("recycle_relaxed_push") {
+            let release = if mutant!("object_pool_relaxed_push") {
                 Ordering::Relaxed
             } else {
                 Ordering::Release
@@ -86,7 +86,7 @@ impl Stack {
     /// none, or when the stack is shut.
     #[inline]
     pub(super) fn pop(&self, mut below: impl FnMut(u32) -> u32) -> Option<u32> {
-        let acquire = if mutant!("recycle_relaxed_pop") {
+        let acquire = if mutant!("object_pool_relaxed_pop") {
             Ordering::Relaxed
         } else {
             Ordering::Acquire

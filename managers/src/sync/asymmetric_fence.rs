@@ -13,12 +13,12 @@ use crate::sync::{Ordering, fence};
 
 /// How the two sides are ordered in this process. Both must have the same value of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Barrier {
+pub(crate) struct AsymmetricFence {
     /// The kernel makes the barrier of the light side, when the heavy side asks.
     by_kernel: bool,
 }
 
-impl Barrier {
+impl AsymmetricFence {
     /// What this process uses, decided at the first call and for good: a light side must never
     /// count on the kernel when a heavy side does not ask it. The first call may take
     /// milliseconds (the kernel waits for all processors).
@@ -94,4 +94,4 @@ mod kernel {
 }
 
 #[cfg(all(test, not(loom)))]
-pub(super) mod tests;
+pub(crate) mod tests;

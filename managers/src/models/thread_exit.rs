@@ -6,9 +6,9 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 
-use super::{Account, model, recycler};
+use super::{Account, model, objects};
 use crate::lifecycle::ShutdownReport;
-use crate::visits::Visits;
+use crate::sync::thread_exit::ThreadExit;
 
 /// What is visited, and then ended.
 struct Place(UnsafeCell<u32>);
@@ -22,12 +22,13 @@ unsafe impl Sync for Place {}
 #[test]
 fn nobody_is_there_after_the_end() {
     model(&["came before", "came late"], |seen| {
-        let visits = Visits::new();
+        let thread_exit = ThreadExit::new();
         let place = StdArc::new(Place(UnsafeCell::new(0)));
         let visitor = {
-            let (visits, place, seen) = (visits.clone(), StdArc::clone(&place), seen.clone());
+            let (thread_exit, place, seen) =
+                (thread_exit.clone(), StdArc::clone(&place), seen.clone());
             thread::spawn(move || {
-                let Some(_visit) = visits.visit() else {
+                let Some(_visit) = thread_exit.enter() else {
                     seen.note("came late");
                     return;
                 };
@@ -36,7 +37,7 @@ fn nobody_is_there_after_the_end() {
                 seen.note("came before");
             })
         };
-        visits.end();
+        thread_exit.close();
         // SAFETY: as above.
         place.0.with_mut(|place| unsafe { *place += 1 });
         visitor.join().unwrap();
@@ -45,14 +46,14 @@ fn nobody_is_there_after_the_end() {
 
 /// What other code ends with its last owner, and joins another thread that ends then.
 struct Joins {
-    visits: Visits,
+    thread_exit: ThreadExit,
     users: AtomicU32,
 }
 
 impl Drop for Joins {
     fn drop(&mut self) {
         // The other thread's visit, which this waits for.
-        drop(self.visits.visit());
+        drop(self.thread_exit.enter());
     }
 }
 
@@ -61,15 +62,15 @@ impl Drop for Joins {
 #[test]
 fn what_ends_with_a_visit_ends_after_it() {
     model(&["the visitor", "its owner"], |seen| {
-        let visits = Visits::new();
+        let thread_exit = ThreadExit::new();
         let place = StdArc::new(Joins {
-            visits: visits.clone(),
+            thread_exit: thread_exit.clone(),
             users: AtomicU32::new(0),
         });
         let visitor = {
-            let (visits, place) = (visits.clone(), StdArc::downgrade(&place));
+            let (thread_exit, place) = (thread_exit.clone(), StdArc::downgrade(&place));
             thread::spawn(move || {
-                visits.pay(&place, |place| {
+                thread_exit.with(&place, |place| {
                     place.users.fetch_add(1, Ordering::Relaxed);
                 });
             })
@@ -91,13 +92,17 @@ fn what_ends_with_a_visit_ends_after_it() {
 #[test]
 fn who_was_waited_for_leases_nothing() {
     model(&["in time", "late"], |seen| {
-        let (visits, account) = (Visits::new(), Account::default());
-        let things = StdArc::new(recycler(2));
+        let (thread_exit, account) = (ThreadExit::new(), Account::default());
+        let things = StdArc::new(objects(2));
         let handle = account.hold(&things).handle();
         let visitor = {
-            let (visits, things, seen) = (visits.clone(), StdArc::downgrade(&things), seen.clone());
+            let (thread_exit, things, seen) = (
+                thread_exit.clone(),
+                StdArc::downgrade(&things),
+                seen.clone(),
+            );
             thread::spawn(move || {
-                visits.pay(&things, |things| {
+                thread_exit.with(&things, |things| {
                     let released = things.release(handle);
                     seen.note(if released.is_ok() { "in time" } else { "late" });
                 });
@@ -105,7 +110,7 @@ fn who_was_waited_for_leases_nothing() {
         };
         let mut report = ShutdownReport::default();
         things.close(&mut report);
-        visits.wait();
+        thread_exit.wait();
         things.drain(&mut report);
         assert!(report.is_complete(), "{report}");
         visitor.join().unwrap();

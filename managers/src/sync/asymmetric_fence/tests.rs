@@ -5,7 +5,7 @@ use super::*;
 
 std::thread_local! {
     /// How often this thread has been the heavy side.
-    pub(in crate::memory) static PAID: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    pub(crate) static PAID: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
 /// A variable in a cache line of its own.
@@ -15,7 +15,7 @@ struct Apart(AtomicU32);
 /// Two threads each raise a variable and read the other's, without waiting for each other:
 /// the light side `steps` times. True when some write of each was missed by the other side's
 /// read that came after.
-fn both_miss(barrier: Barrier, steps: u32) -> bool {
+fn both_miss(barrier: AsymmetricFence, steps: u32) -> bool {
     let [light, heavy] = [0, 0].map(|zero| Apart(AtomicU32::new(zero)));
     let over = AtomicBool::new(false);
     // What each read behind its write number 1, 2 ...
@@ -59,7 +59,7 @@ fn one_of_two_sees_the_other() {
     } else {
         (10, 2_000_000)
     };
-    for barrier in [Barrier::of_process(), Barrier::of_fences()] {
+    for barrier in [AsymmetricFence::of_process(), AsymmetricFence::of_fences()] {
         for _ in 0..runs {
             assert!(!both_miss(barrier, steps), "{barrier:?}");
         }
@@ -72,7 +72,7 @@ fn one_of_two_sees_the_other() {
 fn a_child_has_the_registration_of_its_parent() {
     use rustix::thread::{MembarrierCommand, membarrier};
 
-    let barrier = Barrier::of_process();
+    let barrier = AsymmetricFence::of_process();
     // SAFETY: the child makes one system call and leaves.
     let child = unsafe { libc::fork() };
     if child == 0 {
