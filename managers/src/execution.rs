@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use cupola_sys::driver::Driver;
 
-use crate::context::{
-    ContextsConfig, Ledger, Live, driver_was_left_to_the_parent, note_driver_library,
-};
+use crate::context::ContextsConfig;
 use crate::device::{DeviceManager, DevicesConfig};
+use crate::driver::{Ledger, Live, driver_was_left_to_the_parent, note_driver_library};
 use crate::error::{Cause, Error, PoisonPolicy, Result, Site};
-use crate::lifecycle::{ShutdownReport, State};
+use crate::shutdown_report::ShutdownReport;
+use crate::stats::State;
 
 /// Owns a driver and, through its [`DeviceManager`], everything made with it.
 ///

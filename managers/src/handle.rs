@@ -39,6 +39,9 @@ impl ManagerNumber {
     }
 }
 
+/// Names a context of a [`ContextManager`](crate::ContextManager).
+pub type ContextHandle = ManagedHandle<tag::Context>;
+
 /// The name of one life of one object of one manager.
 ///
 /// A handle is plain data: copying it keeps nothing alive, and using it after its release is an

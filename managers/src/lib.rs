@@ -5,8 +5,8 @@
 //! [events](event), [buffers](buffer) and [modules](module). Managers create, own and hand
 //! out leases; [`ops`] puts work on streams, [`pipeline`] overlaps uploads, kernels and
 //! downloads. The pipeline is made of ops, and ops of what managers hand out; no manager calls either.
-//! Below them the parts know each other: a stream tells when memory that was freed on it is free,
-//! memory orders streams by events, a context makes the managers of what is in it.
+//! Below them a stream's timeline tells when memory that was freed on it is free, and a context
+//! makes the managers of what is in it.
 //! Several drivers side by side are [backends](backend); a [runtime context](runtime) is what
 //! a thread works in.
 //!
@@ -48,11 +48,12 @@ pub mod backend;
 pub mod buffer;
 pub mod context;
 pub mod device;
+mod driver;
 mod error;
 pub mod event;
 mod execution;
 mod handle;
-mod lifecycle;
+mod limits;
 pub mod memory;
 #[cfg(all(test, loom))]
 mod models;
@@ -63,8 +64,9 @@ pub mod pipeline;
 mod registry;
 pub mod retry;
 pub mod runtime;
+mod shutdown_report;
+mod stats;
 pub mod stream;
-mod submit;
 mod sync;
 #[cfg(feature = "test-utils")]
 pub mod testing;
@@ -82,9 +84,10 @@ pub use error::{
 pub use event::{Event, EventConfig, EventsConfig};
 pub use execution::{ExecutionConfig, ExecutionManager, LiveWatch};
 pub use handle::ManagedHandle;
-pub use lifecycle::{LeasedObject, ManagerStats, RecycleStats, ShutdownReport, State};
 pub use memory::{MemoryPool, PoolConfig};
 pub use module::{Function, FunctionManager, Module, ModulesConfig};
 pub use pipeline::{Pipeline, PipelineConfig};
 pub use runtime::RuntimeContext;
+pub use shutdown_report::{LeasedObject, ShutdownReport};
+pub use stats::{ManagerStats, RecycleStats, State};
 pub use stream::{Purpose, Stream, StreamConfig, StreamsConfig};

@@ -23,7 +23,7 @@ pub(crate) use name::Name;
 
 use crate::error::{Error, Result};
 use crate::handle::{ManagedHandle, ManagerNumber};
-use crate::lifecycle::ManagerStats;
+use crate::stats::ManagerStats;
 use crate::sync::capacity::{Capacity, Permit};
 use crate::sync::deferred::DeferCallbacks;
 use crate::sync::once_wait::OnceWait;
@@ -150,9 +150,9 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         Capacity::acquire(&self.capacity).ok_or(Error::Full { kind: G::NAME })
     }
 
-    /// Whether this is a permit here.
-    pub(crate) fn owns(&self, permit: &Permit) -> bool {
-        permit.is_of(&self.capacity)
+    /// The limit on how many objects exist.
+    pub(crate) fn capacity(&self) -> &Arc<Capacity> {
+        &self.capacity
     }
 
     /// Reserves a handle, makes the object for it, and keeps the object, which keeps its

@@ -124,7 +124,7 @@ impl SlotCounts {
             counts.slots += 1;
             counts.alive += usize::from(slot.alive);
             counts.named += usize::from(slot.named);
-            counts.worn += usize::from(slot.worn);
+            counts.worn += usize::from(slot.exhausted);
         }
         counts
     }

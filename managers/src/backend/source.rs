@@ -9,10 +9,10 @@ use cupola_sys::driver::Driver;
 
 use super::unavailable::{Cause, Unavailable, guarded};
 use super::{BackendKind, SourceError};
-use crate::context::Origin;
+use crate::driver::Origin;
 use crate::error::Site;
 use crate::execution::ExecutionManager;
-use crate::lifecycle;
+use crate::stats;
 
 type Source = Box<dyn Fn() -> Result<Driver, SourceError> + Send + Sync>;
 
@@ -73,7 +73,7 @@ impl Backend {
                     return Err(Unavailable::new(Cause::Forked));
                 }
                 // Whoever shut it down meant it, and can be asked.
-                State::Open(execution) if execution.state() == lifecycle::State::ShutDown => {
+                State::Open(execution) if execution.state() == stats::State::ShutDown => {
                     return Err(Unavailable::new(Cause::ShutDown));
                 }
                 State::Open(execution) => return Ok(Arc::clone(execution)),

@@ -17,7 +17,7 @@ use super::BufferHandle;
 use crate::error::{Error, Result};
 use crate::memory::{Ask, Header, Pool};
 use crate::stream::Stream;
-use crate::submit;
+use crate::stream::submit;
 use crate::sync::capacity::Permit;
 use crate::sync::deferred::DeferCallbacks;
 

@@ -21,13 +21,15 @@ pub(crate) use element::{check, repair};
 pub use pinned::PinnedBuffer;
 pub(crate) use table::{BufferEntry, BufferTable};
 
-use crate::context::ContextCore;
+use crate::driver::ContextCore;
 use crate::error::{Error, Result};
 use crate::event::EventPool;
 use crate::handle::ManagedHandle;
-use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
+use crate::limits::check_capacity;
 use crate::registry::part;
-use crate::stream::{StreamHandle, StreamsConfig, check_capacity};
+use crate::shutdown_report::{LeasedObject, ShutdownReport};
+use crate::stats::{ManagerStats, State};
+use crate::stream::{StreamHandle, StreamsConfig};
 
 /// Names a device buffer of a [`BufferManager`].
 pub type BufferHandle = ManagedHandle<tag::Buffer>;

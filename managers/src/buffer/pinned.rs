@@ -10,13 +10,13 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::DeviceCopy;
-use crate::context::{ContextCore, Kind};
+use crate::driver::RelaxedCapture;
+use crate::driver::{ContextCore, Kind};
 use crate::error::{Error, Result, Site};
 use crate::event::{self, EventConfig, EventPool, LeasedEvent};
 use crate::memory::Seam;
-use crate::memory::relaxed::Relaxed;
 use crate::stream::Stream;
-use crate::submit;
+use crate::stream::submit;
 use crate::sync::deferred::DeferCallbacks;
 
 /// `CU_MEMHOSTALLOC_PORTABLE`: pinned for every context of the driver, for calls that this
@@ -73,7 +73,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
             let driver = core.enter()?;
             let mut raw = std::ptr::null_mut();
             let allocated = {
-                let _relaxed = Relaxed::uncounted(driver);
+                let _relaxed = RelaxedCapture::uncounted(driver);
                 // SAFETY: `raw` outlives the call, and the context is current.
                 unsafe { driver.cuMemHostAlloc(&raw mut raw, bytes, PORTABLE) }
             };
@@ -231,7 +231,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         drop(copies);
         let driver = self.core.enter()?;
         let waited = {
-            let _relaxed = Relaxed::uncounted(driver);
+            let _relaxed = RelaxedCapture::uncounted(driver);
             // SAFETY: the event is alive, and the context is current.
             unsafe { driver.cuEventSynchronize(event.as_raw()) }
         };
@@ -331,7 +331,7 @@ impl<T: DeviceCopy> Drop for PinnedBuffer<T> {
         if self.settle() {
             let raw = self.host_may_touch().as_ptr().cast();
             let _ = self.core.dispose(Kind::Pinned, |driver| {
-                let _relaxed = Relaxed::uncounted(driver);
+                let _relaxed = RelaxedCapture::uncounted(driver);
                 // SAFETY: allocated by `new`; no copy runs, and nothing refers to it.
                 unsafe { driver.cuMemFreeHost(raw) }
             });

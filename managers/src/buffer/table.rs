@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cupola_core::tag;
 
 use super::{BufferHandle, BufferInfo};
-use crate::context::ContextCore;
+use crate::driver::ContextCore;
 use crate::error::{Error, Result};
 use crate::handle::ManagedHandle;
-use crate::lifecycle::ManagerStats;
 use crate::memory::{Header, Pool};
 use crate::registry::Registry;
+use crate::stats::ManagerStats;
 use crate::stream::StreamsConfig;
 use crate::sync::capacity::Permit;
 use crate::sync::rundown::{RundownGuard, RundownWeak};

@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError};
 
 use cupola_sys::driver::{CUcontext, CUdevice, DriverError};
 
-use super::hold::Hold;
-use super::{Context, ContextCore, ContextKind, ContextManager, current};
+use super::{Context, ContextManager};
+use crate::driver::{ContextCore, ContextKind, Ownership, current};
 use crate::error::{Error, Result, Site};
 use crate::sync::deferred::DeferCallbacks;
 
@@ -90,8 +90,8 @@ impl ContextManager {
             let problem = format!("it is of device {device}, not of {}", self.device);
             return Err(Error::invalid("raw", problem));
         }
-        // SAFETY: live, of this device, and not ended by this hold.
-        self.insert(|| Ok(unsafe { self.core(raw, Hold::Borrowed(Arc::clone(token))) }))
+        // SAFETY: live, of this device, and not ended by this value.
+        self.insert(|| Ok(unsafe { self.core(raw, Ownership::Borrowed(Arc::clone(token)), None) }))
     }
 
     /// Another lease of a context that the execution manager has.

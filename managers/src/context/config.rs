@@ -3,8 +3,9 @@
 use crate::buffer::BuffersConfig;
 use crate::error::Result;
 use crate::event::EventsConfig;
+use crate::limits::check_capacity;
 use crate::module::ModulesConfig;
-use crate::stream::{StreamsConfig, check_capacity};
+use crate::stream::StreamsConfig;
 
 /// How a [`ContextManager`](super::ContextManager) is set up, and the managers of each
 /// context that it makes from then on.

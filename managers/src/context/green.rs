@@ -9,10 +9,8 @@ use cupola_sys::driver::{
     CUstream, CUstream_flags, DriverError,
 };
 
-use super::core::forgive_shutdown;
-use super::current::forget;
-use super::hold::Hold;
-use super::{Context, ContextCore, ContextManager, Kind};
+use super::{Context, ContextManager};
+use crate::driver::{ContextCore, Kind, Ownership, current, forgive_shutdown};
 use crate::error::{Error, Result, Site};
 
 /// What a green context is to have.
@@ -166,9 +164,10 @@ impl ContextManager {
                 }
                 return Err(error);
             }
-            let hold = Hold::green(green, parent, multiprocessors_of(group));
-            // SAFETY: alive, of this device, and ended by this hold alone.
-            Ok(unsafe { self.core(raw, hold) })
+            let ownership = Ownership::green(green, multiprocessors_of(group));
+            let parent = Some(Arc::clone(parent));
+            // SAFETY: alive, of this device, and ended by this value alone.
+            Ok(unsafe { self.core(raw, ownership, parent) })
         })
     }
 }
@@ -183,7 +182,7 @@ impl ContextCore {
     ) -> Result<CUstream, DriverError> {
         let driver = self.driver();
         let mut raw: CUstream = ptr::null_mut();
-        let Some(part) = self.part() else {
+        let Some(part) = self.green_part() else {
             // SAFETY: `raw` outlives the call, and the context is current.
             let made =
                 unsafe { driver.cuStreamCreateWithPriority(&raw mut raw, flags.0, priority) };
@@ -213,7 +212,7 @@ impl ContextCore {
         drop(one);
         if let Err(call) = taken_off {
             // The next operation of this thread sets the primary context in its place.
-            forget();
+            current::forget();
             self.note(call, site);
         }
         made.map(|()| raw)

@@ -7,12 +7,7 @@
 
 mod borrow;
 mod config;
-mod core;
-mod current;
-mod fork;
 mod green;
-mod hold;
-mod ledger;
 mod shutdown;
 #[cfg(feature = "test-utils")]
 mod test_hooks;
@@ -26,30 +21,22 @@ use cupola_core::tag;
 use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
 
 pub use self::config::ContextsConfig;
-pub(crate) use self::core::ContextCore;
-pub(crate) use current::Identity;
-pub use current::{CurrentGuard, context_switches};
-pub(crate) use fork::{Origin, driver_was_left_to_the_parent, note_driver_library};
 pub use green::GreenConfig;
-pub use hold::ContextKind;
-pub(crate) use hold::Hold;
-pub use ledger::Live;
-pub(crate) use ledger::{Holds, Kind, Ledger};
 pub(crate) use shutdown::{ClosedContext, End};
 
+pub use crate::driver::{ContextKind, CurrentGuard, Live, context_switches};
+pub use crate::handle::ContextHandle;
+
 use crate::buffer::BufferManager;
+use crate::driver::{ContextCore, Ledger, Ownership, current};
 use crate::error::{Cause, Error, LossWatch, PoisonPolicy, Result, Site};
 use crate::event::EventManager;
-use crate::handle::ManagedHandle;
 use crate::memory::{MemoryPool, PoolConfig};
 use crate::module::ModuleManager;
 use crate::registry::{Name, Registry};
 use crate::stream::StreamManager;
 use crate::sync::capacity::Permit;
 use crate::sync::thread_exit::ThreadExit;
-
-/// Names a context of a [`ContextManager`].
-pub type ContextHandle = ManagedHandle<tag::Context>;
 
 /// How the host waits in a created context (`CU_CTX_SCHED_*`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -219,7 +206,7 @@ impl ContextManager {
         }
         .map_err(|call| self.failed(call, site))?;
         // SAFETY: retained just now, for this value.
-        Ok(unsafe { self.core(raw, Hold::Primary) })
+        Ok(unsafe { self.core(raw, Ownership::Primary, None) })
     }
 
     /// Whether `handle` names a context that is there: not one that is to be made, nor one
@@ -278,7 +265,7 @@ impl ContextManager {
             // SAFETY: `popped` outlives the call.
             let taken_off = unsafe { self.driver.cuCtxPopCurrent_v2(&raw mut popped) };
             // SAFETY: made just now, and known to nobody else.
-            let core = unsafe { self.core(raw, Hold::Created) };
+            let core = unsafe { self.core(raw, Ownership::Created, None) };
             if let Err(call) = taken_off {
                 current::forget();
                 core.note(call, site);
@@ -310,7 +297,7 @@ impl ContextManager {
         core: Arc<ContextCore>,
     ) -> Result<ContextInner> {
         let config = self.config();
-        if core.enter_manager(&self.contexts, handle, permit)? {
+        if core.register(self.contexts.capacity(), handle, permit)? {
             core.set_checked(config.checked);
         }
         let events = EventManager::new(&core, config.events);
@@ -330,12 +317,18 @@ impl ContextManager {
     }
 
     /// # Safety
-    /// `raw` is a live context of this device, which `hold` alone ends, if it does.
-    unsafe fn core(&self, raw: CUcontext, hold: Hold) -> Arc<ContextCore> {
-        let device = (self.device, self.ordinal);
-        let ledger = Arc::clone(&self.ledger);
-        // SAFETY: the caller's promise.
-        unsafe { ContextCore::new(self.driver.clone(), raw, hold, device, ledger) }
+    /// `raw` is a live context of this device, which this value alone ends as `ownership` says.
+    /// `parent` is the primary context of a green one.
+    unsafe fn core(
+        &self,
+        raw: CUcontext,
+        ownership: Ownership,
+        parent: Option<Arc<ContextCore>>,
+    ) -> Arc<ContextCore> {
+        let (driver, ledger) = (self.driver.clone(), Arc::clone(&self.ledger));
+        let (device, ordinal) = (self.device, self.ordinal);
+        // SAFETY: the condition of `ContextCore::new` is this function's own.
+        unsafe { ContextCore::new(driver, raw, ownership, parent, device, ordinal, ledger) }
     }
 
     /// The error of a call for the device.

@@ -5,13 +5,14 @@ use std::sync::{Arc, PoisonError};
 
 use cupola_core::tag;
 
-use super::{
-    Context, ContextCore, ContextHandle, ContextInner, ContextKind, ContextManager, ContextsConfig,
-};
+use super::{Context, ContextInner, ContextManager, ContextsConfig};
+use crate::driver::{ContextCore, ContextKind};
 use crate::error::Result;
-use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
+use crate::handle::ContextHandle;
 use crate::module::ClosedModules;
 use crate::registry::part;
+use crate::shutdown_report::{LeasedObject, ShutdownReport};
+use crate::stats::{ManagerStats, State};
 
 /// A context between the two phases of its shutdown.
 pub(crate) struct ClosedContext {
@@ -115,8 +116,8 @@ impl End {
                 continue;
             }
             // Another manager of the device may have taken it in meanwhile, and tells.
-            let is_here =
-                (managers.iter()).any(|manager| core.handle_in(&manager.contexts).is_some());
+            let is_here = (managers.iter())
+                .any(|manager| core.handle_in(manager.contexts.capacity()).is_some());
             let device = core.ordinal();
             match part(core) {
                 Ok(core) => report.ended(core.end()),
@@ -238,7 +239,7 @@ impl ContextManager {
         // Those whose managers are gone, which something that was made in them still keeps. Not
         // those that were made since this manager was set up again.
         for core in self.ledger.contexts_of(self.device) {
-            let handle = core.handle_in(&self.contexts);
+            let handle = core.handle_in(self.contexts.capacity());
             if let Some(handle) = handle.filter(|handle| !self.is_alive(*handle)) {
                 end.left.push((handle, core));
             }

@@ -88,8 +88,10 @@ mod tests {
 
     use super::*;
     use crate::ExecutionManager;
-    use crate::context::{ContextHandle, ContextManager};
-    use crate::lifecycle::{ShutdownReport, State};
+    use crate::context::ContextManager;
+    use crate::handle::ContextHandle;
+    use crate::shutdown_report::ShutdownReport;
+    use crate::stats::State;
 
     /// What `shutdown` says while a thread that ends has its stream in its hands, and the context.
     fn told(shutdown: impl FnOnce(Context, &ContextManager) -> ShutdownReport) -> ShutdownReport {

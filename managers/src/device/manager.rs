@@ -8,10 +8,12 @@ use cupola_core::tag;
 use cupola_sys::driver::{CUdevice, Driver};
 
 use super::{Device, DeviceHandle, DeviceInner, DevicesConfig};
-use crate::context::{ClosedContext, ContextManager, ContextsConfig, End, Ledger};
+use crate::context::{ClosedContext, ContextManager, ContextsConfig, End};
+use crate::driver::Ledger;
 use crate::error::{Cause, Error, Result, Site};
-use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
 use crate::registry::{Fixed, Registry, part};
+use crate::shutdown_report::{LeasedObject, ShutdownReport};
+use crate::stats::{ManagerStats, State};
 use crate::sync::capacity::Permit;
 
 /// More devices than any one driver shows.

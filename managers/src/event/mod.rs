@@ -1,5 +1,6 @@
 //! Events: marks in a stream that others wait for. As streams, they are used again.
 
+mod config;
 mod raw;
 
 use std::fmt;
@@ -8,66 +9,18 @@ use std::sync::Arc;
 use cupola_core::tag;
 use cupola_sys::driver::CUevent;
 
+pub use config::{EventConfig, EventsConfig};
 pub(crate) use raw::{EventPool, RawEvent};
 
-use crate::context::ContextCore;
+use crate::driver::ContextCore;
 use crate::error::{Result, Site};
 use crate::handle::ManagedHandle;
-use crate::lifecycle::{RecycleStats, ShutdownReport, State};
 use crate::object_pool::Leased;
-use crate::stream::check_capacity;
+use crate::shutdown_report::ShutdownReport;
+use crate::stats::{RecycleStats, State};
 
 /// Names one life of an event of an [`EventManager`].
 pub type EventHandle = ManagedHandle<tag::Event>;
-
-/// How an event is created.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EventConfig {
-    /// Whether it takes the time when it is reached. Off by default: recording is ten
-    /// times cheaper without.
-    pub timing: bool,
-    /// Whether a host thread that waits for it sleeps instead of spinning.
-    pub blocking_sync: bool,
-}
-
-impl EventConfig {
-    /// An event that takes the time.
-    #[must_use]
-    pub const fn timing() -> Self {
-        Self {
-            timing: true,
-            blocking_sync: false,
-        }
-    }
-
-    /// The object pool's class.
-    #[inline]
-    fn class(self) -> usize {
-        usize::from(self.timing) | usize::from(self.blocking_sync) << 1
-    }
-}
-
-/// How an [`EventManager`] is set up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EventsConfig {
-    /// The most events that may exist at a time, waiting ones included.
-    pub capacity: usize,
-}
-
-impl EventsConfig {
-    pub(crate) fn check(self) -> Result<Self> {
-        check_capacity("events.capacity", self.capacity)?;
-        Ok(self)
-    }
-}
-
-impl Default for EventsConfig {
-    fn default() -> Self {
-        Self {
-            capacity: crate::stream::StreamsConfig::MOST,
-        }
-    }
-}
 
 /// The events of one context.
 pub struct EventManager {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use cupola_core::tag;
 use cupola_sys::driver::{CUevent, CUevent_flags};
 
-use super::EventConfig;
-use crate::context::{ContextCore, Kind};
+use super::config::EventConfig;
+use crate::driver::{ContextCore, Kind};
 use crate::error::{Result, Site};
 use crate::object_pool::{ObjectPool, Reusable};
 use crate::sync::{AtomicBool, Ordering};

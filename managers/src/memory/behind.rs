@@ -20,7 +20,7 @@ use super::stamp::{Gone, Stamp};
 use crate::error::Result;
 use crate::event::{self, EventConfig};
 use crate::stream::Stream;
-use crate::submit;
+use crate::stream::submit;
 
 /// The streams of a piece that is about to be freed: its own, and others that have used it. Their
 /// places in the pool stay theirs as long as this is there.

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 
 use super::pool::Pool;
 use super::vmm::{Calls, memory_info};
-use crate::context::ContextCore;
 use crate::device::is_integrated;
+use crate::driver::ContextCore;
 use crate::error::Result;
 
 /// Asks how many bytes of the host's memory a program may have.

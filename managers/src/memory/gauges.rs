@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::central::Central;
-use super::clock::Closed;
 use super::flow::Flow;
 use super::lane::{Lane, SeizedLane};
 use super::line::Line;
@@ -19,6 +18,7 @@ use super::pages::PageState;
 use super::pool::{Pool, lock};
 use super::vmm::is_out_of_memory;
 use crate::error::Result;
+use crate::stream::timeline::Closed;
 
 /// How long figures wait for the events of streams with nothing to do.
 const MOMENT: Duration = Duration::from_micros(50);

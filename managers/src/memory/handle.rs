@@ -16,7 +16,8 @@ use super::pool::{Ask, Pool};
 use super::raw::RawBlock;
 use super::usage::Usage;
 use crate::buffer::{Block, Buffer, DeviceCopy, byte_len};
-use crate::context::{Context, ContextCore};
+use crate::context::Context;
+use crate::driver::ContextCore;
 use crate::error::{Account, Error, Result};
 use crate::stream::Stream;
 

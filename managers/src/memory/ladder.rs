@@ -380,9 +380,8 @@ impl Pool {
                 continue;
             };
             count(&self.counters.device_waits);
-            let waits = other
-                .clock
-                .wait_on_device(&self.core, granted, request.stream);
+            let stream = request.stream;
+            let waits = stream.wait_for_ticket(&other.clock, &self.core, granted);
             if matches!(waits, Ok(true)) {
                 return Ok(Some((block, was.stamp())));
             }

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::clock::{EVERY, StreamClock};
 use super::depot::Depot;
 use super::flow::Flow;
 use super::stamp::{Stamp, StreamIndex};
+use crate::stream::timeline::{EVERY, Timeline};
 
 /// A stream's place in a pool: what it freed is stamped by its clock, and what threads have
 /// too much of waits in its depot.
 pub(crate) struct Line {
     pub(crate) index: StreamIndex,
-    pub(crate) clock: Arc<StreamClock>,
+    pub(crate) clock: Arc<Timeline>,
     pub(crate) depot: Depot,
     /// What ever came into its lanes that are gone. These are changed under the lock of the lanes.
     came_before: AtomicU64,
@@ -21,7 +21,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    pub(crate) fn new(index: StreamIndex, clock: &Arc<StreamClock>) -> Self {
+    pub(crate) fn new(index: StreamIndex, clock: &Arc<Timeline>) -> Self {
         Self {
             index,
             clock: Arc::clone(clock),

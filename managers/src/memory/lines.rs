@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::thread;
 
 use super::central::Central;
-use super::clock::{ClockCalls, StreamClock};
 use super::lane::{Lane, RECORDED, ROUTED};
 use super::line::Line;
 use super::local;
@@ -15,6 +14,7 @@ use super::stamp::StreamIndex;
 use super::teardown::Kept;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
+use crate::stream::timeline::{Timeline, TimelineCalls};
 
 /// Looks for a place while others have lines in hand.
 const TURNS: u32 = 1000;
@@ -32,7 +32,7 @@ pub(super) struct Lines {
     /// With so many lines it is time to look whose streams are gone.
     pub(super) look_at: usize,
     /// Driver calls of clocks whose lines are gone.
-    pub(super) past: ClockCalls,
+    pub(super) past: TimelineCalls,
 }
 
 /// Lines that are not worth a look.
@@ -46,7 +46,7 @@ impl Default for Lines {
             vacant: BTreeSet::new(),
             last: StreamIndex::MAX,
             look_at: FEW,
-            past: ClockCalls::default(),
+            past: TimelineCalls::default(),
         }
     }
 }
@@ -78,13 +78,13 @@ impl Lines {
         gone.collect()
     }
 
-    fn find(&self, clock: &StreamClock) -> Option<Arc<Line>> {
+    fn find(&self, clock: &Timeline) -> Option<Arc<Line>> {
         let index = self.by_serial.get(&clock.serial())?;
         self.table.get(usize::from(*index))?.clone()
     }
 
     /// A line at the first place that is free. `None` when none is.
-    fn add(&mut self, clock: &Arc<StreamClock>) -> Option<Arc<Line>> {
+    fn add(&mut self, clock: &Arc<Timeline>) -> Option<Arc<Line>> {
         let next = || StreamIndex::try_from(self.table.len().max(1)).ok();
         let index = self.vacant.first().copied().or_else(next);
         let index = index.filter(|&index| index <= self.last)?;

@@ -35,7 +35,7 @@ use super::signs::Changes;
 use super::teardown::Kept;
 use super::vmm::{Calls, Vmm};
 use crate::buffer::BufferTable;
-use crate::context::{ContextCore, Holds, Kind};
+use crate::driver::{ContextCore, Holds, Kind};
 use crate::error::Result;
 use crate::stream::Stream;
 use crate::sync::asymmetric_fence::AsymmetricFence;

@@ -14,7 +14,7 @@ use super::pool::Pool;
 use super::record::CallSite;
 use super::seam::Seam;
 use super::stamp::Stamp;
-use crate::context::Kind;
+use crate::driver::Kind;
 use crate::error::Result;
 use crate::stream::Stream;
 

@@ -8,7 +8,7 @@
 //! its stream has come. Why nobody does:
 //!
 //! * A clock completes [`EVERY`] ticket only after the last handle of its stream is gone
-//!   (`StreamClock::retire`), and whoever sees that comes after all that was done with the handle.
+//!   (`Timeline::retire`), and whoever sees that comes after all that was done with the handle.
 //!   So no thread is, or ever comes, inside a lane of the stream as its owner, finds one by its
 //!   table, makes a new one, or asks for the line: all of these need the handle.
 //! * Everybody else (drains, climbs, figures, threads that end, the memory of graphs) has a count
@@ -23,12 +23,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::clock::{ClockCalls, EVERY};
 use super::lane::Lane;
 use super::line::Line;
 use super::lines::FEW;
 use super::pool::{Pool, lock};
 use super::stamp::{Gone, Stamp};
+use crate::stream::timeline::{EVERY, TimelineCalls};
 use crate::sync::deferred::DeferCallbacks;
 
 /// What came of a look.
@@ -153,7 +153,7 @@ impl Pool {
     }
 
     /// How many streams have a place, and the driver calls of all clocks that had one.
-    pub(super) fn clock_calls(&self) -> (u64, ClockCalls) {
+    pub(super) fn clock_calls(&self) -> (u64, TimelineCalls) {
         let lines = lock(&self.lines);
         let mut calls = lines.past;
         for line in lines.all() {

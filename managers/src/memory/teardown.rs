@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use cupola_sys::driver::CUdeviceptr;
 
 use super::cache::Memory;
-use super::clock::Closed;
 use super::header::Withheld;
 use super::pool::Pool;
-use crate::context::Kind;
+use crate::driver::Kind;
 use crate::error::{Result, Site};
+use crate::stream::timeline::Closed;
 use crate::sync::deferred::DeferCallbacks;
 
 /// How long one look at a clock may take. The look is repeated: memory that work uses must not

@@ -18,12 +18,12 @@ use cupola_sys::driver::{
     id,
 };
 
-use super::clock::{ClockCalls, Switches};
 use super::history::{Action, History};
-use super::relaxed::Relaxed;
-use crate::context::ContextCore;
 use crate::device::has_virtual_memory;
+use crate::driver::ContextCore;
+use crate::driver::RelaxedCapture;
 use crate::error::{Result, Site};
+use crate::stream::timeline::{Switches, TimelineCalls};
 
 /// Physical memory of some pages (`cuMemCreate`).
 pub(super) type MemoryHandle = CUmemGenericAllocationHandle;
@@ -117,7 +117,7 @@ calls! {
 
 impl DriverCalls {
     /// Adds those of the pool's streams.
-    pub(super) fn add(&mut self, clocks: ClockCalls) {
+    pub(super) fn add(&mut self, clocks: TimelineCalls) {
         self.record += clocks.records;
         self.query += clocks.queries;
         self.wait += clocks.waits;
@@ -139,8 +139,8 @@ impl Calls {
     }
 
     /// The mode in which captures are left alone, until it is dropped.
-    pub(super) fn relaxed<'a>(&'a self, driver: &'a Driver) -> Relaxed<'a, impl Fn()> {
-        Relaxed::enter(driver, || count(&self.capture_mode))
+    pub(super) fn relaxed<'a>(&'a self, driver: &'a Driver) -> RelaxedCapture<'a, impl Fn()> {
+        RelaxedCapture::enter(driver, || count(&self.capture_mode))
     }
 }
 

@@ -5,19 +5,19 @@ use loom::thread;
 use super::driver::{completed, device, put_work};
 use super::managers::{close, managers};
 use super::model;
-use crate::memory::clock::{Closed, StreamClock};
 use crate::ops;
 use crate::stream::StreamConfig;
+use crate::stream::timeline::{Closed, Timeline};
 
 /// Somebody puts work on the stream and frees memory behind it: the ticket, and what must be
 /// complete when that is.
-fn free(clock: &StreamClock) -> (u64, u64) {
+fn free(clock: &Timeline) -> (u64, u64) {
     let work = put_work();
     (clock.stamp(), work)
 }
 
 /// Whether the ticket is complete; if so, its work is.
-fn is_done(clock: &StreamClock, (ticket, work): (u64, u64)) -> bool {
+fn is_done(clock: &Timeline, (ticket, work): (u64, u64)) -> bool {
     let done = clock.is_done(ticket);
     assert!(!done || completed() >= work, "memory is free too early");
     done

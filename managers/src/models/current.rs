@@ -8,7 +8,7 @@ use loom::thread;
 
 use super::driver::{self, device};
 use super::model;
-use crate::context::{ContextCore, Ledger};
+use crate::driver::{ContextCore, Ledger};
 
 /// An operation in a context, which must be made in that one.
 fn work_in(core: &ContextCore) {

@@ -15,7 +15,7 @@ use cupola_sys::driver::{
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Mutex, MutexGuard};
 
-use crate::context::{ContextCore, Hold, Ledger};
+use crate::driver::{ContextCore, Ledger, Ownership};
 use crate::sync::per_thread;
 
 #[derive(Default)]
@@ -141,10 +141,11 @@ pub(super) fn green(
     let address = new_context();
     device().greens.push((address, 0));
     let raw: CUcontext = ptr::without_provenance_mut(address);
-    let hold = Hold::green(raw.cast(), of, 1);
+    let ownership = Ownership::green(raw.cast(), 1);
+    let parent = Some(Arc::clone(of));
     let ledger = Arc::clone(ledger);
     // SAFETY: made just now, for this value alone.
-    unsafe { ContextCore::new(driver.clone(), raw, hold, (0, 0), ledger) }
+    unsafe { ContextCore::new(driver.clone(), raw, ownership, parent, 0, 0, ledger) }
 }
 
 /// A context of this device, as a context manager makes one.
@@ -152,7 +153,7 @@ pub(super) fn context(driver: &Driver, ledger: &Arc<Ledger>) -> Arc<ContextCore>
     let raw = ptr::without_provenance_mut(new_context());
     let ledger = Arc::clone(ledger);
     // SAFETY: made just now, for this value alone.
-    unsafe { ContextCore::new(driver.clone(), raw, Hold::Created, (0, 0), ledger) }
+    unsafe { ContextCore::new(driver.clone(), raw, Ownership::Created, None, 0, 0, ledger) }
 }
 
 /// The number of the context that is current on this thread, if it is alive.

@@ -7,9 +7,9 @@ use loom::thread;
 
 use super::driver::{self, device};
 use super::model;
-use crate::context::{ContextCore, Ledger};
+use crate::driver::{ContextCore, Ledger};
 use crate::event::{EventConfig, EventManager, EventsConfig};
-use crate::lifecycle::State;
+use crate::stats::State;
 use crate::stream::{StreamConfig, StreamManager, StreamsConfig};
 
 pub(super) struct Managers {

@@ -38,8 +38,8 @@ use cupola_core::tag;
 use loom::cell::UnsafeCell;
 
 use crate::error::Result;
-use crate::lifecycle::ShutdownReport;
 use crate::object_pool::{Leased, ObjectPool, Reusable};
+use crate::shutdown_report::ShutdownReport;
 
 /// The outcomes seen so far, over all runs of a model.
 #[derive(Clone, Default)]

@@ -9,7 +9,7 @@ use loom::thread;
 
 use super::driver::{self, device};
 use super::model;
-use crate::context::{ContextCore, Ledger};
+use crate::driver::{ContextCore, Ledger};
 use crate::error::{Error, LossWatch, PoisonPolicy};
 use crate::sync::deferred::DeferCallbacks;
 

@@ -7,7 +7,7 @@ use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 
 use super::{Account, model, objects};
-use crate::lifecycle::ShutdownReport;
+use crate::shutdown_report::ShutdownReport;
 use crate::sync::thread_exit::ThreadExit;
 
 /// What is visited, and then ended.

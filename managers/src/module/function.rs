@@ -10,7 +10,7 @@ use cupola_sys::driver::{
 };
 
 use super::{FunctionHandle, Module, RawModule};
-use crate::context::ContextCore;
+use crate::driver::ContextCore;
 use crate::error::{Cause, Result, Site};
 use crate::sync::capacity::Permit;
 

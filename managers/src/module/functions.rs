@@ -13,8 +13,8 @@ use super::function::FunctionInner;
 use super::{Function, Module};
 use crate::error::{Error, Result, Site};
 use crate::handle::ManagedHandle;
-use crate::lifecycle::{ManagerStats, State};
 use crate::registry::Registry;
+use crate::stats::{ManagerStats, State};
 
 /// Names a function of a [`FunctionManager`].
 ///

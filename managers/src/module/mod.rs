@@ -17,10 +17,10 @@ use cupola_sys::driver::{CUmodule, CUresult};
 
 pub use function::{Function, FunctionAttributes, Parameter};
 
-use crate::context::{ContextCore, Kind};
+use crate::driver::RelaxedCapture;
+use crate::driver::{ContextCore, Kind};
 use crate::error::{Cause, Error, Result, Site};
 use crate::handle::ManagedHandle;
-use crate::memory::relaxed::Relaxed;
 use crate::registry::{Name, Registry};
 use crate::stream::StreamsConfig;
 use crate::sync::capacity::Permit;
@@ -129,7 +129,7 @@ impl RawModule {
             ));
         }
         self.core.dispose(Kind::Module, |driver| {
-            let _relaxed = Relaxed::uncounted(driver);
+            let _relaxed = RelaxedCapture::uncounted(driver);
             // SAFETY: loaded by the manager, and this was the only copy; nothing runs that was
             // launched from it.
             unsafe { driver.cuModuleUnload(raw) }
@@ -231,7 +231,7 @@ impl ModuleManager {
             let (options, values) = logs.options();
             let count = u32::try_from(options.len()).unwrap_or(0);
             let loaded = {
-                let _relaxed = Relaxed::uncounted(driver);
+                let _relaxed = RelaxedCapture::uncounted(driver);
                 // SAFETY: the image is as the caller promised, `raw`, options and values outlive
                 // the call, and the context is current.
                 unsafe {

@@ -8,9 +8,10 @@ use cupola_core::tag;
 use super::function::FunctionInner;
 use super::{FunctionHandle, ModuleHandle, ModuleInner, ModuleManager, ModulesConfig};
 use crate::error::Result;
-use crate::lifecycle::{LeasedObject, ManagerStats, ShutdownReport, State};
+use crate::limits::check_capacity;
 use crate::registry::part;
-use crate::stream::check_capacity;
+use crate::shutdown_report::{LeasedObject, ShutdownReport};
+use crate::stats::{ManagerStats, State};
 
 /// A module between the two phases of a shutdown.
 pub(crate) struct ClosedModule {

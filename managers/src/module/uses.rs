@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::context::ContextCore;
+use crate::driver::ContextCore;
 use crate::error::{ErrorClass, Result, Site};
-use crate::memory::clock::{EVERY, StreamClock};
 use crate::stream::Stream;
-use crate::submit;
+use crate::stream::submit;
+use crate::stream::timeline::{EVERY, Timeline};
 use crate::sync::deferred::DeferCallbacks;
 
 /// The streams that a module's kernels were launched on.
@@ -29,7 +29,7 @@ pub(crate) struct Uses {
 #[derive(Default)]
 struct Streams {
     /// By the streams' serial numbers.
-    clocks: BTreeMap<u64, Arc<StreamClock>>,
+    clocks: BTreeMap<u64, Arc<Timeline>>,
     /// With so many, those that are gone are looked for.
     room: usize,
 }
@@ -136,7 +136,7 @@ impl Uses {
 /// # Errors
 /// The class of the last error: events cannot be had, or not asked.
 #[track_caller]
-fn settle_clock(clock: &StreamClock, core: &Arc<ContextCore>) -> Result<bool, ErrorClass> {
+fn settle_clock(clock: &Timeline, core: &Arc<ContextCore>) -> Result<bool, ErrorClass> {
     let ticket = clock.stamp();
     let far = || Instant::now() + Duration::from_secs(1 << 30);
     let mut waited = clock.wait_on_host(core, ticket, far());

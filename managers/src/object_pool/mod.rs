@@ -19,6 +19,7 @@
 //! is destroyed, and if the manager is gone, its node with it.
 
 mod acquire;
+mod idle;
 mod lease;
 mod node;
 mod reservation;
@@ -34,11 +35,12 @@ mod word;
 
 use std::ptr::NonNull;
 
-use cupola_core::{Handle, Tag};
+use cupola_core::Tag;
 
+use idle::IdleObjects;
 pub(crate) use lease::Leased;
 use node::Node;
-use shard::{SHARDS, Shard};
+pub(crate) use shard::CLASSES;
 use stack::Stack;
 use table::Table;
 use word::Word;
@@ -50,7 +52,7 @@ pub(crate) const ROOM: usize = table::ROOM;
 
 use crate::error::{Error, Result};
 use crate::handle::{ManagedHandle, ManagerNumber};
-use crate::lifecycle::RecycleStats;
+use crate::stats::RecycleStats;
 use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering};
 
 /// A driver object that can have several lives. Dropping it destroys it.
@@ -77,9 +79,6 @@ enum Ended {
     Destroyed(Result<()>),
 }
 
-/// Kinds of object that do not stand in for each other, in one object pool.
-pub(crate) const CLASSES: usize = if cfg!(loom) { 1 } else { 16 };
-
 /// Driver objects of one kind, in use and waiting.
 pub(crate) struct ObjectPool<T: Reusable, G: Tag> {
     table: Table<T>,
@@ -90,72 +89,6 @@ pub(crate) struct ObjectPool<T: Reusable, G: Tag> {
     /// Held by who shuts or opens: each takes many steps, which must not mix.
     door: Mutex<()>,
     tag: std::marker::PhantomData<fn() -> G>,
-}
-
-/// What a node needs when its last lease ends, whether or not the manager is still there.
-pub(super) struct IdleObjects {
-    /// Nodes with an object that waits. Each thread gives back to one shard and takes from
-    /// it first, so that threads do not meet on one stack.
-    shards: [Shard; SHARDS],
-    /// Nodes without an object.
-    vacant: Stack,
-    /// Nodes that have used up their names.
-    exhausted: Stack,
-    /// Driver objects that exist.
-    existing: AtomicUsize,
-    /// Whose objects these are.
-    manager: ManagerNumber,
-    /// The word that new nodes start with: in a test it may be a late one.
-    #[cfg(feature = "test-utils")]
-    first: AtomicU64,
-}
-
-impl IdleObjects {
-    /// The word that new nodes start with.
-    #[cfg_attr(
-        not(feature = "test-utils"),
-        expect(clippy::unused_self, reason = "only a test says another word")
-    )]
-    fn first_word(&self) -> Word {
-        #[cfg(feature = "test-utils")]
-        return Word(self.first.load(Ordering::Relaxed));
-        #[cfg(not(feature = "test-utils"))]
-        return Word::NEW;
-    }
-
-    fn new(manager: ManagerNumber) -> Self {
-        Self {
-            manager,
-            shards: std::array::from_fn(|_| Shard::new()),
-            vacant: Stack::new(),
-            exhausted: Stack::new(),
-            existing: AtomicUsize::new(0),
-            #[cfg(feature = "test-utils")]
-            first: AtomicU64::new(Word::NEW.0),
-        }
-    }
-
-    /// The name of a life.
-    fn name<G: Tag>(&self, index: u32, generation: u64) -> ManagedHandle<G> {
-        ManagedHandle::new(self.manager, Handle::from_parts(index, generation))
-    }
-
-    /// This thread's shard, by class.
-    #[inline]
-    fn idle_here(&self) -> &[Stack; CLASSES] {
-        &self.shards[shard::of_thread() % SHARDS].0
-    }
-
-    /// How often objects were given back to wait, modulo a large number.
-    fn pushes(&self) -> u64 {
-        self.idle()
-            .fold(0, |sum, stack| sum.wrapping_add(stack.pushes()))
-    }
-
-    /// Every stack of objects that wait.
-    fn idle(&self) -> impl Iterator<Item = &Stack> {
-        self.shards.iter().flat_map(|shard| &shard.0)
-    }
 }
 
 impl<T: Reusable, G: Tag> ObjectPool<T, G> {

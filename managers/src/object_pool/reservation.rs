@@ -2,7 +2,7 @@
 
 use std::mem::ManuallyDrop;
 
-use super::IdleObjects;
+use super::idle::IdleObjects;
 use crate::sync::{AtomicUsize, Ordering};
 
 /// The account of an object that is about to be made; taken back when it is not kept.

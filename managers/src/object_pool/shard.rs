@@ -1,7 +1,9 @@
 //! `Shard`: the stacks that a thread uses first.
 
-use super::CLASSES;
 use super::stack::Stack;
+
+/// Kinds of object that do not stand in for each other, in one object pool.
+pub(crate) const CLASSES: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// Shards of an object pool: more threads than these share.
 pub(super) const SHARDS: usize = if cfg!(loom) { 1 } else { 16 };

@@ -9,7 +9,7 @@ use super::node::Node;
 use super::stack::{Door, Stack};
 use super::word::Word;
 use super::{Ended, ObjectPool, Reusable, lease};
-use crate::lifecycle::{LeasedObject, ShutdownReport};
+use crate::shutdown_report::{LeasedObject, ShutdownReport};
 use crate::sync::deferred::DeferCallbacks;
 use crate::sync::{MutexGuard, Ordering};
 

@@ -3,7 +3,7 @@
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
-use super::IdleObjects;
+use super::idle::IdleObjects;
 use super::node::Node;
 use crate::error::Error;
 use crate::sync::{Arc, AtomicBool, AtomicPtr, Mutex, MutexGuard, Ordering};

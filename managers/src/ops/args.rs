@@ -8,7 +8,7 @@ use core::mem::MaybeUninit;
 use cupola_sys::driver::CUdeviceptr;
 
 use crate::buffer::{Buffer, DeviceCopy, DeviceSlice, DeviceSliceMut};
-use crate::context::Identity;
+use crate::driver::Identity;
 use crate::error::{ArgumentMismatch, Error, Result};
 use crate::module::Parameter;
 use crate::stream::Stream;

@@ -4,11 +4,11 @@
 use cupola_sys::driver::{CUdeviceptr, id};
 
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedBuffer, repair};
+use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result, Site};
 use crate::event::{self, EventConfig, LeasedEvent};
-use crate::memory::relaxed::Relaxed;
 use crate::stream::Stream;
-use crate::submit;
+use crate::stream::submit;
 
 #[track_caller]
 fn same_len(from: usize, to: usize) -> Result<()> {
@@ -266,7 +266,7 @@ fn wait_for(event: &LeasedEvent, stream: &Stream) -> Result<()> {
     submit::record(event, stream)?;
     let driver = stream.core().enter()?;
     let done = {
-        let _relaxed = Relaxed::uncounted(driver);
+        let _relaxed = RelaxedCapture::uncounted(driver);
         // SAFETY: the event is alive, and its context is current.
         unsafe { driver.cuEventSynchronize(event.as_raw()) }
     };

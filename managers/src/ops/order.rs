@@ -5,11 +5,11 @@
 
 use cupola_sys::driver::{CUresult, DriverError, id};
 
+use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::memory::relaxed::Relaxed;
 use crate::stream::Stream;
-use crate::submit;
+use crate::stream::submit;
 
 #[track_caller]
 fn same_context(event: &Event, stream: &Stream) -> Result<()> {
@@ -74,7 +74,7 @@ pub fn synchronize(stream: &Stream) -> Result<()> {
     let driver = stream.core().enter()?;
     let mark = stream.mark();
     let done = {
-        let _relaxed = Relaxed::uncounted(driver);
+        let _relaxed = RelaxedCapture::uncounted(driver);
         // SAFETY: the stream is alive, and its context is current.
         unsafe { driver.cuStreamSynchronize(stream.raw()) }
     };
@@ -96,7 +96,7 @@ pub fn synchronize_event(event: &Event) -> Result<()> {
     }
     let driver = core.enter()?;
     let waited = {
-        let _relaxed = Relaxed::uncounted(driver);
+        let _relaxed = RelaxedCapture::uncounted(driver);
         // SAFETY: the event is alive, and its context is current.
         unsafe { driver.cuEventSynchronize(event.raw().as_raw()) }
     };
@@ -114,7 +114,7 @@ pub fn query(stream: &Stream) -> Result<bool> {
     let driver = stream.core().enter()?;
     let mark = stream.mark();
     let asked = {
-        let _relaxed = Relaxed::uncounted(driver);
+        let _relaxed = RelaxedCapture::uncounted(driver);
         // SAFETY: the stream is alive, and its context is current.
         unsafe { driver.cuStreamQuery(stream.raw()) }
     };
@@ -142,7 +142,7 @@ pub fn query_event(event: &Event) -> Result<bool> {
     }
     let driver = core.enter()?;
     let asked = {
-        let _relaxed = Relaxed::uncounted(driver);
+        let _relaxed = RelaxedCapture::uncounted(driver);
         // SAFETY: the event is alive, and its context is current.
         unsafe { driver.cuEventQuery(event.raw().as_raw()) }
     };

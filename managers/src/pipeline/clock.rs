@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use super::report::{OverlapReport, StageTimes};
-use crate::context::{Context, ContextCore};
+use crate::context::Context;
+use crate::driver::ContextCore;
 use crate::error::Result;
 use crate::event::{self, EventConfig, LeasedEvent, RawEvent};
 use crate::stream::Stream;
-use crate::submit;
+use crate::stream::submit;
 
 /// Start and end of each stage of a slot's item.
 pub(super) struct Marks {

@@ -7,13 +7,14 @@ use super::clock::Marks;
 use super::producer::too_long;
 use super::{Item, Lanes, PipelineConfig, Step};
 use crate::buffer::{self, Buffer, DeviceCopy, PinnedBuffer};
-use crate::context::{Context, ContextCore};
+use crate::context::Context;
+use crate::driver::ContextCore;
+use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
 use crate::event::{self, EventConfig, LeasedEvent};
 use crate::memory::MemoryPool;
-use crate::memory::relaxed::Relaxed;
 use crate::ops;
-use crate::submit;
+use crate::stream::submit;
 
 pub(super) struct Slot<I: DeviceCopy, O: DeviceCopy> {
     host_input: PinnedBuffer<I>,
@@ -179,7 +180,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     pub(super) fn wait(&self) -> Result<()> {
         let driver = self.core.enter()?;
         let waited = {
-            let _relaxed = Relaxed::uncounted(driver);
+            let _relaxed = RelaxedCapture::uncounted(driver);
             // SAFETY: the event is alive, and its context is current.
             unsafe { driver.cuEventSynchronize(self.downloaded.as_raw()) }
         };

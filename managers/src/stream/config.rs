@@ -1,6 +1,7 @@
 //! How streams are made: what for, with which priority, and how many.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::limits::{MOST_OBJECTS, check_capacity};
 use crate::object_pool::CLASSES;
 use std::sync::{Mutex, PoisonError};
 
@@ -66,7 +67,7 @@ pub struct StreamsConfig {
 
 impl StreamsConfig {
     /// The most that [`capacity`](Self::capacity) may be.
-    pub const MOST: usize = 65_472;
+    pub const MOST: usize = MOST_OBJECTS;
 
     pub(crate) fn check(self) -> Result<Self> {
         check_capacity("streams.capacity", self.capacity)?;
@@ -80,15 +81,6 @@ impl Default for StreamsConfig {
             capacity: Self::MOST,
         }
     }
-}
-
-/// Refuses a capacity that a manager cannot have, naming the field.
-pub(crate) fn check_capacity(field: &'static str, capacity: usize) -> Result<()> {
-    if (1..=StreamsConfig::MOST).contains(&capacity) {
-        return Ok(());
-    }
-    let problem = format!("{capacity} is not from 1 to {}", StreamsConfig::MOST);
-    Err(Error::invalid(field, problem))
 }
 
 /// A class that no object waits in: what is of it is destroyed after its first life.

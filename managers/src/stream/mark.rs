@@ -1,7 +1,7 @@
 //! What a wait on the host for a whole stream completes.
 
 use super::Stream;
-use crate::memory::clock::StreamClock;
+use crate::stream::timeline::Timeline;
 
 /// What is on a stream at a time.
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ impl Stream {
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             launches: self.launches().mark(),
-            freed: self.0.used_clock().map(StreamClock::mark),
+            freed: self.0.used_clock().map(Timeline::mark),
         }
     }
 

@@ -8,6 +8,8 @@
 mod config;
 mod mark;
 mod raw;
+pub(crate) mod submit;
+pub(crate) mod timeline;
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -16,18 +18,18 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use cupola_core::tag;
 use cupola_sys::driver::CUstream;
 
-pub(crate) use config::check_capacity;
 use config::{Classes, UNCLASSED};
 pub use config::{Purpose, StreamConfig, StreamsConfig};
 use raw::RawStream;
 
-use crate::context::{ContextCore, ContextKind};
+use crate::driver::{ContextCore, ContextKind};
 use crate::error::{Result, Ring, Site};
 use crate::event::EventPool;
 use crate::handle::ManagedHandle;
-use crate::lifecycle::{RecycleStats, ShutdownReport, State};
-use crate::memory::clock::StreamClock;
 use crate::object_pool::{Leased, ObjectPool};
+use crate::shutdown_report::ShutdownReport;
+use crate::stats::{RecycleStats, State};
+use crate::stream::timeline::Timeline;
 use crate::sync::deferred::DeferCallbacks;
 
 /// Names one life of a stream of a [`StreamManager`].
@@ -388,7 +390,7 @@ impl Stream {
     }
 
     /// What tells when memory that was freed here is free.
-    pub(crate) fn clock(&self) -> &Arc<StreamClock> {
+    pub(crate) fn clock(&self) -> &Arc<Timeline> {
         self.0.clock()
     }
 

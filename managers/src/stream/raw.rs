@@ -7,11 +7,11 @@ use std::sync::{Arc, OnceLock};
 use cupola_sys::driver::{CUstream, CUstream_flags};
 
 use super::StreamConfig;
-use crate::context::{ContextCore, Kind};
+use crate::driver::{ContextCore, Kind};
 use crate::error::{Result, Ring, Site};
 use crate::event::EventPool;
-use crate::memory::clock::StreamClock;
 use crate::object_pool::Reusable;
+use crate::stream::timeline::Timeline;
 
 /// `CU_STREAM_LEGACY`.
 pub(super) const LEGACY: CUstream = ptr::without_provenance_mut(1);
@@ -27,7 +27,7 @@ pub(crate) struct RawStream {
     /// The module that launched here last, by its number.
     newest_code: AtomicU64,
     /// Made when memory is first freed here, or a kernel launched.
-    clock: OnceLock<Arc<StreamClock>>,
+    clock: OnceLock<Arc<Timeline>>,
     events: Arc<EventPool>,
     core: Arc<ContextCore>,
 }
@@ -120,18 +120,17 @@ impl RawStream {
     }
 
     /// What tells when memory that was freed here is free.
-    pub(super) fn clock(&self) -> &Arc<StreamClock> {
+    pub(super) fn clock(&self) -> &Arc<Timeline> {
         self.clock.get_or_init(|| {
             // SAFETY: the stream is of this context; before it is destroyed `end` retires the
             // clock, or drops it.
-            let clock =
-                unsafe { StreamClock::new(self.serial, self.raw, &self.events, &self.core) };
+            let clock = unsafe { Timeline::new(self.serial, self.raw, &self.events, &self.core) };
             Arc::new(clock)
         })
     }
 
     /// The clock, if there is one.
-    pub(super) fn used_clock(&self) -> Option<&StreamClock> {
+    pub(super) fn used_clock(&self) -> Option<&Timeline> {
         self.clock.get().map(Arc::as_ref)
     }
 

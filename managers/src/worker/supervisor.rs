@@ -10,7 +10,7 @@ use super::left::LEFT;
 use super::refusal::{CallError, Refusal, Refused, WorkerError};
 use super::statistics::{Report, Statistics};
 use super::talk::Phase;
-use crate::context::Origin;
+use crate::driver::Origin;
 
 /// How long a worker has to end by itself when its supervisor is dropped.
 const BRIEF: Duration = Duration::from_millis(50);

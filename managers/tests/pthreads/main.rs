@@ -19,12 +19,16 @@ mod error;
 #[allow(dead_code, unreachable_pub, unused_imports)]
 mod handle;
 #[cfg(all(unix, not(loom)))]
-#[allow(dead_code)]
-mod lifecycle;
-#[cfg(all(unix, not(loom)))]
 #[path = "../../src/object_pool/mod.rs"]
 #[allow(dead_code, unused_imports)]
 mod object_pool;
+#[cfg(all(unix, not(loom)))]
+#[allow(dead_code)]
+mod shutdown_report;
+#[cfg(all(unix, not(loom)))]
+#[path = "../../src/stats.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod stats;
 #[cfg(all(unix, not(loom)))]
 mod sync;
 #[cfg(all(unix, not(loom)))]

@@ -7,8 +7,8 @@ use cupola_core::tag;
 
 use crate::error::Result;
 use crate::handle::ManagedHandle;
-use crate::lifecycle::ShutdownReport;
 use crate::object_pool::{Leased, ObjectPool, Reusable};
+use crate::shutdown_report::ShutdownReport;
 use crate::sync::Arc;
 use crate::together::{Plain, together};
 

@@ -12,7 +12,7 @@ use cupola_sys::LoadError;
 use cupola_sys::driver::{Driver, LIBRARY_VARIABLE};
 
 use super::{Availability, Missing};
-use crate::context::driver_was_left_to_the_parent;
+use crate::driver::driver_was_left_to_the_parent;
 
 /// The part of the driver that is in the system's kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

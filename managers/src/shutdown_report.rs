@@ -1,36 +1,12 @@
-//! What managers say about themselves: state, figures, and what a shutdown found.
+//! What a shutdown found: [`ShutdownReport`].
 
 use std::fmt;
 
 use cupola_core::{Tag, tag};
 
-use crate::context::{ContextCore, ContextHandle, Live};
+use crate::driver::{ContextCore, Live};
 use crate::error::{Error, Result};
-use crate::handle::ManagedHandle;
-
-/// Whether a manager hands things out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// It does.
-    Ready,
-    /// It was shut down, and makes nothing until it is configured again.
-    ShutDown,
-}
-
-impl State {
-    pub(crate) fn of(shut: bool) -> Self {
-        if shut { Self::ShutDown } else { Self::Ready }
-    }
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ready => "ready",
-            Self::ShutDown => "shut down",
-        })
-    }
-}
+use crate::handle::{ContextHandle, ManagedHandle};
 
 /// An object that a shutdown could not destroy, because somebody leases it. It is destroyed
 /// with its last lease.
@@ -171,39 +147,4 @@ impl fmt::Display for ShutdownReport {
         }
         Ok(())
     }
-}
-
-/// Figures of a manager that uses its driver objects again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RecycleStats {
-    /// Driver objects that were created.
-    pub created: u64,
-    /// Acquisitions that were served with an object that had been used before.
-    pub reused: u64,
-    /// Objects that are leased.
-    pub live: usize,
-    /// Objects that wait to be used again.
-    pub idle: usize,
-    /// The most objects that existed at a time, waiting ones included.
-    pub peak: usize,
-    /// The most objects that may exist at a time.
-    pub capacity: usize,
-}
-
-/// Figures of a manager whose objects are not used again: devices, contexts, modules,
-/// functions, buffers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ManagerStats {
-    /// Objects that were created.
-    pub created: u64,
-    /// Objects that exist, those without a name that are still leased among them.
-    pub live: usize,
-    /// Objects that have a handle.
-    pub named: usize,
-    /// The most objects that existed at a time.
-    pub peak: usize,
-    /// The most objects that may exist at a time.
-    pub capacity: usize,
 }

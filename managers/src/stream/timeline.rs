@@ -1,11 +1,12 @@
-//! `StreamClock`: which of the memory that was freed on a stream is free by now.
+//! `Timeline`: the clock of one stream, which tells when work that was on it is done.
 //!
-//! A free takes a ticket, without a driver call. Tickets of one batch have one number. Only
-//! when somebody else wants the memory is the batch closed, by an event recorded on the stream:
-//! when that is reached, everything that was on the stream at a free of the batch is done.
+//! A caller takes a ticket, without a driver call: the free of a block, the launch of a kernel.
+//! Tickets of one batch have one number. The batch is closed, by an event recorded on the stream,
+//! when another stream or the host wants to know whether a ticket is complete: when the event is
+//! reached, everything is done that was on the stream at a ticket of the batch.
 //!
-//! The batch is closed for new tickets before the event is recorded. So whoever still got a
-//! ticket of it had put its work on the stream before the record, and the event covers that.
+//! The batch is closed for new tickets before the event is recorded. So a thread that still got a
+//! ticket of it had put its work on the stream before the record, and the event covers that work.
 
 use std::collections::VecDeque;
 use std::ops::AddAssign;
@@ -16,18 +17,15 @@ use std::time::{Duration, Instant};
 
 use cupola_sys::driver::{CUresult, CUstream};
 
-use super::relaxed::Relaxed;
-use crate::context::{ContextCore, context_switches};
+use crate::driver::{ContextCore, RelaxedCapture, context_switches, is_capturing};
 use crate::error::{ErrorClass, Result, Site};
 use crate::event::{self, EventConfig, EventPool, LeasedEvent, RawEvent};
-use crate::stream::Stream;
-use crate::submit;
 use crate::sync::deferred::DeferCallbacks;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 
-/// The clock of one driver stream, shared by all that free memory on it. It keeps neither the
+/// The timeline of one driver stream, shared by all that take tickets of it. It keeps neither the
 /// stream nor its context alive, but for the context of events that are not reached yet.
-pub(crate) struct StreamClock {
+pub(crate) struct Timeline {
     serial: u64,
     /// The ticket of the open batch.
     open: AtomicU64,
@@ -37,7 +35,7 @@ pub(crate) struct StreamClock {
     made: Made,
 }
 
-/// Driver calls of a clock: counters that nothing goes by.
+/// Driver calls of a timeline: counters that nothing goes by.
 #[derive(Default)]
 struct Made {
     records: Counter,
@@ -50,13 +48,13 @@ struct Made {
 }
 
 /// Counts how often a context is made current on this thread until it is dropped.
-pub(super) struct Switches<'a> {
+pub(crate) struct Switches<'a> {
     counter: &'a Counter,
     before: u64,
 }
 
 impl<'a> Switches<'a> {
-    pub(super) fn into(counter: &'a Counter) -> Self {
+    pub(crate) fn into(counter: &'a Counter) -> Self {
         let before = context_switches();
         Self { counter, before }
     }
@@ -103,9 +101,19 @@ pub(crate) enum Closed {
     Never,
 }
 
-/// Driver calls of a clock so far.
+/// What tells when a ticket is complete.
+pub(super) enum Cover {
+    /// It is.
+    Complete,
+    /// It is when this event is reached.
+    Event(LeasedEvent),
+    /// Nothing: the stream is being captured, or the ticket never completes.
+    None,
+}
+
+/// Driver calls of a timeline so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ClockCalls {
+pub(crate) struct TimelineCalls {
     /// `cuEventRecord`.
     pub(crate) records: u64,
     /// `cuEventQuery`.
@@ -122,7 +130,7 @@ pub(crate) struct ClockCalls {
     pub(crate) switches: u64,
 }
 
-impl AddAssign for ClockCalls {
+impl AddAssign for TimelineCalls {
     fn add_assign(&mut self, other: Self) {
         self.records += other.records;
         self.queries += other.queries;
@@ -142,7 +150,7 @@ fn count(counter: &Counter) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-impl StreamClock {
+impl Timeline {
     /// # Safety
     /// `raw` is a stream of the context, and alive until [`retire`](Self::retire) or the
     /// clock's end.
@@ -174,8 +182,8 @@ impl StreamClock {
         self.serial
     }
 
-    /// A ticket, 1 or more, for what the caller frees: it completes when everything has that
-    /// the caller, or whoever it synchronised with, has put on the stream before this.
+    /// A ticket, 1 or more. It completes when all work has that the caller, or a thread that it
+    /// synchronised with, has put on the stream before this.
     #[inline]
     pub(crate) fn stamp(&self) -> u64 {
         if mutant!("clock_stamp_is_a_load") {
@@ -210,9 +218,9 @@ impl StreamClock {
     }
 
     /// Driver calls so far.
-    pub(crate) fn calls(&self) -> ClockCalls {
+    pub(crate) fn calls(&self) -> TimelineCalls {
         let read = |counter: &Counter| counter.load(Ordering::Relaxed);
-        ClockCalls {
+        TimelineCalls {
             records: read(&self.made.records),
             queries: read(&self.made.queries),
             waits: read(&self.made.waits),
@@ -258,7 +266,7 @@ impl StreamClock {
             last = self.end_batch();
         }
         // A capture that began meanwhile has the event: it says nothing of the stream, and
-        // who waits for it would be drawn into the capture.
+        // a stream that waits for it would be drawn into the capture.
         if stream.is_capturing(&self.made)? {
             return Ok(Closed::Capturing);
         }
@@ -301,7 +309,7 @@ impl StreamClock {
         }
         let _switches = Switches::into(&self.made.switches);
         let driver = core.enter()?;
-        let _relaxed = Relaxed::enter(driver, || count(&self.made.modes));
+        let _relaxed = RelaxedCapture::enter(driver, || count(&self.made.modes));
         while let Some((last, event)) = closing.events.front() {
             count(&self.made.queries);
             // SAFETY: the event is alive, and its context is current.
@@ -323,48 +331,35 @@ impl StreamClock {
         Ok(())
     }
 
-    /// Makes what comes on `by` wait for the ticket, on the device (`cuStreamWaitEvent`). True
-    /// when it does, or need not; false when one of the streams is being captured, or the
-    /// ticket never completes.
+    /// An event that covers the ticket, which is one that was given out; it is recorded now if
+    /// there is none yet.
     ///
     /// # Errors
     /// What the driver returned.
     #[track_caller]
-    pub(crate) fn wait_on_device(
-        &self,
-        core: &Arc<ContextCore>,
-        ticket: u64,
-        by: &Stream,
-    ) -> Result<bool> {
-        if by.serial() == self.serial || self.is_done(ticket) {
-            return Ok(true);
+    pub(super) fn cover(&self, ticket: u64) -> Result<Cover> {
+        let _defer = DeferCallbacks::new();
+        let mut closing = self.lock();
+        if self.close_in(&mut closing, ticket)? != Closed::Covered {
+            return Ok(Cover::None);
         }
-        core.not_forked()?;
-        {
-            let _switches = Switches::into(&self.made.switches);
-            count(&self.made.captures);
-            if by.is_capturing()? {
-                return Ok(false);
-            }
-        }
-        let event = {
-            let _defer = DeferCallbacks::new();
-            let mut closing = self.lock();
-            if self.close_in(&mut closing, ticket)? != Closed::Covered {
-                return Ok(false);
-            }
-            let mut events = closing.events.iter();
-            events
-                .find(|(last, _)| ticket <= *last)
-                .map(|(_, event)| event.clone())
-        };
-        // None: it has completed since.
-        if let Some(event) = event {
-            let _switches = Switches::into(&self.made.switches);
-            count(&self.made.waits);
-            submit::wait(by, &event)?;
-        }
-        Ok(true)
+        let mut events = closing.events.iter();
+        let event = events.find(|(last, _)| ticket <= *last);
+        Ok(event.map_or(Cover::Complete, |(_, event)| Cover::Event(event.clone())))
+    }
+
+    /// Counts a `cuStreamIsCapturing` that a stream asks because of a ticket.
+    pub(super) fn count_capture_query<T>(&self, ask: impl FnOnce() -> T) -> T {
+        let _switches = Switches::into(&self.made.switches);
+        count(&self.made.captures);
+        ask()
+    }
+
+    /// Counts a `cuStreamWaitEvent` for a ticket.
+    pub(super) fn count_wait<T>(&self, wait: impl FnOnce() -> T) -> T {
+        let _switches = Switches::into(&self.made.switches);
+        count(&self.made.waits);
+        wait()
     }
 
     /// Waits on the host until the ticket completes: true, or until `deadline`. False also
@@ -402,8 +397,8 @@ impl StreamClock {
         Ok(true)
     }
 
-    /// Ends the batch, for somebody who is about to wait on the host for all work on the
-    /// stream: what to [complete](Self::complete) after.
+    /// Ends the batch, for a caller that is about to wait on the host for all work on the stream
+    /// and then [completes](Self::complete) the ticket that this returns.
     pub(crate) fn mark(&self) -> u64 {
         self.end_batch()
     }
@@ -459,7 +454,7 @@ impl Recorder {
     fn is_capturing(&self, made: &Made) -> Result<bool> {
         let driver = self.core.enter()?;
         count(&made.captures);
-        self.core.check(submit::is_capturing(driver, self.raw))
+        self.core.check(is_capturing(driver, self.raw))
     }
 
     #[track_caller]

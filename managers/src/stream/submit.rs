@@ -5,13 +5,13 @@ use core::panic::Location;
 use std::sync::Arc;
 
 use cupola_sys::SymbolId;
-use cupola_sys::driver::{CUstream, CUstreamCaptureStatus, Driver, DriverError, id};
+use cupola_sys::driver::{CUstream, Driver, DriverError, id};
 
-use crate::context::ContextCore;
+use super::Stream;
+use super::timeline::{Cover, Timeline};
+use crate::driver::{ContextCore, RelaxedCapture, is_capturing};
 use crate::error::{Cause, Error, ErrorClass, Result, Site};
 use crate::event::{self, EventConfig, RawEvent};
-use crate::memory::relaxed::Relaxed;
-use crate::stream::Stream;
 
 /// `cuEventRecord`; the event is of the stream's context. A step of the crate's own: not waited
 /// for in checked mode.
@@ -178,7 +178,7 @@ impl Stream {
             // The work is in a graph, and waiting for the stream would break the capture.
             Ok(true) => return Ok(()),
             Ok(false) => {
-                let _relaxed = Relaxed::uncounted(driver);
+                let _relaxed = RelaxedCapture::uncounted(driver);
                 // SAFETY: the stream is alive, and its context is current.
                 unsafe { driver.cuStreamSynchronize(self.raw()) }
             }
@@ -203,17 +203,33 @@ impl Stream {
     }
 }
 
-/// `cuStreamIsCapturing`: whether the stream must not be waited for. The legacy stream must
-/// not either while another stream is captured that waits for it.
-pub(crate) fn is_capturing(driver: &Driver, stream: CUstream) -> Result<bool, DriverError> {
-    let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
-    // SAFETY: the stream is alive, its context is current, and `status` outlives the call.
-    match unsafe { driver.cuStreamIsCapturing(stream, &raw mut status) } {
-        Ok(()) => Ok(status != CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE),
-        // A driver without captures.
-        Err(DriverError::Missing { .. }) => Ok(false),
-        Err(call) if call.class() == ErrorClass::Capture => Ok(true),
-        Err(call) => Err(call),
+impl Stream {
+    /// Makes later work on this stream wait for a ticket of another stream's timeline, on the
+    /// device (`cuStreamWaitEvent`). True when it waits, or need not; false when one of the streams
+    /// is being captured, or the ticket never completes.
+    ///
+    /// # Errors
+    /// What the driver returned.
+    #[track_caller]
+    pub(crate) fn wait_for_ticket(
+        &self,
+        timeline: &Timeline,
+        core: &Arc<ContextCore>,
+        ticket: u64,
+    ) -> Result<bool> {
+        if self.serial() == timeline.serial() || timeline.is_done(ticket) {
+            return Ok(true);
+        }
+        core.not_forked()?;
+        if timeline.count_capture_query(|| self.is_capturing())? {
+            return Ok(false);
+        }
+        match timeline.cover(ticket)? {
+            Cover::Event(event) => timeline.count_wait(|| wait(self, &event))?,
+            Cover::Complete => {}
+            Cover::None => return Ok(false),
+        }
+        Ok(true)
     }
 }
 

@@ -35,13 +35,3 @@ impl ShutdownReport {
         }
     }
 }
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RecycleStats {
-    pub(crate) created: u64,
-    pub(crate) reused: u64,
-    pub(crate) live: usize,
-    pub(crate) idle: usize,
-    pub(crate) peak: usize,
-    pub(crate) capacity: usize,
-}

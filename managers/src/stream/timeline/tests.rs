@@ -1,3 +1,4 @@
+use crate::stream::Stream;
 use std::sync::mpsc;
 
 use cupola_sim::Machine;
@@ -14,7 +15,7 @@ struct Bench {
     execution: ExecutionManager,
     context: Context,
     stream: Stream,
-    clock: Arc<StreamClock>,
+    clock: Arc<Timeline>,
 }
 
 impl Bench {
@@ -119,11 +120,11 @@ fn a_ticket_completes_when_the_work_before_it_has() {
 fn another_stream_waits_on_the_device() {
     let bench = Bench::new();
     let other = bench.context.streams().create(Default::default()).unwrap();
-    let wait = |by: &Stream, ticket| bench.clock.wait_on_device(bench.core(), ticket, by);
+    let wait = |by: &Stream, ticket| by.wait_for_ticket(&bench.clock, bench.core(), ticket);
     let release = bench.block();
     let ticket = bench.clock.stamp();
     assert_eq!(wait(&bench.stream, ticket), Ok(true));
-    assert_eq!(bench.clock.calls(), ClockCalls::default());
+    assert_eq!(bench.clock.calls(), TimelineCalls::default());
     assert_eq!(wait(&other, ticket), Ok(true));
     assert_eq!(ops::query(&other), Ok(false), "it does not wait");
     release.send(()).unwrap();
@@ -151,7 +152,7 @@ fn a_wait_of_the_users_completes_tickets() {
     let late = bench.clock.stamp();
     bench.stream.complete(mark);
     assert!(bench.clock.is_done(next) && !bench.clock.is_done(late));
-    assert_eq!(bench.clock.calls(), ClockCalls::default());
+    assert_eq!(bench.clock.calls(), TimelineCalls::default());
     assert_eq!(bench.wait(late, 10_000), Ok(true));
     bench.check_empty();
 }
@@ -170,15 +171,15 @@ fn a_captured_stream_is_left_alone() {
     };
     forbid();
     assert_eq!(bench.close(ticket), Ok(Closed::Capturing));
-    let wait = bench.clock.wait_on_device(bench.core(), ticket, &other);
+    let wait = other.wait_for_ticket(&bench.clock, bench.core(), ticket);
     assert_eq!(wait, Ok(false));
     assert_eq!(bench.wait(ticket, 10_000), Ok(false));
     let calls = bench.clock.calls();
     assert_ne!(calls.captures, 0);
     let captures = calls.captures;
-    let asked = ClockCalls {
+    let asked = TimelineCalls {
         captures,
-        ..ClockCalls::default()
+        ..TimelineCalls::default()
     };
     assert_eq!(calls, asked);
     // The capture begins between the question and the record: the event covers nothing.
@@ -229,7 +230,7 @@ fn a_call_that_fails_leaves_the_clock_as_it_was() {
     let other = bench.context.streams().create(Default::default()).unwrap();
     let ticket = bench.clock.stamp();
     bench.table.fail(id::cuStreamWaitEvent, 1, code);
-    let wait = || bench.clock.wait_on_device(bench.core(), ticket, &other);
+    let wait = || other.wait_for_ticket(&bench.clock, bench.core(), ticket);
     assert_eq!(wait().unwrap_err().status(), Some(code));
     assert_eq!(wait(), Ok(true));
     assert_eq!(bench.clock.calls().records, 1);

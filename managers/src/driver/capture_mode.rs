@@ -2,8 +2,11 @@
 
 use std::cell::Cell;
 
-use cupola_sys::driver::{CUstreamCaptureMode, Driver, DriverError};
+use cupola_sys::driver::{
+    CUstream, CUstreamCaptureMode, CUstreamCaptureStatus, Driver, DriverError,
+};
 
+use crate::error::ErrorClass;
 use crate::sync::per_thread;
 
 per_thread! {
@@ -16,7 +19,7 @@ per_thread! {
 /// and getting and mapping memory. None of ours puts anything on a stream meanwhile.
 ///
 /// Within another one of the thread it makes no calls: a thread has one driver in hand at a time.
-pub(crate) struct Relaxed<'a, F: Fn()> {
+pub(crate) struct RelaxedCapture<'a, F: Fn()> {
     driver: &'a Driver,
     /// `None` within another one, and when the driver has no such modes.
     before: Option<CUstreamCaptureMode>,
@@ -24,15 +27,15 @@ pub(crate) struct Relaxed<'a, F: Fn()> {
     note: F,
 }
 
-impl<'a> Relaxed<'a, fn()> {
+impl<'a> RelaxedCapture<'a, fn()> {
     /// For calls that are not a pool's.
     pub(crate) fn uncounted(driver: &'a Driver) -> Self {
         Self::enter(driver, || ())
     }
 }
 
-impl<'a, F: Fn()> Relaxed<'a, F> {
-    pub(super) fn enter(driver: &'a Driver, note: F) -> Self {
+impl<'a, F: Fn()> RelaxedCapture<'a, F> {
+    pub(crate) fn enter(driver: &'a Driver, note: F) -> Self {
         // A thread that is past its thread-locals is relaxed for each call anew.
         let depth = DEPTH.try_with(|depth| depth.replace(depth.get() + 1));
         let mut relaxed = Self {
@@ -59,12 +62,26 @@ impl<'a, F: Fn()> Relaxed<'a, F> {
     }
 }
 
-impl<F: Fn()> Drop for Relaxed<'_, F> {
+impl<F: Fn()> Drop for RelaxedCapture<'_, F> {
     fn drop(&mut self) {
         let _ = DEPTH.try_with(|depth| depth.set(depth.get() - 1));
         if let Some(before) = self.before {
             // It fails only for modes that there are not.
             let _ = self.exchange(before);
         }
+    }
+}
+
+/// `cuStreamIsCapturing`: whether the stream must not be waited for. The legacy stream must
+/// not either while another stream is captured that waits for it.
+pub(crate) fn is_capturing(driver: &Driver, stream: CUstream) -> Result<bool, DriverError> {
+    let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+    // SAFETY: the stream is alive, its context is current, and `status` outlives the call.
+    match unsafe { driver.cuStreamIsCapturing(stream, &raw mut status) } {
+        Ok(()) => Ok(status != CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE),
+        // A driver without captures.
+        Err(DriverError::Missing { .. }) => Ok(false),
+        Err(call) if call.class() == ErrorClass::Capture => Ok(true),
+        Err(call) => Err(call),
     }
 }

@@ -9,38 +9,41 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use cupola_core::{Tag, tag};
 use cupola_sys::driver::{CUcontext, CUdevice, CUresult, Driver, DriverError};
 
-use super::current::{self, CurrentGuard, Identity};
-use super::hold::{ContextKind, Hold, Part};
+use super::RelaxedCapture;
+use super::current::{self, Identity};
+use super::current_guard;
 use super::ledger::{Kind, Ledger};
-use super::{ContextHandle, Contexts};
-use crate::error::{
-    Blame, Cause, Error, Latch, Launches, Loss, OnLoss, PoisonPolicy, Result, Site,
-};
-use crate::memory::relaxed::Relaxed;
-use crate::sync::capacity::Permit;
+use super::ownership::{ContextKind, GreenPart, Ownership};
+use crate::error::{Error, Latch, Launches, PoisonPolicy, Result, Site};
+use crate::handle::ContextHandle;
+use crate::sync::capacity::{Capacity, Permit};
 
 pub(crate) struct ContextCore {
-    driver: Driver,
+    pub(super) driver: Driver,
     raw: CUcontext,
     identity: Identity,
-    hold: Hold,
+    ownership: Ownership,
+    /// The primary context that a green one is a part of, and whose objects all but its streams
+    /// are.
+    parent: Option<Arc<ContextCore>>,
     device: CUdevice,
-    ordinal: u32,
+    pub(super) ordinal: u32,
     /// The newest handle that it has had, and its share of the most contexts that there may
     /// be; there once it is in a manager.
     name: Mutex<Option<(ContextHandle, Permit)>>,
     /// Destroyed, or left to the parent of a fork.
     ended: bool,
     /// Shared by a primary context and its green ones.
-    latch: Arc<Latch>,
+    pub(super) latch: Arc<Latch>,
     checked: AtomicBool,
     tracked: AtomicBool,
     launches: Launches,
     /// `None`: as the execution manager says.
-    policy: Mutex<Option<PoisonPolicy>>,
-    ledger: Arc<Ledger>,
+    pub(super) policy: Mutex<Option<PoisonPolicy>>,
+    pub(super) ledger: Arc<Ledger>,
 }
 
 // SAFETY: a CUcontext may be used from any thread; everything else is Send and Sync.
@@ -49,25 +52,28 @@ unsafe impl Send for ContextCore {}
 unsafe impl Sync for ContextCore {}
 
 impl ContextCore {
+    /// `parent` is the primary context of a green one.
+    ///
     /// # Safety
-    /// `raw` is a live context of `device`, which this value alone ends as `hold` says.
+    /// `raw` is a live context of `device`, which this value alone ends as `ownership` says.
     pub(crate) unsafe fn new(
         driver: Driver,
         raw: CUcontext,
-        hold: Hold,
-        (device, ordinal): (CUdevice, u32),
+        ownership: Ownership,
+        parent: Option<Arc<Self>>,
+        device: CUdevice,
+        ordinal: u32,
         ledger: Arc<Ledger>,
     ) -> Arc<Self> {
         ledger.add(Kind::Context, 1);
-        let latch = match hold.part() {
-            Some(part) => Arc::clone(&part.parent.latch),
-            None => Arc::default(),
-        };
+        let latch = parent.as_ref().map(|parent| Arc::clone(&parent.latch));
+        let latch = latch.unwrap_or_default();
         let core = Arc::new(Self {
             driver,
             raw,
             identity: Identity::of(raw),
-            hold,
+            ownership,
+            parent,
             device,
             ordinal,
             name: Mutex::new(None),
@@ -79,7 +85,7 @@ impl ContextCore {
             policy: Mutex::new(None),
             ledger,
         });
-        if !core.hold.is_ours() {
+        if !core.ownership.is_ours() {
             core.launches().note_unknown();
         }
         core.ledger.enter_context(&core);
@@ -87,22 +93,22 @@ impl ContextCore {
     }
 
     pub(crate) fn kind(&self) -> ContextKind {
-        self.hold.kind()
+        self.ownership.kind()
     }
 
     /// How many multiprocessors a green context was given.
     pub(crate) fn multiprocessors(&self) -> Option<u32> {
-        self.hold.part().map(|part| part.multiprocessors)
+        self.ownership.green_part().map(|part| part.multiprocessors)
     }
 
     /// What makes it a green context, if it is one.
-    pub(super) fn part(&self) -> Option<&Part> {
-        self.hold.part()
+    pub(crate) fn green_part(&self) -> Option<&GreenPart> {
+        self.ownership.green_part()
     }
 
     /// The context whose memory, modules and events this one's are.
     fn root(&self) -> &Self {
-        self.hold.part().map_or(self, |part| &part.parent)
+        self.parent.as_deref().unwrap_or(self)
     }
 
     /// Whether objects of one may be used on streams of the other: they are one context, or
@@ -130,31 +136,38 @@ impl ContextCore {
         name.as_ref().map(|(handle, _)| *handle)
     }
 
-    /// Enters a manager under this handle: in `permit`, else in the one that it has there,
-    /// else in a new one. A permit in another manager is given up. Whether this is the first
-    /// time.
-    pub(super) fn enter_manager(
+    /// Registers the context under `handle` of the manager that has this capacity: with `permit`,
+    /// else with the one that it has there, else with a new one. A permit of another manager is
+    /// given back. Whether this is the first time.
+    ///
+    /// # Errors
+    /// [`Error::Full`].
+    pub(crate) fn register(
         &self,
-        contexts: &Contexts,
+        manager: &Arc<Capacity>,
         handle: ContextHandle,
         permit: Option<Permit>,
     ) -> Result<bool> {
         let mut name = self.name.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((newest, own)) = name.as_mut()
-            && contexts.owns(own)
+            && own.is_of(manager)
         {
             *newest = handle;
             return Ok(false);
         }
-        let permit = permit.map_or_else(|| contexts.permit(), Ok)?;
+        let full = || Error::Full {
+            kind: tag::Context::NAME,
+        };
+        let permit = permit.or_else(|| Capacity::acquire(manager));
+        let permit = permit.ok_or_else(full)?;
         Ok(name.replace((handle, permit)).is_none())
     }
 
-    /// Its newest handle, if it has its permit in this manager.
-    pub(super) fn handle_in(&self, contexts: &Contexts) -> Option<ContextHandle> {
+    /// Its newest handle, if its permit is of this capacity.
+    pub(crate) fn handle_in(&self, manager: &Arc<Capacity>) -> Option<ContextHandle> {
         let name = self.name.lock().unwrap_or_else(PoisonError::into_inner);
         let (handle, permit) = name.as_ref()?;
-        contexts.owns(permit).then_some(*handle)
+        permit.is_of(manager).then_some(*handle)
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {
@@ -251,174 +264,11 @@ impl ContextCore {
         self.latch.get().is_none() && !self.ledger.is_forked()
     }
 
-    /// Makes the context current, and what was current before again with the guard's drop.
-    #[track_caller]
-    pub(crate) fn guard(self: &Arc<Self>) -> Result<CurrentGuard<'_>> {
-        if self.ledger.is_forked() {
-            return Err(Error::Forked);
-        }
-        let site = self.site();
-        self.check_at(CurrentGuard::enter(self, site), site)
-    }
-
-    /// Ends an operation: an error after which the context is lost sets the latch, and any
-    /// error after that one is reported as that one.
-    #[inline]
-    #[track_caller]
-    pub(crate) fn check<T>(&self, result: Result<T, DriverError>) -> Result<T> {
-        match result {
-            Ok(value) => Ok(value),
-            Err(call) => Err(self.failed(call)),
-        }
-    }
-
-    /// As [`check`](Self::check), for closures, which do not know their caller's caller.
-    #[inline]
-    pub(crate) fn check_at<T>(&self, result: Result<T, DriverError>, site: Site) -> Result<T> {
-        result.map_err(|call| self.failed_as(Cause::new(call, self.on_device(site))))
-    }
-
-    #[cold]
-    #[track_caller]
-    pub(crate) fn failed(&self, call: DriverError) -> Error {
-        self.failed_as(Cause::new(call, self.site()))
-    }
-
-    /// A call failed whose error is reported to nobody: the context may be lost all the same.
-    #[cold]
-    pub(crate) fn note(&self, call: DriverError, site: Site) {
-        if call.class().is_sticky() || says_nothing_of_ours(&call) {
-            let _told_by_the_next = self.failed_as(Cause::new(call, self.on_device(site)));
-        }
-    }
-
-    /// The caller's place in the program, on this device.
-    #[track_caller]
-    pub(crate) fn site(&self) -> Site {
-        self.on_device(Site::here())
-    }
-
-    /// A place in the program, on this device.
-    pub(crate) fn on_device(&self, site: Site) -> Site {
-        Site {
-            device: Some(self.ordinal),
-            ..site
-        }
-    }
-
-    /// As [`failed`](Self::failed), with all that is known of the cause, and what the driver says.
-    #[cold]
-    pub(crate) fn failed_as(&self, mut cause: Cause) -> Error {
-        if let Err(call) = cause.explain(&self.driver)
-            && call.class().is_sticky()
-        {
-            // Told by the next operation.
-            let _ = self.failed_of(Cause::new(call, cause.site));
-        }
-        self.failed_of(cause)
-    }
-
-    fn failed_of(&self, mut cause: Cause) -> Error {
-        if says_nothing_of_ours(&cause.call) && self.latch.get().is_none() {
-            current::forget();
-            return Error::of_cause(cause);
-        }
-        let sticky = cause.call.class().is_sticky();
-        if sticky && self.latch.get().is_none() && cause.blame.is_none() {
-            cause.blame = self.launches().blame(&cause.site, false);
-        }
-        // What the process was lost to comes out of whatever is called next, in every context.
-        if self.ledger.lost().is_some()
-            && let Some(Blame::Launch(launch)) = cause.blame.as_deref()
-        {
-            cause.blame = Some(Arc::new(Blame::OneOf(vec![launch.clone()])));
-        }
-        match self.latch.note(cause) {
-            Ok(cause) => {
-                if !sticky {
-                    return Error::of_cause(cause);
-                }
-                let first = self.latch.get();
-                if let Some(first) = first {
-                    self.ledger.lose(first);
-                }
-                self.announce();
-                match first.filter(|first| self.lost_before(first).is_some()) {
-                    Some(first) => self.lost_to(first),
-                    None => Error::of_cause(cause),
-                }
-            }
-            Err(first) => {
-                let lost = self.lost_to(first);
-                if mutant!("policy_by_everybody") {
-                    self.announce();
-                }
-                lost
-            }
-        }
-    }
-
-    /// The latch was set just now: carries out what is to happen then.
-    #[cold]
-    fn announce(&self) {
-        let own = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
-        let policy = own.clone();
-        drop(own);
-        let policy = policy.unwrap_or_else(|| self.ledger.poison_policy());
-        let watchers = self.latch.take_watchers();
-        if let Some(error) = self.poison() {
-            let loss = Loss {
-                policy,
-                watchers,
-                error,
-            };
-            loss.tell();
-        }
-    }
-
-    /// Tells `watcher` when the context is lost, or now if it is.
-    pub(crate) fn watch(&self, watcher: Arc<dyn OnLoss>) {
-        if self.latch.watch(Arc::downgrade(&watcher))
-            && let Some(error) = self.poison()
-        {
-            let loss = Loss {
-                policy: PoisonPolicy::Keep,
-                watchers: vec![watcher],
-                error,
-            };
-            loss.tell();
-        }
-    }
-
-    pub(crate) fn set_poison_policy(&self, policy: PoisonPolicy) {
-        let mut own = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = own.replace(policy);
-        // What was there is dropped after the lock: it may be somebody's closure.
-        drop(own);
-        drop(before);
-    }
-
     /// The kernels that may still run.
     #[inline]
     pub(crate) fn launches(&self) -> &Launches {
         // The device of a lost context says so in every part of it.
         &self.root().launches
-    }
-
-    #[cold]
-    fn lost_to(&self, first: &Arc<Cause>) -> Error {
-        Error::Poisoned {
-            first: Arc::clone(first),
-            device: self.ordinal,
-            before: self.lost_before(first).cloned(),
-        }
-    }
-
-    /// The error that the process was lost to before this context was lost to another such
-    /// error, which may be what came of it.
-    fn lost_before(&self, first: &Arc<Cause>) -> Option<&Arc<Cause>> {
-        let lost = self.ledger.lost();
-        lost.filter(|lost| !Arc::ptr_eq(lost, first))
     }
 
     /// Whether every operation waits for its work, so that its error is its own.
@@ -519,7 +369,7 @@ impl ContextCore {
         }
         self.make_current_twice(site)?;
         let waited = {
-            let _relaxed = Relaxed::uncounted(&self.driver);
+            let _relaxed = RelaxedCapture::uncounted(&self.driver);
             wait(&self.driver)
         };
         self.check_at(waited, site)
@@ -532,15 +382,6 @@ impl ContextCore {
         }
         Ok(())
     }
-}
-
-/// Whether the error says that the *thread's* current context is destroyed, or a primary one that
-/// nothing retains. A context of ours is alive as long as its core, so another one was current,
-/// which other code made so meanwhile. The exception is a primary context that other code has reset
-/// (`cuDevicePrimaryCtxReset`): what was made in it is gone, every call in it returns this code, and
-/// its latch stays open, as the two cannot be told apart.
-fn says_nothing_of_ours(call: &DriverError) -> bool {
-    call.status() == Some(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)
 }
 
 /// At the end of a process the driver may be gone before us; all is freed then.
@@ -570,18 +411,18 @@ impl ContextCore {
         self.ledger.remove(Kind::Context, 1);
         if self.ledger.is_forked() {
             // The list stays as it is: another thread may have held its lock at the fork.
-            self.hold.leave();
+            self.ownership.forget();
             return Ok(());
         }
         self.ledger.forget_contexts();
         // What other code has a share in stays current where it is: that code may count on it.
-        if self.hold.ends_the_context()
-            && let Err(call) = current::leave(self)
+        if self.ownership.ends_the_context()
+            && let Err(call) = current_guard::take_off_thread(self)
         {
             self.note(call, site);
         }
         // SAFETY: everything made in the context held this value, which ends here.
-        let result = unsafe { self.hold.end(&self.driver, self.device, self.raw) };
+        let result = unsafe { self.ownership.end(&self.driver, self.device, self.raw) };
         let result = forgive_shutdown(result);
         if let Err(call) = result {
             // A green context's loss is that of its primary context, which goes on.

@@ -1,4 +1,4 @@
-//! `Hold`: where a context came from, what keeps it, and how it ends.
+//! `Ownership`: where a context came from, what keeps it, and how it ends.
 
 use std::any::Any;
 use std::mem::ManuallyDrop;
@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use cupola_sys::driver::{CUcontext, CUdevice, CUgreenCtx, Driver, DriverError};
 
-use super::ContextCore;
 use crate::sync::Mutex;
 
 /// Where a context came from, which says how it ends.
@@ -24,34 +23,31 @@ pub enum ContextKind {
 }
 
 /// What a context lives by.
-pub(crate) enum Hold {
+pub(crate) enum Ownership {
     /// Retained once.
     Primary,
     Created,
     /// Other code keeps it as long as this is there.
     Borrowed(Arc<dyn Any + Send + Sync>),
-    Green(Part),
+    Green(GreenPart),
     /// Left to the process: nothing is ended.
     Left,
 }
 
 /// A green context.
-pub(crate) struct Part {
-    pub(super) raw: CUgreenCtx,
-    /// The primary context, which it holds and shares all but its streams with.
-    pub(super) parent: Arc<ContextCore>,
+pub(crate) struct GreenPart {
+    pub(crate) raw: CUgreenCtx,
     /// How many it has.
-    pub(super) multiprocessors: u32,
+    pub(crate) multiprocessors: u32,
     /// Held while a thread has it current, which one may at a time.
-    pub(super) current: Mutex<()>,
+    pub(crate) current: Mutex<()>,
 }
 
-impl Hold {
-    /// A green context in `parent`, which ends with this hold.
-    pub(crate) fn green(raw: CUgreenCtx, parent: &Arc<ContextCore>, multiprocessors: u32) -> Self {
-        Self::Green(Part {
+impl Ownership {
+    /// Of a green context with so many multiprocessors, which ends with this value.
+    pub(crate) fn green(raw: CUgreenCtx, multiprocessors: u32) -> Self {
+        Self::Green(GreenPart {
             raw,
-            parent: Arc::clone(parent),
             multiprocessors,
             current: Mutex::default(),
         })
@@ -66,7 +62,7 @@ impl Hold {
         }
     }
 
-    pub(super) fn part(&self) -> Option<&Part> {
+    pub(super) fn green_part(&self) -> Option<&GreenPart> {
         match self {
             Self::Green(part) => Some(part),
             _ => None,
@@ -108,7 +104,7 @@ impl Hold {
 
     /// In a fork: what other code gave is the parent's, and dropping it there could call the
     /// driver.
-    pub(super) fn leave(&mut self) {
+    pub(super) fn forget(&mut self) {
         if let Self::Borrowed(token) = std::mem::replace(self, Self::Left) {
             let _left = ManuallyDrop::new(token);
         }

@@ -6,8 +6,9 @@ use std::sync::{Arc, PoisonError, Weak};
 
 use cupola_sys::driver::{CUcontext, CUdevice};
 
+use super::ContextCore;
 use super::fork::Origin;
-use super::{ContextCore, ContextKind};
+use super::ownership::ContextKind;
 use crate::error::{Cause, PoisonPolicy};
 use crate::sync::rundown::RundownWeak;
 use crate::sync::{Mutex, MutexGuard, OnceLock};

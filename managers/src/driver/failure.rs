@@ -1,0 +1,173 @@
+//! What a failed call means for its context: the error of the caller, and the loss of the context.
+
+use std::sync::{Arc, PoisonError};
+
+use cupola_sys::driver::{CUresult, DriverError};
+
+use super::ContextCore;
+use super::current;
+use crate::error::{Blame, Cause, Error, Loss, OnLoss, PoisonPolicy, Result, Site};
+
+impl ContextCore {
+    /// Ends an operation: an error after which the context is lost sets the latch, and any
+    /// error after that one is reported as that one.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn check<T>(&self, result: Result<T, DriverError>) -> Result<T> {
+        match result {
+            Ok(value) => Ok(value),
+            Err(call) => Err(self.failed(call)),
+        }
+    }
+
+    /// As [`check`](Self::check), for closures, which do not know their caller's caller.
+    #[inline]
+    pub(crate) fn check_at<T>(&self, result: Result<T, DriverError>, site: Site) -> Result<T> {
+        result.map_err(|call| self.failed_as(Cause::new(call, self.on_device(site))))
+    }
+
+    #[cold]
+    #[track_caller]
+    pub(crate) fn failed(&self, call: DriverError) -> Error {
+        self.failed_as(Cause::new(call, self.site()))
+    }
+
+    /// A call failed whose error is reported to nobody: the context may be lost all the same.
+    #[cold]
+    pub(crate) fn note(&self, call: DriverError, site: Site) {
+        if call.class().is_sticky() || says_nothing_of_ours(&call) {
+            let _told_by_the_next = self.failed_as(Cause::new(call, self.on_device(site)));
+        }
+    }
+
+    /// The caller's place in the program, on this device.
+    #[track_caller]
+    pub(crate) fn site(&self) -> Site {
+        self.on_device(Site::here())
+    }
+
+    /// A place in the program, on this device.
+    pub(crate) fn on_device(&self, site: Site) -> Site {
+        Site {
+            device: Some(self.ordinal),
+            ..site
+        }
+    }
+
+    /// As [`failed`](Self::failed), with all that is known of the cause, and what the driver says.
+    #[cold]
+    pub(crate) fn failed_as(&self, mut cause: Cause) -> Error {
+        if let Err(call) = cause.explain(&self.driver)
+            && call.class().is_sticky()
+        {
+            // Told by the next operation.
+            let _ = self.failed_of(Cause::new(call, cause.site));
+        }
+        self.failed_of(cause)
+    }
+
+    fn failed_of(&self, mut cause: Cause) -> Error {
+        if says_nothing_of_ours(&cause.call) && self.latch.get().is_none() {
+            current::forget();
+            return Error::of_cause(cause);
+        }
+        let sticky = cause.call.class().is_sticky();
+        if sticky && self.latch.get().is_none() && cause.blame.is_none() {
+            cause.blame = self.launches().blame(&cause.site, false);
+        }
+        // What the process was lost to comes out of whatever is called next, in every context.
+        if self.ledger.lost().is_some()
+            && let Some(Blame::Launch(launch)) = cause.blame.as_deref()
+        {
+            cause.blame = Some(Arc::new(Blame::OneOf(vec![launch.clone()])));
+        }
+        match self.latch.note(cause) {
+            Ok(cause) => {
+                if !sticky {
+                    return Error::of_cause(cause);
+                }
+                let first = self.latch.get();
+                if let Some(first) = first {
+                    self.ledger.lose(first);
+                }
+                self.announce();
+                match first.filter(|first| self.lost_before(first).is_some()) {
+                    Some(first) => self.lost_to(first),
+                    None => Error::of_cause(cause),
+                }
+            }
+            Err(first) => {
+                let lost = self.lost_to(first);
+                if mutant!("policy_by_everybody") {
+                    self.announce();
+                }
+                lost
+            }
+        }
+    }
+
+    /// The latch was set just now: carries out what is to happen then.
+    #[cold]
+    fn announce(&self) {
+        let own = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        let policy = own.clone();
+        drop(own);
+        let policy = policy.unwrap_or_else(|| self.ledger.poison_policy());
+        let watchers = self.latch.take_watchers();
+        if let Some(error) = self.poison() {
+            let loss = Loss {
+                policy,
+                watchers,
+                error,
+            };
+            loss.tell();
+        }
+    }
+
+    /// Tells `watcher` when the context is lost, or now if it is.
+    pub(crate) fn watch(&self, watcher: Arc<dyn OnLoss>) {
+        if self.latch.watch(Arc::downgrade(&watcher))
+            && let Some(error) = self.poison()
+        {
+            let loss = Loss {
+                policy: PoisonPolicy::Keep,
+                watchers: vec![watcher],
+                error,
+            };
+            loss.tell();
+        }
+    }
+
+    pub(crate) fn set_poison_policy(&self, policy: PoisonPolicy) {
+        let mut own = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = own.replace(policy);
+        // What was there is dropped after the lock: it may be somebody's closure.
+        drop(own);
+        drop(before);
+    }
+
+    #[cold]
+    pub(super) fn lost_to(&self, first: &Arc<Cause>) -> Error {
+        Error::Poisoned {
+            first: Arc::clone(first),
+            device: self.ordinal,
+            before: self.lost_before(first).cloned(),
+        }
+    }
+
+    /// The error that the process was lost to before this context was lost to another such
+    /// error, which may be what came of it.
+    fn lost_before(&self, first: &Arc<Cause>) -> Option<&Arc<Cause>> {
+        let lost = self.ledger.lost();
+        lost.filter(|lost| !Arc::ptr_eq(lost, first))
+    }
+}
+
+/// Whether the error says that the *thread's* current context is destroyed, or a primary one that
+/// nothing retains. A context of ours is alive as long as its core, so another one was current,
+/// which other code made so meanwhile. The exception is a primary context that other code has reset
+/// (`cuDevicePrimaryCtxReset`): what was made in it is gone, every call in it returns this code, and
+/// its latch stays open, as the two cannot be told apart.
+fn says_nothing_of_ours(call: &DriverError) -> bool {
+    call.status() == Some(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)
+}

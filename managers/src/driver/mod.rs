@@ -1,0 +1,31 @@
+//! The bottom of the managers: one driver context, and all that a call in it needs.
+//!
+//! Streams, events, modules, buffers and pools hold an `Arc` of a [`ContextCore`]; it knows none
+//! of them. A call goes through it: is the context lost, is this process a fork, which context is
+//! current on the thread, and what does a failure mean.
+//!
+//! * [`ContextCore`] (`core`), its [`Ownership`], and what a failed call means (`failure`).
+//! * `current`, [`CurrentGuard`]: which context is current on a thread.
+//! * [`Ledger`]: what one execution manager has alive, and its contexts.
+//! * [`Origin`]: the process that something was made in.
+//! * [`RelaxedCapture`]: calls that no capture forbids.
+
+mod capture_mode;
+mod core;
+pub(crate) mod current;
+mod current_guard;
+mod failure;
+mod fork;
+mod ledger;
+mod ownership;
+
+pub(crate) use self::core::{ContextCore, forgive_shutdown};
+pub(crate) use capture_mode::{RelaxedCapture, is_capturing};
+pub(crate) use current::Identity;
+pub use current::context_switches;
+pub use current_guard::CurrentGuard;
+pub(crate) use fork::{Origin, driver_was_left_to_the_parent, note_driver_library};
+pub use ledger::Live;
+pub(crate) use ledger::{Holds, Kind, Ledger};
+pub use ownership::ContextKind;
+pub(crate) use ownership::Ownership;
