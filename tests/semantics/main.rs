@@ -1,7 +1,7 @@
 //! What each PTX instruction computes: tables of instruction forms, each applied to edge
 //! values and compared with an oracle that shares nothing with the software device (the
 //! soft floats of `rustc_apfloat`, 128-bit integers, the host's `libm`).
-//! docs/design/sim/semantics.md says which oracle stands for what, and with which bounds.
+//! docs/design/sim/ptx.md says which oracle stands for what, and with which bounds.
 //! `CUPOLA_TEST_DEVICE` chooses where it runs, as for `tests/surface`. `CUPOLA_TEST_PTX_DIR`
 //! names a directory that gets the modules, for reading them or giving them to an assembler.
 

@@ -2,7 +2,7 @@
 //!
 //! No function of CUDA's. A driver that checks programs (the software device) listens, so that
 //! its checks see blocks, and not the pages that they lie in; any other driver lacks the symbol
-//! [`SYMBOL`], and is told nothing. `docs/design/sim/regions.md` says what is checked.
+//! [`SYMBOL`], and is told nothing. `docs/design/sim/strict.md` says what is checked.
 
 use core::ffi::{CStr, c_char, c_void};
 

@@ -2,7 +2,7 @@
 //!
 //! Such a driver sees pages and chunks, and not the blocks that a pool cuts out of them. The
 //! software device listens, and judges work by blocks; a GPU's driver does not, and nothing is
-//! told: a pool looks once, when it is made. `docs/design/sim/regions.md` says what comes of it.
+//! told: a pool looks once, when it is made. `docs/design/sim/strict.md` says what comes of it.
 
 use std::ffi::c_char;
 use std::panic::Location;

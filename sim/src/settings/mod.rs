@@ -2,7 +2,7 @@
 //! which know nothing of this crate can be tested on it too.
 //!
 //! The shared library reads [`Settings::from_environment`]; the command line shows them.
-//! `docs/design/sim/library.md` lists every key and every variable.
+//! `docs/design/sim.md` lists every key and every variable.
 
 mod environment;
 mod fault;

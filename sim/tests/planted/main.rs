@@ -1,6 +1,6 @@
 //! Client programs with one bug each, and their correct twins. Strict mode must find the
 //! bug, say where it is, and report nothing else, and nothing at all of the twin.
-//! `docs/design/sim/strict.md` has the list.
+//! `docs/design/sim/strict.md` says what each finding means.
 
 mod client;
 

@@ -3,7 +3,7 @@
 //!
 //! Nothing runs by itself. A driver call drives the work: a little when it enters, and as
 //! much as it takes when it waits. One thread drives at a time; no lock is held while an
-//! operation runs. `docs/design/sim/time.md` says what is promised.
+//! operation runs. `docs/design/sim/execution.md` says what is promised.
 
 mod clock;
 mod host;
