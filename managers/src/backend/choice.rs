@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-use super::BackendKind;
+use super::kind::BackendKind;
 use super::requirements::{Requirements, Unmet};
 use super::source::Backend;
 use crate::device::{Device, DeviceInfo};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use cupola_sys::Version;
 
-use super::BackendKind;
+use super::kind::BackendKind;
 use super::source::Backend;
 use super::unavailable::{Unavailable, guarded};
 use crate::device::{DeviceInfo, Features};

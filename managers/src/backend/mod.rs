@@ -31,6 +31,7 @@
 mod availability;
 mod choice;
 mod discovery;
+mod kind;
 mod requirements;
 mod source;
 mod unavailable;
@@ -43,6 +44,7 @@ use cupola_sys::driver::Driver;
 pub use availability::{Availability, KernelModule, Missing, Probe, Started, availability};
 pub use choice::{Choice, NoMatch, Refusal};
 pub use discovery::{Capabilities, Discovery, FoundDevice, Status};
+pub use kind::{BackendKind, SourceError};
 pub use requirements::{Requirements, Strategy, Unmet};
 use source::Backend;
 pub use unavailable::{Cause, Unavailable};
@@ -55,24 +57,6 @@ pub const GPU: &str = "gpu";
 
 /// Longest name of a backend, in bytes.
 const NAME_BYTES: usize = 64;
-
-/// What a backend's devices are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BackendKind {
-    /// Devices of their own.
-    Real,
-    /// Devices that the host's processor plays.
-    Software,
-}
-
-impl fmt::Display for BackendKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Real => "real",
-            Self::Software => "software",
-        })
-    }
-}
 
 /// Why a backend was not registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -246,9 +230,6 @@ impl BackendRegistry {
         self.backends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// What a source may fail with: any error.
-pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
 
 impl fmt::Debug for BackendRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

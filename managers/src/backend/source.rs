@@ -7,8 +7,8 @@ use std::thread::ThreadId;
 
 use cupola_sys::driver::Driver;
 
+use super::kind::{BackendKind, SourceError};
 use super::unavailable::{Cause, Unavailable, guarded};
-use super::{BackendKind, SourceError};
 use crate::driver::Origin;
 use crate::error::Site;
 use crate::execution::ExecutionManager;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use cupola_sys::LoadError;
 use cupola_sys::driver::{Driver, LIBRARY_VARIABLE};
 
-use super::SourceError;
 use super::availability::{Availability, Missing};
+use super::kind::SourceError;
 use crate::error::Error;
 
 /// Why a backend has nothing to offer. `Display` says it, [`advice`](Self::advice) says what

@@ -15,10 +15,10 @@ use cupola_sys::driver::CUdeviceptr;
 
 use super::BufferHandle;
 use crate::error::{Error, Result};
+use crate::memory::cold_fields::Rest;
 use crate::memory::{Ask, Header, Pool};
 use crate::stream::Stream;
 use crate::stream::submit;
-use crate::sync::capacity::Permit;
 use crate::sync::deferred::DeferCallbacks;
 
 /// One word: what a block has is in its piece's header, its lease of its stream among it. So a
@@ -27,21 +27,6 @@ use crate::sync::deferred::DeferCallbacks;
 pub(crate) struct Block {
     piece: NonNull<Header>,
 }
-
-/// What few blocks have.
-#[derive(Default)]
-pub(crate) struct Rest {
-    /// Its place among a limited number of buffers.
-    _permit: Option<Permit>,
-    /// Streams other than its own that work with the block was put on.
-    uses: Mutex<Vec<Stream>>,
-}
-
-const fn assert_shared<T: Send + Sync>() {}
-const _: () = {
-    assert_shared::<Rest>();
-    assert_shared::<Stream>();
-};
 
 // SAFETY: the piece is the block's alone; what the block keeps in it is Send and Sync.
 unsafe impl Send for Block {}
@@ -98,7 +83,7 @@ impl Block {
     /// The pool, which is there as long as a piece of it is out.
     fn pool(&self) -> &Pool {
         // SAFETY: as above.
-        unsafe { &*self.header().pool() }
+        unsafe { &*Pool::of(self.header()) }
     }
 
     pub(crate) fn address(&self) -> CUdeviceptr {
@@ -221,7 +206,7 @@ impl Block {
         // SAFETY: as in `home`; neither changes meanwhile.
         let (home, pool) = unsafe {
             let header = self.piece.as_ref();
-            (header.lease(), &*header.pool())
+            (header.lease(), &*Pool::of(header))
         };
         let uses = self.rest_mut().map(Rest::uses);
         let uses = uses.filter(|uses| !uses.is_empty());
@@ -254,7 +239,7 @@ impl Block {
         // SAFETY: as in `home` and `pool`; both stay where they are meanwhile.
         let (home, pool) = unsafe {
             let header = self.piece.as_ref();
-            (header.lease(), &*header.pool())
+            (header.lease(), &*Pool::of(header))
         };
         match self.rest_mut() {
             Some(rest) => rest.join_uses(home, pool),

@@ -3,47 +3,31 @@
 mod block;
 mod device;
 pub mod element;
+pub(crate) mod entry;
 mod pinned;
 mod table;
 
 use std::sync::Arc;
 
-use cupola_core::tag;
-use cupola_sys::driver::CUdeviceptr;
-
-pub(crate) use block::{Block, Rest};
+pub(crate) use block::Block;
 #[cfg(feature = "derive")]
 #[doc(no_inline)]
 pub use cupola_derive::DeviceCopy;
 pub use device::{Buffer, DeviceSlice, DeviceSliceMut};
 pub use element::DeviceCopy;
 pub(crate) use element::{check, repair};
+pub use entry::{BufferHandle, BufferInfo};
 pub use pinned::PinnedBuffer;
-pub(crate) use table::{BufferEntry, BufferTable};
+pub(crate) use table::BufferTable;
 
 use crate::driver::ContextCore;
 use crate::error::{Error, Result};
 use crate::event::EventPool;
-use crate::handle::ManagedHandle;
 use crate::limits::check_capacity;
 use crate::registry::part;
 use crate::shutdown_report::{LeasedObject, ShutdownReport};
 use crate::stats::{ManagerStats, State};
-use crate::stream::{StreamHandle, StreamsConfig};
-
-/// Names a device buffer of a [`BufferManager`].
-pub type BufferHandle = ManagedHandle<tag::Buffer>;
-
-/// What a [`BufferManager`] knows of a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BufferInfo {
-    /// Device address; 0 when it has no bytes.
-    pub address: CUdeviceptr,
-    /// Size in bytes.
-    pub bytes: u64,
-    /// The stream it was allocated on.
-    pub stream: StreamHandle,
-}
+use crate::stream::StreamsConfig;
 
 /// The device buffers of one context, by handle, and where pinned memory comes from.
 ///

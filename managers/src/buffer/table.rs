@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cupola_core::tag;
 
-use super::{BufferHandle, BufferInfo};
+use super::entry::{BufferEntry, BufferHandle, BufferInfo};
 use crate::driver::ContextCore;
 use crate::error::{Error, Result};
 use crate::handle::ManagedHandle;
-use crate::memory::{Header, Pool};
+use crate::memory::{Header, Member};
 use crate::registry::Registry;
 use crate::stats::ManagerStats;
 use crate::stream::StreamsConfig;
@@ -26,7 +26,7 @@ use crate::sync::rundown::{RundownGuard, RundownWeak};
 pub(crate) struct BufferTable {
     core: Arc<ContextCore>,
     names: Registry<BufferEntry, tag::Buffer>,
-    pools: Mutex<Vec<RundownWeak<Pool>>>,
+    pools: Mutex<Vec<RundownWeak<dyn Member>>>,
     /// Pools that may have memory: those that end are among them until they have given it back.
     there: AtomicUsize,
     /// No buffers are to be had any more.
@@ -39,13 +39,6 @@ pub(crate) struct BufferTable {
     /// The most that was ever said to be made: a pool that just ends is in neither sum.
     created: AtomicU64,
     capacity: AtomicUsize,
-}
-
-/// A buffer's place in the table. The buffer's header has a share of it.
-#[derive(Debug)]
-pub(crate) struct BufferEntry {
-    handle: BufferHandle,
-    info: BufferInfo,
 }
 
 /// A handle that never names anything: no place has so many lives.
@@ -87,12 +80,12 @@ impl BufferTable {
         Ok(None)
     }
 
-    /// A pool whose buffers are of this context.
-    pub(crate) fn enter(&self, pool: &Arc<Pool>) {
+    /// Adds a pool whose buffers are of this context.
+    pub(crate) fn register(&self, pool: RundownWeak<dyn Member>) {
         self.there.fetch_add(1, Ordering::Relaxed);
         let mut pools = self.lock();
         pools.retain(RundownWeak::is_alive);
-        pools.push(pool.host());
+        pools.push(pool);
     }
 
     /// A pool ends that has made so many buffers.
@@ -111,22 +104,24 @@ impl BufferTable {
         self.there.load(Ordering::Acquire) == 1
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<RundownWeak<Pool>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<RundownWeak<dyn Member>>> {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One after the other, but for those that end. None in a fork: another thread may have left
     /// this lock taken, or a pool's.
-    fn pools(&self) -> impl Iterator<Item = RundownGuard<Pool>> + use<> {
+    fn pools(&self) -> impl Iterator<Item = RundownGuard<dyn Member>> + use<> {
         let is_here = self.core.not_forked().is_ok();
         let pools = is_here.then(|| self.lock().clone());
         let pools = pools.into_iter().flatten();
         pools.filter_map(|pool| pool.acquire())
     }
 
-    /// The pools of the context but for this one.
-    pub(crate) fn others(&self, pool: &Pool) -> impl Iterator<Item = RundownGuard<Pool>> + use<> {
-        let number = pool.number();
+    /// The pools of the context but for the one with this number.
+    pub(crate) fn others(
+        &self,
+        number: u64,
+    ) -> impl Iterator<Item = RundownGuard<dyn Member>> + use<> {
         self.pools().filter(move |other| other.number() != number)
     }
 
@@ -182,7 +177,7 @@ impl BufferTable {
     /// Gives every buffer that is alive its name.
     fn name_all(&self) {
         for pool in self.pools() {
-            pool.with_buffers(|header| {
+            pool.with_buffers(&mut |header| {
                 let _named = self.name(header);
             });
         }

@@ -455,7 +455,7 @@ impl Context {
     /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
     #[track_caller]
     pub fn memory_pool(&self, config: PoolConfig) -> Result<MemoryPool> {
-        MemoryPool::new(self, config)
+        MemoryPool::new(self.core(), self.0.buffers.table(), config)
     }
 
     /// Free and total bytes of the device, counting every process (`cuMemGetInfo_v2`).

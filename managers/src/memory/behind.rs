@@ -1,22 +1,14 @@
-//! Pieces that other streams than their own have used, on their way back.
-//!
-//! Such a piece goes back to its own stream, behind what that stream has been given so far, once
-//! the others have come as far as they were at the free: then, and not before, is it in the heap.
-//! Nothing is put on any stream for it. In particular its own stream does not wait for the others.
-//! The batches of the others are closed like those of any stream that has freed something, when
-//! a request wants memory.
+//! Freeing a piece that other streams than its own have used.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::central::Central;
-use super::classes::Slot;
-use super::header::{Header, Withheld};
+use super::counters::count;
+use super::header::Header;
 use super::history::Action;
+use super::history::CallSite;
 use super::line::Line;
-use super::pool::{Pool, count};
-use super::record::CallSite;
-use super::stamp::{Gone, Stamp};
+use super::pool::Pool;
 use crate::error::Result;
 use crate::event::{self, EventConfig};
 use crate::stream::Stream;
@@ -27,94 +19,6 @@ use crate::stream::submit;
 pub(crate) struct Behind {
     home: Arc<Line>,
     others: Vec<Arc<Line>>,
-}
-
-/// A piece without a user, which work on other streams than its own may still use.
-struct Waiting {
-    piece: NonNull<Header>,
-    home: Stamp,
-    others: Box<[Stamp]>,
-}
-
-/// The pieces of a pool that are on their way back.
-#[derive(Default)]
-pub(super) struct WaitingPieces {
-    pieces: Vec<Waiting>,
-    bytes: u64,
-}
-
-// SAFETY: the owner of this owns the pieces, whichever thread that is.
-unsafe impl Send for WaitingPieces {}
-
-impl WaitingPieces {
-    pub(super) fn count(&self) -> u64 {
-        self.pieces.len() as u64
-    }
-
-    /// Bytes of all of them.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    pub(super) fn pieces(&self) -> impl Iterator<Item = &Header> {
-        let pieces = self.pieces.iter();
-        // SAFETY: the pieces are ours until they are put back.
-        pieces.map(|waiting| unsafe { waiting.piece.as_ref() })
-    }
-
-    /// Whether a piece of this class is among them.
-    pub(super) fn has(&self, slot: Slot) -> bool {
-        self.pieces().any(|header| header.slot.get() == slot)
-    }
-}
-
-impl Central {
-    /// Takes a piece back that its own stream has used until `home`, and others until theirs.
-    fn put_behind(&mut self, piece: NonNull<Header>, home: Stamp, others: Box<[Stamp]>) {
-        // SAFETY: the piece is the caller's, who gives it away.
-        let header = unsafe { piece.as_ref() };
-        header.withhold(Some(Withheld::Waiting));
-        let rules = self.heap.rules_mut();
-        // What closes batches, and who waits for the pool's last work, goes by these.
-        rules.note_last(home);
-        others.iter().for_each(|&stamp| rules.note_last(stamp));
-        self.waiting.bytes += header.bytes();
-        self.waiting.pieces.push(Waiting {
-            piece,
-            home,
-            others,
-        });
-    }
-
-    /// Puts into the heap what no other stream uses any more. In the section that has noted how
-    /// far a stream has come: a request that sees that finds the memory.
-    pub(super) fn put_waiting(&mut self) {
-        let mut at = 0;
-        while let Some(waiting) = self.waiting.pieces.get(at) {
-            let rules = self.heap.rules();
-            if !waiting.others.iter().all(|&stamp| rules.is_done(stamp)) {
-                at += 1;
-                continue;
-            }
-            let Waiting { piece, home, .. } = self.waiting.pieces.swap_remove(at);
-            // SAFETY: the piece is ours.
-            let header = unsafe { piece.as_ref() };
-            self.waiting.bytes -= header.bytes();
-            header.withhold(None);
-            self.put(piece, home);
-        }
-    }
-
-    /// Nothing waits for streams that are gone.
-    pub(super) fn wait_without(&mut self, gone: &Gone) {
-        for waiting in &mut self.waiting.pieces {
-            waiting.home = gone.without(waiting.home);
-            for stamp in &mut waiting.others {
-                *stamp = gone.without(*stamp);
-            }
-        }
-        self.put_waiting();
-    }
 }
 
 impl Pool {
@@ -165,7 +69,7 @@ impl Pool {
         // SAFETY: the piece is the caller's, so its pool is there; the count goes up before the
         // piece is given away.
         let pool = unsafe {
-            let pool = piece.as_ref().pool();
+            let pool = Self::of(piece.as_ref());
             Arc::increment_strong_count(pool);
             Arc::from_raw(pool)
         };

@@ -5,13 +5,12 @@ use std::ptr::NonNull;
 use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
 
-use super::behind::WaitingPieces;
 use super::classes::{Slot, slots_of_slab};
-use super::header::{Header, Headers, Home};
+use super::header::{Header, Headers, Home, PoolRef};
 use super::heap::Heap;
-use super::pool::Pool;
 use super::slab::Slabs;
 use super::stamp::{Gone, Stamp, StreamIndex};
+use super::waiting::WaitingPieces;
 
 pub(super) struct Central {
     pub(super) heap: Heap,
@@ -120,7 +119,7 @@ impl Central {
     #[inline(never)]
     pub(super) fn wrap_ready(
         &mut self,
-        pool: *const Pool,
+        pool: PoolRef,
         want: Want,
         slot: Slot,
     ) -> Option<NonNull<Header>> {
@@ -179,7 +178,7 @@ impl Central {
     #[inline]
     pub(super) fn wrap(
         &mut self,
-        pool: *const Pool,
+        pool: PoolRef,
         (block, was): (Block, Stamp),
         slot: Slot,
     ) -> NonNull<Header> {
@@ -192,7 +191,7 @@ impl Central {
     }
 
     /// A header for no bytes.
-    pub(super) fn nothing(&mut self, pool: *const Pool) -> NonNull<Header> {
+    pub(super) fn nothing(&mut self, pool: PoolRef) -> NonNull<Header> {
         self.empty += 1;
         let header = self.headers.take(pool);
         // SAFETY: nobody else has it.
@@ -203,7 +202,7 @@ impl Central {
     /// Makes a block that was just taken a slab. `now` is the stream's stamp.
     pub(super) fn add_slab(
         &mut self,
-        pool: *const Pool,
+        pool: PoolRef,
         (block, was): (Block, Stamp),
         (slot, bytes): (Slot, u64),
         (stream, now): (StreamIndex, Stamp),

@@ -6,10 +6,11 @@ use std::cmp::Reverse;
 use cupola_sys::driver::CUdeviceptr;
 
 use super::central::Want;
+use super::counters::count;
 use super::history::Action;
 use super::mapper::{Chunk, Found, From, Mapper};
 use super::pages::{Extent, Pages};
-use super::pool::{Pool, count};
+use super::pool::Pool;
 use super::teardown::Stays;
 use super::vmm::is_out_of_memory;
 use crate::error::{Error, Result, Site};

@@ -1,14 +1,8 @@
-//! How a pool is made, and the limit that several pools may share.
+//! How a pool is made.
 
-use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cupola_core::{Budget, Pressure};
-
-use super::pool::Pool;
-use crate::sync::rundown::RundownWeak;
+use super::device_limit::DeviceLimit;
 
 /// How a pool is made.
 #[derive(Clone, Debug)]
@@ -89,102 +83,5 @@ impl PoolConfig {
     pub fn within(mut self, limit: &DeviceLimit) -> Self {
         self.within = Some(limit.clone());
         self
-    }
-}
-
-/// A limit in bytes that several pools have in common. Clones are the same limit.
-///
-/// A pool that finds it used up asks the others to give back what they keep for reuse.
-#[derive(Clone)]
-pub struct DeviceLimit(Arc<Shared>);
-
-struct Shared {
-    budget: Budget,
-    /// How often there was more room than before.
-    changes: AtomicU64,
-    /// Pools that give all back, and can be asked for nothing any more.
-    ending: AtomicU64,
-    pools: Mutex<Vec<RundownWeak<Pool>>>,
-}
-
-impl DeviceLimit {
-    /// A limit of `bytes`.
-    #[must_use]
-    pub fn new(bytes: u64) -> Self {
-        Self(Arc::new(Shared {
-            budget: Budget::new(bytes),
-            changes: AtomicU64::new(0),
-            ending: AtomicU64::new(0),
-            pools: Mutex::default(),
-        }))
-    }
-
-    /// The limit in bytes.
-    #[must_use]
-    pub fn limit(&self) -> u64 {
-        self.0.budget.limit()
-    }
-
-    /// Changes it. What the pools have stays theirs, what they keep for reuse too until one of
-    /// them asks or [`MemoryPool::trim`](super::MemoryPool::trim) is called; nothing more is
-    /// granted until it fits.
-    pub fn set_limit(&self, bytes: u64) {
-        self.0.budget.set_limit(bytes);
-        self.note_room();
-    }
-
-    /// Bytes that the pools have from the driver.
-    #[must_use]
-    pub fn used(&self) -> u64 {
-        self.0.budget.used()
-    }
-
-    /// The most that was ever charged at a time: what they had, and what was asked of the driver.
-    #[must_use]
-    pub fn peak(&self) -> u64 {
-        self.0.budget.peak()
-    }
-
-    /// How full it is, with all that the pools have: what they keep for reuse too.
-    #[must_use]
-    pub fn pressure_level(&self) -> Pressure {
-        self.0.budget.pressure()
-    }
-
-    pub(super) fn budget(&self) -> &Budget {
-        &self.0.budget
-    }
-
-    /// There may be more room than before.
-    pub(super) fn note_room(&self) {
-        // What it counts comes before it.
-        self.0.changes.fetch_add(1, Ordering::Release);
-    }
-
-    pub(super) fn changes(&self) -> u64 {
-        self.0.changes.load(Ordering::Acquire)
-    }
-
-    pub(super) fn enter(&self, pool: &Arc<Pool>) {
-        let mut pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        pools.retain(RundownWeak::is_alive);
-        pools.push(pool.host());
-    }
-
-    /// The pools that share it, but for one.
-    pub(super) fn others(&self, pool: &Pool) -> Vec<RundownWeak<Pool>> {
-        let pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        let others = pools.iter().filter(|other| !other.points_to(pool));
-        others.cloned().collect()
-    }
-
-    pub(super) fn ending(&self) -> &AtomicU64 {
-        &self.0.ending
-    }
-}
-
-impl fmt::Debug for DeviceLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0.budget, f)
     }
 }

@@ -2,15 +2,13 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use super::NamedUsage;
-use super::pool::{Pool, count, lock};
+use super::counters::count;
+use super::pool::{Callback, Pool};
 use super::settle::MOMENT;
 use crate::error::{Error, Result};
-
-/// What is asked before a request is refused.
-pub(super) type Callback = Arc<dyn Fn(&Error) -> bool + Send + Sync>;
+use crate::sync::lock;
 
 thread_local! {
     static IS_ASKING: Cell<bool> = const { Cell::new(false) };

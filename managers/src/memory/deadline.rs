@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use super::MemoryPool;
 use super::patience::Wait;
-use super::pool::Ask;
 use super::raw::RawBlock;
+use super::request::Ask;
 use crate::buffer::{Block, Buffer, DeviceCopy, byte_len};
 use crate::error::Result;
 use crate::stream::Stream;

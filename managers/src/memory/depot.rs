@@ -266,7 +266,7 @@ impl Depot {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::header::Home;
+    use super::super::header::{Home, PoolRef};
     use super::*;
 
     const PIECE: u64 = 4 << 20;
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn there_is_more_room_for_what_is_handed_over_only() {
         let headers: Vec<_> = std::iter::repeat_with(|| {
-            let header = Header::new(ptr::null());
+            let header = Header::new(PoolRef::new(ptr::null()));
             let (slot, bytes) = Slot::of(PIECE).unwrap();
             header.begin(0, bytes, slot, Home::Nowhere);
             header.batch.set(2);

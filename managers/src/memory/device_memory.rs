@@ -7,8 +7,7 @@
 #[cfg(test)]
 use std::sync::OnceLock;
 
-use super::pool::Pool;
-use super::vmm::{Calls, memory_info};
+use super::vmm::Calls;
 use crate::device::is_integrated;
 use crate::driver::ContextCore;
 use crate::error::Result;
@@ -40,7 +39,7 @@ impl DeviceMemory {
     }
 
     /// What is free of `total` bytes, when the driver says so much.
-    fn free(&self, (free, total): (u64, u64)) -> u64 {
+    pub(super) fn free(&self, (free, total): (u64, u64)) -> u64 {
         if !self.is_integrated {
             return free;
         }
@@ -49,15 +48,6 @@ impl DeviceMemory {
         #[cfg(not(test))]
         let ask = available_on_host;
         ask().map_or(free, |available| available.min(total))
-    }
-}
-
-impl Pool {
-    /// Free and total bytes of the device.
-    #[track_caller]
-    pub(super) fn device_memory(&self) -> Result<(u64, u64)> {
-        let (free, total) = memory_info(&self.core, &self.calls)?;
-        Ok((self.device_memory.free((free, total)), total))
     }
 }
 

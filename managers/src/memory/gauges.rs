@@ -15,10 +15,11 @@ use super::flow::Flow;
 use super::lane::{Lane, SeizedLane};
 use super::line::Line;
 use super::pages::PageState;
-use super::pool::{Pool, lock};
+use super::pool::Pool;
 use super::vmm::is_out_of_memory;
 use crate::error::Result;
 use crate::stream::timeline::Closed;
+use crate::sync::lock;
 
 /// How long figures wait for the events of streams with nothing to do.
 const MOMENT: Duration = Duration::from_micros(50);

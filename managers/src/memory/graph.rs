@@ -10,19 +10,20 @@
 
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::MemoryPool;
 use super::header::{Header, Withheld};
 use super::history::Action;
+use super::history::CallSite;
 use super::lane::ROUTED;
 use super::layout::{Layout, RunState};
-use super::line::Line;
-use super::pool::{Pool, lock};
-use super::record::CallSite;
+use super::open_graphs::{Graph, Held};
+use super::pool::Pool;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
+use crate::sync::lock;
 
 /// Memory for the graph that a stream's work is captured into.
 ///
@@ -73,7 +74,7 @@ use crate::stream::Stream;
 /// ```
 #[must_use = "the graph's memory is the graph's only as long as this lives"]
 pub struct GraphMemory {
-    graph: Arc<Graph>,
+    graph: Arc<Graph<Pool>>,
     /// Keeps the surrounding pool open.
     pool: MemoryPool,
 }
@@ -160,64 +161,6 @@ impl fmt::Debug for GraphMemory {
     }
 }
 
-/// A piece that its user has freed, and that a graph may use.
-struct Held(NonNull<Header>);
-
-// SAFETY: the piece is whoever's this is, whichever thread that is.
-unsafe impl Send for Held {}
-
-/// What a [`GraphMemory`] and its pool share.
-pub(super) struct Graph {
-    /// The stream in the surrounding pool.
-    line: Arc<Line>,
-    /// Where its requests go.
-    memory: Arc<Pool>,
-    /// Pieces of the surrounding pool; `None` once they have gone back.
-    held: Arc<Mutex<Option<Vec<Held>>>>,
-    open: AtomicBool,
-}
-
-/// The graphs of a pool that are open.
-#[derive(Default)]
-pub(super) struct Graphs {
-    count: AtomicUsize,
-    /// Changed under the lock of the pool's lanes.
-    open: Mutex<Vec<Arc<Graph>>>,
-}
-
-impl Graphs {
-    #[inline]
-    pub(super) fn is_any(&self) -> bool {
-        self.count.load(Ordering::Relaxed) != 0
-    }
-
-    /// What of the graph of a stream is asked for. Nobody has the graph itself but its value: its
-    /// memory would end with whoever lets it go last.
-    fn of<R>(&self, stream: u64, get: impl FnOnce(&Graph) -> R) -> Option<R> {
-        let open = lock(&self.open);
-        let mut open = open.iter();
-        open.find(|graph| graph.line.serial() == stream)
-            .map(|graph| get(graph))
-    }
-
-    /// Where the requests of a stream go, if not to the pool itself. Under the lock of the lanes:
-    /// until that is given back the graph's value is there.
-    #[cold]
-    pub(super) fn memory_of(&self, stream: u64) -> Option<Arc<Pool>> {
-        self.of(stream, |graph| Arc::clone(&graph.memory))
-    }
-
-    /// As `memory_of`, for a request, which may outlast the value: it counts as a piece until it
-    /// leaves.
-    #[cold]
-    pub(super) fn enter(&self, stream: u64) -> Option<Arc<Pool>> {
-        self.of(stream, |graph| {
-            graph.memory.keep.enter();
-            Arc::clone(&graph.memory)
-        })
-    }
-}
-
 fn is_open_already() -> Error {
     Error::invalid("stream", "a graph memory is open for it already")
 }
@@ -235,7 +178,7 @@ impl Pool {
         if self.graphs.of(line.serial(), |_| ()).is_some() {
             return Err(is_open_already());
         }
-        let memory = Self::within(pool)?;
+        let memory = Self::within(self, pool.keep_open())?;
         let graph = Arc::new(Graph {
             line,
             memory,
@@ -243,16 +186,10 @@ impl Pool {
             open: AtomicBool::new(true),
         });
         let lanes = lock(&self.lanes);
-        {
-            let mut open = lock(&self.graphs.open);
-            let serial = graph.line.serial();
-            if open.iter().any(|other| other.line.serial() == serial) {
-                drop((open, lanes));
-                graph.memory.close();
-                return Err(is_open_already());
-            }
-            open.push(Arc::clone(&graph));
-            self.graphs.count.store(open.len(), Ordering::Relaxed);
+        if !self.graphs.insert(&graph) {
+            drop(lanes);
+            graph.memory.close();
+            return Err(is_open_already());
         }
         for lane in lanes.iter() {
             if lane.line.serial() == graph.line.serial() {
@@ -264,16 +201,21 @@ impl Pool {
         Ok(GraphMemory { graph, pool })
     }
 
-    fn close_graph(&self, graph: &Arc<Graph>) {
+    /// The memory of a stream's graph, for a request, which may outlast the graph's value: it
+    /// counts as a piece until it leaves.
+    pub(super) fn enter_graph(&self, stream: &Stream) -> Option<Arc<Self>> {
+        self.graphs.of(stream.serial(), |graph| {
+            graph.memory.keep.enter();
+            Arc::clone(&graph.memory)
+        })
+    }
+
+    fn close_graph(&self, graph: &Arc<Graph<Pool>>) {
         if self.core.not_forked().is_err() || !graph.open.swap(false, Ordering::Relaxed) {
             return;
         }
         let lanes = lock(&self.lanes);
-        {
-            let mut open = lock(&self.graphs.open);
-            open.retain(|other| !Arc::ptr_eq(other, graph));
-            self.graphs.count.store(open.len(), Ordering::Relaxed);
-        }
+        self.graphs.remove(graph);
         for lane in lanes.iter() {
             if lane.line.serial() == graph.line.serial() {
                 lane.lock.clear_flags(ROUTED);
@@ -289,7 +231,7 @@ impl Pool {
         stream: &Stream,
         site: CallSite,
     ) -> bool {
-        let get = |graph: &Graph| (Arc::clone(&graph.held), Arc::clone(&graph.line));
+        let get = |graph: &Graph<Self>| (Arc::clone(&graph.held), Arc::clone(&graph.line));
         let Some((held, line)) = self.graphs.of(stream.serial(), get) else {
             return false;
         };

@@ -1,5 +1,6 @@
 //! `MemoryPool`: what users have of a pool.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -10,13 +11,14 @@ use super::config::PoolConfig;
 use super::graph::GraphMemory;
 use super::history::Recording;
 use super::layout::Layout;
-use super::names::{AsBlockName, BlockName};
+use super::named::AsBlockName;
+use super::names::BlockName;
 use super::patience::Wait;
-use super::pool::{Ask, Pool};
+use super::pool::Pool;
 use super::raw::RawBlock;
+use super::request::Ask;
 use super::usage::Usage;
-use crate::buffer::{Block, Buffer, DeviceCopy, byte_len};
-use crate::context::Context;
+use crate::buffer::{Block, Buffer, BufferTable, DeviceCopy, byte_len};
 use crate::driver::ContextCore;
 use crate::error::{Account, Error, Result};
 use crate::stream::Stream;
@@ -88,9 +90,18 @@ impl Drop for Owner {
 
 impl MemoryPool {
     #[track_caller]
-    pub(crate) fn new(context: &Context, config: PoolConfig) -> Result<Self> {
-        let pool = Pool::new(context.core(), context.buffers().table(), config)?;
+    pub(crate) fn new(
+        core: &Arc<ContextCore>,
+        table: &Arc<BufferTable>,
+        config: PoolConfig,
+    ) -> Result<Self> {
+        let pool = Pool::new(core, table, config)?;
         Ok(Self(Arc::new(Owner(pool))))
+    }
+
+    /// A value that keeps the pool open.
+    pub(super) fn keep_open(&self) -> Arc<dyn Any + Send + Sync> {
+        Arc::<Owner>::clone(&self.0)
     }
 
     pub(super) fn pool(&self) -> &Arc<Pool> {

@@ -2,8 +2,6 @@
 
 use cupola_core::Budget;
 
-use super::pool::Pool;
-
 /// How much memory the device has, in pages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Device {
@@ -44,10 +42,17 @@ const LONG: u32 = 24;
 /// Pages of the largest handle: 256 MiB where a page has 2.
 const MOST: u32 = 128;
 
-impl Pool {
-    /// How large handles may be when so many more pages are mapped.
-    pub(super) fn handle_sizes(&self, pages: u64, device: Device) -> HandleSizes {
-        let more = pages * self.page;
+impl HandleSizes {
+    /// How large handles may be when `pages` pages more of `page` bytes are mapped on `device`,
+    /// under these limits, which leave room for `room` pages.
+    pub(super) fn new(
+        pages: u64,
+        page: u64,
+        room: u64,
+        device: Device,
+        limits: &[&Budget],
+    ) -> Self {
+        let more = pages * page;
         let fits = |limit: &Budget, part: u64| {
             let after = limit.used().saturating_add(more);
             after <= limit.limit() / 4 * part
@@ -55,12 +60,9 @@ impl Pool {
         // What stays of each limit, and of the device, in quarters.
         let leaves = |quarters: u64| {
             device.free.saturating_sub(pages) >= device.total / 4 * quarters
-                && fits(&self.budget, 4 - quarters)
-                && self
-                    .shared()
-                    .is_none_or(|shared| fits(shared, 4 - quarters))
+                && limits.iter().all(|limit| fits(limit, 4 - quarters))
         };
-        let room = self.room().min(device.free).saturating_sub(pages);
+        let room = room.min(device.free).saturating_sub(pages);
         let parts = if leaves(3) {
             Some(FEW)
         } else if leaves(1) {
@@ -68,7 +70,7 @@ impl Pool {
         } else {
             None
         };
-        HandleSizes {
+        Self {
             small: match parts {
                 Some(_) => (room / SMALL_SHARE).min(u64::from(MOST)) as u32,
                 None => 0,
@@ -76,9 +78,7 @@ impl Pool {
             parts,
         }
     }
-}
 
-impl HandleSizes {
     /// Pages of a handle for a run of so many.
     pub(super) fn pages(self, run: u32) -> u32 {
         let small = run.div_ceil(4).min(self.small);

@@ -15,12 +15,29 @@ use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
 
 use super::classes::Slot;
+use super::cold_fields::Rest;
 use super::names::Name;
-use super::pool::Pool;
 use super::stamp::Stamp;
-use crate::buffer::{BufferEntry, Rest};
+use crate::buffer::entry::BufferEntry;
 use crate::stream::Stream;
 use crate::sync::lazy_box::LazyBox;
+
+/// The pool of a piece, as its header keeps it: the heap never looks into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PoolRef(*const ());
+
+impl PoolRef {
+    /// Of the pool at this address.
+    pub(crate) const fn new(pool: *const ()) -> Self {
+        Self(pool)
+    }
+
+    /// The pool's address.
+    #[inline]
+    pub(crate) const fn as_ptr(self) -> *const () {
+        self.0
+    }
+}
 
 /// Where a piece goes back to.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +96,7 @@ pub(crate) struct Header {
     stream: AtomicU64,
     /// Of a buffer that somebody has named: its entry, whose count this is one of.
     entry: AtomicPtr<BufferEntry>,
-    pool: Cell<*const Pool>,
+    pool: Cell<PoolRef>,
     /// What its user calls it; null for no name.
     name: AtomicPtr<&'static str>,
     /// Of a buffer: what only few have.
@@ -94,7 +111,7 @@ pub(crate) struct Header {
 const _: () = assert!(size_of::<Header>() == 128);
 
 impl Header {
-    pub(crate) fn new(pool: *const Pool) -> Self {
+    pub(crate) fn new(pool: PoolRef) -> Self {
         Self {
             address: Cell::new(0),
             bytes: Cell::new(0),
@@ -277,7 +294,7 @@ impl Header {
 
     /// The pool that it is of, which is there as long as the piece is in use.
     #[inline]
-    pub(crate) fn pool(&self) -> *const Pool {
+    pub(crate) fn pool(&self) -> PoolRef {
         self.pool.get()
     }
 }
@@ -288,7 +305,7 @@ const CHUNK: usize = 64;
 /// All headers of a pool. They stay where they are until the pool goes.
 #[derive(Default)]
 pub(crate) struct Headers {
-    chunks: Vec<Box<[Header]>>,
+    chunks: Vec<Box<[Header; CHUNK]>>,
     free: Vec<NonNull<Header>>,
 }
 
@@ -298,17 +315,17 @@ unsafe impl Send for Headers {}
 
 impl Headers {
     /// A header that nobody has.
-    pub(crate) fn take(&mut self, pool: *const Pool) -> NonNull<Header> {
+    pub(crate) fn take(&mut self, pool: PoolRef) -> NonNull<Header> {
         if let Some(free) = self.free.pop() {
             return free;
         }
+        let at = self.chunks.len();
         self.chunks
-            .push((0..CHUNK).map(|_| Header::new(pool)).collect());
+            .push(Box::new(std::array::from_fn(|_| Header::new(pool))));
         // Only now: pointers must not be older than the last move of their box.
-        let new = self.chunks.last().into_iter().flatten();
-        self.free.extend(new.map(NonNull::from));
-        // There is one: they were just added.
-        self.free.pop().unwrap_or(NonNull::dangling())
+        let [first, rest @ ..] = &*self.chunks[at];
+        self.free.extend(rest.iter().map(NonNull::from));
+        NonNull::from(first)
     }
 
     pub(crate) fn put(&mut self, header: NonNull<Header>) {
@@ -325,7 +342,7 @@ impl Headers {
     /// Some of the headers there are, in use or not: `None` after the last of these sections, which
     /// are short. They begin with section 0, and none of them ever goes.
     pub(crate) fn section(&self, number: usize) -> Option<&[Header]> {
-        self.chunks.get(number).map(|chunk| &**chunk)
+        self.chunks.get(number).map(|chunk| &chunk[..])
     }
 
     /// Every header there is, in use or not.

@@ -19,6 +19,9 @@ use cupola_sys::driver::CUdeviceptr;
 
 use crate::sync::per_thread;
 
+/// The line of the user's.
+pub(super) type CallSite = Option<&'static Location<'static>>;
+
 /// What a pool did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -2,14 +2,14 @@
 //! only if blocks moved. They are refused without a wait.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::{Ordering, fence};
 
 use cupola_sys::driver::CUdeviceptr;
 
 use super::central::Central;
-use super::flow::Flow;
 use super::header::Home;
 use super::ladder::Request;
+use super::member::Member;
 use super::pool::Pool;
 
 impl Pool {
@@ -38,10 +38,10 @@ impl Pool {
         // in which they were made, the difference is never more than what was alive all the time
         // between. Elsewhere it may be for a moment, and then a request is refused that would have
         // been served a moment later.
-        let out: HashMap<_, _> = self.flows(|flow| &flow.bytes_out).collect();
+        let out: HashMap<_, _> = self.flows(|pool| pool.bytes_out()).collect();
         fence(Ordering::Acquire);
         let alive = self
-            .flows(|flow| &flow.bytes_in)
+            .flows(|pool| pool.bytes_in())
             .filter_map(|(pool, back)| {
                 let out = out.get(&pool)?;
                 Some(out.saturating_sub(back))
@@ -51,9 +51,9 @@ impl Pool {
 
     /// What went through this pool, and through those that share its limit: their numbers, and one
     /// figure of each.
-    fn flows(&self, of: fn(&Flow) -> &AtomicU64) -> impl Iterator<Item = (u64, u64)> {
-        let read = move |pool: &Self| (pool.number, of(&pool.flow()).load(Ordering::Relaxed));
-        let others = self.others().map(move |other| read(&other));
+    fn flows(&self, of: fn(&dyn Member) -> u64) -> impl Iterator<Item = (u64, u64)> {
+        let read = move |pool: &dyn Member| (pool.number(), of(pool));
+        let others = self.others().map(move |other| read(&*other));
         std::iter::once(read(self)).chain(others)
     }
 

@@ -28,11 +28,12 @@ use std::time::Duration;
 
 use super::central::{Central, Want};
 use super::classes::Slot;
+use super::counters::count;
 use super::header::Header;
 use super::line::Line;
 use super::mapper::{Found, From, Mapper};
 use super::patience::{Patience, Wait};
-use super::pool::{Pool, count};
+use super::pool::Pool;
 use super::vmm::is_out_of_memory;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
@@ -160,7 +161,7 @@ impl Pool {
     /// The most bytes that this pool can have.
     pub(super) fn most(&self) -> u64 {
         let shared = self.config.within.as_ref();
-        let shared = shared.map_or(u64::MAX, super::config::DeviceLimit::limit);
+        let shared = shared.map_or(u64::MAX, super::device_limit::DeviceLimit::limit);
         self.budget.limit().min(shared)
     }
 

@@ -13,7 +13,6 @@ use super::header::Header;
 use super::line::Line;
 use super::local::List;
 use super::magazine::Content;
-use super::pool::Pool;
 use super::stamp::Stamp;
 use crate::sync::UnsafeCell;
 use crate::sync::biased_lock::{BiasedLock, Revocation};
@@ -29,6 +28,18 @@ pub(crate) const ROUTED: u32 = 4;
 
 /// Flag of the lock: the pool has more than its limit, and threads keep nothing.
 pub(crate) const EXCESS: u32 = 8;
+
+/// The pool of a lane, as a thread that ends sees it.
+pub(crate) trait LaneOwner: Send + Sync {
+    /// Whether its locks may be taken: not in the child of a fork.
+    fn is_here(&self) -> bool;
+
+    /// Takes a batch back that was used until `stamp`.
+    fn put_all(&self, batch: NonNull<Header>, stamp: Stamp);
+
+    /// Takes a closed lane off the books.
+    fn remove(&self, lane: &Arc<Lane>);
+}
 
 /// A lane that only its holder touches.
 pub(crate) struct SeizedLane<'a> {
@@ -89,7 +100,7 @@ pub(crate) struct Lane {
     pub(crate) lock: BiasedLock,
     pub(crate) line: Arc<Line>,
     pub(crate) flow: Flow,
-    owner: Weak<Pool>,
+    owner: Weak<dyn LaneOwner>,
     /// Where its thread looks for it, and its pool's number there.
     list: (Weak<List>, u64),
     content: UnsafeCell<Content>,
@@ -107,7 +118,7 @@ impl AsRef<BiasedLock> for Lane {
 }
 
 impl Lane {
-    pub(crate) fn new(owner: Weak<Pool>, line: &Arc<Line>) -> Self {
+    pub(crate) fn new(owner: Weak<dyn LaneOwner>, line: &Arc<Line>) -> Self {
         Self {
             lock: BiasedLock::new(),
             owner,
@@ -249,12 +260,12 @@ impl Lane {
     /// As `own`.
     pub(crate) unsafe fn retire(self: Arc<Self>) {
         if let Some(pool) = self.owner.upgrade()
-            && pool.core.not_forked().is_ok()
+            && pool.is_here()
         {
-            let give = |batch, stamp| pool.central.lock().put_all(batch, stamp);
-            // SAFETY: the caller's promise.
-            unsafe { self.close_own(give) };
-            pool.strike(|other| Arc::ptr_eq(other, &self));
+            // SAFETY: the calling thread is the lane's own and not inside it, by this function's
+            // own condition.
+            unsafe { self.close_own(|batch, stamp| pool.put_all(batch, stamp)) };
+            pool.remove(&self);
         }
     }
 

@@ -10,11 +10,12 @@ use super::header::{Header, Home, Withheld};
 use super::lane::{Lane, SeizedLane};
 use super::mapper::Mapper;
 use super::pages::{PageState, Pages};
-use super::pool::{Pool, lock};
+use super::pool::Pool;
 use super::stamp::{Stamp, StreamIndex};
 use crate::error::Result;
 use crate::handle::ManagedHandle;
 use crate::stream::StreamHandle;
+use crate::sync::lock;
 
 /// Where everything is in a pool, at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

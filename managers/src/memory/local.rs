@@ -11,7 +11,7 @@ use std::ptr;
 use std::sync::{Arc, Mutex, Weak};
 
 use super::lane::Lane;
-use super::pool::lock;
+use crate::sync::lock;
 use crate::sync::per_thread;
 use crate::sync::thread_exit::ThreadExit;
 

@@ -1,15 +1,15 @@
 //! `Mapping`: the mapper, locked.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::{MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::mapper::Mapper;
 use super::patience::Wait;
-use super::pool::{Pool, lock};
 use crate::error::{Error, Result};
 use crate::sync::deferred::DeferCallbacks;
+use crate::sync::lock;
 
 /// Between two looks at a lock that is to be had by a deadline.
 const NAP: Duration = Duration::from_micros(50);
@@ -22,12 +22,12 @@ pub(super) struct Mapping<'p> {
     _defer: DeferCallbacks,
 }
 
-impl Pool {
+impl<'p> Mapping<'p> {
     /// Locks the mapper.
-    pub(super) fn mapper(&self) -> Mapping<'_> {
+    pub(super) fn lock(mapper: &'p Mutex<Mapper>) -> Self {
         let defer = DeferCallbacks::new();
-        Mapping {
-            mapper: lock(&self.mapper),
+        Self {
+            mapper: lock(mapper),
             _defer: defer,
         }
     }
@@ -37,15 +37,15 @@ impl Pool {
     ///
     /// # Errors
     /// [`Error::Busy`] when another thread has it for longer.
-    pub(super) fn mapper_within(&self, wait: Wait) -> Result<Mapping<'_>> {
+    pub(super) fn lock_within(mapper: &'p Mutex<Mapper>, wait: Wait) -> Result<Self> {
         let end = match wait {
-            Wait::AsConfigured => return Ok(self.mapper()),
+            Wait::AsConfigured => return Ok(Self::lock(mapper)),
             Wait::Never => None,
             Wait::Until(end) => Some(end),
         };
         let defer = DeferCallbacks::new();
         loop {
-            let mapper = match self.mapper.try_lock() {
+            let mapper = match mapper.try_lock() {
                 Ok(mapper) => mapper,
                 Err(TryLockError::Poisoned(mapper)) => mapper.into_inner(),
                 Err(TryLockError::WouldBlock) => {
@@ -58,8 +58,10 @@ impl Pool {
                     continue;
                 }
             };
-            let _defer = defer;
-            return Ok(Mapping { mapper, _defer });
+            return Ok(Self {
+                mapper,
+                _defer: defer,
+            });
         }
     }
 }

@@ -7,9 +7,10 @@ use loom::thread;
 
 use super::cache::Memory;
 use super::heap::Heap;
-use super::pages::{LEAST_PAGE, Pages};
+use super::pages::Pages;
 use super::plan::Plan;
 use super::stamp::Stamp;
+use super::vmm::LEAST_PAGE;
 use crate::models::model;
 use crate::sync::spin_lock::SpinLock;
 

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
 
-use super::MemoryPool;
-use super::pool::{Pool, lock};
-use crate::error::Result;
+use crate::sync::lock;
 
 /// The word for a name.
 type Word = &'static &'static str;
@@ -14,7 +12,7 @@ type Word = &'static &'static str;
 /// What a user has named a block.
 pub(crate) type Name = Option<Word>;
 
-/// A name for blocks, made once by [`MemoryPool::name`] and good for every pool of the process.
+/// A name for blocks, made once by [`MemoryPool::name`](super::MemoryPool::name) and good for every pool of the process.
 ///
 /// It is one word. A named allocation costs with it what one without a name does.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,49 +43,16 @@ impl fmt::Display for BlockName {
     }
 }
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::BlockName {}
-    impl Sealed for &str {}
-}
-
-/// What a block may be named by: a [`BlockName`], which costs nothing, or a text, which is looked
-/// up with each allocation, under a lock that all pools of the process share.
-pub trait AsBlockName: sealed::Sealed {
-    /// The name.
-    ///
-    /// # Errors
-    /// As [`MemoryPool::name`].
-    fn in_pool(self, pool: &MemoryPool) -> Result<BlockName>;
-}
-
-impl AsBlockName for BlockName {
-    #[inline]
-    fn in_pool(self, _: &MemoryPool) -> Result<BlockName> {
-        Ok(self)
-    }
-}
-
-impl AsBlockName for &str {
-    fn in_pool(self, pool: &MemoryPool) -> Result<BlockName> {
-        pool.name(self)
-    }
-}
-
 /// Every name so far.
 pub(super) fn all() -> &'static Mutex<HashMap<&'static str, Word>> {
     static NAMES: OnceLock<Mutex<HashMap<&'static str, Word>>> = OnceLock::new();
     NAMES.get_or_init(Mutex::default)
 }
 
-impl Pool {
-    /// The word for a name, where one may be used: asked before the lock, which another thread may
-    /// have left taken in a fork.
-    pub(super) fn intern(&self, name: &str) -> Result<BlockName> {
-        if !mutant!("names_take_a_lock_in_a_fork") {
-            self.core.healthy()?;
-        }
-        Ok(BlockName(intern(name)))
+impl BlockName {
+    /// The name for a text. Each text takes some bytes of the host for ever.
+    pub(super) fn intern(name: &str) -> Self {
+        Self(intern(name))
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::ladder::Request;
 use super::mapper::{Found, Mapper};
 use super::mapping::Mapping;
+use super::member::Member;
 use super::pool::Pool;
 use crate::error::Result;
 use crate::sync::rundown::RundownGuard;
@@ -55,13 +56,13 @@ impl Pool {
 
     /// Who may have what a request lacks: pools that share a limit with this one, and on a full
     /// device those of the context.
-    fn others_on(&self, is_full: bool) -> impl Iterator<Item = RundownGuard<Self>> + use<> {
-        let siblings = is_full.then(|| self.table.others(self));
+    fn others_on(&self, is_full: bool) -> impl Iterator<Item = RundownGuard<dyn Member>> + use<> {
+        let siblings = is_full.then(|| self.table.others(self.number));
         // What a graph's memory has stays.
         let siblings = siblings.into_iter().flatten();
-        let siblings = siblings.filter(|other| other.parent.is_none());
+        let siblings = siblings.filter(|other| !other.is_of_graph());
         let mut seen = HashSet::new();
         let all = self.others().chain(siblings);
-        all.filter(move |other| seen.insert(other.number))
+        all.filter(move |other| seen.insert(other.number()))
     }
 }

@@ -24,9 +24,6 @@ use cupola_sys::driver::CUdeviceptr;
 use super::stamp::{Gone, Stamp};
 use super::vmm::MemoryHandle;
 
-/// The smallest page that the tables are made for: the granularity of every device so far.
-pub(super) const LEAST_PAGE: u64 = 2 << 20;
-
 /// What is behind a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum PageState {
@@ -319,6 +316,7 @@ impl Pages {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::memory::vmm::LEAST_PAGE;
 
     const BASE: u64 = 7 << 30;
 

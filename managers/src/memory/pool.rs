@@ -8,91 +8,58 @@
 //! mapper                                  driver calls, budget, ladder
 //! ```
 
+use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
-use super::MemoryPool;
 use super::central::Central;
 use super::charge::Own;
 use super::config::{PoolConfig, Source};
-use super::control::Callback;
+use super::counters::Counters;
 use super::device_memory::DeviceMemory;
 use super::excess::Excess;
 use super::flow::Flow;
-use super::graph::Graphs;
-use super::header::Header;
+use super::header::{Header, PoolRef};
 use super::history::History;
 use super::keep::Keep;
 use super::lane::Lane;
+use super::levels::Levels;
 use super::lines::Lines;
 use super::mapper::Mapper;
-use super::names::Name;
-use super::pages::LEAST_PAGE;
-use super::patience::Wait;
-use super::pressure::Levels;
+use super::member::Member;
+use super::open_graphs::OpenGraphs;
 use super::seam::Seam;
 use super::signs::Changes;
-use super::teardown::Kept;
+use super::vmm::LEAST_PAGE;
 use super::vmm::{Calls, Vmm};
 use crate::buffer::BufferTable;
 use crate::driver::{ContextCore, Holds, Kind};
-use crate::error::Result;
-use crate::stream::Stream;
+use crate::error::{Error, Result};
 use crate::sync::asymmetric_fence::AsymmetricFence;
 use crate::sync::rundown::{Rundown, RundownWeak};
 use crate::sync::spin_lock::SpinLock;
 use crate::sync::thread_exit::ThreadExit;
 
-/// A request.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ask {
-    pub(crate) bytes: u64,
-    /// A power of two.
-    pub(crate) align: u64,
-    pub(crate) name: Name,
-    /// Whether it is for a buffer.
-    pub(crate) buffer: bool,
-    pub(crate) wait: Wait,
-}
+/// What keeps a closed pool. Whoever drops this has found that nobody has a piece of it any more,
+/// and ends the pool, or leaves that to a free that is just over.
+pub(super) struct Kept(Arc<Pool>);
 
-impl Ask {
-    /// What a header keeps of the stream.
-    #[inline]
-    pub(super) fn stream(self, stream: &Stream) -> (u64, bool) {
-        let stream = if self.buffer {
-            stream.handle().to_bits()
-        } else {
-            stream.serial()
-        };
-        (stream, self.buffer)
+impl Kept {
+    pub(super) fn new(pool: &Arc<Pool>) -> Self {
+        Self(Arc::clone(pool))
     }
 }
 
-/// What happened off the hit path.
-#[derive(Debug, Default)]
-pub(super) struct Counters {
-    /// Requests that the limit refused.
-    pub(super) refused: AtomicU64,
-    /// Requests that the device refused.
-    pub(super) exhausted: AtomicU64,
-    pub(super) trims: AtomicU64,
-    /// The most bytes that were ever mapped, those of graphs included.
-    pub(super) peak_mapped: AtomicU64,
-    /// Requests that had to map pages.
-    pub(super) grown: AtomicU64,
-    /// Pages that were unmapped to be used elsewhere.
-    pub(super) remapped: AtomicU64,
-    /// Times that all lanes were seized.
-    pub(super) drains: AtomicU64,
-    /// Times that a request waited on the host.
-    pub(super) host_waits: AtomicU64,
-    /// Times that a request's stream was made to wait for another.
-    pub(super) device_waits: AtomicU64,
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // Requests of other pools wait for the end from the moment on that they cannot see this
+        // one.
+        self.0.rundown.run_down(|| self.0.note_ending());
+    }
 }
 
-pub(super) fn count(counter: &AtomicU64) {
-    counter.fetch_add(1, Ordering::Relaxed);
-}
+/// What is asked before a request is refused.
+pub(super) type Callback = Arc<dyn Fn(&Error) -> bool + Send + Sync>;
 
 pub(crate) struct Pool {
     /// No other pool of the process has it.
@@ -108,8 +75,8 @@ pub(crate) struct Pool {
     /// Of a graph's memory: the pool that it shares the limit with.
     pub(super) parent: Option<Arc<Self>>,
     /// Keeps that open: it ends after this.
-    _open: Option<MemoryPool>,
-    pub(super) graphs: Graphs,
+    _open: Option<Arc<dyn Any + Send + Sync>>,
+    pub(super) graphs: OpenGraphs<Self>,
     pub(super) config: PoolConfig,
     pub(super) central: SpinLock<Central>,
     pub(super) mapper: Mutex<Mapper>,
@@ -127,17 +94,12 @@ pub(crate) struct Pool {
     pub(super) calls: Arc<Calls>,
     pub(super) history: Arc<History>,
     pub(super) table: Arc<BufferTable>,
-    barrier: AsymmetricFence,
+    pub(super) barrier: AsymmetricFence,
     pub(super) callback: Mutex<Option<Callback>>,
     /// Closed under the lock of the lanes.
     pub(super) keep: Keep<Kept>,
     /// Who borrows it for other pools, or for figures.
     pub(super) rundown: Rundown,
-}
-
-/// A lock whose holders leave what they guard whole at every step.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Pool {
@@ -150,21 +112,25 @@ impl Pool {
         let budget = Arc::new(Own::new(config.limit));
         let pool = Self::build(core, table, config, budget, None)?;
         if let Some(shared) = &pool.config.within {
-            shared.enter(&pool);
+            shared.register(pool.member());
         }
         Ok(pool)
     }
 
     /// A pool that shares another's limit, and gives nothing up before its end.
+    /// `open` keeps that pool open.
     #[track_caller]
-    pub(super) fn within(open: &MemoryPool) -> Result<Arc<Self>> {
-        let parent = open.pool();
+    pub(super) fn within(
+        parent: &Arc<Self>,
+        open: Arc<dyn Any + Send + Sync>,
+    ) -> Result<Arc<Self>> {
         let config = PoolConfig {
             history: 0,
             ..parent.config.clone()
         };
         let budget = Arc::clone(&parent.budget);
-        Self::build(&parent.core, &parent.table, config, budget, Some(open))
+        let above = Some((parent, open));
+        Self::build(&parent.core, &parent.table, config, budget, above)
     }
 
     #[track_caller]
@@ -173,7 +139,7 @@ impl Pool {
         table: &Arc<BufferTable>,
         config: PoolConfig,
         budget: Arc<Own>,
-        above: Option<&MemoryPool>,
+        above: Option<(&Arc<Self>, Arc<dyn Any + Send + Sync>)>,
     ) -> Result<Arc<Self>> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         core.healthy()?;
@@ -183,8 +149,9 @@ impl Pool {
             Source::Best => Vmm::new(core, &calls, &history)?,
             Source::Chunks => None,
         };
-        let device_memory = match above {
-            Some(above) => above.pool().device_memory.clone(),
+        let (parent, open) = above.unzip();
+        let device_memory = match parent {
+            Some(parent) => parent.device_memory.clone(),
             None => DeviceMemory::of(core, &calls)?,
         };
         let pool = Arc::new(Self {
@@ -195,9 +162,9 @@ impl Pool {
             vmm,
             device_memory,
             budget,
-            parent: above.map(|above| Arc::clone(above.pool())),
-            _open: above.cloned(),
-            graphs: Graphs::default(),
+            parent: parent.map(Arc::clone),
+            _open: open,
+            graphs: OpenGraphs::default(),
             config,
             central: SpinLock::new(Central::new()),
             mapper: Mutex::default(),
@@ -221,13 +188,26 @@ impl Pool {
         core.ledger().add(Kind::Pool, 1);
         let holds: Weak<dyn Holds> = Arc::<Self>::downgrade(&pool) as Weak<dyn Holds>;
         core.ledger().watch(RundownWeak::new(&pool.rundown, holds));
-        table.enter(&pool);
+        table.register(pool.member());
         Ok(pool)
     }
 
+    /// The pool of a piece, which is there as long as the piece is in use.
+    #[inline]
+    pub(crate) fn of(header: &Header) -> *const Self {
+        header.pool().as_ptr().cast()
+    }
+
+    /// The pool as its headers keep it.
+    #[inline]
+    pub(super) fn reference(self: &Arc<Self>) -> PoolRef {
+        PoolRef::new(Arc::as_ptr(self).cast())
+    }
+
     /// How others find it, who are not to end it.
-    pub(crate) fn host(self: &Arc<Self>) -> RundownWeak<Self> {
-        RundownWeak::new(&self.rundown, Arc::downgrade(self))
+    pub(crate) fn member(self: &Arc<Self>) -> RundownWeak<dyn Member> {
+        let weak: Weak<dyn Member> = Arc::<Self>::downgrade(self);
+        RundownWeak::new(&self.rundown, weak)
     }
 
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
@@ -237,10 +217,6 @@ impl Pool {
     /// Whether it is the memory of a graph.
     pub(crate) fn is_of_graph(&self) -> bool {
         self.parent.is_some()
-    }
-
-    pub(crate) fn number(&self) -> u64 {
-        self.number
     }
 
     /// The driver that checks what uses the pool's blocks, if it does.
@@ -258,30 +234,6 @@ impl Pool {
         self.barrier.light();
     }
 
-    /// How many buffers are alive.
-    pub(crate) fn buffers_alive(&self) -> usize {
-        self.flow().buffers().0 as usize
-    }
-
-    /// How many buffers were made.
-    pub(crate) fn buffers_made(&self) -> u64 {
-        self.flow().buffers_out.load(Ordering::Relaxed)
-    }
-
-    /// Calls `work` with every header of a buffer that is alive now, unless it is freed before its
-    /// turn. It is not freed meanwhile: who frees it has its lane, or the central lock.
-    pub(crate) fn with_buffers(&self, mut work: impl FnMut(&Header)) {
-        let lanes = lock(&self.lanes);
-        // What was stored before this call is seen by whoever is alive only after it.
-        self.barrier.heavy();
-        let _seized = Lane::revoke_all(&lanes);
-        self.with_headers(|header| {
-            if header.is_buffer() {
-                work(header);
-            }
-        });
-    }
-
     /// Calls `work` with every header there is, in use or not, within the central lock, which is
     /// given up in between: who waits for it does not wait for all.
     pub(super) fn with_headers(&self, mut work: impl FnMut(&Header)) {
@@ -292,11 +244,5 @@ impl Pool {
             };
             headers.iter().for_each(&mut work);
         }
-    }
-}
-
-impl Holds for Pool {
-    fn buffers(&self) -> (u64, u64) {
-        self.flow().buffers()
     }
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use super::flow::add;
 use super::header::{Header, Withheld};
 use super::history::Action;
+use super::history::CallSite;
 use super::lane::Lane;
 use super::local;
 use super::magazine::Content;
 use super::pool::Pool;
-use super::record::CallSite;
 use super::seam::Seam;
 use super::stamp::Stamp;
 use crate::driver::Kind;
@@ -43,7 +43,7 @@ impl Pool {
         site: CallSite,
     ) -> Result<()> {
         // SAFETY: the piece is the caller's, so its pool is there.
-        let pool = unsafe { &*piece.as_ref().pool() };
+        let pool = unsafe { &*Self::of(piece.as_ref()) };
         if let Some(seam) = &pool.seam {
             // SAFETY: the piece is the caller's.
             pool.tell_end(seam, unsafe { piece.as_ref() }, stream, site)?;
@@ -194,7 +194,7 @@ impl Pool {
         // SAFETY: the piece is the caller's, so its pool is there; the count goes up before the
         // piece is given away, so that the pool outlives this.
         let pool = unsafe {
-            let pool = piece.as_ref().pool();
+            let pool = Self::of(piece.as_ref());
             Arc::increment_strong_count(pool);
             Arc::from_raw(pool)
         };

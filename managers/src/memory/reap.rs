@@ -26,10 +26,11 @@ use std::sync::Arc;
 use super::lane::Lane;
 use super::line::Line;
 use super::lines::FEW;
-use super::pool::{Pool, lock};
+use super::pool::Pool;
 use super::stamp::{Gone, Stamp};
 use crate::stream::timeline::{EVERY, TimelineCalls};
 use crate::sync::deferred::DeferCallbacks;
+use crate::sync::lock;
 
 /// What came of a look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

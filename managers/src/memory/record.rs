@@ -1,20 +1,18 @@
 //! How a pool's operations come into its [history](super::history).
 
-use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::flow::add;
 use super::header::Header;
-use super::history::{Action, Note, Recording};
+use super::history::{Action, CallSite, Note, Recording};
 use super::lane::{Lane, RECORDED};
-use super::pool::{Ask, Pool, lock};
+use super::pool::Pool;
+use super::request::Ask;
 use super::stamp::Stamp;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
-
-/// The line of the user's.
-pub(super) type CallSite = Option<&'static Location<'static>>;
+use crate::sync::lock;
 
 impl Pool {
     /// Begins to record: the last `capacity` events.

@@ -12,7 +12,7 @@ use cupola_sys::driver::hooks::{MemoryHooks, MemoryRegion};
 use cupola_sys::driver::{CUcontext, CUdeviceptr, Driver};
 
 use super::header::Header;
-use super::record::CallSite;
+use super::history::CallSite;
 use crate::stream::Stream;
 
 /// What this thread makes streams wait for is a pool's own affair.

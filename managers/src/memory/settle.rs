@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use super::line::Line;
 use super::patience::Wait;
-use super::pool::{Pool, lock};
+use super::pool::Pool;
 use super::vmm::is_out_of_memory;
 use crate::error::Result;
+use crate::sync::lock;
 
 /// How long an event on a stream with nothing to do may take.
 pub(super) const MOMENT: Duration = Duration::from_micros(200);

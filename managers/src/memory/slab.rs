@@ -11,9 +11,8 @@ use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
 
 use super::classes::{CLASSES, Slot, slots_of_slab};
-use super::header::{Header, Headers, Home};
+use super::header::{Header, Headers, Home, PoolRef};
 use super::heap::Heap;
-use super::pool::Pool;
 use super::rules::Rules;
 use super::stamp::{Gone, Stamp, StreamIndex};
 
@@ -266,7 +265,7 @@ impl Slabs {
     pub(super) fn add(
         &mut self,
         headers: &mut Headers,
-        pool: *const Pool,
+        pool: PoolRef,
         (block, slot, bytes): (Block, Slot, u64),
         (stream, freed): (StreamIndex, Stamp),
     ) {

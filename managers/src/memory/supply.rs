@@ -6,17 +6,32 @@ use cupola_core::Budget;
 
 use super::cache::Memory;
 use super::charge;
-use super::config::DeviceLimit;
+use super::device_limit::DeviceLimit;
+use super::handle_sizes::{Device, HandleSizes};
 use super::mapper::Mapper;
 use super::pool::Pool;
-use super::vmm::{Vmm, is_out_of_memory};
+use super::vmm::{Vmm, is_out_of_memory, memory_info};
 use crate::error::{Error, Result};
 
 impl Pool {
+    /// Free and total bytes of the device.
+    #[track_caller]
+    pub(super) fn device_memory(&self) -> Result<(u64, u64)> {
+        let (free, total) = memory_info(&self.core, &self.calls)?;
+        Ok((self.device_memory.free((free, total)), total))
+    }
+
     /// Pages that the limits would let the pool have more.
     pub(super) fn room(&self) -> u64 {
         let shared = self.shared().map_or(u64::MAX, Budget::available);
         self.budget.available().min(shared) / self.page
+    }
+
+    /// How large handles may be when so many more pages are mapped.
+    pub(super) fn handle_sizes(&self, pages: u64, device: Device) -> HandleSizes {
+        let limits = [Some(&**self.budget), self.shared()];
+        let limits: Vec<_> = limits.into_iter().flatten().collect();
+        HandleSizes::new(pages, self.page, self.room(), device, &limits)
     }
 
     /// Charges pages to all limits: all of them or none.

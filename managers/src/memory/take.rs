@@ -1,7 +1,7 @@
 //! The way of an allocation through the layers, down to where driver calls begin.
 
 use std::panic::Location;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,7 +18,8 @@ use super::line::Line;
 use super::local;
 use super::magazine::{Batch, Content, Found};
 use super::patience::Wait;
-use super::pool::{Ask, Pool};
+use super::pool::Pool;
+use super::request::Ask;
 use super::seam::Seam;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
@@ -49,7 +50,7 @@ impl Pool {
         // SAFETY: the piece is ours.
         let header = unsafe { piece.as_ref() };
         // A graph's memory has told of its own.
-        if ptr::eq(header.pool(), Arc::as_ptr(self)) {
+        if header.pool() == self.reference() {
             seam.begin(header, stream, Location::caller());
         }
         Ok(piece)
@@ -121,7 +122,7 @@ impl Pool {
         stream: &Stream,
     ) -> Result<NonNull<Header>> {
         if self.graphs.is_any()
-            && let Some(memory) = self.graphs.enter(stream.serial())
+            && let Some(memory) = self.enter_graph(stream)
         {
             let taken = memory.take(ask, stream);
             // The graph's memory may have been dropped meanwhile: then what a thread was about to
@@ -177,7 +178,7 @@ impl Pool {
             return Ok(piece);
         }
         let piece = if ask.bytes == 0 {
-            self.central.lock().nothing(Arc::as_ptr(self))
+            self.central.lock().nothing(self.reference())
         } else {
             match Slot::of(ask.bytes).filter(|_| ask.align <= GRANULE) {
                 Some((slot, bytes)) => self.take_kept((slot, bytes), lane, line, stream, ask)?,
@@ -263,7 +264,7 @@ impl Pool {
         };
         let grown = self.grow(slab, ask.wait, |central, found| {
             let from = (line.index, line.stamp());
-            central.add_slab(Arc::as_ptr(self), found, (slot, bytes), from);
+            central.add_slab(self.reference(), found, (slot, bytes), from);
         });
         let grown = match grown {
             // A request that may not wait for others has what is there without pages.
@@ -350,7 +351,7 @@ impl Pool {
             if let Some(from) = central.ready(slab) {
                 let now = line.stamp();
                 let what = (slot, bytes);
-                central.add_slab(Arc::as_ptr(self), from, what, (line.index, now));
+                central.add_slab(self.reference(), from, what, (line.index, now));
                 let (slabs, heap) = (&mut central.slabs, &central.heap);
                 taken = slabs.take(heap, slot, line.index, want, &mut give);
             } else if others {
@@ -400,7 +401,7 @@ impl Pool {
         match self.climb(request)? {
             Got::Block(found) => {
                 let mut central = self.central.lock();
-                Ok(central.wrap(Arc::as_ptr(self), found, kept))
+                Ok(central.wrap(self.reference(), found, kept))
             }
             Got::Slot(piece) => Ok(piece),
         }
@@ -423,7 +424,7 @@ impl Pool {
             Some(lane) => unsafe { lane.with(|content| self.place_in(content, want, line, slot)) },
             None => {
                 let mut central = self.central.lock();
-                central.wrap_ready(Arc::as_ptr(self), want, slot)
+                central.wrap_ready(self.reference(), want, slot)
             }
         }
     }
@@ -447,6 +448,6 @@ impl Pool {
             let batches = content.drain_exact();
             batches.for_each(|batch| central.put_all(batch, stamp));
         }
-        central.wrap_ready(Arc::as_ptr(self), want, slot)
+        central.wrap_ready(self.reference(), want, slot)
     }
 }

@@ -7,36 +7,54 @@ use cupola_sys::driver::CUdeviceptr;
 
 use super::cache::Memory;
 use super::header::Withheld;
-use super::pool::Pool;
+use super::member::Member;
+use super::pool::{Kept, Pool};
 use crate::driver::Kind;
 use crate::error::{Result, Site};
 use crate::stream::timeline::Closed;
 use crate::sync::deferred::DeferCallbacks;
+use crate::sync::lock;
 
 /// How long one look at a clock may take. The look is repeated: memory that work uses must not
 /// be unmapped under it.
 const TURN: Duration = Duration::from_secs(1);
 
-/// What keeps a closed pool. Whoever drops this has found that nobody has a piece of it any more,
-/// and ends the pool, or leaves that to a free that is just over.
-pub(super) struct Kept(Arc<Pool>);
+impl Pool {
+    /// The last handle is gone. The pool lives on as long as somebody has a piece of it.
+    pub(super) fn close(self: &Arc<Self>) {
+        if self.core.not_forked().is_err() {
+            // Whether somebody has a piece the child cannot see: another thread may have left a
+            // lock taken.
+            let _for_ever = Arc::into_raw(Arc::clone(self));
+            return;
+        }
+        // Before this handle goes: else the pool could end on a thread that just ends.
+        self.thread_exit.close();
+        {
+            let lanes = lock(&self.lanes);
+            self.keep.close();
+            // They stay: threads that have pieces look for them.
+            self.close_lanes(&lanes);
+        }
+        self.drain_depots(&self.all_lines());
+        self.keep.hold(Kept::new(self), || self.is_over());
+    }
 
-impl Kept {
-    pub(super) fn new(pool: &Arc<Pool>) -> Self {
-        Self(Arc::clone(pool))
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        self.keep.is_closed()
     }
 }
 
-impl Drop for Kept {
+/// Gives everything back: nobody has a piece any more.
+impl Drop for Pool {
     fn drop(&mut self) {
-        // Requests of other pools wait for the end from the moment on that they cannot see this
-        // one.
-        self.0.rundown.run_down(|| self.0.note_ending());
+        end(self);
     }
 }
 
 /// Nobody has a piece of the pool any more, and nobody else can reach it.
-pub(super) fn end(pool: &Pool) {
+fn end(pool: &Pool) {
     if pool.core.not_forked().is_err() {
         // All of it is the parent's.
         return;
@@ -53,7 +71,7 @@ pub(super) fn end(pool: &Pool) {
 fn give_back(pool: &Pool) {
     let ledger = pool.core.ledger();
     ledger.remove(Kind::Pool, 1);
-    pool.table.leave(pool.buffers_made());
+    pool.table.leave(Member::buffers_made(pool));
     // As all cleanup, twice; then for all work of the context.
     let waited = wait(pool).or_else(|_| wait(pool));
     let waited = waited.or_else(|_| pool.core.synchronize(Site::here()).map(|()| true));

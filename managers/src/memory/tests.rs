@@ -227,7 +227,10 @@ fn alignments_are_checked_on_every_way() {
 fn a_child_takes_no_lock_for_a_name_or_a_callback() {
     let bench = Bench::new();
     let (pool, stream) = (bench.pool(1, Source::Best), bench.stream());
-    let held = (pool::lock(names::all()), pool::lock(&pool.pool().callback));
+    let held = (
+        crate::sync::lock(names::all()),
+        crate::sync::lock(&pool.pool().callback),
+    );
     // SAFETY: the child runs this thread's code alone, and leaves without running anything else.
     let child = unsafe { libc::fork() };
     if child == 0 {
@@ -428,7 +431,10 @@ fn a_hit_takes_no_lock_however_many_streams_a_thread_uses() {
         });
         is_warm.recv().unwrap();
         let pool = pool.pool();
-        let locks = (pool::lock(&pool.lines), pool::lock(&pool.lanes));
+        let locks = (
+            crate::sync::lock(&pool.lines),
+            crate::sync::lock(&pool.lanes),
+        );
         let central = pool.central.lock();
         go.send(()).unwrap();
         let done = is_over.recv_timeout(Duration::from_secs(20));
@@ -469,7 +475,7 @@ fn a_name_that_was_made_is_used_without_a_lock() {
     let name = pool.name(&format!("{} {}", "made", "late")).unwrap();
     assert_eq!(pool.name("made late"), Ok(name));
     let (over, is_over) = mpsc::channel();
-    let held = pool::lock(names::all());
+    let held = crate::sync::lock(names::all());
     std::thread::scope(|scope| {
         let (pool, stream) = (&pool, &stream);
         scope.spawn(move || {
@@ -499,7 +505,7 @@ fn threads_keep_nothing_small_either_over_a_lowered_limit() {
     let bench = Bench::new();
     let (pool, stream) = (bench.pool(8, Source::Best), bench.stream());
     let kept = || -> u64 {
-        let lanes = pool::lock(&pool.pool().lanes);
+        let lanes = crate::sync::lock(&pool.pool().lanes);
         let seized = Lane::revoke_all(&lanes);
         seized.iter().map(SeizedLane::kept).sum()
     };

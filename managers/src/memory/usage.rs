@@ -5,9 +5,10 @@ use std::sync::atomic::Ordering;
 use cupola_core::Pressure;
 
 use super::flow::Flow;
-use super::pool::{Pool, lock};
+use super::pool::Pool;
 use super::vmm::DriverCalls;
 use crate::error::{Account, Error, Result};
+use crate::sync::lock;
 
 /// What a [`MemoryPool`](super::MemoryPool) holds and has done. Sizes in bytes.
 ///

@@ -25,6 +25,9 @@ use crate::driver::RelaxedCapture;
 use crate::error::{Result, Site};
 use crate::stream::timeline::{Switches, TimelineCalls};
 
+/// The smallest page that the tables are made for: the granularity of every device so far.
+pub(super) const LEAST_PAGE: u64 = 2 << 20;
+
 /// Physical memory of some pages (`cuMemCreate`).
 pub(super) type MemoryHandle = CUmemGenericAllocationHandle;
 
@@ -216,9 +219,7 @@ impl Vmm {
         })?;
         // Whatever the driver says: the page tables of the pool are made of powers of two, and
         // smaller pages would only cost more calls.
-        let page = (page as u64)
-            .max(super::pages::LEAST_PAGE)
-            .next_power_of_two();
+        let page = (page as u64).max(LEAST_PAGE).next_power_of_two();
         Ok(Some(Self {
             core: Arc::clone(core),
             properties,

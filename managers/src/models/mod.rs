@@ -37,7 +37,13 @@ use std::sync::{Arc, Mutex};
 use cupola_core::tag;
 use loom::cell::UnsafeCell;
 
+use std::ptr::NonNull;
+use std::sync::{Arc as StdArc, Weak};
+
 use crate::error::Result;
+use crate::memory::header::Header;
+use crate::memory::lane::{Lane, LaneOwner};
+use crate::memory::stamp::Stamp;
 use crate::object_pool::{Leased, ObjectPool, Reusable};
 use crate::shutdown_report::ShutdownReport;
 
@@ -174,4 +180,21 @@ impl Drop for Thing {
         self.write();
         self.account.0.ended.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// The pool of a lane in a model, which has none: no thread of a model ends while the lane is open.
+struct NoPool;
+
+impl LaneOwner for NoPool {
+    fn is_here(&self) -> bool {
+        false
+    }
+
+    fn put_all(&self, _: NonNull<Header>, _: Stamp) {}
+
+    fn remove(&self, _: &StdArc<Lane>) {}
+}
+
+fn no_owner() -> Weak<dyn LaneOwner> {
+    Weak::<NoPool>::new()
 }

@@ -2,17 +2,17 @@
 //! found it, or sees that it is worth another search, and finds it then.
 
 use std::ptr::{self, NonNull};
-use std::sync::{Arc as StdArc, Weak};
+use std::sync::Arc as StdArc;
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 
 use super::managers::{close, managers};
-use super::model;
+use super::{model, no_owner};
 use crate::memory::classes::Slot;
 use crate::memory::depot::{Depot, Shelf};
-use crate::memory::header::{Header, Home};
+use crate::memory::header::{Header, Home, PoolRef};
 use crate::memory::lane::Lane;
 use crate::memory::line::Line;
 use crate::memory::magazine::{Batch, Content, Found};
@@ -28,7 +28,7 @@ fn slot() -> (Slot, u64) {
 /// Two pieces, chained.
 fn batch() -> Box<[Header]> {
     let header = || {
-        let header = Header::new(ptr::null());
+        let header = Header::new(PoolRef::new(ptr::null()));
         let (slot, bytes) = slot();
         header.begin(0, bytes, slot, Home::Nowhere);
         header
@@ -67,7 +67,7 @@ unsafe impl Send for Pool {}
 impl Pool {
     fn new(line: &StdArc<Line>) -> Arc<Self> {
         Arc::new(Self {
-            lane: Lane::new(Weak::new(), line),
+            lane: Lane::new(no_owner(), line),
             line: StdArc::clone(line),
             heap: SpinLock::new(None),
             moves: AtomicU64::new(0),

@@ -2,7 +2,7 @@
 //! and the end.
 
 use std::ptr::{self, NonNull};
-use std::sync::{Arc as StdArc, Weak};
+use std::sync::Arc as StdArc;
 
 use cupola_core::Budget;
 use loom::cell::UnsafeCell;
@@ -11,11 +11,11 @@ use loom::thread;
 
 use super::driver::{completed, put_work};
 use super::managers::{close, managers};
-use super::model;
+use super::{model, no_owner};
 use crate::memory::charge::{Own, charge, release};
 use crate::memory::classes::Slot;
 use crate::memory::depot::Shelf;
-use crate::memory::header::{Header, Home};
+use crate::memory::header::{Header, Home, PoolRef};
 use crate::memory::keep::Keep;
 use crate::memory::lane::Lane;
 use crate::memory::line::Line;
@@ -103,7 +103,7 @@ const BYTES: u64 = 256;
 fn headers(count: usize) -> Box<[Header]> {
     (0..count as u64)
         .map(|at| {
-            let header = Header::new(ptr::null());
+            let header = Header::new(PoolRef::new(ptr::null()));
             let (slot, bytes) = Slot::of(BYTES).unwrap();
             header.begin(at, bytes, slot, Home::Nowhere);
             header
@@ -126,7 +126,7 @@ unsafe impl Send for Kept {}
 impl Kept {
     fn new(line: &StdArc<Line>) -> Arc<Self> {
         Arc::new(Self {
-            lane: Lane::new(Weak::new(), line),
+            lane: Lane::new(no_owner(), line),
             headers: headers(2),
             memory: [Piece::new(), Piece::new()],
         })

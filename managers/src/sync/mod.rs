@@ -26,6 +26,8 @@ pub(crate) mod shutdown_gate;
 pub(crate) mod spin_lock;
 pub(crate) mod thread_exit;
 
+use std::sync::{Mutex as StdMutex, MutexGuard as StdMutexGuard, PoisonError};
+
 #[cfg(not(loom))]
 pub(crate) use std::sync::{
     Arc, Condvar, Mutex, MutexGuard, OnceLock,
@@ -42,6 +44,12 @@ pub(crate) use loom::{
 };
 #[cfg(loom)]
 pub(crate) use once::OnceLock;
+
+/// Locks a mutex whose holders leave the value whole at every step, so that a panic of one of them
+/// does no harm.
+pub(crate) fn lock<T>(mutex: &StdMutex<T>) -> StdMutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Declares variables that each thread has of its own.
 #[cfg(not(loom))]

@@ -110,7 +110,8 @@ impl<T: ?Sized> RundownWeak<T> {
         self.it.strong_count() > 0
     }
 
-    pub(crate) fn points_to(&self, other: *const T) -> bool {
+    /// Whether the value is at this address.
+    pub(crate) fn points_to(&self, other: *const ()) -> bool {
         std::ptr::addr_eq(self.it.as_ptr(), other)
     }
 

@@ -4,6 +4,8 @@ use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::{CUresult, id};
 
+use std::sync::atomic::AtomicUsize;
+
 use super::*;
 use crate::memory::{PoolConfig, RawBlock, Source};
 use crate::{Context, ExecutionManager, Live, ops};

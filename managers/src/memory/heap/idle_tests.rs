@@ -4,8 +4,8 @@ use quickcheck::QuickCheck;
 
 use super::tests::{BASE, heap_of, single};
 use super::*;
-use crate::memory::pages::LEAST_PAGE;
 use crate::memory::stamp::Gone;
+use crate::memory::vmm::LEAST_PAGE;
 
 const PAGES: u32 = 4;
 const ALL: u64 = PAGES as u64 * LEAST_PAGE;

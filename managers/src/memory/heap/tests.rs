@@ -1,5 +1,5 @@
 use super::*;
-use crate::memory::pages::LEAST_PAGE;
+use crate::memory::vmm::LEAST_PAGE;
 
 // Without it a free piece could lie in two ranges, and a block be mapped by the table of
 // one of them.

@@ -2,7 +2,8 @@ use std::ptr;
 
 use super::*;
 use crate::memory::classes::MOST_PIECES;
-use crate::memory::pages::{LEAST_PAGE, Pages};
+use crate::memory::pages::Pages;
+use crate::memory::vmm::LEAST_PAGE;
 
 const STREAMS: u16 = 4;
 
@@ -41,7 +42,8 @@ impl Bench {
             let place = self.heap.look(size, 1, stream).unwrap();
             let block = self.heap.take(place).unwrap();
             let (what, whose) = ((block, slot, bytes), (stream, Stamp::READY));
-            self.slabs.add(&mut self.headers, ptr::null(), what, whose);
+            self.slabs
+                .add(&mut self.headers, PoolRef::new(ptr::null()), what, whose);
         }
     }
 

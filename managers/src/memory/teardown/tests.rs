@@ -128,7 +128,7 @@ fn a_guest_outstays_neither_handles_nor_blocks() {
         let bench = Bench::new(16);
         let (pool, stream) = (bench.pool(Duration::ZERO), bench.stream());
         let block = pool.allocate_raw(PAGE, 256, &stream).unwrap();
-        let host = pool.pool().host();
+        let host = pool.pool().member();
         let guest = host.acquire().unwrap();
         let (mut block, mut pool) = (Some(block), Some(pool));
         if with_block {
@@ -195,7 +195,7 @@ fn a_pool_that_ends_is_waited_for() {
     let block = ending.allocate_raw(12 * PAGE, 256, &other).unwrap();
     let held = hold(&other, &Arc::default());
     free(block, &other);
-    let host = ending.pool().host();
+    let host = ending.pool().member();
     let is_ending = || host.acquire().is_none();
     ask_while_one_ends(&bench, (&pool, &stream), (ending, held), is_ending);
     // Nothing is left to wait for.
