@@ -19,9 +19,9 @@ mod pressure;
 pub mod queue;
 mod rotation;
 mod slots;
+mod stage_ring;
 mod sync;
 pub mod tlsf;
-mod turns;
 
 pub use budget::{Budget, OverBudget, OverRelease, ParseBytesError, Reservation, parse_bytes};
 pub use counter::ShardedCounter;
@@ -37,5 +37,5 @@ pub use slots::{
     LedgerLease, Park, Payload, Policy, Release, Reuse, SlotCache, SlotPool, Slots, Spin, Vacancy,
     ValueOf, WeakLease, With, WordPool,
 };
+pub use stage_ring::{Stage, StageRing, StageRingError, Turn};
 pub use tlsf::Tlsf;
-pub use turns::{Stage, Turn, Turns, TurnsError};

@@ -13,9 +13,9 @@ mod lru;
 mod made;
 mod queues;
 mod rotation;
+mod stage_ring;
 mod stores;
 mod tlsf;
-mod turns;
 mod words;
 
 use core::fmt;

@@ -12,7 +12,7 @@ mod lru;
 mod queues;
 mod reuse;
 mod rotation;
+mod stage_ring;
 mod stores;
 mod threads;
 mod tlsf;
-mod turns;

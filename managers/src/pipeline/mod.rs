@@ -14,7 +14,7 @@ mod slot;
 
 use std::fmt;
 
-use cupola_core::{Stage, Turn, Turns};
+use cupola_core::{Stage, StageRing, Turn};
 
 pub use producer::{Consumer, InputSlot, Producer};
 pub use report::{OverlapReport, Report, StageTimes};
@@ -93,7 +93,7 @@ pub struct Item<'s, O> {
 /// Three slots keep the three stages busy; a fourth hides the time that filling and
 /// consuming take on the host. One slot is the serial order, to compare with.
 pub struct Pipeline<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize = 3> {
-    turns: Turns<SLOTS>,
+    turns: StageRing<SLOTS>,
     slots: Vec<Slot<I, O>>,
     clock: Option<Clock>,
     lanes: Lanes,
@@ -164,7 +164,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
             None
         };
         Ok(Self {
-            turns: Turns::new(),
+            turns: StageRing::new(),
             slots,
             clock,
             lanes,

@@ -1,6 +1,6 @@
-//! Turns against a list of turns and their stages.
+//! A stage ring against a list of turns and their stages.
 
-use cupola_core::{Stage, Turn, Turns, TurnsError};
+use cupola_core::{Stage, StageRing, StageRingError, Turn};
 use quickcheck::quickcheck;
 
 const STAGES: [Stage; 4] = [
@@ -13,9 +13,9 @@ const STAGES: [Stage; 4] = [
 quickcheck! {
     /// Without it a buffer could be in two turns at a time, or a turn overtake another.
     /// Each number is a step: 0 begins, 1 resets, others advance one of the last turns.
-    fn turns_behave_like_a_list(steps: Vec<u8>) -> bool {
+    fn a_stage_ring_behaves_like_a_list(steps: Vec<u8>) -> bool {
         const N: usize = 3;
-        let mut taken = Turns::<N>::new();
+        let mut taken = StageRing::<N>::new();
         // Every turn begun, with its position in STAGES.
         let mut turns: Vec<(Turn, usize)> = Vec::new();
         for step in steps {
@@ -40,9 +40,9 @@ quickcheck! {
                     let (turn, stage) = turns[at];
                     let outcome = taken.advance(turn);
                     if stage == 3 {
-                        assert_eq!(outcome, Err(TurnsError::Stale(turn)));
+                        assert_eq!(outcome, Err(StageRingError::Stale(turn)));
                     } else if turns[..at].iter().any(|before| before.1 == stage) {
-                        assert_eq!(outcome, Err(TurnsError::NotFirst(turn)));
+                        assert_eq!(outcome, Err(StageRingError::NotFirst(turn)));
                     } else {
                         turns[at].1 += 1;
                         assert_eq!(outcome, Ok(STAGES[stage + 1]));
@@ -68,9 +68,9 @@ quickcheck! {
 /// Without it a turn begun elsewhere could move this one.
 #[test]
 fn a_turn_that_has_not_begun_is_refused() {
-    let mut other = Turns::<2>::new();
+    let mut other = StageRing::<2>::new();
     let turn = other.begin().unwrap();
-    let mut taken = Turns::<2>::new();
-    assert_eq!(taken.advance(turn), Err(TurnsError::Stale(turn)));
+    let mut taken = StageRing::<2>::new();
+    assert_eq!(taken.advance(turn), Err(StageRingError::Stale(turn)));
     assert_eq!(taken.stage(turn), None);
 }

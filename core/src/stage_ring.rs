@@ -1,12 +1,13 @@
-//! `Turns<N>`: which of a pipeline's `N` buffers is in which stage.
+//! `StageRing<N>`: the stages of a pipeline's `N` buffers. The pipelines of `cupola-managers`
+//! keep one each.
 //!
-//! Work passes every stage in the order in which it began, so four counters say it all:
-//! how many turns have entered each stage. A turn's number never repeats, which makes it
-//! the generation of its buffer.
+//! Work passes every stage in the order in which it began, so four counters are the whole
+//! state: how many turns have entered each stage. A turn's number never repeats, which makes
+//! it the generation of its buffer.
 
 use core::fmt;
 
-/// Where a buffer is.
+/// The stage that a buffer is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// Not in use.
@@ -32,16 +33,16 @@ impl Turn {
     }
 }
 
-/// The turn cannot advance.
+/// The reason why a turn cannot advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TurnsError {
-    /// The turn is over, or these turns have not begun it.
+pub enum StageRingError {
+    /// The turn is over, or this ring has not begun it.
     Stale(Turn),
     /// A turn that began earlier is still in the same stage.
     NotFirst(Turn),
 }
 
-impl fmt::Display for TurnsError {
+impl fmt::Display for StageRingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stale(Turn(number)) => write!(f, "turn {number} is not under way"),
@@ -52,15 +53,15 @@ impl fmt::Display for TurnsError {
     }
 }
 
-impl core::error::Error for TurnsError {}
+impl core::error::Error for StageRingError {}
 
-/// The state of `N` buffers that take turns: free, uploading, processing, downloading and
+/// A ring of `N` buffers that go through the stages of a pipeline: free, uploading, processing, downloading and
 /// free again, always in the order in which the turns began.
 ///
 /// ```
-/// use cupola_core::{Stage, Turns};
+/// use cupola_core::{Stage, StageRing};
 ///
-/// let mut buffers = Turns::<2>::new();
+/// let mut buffers = StageRing::<2>::new();
 /// let first = buffers.begin().unwrap();
 /// let second = buffers.begin().unwrap();
 /// assert_eq!(buffers.begin(), None); // both buffers are in use
@@ -74,18 +75,19 @@ impl core::error::Error for TurnsError {}
 /// assert_eq!(buffers.buffer(third), buffers.buffer(first));
 /// assert!(buffers.advance(first).is_err()); // a turn that is over stays over
 /// ```
+#[doc(alias("triple buffer", "ring buffer"))]
 #[derive(Clone, Debug)]
-pub struct Turns<const N: usize> {
+pub struct StageRing<const N: usize> {
     /// Turns that have entered `Uploading`, `Processing`, `Downloading` and, last, `Free`
     /// again. Never increasing from left to right.
     entered: [u64; 4],
 }
 
-impl<const N: usize> Turns<N> {
+impl<const N: usize> StageRing<N> {
     /// All buffers free.
     #[must_use]
     pub const fn new() -> Self {
-        const { assert!(N > 0, "turns need a buffer") };
+        const { assert!(N > 0, "a stage ring needs a buffer") };
         Self { entered: [0; 4] }
     }
 
@@ -100,20 +102,20 @@ impl<const N: usize> Turns<N> {
         Some(turn)
     }
 
-    /// Moves a turn on to the next stage, and says which; [`Stage::Free`] is its end.
+    /// Moves a turn on to the next stage, which is returned; [`Stage::Free`] is its end.
     ///
     /// # Errors
-    /// [`TurnsError`]; nothing has changed then.
-    pub fn advance(&mut self, turn: Turn) -> Result<Stage, TurnsError> {
-        let stage = self.stage(turn).ok_or(TurnsError::Stale(turn))?;
+    /// [`StageRingError`]; nothing has changed then.
+    pub fn advance(&mut self, turn: Turn) -> Result<Stage, StageRingError> {
+        let stage = self.stage(turn).ok_or(StageRingError::Stale(turn))?;
         let (next, entered) = match stage {
             Stage::Uploading => (Stage::Processing, &mut self.entered[1]),
             Stage::Processing => (Stage::Downloading, &mut self.entered[2]),
             Stage::Downloading => (Stage::Free, &mut self.entered[3]),
-            Stage::Free => return Err(TurnsError::Stale(turn)),
+            Stage::Free => return Err(StageRingError::Stale(turn)),
         };
         if *entered != turn.0 {
-            return Err(TurnsError::NotFirst(turn));
+            return Err(StageRingError::NotFirst(turn));
         }
         *entered += 1;
         Ok(next)
@@ -175,7 +177,7 @@ impl<const N: usize> Turns<N> {
     }
 }
 
-impl<const N: usize> Default for Turns<N> {
+impl<const N: usize> Default for StageRing<N> {
     fn default() -> Self {
         Self::new()
     }

@@ -1,19 +1,19 @@
-//! An owner's account of turns.
+//! A ring of buffers in stages.
 
-use cupola_core::{Stage, Turn, Turns, TurnsError};
+use cupola_core::{Stage, StageRing, StageRingError, Turn};
 
 use crate::{length, message};
 
-fn pass(turns: &mut Turns<3>, turn: Turn) -> Result<Stage, TurnsError> {
+fn pass(turns: &mut StageRing<3>, turn: Turn) -> Result<Stage, StageRingError> {
     turns.advance(turn)?;
     turns.advance(turn)?;
     turns.advance(turn)
 }
 
-/// Uses an account of turns.
+/// Uses a stage ring.
 #[unsafe(no_mangle)]
-pub extern "C" fn cupola_turns(rounds: u32) -> usize {
-    let mut turns = Turns::<3>::new();
+pub extern "C" fn cupola_stage_ring(rounds: u32) -> usize {
+    let mut turns = StageRing::<3>::new();
     let mut sum = 0;
     for _ in 0..rounds {
         let (Some(first), Some(second)) = (turns.begin(), turns.begin()) else {
