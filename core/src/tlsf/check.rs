@@ -1,4 +1,4 @@
-//! The invariants, checked in full: for tests.
+//! A check of all invariants of a heap, for tests.
 
 use super::class::Class;
 use super::node::NONE;
@@ -43,8 +43,8 @@ where
     /// Looks at every node. The time is linear in their number.
     ///
     /// # Errors
-    /// The first [`Damage`] that is found; never for a heap whose nodes nobody else has
-    /// touched.
+    /// The first [`Damage`] that is found; never for a heap whose nodes no other code
+    /// has touched.
     pub fn check(&self) -> Result<(), Damage> {
         self.check_order()?;
         self.check_classes()?;

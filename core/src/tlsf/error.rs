@@ -1,8 +1,8 @@
-//! Why a heap refuses. Nothing has changed when it does.
+//! Errors of a heap, which is unchanged when it returns one.
 
 use core::fmt;
 
-/// Why nothing was allocated. The heap is as it was.
+/// The reason why no block was allocated. The heap is as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllocateError {
     /// A block of no bytes was asked for.
@@ -30,7 +30,7 @@ impl fmt::Display for AllocateError {
 
 impl core::error::Error for AllocateError {}
 
-/// Why a range was not added, extended or cut off. The heap is as it was.
+/// The reason why a range was not added, extended or cut off. The heap is as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeError {
     /// The range has no bytes.
@@ -41,7 +41,7 @@ pub enum RangeError {
     TooLarge,
     /// Part of the range is managed already.
     Overlap,
-    /// Part of what is to be cut off is allocated.
+    /// Part of the bytes to be cut off is allocated.
     InUse,
     /// There is no vacant node for the new free block: lend one.
     NoNodes,
@@ -62,7 +62,7 @@ impl fmt::Display for RangeError {
 
 impl core::error::Error for RangeError {}
 
-/// The name is of no block that lives: it was freed or has changed, or is another heap's (as
+/// A name of no block that lives: the block was freed or has changed, or is another heap's (as
 /// far as that [is noticed](super::Tlsf::numbered)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stale;

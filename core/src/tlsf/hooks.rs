@@ -1,4 +1,4 @@
-//! What the caller decides about free blocks.
+//! `Hooks`: the caller's decisions about free blocks.
 
 use super::Piece;
 
@@ -8,7 +8,8 @@ use super::Piece;
 /// The methods see the heap's blocks, not the heap, and must answer by what they are given
 /// and what the caller has set in `self`. No answer can damage the heap.
 pub trait Hooks {
-    /// What the caller keeps with each block, used or free: say, a stream and a ticket.
+    /// The data that the caller keeps with each block, used or free: say, a stream and a
+    /// ticket.
     type Data: Copy;
 
     /// How many blocks a search compares in the class whose smallest size is the request's.
@@ -48,8 +49,8 @@ pub trait Hooks {
         whole.data
     }
 
-    /// How dear it would be to use the place at `offset` of `size` bytes, which is in a free
-    /// block of `data`: say, its pages that are not mapped. Of the blocks of a class that
+    /// The cost of using the place at `offset` of `size` bytes, which is in a free
+    /// block of `data`: say, the number of its pages that are not mapped. Of the blocks of a class that
     /// are looked at, the lowest rank wins; `None` forbids the place for this request.
     #[inline]
     fn rank(&self, offset: u64, size: u64, data: &Self::Data) -> Option<u64> {

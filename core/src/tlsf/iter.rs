@@ -71,8 +71,8 @@ where
     S: AsRef<[Node<H::Data>]> + AsMut<[Node<H::Data>]>,
     H: Hooks,
 {
-    /// The allocated block that begins at `offset`, for a caller who has kept no name. The
-    /// blocks are gone through by address: the time is linear in their number.
+    /// The allocated block that begins at `offset`, for a caller that has kept no name. The
+    /// blocks are visited by address: the time is linear in their number.
     pub fn block_at(&self, offset: u64) -> Option<Block> {
         self.blocks().find_map(|entry| match entry {
             Entry::Used(block, _) if block.offset == offset => Some(block),

@@ -3,7 +3,7 @@
 use super::node::NONE;
 use super::{FreeBlock, Hooks, Node, Piece, Stale, Tlsf};
 
-/// What a free stretch is together with those neighbours that it may merge with.
+/// A free stretch together with the neighbours that it may merge with.
 #[derive(Clone, Copy)]
 pub(super) struct Merged<D> {
     pub(super) piece: Piece<D>,
@@ -17,7 +17,7 @@ where
     S: AsRef<[Node<H::Data>]> + AsMut<[Node<H::Data>]>,
     H: Hooks,
 {
-    /// What is free at a name; `None` once the name is stale.
+    /// The free stretch at a name; `None` once the name is stale.
     pub fn piece(&self, name: FreeBlock) -> Option<Piece<H::Data>> {
         self.named(name.heap, name.node, name.serial)
             .map(Node::piece)
@@ -45,7 +45,7 @@ where
     }
 
     /// Tries again to merge a free block with its neighbours, as far as the hooks allow it
-    /// now, and names the block that it is part of then. The time is linear in the merges.
+    /// now, and returns the name of the block that it is part of then. The time is linear in the merges.
     ///
     /// # Errors
     /// [`Stale`]
@@ -68,7 +68,7 @@ where
     }
 
     /// Tries again to merge all free neighbours, from the lowest address up and until no two
-    /// may merge any more, and says how many merges there were. The time is linear in the
+    /// may merge any more, and returns the number of merges. The time is linear in the
     /// number of blocks.
     pub fn coalesce_all(&mut self) -> u32 {
         let before = self.free_blocks;
@@ -96,8 +96,8 @@ where
         before - self.free_blocks
     }
 
-    /// What `piece` becomes between the blocks `before` and `after`: first it merges with
-    /// the left one, then the whole with the right one.
+    /// The stretch that `piece` becomes between the blocks `before` and `after`: first it
+    /// merges with the left one, then the whole with the right one.
     #[inline(always)]
     pub(super) fn merged(&self, piece: Piece<H::Data>, before: u32, after: u32) -> Merged<H::Data> {
         let mut merged = Merged {

@@ -1,4 +1,5 @@
-//! `Tlsf`: a heap over offsets, by two-level segregated fit (Masmano, Ripoll, Crespo and
+//! `Tlsf`: an allocator of offsets by two-level segregated fit, the heap of the memory pool of
+//! `cupola-managers` (Masmano, Ripoll, Crespo and
 //! Real, "TLSF: a new dynamic memory allocator for real-time systems", ECRTS 2004).
 //!
 //! Two things differ from the paper. Nothing is written to the memory that is managed: the
@@ -71,12 +72,13 @@ pub use usage::HeapUsage;
 /// heap.free(page, ()).unwrap();
 /// assert_eq!(heap.usage().largest_free, 1 << 20);
 /// ```
+#[doc(alias("two-level segregated fit", "offset allocator"))]
 #[derive(Clone, Debug)]
 pub struct Tlsf<S, H: Hooks = (), const GRANULE: u64 = 1> {
     chain: Chain<S, H::Data>,
     hooks: H,
     index: Index,
-    /// What tells its names from those of other heaps.
+    /// The number by which its names differ from those of other heaps.
     number: u32,
     /// Counts the lives of blocks, in steps of two.
     lives: u64,
@@ -96,7 +98,7 @@ impl<S, H: Hooks, const GRANULE: u64> Tlsf<S, H, GRANULE> {
         Self::numbered(storage, hooks, 0)
     }
 
-    /// As [`new`](Self::new), for one heap of several: heaps of different numbers never take
+    /// A heap with a number, for an owner of several: heaps of different numbers never take
     /// each other's [`Block`] or [`FreeBlock`] for their own. With the same number they can.
     ///
     /// ```
@@ -132,7 +134,7 @@ impl<S, H: Hooks, const GRANULE: u64> Tlsf<S, H, GRANULE> {
         &self.hooks
     }
 
-    /// The hooks, to be told what has changed: say, which tickets are complete.
+    /// The hooks, mutably: say, to note which tickets are complete.
     pub const fn hooks_mut(&mut self) -> &mut H {
         &mut self.hooks
     }
@@ -143,8 +145,8 @@ impl<S, H: Hooks, const GRANULE: u64> Tlsf<S, H, GRANULE> {
         (self.chain.storage, self.hooks)
     }
 
-    /// A number for a block's life that no other has: odd for a used block, even for a free
-    /// one. They last for centuries.
+    /// A number for a block's life that no other life has: odd for a used block, even for a
+    /// free one. 64 bits of them last for centuries.
     const fn next_serial(&mut self, used: bool) -> u64 {
         self.lives += 2;
         self.lives + used as u64
@@ -181,8 +183,8 @@ where
         self.carve(fit.node, start, size, data)
     }
 
-    /// The place that [`allocate`](Self::allocate) would take, for a caller who wants to know
-    /// its price first. Nothing is changed.
+    /// The place that [`allocate`](Self::allocate) would take, for a caller that asks for
+    /// its rank first. The heap does not change.
     ///
     /// # Errors
     /// As [`allocate`](Self::allocate), but for the nodes.
@@ -202,8 +204,8 @@ where
         })
     }
 
-    /// As [`allocate`](Self::allocate), but only at a place that ranks `most` or less, and with
-    /// the data of the free block that it was cut from.
+    /// Allocates as [`allocate`](Self::allocate) does, but only at a place that ranks `most` or
+    /// less. Returns the block, and the data of the free block that it was cut from.
     ///
     /// # Errors
     /// As [`allocate`](Self::allocate); [`AllocateError::NoFit`] also when the place that was
@@ -320,7 +322,7 @@ where
         })
     }
 
-    /// What `carve` does once the nodes are there: the block's node, and its life.
+    /// The part of `carve` after the check for nodes: returns the block's node, and its life.
     #[inline]
     fn cut(&mut self, at: u32, start: u64, size: u64, data: H::Data) -> (u32, u64) {
         let &Node { before, after, .. } = self.chain.node(at);

@@ -69,7 +69,7 @@ impl<D: Default> Default for Node<D> {
     }
 }
 
-/// A free stretch of a range, and the caller's data for it: what [`Hooks`](super::Hooks)
+/// A free stretch of a range, and the caller's data for it, which [`Hooks`](super::Hooks)
 /// decide by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<D> {
@@ -77,7 +77,7 @@ pub struct Piece<D> {
     pub offset: u64,
     /// Its length in bytes, never 0.
     pub size: u64,
-    /// What the caller gave for the bytes, or what the hooks made of it.
+    /// The data that the caller gave for the bytes, or that the hooks made of it.
     pub data: D,
 }
 
@@ -143,7 +143,7 @@ pub struct Place<D> {
     pub offset: u64,
     /// Its length in bytes: what was asked for, rounded up to the granule.
     pub size: u64,
-    /// What [`Hooks::rank`](super::Hooks::rank) says of it.
+    /// Its rank by [`Hooks::rank`](super::Hooks::rank).
     pub rank: u64,
     /// The data of the free block that it lies in.
     pub data: D,

@@ -1,4 +1,4 @@
-//! What a heap manages: ranges of addresses, and the nodes for their blocks.
+//! The ranges of addresses that a heap manages, and the nodes for their blocks.
 
 use super::node::NONE;
 use super::{FreeBlock, Hooks, Node, Piece, RangeError, Tlsf};

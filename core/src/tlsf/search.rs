@@ -1,4 +1,4 @@
-//! Which free block a request is cut from.
+//! The search for the free block that a request is cut from.
 
 use core::hint::select_unpredictable;
 
@@ -11,7 +11,7 @@ use super::{Hooks, Node, Tlsf};
 const SURE_CLASSES: usize = 8;
 
 /// A free block that holds the request, or none: a pair of words, so that it is passed in
-/// registers. What else is to know of it is in its node.
+/// registers. All else about it is in its node.
 #[derive(Clone, Copy)]
 pub(super) struct Fit {
     pub(super) rank: u64,
@@ -30,7 +30,7 @@ impl Fit {
     }
 }
 
-/// What the blocks of one class are compared by. The best one is the least.
+/// The key that the blocks of one class are compared by. The best one is the least.
 #[derive(Clone, Copy)]
 struct Key {
     rank: u64,
@@ -279,7 +279,7 @@ mod tests {
         heap.check().unwrap();
     }
 
-    // Without it a place could be taken that somebody else has by now.
+    // Without it a place could be taken that was allocated meanwhile.
     #[test]
     fn a_place_is_taken_once() {
         let mut heap = heap(());

@@ -1,4 +1,4 @@
-//! What is used and free in a heap, and in how many pieces.
+//! `HeapUsage`: used and free bytes of a heap, and in how many blocks.
 
 use super::node::NONE;
 use super::{Hooks, Node, Tlsf};
@@ -20,7 +20,7 @@ pub struct HeapUsage {
 }
 
 impl HeapUsage {
-    /// How much of what is free is not in one piece: `1 - largest_free / free_bytes`, and 0
+    /// The share of the free bytes that is not in the largest block: `1 - largest_free / free_bytes`, and 0
     /// when nothing is free.
     #[must_use]
     pub fn fragmentation(&self) -> f64 {
