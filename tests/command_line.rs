@@ -263,25 +263,22 @@ fn the_stores_are_measured_in_every_way() {
         wanted.push((group, "FLOOR, CAS + fetch_add on one word"));
         wanted.push((group, "Budget, reserve + commit + release"));
     }
-    let stores = ["FixedSlots", "SlotPool", "FixedWords", "WordPool"];
+    let stores = ["FixedSlots", "SlotPool"];
     let stores = stores.map(|store| format!("{store}, insert + release"));
-    let cached = stores.each_ref().map(|name| format!("{name} by a cache"));
     let peers = [
         "sharded-slab, insert + take",
         "std Mutex<slab>",
         "std Mutex<slotmap>",
-        "crossbeam ArrayQueue, indices only",
-        "heapless object pool",
     ];
     for group in ["1 thread", "2 threads", "hand-over"] {
-        wanted.extend(stores.iter().chain(&cached).map(|name| (group, &**name)));
+        wanted.extend(stores.iter().map(|name| (group, &**name)));
         if cfg!(feature = "peers") {
             wanted.extend(peers.map(|name| (group, name)));
         }
     }
     for group in ["lookup", "lookup, 2 threads"] {
         wanted.push((group, "FixedSlots, get + drop"));
-        wanted.push((group, "FixedWords, peek"));
+        wanted.push((group, "SlotPool, get + drop"));
         if cfg!(feature = "peers") {
             wanted.push((group, "slotmap get(&)"));
         }

@@ -1,4 +1,5 @@
-//! `Handle<Tag>`: the name of one life of one slot, in one non-zero `u64`.
+//! `Handle<Tag>`: a generational index, the name of one life of one slot, in one non-zero
+//! `u64`.
 //!
 //! A slot's generation is odd while the slot is occupied, so the generation inside a
 //! handle is never zero and `Option<Handle<_>>` needs no extra word.
@@ -9,8 +10,8 @@ use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 use core::num::NonZeroU64;
 
-/// Says what a handle is a handle of. Implement it on a type of your own to get a new
-/// kind of handle; the type needs no values.
+/// The kind of object that a handle names, as a type without values. Implement it on a type
+/// of your own to get a new kind of handle.
 pub trait Tag: 'static {
     /// The name that `Debug` prints.
     const NAME: &'static str;
@@ -66,6 +67,7 @@ pub mod tag {
 /// assert_eq!(Handle::from_bits(handle.to_bits()), Some(handle));
 /// assert_eq!(Handle::from_parts(3, 7), handle);
 /// ```
+#[doc(alias("generational index", "key"))]
 #[repr(transparent)]
 pub struct Handle<G> {
     bits: NonZeroU64,
@@ -104,7 +106,7 @@ impl<G> Handle<G> {
     pub const fn from_parts(index: u32, generation: u64) -> Self {
         const LOWEST: NonZeroU64 = NonZeroU64::new(1 << 24).unwrap();
         let index = (index as u64) & (Self::MAX_SLOTS as u64 - 1);
-        // What is above 40 bits of the generation is shifted out.
+        // Bits of the generation above 40 are shifted out.
         let bits = (generation << Self::INDEX_BITS) | index | LOWEST.get();
         Self {
             bits: match NonZeroU64::new(bits) {
@@ -133,7 +135,7 @@ impl<G> Handle<G> {
         Self::checked(bits, false)
     }
 
-    /// As without mutants.
+    /// Decodes a handle; a mutant can be asked for.
     #[cfg(mutants)]
     pub fn from_bits(bits: u64) -> Option<Self> {
         Self::checked(bits, mutant!("handle_of_a_vacant_slot"))

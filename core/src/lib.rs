@@ -11,31 +11,23 @@ extern crate std;
 mod mutant;
 
 mod budget;
-mod counter;
 mod handle;
 mod lru;
 mod padded;
 mod pressure;
-pub mod queue;
-mod rotation;
 mod slots;
 mod stage_ring;
 mod sync;
 pub mod tlsf;
 
 pub use budget::{Budget, OverBudget, OverRelease, ParseBytesError, Reservation, parse_bytes};
-pub use counter::ShardedCounter;
 pub use handle::{Handle, Tag, tag};
 pub use lru::{Lru, LruError, LruNode, Touch};
-pub use pressure::{Crossing, Pressure, PressureGauge, Thresholds};
-pub use rotation::{
-    BufferState, Buffered, ReadBuffer, Reading, Rotation, RotationCounts, WriteBuffer, Writing,
-};
+pub use pressure::{Pressure, Thresholds};
 pub use slots::{
-    Bits, Chunk, ChunkArray, ChunkSource, EnsureError, FixedSlots, FixedWords, Grown, HandleError,
-    Held, HeldSlot, Hot, InCell, InPlace, InWord, InsertError, Late, Layout, Lease, Ledger,
-    LedgerLease, Park, Payload, Policy, Release, Reuse, SlotCache, SlotPool, Slots, Spin, Vacancy,
-    ValueOf, WeakLease, With, WordPool,
+    Chunk, ChunkSource, EnsureError, FixedSlots, Grown, HandleError, Held, HeldSlot, InCell,
+    InPlace, InsertError, Layout, Lease, Park, Payload, Policy, Release, SlotPool, Slots, Spin,
+    StorePolicy, Vacancy, ValueOf,
 };
 pub use stage_ring::{Stage, StageRing, StageRingError, Turn};
 pub use tlsf::Tlsf;

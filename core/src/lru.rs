@@ -1,10 +1,13 @@
-//! Which of many things was used longest ago.
+//! `Lru`: a list of least recent use, with second chances.
+//!
+//! Its users are residency, which evicts the model that was used longest ago, and the kernel
+//! cache, which keeps to a limit in bytes; both are to come.
 //!
 //! A doubly linked list through nodes that the caller lends, by index and not by pointer:
-//! nothing is pinned and nothing here is unsafe. The list has one owner. Others say that
-//! they have used a thing by a [`Touch`], one relaxed store, and the owner finds out when
-//! it looks for something to evict: the second chance of the clock algorithm
-//! (F. J. Corbató, 1968), on a list that is otherwise exact.
+//! nothing is pinned and nothing here is unsafe. The list has one owner. Other threads mark
+//! an entry as used by a [`Touch`], one relaxed store, and the owner finds out when it looks
+//! for an entry to evict: the second chance of the clock algorithm (F. J. Corbató, 1968), on a
+//! list that is otherwise exact.
 
 use core::fmt;
 
@@ -15,7 +18,7 @@ const NONE: u32 = u32::MAX;
 /// The place of `prev` in the least recent node.
 const FIRST: u32 = u32::MAX - 1;
 
-/// The link of one thing in an [`Lru`].
+/// The link of one entry in an [`Lru`].
 #[derive(Clone, Copy, Debug)]
 pub struct LruNode {
     /// The node used before this one; `FIRST` if there is none, `NONE` if not listed.
@@ -61,6 +64,7 @@ impl Default for LruNode {
 ///
 /// Storage whose `as_ref` and `as_mut` do not always give the same nodes gets wrong
 /// answers, but no panic and no endless loop.
+#[doc(alias("least recently used", "clock algorithm", "second chance"))]
 pub struct Lru<S> {
     nodes: S,
     /// Least recent, or `NONE`.
@@ -70,7 +74,7 @@ pub struct Lru<S> {
     len: u32,
 }
 
-/// What is wrong with an index.
+/// The reason why an index is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LruError {
     /// There is no such node.
@@ -155,8 +159,8 @@ impl<S: AsRef<[LruNode]> + AsMut<[LruNode]>> Lru<S> {
     /// Takes the least recent of those that `may` go off the list; the others keep their
     /// places. Asks about each once at most.
     ///
-    /// What is passed over is looked at again in every search. If much is pinned for long,
-    /// take it off the list instead and insert it when it is unpinned.
+    /// An entry that is passed over is looked at again in every search. If many are pinned for
+    /// long, take them off the list instead and insert them when they are unpinned.
     pub fn evict_if(&mut self, may: impl FnMut(usize) -> bool) -> Option<usize> {
         self.evict(|_| false, may)
     }
@@ -306,8 +310,9 @@ impl fmt::Display for LruError {
 
 impl core::error::Error for LruError {}
 
-/// Says that a thing was used, from any thread, and costs a relaxed store. It is a hint:
-/// it orders nothing. Keep it beside the thing that it speaks of.
+/// A mark that an entry was used, set by any thread with a relaxed store. It is a hint: it
+/// orders nothing. Keep it beside the entry that it speaks of.
+#[doc(alias = "reference bit")]
 #[derive(Debug)]
 pub struct Touch(AtomicBool);
 
@@ -320,11 +325,11 @@ impl Touch {
         }
     }
 
-    /// The thing was used.
+    /// Marks the entry as used.
     #[inline]
     pub fn touch(&self) {
         // Looks first: between two searches there is one write, and after it the line can
-        // stay in the caches of all who use the thing.
+        // stay in the caches of all processors that use the entry.
         if !self.0.load(Ordering::Relaxed) {
             self.0.store(true, Ordering::Relaxed);
         }
@@ -334,8 +339,8 @@ impl Touch {
     /// call can be missed and count at the next one.
     #[inline]
     pub fn take(&self) -> bool {
-        // A swap only when there is something to take; of two touches at one time one may
-        // fall to the next call, and none that comes before this one is lost.
+        // A swap only when there is a mark to take; of two touches at one time one may fall to
+        // the next call, and none that comes before this one is lost.
         self.0.load(Ordering::Relaxed)
             && if mutant!("lru_touch_stays") {
                 true

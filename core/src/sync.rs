@@ -27,33 +27,15 @@ impl<T> UnsafeCell<T> {
         Self(core::cell::UnsafeCell::new(value))
     }
 
-    /// Lends a pointer to read through. Whether reading is allowed is the caller's proof.
+    /// Lends a pointer to read through. The caller proves that reading is allowed.
     pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
         f(self.0.get())
     }
 
-    /// Lends a pointer to write through. Whether writing is allowed is the caller's proof.
+    /// Lends a pointer to write through. The caller proves that writing is allowed.
     pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
     }
-}
-
-/// Each value in a cell of its own.
-#[cfg(not(loom))]
-pub(crate) const fn cells<T, const N: usize>(values: [T; N]) -> [UnsafeCell<T>; N] {
-    let values = core::mem::ManuallyDrop::new(values);
-    // SAFETY: both cells are transparent, so the arrays have one layout, and any value of
-    // one is a value of the other. The values move: the original is never used again.
-    unsafe {
-        core::ptr::from_ref(&values)
-            .cast::<[UnsafeCell<T>; N]>()
-            .read()
-    }
-}
-
-#[cfg(loom)]
-pub(crate) fn cells<T, const N: usize>(values: [T; N]) -> [UnsafeCell<T>; N] {
-    values.map(UnsafeCell::new)
 }
 
 /// Declares functions `const`, except under loom.
@@ -79,7 +61,7 @@ macro_rules! repeat {
 
 pub(crate) use {const_fn, repeat};
 
-/// Says that the caller waits for another thread. loom needs it to run that thread.
+/// Hints that the caller waits for another thread. loom needs it to run that thread.
 pub(crate) fn spin() {
     #[cfg(not(loom))]
     core::hint::spin_loop();

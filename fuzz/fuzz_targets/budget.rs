@@ -1,5 +1,5 @@
-//! Any use of a budget and its gauge, against sums in 128 bits: never over the limit, no
-//! false refusal, an exact account, each crossing reported once.
+//! Any use of a budget, against sums in 128 bits: never over the limit, no false refusal, an
+//! exact account.
 #![no_main]
 
 #[path = "../../core/tests/properties/budget/replay.rs"]

@@ -15,8 +15,8 @@ use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError, Weak};
 
 use cupola_core::{
-    Chunk, ChunkSource, EnsureError, FixedSlots, Grown, Handle, HandleError, Hot, InCell, InPlace,
-    Layout, Payload, Release, SlotPool, Slots, Tag, With,
+    Chunk, ChunkSource, EnsureError, FixedSlots, Grown, Handle, HandleError, InCell, InPlace,
+    Layout, Payload, Release, SlotPool, Slots, StorePolicy, Tag,
 };
 
 pub(crate) use name::Name;
@@ -49,7 +49,7 @@ unsafe impl<C: Payload> ChunkSource<C> for Heap {
 const CHUNKS: usize = 1024;
 
 /// One is made at a time, the others sleep, and an error goes to all of them.
-type Ways = With<Hot, Error, OnceWait>;
+type Ways = StorePolicy<Error, OnceWait>;
 type Cell<T> = InCell<Kept<T>, Error>;
 /// What a slot keeps of its object.
 pub(crate) enum Kept<T> {

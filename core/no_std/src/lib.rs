@@ -11,12 +11,9 @@ mod budget;
 mod handles;
 mod lru;
 mod made;
-mod queues;
-mod rotation;
 mod stage_ring;
 mod stores;
 mod tlsf;
-mod words;
 
 use core::fmt;
 use core::panic::PanicInfo;

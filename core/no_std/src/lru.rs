@@ -1,11 +1,10 @@
-//! The list of least recent use, and the sharded counter.
+//! The list of least recent use.
 
-use cupola_core::{Lru, LruError, LruNode, ShardedCounter, Touch};
+use cupola_core::{Lru, LruError, LruNode, Touch};
 
 use crate::{length, message};
 
 static TOUCH: Touch = Touch::new();
-static COUNTER: ShardedCounter<3> = ShardedCounter::new();
 
 fn order<S: AsRef<[LruNode]> + AsMut<[LruNode]>>(
     lru: &mut Lru<S>,
@@ -32,12 +31,4 @@ pub extern "C" fn cupola_lru(index: usize) -> usize {
     sums.iter()
         .map(|sum| sum.unwrap_or_else(|error| message(&error)))
         .sum()
-}
-
-/// Uses a sharded counter.
-#[unsafe(no_mangle)]
-pub extern "C" fn cupola_counter(thread: usize, amount: u64) -> u64 {
-    COUNTER.add(thread, amount);
-    COUNTER.sub(thread + 1, amount / 2);
-    COUNTER.read() + length(format_args!("{COUNTER:?}")) as u64
 }

@@ -1,15 +1,14 @@
-//! Values that are made when they are asked for, weak leases, and who holds what.
+//! Values that are made when they are asked for, and the slots that hold them.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use cupola_core::{
-    EnsureError, FixedSlots, Handle, HandleError, HeldSlot, Late, Ledger, LedgerLease, Park,
-    Policy, Spin, WeakLease, With, tag,
+    EnsureError, FixedSlots, Handle, HandleError, HeldSlot, Park, Policy, Spin, StorePolicy, tag,
 };
 
 use crate::{length, message};
 
-/// Counts who waits.
+/// Counts the threads that wait.
 struct Counting;
 
 static WAITED: AtomicU64 = AtomicU64::new(0);
@@ -27,10 +26,9 @@ impl Park for Counting {
 
 /// Why a value was not made.
 type Why = <Making as Policy>::Error;
-type Making = With<Late, u32, Counting>;
+type Making = StorePolicy<u32, Counting>;
 
 static MADE: FixedSlots<[u64; 2], 70, tag::Graph, Making> = FixedSlots::new();
-static LEDGER: Ledger<u32, 4> = Ledger::new();
 
 fn make(handle: Handle<tag::Graph>, number: u64) -> Result<u64, EnsureError<[u64; 2], Why>> {
     let lease = MADE.ensure_alive(handle, || {
@@ -40,20 +38,16 @@ fn make(handle: Handle<tag::Graph>, number: u64) -> Result<u64, EnsureError<[u64
 }
 
 fn hold(handle: Handle<tag::Graph>) -> Result<u64, HandleError> {
-    let weak: Option<WeakLease<'_, [u64; 2], tag::Graph>> = MADE.weak(handle);
-    let weak = weak.ok_or(HandleError::Stale)?;
-    let lease: LedgerLease<'_, _, _, u32, 4> = LEDGER.promote(weak, 1)?;
-    let other = LEDGER.get(&MADE, handle, 2)?;
-    let text = length(format_args!("{weak:?} {lease:?} {LEDGER:?} {:?}", other[0]));
-    let holders: u32 = LEDGER.holders(&MADE, handle).sum();
+    let lease = MADE.get(handle)?;
     let held: u64 = MADE
         .still_held()
         .map(|slot: HeldSlot<tag::Graph>| slot.leases + length(format_args!("{slot:?}")) as u64)
         .sum();
-    Ok(text as u64 + u64::from(holders) + held + lease.release().map_or(0, |value| value[0]))
+    let text = length(format_args!("{lease:?} {:?}", lease[0])) as u64;
+    Ok(text + held + lease.release().map_or(0, |value| value[0]))
 }
 
-/// Uses a store whose values are made on demand, and a ledger.
+/// Uses a store whose values are made on demand.
 #[unsafe(no_mangle)]
 pub extern "C" fn cupola_made(number: u64) -> u64 {
     let Ok(handle) = MADE.reserve() else { return 0 };
@@ -65,5 +59,5 @@ pub extern "C" fn cupola_made(number: u64) -> u64 {
     });
     let held = hold(handle).unwrap_or(0);
     let released = length(format_args!("{:?}", MADE.release(handle)));
-    made + held + released as u64 + LEDGER.missed() + WAITED.load(Ordering::Relaxed)
+    made + held + released as u64 + WAITED.load(Ordering::Relaxed)
 }

@@ -1,10 +1,11 @@
 //! Both stores, with values that need dropping.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cupola_core::{
-    ChunkArray, FixedSlots, Grown, Handle, HandleError, Held, InCell, InPlace, InsertError,
-    Layout, Lease, Release, SlotPool, Slots, Tag, Vacancy, tag,
+    Chunk, ChunkSource, FixedSlots, Grown, Handle, HandleError, Held, InCell, InPlace,
+    InsertError, Layout, Lease, Payload, Release, SlotPool, Slots, Tag, Vacancy, ValueOf, tag,
 };
 
 use crate::{length, message};
@@ -22,11 +23,35 @@ impl Drop for Value {
 }
 
 static FIXED: FixedSlots<Value, 100, tag::Stream> = FixedSlots::new();
-static POOL: SlotPool<Value, Source, tag::Event, 4> = SlotPool::new(&CHUNKS);
+static POOL: SlotPool<Value, Source, tag::Event, 4> = SlotPool::new(Source);
 
-/// What a pool of values without a heap borrows its chunks from.
-type Source = &'static ChunkArray<InCell<Value>, 4>;
-static CHUNKS: ChunkArray<InCell<Value>, 4> = ChunkArray::new();
+static CHUNK: Chunk<InCell<Value>> = Chunk::new();
+static LENT: AtomicBool = AtomicBool::new(false);
+
+/// Lends the one chunk there is, once: a source without a heap.
+struct Source;
+
+// SAFETY: a chunk of a `static` stays where it is and is valid for ever. `LENT` is never cleared,
+// so the chunk is lent once, as it was made, and nothing else here uses it.
+unsafe impl ChunkSource<InCell<Value>> for Source {
+    fn lend(&self) -> Option<NonNull<Chunk<InCell<Value>>>> {
+        (!LENT.swap(true, Ordering::Relaxed)).then(|| NonNull::from(&CHUNK))
+    }
+
+    unsafe fn take_back(&self, _: NonNull<Chunk<InCell<Value>>>) {}
+}
+
+/// Has nothing to lend.
+struct Nothing;
+
+// SAFETY: it lends nothing.
+unsafe impl<C: Payload> ChunkSource<C> for Nothing {
+    fn lend(&self) -> Option<NonNull<Chunk<C>>> {
+        None
+    }
+
+    unsafe fn take_back(&self, _: NonNull<Chunk<C>>) {}
+}
 
 fn put<L: Layout<Cell = InCell<Value>>, G: Tag>(
     store: &Slots<L, G>,
@@ -34,7 +59,7 @@ fn put<L: Layout<Cell = InCell<Value>>, G: Tag>(
 ) -> Result<Handle<G>, InsertError<Value>> {
     let vacancy: Vacancy<'_, InCell<Value>, G> = match store.vacancy() {
         Ok(vacancy) => vacancy,
-        Err(_) => return store.insert_near(number as usize, Value(number)),
+        Err(_) => return store.insert(Value(number)),
     };
     let text = length(format_args!("{vacancy:?} {:?}", vacancy.handle()));
     vacancy.fill(Value(number + text as u64))
@@ -63,13 +88,13 @@ fn live<L: Layout<Cell = InCell<Value>>, G: Tag>(store: &Slots<L, G>, number: u6
         sum += handle.to_bits() + value.0;
     }
     let held: Held = store.held();
-    sum + length(format_args!("{store:?} {held:?} {CHUNKS:?}")) as u64
+    sum + length(format_args!("{store:?} {held:?} {CHUNK:?}")) as u64
 }
 
 fn end<L: Layout<Cell = InCell<Value>>, G: Tag>(store: &Slots<L, G>) -> u64 {
     store.close();
     let mut sum = store.live() as u64 + store.capacity() as u64;
-    let held = store.drain(|handle, value| sum += handle.to_bits() + value.0);
+    let held = store.drain(|handle, value: ValueOf<L>| sum += handle.to_bits() + value.0);
     sum + held.leases + u64::from(store.is_closed() && held.is_empty())
 }
 
@@ -83,6 +108,6 @@ pub extern "C" fn cupola_stores(number: u64) -> u64 {
 #[unsafe(no_mangle)]
 pub extern "C" fn cupola_end_stores(number: u64) -> u64 {
     let fixed: Slots<InPlace<InCell<Value>, 3>> = FixedSlots::new();
-    let grown: Slots<Grown<InCell<Value>, Source, 1>> = SlotPool::new(&CHUNKS);
+    let grown: Slots<Grown<InCell<Value>, Nothing, 1>> = SlotPool::new(Nothing);
     live(&fixed, number) + live(&grown, number) + end(&FIXED) + end(&POOL)
 }

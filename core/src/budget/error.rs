@@ -1,4 +1,4 @@
-//! What a budget refuses.
+//! Errors of a budget.
 
 use core::fmt;
 

@@ -1,4 +1,5 @@
-//! `Budget`: bytes charged against a limit before anything is created.
+//! `Budget`: bytes charged against a limit before anything is created. A pool of
+//! `cupola-managers` has one, and pools that share a limit share one.
 //!
 //! Bytes in use and an epoch of the limit share one word. Charging is a compare-exchange
 //! on that word, so the bytes never pass the limit for an instant, and a charge that
@@ -72,46 +73,37 @@ impl Budget {
     /// [`OverBudget`] when `bytes` do not fit; nothing is charged then.
     #[inline]
     pub fn reserve(&self, bytes: u64) -> Result<Reservation<'_>, OverBudget> {
-        self.reserve_up_to(bytes, bytes)
-    }
-
-    /// Charges as many bytes as fit, at most `most` and at least `least`: for a cache or a
-    /// staging buffer that makes do with less. A `most` below `least` counts as `least`.
-    ///
-    /// # Errors
-    /// [`OverBudget`] when `least` bytes do not fit; nothing is charged then.
-    #[inline]
-    pub fn reserve_up_to(&self, least: u64, most: u64) -> Result<Reservation<'_>, OverBudget> {
-        let bytes = self.charge(least, most)?;
+        self.charge(bytes)?;
         Ok(Reservation::new(self, bytes))
     }
 
-    /// Charges from `least` to `most` bytes, and says how many.
     #[inline]
-    fn charge(&self, least: u64, most: u64) -> Result<u64, OverBudget> {
+    fn charge(&self, requested: u64) -> Result<(), OverBudget> {
         if mutant!("budget_add_then_check") {
-            let (before, limit) = (self.state.fetch_add(least, Ordering::Acquire), self.limit());
+            let (before, limit) = (
+                self.state.fetch_add(requested, Ordering::Acquire),
+                self.limit(),
+            );
             let used = before & BYTES;
-            if used + least > limit {
-                self.state.fetch_sub(least, Ordering::Release);
-                let requested = least;
+            if used + requested > limit {
+                self.state.fetch_sub(requested, Ordering::Release);
                 return Err(OverBudget {
                     requested,
                     used,
                     limit,
                 });
             }
-            return Ok(least);
+            return Ok(());
         }
         // Acquire, here and on failure: pairs with the Release in `set_limit`, so the limit
         // that is read next is at least as new as the epoch just read.
         let mut state = self.state.load(Ordering::Acquire);
         loop {
             let used = state & BYTES;
-            // Acquire: what came before this limit was set is seen when `state` is looked at
-            // once more.
+            // Acquire: the changes of `state` before this limit was set are seen when `state`
+            // is looked at once more.
             let limit = self.limit.load(Ordering::Acquire);
-            let Some(room) = limit.checked_sub(used).filter(|&room| least <= room) else {
+            if limit.checked_sub(used).is_none_or(|room| room < requested) {
                 // The limit may be newer than the bytes in use, and the request have fitted
                 // all the time: into the old limit with the old bytes, and into the new.
                 let now = self.state.load(Ordering::Acquire);
@@ -120,20 +112,19 @@ impl Budget {
                     continue;
                 }
                 return Err(OverBudget {
-                    requested: least,
+                    requested,
                     used,
                     limit,
                 });
-            };
-            let bytes = room.min(most.max(least));
-            // What is in use then is at most the limit, so the sum leaves the epoch alone.
+            }
+            // The new sum is at most the limit, so it leaves the epoch alone.
             match self.state.compare_exchange_weak(
                 state,
-                state + bytes,
+                state + requested,
                 Ordering::Acquire,
                 Ordering::Acquire,
             ) {
-                Ok(_) => return Ok(bytes),
+                Ok(_) => return Ok(()),
                 Err(now) => state = now,
             }
         }
@@ -154,16 +145,16 @@ impl Budget {
                     used,
                 });
             }
-            // Before the exchange: whoever sees less in use sees how much it was.
+            // Before the exchange: a thread that sees fewer bytes in use sees the peak too.
             if !mutant!("budget_late_peak") {
                 self.raise_peak(used);
             }
-            // Release: what freed the memory comes before the reservation that reuses its
-            // bytes. Acquire: see `settle`.
+            // Release: the freeing of the memory comes before the reservation that reuses its
+            // bytes.
             match self.state.compare_exchange_weak(
                 state,
                 state - bytes,
-                Ordering::AcqRel,
+                Ordering::Release,
                 Ordering::Relaxed,
             ) {
                 Ok(_) => {
@@ -182,13 +173,13 @@ impl Budget {
     /// to a request that had already begun. What is in use stays in use: when that is more
     /// than the limit, the difference is the caller's to free.
     pub fn set_limit(&self, limit: u64) -> u64 {
-        // Release: pairs with the Acquire of those who look at the limit.
+        // Release: pairs with the Acquire loads of the limit in `charge` and `look`.
         self.limit.store(clamp(limit), Ordering::Release);
         // A new epoch: exchanges that looked at an older limit fail. It wraps, which is
         // harmless: a charge would have to sleep through exactly 65 536 changes.
         let step = if mutant!("budget_no_epoch") { 0 } else { EPOCH };
-        // Acquire: see `settle`.
-        self.state.fetch_add(step, Ordering::AcqRel) & BYTES
+        // Release: a charge that sees this epoch sees this limit.
+        self.state.fetch_add(step, Ordering::Release) & BYTES
     }
 
     /// The limit in bytes.
@@ -209,8 +200,8 @@ impl Budget {
     #[must_use]
     #[inline]
     pub fn peak(&self) -> u64 {
-        // What is in use is less than it was only after a release, which has raised the peak
-        // before. Acquire: so that this is seen, of all releases up to this state.
+        // Fewer bytes are in use than before only after a release, which has raised the peak
+        // first. Acquire: so that the peaks of all releases up to this state are seen.
         let used = self.state.load(Ordering::Acquire) & BYTES;
         used.max(self.peak.load(Ordering::Relaxed))
     }
@@ -223,7 +214,7 @@ impl Budget {
         limit.saturating_sub(used)
     }
 
-    /// How full the budget is.
+    /// The level of usage.
     #[must_use]
     #[inline]
     pub fn pressure(&self) -> Pressure {
@@ -232,11 +223,11 @@ impl Budget {
     }
 
     /// Bytes in use and the limit that they are counted against, at one instant. Starts
-    /// again when others have changed the budget meanwhile.
+    /// again when other threads have changed the budget meanwhile.
     #[inline]
-    pub(crate) fn look(&self) -> (u64, u64) {
-        // Acquire: the limit is at least as new as the epoch, and what came before the limit
-        // was set shows in the second look at the word.
+    fn look(&self) -> (u64, u64) {
+        // Acquire: the limit is at least as new as the epoch, and changes of the word before
+        // the limit was set show in the second look at the word.
         let mut state = self.state.load(Ordering::Acquire);
         loop {
             let limit = self.limit.load(Ordering::Acquire);
@@ -248,19 +239,11 @@ impl Budget {
         }
     }
 
-    /// Takes a place among the changes of this budget without changing it: each change
-    /// either comes before, and is seen from here on, or its maker sees from then on what
-    /// the caller has done so far.
-    #[inline]
-    pub(crate) fn settle(&self) {
-        self.state.fetch_add(0, Ordering::AcqRel);
-    }
-
-    /// `used` bytes were in use, and soon will not be. Charges need not raise the peak: what
-    /// they have charged is in use.
+    /// Counts `used` bytes, which soon will not be in use, towards the peak. Charges need not
+    /// raise it: the bytes that they have charged are in use.
     ///
     /// Looks before it writes: in a steady state the peak does not move, and a word that
-    /// nobody writes is not fought over.
+    /// no thread writes is not contended for.
     #[inline]
     fn raise_peak(&self, used: u64) {
         if self.peak.load(Ordering::Relaxed) < used {

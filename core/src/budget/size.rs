@@ -1,4 +1,4 @@
-//! Numbers of bytes as people write them, for options and settings that limit something.
+//! Parsing of numbers of bytes with units, for options and settings that limit something.
 
 use core::fmt;
 
@@ -20,13 +20,13 @@ const UNITS: [(&str, u64); 11] = [
 /// Digits after the point that count; more are not a size that anything has.
 const DIGITS: usize = 18;
 
-/// Why a text is no number of bytes.
+/// The reason why a text is no number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseBytesError {
-    /// There is no number, or what is no number.
+    /// The number is missing or malformed.
     Number,
-    /// What follows the number is no unit.
+    /// The text behind the number is no unit.
     Unit,
     /// The bytes exceed 64 bits.
     TooLarge,
@@ -44,8 +44,8 @@ impl fmt::Display for ParseBytesError {
 
 impl core::error::Error for ParseBytesError {}
 
-/// A number of bytes with an optional unit: `512`, `64Ki`, `1.5GiB`. Of a part of a byte nothing
-/// is left.
+/// Parses a number of bytes with an optional unit: `512`, `64Ki`, `1.5GiB`. The result is
+/// rounded down to whole bytes.
 ///
 /// ```
 /// use cupola_core::parse_bytes;
@@ -56,7 +56,7 @@ impl core::error::Error for ParseBytesError {}
 /// ```
 ///
 /// # Errors
-/// What is wrong with the text.
+/// [`ParseBytesError`]
 pub fn parse_bytes(text: &str) -> Result<u64, ParseBytesError> {
     use ParseBytesError as E;
     let text = text.trim();

@@ -1,12 +1,10 @@
-//! `Pressure`: how full a budget is, in four levels.
+//! `Pressure`: the level of usage of a budget, one of four.
 
-mod gauge;
 mod thresholds;
 
-pub use gauge::{Crossing, PressureGauge};
 pub use thresholds::Thresholds;
 
-/// How much of a limit is in use. The order is by fullness.
+/// How much of a limit is in use, in four levels, which are ordered by fullness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pressure {
     /// Below 50 %.

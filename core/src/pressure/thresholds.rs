@@ -1,8 +1,8 @@
-//! `Thresholds`: where the levels of pressure begin, and how far below they end.
+//! `Thresholds`: the bounds of the levels of pressure, with hysteresis.
 
 use super::Pressure;
 
-/// Where the levels of pressure begin, in percent of the limit.
+/// The bounds of the levels of pressure, in percent of the limit.
 ///
 /// With a margin the levels have hysteresis: a level begins at its threshold, and ends only
 /// when usage is below the threshold by the margin. Usage that wavers about a threshold
@@ -16,6 +16,7 @@ use super::Pressure;
 /// assert_eq!(steady.next(Pressure::High, 76, 100), Pressure::High);
 /// assert_eq!(steady.next(Pressure::High, 74, 100), Pressure::Medium);
 /// ```
+#[doc(alias = "hysteresis")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// From this on the pressure is at least [`Pressure::Medium`].
@@ -45,7 +46,7 @@ impl Thresholds {
         Self { margin, ..self }
     }
 
-    /// The level of `used` out of `limit` for somebody who comes new. A limit of zero is
+    /// The level of `used` out of `limit` when no level came before. A limit of zero is
     /// [`Pressure::Critical`].
     #[must_use]
     #[inline]

@@ -1,11 +1,12 @@
-//! `ensure_alive`: makes the value of a reserved slot once, however many threads ask.
+//! `ensure_alive`: makes the value of a reserved slot once, however many threads ask
+//! (once-initialisation whose errors are told and whose value is leased).
 //!
-//! One thread turns the slot from reserved to initialising and makes the value. Those that
+//! One thread turns the slot from reserved to initialising and makes the value. Threads that
 //! come meanwhile count themselves in and wait. When the value is there, their count is the
 //! number of leases: each of them already holds one, so that no release can come between
-//! the value and those who waited for it. When it failed, each takes a copy of the error,
-//! and the last one makes the slot reserved again. Who waits may leave early, by a panic of its
-//! `Park`; when all have, the maker is the last one.
+//! the value and the threads that waited for it. When the attempt failed, each takes a copy
+//! of the error, and the last one makes the slot reserved again. A waiting thread may leave
+//! early, by a panic of its `Park`; when all have, the maker is the last one.
 
 use core::convert::Infallible;
 use core::mem::ManuallyDrop;
@@ -24,7 +25,7 @@ use super::{Layout, Slots};
 use crate::handle::{Handle, Tag};
 use crate::sync::Ordering;
 
-/// What a thread that wants a value has to do.
+/// The part of a thread that asks for a value.
 enum Role {
     /// Nothing: it has a lease.
     Leased,
@@ -32,7 +33,7 @@ enum Role {
     Maker,
     /// Wait for the maker, counted in.
     Waiter,
-    /// Wait until those who waited for a failed attempt have been told.
+    /// Wait until the threads that waited for a failed attempt have been told.
     Latecomer,
 }
 
@@ -49,16 +50,7 @@ where
     /// # Errors
     /// [`InsertError`] when no slot is free or the store is closed.
     pub fn reserve(&self) -> Result<Handle<G>, InsertError<()>> {
-        self.reserve_near(0)
-    }
-
-    /// As [`reserve`](Self::reserve), with a hint as for [`insert_near`](Self::insert_near).
-    ///
-    /// # Errors
-    /// As `reserve`.
-    pub fn reserve_near(&self, hint: usize) -> Result<Handle<G>, InsertError<()>> {
-        self.begin(hint, Phase::Reserved)
-            .map(|Begun(_, handle)| handle)
+        self.begin(Phase::Reserved).map(|Begun(_, handle)| handle)
     }
 
     /// Leases the value that `handle` names, and makes it with `init` first if the slot is
@@ -76,6 +68,7 @@ where
     /// # Errors
     /// [`EnsureError`]: the handle was refused as by [`get`](Self::get), `init` failed, or
     /// the store was closed while it ran.
+    #[doc(alias("get_or_init", "lazy"))]
     pub fn ensure_alive(
         &self,
         handle: Handle<G>,
@@ -85,12 +78,15 @@ where
         let slot = place.slot;
         loop {
             match slot.state.ask(handle.generation())? {
-                // SAFETY: `ask` has pinned the value for this handle.
+                // SAFETY: `Lease::new` needs a slot pinned for this lease, whose life `handle`
+                // names: `ask` has just pinned it for the handle's generation.
                 Role::Leased => return Ok(unsafe { Lease::new(place.into(), handle) }),
                 Role::Maker => {
                     let attempt = Attempt::<T, P> { slot };
                     let waiting = attempt.run(init)?;
-                    // SAFETY: the attempt has made the value and kept a lease on it.
+                    // SAFETY: `Lease::new` needs a slot pinned for this lease, whose life
+                    // `handle` names: the attempt published the value with a lease for its
+                    // maker, in the life that `ask` has checked.
                     let lease = unsafe { Lease::new(place.into(), handle) };
                     if waiting && !mutant!("slots_sleepers_stay_asleep") {
                         P::Park::wake(key(&slot.state));
@@ -102,7 +98,9 @@ where
                     let phase = wait::<T, P>(place, Phase::Initialising);
                     let _ = ManuallyDrop::new(counted);
                     if phase != Phase::Failed {
-                        // SAFETY: the maker has turned our count into a lease.
+                        // SAFETY: `Lease::new` needs a slot pinned for this lease, whose life
+                        // `handle` names: this thread counted in for that life, and the maker
+                        // has turned its count into a lease.
                         return Ok(unsafe { Lease::new(place.into(), handle) });
                     }
                     if let Some(error) = told::<T, P>(slot) {
@@ -162,11 +160,11 @@ impl State {
 
 /// Waits until the slot has left `phase`; returns the phase that it is in then.
 fn wait<T, P: Policy>(place: Place<'_, InCell<T, P::Error>>, phase: Phase) -> Phase {
-    // Acquire in `word`: whoever left the phase did so with Release, and what it left in the
-    // cell is seen.
+    // Acquire in `word`: the thread that ended the phase did so with Release, so its writes
+    // to the cell are seen.
     let state = &place.slot.state;
     let mut now = state.word().phase();
-    // However early `Park` returns, nobody passes before the phase is over.
+    // However early `Park` returns, no thread passes before the phase is over.
     while now == phase {
         P::Park::wait(key(state), &mut || state.word().phase() != phase);
         now = state.word().phase();
@@ -192,26 +190,29 @@ impl<T, G, P: Policy> Drop for Waiting<'_, T, G, P> {
         match left {
             Ok(_) => {}
             Err(Phase::Failed) => drop(Counted::<T, P> { slot }),
-            // SAFETY: the maker has turned our count into a lease.
+            // SAFETY: `Lease::new` needs a slot pinned for this lease, whose life `handle`
+            // names: this thread counted in for that life, and the maker has turned its count
+            // into a lease.
             Err(_) => drop(unsafe { Lease::<T, G>::new(self.place.into(), self.handle) }),
         }
     }
 }
 
-/// What those who wait for this slot wait under.
+/// The key that threads wait under for this slot.
 #[inline]
 fn key(state: &State) -> usize {
     core::ptr::from_ref(state).addr()
 }
 
-/// Takes a copy of why the attempt failed that the caller was counted in for, and counts it
-/// out. `None` when the maker gave up without an error.
+/// Copies the error of the failed attempt that the caller was counted in for, and counts the
+/// caller out. `None` when the maker gave up without an error.
 fn told<T, P: Policy>(slot: &Slot<InCell<T, P::Error>>) -> Option<P::Error> {
     // Counted out even if the copy panics.
     let counted = Counted::<T, P> { slot };
     let error = slot.cell.failure.with(|failure| {
-        // SAFETY: the slot is in phase `Failed` and this thread counted in: the failure is
-        // there and stays until this thread has counted out.
+        // SAFETY: `assume_init_ref` needs a failure that stays while it is borrowed: the slot
+        // is `Failed`, so the failure is there, and it stays until this thread, which is
+        // counted in, has counted out.
         unsafe { (*failure).assume_init_ref().clone() }
     });
     drop(counted);
@@ -226,20 +227,23 @@ struct Counted<'s, T, P: Policy> {
 impl<T, P: Policy> Drop for Counted<'_, T, P> {
     fn drop(&mut self) {
         let state = &self.slot.state;
-        // Release: our look at the failure comes before its end. Acquire: so do the others'.
+        // Release: this thread's look at the failure comes before its end. Acquire: so do the
+        // looks of the other threads.
         let left = state.update(Ordering::AcqRel, |word| match word.leases() {
-            // Nobody counts in any more, so the failure is ours to end.
+            // No thread counts in any more, so this one ends the failure.
             1 => Err(()),
             _ => Ok(word.unleased()),
         });
         if left.is_ok() {
             return;
         }
-        // Acquire: the looks of those who counted out before come before the failure's end.
+        // Acquire: the looks of the threads that have counted out come before the failure's
+        // end.
         state.word();
         let failure = self.slot.cell.failure.with_mut(|failure| {
-            // SAFETY: the slot is `Failed` and we are the last one counted in: the failure
-            // is there and nobody else looks at it.
+            // SAFETY: `assume_init_read` needs a failure and exclusive access: the slot is
+            // `Failed`, so the failure is there, and this thread is the last one counted in,
+            // so no other looks at it.
             unsafe { (*failure).assume_init_read() }
         });
         // Release: the next attempt comes after this. Only `closed` can have changed.
@@ -251,14 +255,14 @@ impl<T, P: Policy> Drop for Counted<'_, T, P> {
     }
 }
 
-/// The right to make a slot's value: the slot is `Initialising` and its cell ours. Dropped
-/// without an outcome, as by a panic, it gives up.
+/// The right to make a slot's value: the slot is `Initialising` and its cell the maker's.
+/// Dropped without an outcome, as by a panic, it gives up.
 struct Attempt<'s, T, P: Policy> {
     slot: &'s Slot<InCell<T, P::Error>>,
 }
 
 impl<T, P: Policy> Attempt<'_, T, P> {
-    /// Makes the value and keeps a lease on it. Says whether anybody waits for it.
+    /// Makes the value and keeps a lease on it. Returns whether threads wait for it.
     fn run(
         self,
         init: impl FnOnce() -> Result<T, P::Error>,
@@ -275,9 +279,10 @@ impl<T, P: Policy> Attempt<'_, T, P> {
     }
 
     fn succeed(self, value: T) -> Result<bool, EnsureError<T, P::Error>> {
-        // SAFETY: we own the cell, which holds no value.
+        // SAFETY: `Keep::write` needs the owner of a cell without a value: an attempt owns the
+        // cell of its slot, which was reserved, so without a value.
         unsafe { self.slot.cell.write(value) };
-        // Release: who leases the value sees it.
+        // Release: a lease that sees `Alive` sees the value.
         let published = self.slot.state.update(Ordering::Release, |word| {
             if word.is_closed() {
                 return Err(HandleError::Closed);
@@ -291,16 +296,17 @@ impl<T, P: Policy> Attempt<'_, T, P> {
                 Ok(before.leases() > 0)
             }
             Err(refusal) => {
-                // SAFETY: nothing was published, so the cell is still ours and holds the
-                // value just written. Giving up follows, when `self` is dropped.
+                // SAFETY: `Keep::take` needs the owner of a cell that holds a value: nothing was
+                // published, so the attempt still owns the cell, which holds the value just
+                // written. Giving up follows, when `self` is dropped.
                 let value = unsafe { self.slot.cell.take() };
                 Err(EnsureError::Withheld { value, refusal })
             }
         }
     }
 
-    /// Ends the attempt without a value: the slot is reserved again, at once when nobody
-    /// waits, else by the last of those who do.
+    /// Ends the attempt without a value: the slot is reserved again, at once when no thread
+    /// waits, else by the last waiting thread.
     fn end(&self, error: Option<P::Error>) {
         // Release: the next attempt comes after this one.
         let alone = self.slot.state.update(Ordering::Release, |word| {
@@ -314,10 +320,12 @@ impl<T, P: Policy> Attempt<'_, T, P> {
             return;
         }
         self.slot.cell.failure.with_mut(|failure| {
-            // SAFETY: the slot is `Initialising` and the cell ours; it holds no failure.
+            // SAFETY: writing needs exclusive access, and a cell without a failure, which would
+            // leak: the slot is `Initialising`, so the attempt owns the cell, and a failure is
+            // there in phase `Failed` only.
             unsafe { (*failure).write(error) };
         });
-        // Release: those who wait see the failure. Their count is theirs to take down, and some
+        // Release: the waiting threads see the failure. Each takes its own count down, and some
         // may have done so meanwhile, by a panic in `Park::wait`. Were the count zero, no thread
         // would ever leave `Failed`: then the maker counts itself in, and is the last.
         let before = self.slot.state.update(Ordering::Release, |word| {

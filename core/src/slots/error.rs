@@ -1,8 +1,9 @@
-//! Why a store refuses: one type for handles, one for new values (which come back).
+//! Errors of a store: for handles, for values made on demand, and for new values (which come
+//! back).
 
 use core::fmt;
 
-/// Why a handle was refused.
+/// The reason why a handle was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HandleError {
@@ -29,20 +30,20 @@ impl fmt::Display for HandleError {
 
 impl core::error::Error for HandleError {}
 
-/// Why [`ensure_alive`](crate::Slots::ensure_alive) gave no lease.
+/// The reason why [`ensure_alive`](crate::Slots::ensure_alive) gave no lease.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EnsureError<T, E> {
     /// The handle was refused, and nothing was made.
     Refused(HandleError),
-    /// Making the value failed, in this thread or in the one that it waited for.
+    /// The attempt to make the value failed, in this thread or in the one that it waited for.
     Init(E),
     /// The value was made and could not be stored, as the store was closed meanwhile or too
     /// many threads waited: here it is, to be destroyed.
     Withheld {
-        /// What was made.
+        /// The value that was made.
         value: T,
-        /// Why it was not stored.
+        /// The reason why it was not stored.
         refusal: HandleError,
     },
 }
@@ -53,7 +54,7 @@ impl<T, E> From<HandleError> for EnsureError<T, E> {
     }
 }
 
-// Without the value, as below.
+// Without the value, which need not be `Debug`.
 impl<T, E: fmt::Debug> fmt::Debug for EnsureError<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -81,7 +82,7 @@ impl<T, E: fmt::Display> fmt::Display for EnsureError<T, E> {
 
 impl<T, E: core::error::Error> core::error::Error for EnsureError<T, E> {}
 
-/// Why a value was not stored; gives the value back.
+/// The reason why a value was not stored; gives the value back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InsertError<T> {

@@ -8,12 +8,12 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::group::{Bitmap, Group};
-use super::payload::{InCell, InWord, Payload};
-use super::policy::{Policy, With};
+use super::payload::{InCell, Payload};
+use super::policy::{Policy, StorePolicy};
 use super::slot::{Slot, vacant};
 use super::{Layout, Slots, sealed};
 use crate::handle::{Handle, Tag, tag};
-use crate::sync::{AtomicU64, AtomicUsize, GROUP, const_fn, repeat};
+use crate::sync::{AtomicU64, GROUP, const_fn, repeat};
 
 /// A store of at most `N` values (1 to 2^24), held in place; its handles are tagged `G`.
 ///
@@ -27,30 +27,13 @@ use crate::sync::{AtomicU64, AtomicUsize, GROUP, const_fn, repeat};
 /// assert_eq!(*lease, "compute");
 ///
 /// assert_eq!(NAMES.release(handle), Ok(Release::Deferred)); // the lease keeps it alive
-/// assert!(NAMES.get(handle).is_err()); // but it is stale for everyone else
+/// assert!(NAMES.get(handle).is_err()); // but its handle is stale
 /// assert_eq!(lease.release(), Some("compute")); // and the last lease hands it out
 /// ```
-pub type FixedSlots<T, const N: usize, G = tag::Slot, P = With> =
+pub type FixedSlots<T, const N: usize, G = tag::Slot, P = StorePolicy> =
     Slots<InPlace<InCell<T, <P as Policy>::Error>, N>, G, P>;
 
-/// A store of at most `N` values (1 to 2^24) that fit a word, held in place: 24 bytes each,
-/// of which 8 are for the bitmap. Its values are read by [`peek`](Slots::peek), without a lease.
-///
-/// ```
-/// use cupola_core::{FixedWords, HandleError, tag};
-///
-/// /// The driver's names of streams.
-/// static RAW: FixedWords<u64, 256, tag::Stream> = FixedWords::new();
-///
-/// let handle = RAW.insert(0x7f00_dead_0000).unwrap();
-/// assert_eq!(RAW.peek(handle), Ok(0x7f00_dead_0000));
-/// assert_eq!(RAW.release(handle).unwrap().now(), Some(0x7f00_dead_0000));
-/// assert_eq!(RAW.peek(handle), Err(HandleError::Stale));
-/// ```
-pub type FixedWords<W, const N: usize, G = tag::Slot, P = With> =
-    Slots<InPlace<InWord<W>, N>, G, P>;
-
-/// The layout of [`FixedSlots`] and [`FixedWords`].
+/// The layout of [`FixedSlots`].
 pub struct InPlace<C: Payload, const N: usize> {
     slots: [Slot<C>; N],
     /// At the index of a group's first slot its `taken` word, at the next its `left`
@@ -74,7 +57,6 @@ impl<C: Payload, const N: usize, G: Tag, P: Policy> Slots<InPlace<C, N>, G, P> {
                     words: repeat![AtomicU64::new(0); N],
                     last: Bitmap::new(),
                 },
-                cursor: AtomicUsize::new(0),
                 types: PhantomData,
             }
         }
@@ -91,8 +73,9 @@ impl<C: Payload, const N: usize> InPlace<C, N> {
     /// The words of the group whose first slot is `first`, which is below `N`.
     fn bitmap(&self, first: usize) -> &Bitmap {
         match self.words.get(first..first + 2) {
-            // SAFETY: a `Bitmap` is two `AtomicU64` in order (repr(C)), so it has the size
-            // and the alignment of these two, and allows the same accesses.
+            // SAFETY: the cast needs the same layout and the same accesses. A `Bitmap` is two
+            // `AtomicU64` in order (repr(C)), so it has the size and the alignment of the two
+            // in this slice, and is only accessed by atomic operations, as they are.
             Some(two) => unsafe { &*two.as_ptr().cast::<Bitmap>() },
             None => &self.last,
         }

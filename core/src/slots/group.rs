@@ -17,7 +17,8 @@ pub(crate) struct Bitmap {
     /// Bit set: the slot has an owner or a value, or is used up.
     taken: AtomicU64,
     /// Bit set: the slot's owner has left it as it is: retiring without leases, for `reap`,
-    /// or vacant, to rest until no other slot is free. Whoever clears the bit owns the slot.
+    /// or vacant, to rest until no other slot is free. The thread that clears the bit owns the
+    /// slot.
     left: AtomicU64,
 }
 
@@ -26,12 +27,6 @@ impl Bitmap {
         pub(crate) fn new() -> Self {
             Self { taken: AtomicU64::new(0), left: AtomicU64::new(0) }
         }
-    }
-
-    /// Has every slot free, of a group that no other thread can see.
-    pub(crate) fn reset(&self) {
-        self.taken.store(0, Ordering::Relaxed);
-        self.left.store(0, Ordering::Relaxed);
     }
 
     /// Makes the caller owner of a free slot among `all`, the lowest: its place in the
@@ -70,18 +65,7 @@ impl Bitmap {
         !self.taken.load(Ordering::Relaxed) & all != 0
     }
 
-    /// Makes the caller owner of every free slot among `all`.
-    #[inline]
-    pub(crate) fn claim_all(&self, all: u64) -> u64 {
-        // Looks before it writes: a group that is full is not fought over.
-        if !self.has_free(all) {
-            return 0;
-        }
-        // Acquire: as in `claim`.
-        !self.taken.fetch_or(all, Ordering::Acquire) & all
-    }
-
-    /// Gives owned, vacant slots to the next who claims them.
+    /// Makes owned, vacant slots free: the next claim may take them.
     #[inline]
     pub(crate) fn free(&self, mask: u64) {
         let order = if mutant!("slots_relaxed_free") {
@@ -131,8 +115,8 @@ impl Bitmap {
         }
         // Acquire: pairs with the Release in `leave`.
         let got = self.left.fetch_and(!want, Ordering::Acquire) & want;
-        // What is ours now does not change any more. Some may be of later lives: they are
-        // left again as they were.
+        // Slots that this thread owns do not change any more. Some may be in a later life:
+        // they are left again as they were.
         let right = bits(got, is);
         if right != got {
             self.left.fetch_or(got & !right, Ordering::Release);
@@ -212,13 +196,13 @@ impl<C: Payload> Clone for Place<'_, C> {
 impl<C: Payload> Copy for Place<'_, C> {}
 
 impl<C: Payload> Place<'_, C> {
-    /// Gives an owned, vacant slot to the next who claims it.
+    /// Makes an owned, vacant slot free: the next claim may take it.
     #[inline]
     pub(crate) fn free(self) {
         self.bitmap.free(1 << self.at);
     }
 
-    /// Gives an owned, vacant slot to those who come when no other is free.
+    /// Has an owned, vacant slot rest until no other slot is free.
     pub(crate) fn rest(self) {
         self.bitmap.leave(self.at);
     }

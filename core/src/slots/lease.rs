@@ -1,8 +1,7 @@
-//! `Lease`: a value that stays alive while it is looked at. `WeakLease`: the way back to
-//! one.
+//! `Lease`: a reference that keeps a value in its slot, alive.
 //!
-//! A lease never runs the value's destructor: destroying a CUDA object on whatever thread
-//! happens to let go last is how deadlocks are made. The last lease of a released slot
+//! A lease never runs the value's destructor: destroying a CUDA object on the thread that
+//! happens to end its use is how deadlocks are made. The last lease of a released slot
 //! returns the value, or leaves it for `reap`.
 
 use core::fmt;
@@ -13,22 +12,16 @@ use super::error::HandleError;
 use super::group::{Bitmap, Place};
 use super::payload::{InCell, ValueCell};
 use super::state::State;
+use super::{Layout, Policy, Slots};
 use crate::handle::{Handle, Tag};
-use crate::sync::{GROUP, Ordering};
+use crate::sync::GROUP;
 
-/// The parts of a slot that its leases need, whatever its errors are.
+/// The parts of a slot that its leases need, of whatever type its errors are.
 pub(crate) struct Leased<'p, T> {
     state: &'p State,
     value: &'p ValueCell<T>,
     bitmap: &'p Bitmap,
 }
-
-impl<T> Clone for Leased<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for Leased<'_, T> {}
 
 impl<'p, T, E> From<Place<'p, InCell<T, E>>> for Leased<'p, T> {
     fn from(place: Place<'p, InCell<T, E>>) -> Self {
@@ -40,20 +33,22 @@ impl<'p, T, E> From<Place<'p, InCell<T, E>>> for Leased<'p, T> {
     }
 }
 
-/// A strong lease: the value stays in its slot, alive, until the lease ends.
+/// A counted reference to a value of a store, which stays in its slot, alive, until the
+/// lease ends.
 ///
-/// Ends by [`release`](Self::release), which returns the value when this was the last
-/// lease of a released slot, or by being dropped, which then leaves the value for the
-/// store's `reap`.
+/// A lease ends by [`release`](Self::release), which returns the value when this was the last
+/// lease of a released slot, or by being dropped, which then leaves the value for
+/// [`Slots::reap`](crate::Slots::reap).
+#[doc(alias = "pin")]
 pub struct Lease<'p, T, G> {
     slot: Leased<'p, T>,
     handle: Handle<G>,
 }
 
-// SAFETY: a lease gives out `&T` (T: Sync) and may move the value out (T: Send) on
-// whatever thread it is; all else that it touches is atomic.
+// SAFETY: a lease gives out `&T` (T: Sync) and may move the value out (T: Send) on the
+// thread that it is on; all else that it touches is atomic.
 unsafe impl<T: Send + Sync, G> Send for Lease<'_, T, G> {}
-// SAFETY: as for `Send`.
+// SAFETY: a shared lease gives out `&T` (T: Sync) and nothing else.
 unsafe impl<T: Send + Sync, G> Sync for Lease<'_, T, G> {}
 
 impl<'p, T, G> Lease<'p, T, G> {
@@ -69,15 +64,6 @@ impl<'p, T, G> Lease<'p, T, G> {
         self.handle
     }
 
-    /// A weak lease of the same value.
-    #[must_use]
-    pub fn downgrade(&self) -> WeakLease<'p, T, G> {
-        WeakLease {
-            slot: self.slot,
-            handle: self.handle,
-        }
-    }
-
     /// Ends the lease. `Some` when the slot was released meanwhile and this was its last
     /// lease: the value is then the caller's to destroy.
     #[must_use = "the value of a released slot is the caller's to destroy"]
@@ -88,14 +74,17 @@ impl<'p, T, G> Lease<'p, T, G> {
             value,
             bitmap,
         } = lease.slot;
-        // SAFETY: this lease was made by `pin`, and its destructor no longer runs.
+        // SAFETY: `State::unpin` needs a lease from `pin` that is not used afterwards: `new`
+        // was given one, and `ManuallyDrop` keeps the destructor from ending it again.
         if !unsafe { state.unpin() } {
             return None;
         }
-        // SAFETY: we are the owner of a retiring slot without leases, so its value is
-        // there and nobody else's. `with_mut`, because a move out is a write.
+        // SAFETY: `unpin` made this thread the owner of a retiring slot without leases, so
+        // the value is there and no other thread touches it. `with_mut`, because a move out
+        // is a write.
         let value = value.with_mut(|cell| unsafe { (*cell).assume_init_read() });
-        // SAFETY: the slot is ours and its value has been moved out.
+        // SAFETY: `State::vacate` needs an owner and an empty cell: this thread owns the
+        // slot, and has just moved the value out.
         if unsafe { state.vacate() } {
             bitmap.leave(lease.at());
         }
@@ -113,8 +102,8 @@ impl<T, G> Deref for Lease<'_, T, G> {
 
     fn deref(&self) -> &T {
         self.slot.value.with(|cell| {
-            // SAFETY: the lease lives as long as the reference that borrows it; under it
-            // the value is there and nobody moves or changes it.
+            // SAFETY: the returned reference borrows the lease, and as long as the lease
+            // lives the value is there and no thread moves or changes it.
             unsafe { (*cell).assume_init_ref() }
         })
     }
@@ -122,7 +111,8 @@ impl<T, G> Deref for Lease<'_, T, G> {
 
 impl<T, G> Drop for Lease<'_, T, G> {
     fn drop(&mut self) {
-        // SAFETY: this lease was made by `pin` and ends here.
+        // SAFETY: `State::unpin` needs a lease from `pin` that is not used afterwards: `new`
+        // was given one, and a dropped lease is not used again.
         if unsafe { self.slot.state.unpin() } {
             self.slot.bitmap.leave(self.at());
         }
@@ -136,63 +126,22 @@ impl<T, G: Tag> fmt::Debug for Lease<'_, T, G> {
     }
 }
 
-/// A weak lease: keeps nothing alive, and [`promote`](Self::promote) makes a strong one of
-/// it while the value has not been released.
-///
-/// Holding one costs nothing and is counted nowhere. The slot's memory stays where it is as
-/// long as the store does, and the generation says whether the value is still the same.
-pub struct WeakLease<'p, T, G> {
-    slot: Leased<'p, T>,
-    handle: Handle<G>,
-}
-
-// SAFETY: as for `Lease`, which a weak lease can become on any thread.
-unsafe impl<T: Send + Sync, G> Send for WeakLease<'_, T, G> {}
-// SAFETY: as for `Send`.
-unsafe impl<T: Send + Sync, G> Sync for WeakLease<'_, T, G> {}
-
-impl<'p, T, G> WeakLease<'p, T, G> {
-    /// `handle` need not name a value (any more); its index is that of `slot`.
-    pub(crate) fn new(slot: Leased<'p, T>, handle: Handle<G>) -> Self {
-        Self { slot, handle }
-    }
-
-    /// The handle that this is a lease of.
-    #[must_use]
-    pub fn handle(&self) -> Handle<G> {
-        self.handle
-    }
-
-    /// Where the slot is: no other slot of any store that is there is at the same place.
-    pub(crate) fn slot_address(&self) -> usize {
-        core::ptr::from_ref(self.slot.state).addr()
-    }
-
-    /// A strong lease, if the value has not been released.
+impl<L, G, P, T> Slots<L, G, P>
+where
+    L: Layout<Cell = InCell<T, P::Error>>,
+    G: Tag,
+    P: Policy,
+{
+    /// Leases the value that `handle` names.
     ///
     /// # Errors
-    /// As [`Slots::get`](crate::Slots::get).
-    pub fn promote(&self) -> Result<Lease<'p, T, G>, HandleError> {
-        self.promote_with(Ordering::Acquire)
-    }
-
-    /// As `promote`; with AcqRel, whoever sees the lease sees what the caller did before.
-    pub(crate) fn promote_with(&self, order: Ordering) -> Result<Lease<'p, T, G>, HandleError> {
-        self.slot.state.pin_with(self.handle.generation(), order)?;
-        // SAFETY: just pinned, for this handle.
-        Ok(unsafe { Lease::new(self.slot, self.handle) })
-    }
-}
-
-impl<T, G> Clone for WeakLease<'_, T, G> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T, G> Copy for WeakLease<'_, T, G> {}
-
-impl<T, G: Tag> fmt::Debug for WeakLease<'_, T, G> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WeakLease").field(&self.handle).finish()
+    /// [`HandleError`]: the handle is stale or not ready, the store is closed, or 2^20 - 1
+    /// leases are out on this slot.
+    pub fn get(&self, handle: Handle<G>) -> Result<Lease<'_, T, G>, HandleError> {
+        let place = self.place(handle.index()).ok_or(HandleError::Stale)?;
+        place.slot.state.pin(handle.generation())?;
+        // SAFETY: `Lease::new` needs a slot pinned for this lease, whose life `handle` names:
+        // `pin` has just succeeded for the handle's generation.
+        Ok(unsafe { Lease::new(place.into(), handle) })
     }
 }

@@ -1,18 +1,14 @@
-//! The stores: everything that `FixedSlots` and `SlotPool` have in common.
+//! Slot stores (slot maps): everything that `FixedSlots` and `SlotPool` have in common.
 //!
 //! Both are one generic type over a layout that says where the groups of slots are, so
-//! that each claim is proved once.
+//! that each claim is proved once. The registries of `cupola-managers` stand on them.
 
-mod array;
-mod cache;
 mod claim;
 mod ensure;
 mod error;
 mod fixed;
 mod group;
 mod lease;
-mod ledger;
-mod look;
 mod payload;
 mod policy;
 mod pool;
@@ -28,18 +24,15 @@ mod word;
 use core::fmt;
 use core::marker::PhantomData;
 
-pub use array::ChunkArray;
-pub use cache::SlotCache;
 use claim::Begun;
 pub use error::{EnsureError, HandleError, InsertError};
-pub use fixed::{FixedSlots, FixedWords, InPlace};
+pub use fixed::{FixedSlots, InPlace};
 use group::{Group, Place};
-pub use lease::{Lease, WeakLease};
-pub use ledger::{Ledger, LedgerLease};
+pub use lease::Lease;
 use payload::sealed::Keep;
-pub use payload::{Bits, InCell, InWord, Payload};
-pub use policy::{Hot, Late, Park, Policy, Reuse, Spin, With};
-pub use pool::{Chunk, ChunkSource, Grown, SlotPool, WordPool};
+pub use payload::{InCell, Payload};
+pub use policy::{Park, Policy, Spin, StorePolicy};
+pub use pool::{Chunk, ChunkSource, Grown, SlotPool};
 pub use release::Release;
 pub use shutdown::{Held, HeldSlot};
 use slot::Slot;
@@ -47,7 +40,7 @@ pub use vacancy::Vacancy;
 use word::Phase;
 
 use crate::handle::{Handle, Tag, tag};
-use crate::sync::{AtomicUsize, GROUP};
+use crate::sync::GROUP;
 
 /// Where a store keeps its slots. Sealed: implemented by this crate's layouts only.
 pub trait Layout: sealed::Groups {}
@@ -71,7 +64,8 @@ mod sealed {
         /// none to be had; true when it is worth looking again.
         fn grow(&self, index: usize) -> bool;
 
-        /// As `group`, but `None` also means that no group will ever be at `index`.
+        /// Ends growth at `index`, and returns the group there if it is older. After `None`
+        /// no group will ever be at `index`.
         fn seal(&self, index: usize) -> Option<Group<'_, Self::Cell>>;
 
         /// The store was closed before it had any group.
@@ -82,60 +76,41 @@ mod sealed {
     }
 }
 
-/// What a store with this layout holds.
+/// The type of the values of a store with this layout.
 pub type ValueOf<L> = <<L as sealed::Groups>::Cell as Keep>::Value;
 
-/// A store of values that are named by handles; used as [`FixedSlots`], [`SlotPool`],
-/// [`FixedWords`] or [`WordPool`].
+/// A store of values that are named by handles, a slot map; used as [`FixedSlots`] or
+/// [`SlotPool`].
 ///
 /// Lock-free, and nothing here allocates. A value goes in with [`insert`](Self::insert),
 /// is looked at under a [`Lease`], and comes out with [`release`](Self::release): at once
-/// when nobody looks at it, else with the last lease. A released handle is refused for
+/// when no lease is out, else with the last lease. A released handle is refused for
 /// ever: each life of a slot has its own generation, and a slot whose 2^39 lives are used
 /// up is never used again.
 ///
 /// A value is put back into the caller's hands by `release`, [`Lease::release`],
 /// [`reap`](Self::reap) or [`drain`](Self::drain). Dropping the store drops what is left.
 ///
-/// A thread that inserts and releases often does so through its own
-/// [`cache`](Self::cache).
-///
 /// A handle does not say which store it is from: tell stores apart by their tag `G`.
-pub struct Slots<L, G = tag::Slot, P = With> {
+#[doc(alias("slot map", "slab", "generational arena"))]
+pub struct Slots<L, G = tag::Slot, P = StorePolicy> {
     layout: L,
-    /// Added to the hints at which searches for a free slot begin; of use to [`Late`] only.
-    cursor: AtomicUsize,
     types: PhantomData<fn() -> (G, P)>,
 }
 
 impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
-    /// Stores `value`.
+    /// Stores `value` in the lowest free slot.
     ///
     /// # Errors
     /// [`InsertError`] with the value when no slot is free or the store is closed.
     pub fn insert(&self, value: ValueOf<L>) -> Result<Handle<G>, InsertError<ValueOf<L>>> {
-        self.insert_near(0, value)
-    }
-
-    /// As [`insert`](Self::insert), looking first in the group of slots that `hint` picks.
-    /// Threads that pass different hints (a thread's or a stream's number) begin in different
-    /// groups, and meet no more often than they must: where the store has as many groups as there
-    /// are such threads. A pool gets its groups one by one, each when the others are full: until
-    /// it has held more than 64 values at a time, all its threads exchange the same word.
-    ///
-    /// # Errors
-    /// As `insert`.
-    pub fn insert_near(
-        &self,
-        hint: usize,
-        value: ValueOf<L>,
-    ) -> Result<Handle<G>, InsertError<ValueOf<L>>> {
-        let (index, place) = match self.claim(hint) {
+        let (index, place) = match self.claim() {
             Ok(claimed) => claimed,
             Err(refusal) => return Err(refusal.with(value)),
         };
-        // SAFETY: the claim made us owner of a slot that is vacant and not used up: a slot
-        // with a value or used up keeps its bit.
+        // SAFETY: `Slot::publish` needs an owner and a slot that is vacant and not used up.
+        // `claim` made this thread the owner, and slots in other states keep their bit, so
+        // `claim` does not find them.
         match unsafe { place.slot.publish(value) } {
             Ok(generation) => Ok(Handle::new(index, generation)),
             Err(value) => {
@@ -151,16 +126,9 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     /// # Errors
     /// [`InsertError`] when no slot is free or the store is closed.
     pub fn vacancy(&self) -> Result<Vacancy<'_, L::Cell, G>, InsertError<()>> {
-        self.vacancy_near(0)
-    }
-
-    /// As [`vacancy`](Self::vacancy), with a hint as for [`insert_near`](Self::insert_near).
-    ///
-    /// # Errors
-    /// As `vacancy`.
-    pub fn vacancy_near(&self, hint: usize) -> Result<Vacancy<'_, L::Cell, G>, InsertError<()>> {
-        let Begun(place, handle) = self.begin(hint, Phase::Filling)?;
-        // SAFETY: we own the slot and have just begun this life.
+        let Begun(place, handle) = self.begin(Phase::Filling)?;
+        // SAFETY: `Vacancy::new` needs an owned slot whose life has begun with the handle's
+        // generation, and takes both over: `begin` has just returned them to this thread.
         Ok(unsafe { Vacancy::new(place, handle) })
     }
 
@@ -169,13 +137,13 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     ///
     /// # Errors
     /// [`HandleError::Stale`] when the handle was released before: of several callers one
-    /// succeeds. [`HandleError::NotReady`] while its value is being made, and while those who
-    /// waited for an attempt that failed have not all been told.
+    /// succeeds. [`HandleError::NotReady`] while its value is being made, and while threads
+    /// that waited for an attempt that failed have not all been told.
     pub fn release(&self, handle: Handle<G>) -> Result<Release<ValueOf<L>>, HandleError> {
         let place = self.place(handle.index()).ok_or(HandleError::Stale)?;
         let (outcome, reusable) = Release::of(place.slot.end(handle.generation())?);
         if reusable {
-            Self::reuse(place);
+            place.free();
         }
         Ok(outcome)
     }
@@ -190,10 +158,12 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
             // No bit: no place either.
             if let Some(place) = group.place(left.trailing_zeros() as usize) {
                 let handle = Handle::new(base + place.at, place.slot.state.word().generation());
-                // SAFETY: the claim made us owner of a retiring slot without leases.
+                // SAFETY: `Slot::take` needs the owner of a retiring slot without leases.
+                // `claim_left` made this thread the owner, of a slot in that phase, and only
+                // the last lease leaves such a slot.
                 let (value, reusable) = unsafe { place.slot.take() };
                 if reusable {
-                    Self::reuse(place);
+                    place.free();
                 }
                 return Some((handle, value));
             }
@@ -220,7 +190,7 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
         })
     }
 
-    /// Number of values that have not been released. Exact while nobody inserts or releases.
+    /// Number of values that have not been released. Exact while no thread inserts or releases.
     #[must_use]
     pub fn live(&self) -> usize {
         self.iter().count()

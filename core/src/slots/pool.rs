@@ -10,19 +10,17 @@ use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
 use super::group::{Bitmap, Group};
-use super::payload::{InCell, InWord, Payload};
-use super::policy::{Policy, With};
+use super::payload::{InCell, Payload};
+use super::policy::{Policy, StorePolicy};
 use super::slot::{Slot, vacant};
-use super::word::{Phase, Word};
 use super::{Layout, Slots, sealed};
 use crate::handle::{Handle, Tag, tag};
 use crate::padded::Padded;
 use crate::sync::{AtomicPtr, AtomicUsize, GROUP, Ordering, const_fn, repeat};
 
-/// 64 slots: what a [`SlotPool`] or a [`WordPool`] grows by.
+/// 64 slots, the unit in which a [`SlotPool`] grows.
 pub struct Chunk<C: Payload> {
-    /// Apart from the slots, and from the chunk before: threads in different chunks do not
-    /// meet.
+    /// On cache lines of its own, so that threads in different chunks do not contend.
     bitmap: Padded<Bitmap>,
     slots: [Slot<C>; GROUP],
 }
@@ -40,17 +38,6 @@ impl<C: Payload> Chunk<C> {
                 slots: repeat![vacant!(); GROUP],
             }
         }
-    }
-
-    /// Makes the chunk anew, as `new` does, in place.
-    ///
-    /// # Safety
-    /// The slots hold no values, and nothing else refers to the chunk.
-    pub(super) unsafe fn renew(&self) {
-        for slot in &self.slots {
-            slot.state.set(Word::new(0, Phase::Vacant, false, 0));
-        }
-        self.bitmap.reset();
     }
 
     fn group(&self) -> Group<'_, C> {
@@ -73,9 +60,7 @@ impl<C: Payload> fmt::Debug for Chunk<C> {
     }
 }
 
-/// Lends chunks to a [`SlotPool`] or a [`WordPool`].
-///
-/// A [`ChunkArray`](crate::ChunkArray) is a source that takes no `unsafe` to use.
+/// Lends chunks to a [`SlotPool`].
 ///
 /// # Safety
 /// Every pointer that `lend` returns is as good as a `&Chunk`: aligned, and valid for reads,
@@ -126,14 +111,10 @@ pub unsafe trait ChunkSource<C: Payload> {
 /// assert_eq!(streams.release(handles[3]).unwrap().now(), Some(3));
 /// assert_eq!(streams.live(), 999);
 /// ```
-pub type SlotPool<T, S, G = tag::Slot, const CHUNKS: usize = 64, P = With> =
+pub type SlotPool<T, S, G = tag::Slot, const CHUNKS: usize = 64, P = StorePolicy> =
     Slots<Grown<InCell<T, <P as Policy>::Error>, S, CHUNKS>, G, P>;
 
-/// As [`SlotPool`], of values that fit a word and are read by [`peek`](Slots::peek).
-pub type WordPool<W, S, G = tag::Slot, const CHUNKS: usize = 64, P = With> =
-    Slots<Grown<InWord<W>, S, CHUNKS>, G, P>;
-
-/// The layout of [`SlotPool`] and [`WordPool`].
+/// The layout of [`SlotPool`].
 pub struct Grown<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> {
     /// Chunks in order, then nulls; `end_mark()` in the first empty entry once closed.
     chunks: [AtomicPtr<Chunk<C>>; CHUNKS],
@@ -169,7 +150,6 @@ where
                     source,
                     owned: PhantomData,
                 },
-                cursor: AtomicUsize::new(0),
                 types: PhantomData,
             }
         }
@@ -184,8 +164,9 @@ impl<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> Grown<C, S, CHUNKS> {
         if chunk == end_mark() {
             return None;
         }
-        // SAFETY: null, or a chunk that `lend` gave: valid, the pool's, not moved, and not
-        // given back while the pool is borrowed.
+        // SAFETY: `as_ref` needs null or a pointer that is valid for as long as `self` is
+        // borrowed. The entry is null or came from `lend`, whose contract keeps the chunk in
+        // its place until `take_back`, and that needs `&mut self`.
         unsafe { chunk.as_ref() }
     }
 }
@@ -211,7 +192,7 @@ impl<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> sealed::Groups for Grow
         let Some(entry) = self.chunks.get(index) else {
             return false;
         };
-        // Acquire: whoever sees the end mark then sees that the first slot is closed.
+        // Acquire: a thread that sees the end mark then sees that the first slot is closed.
         let is_empty = || entry.load(Ordering::Acquire).is_null();
         if !is_empty() {
             return true;
@@ -230,7 +211,8 @@ impl<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> sealed::Groups for Grow
             Ok(_) => {
                 self.count.fetch_max(index + 1, Ordering::Relaxed);
             }
-            // SAFETY: lent just now and shown to nobody.
+            // SAFETY: `take_back` needs a chunk of this source that nothing refers to: it was
+            // lent just now, and the failed exchange showed it to no other thread.
             Err(_) => unsafe { self.source.take_back(chunk) },
         }
         true
@@ -268,12 +250,15 @@ impl<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> Drop for Grown<C, S, CH
             let Some(chunk) = NonNull::new(chunk) else {
                 break;
             };
-            // SAFETY: `lend` gave it, so it is as good as a reference, and the pool's.
+            // SAFETY: `as_ref` needs a valid chunk: `lend` gave it, and its contract keeps it
+            // valid until `take_back`, which follows below.
             for slot in unsafe { &chunk.as_ref().slots } {
-                // SAFETY: the pool is borrowed mutably, so nothing else refers to the chunk.
+                // SAFETY: `Slot::clear` needs a slot that no lease, vacancy, attempt or other
+                // thread uses: all of these borrow the pool, which is borrowed mutably here.
                 unsafe { slot.clear() };
             }
-            // SAFETY: it came from `lend` and leaves the table, which dies here.
+            // SAFETY: `take_back` needs a chunk of this source that nothing refers to: it came
+            // from `lend`, each entry is passed once, and the table dies here.
             unsafe { self.source.take_back(chunk) };
         }
     }

@@ -1,10 +1,10 @@
-//! `Release`: what became of a released value.
+//! `Release`: the outcome of releasing a handle.
 
 use core::fmt;
 
 use super::slot::Released;
 
-/// What became of a released value.
+/// The outcome of releasing a handle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[must_use = "the value of a released slot is the caller's to destroy"]
 pub enum Release<T> {
@@ -38,7 +38,7 @@ impl<T> fmt::Debug for Release<T> {
 }
 
 impl<T> Release<T> {
-    /// What to tell of an end, and whether the slot goes back to the free ones.
+    /// The outcome for the caller, and whether the slot goes back to the free ones.
     pub(super) fn of(released: Released<T>) -> (Self, bool) {
         match released {
             Released::Now(Some(value), reusable) => (Self::Now(value), reusable),

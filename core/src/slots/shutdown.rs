@@ -1,4 +1,4 @@
-//! Shutting a store down: close it, drain it, and say what is still held.
+//! Shutting a store down in two phases: close, then drain until nothing is held.
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use super::word::Phase;
 use super::{Layout, Policy, Release, Slots, ValueOf};
 use crate::handle::{Handle, Tag};
 
-/// What a store still holds.
+/// The number of slots and leases that a store still holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     /// Slots with a value, or reserved for one.
@@ -72,7 +72,7 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     }
 
     /// Second phase of shutting down: releases every value that is there, passes each one
-    /// that nobody leases to `destroy`, and returns what is still held. Call it again when
+    /// that no thread leases to `destroy`, and returns what is still held. Call it again when
     /// leases have ended, until nothing is.
     pub fn drain(&self, mut destroy: impl FnMut(Handle<G>, ValueOf<L>)) -> Held {
         for slot in self.still_held() {
@@ -86,7 +86,8 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
         self.held()
     }
 
-    /// What the store holds now: values, released or not, and leases.
+    /// The account of all values that the store holds now, released or not, and of their
+    /// leases.
     #[must_use]
     pub fn held(&self) -> Held {
         let mut held = Held::default();
@@ -97,8 +98,7 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
         held
     }
 
-    /// The slots that hold something now, with the leases on each. Who has the leases is
-    /// known to a [`Ledger`](crate::Ledger), if they were taken through one.
+    /// The slots that hold something now, with the number of leases on each.
     pub fn still_held(&self) -> impl Iterator<Item = HeldSlot<G>> + '_ {
         self.groups().flat_map(|(base, group)| {
             let words = group.slots.iter().map(|slot| slot.state.word()).enumerate();
@@ -108,7 +108,7 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
                     handle: Handle::new(base + at, word.generation()),
                     leases: match word.phase() {
                         Phase::Alive | Phase::Retiring => word.leases(),
-                        // The count is of those who wait for a value.
+                        // The count is of threads that wait for a value.
                         _ => 0,
                     },
                     released: word.phase() == Phase::Retiring,

@@ -5,7 +5,7 @@ use core::fmt;
 use super::error::HandleError;
 use super::payload::Payload;
 use super::state::{Ended, State};
-use super::word::{Phase, Word};
+use super::word::Phase;
 use crate::sync::Ordering;
 
 /// A place for one value.
@@ -28,7 +28,7 @@ macro_rules! vacant {
 }
 pub(crate) use vacant;
 
-/// What releasing a slot brought.
+/// The outcome of releasing a slot.
 pub(crate) enum Released<T> {
     /// The life ended at once: the value, unless the slot was only reserved, and whether
     /// the slot can be used again. The caller is the slot's owner.
@@ -49,36 +49,11 @@ impl<C: Payload> Slot<C> {
             Phase::Filling => word.with_phase(Phase::Alive),
             _ => word.occupied(Phase::Alive),
         };
-        // SAFETY: the same conditions.
-        unsafe { self.publish_from(word, next, value) }
-    }
-
-    /// As `publish`.
-    ///
-    /// # Safety
-    /// The caller owns this slot, which is vacant and not used up.
-    #[inline]
-    pub(crate) unsafe fn publish_vacant(&self, value: C::Value) -> Result<u64, C::Value> {
-        let word = self.state.glance();
-        // SAFETY: the same conditions.
-        unsafe { self.publish_from(word, word.occupied(Phase::Alive), value) }
-    }
-
-    /// Publishes `value` by changing `word` to `next`.
-    ///
-    /// # Safety
-    /// The caller owns this slot, which holds no value; `next` is alive.
-    #[inline]
-    unsafe fn publish_from(
-        &self,
-        word: Word,
-        next: Word,
-        value: C::Value,
-    ) -> Result<u64, C::Value> {
         if word.is_closed() {
             return Err(value);
         }
-        // SAFETY: the caller owns the slot, which holds no value.
+        // SAFETY: `Keep::write` needs the owner of a slot that holds no value: the caller
+        // owns it, and in neither of the two phases a slot holds one.
         unsafe { self.cell.write(value) };
         let order = if mutant!("slots_relaxed_publish") {
             Ordering::Relaxed
@@ -89,8 +64,8 @@ impl<C: Payload> Slot<C> {
         if self.state.exchange(word, next, order).is_ok() {
             Ok(next.generation())
         } else {
-            // SAFETY: the exchange failed, so the slot is still the caller's and holds the
-            // value just written.
+            // SAFETY: `Keep::take` needs the owner of a slot that holds a value: the exchange
+            // failed, so the caller still owns the slot, which holds the value just written.
             Err(unsafe { self.cell.take() })
         }
     }
@@ -99,8 +74,9 @@ impl<C: Payload> Slot<C> {
     pub(crate) fn end(&self, generation: u64) -> Result<Released<C::Value>, HandleError> {
         Ok(match self.state.end(generation)? {
             Ended::Now { held, reusable } => {
-                // SAFETY: the life ended without leases: the slot is ours until its bit is
-                // cleared, and `held` says that it was alive, so it holds a value.
+                // SAFETY: `Keep::take` needs the owner of a slot that holds a value: the life
+                // ended without leases, so this thread owns the slot until its bit is
+                // cleared, and `held` says that the slot was alive.
                 let value = held.then(|| unsafe { self.cell.take() });
                 Released::Now(value, reusable)
             }
@@ -114,9 +90,11 @@ impl<C: Payload> Slot<C> {
     /// # Safety
     /// The caller owns this slot, which is retiring and has no lease.
     pub(crate) unsafe fn take(&self) -> (C::Value, bool) {
-        // SAFETY: a retiring slot holds its value and the caller is its only user.
+        // SAFETY: `Keep::take` needs the owner of a slot that holds a value: the caller owns
+        // it, and a retiring slot holds its value.
         let value = unsafe { self.cell.take() };
-        // SAFETY: the caller owns the slot and its value has been moved out.
+        // SAFETY: `State::vacate` needs the owner of a slot without a value: the caller owns
+        // it, and the value has just been moved out.
         let reusable = unsafe { self.state.vacate() };
         (value, reusable)
     }
@@ -128,8 +106,8 @@ impl<C: Payload> Slot<C> {
     pub(crate) unsafe fn clear(&self) {
         let word = self.state.word();
         if matches!(word.phase(), Phase::Alive | Phase::Retiring) {
-            // SAFETY: as the caller promises, nothing borrows the value, and in these phases
-            // the slot holds one.
+            // SAFETY: `Keep::take` needs exclusive use of a slot that holds a value: `clear`'s
+            // contract gives the first, and in these phases the slot holds one.
             let value = unsafe { self.cell.take() };
             self.state.set(word.vacated());
             drop(value);
@@ -145,7 +123,8 @@ impl<C: Payload> fmt::Debug for Slot<C> {
 
 impl<C: Payload> Drop for Slot<C> {
     fn drop(&mut self) {
-        // SAFETY: `&mut self`: nothing borrows the slot any more.
+        // SAFETY: `clear` needs a slot that no lease, vacancy, attempt or other thread uses:
+        // each of these borrows the slot, which is borrowed mutably here.
         unsafe { self.clear() };
     }
 }

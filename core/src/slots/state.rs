@@ -1,10 +1,11 @@
 //! A slot's state word with every change of it that there is.
 //!
-//! A slot has an owner at three times: whoever set its bit in the group's `taken` word owns
-//! it until it publishes; whoever made it `Initialising` owns its cell until the value is
-//! there or the attempt has failed; and whoever ended its life owns it until it clears the
-//! bit. Only `closed`, and the count of those who wait, may change under an owner's hands;
-//! hence compare-exchange everywhere and a plain store nowhere.
+//! A slot has an owner at three times. The thread that set its bit in the group's `taken` word
+//! owns it until that thread publishes. The thread that made it `Initialising` owns its cell
+//! until the value is there or the attempt has failed. The thread that ended its life owns it
+//! until that thread clears the bit. Only `closed`, and the count of waiting threads, may
+//! change while a slot has an owner; hence compare-exchange everywhere and a plain store
+//! nowhere.
 
 use super::error::HandleError;
 use super::word::{MAX_LEASES, Phase, Word};
@@ -36,7 +37,7 @@ impl State {
         Word(self.0.load(Ordering::Acquire))
     }
 
-    /// As `word`, for looking and then exchanging.
+    /// The state now, Relaxed: for a look before an exchange, which orders.
     #[inline]
     pub(crate) fn glance(&self) -> Word {
         Word(self.0.load(Ordering::Relaxed))
@@ -56,8 +57,8 @@ impl State {
         }
     }
 
-    /// As `exchange` of whatever is there, again and again until it succeeds or `change`
-    /// gives up. Returns the word before.
+    /// Exchanges the current word for the one that `change` makes of it, and tries again
+    /// until that succeeds or `change` gives up. Returns the word before.
     #[inline]
     pub(crate) fn update<R>(
         &self,
@@ -82,7 +83,8 @@ impl State {
     pub(crate) unsafe fn begin(&self, phase: Phase) -> Option<u64> {
         let word = self.glance();
         let next = word.occupied(phase);
-        // Release: whoever makes the value of a reserved slot comes after its last life.
+        // Release: the thread that makes the value of a reserved slot comes after the slot's
+        // last life.
         (!word.is_closed() && self.exchange(word, next, Ordering::Release).is_ok())
             .then(|| next.generation())
     }
@@ -90,17 +92,11 @@ impl State {
     /// Takes a lease on the life `generation`.
     #[inline]
     pub(crate) fn pin(&self, generation: u64) -> Result<(), HandleError> {
-        // Acquire: pairs with the Release in `publish`, so the lease sees the value.
-        self.pin_with(generation, Ordering::Acquire)
-    }
-
-    /// As `pin`; with AcqRel, whoever sees the lease sees what the caller did before.
-    #[inline]
-    pub(crate) fn pin_with(&self, generation: u64, order: Ordering) -> Result<(), HandleError> {
         let order = if mutant!("slots_relaxed_pin") {
             Ordering::Relaxed
         } else {
-            order
+            // Acquire: pairs with the Release in `publish`, so the lease sees the value.
+            Ordering::Acquire
         };
         self.update(order, |word| {
             word.check(generation)?;
@@ -128,8 +124,8 @@ impl State {
         let before = Word(self.0.fetch_sub(1, order));
         let last = before.phase() == Phase::Retiring && before.leases() == 1;
         if last && !mutant!("slots_last_lease_without_acquire") {
-            // Acquire: the other leases' reads and the work of whoever released the slot
-            // come before what the new owner does. A load and not a fence, which the
+            // Acquire: the other leases' reads and the work of the thread that released the
+            // slot come before what the new owner does. A load and not a fence, which the
             // thread sanitizer does not understand.
             self.0.load(Ordering::Acquire);
         }
@@ -139,7 +135,7 @@ impl State {
     /// Ends the life `generation`, now or with its last lease.
     #[inline]
     pub(crate) fn end(&self, generation: u64) -> Result<Ended, HandleError> {
-        // Most often the value is there and nobody leases it. Guessing so saves a load, which
+        // Most often the value is there and no lease is out. Guessing so saves a load, which
         // would wait for what was stored here last: a third of the whole release.
         let guess = Word::new(generation, Phase::Alive, false, 0);
         // The orders are those of the slow way.
@@ -196,8 +192,8 @@ impl State {
         Word(self.0.fetch_or(Word(0).closed().0, Ordering::AcqRel))
     }
 
-    /// Sets the state of a slot that no other thread can see. (Not `&mut self`: the slot may
-    /// lie in memory that its source shares.)
+    /// Sets the state of a slot that no other thread uses. (Not `&mut self`: the slot may lie
+    /// in memory that its source lends as shared.)
     pub(crate) fn set(&self, word: Word) {
         self.0.store(word.0, Ordering::Relaxed);
     }

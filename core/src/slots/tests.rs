@@ -1,14 +1,12 @@
-//! What only a test inside the crate can reach: the last generation, and leases at their
-//! limit.
+//! Tests of states that only code inside the crate reaches: the last generation, and leases
+//! at their limit.
 
 use std::cell::Cell;
 use std::sync::Arc;
 use std::vec::Vec;
 
 use super::word::{MAX_GENERATION, MAX_LEASES};
-use super::{
-    FixedSlots, HandleError, InCell, InsertError, Late, Layout, Payload, Release, Slots, With,
-};
+use super::{FixedSlots, HandleError, InCell, InsertError, Layout, Payload, Release, Slots};
 use crate::handle::{Tag, tag};
 
 fn set_generation<L: Layout, G: Tag>(store: &Slots<L, G>, index: usize, generation: u64) {
@@ -45,8 +43,8 @@ fn a_used_up_slot_is_never_used_again() {
     assert_eq!((store.live(), store.held().slots), (1, 1));
 }
 
-/// As above when the last life ends with its last lease, by each of the ways it can, and
-/// with a vacancy that is not filled.
+/// Without it a slot could be used again when its last life ends with its last lease, by each
+/// of the ways it can, or with a vacancy that is not filled.
 #[test]
 fn a_slot_is_used_up_by_every_end_of_its_last_life() {
     let store = FixedSlots::<u32, 3>::new();
@@ -71,15 +69,12 @@ fn a_slot_is_used_up_by_every_end_of_its_last_life() {
     (0..4).for_each(|index| set_generation(&store, index, MAX_GENERATION - 1));
     let reserved = store.reserve().unwrap();
     assert_eq!(store.release(reserved), Ok(Release::Empty));
-    let mut cache = store.cache(0);
-    let cached = cache.insert(1).unwrap();
-    assert_eq!(cache.release(cached), Ok(Release::Now(1)));
-    let made = cache.insert(2).unwrap();
-    assert_eq!(store.release(made), Ok(Release::Now(2)));
-    cache.flush();
+    for value in 1..=2 {
+        let made = store.insert(value).unwrap();
+        assert_eq!(store.release(made), Ok(Release::Now(value)));
+    }
     let left = store.insert(3).unwrap();
     assert_eq!(store.insert(4), Err(InsertError::Full(4)));
-    assert!(cache.insert(4).is_err() && cache.is_empty());
     let mut drained = Vec::new();
     assert!(
         store
@@ -88,24 +83,6 @@ fn a_slot_is_used_up_by_every_end_of_its_last_life() {
     );
     assert_eq!(drained, [(left, 3)]);
     assert_eq!(store.insert(4), Err(InsertError::Full(4)));
-}
-
-/// As above where released slots rest first.
-#[test]
-fn a_used_up_slot_of_a_late_store_does_not_rest() {
-    let store = FixedSlots::<u32, 2, tag::Slot, With<Late>>::new();
-    (0..2).for_each(|index| {
-        let slot = store.place(index).unwrap().slot;
-        slot.state.set_generation(MAX_GENERATION - 1);
-    });
-    let first = store.insert(1).unwrap();
-    assert_eq!(store.release(first), Ok(Release::Now(1)));
-    let mut cache = store.cache(0);
-    let second = cache.insert(2).unwrap();
-    assert_eq!(cache.release(second), Ok(Release::Now(2)));
-    assert_eq!(cache.insert(3), Err(InsertError::Full(3)));
-    assert_eq!(store.insert(3), Err(InsertError::Full(3)));
-    assert_eq!(store.reap(), None);
 }
 
 /// Without it the lease count could spill into the closed bit.
@@ -125,7 +102,7 @@ fn leases_saturate() {
 
 /// Without it values left in a store could leak, or be dropped twice.
 #[test]
-fn dropping_a_store_drops_what_is_left_once() {
+fn dropping_a_store_drops_its_values_once() {
     let value = Arc::new(());
     let store = FixedSlots::<Arc<()>, 130>::new();
     let handles: Vec<_> = (0..130)
@@ -151,13 +128,6 @@ fn stores_cross_threads_only_with_values_that_may() {
     assert_not_impl_any!(super::Lease<'static, Cell<u32>, tag::Slot>: Send, Sync);
     assert_not_impl_any!(super::Vacancy<'static, InCell<*const u32>, tag::Slot>: Send);
     assert_impl_all!(super::Lease<'static, u32, tag::Slot>: Send, Sync);
-    assert_impl_all!(super::WeakLease<'static, u32, tag::Slot>: Send, Sync);
-    assert_not_impl_any!(super::WeakLease<'static, Cell<u32>, tag::Slot>: Send, Sync);
-    assert_not_impl_any!(super::Ledger<Cell<u32>, 2>: Sync);
-    assert_not_impl_any!(super::LedgerLease<'static, Cell<u32>, tag::Slot, u8, 2>: Send, Sync);
-    type Cache<T> = super::SlotCache<'static, super::InPlace<InCell<T>, 2>, tag::Slot, With>;
-    assert_impl_all!(Cache<u32>: Send);
-    assert_not_impl_any!(Cache<Cell<u32>>: Send);
 
     struct Nothing;
     // SAFETY: it lends nothing.

@@ -38,7 +38,8 @@ impl<'p, C: Payload, G> Vacancy<'p, C, G> {
     /// # Errors
     /// [`InsertError::Closed`] with the value when the store was closed meanwhile.
     pub fn fill(self, value: C::Value) -> Result<Handle<G>, InsertError<C::Value>> {
-        // SAFETY: a vacancy owns its slot, which is filling.
+        // SAFETY: `Slot::publish` needs the owner of a slot that is filling or vacant: `new`
+        // was given the ownership and a life that has begun as filling.
         match unsafe { self.place.slot.publish(value) } {
             Ok(_) => Ok(ManuallyDrop::new(self).handle),
             Err(value) => Err(InsertError::Closed(value)),
@@ -48,7 +49,8 @@ impl<'p, C: Payload, G> Vacancy<'p, C, G> {
 
 impl<C: Payload, G> Drop for Vacancy<'_, C, G> {
     fn drop(&mut self) {
-        // SAFETY: a vacancy owns its slot, which was never given a value.
+        // SAFETY: `State::vacate` needs the owner of a slot without a value: `new` was given
+        // the ownership, and `fill` disarms this destructor when it has stored a value.
         if unsafe { self.place.slot.state.vacate() } {
             self.place.rest();
         }

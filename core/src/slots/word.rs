@@ -5,7 +5,7 @@
 
 use super::error::HandleError;
 
-/// Where a slot is in its life.
+/// The phase of a slot's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Holds no value. With an odd generation: used up, never to be occupied again.
@@ -14,9 +14,9 @@ pub(crate) enum Phase {
     Filling = 1,
     /// Has a handle and no value: `ensure_alive` makes one when it is needed.
     Reserved = 2,
-    /// One thread makes the value; the count is of those that wait for it.
+    /// One thread makes the value; the count is of threads that wait for it.
     Initialising = 3,
-    /// Making the value failed; the count is of those that have not yet been told.
+    /// Making the value failed; the count is of threads that have not yet been told.
     Failed = 4,
     /// Holds a value and grants leases.
     Alive = 5,
@@ -71,7 +71,7 @@ impl Word {
         self.0 & CLOSED != 0
     }
 
-    /// Leases that are out; while a value is made, those that wait for it.
+    /// Leases that are out; while a value is made, threads that wait for it.
     #[inline]
     pub(crate) const fn leases(self) -> u64 {
         self.0 & MAX_LEASES

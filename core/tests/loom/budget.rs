@@ -1,6 +1,6 @@
 //! The budget: never over the limit, never a false refusal, exact account.
 
-use cupola_core::{Budget, Reservation};
+use cupola_core::{Budget, Pressure, Reservation};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -29,28 +29,6 @@ fn the_limit_is_never_exceeded() {
         });
         assert_eq!(budget.used(), mine + others);
         assert_eq!(budget.peak(), budget.used());
-    });
-}
-
-/// Would break if what fits were fixed before the exchange that charges it: the second
-/// would take too much, or be refused what is left.
-#[test]
-fn who_takes_what_fits_takes_all_that_is_left() {
-    model(&["here first", "there first"], |seen| {
-        let budget = Arc::new(Budget::new(5));
-        let charge = || {
-            let budget = Arc::clone(&budget);
-            move || budget.reserve_up_to(1, 4).unwrap().commit()
-        };
-        let there = thread::spawn(charge());
-        let here = charge()();
-        let there = there.join().unwrap();
-        seen.note(match (here, there) {
-            (4, 1) => "here first",
-            (1, 4) => "there first",
-            _ => "too little or too much",
-        });
-        assert_eq!(budget.used(), 5);
     });
 }
 
@@ -97,7 +75,7 @@ fn cancelling_and_charging_leave_an_exact_account() {
                 }
             })
         };
-        held.cancel();
+        drop(held);
         let charged = other.join().unwrap();
         assert_eq!(budget.used(), charged);
         budget.release(charged).unwrap();
@@ -109,7 +87,7 @@ fn cancelling_and_charging_leave_an_exact_account() {
 /// Would break if `release` or `reserve` were relaxed: memory could be made while the
 /// memory whose bytes it reuses is still being freed.
 #[test]
-fn what_gave_bytes_back_comes_before_what_takes_them() {
+fn freeing_memory_comes_before_its_bytes_are_charged_again() {
     model(&["taken", "refused"], |seen| {
         let budget = Arc::new(Budget::new(4));
         let memory = Arc::new(Value::new(1, &Ended::default()));
@@ -181,7 +159,7 @@ fn a_higher_limit_counts_once_it_is_set() {
 /// Would break if a refusal could come of bytes and a limit of different instants: the 10
 /// bytes fit beside the 90 of 100, and alone into the 50.
 #[test]
-fn what_fits_at_every_instant_is_granted() {
+fn a_charge_that_fits_at_every_instant_is_granted() {
     model(&["before the new limit", "after it"], |seen| {
         let budget = Arc::new(Budget::new(100));
         let _ = budget.reserve(90).unwrap().commit();
@@ -202,7 +180,7 @@ fn what_fits_at_every_instant_is_granted() {
 
 /// Would break if a release could lower what is in use before the peak is raised.
 #[test]
-fn the_peak_outlives_what_made_it() {
+fn the_peak_outlives_its_charge() {
     model(&["before the release", "after it"], |seen| {
         let budget = Arc::new(Budget::new(100));
         let bytes = budget.reserve(60).unwrap().commit();
@@ -245,5 +223,28 @@ fn the_peak_does_not_fall() {
             _ => "fell",
         });
         assert_eq!(budget.peak(), peaks.1);
+    });
+}
+
+/// Would break if the level of usage could come of bytes and a limit of different instants: 90
+/// bytes of 1000 are little, and so are none of 50.
+#[test]
+fn pressure_is_of_one_instant() {
+    model(&["before the new limit", "after it"], |seen| {
+        let budget = Arc::new(Budget::new(1000));
+        let _ = budget.reserve(90).unwrap().commit();
+        let other = {
+            let budget = Arc::clone(&budget);
+            thread::spawn(move || (budget.limit(), budget.pressure()))
+        };
+        budget.release(90).unwrap();
+        budget.set_limit(50);
+        let (limit, pressure) = other.join().unwrap();
+        assert_eq!(pressure, Pressure::Low);
+        seen.note(if limit == 1000 {
+            "before the new limit"
+        } else {
+            "after it"
+        });
     });
 }

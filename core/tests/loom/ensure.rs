@@ -1,19 +1,19 @@
-//! Values that are made on demand: `ensure_alive` and weak leases.
+//! Values that are made on demand: `ensure_alive`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use cupola_core::{EnsureError, FixedSlots, Handle, HandleError, Hot, Park, Release, With, tag};
+use cupola_core::{EnsureError, FixedSlots, Handle, HandleError, Park, Release, StorePolicy, tag};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
-use super::{Ended, Seen, Value, model};
+use super::{Ended, Value, model};
 
 loom::lazy_static! {
     static ref LOCK: Mutex<()> = Mutex::new(());
     static ref CHANGED: Condvar = Condvar::new();
 }
 
-/// Threads sleep, so that one who is not woken is a deadlock that loom reports.
+/// Threads sleep, so that one that is not woken is a deadlock that loom reports.
 enum Sleep {}
 
 impl Park for Sleep {
@@ -30,7 +30,7 @@ impl Park for Sleep {
     }
 }
 
-type Store = FixedSlots<Value, 1, tag::Slot, With<Hot, u32, Sleep>>;
+type Store = FixedSlots<Value, 1, tag::Slot, StorePolicy<u32, Sleep>>;
 
 /// A store with one reserved slot.
 fn reserved() -> (Arc<Store>, Handle<tag::Slot>) {
@@ -75,7 +75,7 @@ fn of_two_that_ask_one_makes_the_value() {
 /// Would break if a failure were lost, told twice, or left the slot unusable, or if the copy
 /// of an error could be read after its end.
 #[test]
-fn a_failure_reaches_those_who_waited_and_the_slot_stays_usable() {
+fn a_failure_reaches_each_waiter_and_the_slot_stays_usable() {
     let outcomes = [
         "waited for the failure",
         "made it afterwards",
@@ -119,9 +119,9 @@ fn a_failure_reaches_those_who_waited_and_the_slot_stays_usable() {
     });
 }
 
-/// Would break if a release could come between the value and those who waited for it.
+/// Would break if a release could come between the value and the threads that waited for it.
 #[test]
-fn who_waited_for_a_value_gets_it_even_if_it_is_released_at_once() {
+fn a_waiter_gets_a_value_that_is_released_at_once() {
     let outcomes = ["ended by release", "ended by a lease", "stale"];
     model(&outcomes, |seen| {
         let ended = Ended::default();
@@ -161,8 +161,8 @@ fn who_waited_for_a_value_gets_it_even_if_it_is_released_at_once() {
     });
 }
 
-/// Would break if a value could appear in a closed store, or if one that waits could be left
-/// waiting by a maker who is refused.
+/// Would break if a value could appear in a closed store, or if a waiter could be left
+/// waiting by a maker that is refused.
 #[test]
 fn after_close_no_value_is_made_known() {
     let outcomes = ["made", "withheld", "refused"];
@@ -200,47 +200,7 @@ fn after_close_no_value_is_made_known() {
     });
 }
 
-/// Would break if a weak lease could be promoted after the last strong one ended the value,
-/// or if the promoted one did not keep it.
-#[test]
-fn a_weak_lease_is_promoted_before_the_end_or_not_at_all() {
-    fn end(value: Option<Value>, seen: &Seen, by: &'static str) {
-        if let Some(value) = value {
-            seen.note(by);
-            value.end();
-        }
-    }
-    let outcomes = ["ended by the strong", "ended by the promoted", "stale"];
-    model(&outcomes, |seen| {
-        let ended = Ended::default();
-        let store = Arc::new(FixedSlots::<Value, 1>::new());
-        let handle = store.insert(Value::new(1, &ended)).unwrap();
-        let other = {
-            let (store, seen) = (Arc::clone(&store), seen.clone());
-            thread::spawn(move || {
-                let weak = store.weak(handle).unwrap();
-                match weak.promote() {
-                    Ok(lease) => {
-                        assert_eq!(lease.read(), 1);
-                        end(lease.release(), &seen, "ended by the promoted");
-                    }
-                    Err(refusal) => {
-                        assert_eq!(refusal, HandleError::Stale);
-                        seen.note("stale");
-                    }
-                }
-            })
-        };
-        let strong = store.get(handle).unwrap();
-        assert!(matches!(store.release(handle), Ok(Release::Deferred)));
-        end(strong.release(), seen, "ended by the strong");
-        other.join().unwrap();
-        assert_eq!(ended.count(), 1);
-        assert!(store.held().is_empty());
-    });
-}
-
-/// Would break if the count of those who wait for a failed attempt were lost: two wait at
+/// Would break if the count of threads that wait for a failed attempt were lost: two wait at
 /// once, and the last of them ends the failure.
 #[test]
 fn of_two_that_wait_for_a_failure_each_is_told() {
@@ -279,10 +239,10 @@ fn of_two_that_wait_for_a_failure_each_is_told() {
     });
 }
 
-/// Would break if one who waits could be left waiting by a maker whose value is refused, or
-/// be told of a value that nobody stored.
+/// Would break if a waiter could be left waiting by a maker whose value is refused, or be
+/// told of a value that no thread stored.
 #[test]
-fn who_waits_for_a_refused_value_is_refused() {
+fn a_waiter_for_a_refused_value_is_refused() {
     let outcomes = ["waited or came late, refused", "both have it"];
     model(&outcomes, |seen| {
         let ended = Ended::default();
@@ -313,7 +273,7 @@ fn who_waits_for_a_refused_value_is_refused() {
             seen.note("waited or came late, refused");
             assert!(store.drain(|_, _| panic!("nothing was stored")).is_empty());
         } else {
-            // Whoever came before the close has it; one who came after it does not.
+            // A thread that came before the close has it; one that came after it does not.
             seen.note("both have it");
             store.drain(|_, value| value.end());
             assert_eq!(ended.count(), 1);
@@ -332,14 +292,14 @@ impl Park for Fragile {
     fn wake(_: usize) {}
 }
 
-/// Would break if an attempt could fail for those who waited when none of them is left: the
+/// Would break if an attempt could fail for its waiters when none of them is left: the
 /// last of them ends the failure, so the slot would stay failed for ever.
 #[test]
-fn who_leaves_a_failing_attempt_does_not_take_the_slot_along() {
+fn a_waiter_that_panics_leaves_a_usable_slot() {
     let outcomes = ["left", "told", "made it"];
     model(&outcomes, |seen| {
         let ended = Ended::default();
-        let store = Arc::new(FixedSlots::<Value, 1, tag::Slot, With<Hot, u32, Fragile>>::new());
+        let store = Arc::new(FixedSlots::<Value, 1, tag::Slot, StorePolicy<u32, Fragile>>::new());
         let handle = store.reserve().unwrap();
         let other = {
             let store = Arc::clone(&store);

@@ -19,19 +19,12 @@
 //! about it.
 #![cfg(loom)]
 
-mod bounded;
 mod budget;
-mod cache;
-mod counter;
 mod ensure;
-mod ledger;
 mod lru;
-mod mpsc;
 mod pool;
-mod pressure;
-mod rotation;
+mod rest;
 mod slots;
-mod words;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -102,7 +95,7 @@ impl Value {
         self.touched.with(|_| self.number)
     }
 
-    /// Changes the value: loom checks that nobody looks at it meanwhile.
+    /// Changes the value: loom checks that no thread looks at it meanwhile.
     pub(crate) fn write(&self) {
         self.touched.with_mut(|_| ());
     }

@@ -3,15 +3,12 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cupola_core::{
-    Chunk, ChunkArray, ChunkSource, Handle, HandleError, InCell, InsertError, Payload, SlotPool,
-    tag,
-};
+use cupola_core::{Chunk, ChunkSource, Handle, HandleError, InsertError, Payload, SlotPool, tag};
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64;
 use loom::thread;
 
-use super::{Ended, Value, model, who};
+use super::{Ended, Value, model};
 
 /// Boxed chunks, counted.
 struct Boxes(std::sync::Arc<AtomicUsize>);
@@ -136,10 +133,10 @@ fn a_closed_pool_grows_no_more() {
     grow_against_close(0);
 }
 
-/// Would break if who meets the end of the table did not see that the pool is closed: it
+/// Would break if a thread that meets the end of the table did not see that the pool is closed: it
 /// would look for ever, or call the pool full.
 #[test]
-fn who_finds_a_closed_pool_full_is_told_that_it_is_closed() {
+fn an_insert_into_a_closed_full_pool_is_told_that_it_is_closed() {
     grow_against_close(2);
 }
 
@@ -178,7 +175,7 @@ fn grow_against_close(before: usize) {
 /// Would break if a thread could not go on while the one that added a chunk is kept from
 /// saying how many there are now.
 #[test]
-fn who_finds_a_new_chunk_need_not_wait_for_who_added_it() {
+fn a_new_chunk_can_be_used_before_its_thread_has_counted_it() {
     model(&["mine first", "mine second"], |seen| {
         let ended = Ended::default();
         let (pool, lent) = pool::<2>();
@@ -206,64 +203,5 @@ fn who_finds_a_new_chunk_need_not_wait_for_who_added_it() {
         } else {
             "mine second"
         });
-    });
-}
-
-/// As above for the first chunk and two caches.
-#[test]
-fn two_caches_that_grow_share_no_slot() {
-    model(&["one has all", "the store grew twice"], |seen| {
-        let ended = Ended::default();
-        let (pool, lent) = pool::<2>();
-        let put = {
-            let (pool, ended) = (Arc::clone(&pool), ended.clone());
-            move |number| {
-                let mut cache = pool.cache(0);
-                let handle = cache.insert(Value::new(number, &ended)).unwrap();
-                assert_eq!(pool.get(handle).unwrap().read(), number);
-                handle.index()
-            }
-        };
-        let other = thread::spawn({
-            let put = put.clone();
-            move || put(2)
-        });
-        let mine = put(3);
-        assert_ne!(mine, other.join().unwrap());
-        seen.note(match lent.load(Ordering::Relaxed) {
-            1 => "one has all",
-            _ => "the store grew twice",
-        });
-    });
-}
-
-/// Would break if an array lent a chunk to two pools at a time, or to the next one before the
-/// last one has taken its values out: they are in the same cell.
-#[test]
-fn a_chunk_passes_from_pool_to_pool_as_new() {
-    model(&["both", "mine", "the other's"], |seen| {
-        let ended = Ended::default();
-        let chunks = Arc::new(ChunkArray::<InCell<Value>, 1>::new());
-        let put = {
-            let (chunks, ended) = (Arc::clone(&chunks), ended.clone());
-            move |number| {
-                let pool = SlotPool::<Value, _, tag::Slot, 1>::new(&*chunks);
-                // Another life than the first, so that the chunk is not as new afterwards.
-                let Ok(first) = pool.insert(Value::new(number, &ended)) else {
-                    return false;
-                };
-                assert_eq!(first.generation(), 1);
-                pool.release(first).unwrap().now().unwrap().end();
-                let second = pool.insert(Value::new(number, &ended)).unwrap();
-                assert_eq!(pool.get(second).unwrap().read(), number);
-                true
-            }
-        };
-        let other = thread::spawn({
-            let put = put.clone();
-            move || put(1)
-        });
-        let mine = put(2);
-        seen.note(who(mine, other.join().unwrap()));
     });
 }

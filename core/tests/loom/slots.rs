@@ -130,10 +130,10 @@ fn of_two_leases_the_last_hands_the_value_out() {
     });
 }
 
-/// Would break if `release` were not a Release: whoever ends the value would not see what
+/// Would break if `release` were not a Release: the thread that ends the value would not see what
 /// the releasing thread did before.
 #[test]
-fn what_came_before_a_release_comes_before_the_end() {
+fn writes_before_a_release_come_before_the_end() {
     model(&["ended by release", "ended by a lease"], |seen| {
         let ended = Ended::default();
         let (store, handle) = one::<1>(&ended);
@@ -160,10 +160,10 @@ fn what_came_before_a_release_comes_before_the_end() {
 /// after the leases.
 #[test]
 fn a_dropped_last_lease_leaves_the_value_to_one_reaper() {
-    fn reap(store: &Store<1>, handle: Handle<tag::Slot>, seen: &Seen, who: &'static str) {
+    fn reap(store: &Store<1>, handle: Handle<tag::Slot>, seen: &Seen, by: &'static str) {
         if let Some((reaped, value)) = store.reap() {
             assert_eq!(reaped, handle);
-            seen.note(who);
+            seen.note(by);
             value.end();
         }
     }

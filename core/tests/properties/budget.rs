@@ -1,4 +1,4 @@
-//! The budget, the gauge and the pressure against plain arithmetic in 128 bits.
+//! The budget and the pressure against plain arithmetic in 128 bits.
 
 mod replay;
 
@@ -8,8 +8,7 @@ use replay::replay;
 
 quickcheck! {
     /// Without it a request could be granted beyond the limit, refused below it, or be
-    /// lost from the account; or a crossing be missed, or reported though usage only
-    /// wavers within the margin.
+    /// lost from the account.
     fn a_budget_behaves_like_a_sum(steps: Vec<u8>) -> bool {
         replay(&steps);
         true

@@ -1,4 +1,4 @@
-//! Values made on demand, and who holds what.
+//! Values made on demand.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Barrier, Condvar, Mutex, PoisonError};
 use std::{hint, thread};
 
 use cupola_core::{
-    EnsureError, FixedSlots, HandleError, Hot, InsertError, Ledger, Park, Release, With, tag,
+    EnsureError, FixedSlots, HandleError, InsertError, Park, Release, StorePolicy, tag,
 };
 
 static LOCK: Mutex<()> = Mutex::new(());
@@ -30,7 +30,7 @@ impl Park for Sleep {
     }
 }
 
-type Store<T, const N: usize = 4> = FixedSlots<T, N, tag::Device, With<Hot, String, Sleep>>;
+type Store<T, const N: usize = 4> = FixedSlots<T, N, tag::Device, StorePolicy<String, Sleep>>;
 
 /// Without it threads that ask at once could make a value twice, or sleep for ever.
 #[test]
@@ -59,7 +59,7 @@ fn however_many_ask_one_makes_the_value() {
 }
 
 /// Without it an attempt that fails could leave its slot unusable, keep its error for ever,
-/// or tell some of those who waited nothing.
+/// or leave a waiter untold.
 #[test]
 fn failures_are_told_and_the_next_attempt_works() {
     for _ in 0..200 {
@@ -93,7 +93,7 @@ fn failures_are_told_and_the_next_attempt_works() {
     }
 }
 
-/// Without it a panic while a value is made would leave those who wait asleep, and the slot
+/// Without it a panic while a value is made would leave the waiters asleep, and the slot
 /// unusable.
 #[test]
 fn a_panic_lets_the_next_one_try() {
@@ -146,68 +146,17 @@ fn a_reserved_slot_has_a_handle_and_no_value() {
     assert_eq!(store.reserve(), Err(InsertError::Closed(())));
 }
 
-/// Without it a weak lease could reach a value after its end, or the slot's next one.
-#[test]
-fn a_weak_lease_reaches_its_own_value_only() {
-    let store = FixedSlots::<u32, 1>::new();
-    let handle = store.insert(1).unwrap();
-    let weak = store.get(handle).unwrap().downgrade();
-    let strong = weak.promote().unwrap();
-    assert_eq!((*strong, store.held().leases), (1, 1));
-    assert_eq!(store.release(handle), Ok(Release::Deferred));
-    assert_eq!(weak.promote().unwrap_err(), HandleError::Stale);
-    assert_eq!(strong.release(), Some(1));
-    let next = store.insert(2).unwrap();
-    assert_eq!(weak.promote().unwrap_err(), HandleError::Stale);
-    assert_eq!(*store.weak(next).unwrap().promote().unwrap(), 2);
-}
-
-/// Without it a ledger could miss a lease, keep one that has ended, or stand in the way when
-/// it is full.
-#[test]
-fn a_ledger_knows_who_holds_what() {
-    let store = FixedSlots::<u32, 8>::new();
-    let ledger = Ledger::<&str, 2>::new();
-    let (one, two) = (store.insert(1).unwrap(), store.insert(2).unwrap());
-    let upload = ledger.get(&store, one, "upload").unwrap();
-    let launch = ledger.get(&store, one, "launch").unwrap();
-    let missed = ledger.get(&store, two, "download").unwrap();
-    assert_eq!((*upload, *missed, ledger.missed()), (1, 2, 1));
-    let holders = |handle| {
-        let mut holders: Vec<_> = ledger.holders(&store, handle).collect();
-        holders.sort_unstable();
-        holders
-    };
-    assert_eq!(
-        (holders(one), holders(two)),
-        (vec!["launch", "upload"], vec![])
-    );
-    drop(upload);
-    assert_eq!(holders(one), ["launch"]);
-    store.close();
-    assert_eq!(
-        ledger.get(&store, one, "late").unwrap_err(),
-        HandleError::Closed
-    );
-    let held = store.drain(|_, _| ());
-    assert_eq!((held.slots, held.leases), (2, 2));
-    let slots: Vec<_> = store.still_held().collect();
-    assert!(slots.iter().all(|slot| slot.released && slot.leases == 1));
-    assert_eq!((launch.release(), missed.release()), (Some(1), Some(2)));
-    assert!(holders(one).is_empty() && store.held().is_empty());
-}
-
 /// Without it a `Park` that returns too early would hand out a lease on a value that is not
 /// there.
 #[test]
-fn who_is_not_kept_waiting_waits_nevertheless() {
+fn a_park_that_returns_early_is_called_again() {
     #[derive(Debug)]
     enum Restless {}
     impl Park for Restless {
         fn wait(_: usize, _: &mut dyn FnMut() -> bool) {}
         fn wake(_: usize) {}
     }
-    let store = FixedSlots::<String, 1, tag::Slot, With<Hot, u8, Restless>>::new();
+    let store = FixedSlots::<String, 1, tag::Slot, StorePolicy<u8, Restless>>::new();
     let handle = store.reserve().unwrap();
     let begun = Barrier::new(2);
     thread::scope(|scope| {
@@ -238,11 +187,11 @@ impl Park for Fragile {
     fn wake(_: usize) {}
 }
 
-/// Without it a panic while a thread waits would leave a lease behind that nobody has, and
+/// Without it a panic while a thread waits would leave a lease behind that no thread has, and
 /// the value could never be taken out.
 #[test]
 fn a_panic_while_waiting_leaves_no_lease_behind() {
-    let store = FixedSlots::<u32, 1, tag::Slot, With<Hot, u8, Fragile>>::new();
+    let store = FixedSlots::<u32, 1, tag::Slot, StorePolicy<u8, Fragile>>::new();
     for outcome in [Ok(7), Err(3)] {
         let handle = store.reserve().unwrap();
         let (begun, gone) = (Barrier::new(2), Barrier::new(2));
@@ -269,11 +218,11 @@ fn a_panic_while_waiting_leaves_no_lease_behind() {
 
 /// Without it a thread that panics while it waits could take the slot along, when the attempt
 /// that it waits for fails at the same time. Seldom is it the very instant; the model
-/// `who_leaves_a_failing_attempt_does_not_take_the_slot_along` tries them all, and this one
+/// `a_waiter_that_panics_leaves_a_usable_slot` tries them all, and this one
 /// with real threads and a real unwinding.
 #[test]
 fn a_panic_while_an_attempt_fails_leaves_the_slot_usable() {
-    let store = FixedSlots::<u32, 1, tag::Slot, With<Hot, u8, Fragile>>::new();
+    let store = FixedSlots::<u32, 1, tag::Slot, StorePolicy<u8, Fragile>>::new();
     for round in 0..300 {
         let handle = store.reserve().unwrap();
         let counted = AtomicUsize::new(0);

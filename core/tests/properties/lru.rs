@@ -20,7 +20,7 @@ fn a_list_of_least_recent_use_behaves_like_a_vector() {
 
 /// Without it threads that never stop touching could keep an owner searching for ever.
 #[test]
-fn what_is_touched_all_the_time_is_evicted_all_the_same() {
+fn constant_touches_do_not_prevent_eviction() {
     let mut lru = Lru::<[_; 4]>::in_place();
     (0..4).for_each(|index| lru.insert(index).unwrap());
     let (mut asked, free) = (0, |index| index != 0);

@@ -5,13 +5,9 @@
 
 mod boxes;
 mod budget;
-mod counter;
 mod ensure;
 mod handle;
 mod lru;
-mod queues;
-mod reuse;
-mod rotation;
 mod stage_ring;
 mod stores;
 mod threads;

@@ -2,12 +2,8 @@
 
 mod replay;
 
-use std::sync::Arc;
-use std::thread;
-
 use cupola_core::{
-    ChunkArray, FixedSlots, Handle, HandleError, Hot, InCell, InsertError, Late, Release, Reuse,
-    SlotPool, With, tag,
+    FixedSlots, Handle, HandleError, InsertError, Release, SlotPool, StorePolicy, tag,
 };
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use replay::{Step, replay};
@@ -20,39 +16,64 @@ impl Arbitrary for Step {
     }
 }
 
-/// A store whose values can fail to be made; `R` says which slot is used next.
-type Fixed<const N: usize, R> = FixedSlots<u32, N, tag::Slot, With<R, u8>>;
+/// A store whose values can fail to be made.
+type Fixed<const N: usize> = FixedSlots<u32, N, tag::Slot, StorePolicy<u8>>;
 
 /// Without these a store could lose a value, hand one out twice, accept a stale handle, or
 /// refuse while it has room. Sizes: one slot, less than a group, exactly one, and a last
 /// group of one slot.
 #[test]
 fn fixed_slots_behave_like_a_map() {
-    fn hot<const N: usize>(steps: Vec<Step>) {
-        replay(&Fixed::<N, Hot>::new(), N, steps);
-    }
-    fn late<const N: usize>(steps: Vec<Step>) {
-        replay(&Fixed::<N, Late>::new(), N, steps);
+    fn property<const N: usize>(steps: Vec<Step>) {
+        replay(&Fixed::<N>::new(), N, steps);
     }
     let size = || QuickCheck::new().rng(Gen::new(600)).tests(100);
-    size().quickcheck(hot::<1> as fn(Vec<Step>));
-    size().quickcheck(hot::<7> as fn(Vec<Step>));
-    size().quickcheck(hot::<64> as fn(Vec<Step>));
-    size().quickcheck(hot::<65> as fn(Vec<Step>));
-    size().quickcheck(late::<7> as fn(Vec<Step>));
-    size().quickcheck(late::<65> as fn(Vec<Step>));
+    size().quickcheck(property::<1> as fn(Vec<Step>));
+    size().quickcheck(property::<7> as fn(Vec<Step>));
+    size().quickcheck(property::<64> as fn(Vec<Step>));
+    size().quickcheck(property::<65> as fn(Vec<Step>));
 }
 
-/// As above, with growth.
+/// Without it a store that grows could do any of that, or lose a chunk's slots.
 #[test]
 fn a_slot_pool_behaves_like_a_map() {
-    fn property<R: Reuse>(steps: Vec<Step>) {
-        let pool = SlotPool::<u32, Boxes, tag::Slot, 2, With<R, u8>>::new(Boxes::new(2));
+    fn property(steps: Vec<Step>) {
+        let pool = SlotPool::<u32, Boxes, tag::Slot, 2, StorePolicy<u8>>::new(Boxes::new(2));
         replay(&pool, 128, steps);
     }
-    let size = || QuickCheck::new().rng(Gen::new(1200)).tests(100);
-    size().quickcheck(property::<Hot> as fn(Vec<Step>));
-    size().quickcheck(property::<Late> as fn(Vec<Step>));
+    QuickCheck::new()
+        .rng(Gen::new(1200))
+        .tests(200)
+        .quickcheck(property as fn(Vec<Step>));
+}
+
+/// Without it a store could spread over more cache lines than it needs.
+#[test]
+fn the_lowest_free_slot_is_used_first() {
+    let store = FixedSlots::<u32, 100>::new();
+    let handles: Vec<_> = (0..100).map(|n| store.insert(n).unwrap()).collect();
+    for index in [70, 40, 7, 13] {
+        assert!(store.release(handles[index]).is_ok());
+    }
+    let next: Vec<_> = (0..4).map(|n| store.insert(n).unwrap().index()).collect();
+    assert_eq!(next, [7, 13, 40, 70]);
+}
+
+/// Without it a slot whose life ended with its last lease could be lost, or used while
+/// another slot is free.
+#[test]
+fn slots_that_rest_are_used_when_no_other_is_free() {
+    let store = FixedSlots::<u32, 70>::new();
+    let handles: Vec<_> = (0..70).map(|n| store.insert(n).unwrap()).collect();
+    for index in [3, 5] {
+        let lease = store.get(handles[index]).unwrap();
+        assert_eq!(store.release(handles[index]), Ok(Release::Deferred));
+        assert_eq!(lease.release(), Some(index as u32));
+    }
+    assert_eq!(store.release(handles[66]), Ok(Release::Now(66)));
+    let next: Vec<_> = (0..3).map(|n| store.insert(n).unwrap().index()).collect();
+    assert_eq!(next, [66, 3, 5]);
+    assert_eq!(store.insert(0), Err(InsertError::Full(0)));
 }
 
 /// Without it a pool could report more room than its source has, or fail to use what it
@@ -63,63 +84,8 @@ fn a_source_that_runs_dry_fills_the_pool() {
     let handles: Vec<_> = (0..192).map(|value| pool.insert(value).unwrap()).collect();
     assert_eq!(pool.insert(192), Err(InsertError::Full(192)));
     assert_eq!(pool.release(handles[100]), Ok(Release::Now(100)));
-    assert_eq!(pool.insert_near(1000, 193).unwrap().index(), 100);
+    assert_eq!(pool.insert(193).unwrap().index(), 100);
     assert_eq!(pool.live(), 192);
-}
-
-/// Without it a pool could get a chunk back with the values, the used-up bits or the closed
-/// mark of the pool before it, or the array could lose the chunk.
-#[test]
-fn an_array_lends_its_chunks_again_as_new() {
-    type Numbers = ChunkArray<InCell<Arc<u32>>, 2>;
-    let chunks = Numbers::new();
-    let number = Arc::new(7);
-    for round in 0..3 {
-        let pool = SlotPool::<Arc<u32>, &Numbers>::new(&chunks);
-        let handles: Vec<_> = (0..128)
-            .map(|_| pool.insert(Arc::clone(&number)).unwrap())
-            .collect();
-        assert_eq!(handles[0].generation(), 1);
-        let refused = pool.insert(Arc::clone(&number));
-        assert!(matches!(refused, Err(InsertError::Full(_))), "in {round}");
-        // Another pool has nothing to borrow meanwhile.
-        let other = SlotPool::<Arc<u32>, &Numbers>::new(&chunks);
-        assert!(matches!(
-            other.insert(Arc::clone(&number)),
-            Err(InsertError::Full(_))
-        ));
-        drop(pool.release(handles[5]));
-        drop(pool.vacancy().map(std::mem::ManuallyDrop::new));
-        let lease = pool.get(handles[9]).unwrap();
-        assert_eq!(pool.release(handles[9]), Ok(Release::Deferred));
-        drop(lease);
-        pool.close();
-    }
-    assert_eq!(Arc::strong_count(&number), 1);
-}
-
-/// Without it threads that grow pools at once could lose chunks, or share one.
-#[test]
-fn pools_of_many_threads_share_an_array() {
-    type Numbers = ChunkArray<InCell<usize>, 3>;
-    let chunks = Numbers::new();
-    thread::scope(|scope| {
-        for thread in 0..4 {
-            let chunks = &chunks;
-            scope.spawn(move || {
-                for _ in 0..200 {
-                    let pool = SlotPool::<usize, &Numbers>::new(chunks);
-                    let handles: Vec<_> = (0..70).map_while(|_| pool.insert(thread).ok()).collect();
-                    for handle in handles {
-                        assert_eq!(*pool.get(handle).unwrap(), thread);
-                    }
-                }
-            });
-        }
-    });
-    let pool = SlotPool::<usize, &Numbers>::new(&chunks);
-    let all: Result<Vec<_>, _> = (0..192).map(|value| pool.insert(value)).collect();
-    assert!(all.is_ok());
 }
 
 /// Without it a handle could read past the end of a store that is smaller than its index.

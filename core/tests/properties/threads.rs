@@ -34,10 +34,7 @@ fn churn<'c, L: Layout<Cell = InCell<Value<'c>>> + Sync>(
             scope.spawn(move || {
                 for round in 0..ROUNDS {
                     let number = thread * ROUNDS + round;
-                    if store
-                        .insert_near(thread % 2, Value(number, number, drops))
-                        .is_ok()
-                    {
+                    if store.insert(Value(number, number, drops)).is_ok() {
                         inserted.fetch_add(1, Ordering::Relaxed);
                     }
                     let picked = store.iter().nth(round % 80);

@@ -5,9 +5,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use cupola_core::{FixedSlots, FixedWords, Handle, SlotPool, tag};
+use cupola_core::{FixedSlots, Handle, SlotPool, tag};
 
-use super::bars::{FIXED_GET, FIXED_PEEK, POOL_GET, POOL_PEEK};
+use super::bars::{FIXED_GET, POOL_GET};
 use super::ours::{Heap, lock};
 use super::pairs::CAPACITY;
 use crate::bench::rounds::Case;
@@ -61,8 +61,6 @@ pub(super) fn cases(threads: usize) -> impl Iterator<Item = Case> {
     lookups.add::<Floor>(FLOOR);
     lookups.add::<Fixed>(FIXED_GET);
     lookups.add::<Pool>(POOL_GET);
-    lookups.add::<Words>(FIXED_PEEK);
-    lookups.add::<WordPool>(POOL_PEEK);
     lookups.add::<MutexVec>("std Mutex<Vec>, index only");
     lookups.add::<RwLockVec>("std RwLock<Vec>, index only");
     #[cfg(feature = "peers")]
@@ -217,39 +215,6 @@ impl Chain for Pool {
         self.0.get(key).ok().map(|lease| *lease)
     }
 }
-
-/// Slots of words in place, looked at without a lease. The words are handles as numbers.
-struct Words(Box<FixedWords<u64, CAPACITY>>);
-
-/// Slots of words in chunks.
-struct WordPool(cupola_core::WordPool<u64, Heap>);
-
-macro_rules! words {
-    ($store:ty, $empty:expr) => {
-        impl Chain for $store {
-            type Key = Handle<tag::Slot>;
-
-            fn any() -> Self::Key {
-                first()
-            }
-
-            fn empty() -> Self {
-                Self($empty)
-            }
-
-            fn insert(&mut self, next: Self::Key) -> Option<Self::Key> {
-                self.0.insert(next.to_bits()).ok()
-            }
-
-            fn next(&self, key: Self::Key) -> Option<Self::Key> {
-                Handle::from_bits(self.0.peek(key).ok()?)
-            }
-        }
-    };
-}
-
-words!(Words, Box::default());
-words!(WordPool, cupola_core::WordPool::new(Heap));
 
 struct MutexVec(Mutex<Vec<usize>>);
 

@@ -5,14 +5,11 @@
 //! Every result is checked. The peers are there with the feature `peers`.
 
 mod bars;
-mod counters;
 mod lookup;
 mod ours;
 mod pairs;
 #[cfg(feature = "peers")]
 mod peers;
-mod queues;
-mod rotation;
 mod tlsf;
 
 use std::path::PathBuf;
@@ -106,9 +103,6 @@ pub fn run(options: &Options) -> Result<Figures, Error> {
     peers::pairs(&mut groups);
     let mut cases: Vec<_> = groups.into_cases().collect();
     cases.extend(lookup::cases(options.threads));
-    cases.extend(queues::cases(options.threads));
-    cases.extend(counters::cases(options.threads));
-    cases.extend(rotation::cases(options.threads));
     cases.extend(tlsf::cases(&mut figures, options)?);
     cases.retain(|case| options.wants(case.name()));
     if let Some(only) = &options.only
@@ -119,7 +113,7 @@ pub fn run(options: &Options) -> Result<Figures, Error> {
     }
     rounds::measure(&mut figures, cases, options.rounds, options.sample)
         .map_err(|Wrong(row)| Error::Wrong(row))?;
-    bars::put(&mut figures, options.threads);
+    bars::put(&mut figures);
     Ok(figures)
 }
 

@@ -5,14 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cupola_core::{
-    Budget, Chunk, ChunkSource, FixedSlots, FixedWords, Grown, Handle, InCell, InPlace, InWord,
-    Late, Payload, SlotCache, Slots, With, tag,
+    Budget, Chunk, ChunkSource, FixedSlots, Grown, Handle, InCell, InPlace, Layout, Payload,
+    SlotPool, Slots, tag,
 };
 
-use super::bars::{
-    FIXED, FIXED_CACHE, FLOOR, LATE, LATE_CACHE, POOL, POOL_CACHE, WORD_POOL, WORD_POOL_CACHE,
-    WORDS, WORDS_CACHE,
-};
+use super::bars::{FIXED, FLOOR, POOL};
 use super::pairs::{CAPACITY, Groups, Store};
 use crate::bench::ring::Line;
 
@@ -21,16 +18,8 @@ pub(super) fn pairs(groups: &mut Groups) {
     groups.shared(FLOOR, Floor::default);
     groups.shared("FLOOR', on two lines", TwoLines::default);
     groups.handed_over("the ring alone", || RingAlone);
-    groups.all(WORDS_CACHE, WordsCached::new);
-    groups.all(WORDS, Words::new);
-    groups.all(WORD_POOL_CACHE, WordPoolCached::new);
-    groups.all(WORD_POOL, WordPool::new);
-    groups.all(FIXED_CACHE, FixedCached::new);
-    groups.all(FIXED, Fixed::new);
-    groups.all(POOL_CACHE, PoolCached::new);
-    groups.all(POOL, Pool::new);
-    groups.all(LATE_CACHE, LateCached::new);
-    groups.all(LATE, LateFixed::new);
+    groups.all(FIXED, fixed);
+    groups.all(POOL, pool);
     groups.shared("Budget, reserve + commit + release", || {
         Budget::new(1 << 40)
     });
@@ -60,16 +49,13 @@ fn exchange(word: &AtomicU64) -> u64 {
 }
 
 impl Store for Floor {
-    type Local<'s> = ();
     type Token<'s> = u64;
 
-    fn local(&self, _: usize) {}
-
-    fn acquire(&self, (): &mut (), _: u64) -> Option<u64> {
+    fn acquire(&self, _: u64) -> Option<u64> {
         Some(exchange(&self.0.0))
     }
 
-    fn release(&self, (): &mut (), _: u64, value: u64) -> Option<u64> {
+    fn release(&self, _: u64, value: u64) -> Option<u64> {
         self.0.0.fetch_add(1, Ordering::Release);
         Some(value)
     }
@@ -79,16 +65,13 @@ impl Store for Floor {
 struct TwoLines([Line<AtomicU64>; 2]);
 
 impl Store for TwoLines {
-    type Local<'s> = ();
     type Token<'s> = u64;
 
-    fn local(&self, _: usize) {}
-
-    fn acquire(&self, (): &mut (), _: u64) -> Option<u64> {
+    fn acquire(&self, _: u64) -> Option<u64> {
         Some(exchange(&self.0[0].0))
     }
 
-    fn release(&self, (): &mut (), _: u64, value: u64) -> Option<u64> {
+    fn release(&self, _: u64, value: u64) -> Option<u64> {
         self.0[1].0.fetch_add(1, Ordering::Release);
         Some(value)
     }
@@ -97,16 +80,13 @@ impl Store for TwoLines {
 struct RingAlone;
 
 impl Store for RingAlone {
-    type Local<'s> = ();
     type Token<'s> = ();
 
-    fn local(&self, _: usize) {}
-
-    fn acquire(&self, (): &mut (), _: u64) -> Option<()> {
+    fn acquire(&self, _: u64) -> Option<()> {
         Some(())
     }
 
-    fn release(&self, (): &mut (), (): (), value: u64) -> Option<u64> {
+    fn release(&self, (): (), value: u64) -> Option<u64> {
         Some(value)
     }
 }
@@ -126,106 +106,51 @@ unsafe impl<C: Payload> ChunkSource<C> for Heap {
     }
 }
 
-/// A pool that has grown as far as it can.
-macro_rules! grown {
-    ($pool:ident) => {{
-        let pool = cupola_core::$pool::new(Heap);
-        let all: Vec<_> = (0..CAPACITY).map_while(|_| pool.insert(0).ok()).collect();
-        for handle in all {
-            let _ = pool.release(handle);
-        }
-        pool
-    }};
-}
-
 /// Chunks of a pool.
 const CHUNKS: usize = CAPACITY / 64;
 
-/// The store itself, the thread's number as the hint, and the store with a cache for each
-/// thread.
-macro_rules! stores {
-    ($($near:ident $cached:ident $layout:ty, $policy:ty, $make:expr;)*) => {$(
-        struct $near(Box<Slots<$layout, tag::Slot, $policy>>);
-        struct $cached(Box<Slots<$layout, tag::Slot, $policy>>);
+/// A store on the heap.
+struct Stored<L>(Box<Slots<L>>);
 
-        impl $near {
-            fn new() -> Self {
-                Self(Box::new($make))
-            }
-        }
+type Fixed = Stored<InPlace<InCell<u64>, CAPACITY>>;
+type Pool = Stored<Grown<InCell<u64>, Heap, CHUNKS>>;
 
-        impl $cached {
-            fn new() -> Self {
-                Self(Box::new($make))
-            }
-        }
-
-        impl Store for $near {
-            type Local<'s> = usize;
-            type Token<'s> = Handle<tag::Slot>;
-
-            fn local(&self, thread: usize) -> usize {
-                thread
-            }
-
-            fn acquire(&self, hint: &mut usize, value: u64) -> Option<Handle<tag::Slot>> {
-                self.0.insert_near(*hint, value).ok()
-            }
-
-            fn release(&self, _: &mut usize, slot: Handle<tag::Slot>, _: u64) -> Option<u64> {
-                self.0.release(slot).ok()?.now()
-            }
-        }
-
-        impl Store for $cached {
-            type Local<'s> = SlotCache<'s, $layout, tag::Slot, $policy>;
-            type Token<'s> = Handle<tag::Slot>;
-
-            fn local(&self, thread: usize) -> Self::Local<'_> {
-                self.0.cache(thread)
-            }
-
-            fn acquire<'s>(
-                &'s self,
-                cache: &mut Self::Local<'s>,
-                value: u64,
-            ) -> Option<Handle<tag::Slot>> {
-                cache.insert(value).ok()
-            }
-
-            fn release<'s>(
-                &'s self,
-                cache: &mut Self::Local<'s>,
-                slot: Handle<tag::Slot>,
-                _: u64,
-            ) -> Option<u64> {
-                cache.release(slot).ok()?.now()
-            }
-        }
-    )*};
+/// A store that holds its slots in place.
+fn fixed() -> Fixed {
+    Stored(Box::new(FixedSlots::new()))
 }
 
-stores! {
-    Fixed FixedCached InPlace<InCell<u64>, CAPACITY>, With, FixedSlots::<u64, CAPACITY>::new();
-    Words WordsCached InPlace<InWord<u64>, CAPACITY>, With, FixedWords::<u64, CAPACITY>::new();
-    Pool PoolCached Grown<InCell<u64>, Heap, CHUNKS>, With, grown!(SlotPool);
-    WordPool WordPoolCached Grown<InWord<u64>, Heap, CHUNKS>, With, grown!(WordPool);
-    LateFixed LateCached InPlace<InCell<u64>, CAPACITY>, With<Late>,
-        FixedSlots::<u64, CAPACITY, tag::Slot, With<Late>>::new();
+/// A pool that has grown as far as it can.
+fn pool() -> Pool {
+    let pool = SlotPool::new(Heap);
+    let all: Vec<_> = (0..CAPACITY).map_while(|_| pool.insert(0).ok()).collect();
+    for handle in all {
+        let _ = pool.release(handle);
+    }
+    Stored(Box::new(pool))
+}
+
+impl<L: Layout<Cell = InCell<u64>> + Sync + 'static> Store for Stored<L> {
+    type Token<'s> = Handle<tag::Slot>;
+
+    fn acquire(&self, value: u64) -> Option<Handle<tag::Slot>> {
+        self.0.insert(value).ok()
+    }
+
+    fn release(&self, slot: Handle<tag::Slot>, _: u64) -> Option<u64> {
+        self.0.release(slot).ok()?.now()
+    }
 }
 
 /// Bytes are charged and given back; the limit is far away.
 impl Store for Budget {
-    type Local<'s> = ();
     type Token<'s> = u64;
 
-    fn local(&self, _: usize) {}
-
-    fn acquire(&self, (): &mut (), value: u64) -> Option<u64> {
+    fn acquire(&self, value: u64) -> Option<u64> {
         Some(self.reserve(value % 4096 + 1).ok()?.commit())
     }
 
-    fn release(&self, (): &mut (), token: u64, value: u64) -> Option<u64> {
+    fn release(&self, token: u64, value: u64) -> Option<u64> {
         Budget::release(self, token).ok()?;
         (token == value % 4096 + 1).then_some(value)
     }
@@ -240,17 +165,14 @@ impl MutexVec {
 }
 
 impl Store for MutexVec {
-    type Local<'s> = ();
     type Token<'s> = usize;
     const SLEEPS: bool = true;
 
-    fn local(&self, _: usize) {}
-
-    fn acquire(&self, (): &mut (), _: u64) -> Option<usize> {
+    fn acquire(&self, _: u64) -> Option<usize> {
         lock(&self.0).pop()
     }
 
-    fn release(&self, (): &mut (), token: usize, value: u64) -> Option<u64> {
+    fn release(&self, token: usize, value: u64) -> Option<u64> {
         lock(&self.0).push(token);
         Some(value)
     }
@@ -259,16 +181,13 @@ impl Store for MutexVec {
 struct Boxes;
 
 impl Store for Boxes {
-    type Local<'s> = ();
     type Token<'s> = Box<[u64; 4]>;
 
-    fn local(&self, _: usize) {}
-
-    fn acquire(&self, (): &mut (), value: u64) -> Option<Box<[u64; 4]>> {
+    fn acquire(&self, value: u64) -> Option<Box<[u64; 4]>> {
         Some(Box::new([value; 4]))
     }
 
-    fn release(&self, (): &mut (), token: Box<[u64; 4]>, _: u64) -> Option<u64> {
+    fn release(&self, token: Box<[u64; 4]>, _: u64) -> Option<u64> {
         Some(token[0])
     }
 }

@@ -10,35 +10,23 @@ use crate::bench::rounds::Case;
 /// Pairs between two looks at the clock.
 const BATCH: u64 = 1024;
 
-/// Slots of every store, where it has a limit: enough for the ring and for what the
-/// threads' caches keep.
+/// Slots of every store, where it has a limit: enough for the ring.
 pub(super) const CAPACITY: usize = 4096;
 
 /// Something that slots are acquired from and released to.
 pub(super) trait Store: Sync + 'static {
-    /// What a thread keeps to itself.
-    type Local<'s>;
     /// An acquired slot.
     type Token<'s>;
 
     /// Threads may sleep in here.
     const SLEEPS: bool = false;
 
-    /// Prepares the thread of this number.
-    fn local(&self, thread: usize) -> Self::Local<'_>;
-
-    /// Puts `value` into a free slot. `None` when there seems to be none; queues that are
-    /// used as lists of free slots may say so while others are at work.
-    fn acquire<'s>(&'s self, local: &mut Self::Local<'s>, value: u64) -> Option<Self::Token<'s>>;
+    /// Puts `value` into a free slot. `None` when there seems to be none.
+    fn acquire(&self, value: u64) -> Option<Self::Token<'_>>;
 
     /// Frees the slot and returns the value. Stores of slots without values, which have
     /// less to do, return `value`, which is what was put in.
-    fn release<'s>(
-        &'s self,
-        local: &mut Self::Local<'s>,
-        token: Self::Token<'s>,
-        value: u64,
-    ) -> Option<u64>;
+    fn release<'s>(&'s self, token: Self::Token<'s>, value: u64) -> Option<u64>;
 }
 
 /// The three groups of rows that a store has.
@@ -115,7 +103,6 @@ impl Groups {
 /// Every thread acquires a slot and releases it, again and again.
 fn pairs<S: Store>(name: String, threads: usize, store: S) -> Case {
     Case::new(name, threads, move |turn| {
-        let mut local = store.local(turn.thread);
         let mut wrong = 0;
         let mut missed = 0;
         let mut value = turn.thread as u64;
@@ -123,11 +110,11 @@ fn pairs<S: Store>(name: String, threads: usize, store: S) -> Case {
             value = black_box(value.wrapping_add(1));
             let mut failed = 0;
             for _ in 0..BATCH {
-                let Some(token) = store.acquire(&mut local, value) else {
+                let Some(token) = store.acquire(value) else {
                     failed += 1;
                     continue;
                 };
-                let back = store.release(&mut local, black_box(token), value);
+                let back = store.release(black_box(token), value);
                 wrong |= back.map_or(u64::MAX, |back| back ^ value);
             }
             missed += failed;
@@ -147,7 +134,6 @@ where
     Case::of_samples(name, 2, move |time| {
         let ring = Ring::new();
         together(2, time, |turn| {
-            let mut local = store.local(turn.thread);
             if turn.thread == 0 {
                 let mut sender = ring.sender()?;
                 turn.ready();
@@ -157,7 +143,7 @@ where
                     for _ in 0..BATCH {
                         value += 1;
                         let token = loop {
-                            match store.acquire(&mut local, value) {
+                            match store.acquire(value) {
                                 Some(token) => break token,
                                 None => pause(&mut spins),
                             }
@@ -174,7 +160,7 @@ where
             let lap = once(|| {
                 let mut received = 0;
                 while let Some((token, value)) = receiver.receive() {
-                    let back = store.release(&mut local, token, value);
+                    let back = store.release(token, value);
                     received += 1;
                     wrong |= back.map_or(u64::MAX, |back| back ^ value) | (value ^ received);
                 }

@@ -1,11 +1,7 @@
-//! A budget and its gauge against plain arithmetic in 128 bits; bytes say what is done.
-//! Shared by the properties and the fuzz target.
+//! A budget against plain arithmetic in 128 bits; bytes say what is done. Shared by the
+//! properties and the fuzz target.
 
-use cupola_core::{
-    Budget, OverBudget, OverRelease, Pressure, PressureGauge, Reservation, Thresholds,
-};
-
-const MARGIN: u8 = 10;
+use cupola_core::{Budget, OverBudget, OverRelease, Pressure, Reservation};
 
 /// Mostly numbers that fit a few times into one another, now and then extreme ones.
 fn amount(kind: u8, small: u8) -> u64 {
@@ -18,32 +14,6 @@ fn amount(kind: u8, small: u8) -> u64 {
     }
 }
 
-/// The level after `from`, threshold by threshold.
-fn level(from: Pressure, used: u128, limit: u128) -> Pressure {
-    const LEVELS: [Pressure; 4] = [
-        Pressure::Low,
-        Pressure::Medium,
-        Pressure::High,
-        Pressure::Critical,
-    ];
-    let holds = |level: usize, margin: u128| match level {
-        1 => used * 100 >= limit * (50 - margin),
-        2 => used * 100 >= limit * (80 - margin),
-        _ => limit == 0 || used * 100 > limit * (95 - margin),
-    };
-    let start = LEVELS.iter().position(|level| *level == from).unwrap();
-    let mut level = start;
-    while level < 3 && holds(level + 1, 0) {
-        level += 1;
-    }
-    if level == start {
-        while level > 0 && !holds(level, u128::from(MARGIN)) {
-            level -= 1;
-        }
-    }
-    LEVELS[level]
-}
-
 /// Does what `bytes` say, three of them a step, and panics where the two differ.
 pub(crate) fn replay(bytes: &[u8]) {
     let mut steps = bytes
@@ -54,43 +24,31 @@ pub(crate) fn replay(bytes: &[u8]) {
     };
     let budget = Budget::new(amount(kind, small));
     let mut limit = amount(kind, small).min(Budget::MAX_LIMIT);
-    let gauge = PressureGauge::new(Thresholds::DEFAULT.with_margin(MARGIN));
-    let (mut pressure, mut crossings) = (Pressure::Low, 0);
     let (mut used, mut peak) = (0_u128, 0_u128);
     let mut held: Vec<Reservation<'_>> = Vec::new();
-    let fits = |used: u128, limit: u64, more: u64| used + u128::from(more) <= u128::from(limit);
     for (step, kind, small) in steps {
         let asked = amount(kind, small);
         let at = usize::from(step / 16) % held.len().max(1);
-        let refusal = OverBudget {
-            requested: asked,
-            used: budget.used(),
-            limit,
-        };
         match step % 16 {
-            0..4 => match budget.reserve(asked) {
-                Ok(reservation) => {
-                    assert!(fits(used, limit, asked) && reservation.bytes() == asked);
-                    used += u128::from(asked);
-                    held.push(reservation);
-                }
-                Err(error) => assert!(!fits(used, limit, asked) && error == refusal),
-            },
-            4 => {
-                let most = asked.saturating_mul(u64::from(step / 16));
-                match budget.reserve_up_to(asked, most) {
+            0..6 => {
+                let fits = used + u128::from(asked) <= u128::from(limit);
+                match budget.reserve(asked) {
                     Ok(reservation) => {
-                        let room = u128::from(limit) - used;
-                        let expected = room.min(u128::from(most.max(asked)));
-                        assert!(fits(used, limit, asked));
-                        assert_eq!(u128::from(reservation.bytes()), expected);
-                        used += expected;
+                        assert!(fits && reservation.bytes() == asked);
+                        used += u128::from(asked);
                         held.push(reservation);
                     }
-                    Err(error) => assert!(!fits(used, limit, asked) && error == refusal),
+                    Err(error) => {
+                        let refusal = OverBudget {
+                            requested: asked,
+                            used: budget.used(),
+                            limit,
+                        };
+                        assert!(!fits && error == refusal);
+                    }
                 }
             }
-            5 => {
+            6..9 => {
                 // Only committed bytes are a caller's to release.
                 let reserved: u128 = held.iter().map(|r| u128::from(r.bytes())).sum();
                 if u128::from(asked) <= used - reserved {
@@ -104,49 +62,20 @@ pub(crate) fn replay(bytes: &[u8]) {
                     assert_eq!(budget.release(asked), Err(refusal));
                 }
             }
-            6 => {
+            9 => {
                 limit = asked.min(Budget::MAX_LIMIT);
                 assert_eq!(u128::from(budget.set_limit(asked)), used);
             }
             _ if held.is_empty() => {}
-            7..9 => {
+            10..13 => {
                 let reservation = held.swap_remove(at);
                 let bytes = reservation.bytes();
                 assert_eq!(reservation.commit(), bytes);
             }
-            9..11 => {
+            _ => {
                 let reservation = held.swap_remove(at);
                 used -= u128::from(reservation.bytes());
-                reservation.cancel();
-            }
-            11..13 => {
-                let before = held[at].bytes();
-                match held[at].grow(asked) {
-                    Ok(()) => {
-                        assert!(fits(used, limit, asked));
-                        assert_eq!(held[at].bytes(), before + asked);
-                        used += u128::from(asked);
-                    }
-                    Err(error) => {
-                        assert!(!fits(used, limit, asked) && error == refusal);
-                        assert_eq!(held[at].bytes(), before);
-                    }
-                }
-            }
-            13 => {
-                let before = held[at].bytes();
-                held[at].shrink_to(asked);
-                assert_eq!(held[at].bytes(), before.min(asked));
-                used -= u128::from(before - before.min(asked));
-            }
-            _ => {
-                let before = held[at].bytes();
-                let part = held[at].split(asked);
-                assert_eq!(part.is_some(), asked <= before);
-                if let Some(part) = part {
-                    assert_eq!((part.bytes(), held[at].bytes()), (asked, before - asked));
-                    held.push(part);
-                }
+                drop(reservation);
             }
         }
         peak = peak.max(used);
@@ -156,23 +85,6 @@ pub(crate) fn replay(bytes: &[u8]) {
         let room = u128::from(limit).saturating_sub(used);
         assert_eq!(u128::from(budget.available()), room);
         assert_eq!(budget.pressure(), Pressure::of(budget.used(), limit));
-
-        let now = level(pressure, used, u128::from(limit));
-        let crossing = gauge.observe(&budget);
-        if now == pressure {
-            assert_eq!(crossing, None);
-        } else {
-            crossings += 1;
-            let crossing = crossing.unwrap();
-            assert_eq!((crossing.from, crossing.to), (pressure, now));
-            assert_eq!(
-                (crossing.number, crossing.rises()),
-                (crossings, now > pressure)
-            );
-            assert_eq!(gauge.observe(&budget), None);
-        }
-        pressure = now;
-        assert_eq!((gauge.level(), gauge.crossings()), (pressure, crossings));
     }
     let reserved: u128 = held.iter().map(|r| u128::from(r.bytes())).sum();
     drop(held);

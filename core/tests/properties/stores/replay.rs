@@ -5,19 +5,17 @@ use std::collections::HashMap;
 
 use cupola_core::{
     EnsureError, Handle, HandleError, Held, InCell, InsertError, Layout, Lease, Policy, Release,
-    Slots, WeakLease, tag,
+    Slots, tag,
 };
 
 /// One step; the numbers pick among what is there at the time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    Insert { hint: u8 },
+    Insert,
     Vacancy { fill: bool },
     Reserve,
     EnsureAlive { which: u16, fail: bool },
     Get(u16),
-    Downgrade(u16),
-    Promote(u16),
     EndLease { which: u16, by_release: bool },
     Release(u16),
     Reap,
@@ -28,19 +26,17 @@ pub(crate) enum Step {
 impl Step {
     /// A step made of arbitrary numbers. Closing and draining are rare: a store would
     /// never fill, and would never do anything after closing.
-    pub(crate) fn new(kind: u8, hint: u8, which: u16) -> Self {
-        let flag = hint.is_multiple_of(2);
+    pub(crate) fn new(kind: u8, how: u8, which: u16) -> Self {
+        let flag = how.is_multiple_of(2);
         match kind % 64 {
-            0..18 => Self::Insert { hint },
+            0..18 => Self::Insert,
             18..22 => Self::Vacancy { fill: flag },
             22..25 => Self::Reserve,
             25..30 => Self::EnsureAlive {
                 which,
-                fail: hint.is_multiple_of(4),
+                fail: how.is_multiple_of(4),
             },
-            30..36 => Self::Get(which),
-            36..37 => Self::Downgrade(which),
-            37..40 => Self::Promote(which),
+            30..40 => Self::Get(which),
             40..48 => Self::EndLease {
                 which,
                 by_release: flag,
@@ -123,7 +119,6 @@ where
             ..Oracle::default()
         },
         leases: Vec::new(),
-        weak: Vec::new(),
     };
     for (number, step) in (0..).zip(steps) {
         run.take(number, step);
@@ -136,7 +131,6 @@ struct Run<'s, L, P> {
     store: &'s Slots<L, tag::Slot, P>,
     oracle: Oracle,
     leases: Vec<Lease<'s, u32, tag::Slot>>,
-    weak: Vec<WeakLease<'s, u32, tag::Slot>>,
 }
 
 impl<'s, L, P> Run<'s, L, P>
@@ -171,7 +165,7 @@ where
 
     fn take(&mut self, number: u32, step: Step) {
         match step {
-            Step::Insert { hint } => self.insert(hint, number),
+            Step::Insert => self.insert(number),
             Step::Vacancy { fill } => self.vacancy(fill, number),
             Step::Reserve => match self.store.reserve() {
                 Ok(handle) => self.oracle.insert(handle, 0, State::Reserved),
@@ -182,16 +176,6 @@ where
                 if let Some(handle) = self.oracle.issued(which) {
                     let outcome = self.store.get(handle);
                     self.leased(handle, outcome);
-                }
-            }
-            Step::Downgrade(which) => {
-                if let Some(lease) = pick(&self.leases, which) {
-                    self.weak.push(lease.downgrade());
-                }
-            }
-            Step::Promote(which) => {
-                if let Some(weak) = pick(&self.weak, which).copied() {
-                    self.leased(weak.handle(), weak.promote());
                 }
             }
             Step::EndLease { which, by_release } => self.end_lease(which, by_release),
@@ -222,8 +206,8 @@ where
         }
     }
 
-    fn insert(&mut self, hint: u8, number: u32) {
-        match self.store.insert_near(hint.into(), number) {
+    fn insert(&mut self, number: u32) {
+        match self.store.insert(number) {
             Ok(handle) => self.oracle.insert(handle, number, State::Alive),
             Err(refusal) => {
                 self.refused(&refusal);
@@ -360,8 +344,4 @@ where
         }
         assert_eq!(held, self.oracle.held());
     }
-}
-
-fn pick<T>(list: &[T], which: u16) -> Option<&T> {
-    list.get(usize::from(which) % list.len().max(1))
 }

@@ -16,7 +16,7 @@ fn heap<const GRANULE: u64>(size: u64) -> Heap<GRANULE> {
 /// Without it a block could be missed at the border of its class: a free block of each size
 /// around it must serve exactly the requests up to its size.
 #[test]
-fn a_block_serves_what_fits_and_nothing_more() {
+fn a_block_serves_the_requests_that_fit_and_no_other() {
     let borders = (0..64).flat_map(|power| {
         let columns = [0, 1, 2, 62, 63].map(|column| (1u64 << power) + (column << power >> 6));
         columns.into_iter().chain([u64::MAX])
@@ -258,7 +258,7 @@ fn the_lower_rank_wins_within_a_class() {
 
 /// Without it a heap with a hook that always refuses could hand out what it forbids.
 #[test]
-fn what_the_hooks_forbid_is_not_used() {
+fn a_forbidden_place_is_not_used() {
     struct Forbidden;
     impl Hooks for Forbidden {
         type Data = ();

@@ -1,4 +1,4 @@
-//! The end of a value that all threads look at: whoever is last ends it, after all of them.
+//! The end of a value that all threads look at: the last one ends it, after all of them.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -9,7 +9,7 @@ use super::{Plain, THREADS, together, wait};
 /// Values, one after the other.
 const VALUES: u64 = 250;
 
-/// A value that is freed while somebody still looks at it is reported.
+/// A value: freeing it while a thread still looks at it is reported.
 struct Value(Box<Plain>);
 
 impl Value {
@@ -25,8 +25,8 @@ struct Round {
     leased: AtomicUsize,
     released: AtomicUsize,
     ended: AtomicU64,
-    /// For each value a word that is written by who releases it, before that, and read by
-    /// who ends it.
+    /// For each value a word that the thread which releases it writes before, and the thread
+    /// which ends it reads.
     notes: Vec<Plain>,
 }
 
@@ -87,7 +87,7 @@ fn lease(store: &FixedSlots<Value, 2>, round: &Round, number: u64) {
     }
     assert_eq!(lease.0.read(), number);
     if number.is_multiple_of(2) {
-        drop(lease); // the last one leaves the value to whoever reaps
+        drop(lease); // the last one leaves the value to `reap`
     } else if let Some(value) = lease.release() {
         end(round, value, number);
     }

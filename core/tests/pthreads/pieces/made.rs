@@ -1,8 +1,8 @@
-//! Values that all threads ask for at once, and weak leases on them while they end.
+//! Values that all threads ask for at once.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use cupola_core::{EnsureError, FixedSlots, Handle, HandleError, Late, Park, With, tag};
+use cupola_core::{EnsureError, FixedSlots, Handle, Park, StorePolicy, tag};
 
 use super::{Plain, THREADS, together, wait};
 
@@ -22,7 +22,7 @@ impl Park for Yield {
     fn wake(_: usize) {}
 }
 
-type Store = FixedSlots<Value, 3, tag::Slot, With<Late, u64, Yield>>;
+type Store = FixedSlots<Value, 3, tag::Slot, StorePolicy<u64, Yield>>;
 
 struct Value(Box<Plain>);
 
@@ -37,9 +37,9 @@ struct Round {
     tries: Vec<Plain>,
 }
 
-/// Would race if two threads made one value, if a value or a failure were seen before it
-/// is there, or if a weak lease came back to life after the end.
-pub(crate) fn one_makes_what_all_ask_for() {
+/// Would race if two threads made one value, or if a value or a failure were seen before it
+/// is there.
+pub(crate) fn one_thread_makes_the_value_that_all_ask_for() {
     let store = Store::new();
     let round = Round {
         tries: (0..=VALUES).map(|_| Plain::default()).collect(),
@@ -63,7 +63,6 @@ pub(crate) fn one_makes_what_all_ask_for() {
                 }
             };
             assert_eq!(lease.0.read(), number);
-            let weak = lease.downgrade();
             end(&round, lease.release(), number);
             round.asked.fetch_add(1, Ordering::Relaxed);
             if releases {
@@ -72,15 +71,6 @@ pub(crate) fn one_makes_what_all_ask_for() {
                     wait();
                 }
                 end(&round, store.release(handle).unwrap().now(), number);
-            }
-            loop {
-                match weak.promote() {
-                    Ok(lease) => {
-                        assert_eq!(lease.0.read(), number);
-                        end(&round, lease.release(), number);
-                    }
-                    Err(refusal) => break assert_eq!(refusal, HandleError::Stale),
-                }
             }
             while round.ended.load(Ordering::Relaxed) < number {
                 wait();

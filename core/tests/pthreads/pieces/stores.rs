@@ -58,7 +58,7 @@ fn work<L: Layout<Cell = InCell<Value>>>(
 ) {
     for round in 0..ROUNDS {
         let value = (number * ROUNDS + round) as u64;
-        match store.insert_near(number % 2, Value::new(value)) {
+        match store.insert(Value::new(value)) {
             Ok(handle) => board.show(round * 7 + number, handle),
             Err(refusal) => refusal.into_value().end(),
         }
@@ -73,7 +73,7 @@ fn work<L: Layout<Cell = InCell<Value>>>(
         let Some(handle) = board.pick(round * 5 + number * 3) else {
             continue;
         };
-        // Who has looked knows of those who looked before: others must release.
+        // A thread that has looked comes after earlier looks: other threads must release.
         if number.is_multiple_of(2)
             && let Ok(lease) = store.get(handle)
         {
@@ -107,7 +107,7 @@ fn churn<L: Layout<Cell = InCell<Value>> + Sync>(store: &Slots<L, tag::Slot>) {
     assert!(store.drain(|_, value| value.end()).is_empty());
 }
 
-/// Would race if a slot had two owners, or a value were moved while somebody looks.
+/// Would race if a slot had two owners, or a value were moved while a thread looks.
 pub(crate) fn fixed_slots() {
     churn(&FixedSlots::<Value, 150>::new());
 }
@@ -117,7 +117,7 @@ pub(crate) fn a_slot_pool() {
     churn(&SlotPool::<Value, Boxes>::new(Boxes::new(4)));
 }
 
-/// Would race if draining a closed store met somebody who still looks or inserts.
+/// Would race if draining a closed store met a thread that still looks or inserts.
 pub(crate) fn closing_meanwhile() {
     for _ in 0..20 {
         let store = SlotPool::<Value, Boxes>::new(Boxes::new(4));
@@ -127,7 +127,7 @@ pub(crate) fn closing_meanwhile() {
             if number > 0 {
                 for round in 0..200 {
                     turns.fetch_add(1, Ordering::Relaxed);
-                    match store.insert_near(number, Value::new(round)) {
+                    match store.insert(Value::new(round)) {
                         Ok(handle) => board.show(number, handle),
                         Err(refusal) => refusal.into_value().end(),
                     }

@@ -18,7 +18,7 @@ struct Start<'a> {
 pub(crate) fn together(threads: usize, work: &(dyn Fn(usize) + Sync)) {
     extern "C" fn begin(start: *mut c_void) -> *mut c_void {
         // SAFETY: the pointer that `together` passes: to a `Start` that lives until this
-        // thread has been joined, and that nobody changes.
+        // thread has been joined, and that no code changes.
         let start = unsafe { &*start.cast::<Start<'_>>() };
         // Relaxed: starting together must not order what the threads do.
         start.ready.fetch_add(1, Ordering::Relaxed);
@@ -62,8 +62,8 @@ pub(crate) fn wait() {
     unsafe { libc::sched_yield() };
 }
 
-/// A word that is read and written with no protection of its own: whoever touches it
-/// claims that nobody else does.
+/// A word that is read and written with no protection of its own: a caller that touches
+/// it claims that no other does.
 #[derive(Default)]
 pub(crate) struct Plain(UnsafeCell<u64>);
 
@@ -74,13 +74,15 @@ unsafe impl Sync for Plain {}
 impl Plain {
     /// Reads the word.
     pub(crate) fn read(&self) -> u64 {
-        // SAFETY: the caller claims that nobody writes it now.
+        // SAFETY: reading needs that no thread writes: the part under test is to see to that, and
+        // the sanitizer reports it if not.
         unsafe { *self.0.get() }
     }
 
     /// Writes the word.
     pub(crate) fn write(&self, value: u64) {
-        // SAFETY: the caller claims that nobody else touches it now.
+        // SAFETY: writing needs that no other thread touches the word: the part under test is to
+        // see to that, and the sanitizer reports it if not.
         unsafe { *self.0.get() = value }
     }
 }

@@ -5,36 +5,36 @@ use std::sync::{Mutex, PoisonError, RwLock};
 use slotmap::{DefaultKey, Key as _, SlotMap};
 use thunderdome::Arena;
 
-use crate::bench::slots::bars::{
-    MUTEX_SLAB, MUTEX_SLOTMAP, MUTEX_THUNDERDOME, PARKING_SLAB, SHARDED, SHARDED_REMOVE,
-    SLOTMAP_GET,
-};
 use crate::bench::slots::lookup::{Chain, Lookups};
 use crate::bench::slots::ours::lock;
 use crate::bench::slots::pairs::{CAPACITY, Groups, Store};
 
 pub(super) fn pairs(groups: &mut Groups) {
-    groups.all(SHARDED, || Take(sharded_slab::Slab::new()));
-    groups.all(SHARDED_REMOVE, || Remove(sharded_slab::Slab::new()));
+    groups.all("sharded-slab, insert + take", || {
+        Take(sharded_slab::Slab::new())
+    });
+    groups.all("sharded-slab, insert + remove", || {
+        Remove(sharded_slab::Slab::new())
+    });
     groups.shared("sharded-slab Pool, create + clear", || {
         Clear(sharded_slab::Pool::new())
     });
-    groups.all(MUTEX_SLAB, || {
+    groups.all("std Mutex<slab>", || {
         MutexSlab(Mutex::new(slab::Slab::with_capacity(CAPACITY)))
     });
-    groups.all(PARKING_SLAB, || {
+    groups.all("parking_lot Mutex<slab>", || {
         ParkingSlab(parking_lot::Mutex::new(slab::Slab::with_capacity(CAPACITY)))
     });
-    groups.all(MUTEX_SLOTMAP, || {
+    groups.all("std Mutex<slotmap>", || {
         MutexSlotMap(Mutex::new(SlotMap::with_capacity(CAPACITY)))
     });
-    groups.all(MUTEX_THUNDERDOME, || {
+    groups.all("std Mutex<thunderdome>", || {
         MutexArena(Mutex::new(Arena::with_capacity(CAPACITY)))
     });
 }
 
 pub(super) fn lookups(lookups: &mut Lookups) {
-    lookups.add::<SlotMap<DefaultKey, DefaultKey>>(SLOTMAP_GET);
+    lookups.add::<SlotMap<DefaultKey, DefaultKey>>("slotmap get(&)");
     lookups.add::<slab::Slab<usize>>("slab get(&), no generation");
     lookups.add::<Arena<thunderdome::Index>>("thunderdome get(&)");
     lookups.add::<sharded_slab::Slab<usize>>("sharded-slab, get + drop");
@@ -62,18 +62,15 @@ impl sharded_slab::Clear for Word {
 macro_rules! store {
     ($store:ty, $key:ty, $sleeps:literal, $insert:expr, $remove:expr) => {
         impl Store for $store {
-            type Local<'s> = ();
             type Token<'s> = $key;
             const SLEEPS: bool = $sleeps;
 
-            fn local(&self, _: usize) {}
-
-            fn acquire(&self, (): &mut (), value: u64) -> Option<$key> {
+            fn acquire(&self, value: u64) -> Option<$key> {
                 let insert: fn(&Self, u64) -> Option<$key> = $insert;
                 insert(self, value)
             }
 
-            fn release(&self, (): &mut (), token: $key, value: u64) -> Option<u64> {
+            fn release(&self, token: $key, value: u64) -> Option<u64> {
                 let remove: fn(&Self, $key, u64) -> Option<u64> = $remove;
                 remove(self, token, value)
             }
