@@ -170,7 +170,7 @@ impl Budget {
 
     /// Changes the limit (at most [`MAX_LIMIT`](Self::MAX_LIMIT)) and returns the bytes in
     /// use at that instant. From then on nothing is granted beyond the new limit, not even
-    /// to a request that had already begun. What is in use stays in use: when that is more
+    /// to a request that had already begun. Bytes in use stay in use: when they are more
     /// than the limit, the difference is the caller's to free.
     pub fn set_limit(&self, limit: u64) -> u64 {
         // Release: pairs with the Acquire loads of the limit in `charge` and `look`.

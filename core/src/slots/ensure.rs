@@ -56,7 +56,7 @@ where
     /// Leases the value that `handle` names, and makes it with `init` first if the slot is
     /// only [reserved](Self::reserve). However many threads ask at once, one of them runs
     /// its `init`, once; the others wait, as the policy's [`Park`] has them wait, and get
-    /// leases on what it made.
+    /// leases on its value.
     ///
     /// When `init` fails, it and every thread that waited for this attempt get the error;
     /// the slot is reserved as before, and the next call tries again. When `init` panics,

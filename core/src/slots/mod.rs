@@ -89,7 +89,8 @@ pub type ValueOf<L> = <<L as sealed::Groups>::Cell as Keep>::Value;
 /// up is never used again.
 ///
 /// A value is put back into the caller's hands by `release`, [`Lease::release`],
-/// [`reap`](Self::reap) or [`drain`](Self::drain). Dropping the store drops what is left.
+/// [`reap`](Self::reap) or [`drain`](Self::drain). Dropping the store drops the
+/// values that are left.
 ///
 /// A handle does not say which store it is from: tell stores apart by their tag `G`.
 #[doc(alias("slot map", "slab", "generational arena"))]

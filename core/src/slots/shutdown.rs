@@ -27,7 +27,7 @@ impl Held {
 /// A slot that holds something.
 #[non_exhaustive]
 pub struct HeldSlot<G> {
-    /// The handle of what it holds, or is reserved for.
+    /// The handle of its value, or of the value that it is reserved for.
     pub handle: Handle<G>,
     /// Leases out on it.
     pub leases: u64,

@@ -43,7 +43,7 @@ impl State {
         Word(self.0.load(Ordering::Relaxed))
     }
 
-    /// Changes `from` to `to`. Failure is Relaxed: what is found is only compared and tried
+    /// Changes `from` to `to`. Failure is Relaxed: the word that is found is only compared and tried
     /// again.
     // Always: `success` is a constant of each caller, and a branch if this is a call.
     #[inline(always)]
@@ -118,7 +118,7 @@ impl State {
         let order = if mutant!("slots_relaxed_unpin") {
             Ordering::Relaxed
         } else {
-            // Release: what was read under this lease was read before the value is moved.
+            // Release: reads under this lease come before the value is moved.
             Ordering::Release
         };
         let before = Word(self.0.fetch_sub(1, order));
@@ -136,7 +136,7 @@ impl State {
     #[inline]
     pub(crate) fn end(&self, generation: u64) -> Result<Ended, HandleError> {
         // Most often the value is there and no lease is out. Guessing so saves a load, which
-        // would wait for what was stored here last: a third of the whole release.
+        // would wait for the last store to it: a third of the whole release.
         let guess = Word::new(generation, Phase::Alive, false, 0);
         // The orders are those of the slow way.
         match self.exchange(guess, guess.vacated(), Ordering::AcqRel) {

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::node::{NONE, Node};
 
-/// The storage that the caller lends, and what is in it. Nothing but `insert` and `remove`
+/// The storage that the caller lends, and the nodes in it. No code but `insert` and `remove`
 /// changes how many nodes are in use.
 #[derive(Clone, Debug)]
 pub(super) struct Chain<S, D> {
@@ -15,7 +15,7 @@ pub(super) struct Chain<S, D> {
     /// Nodes that were in use, chained by `next`, and their number.
     pub(super) vacant: u32,
     pub(super) vacant_count: u32,
-    /// Nodes from here on have not been in use: what is in them means nothing.
+    /// Nodes from here on have not been in use: their contents mean nothing.
     pub(super) fresh: u32,
     data: PhantomData<fn() -> D>,
 }
@@ -107,11 +107,6 @@ where
         self.vacant = at;
         self.vacant_count += 1;
         self.join(before, after);
-    }
-
-    /// Forgets which nodes were in use. None is.
-    pub(super) const fn reset(&mut self) {
-        (self.vacant, self.vacant_count, self.fresh) = (NONE, 0, 0);
     }
 
     /// Makes two nodes neighbours; `NONE` is either end.

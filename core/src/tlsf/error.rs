@@ -30,7 +30,7 @@ impl fmt::Display for AllocateError {
 
 impl core::error::Error for AllocateError {}
 
-/// The reason why a range was not added, extended or cut off. The heap is as it was.
+/// The reason why a range was not added. The heap is as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeError {
     /// The range has no bytes.
@@ -41,8 +41,6 @@ pub enum RangeError {
     TooLarge,
     /// Part of the range is managed already.
     Overlap,
-    /// Part of the bytes to be cut off is allocated.
-    InUse,
     /// There is no vacant node for the new free block: lend one.
     NoNodes,
 }
@@ -54,7 +52,6 @@ impl fmt::Display for RangeError {
             Self::Misaligned => "the range is not on granules",
             Self::TooLarge => "the range ends beyond 64 bits",
             Self::Overlap => "part of the range is managed already",
-            Self::InUse => "part of the range is allocated",
             Self::NoNodes => "one more node is needed",
         })
     }
@@ -62,8 +59,7 @@ impl fmt::Display for RangeError {
 
 impl core::error::Error for RangeError {}
 
-/// A name of no block that lives: the block was freed or has changed, or is another heap's (as
-/// far as that [is noticed](super::Tlsf::numbered)).
+/// A name of no block that lives: the block was freed or has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stale;
 

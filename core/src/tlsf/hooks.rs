@@ -41,7 +41,7 @@ pub trait Hooks {
     }
 
     /// The data of a part that is left over of `whole`, the `size` bytes at `offset`, when the
-    /// rest is allocated or cut off: the data of `whole` if not said otherwise. Where parts
+    /// rest is allocated: the data of `whole` if not said otherwise. Where parts
     /// are left over on both sides, each is asked for.
     #[inline]
     fn split(&self, whole: &Piece<Self::Data>, offset: u64, size: u64) -> Self::Data {

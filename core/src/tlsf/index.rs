@@ -55,8 +55,8 @@ impl Index {
     }
 
     // Whether a class has other blocks, and whether a block has neighbours in its class,
-    // cannot be foretold. So both functions below have no branch on it: what is written for
-    // a neighbour that is not there goes to the block itself.
+    // cannot be predicted. So both functions below have no branch on it: a write to a
+    // neighbour that is not there goes to the block itself.
 
     /// Puts a block in front of its class.
     #[inline(always)]

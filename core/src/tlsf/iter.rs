@@ -9,7 +9,6 @@ use super::{Block, Entry, FreeBlock, Hooks, Node, Piece, Tlsf};
 #[derive(Clone, Debug)]
 pub struct Blocks<'a, D> {
     nodes: &'a [Node<D>],
-    heap: u32,
     first: u32,
     last: u32,
     left: usize,
@@ -23,7 +22,6 @@ impl<'a, D: Copy> Blocks<'a, D> {
             let name = FreeBlock {
                 serial: node.serial,
                 node: at,
-                heap: self.heap,
             };
             Entry::Free(name, node.piece())
         } else {
@@ -32,7 +30,6 @@ impl<'a, D: Copy> Blocks<'a, D> {
                 size: node.size,
                 serial: node.serial,
                 node: at,
-                heap: self.heap,
             };
             Entry::Used(block, node.data)
         };
@@ -71,16 +68,7 @@ where
     S: AsRef<[Node<H::Data>]> + AsMut<[Node<H::Data>]>,
     H: Hooks,
 {
-    /// The allocated block that begins at `offset`, for a caller that has kept no name. The
-    /// blocks are visited by address: the time is linear in their number.
-    pub fn block_at(&self, offset: u64) -> Option<Block> {
-        self.blocks().find_map(|entry| match entry {
-            Entry::Used(block, _) if block.offset == offset => Some(block),
-            _ => None,
-        })
-    }
-
-    /// Gives every free block new data, made from what it is now. Nothing is merged by this: that
+    /// Gives every free block new data, made from its present data. Nothing is merged by this: that
     /// is for [`coalesce_all`](Self::coalesce_all). The time is linear in the number of blocks.
     ///
     /// ```
@@ -119,7 +107,6 @@ where
     pub fn blocks(&self) -> Blocks<'_, H::Data> {
         Blocks {
             nodes: self.chain.nodes(),
-            heap: self.number,
             first: self.chain.first,
             last: self.chain.last,
             left: self.used_blocks as usize + self.free_blocks as usize,

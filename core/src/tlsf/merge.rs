@@ -1,7 +1,7 @@
 //! Free blocks: how they merge, and how they enter and leave the classes.
 
 use super::node::NONE;
-use super::{FreeBlock, Hooks, Node, Piece, Stale, Tlsf};
+use super::{FreeBlock, Hooks, Node, Piece, Tlsf};
 
 /// A free stretch together with the neighbours that it may merge with.
 #[derive(Clone, Copy)]
@@ -19,52 +19,7 @@ where
 {
     /// The free stretch at a name; `None` once the name is stale.
     pub fn piece(&self, name: FreeBlock) -> Option<Piece<H::Data>> {
-        self.named(name.heap, name.node, name.serial)
-            .map(Node::piece)
-    }
-
-    /// The node of a name of this heap, unless the name is stale.
-    #[inline(always)]
-    pub(super) fn named(&self, heap: u32, node: u32, serial: u64) -> Option<&Node<H::Data>> {
-        let own = heap == self.number || mutant!("tlsf_foreign_name_accepted");
-        if own {
-            self.chain.named(node, serial)
-        } else {
-            None
-        }
-    }
-
-    /// Changes the data of a free block.
-    ///
-    /// # Errors
-    /// [`Stale`]
-    pub fn set_piece_data(&mut self, name: FreeBlock, data: H::Data) -> Result<(), Stale> {
-        self.piece(name).ok_or(Stale)?;
-        self.chain.node_mut(name.node).data = data;
-        Ok(())
-    }
-
-    /// Tries again to merge a free block with its neighbours, as far as the hooks allow it
-    /// now, and returns the name of the block that it is part of then. The time is linear in the merges.
-    ///
-    /// # Errors
-    /// [`Stale`]
-    pub fn coalesce(&mut self, name: FreeBlock) -> Result<FreeBlock, Stale> {
-        self.piece(name).ok_or(Stale)?;
-        let mut at = name.node;
-        loop {
-            let node = self.chain.node(at);
-            let merged = self.merged(node.piece(), node.before, node.after);
-            if (merged.left, merged.right) == (NONE, NONE) {
-                return Ok(self.name(at));
-            }
-            if merged.left == NONE {
-                self.absorb(at, merged);
-            } else {
-                self.unlink(at);
-                at = self.settle(at, merged).node;
-            }
-        }
+        self.chain.named(name.node, name.serial).map(Node::piece)
     }
 
     /// Tries again to merge all free neighbours, from the lowest address up and until no two
@@ -166,11 +121,10 @@ where
         FreeBlock {
             serial: self.chain.node(at).serial,
             node: at,
-            heap: self.number,
         }
     }
 
-    /// Changes what is free at a node, and moves it to the class of its new size.
+    /// Changes the free stretch at a node, and moves it to the class of its new size.
     #[inline(always)]
     pub(super) fn resize(&mut self, at: u32, piece: Piece<H::Data>) {
         let node = self.chain.node_mut(at);

@@ -31,7 +31,7 @@ use node::NONE;
 pub use node::{Block, Entry, FreeBlock, Node, Piece, Place};
 pub use usage::HeapUsage;
 
-/// A heap over 64-bit offsets, which never touches what it manages: device memory, a file,
+/// A heap over 64-bit offsets, which never touches the memory that it manages: of a device, a file,
 /// a range of addresses.
 ///
 /// `S` holds the nodes, one for each used or free block: an array, a slice or a vector of
@@ -78,12 +78,8 @@ pub struct Tlsf<S, H: Hooks = (), const GRANULE: u64 = 1> {
     chain: Chain<S, H::Data>,
     hooks: H,
     index: Index,
-    /// The number by which its names differ from those of other heaps.
-    number: u32,
     /// Counts the lives of blocks, in steps of two.
     lives: u64,
-    /// The end of the highest range, or where it was cut off.
-    end: u64,
     used_bytes: u64,
     free_bytes: u64,
     used_blocks: u32,
@@ -91,37 +87,15 @@ pub struct Tlsf<S, H: Hooks = (), const GRANULE: u64 = 1> {
 }
 
 impl<S, H: Hooks, const GRANULE: u64> Tlsf<S, H, GRANULE> {
-    /// A heap that manages nothing yet, with the number 0. What is in the nodes does not
-    /// matter.
+    /// A heap that manages nothing yet. The contents of the nodes do not matter.
     #[must_use]
     pub const fn new(storage: S, hooks: H) -> Self {
-        Self::numbered(storage, hooks, 0)
-    }
-
-    /// A heap with a number, for an owner of several: heaps of different numbers never take
-    /// each other's [`Block`] or [`FreeBlock`] for their own. With the same number they can.
-    ///
-    /// ```
-    /// use cupola_core::Tlsf;
-    /// use cupola_core::tlsf::{Node, Stale};
-    ///
-    /// let heap = |device| Tlsf::<[Node; 4]>::numbered([Node::new(()); 4], (), device);
-    /// let (mut one, mut two) = (heap(0), heap(1));
-    /// one.add_range(0, 100, ()).unwrap();
-    /// two.add_range(0, 100, ()).unwrap();
-    /// let (block, _same_place) = (one.allocate(10, 1, ()), two.allocate(10, 1, ()));
-    /// assert_eq!(two.free(block.unwrap(), ()), Err(Stale));
-    /// ```
-    #[must_use]
-    pub const fn numbered(storage: S, hooks: H, number: u32) -> Self {
         const { assert!(GRANULE.is_power_of_two(), "a granule is a power of two") };
         Self {
             chain: Chain::new(storage),
             hooks,
             index: Index::new(),
-            number,
             lives: 0,
-            end: 0,
             used_bytes: 0,
             free_bytes: 0,
             used_blocks: 0,
@@ -137,12 +111,6 @@ impl<S, H: Hooks, const GRANULE: u64> Tlsf<S, H, GRANULE> {
     /// The hooks, mutably: say, to note which tickets are complete.
     pub const fn hooks_mut(&mut self) -> &mut H {
         &mut self.hooks
-    }
-
-    /// The nodes and the hooks, for another heap. The blocks are forgotten; that their names
-    /// are stale is only sure to be noticed in a heap of another [number](Self::numbered).
-    pub fn into_parts(self) -> (S, H) {
-        (self.chain.storage, self.hooks)
     }
 
     /// A number for a block's life that no other life has: odd for a used block, even for a
@@ -295,8 +263,8 @@ where
         }
     }
 
-    /// Makes part of a free block a used one. What is left over on its right, or else on
-    /// its left, keeps the node, and its place in the list if its class is the same.
+    /// Makes part of a free block a used one. The rest on its right, or else on its left,
+    /// keeps the node, and its place in the list if its class is the same.
     #[inline(always)]
     fn carve(
         &mut self,
@@ -318,7 +286,6 @@ where
             size,
             serial,
             node,
-            heap: self.number,
         })
     }
 
@@ -384,28 +351,10 @@ where
         Ok(self.settle(block.node, merged))
     }
 
-    /// The data of an allocated block.
-    ///
-    /// # Errors
-    /// [`Stale`]
-    pub fn data(&self, block: Block) -> Result<H::Data, Stale> {
-        self.used(block).map(|node| node.data)
-    }
-
-    /// Changes the data of an allocated block.
-    ///
-    /// # Errors
-    /// [`Stale`]
-    pub fn set_data(&mut self, block: Block, data: H::Data) -> Result<(), Stale> {
-        self.used(block)?;
-        self.chain.node_mut(block.node).data = data;
-        Ok(())
-    }
-
     fn used(&self, block: Block) -> Result<&Node<H::Data>, Stale> {
-        let node = self.named(block.heap, block.node, block.serial);
+        let node = self.chain.named(block.node, block.serial);
         let node = node.ok_or(Stale)?;
-        // The same serial at another place is that of another heap with the same number.
+        // The same serial at another place is that of another heap.
         let same = (node.offset, node.size) == (block.offset, block.size);
         if same { Ok(node) } else { Err(Stale) }
     }

@@ -89,18 +89,14 @@ impl<D> Piece<D> {
 
 /// The name of an allocated block, good until the block is freed and never again.
 ///
-/// It is told from any other block of the same heap, past or future, by a number that is
-/// not used twice, and from the blocks of other heaps by their numbers, if these differ: see
-/// [`Tlsf::numbered`](super::Tlsf::numbered). A name from another heap of the same number is
-/// not always noticed.
+/// It differs from the name of any other block of the same heap, past or future, by a number
+/// that is not used twice. A name from another heap is not always noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Block {
     pub(super) offset: u64,
     pub(super) size: u64,
     pub(super) serial: u64,
     pub(super) node: u32,
-    /// The number of the heap.
-    pub(super) heap: u32,
 }
 
 impl Block {
@@ -111,7 +107,7 @@ impl Block {
         self.offset
     }
 
-    /// The block's length in bytes: what was asked for, rounded up to the granule.
+    /// The block's length in bytes: the requested size, rounded up to the granule.
     #[must_use]
     #[inline]
     pub const fn size(self) -> u64 {
@@ -121,19 +117,14 @@ impl Block {
 
 /// The name of a free block.
 ///
-/// A block keeps its name when its data is changed, when it grows by what is merged to its right
-/// and when `truncate` shortens it; and so does what a split leaves over at its right end, or
-/// else at its left end. Any other change ends the name for good. So it says no more than where
-/// to look for a stretch freed earlier: ask [`Tlsf::piece`](super::Tlsf::piece) what is there
-/// now.
-///
-/// As with a [`Block`], only heaps of different numbers are sure to refuse each other's names.
+/// A block keeps its name when its data is changed and when it grows by a merge to its right;
+/// and so does the rest that a split leaves over at its right end, or else at its left end. Any
+/// other change ends the name for good. So it says no more than where to look for a stretch freed
+/// earlier: [`Tlsf::piece`](super::Tlsf::piece) returns what is there now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FreeBlock {
     pub(super) serial: u64,
     pub(super) node: u32,
-    /// The number of the heap.
-    pub(super) heap: u32,
 }
 
 /// A place that a request would get: see [`Tlsf::look`](super::Tlsf::look).
@@ -141,7 +132,7 @@ pub struct FreeBlock {
 pub struct Place<D> {
     /// Where the block would begin, in bytes.
     pub offset: u64,
-    /// Its length in bytes: what was asked for, rounded up to the granule.
+    /// Its length in bytes: the requested size, rounded up to the granule.
     pub size: u64,
     /// Its rank by [`Hooks::rank`](super::Hooks::rank).
     pub rank: u64,
@@ -163,6 +154,6 @@ impl<D> Place<D> {
 pub enum Entry<D> {
     /// An allocated block and its data.
     Used(Block, D),
-    /// A free block and what is there.
+    /// A free block and its stretch.
     Free(FreeBlock, Piece<D>),
 }

@@ -6,8 +6,8 @@ use super::class::{Class, END};
 use super::node::NONE;
 use super::{Hooks, Node, Tlsf};
 
-/// How many classes that surely fit are tried before the complete scan, where hooks forbid
-/// what was tried.
+/// Number of classes that surely fit and are tried before the complete scan, where hooks forbid
+/// the blocks tried before.
 const SURE_CLASSES: usize = 8;
 
 /// A free block that holds the request, or none: a pair of words, so that it is passed in
@@ -154,7 +154,7 @@ where
     }
 
     /// A bounded number of blocks of the next classes that surely fit, where only the hooks
-    /// can have forbidden what was tried before; and then everything.
+    /// can have forbidden the blocks tried before; and then every block.
     #[cold]
     #[inline(never)]
     fn try_more(&self, own: Class, sure: Class, size: u64, align: u64) -> Fit {

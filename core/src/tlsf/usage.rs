@@ -19,18 +19,6 @@ pub struct HeapUsage {
     pub largest_free: u64,
 }
 
-impl HeapUsage {
-    /// The share of the free bytes that is not in the largest block: `1 - largest_free / free_bytes`, and 0
-    /// when nothing is free.
-    #[must_use]
-    pub fn fragmentation(&self) -> f64 {
-        match self.free_bytes {
-            0 => 0.0,
-            free => 1.0 - self.largest_free as f64 / free as f64,
-        }
-    }
-}
-
 impl<S, H, const GRANULE: u64> Tlsf<S, H, GRANULE>
 where
     S: AsRef<[Node<H::Data>]> + AsMut<[Node<H::Data>]>,

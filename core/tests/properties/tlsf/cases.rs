@@ -59,7 +59,7 @@ fn sizes_and_alignments_near_the_end_of_64_bits_are_refused_or_served() {
     let high = heap.allocate((1 << 63) - 1, 1 << 63, ()).unwrap();
     assert_eq!(high.offset(), 1 << 63);
     assert_eq!(heap.allocate(1, 1 << 63, ()), Err(AllocateError::NoFit));
-    assert_eq!(heap.extend(1, ()), Err(RangeError::TooLarge));
+    assert_eq!(heap.add_range(u64::MAX, 1, ()), Err(RangeError::TooLarge));
     heap.free(block, ()).unwrap();
     heap.free(high, ()).unwrap();
     assert_eq!(heap.usage().largest_free, u64::MAX);
@@ -84,7 +84,6 @@ fn nothing_and_odd_alignments_are_errors() {
     assert_eq!(heap.allocate_at(8, 16, ()), Err(AllocateError::Misaligned));
     assert_eq!(heap.add_range(2048, 0, ()), Err(RangeError::Empty));
     assert_eq!(heap.add_range(2048, 8, ()), Err(RangeError::Misaligned));
-    assert_eq!(heap.truncate(8), Err(RangeError::Misaligned));
     assert_eq!(heap.usage().used_blocks, 0);
 }
 
@@ -157,24 +156,9 @@ fn running_out_of_nodes_changes_nothing() {
     let second = heap.allocate(90, 1, ()).unwrap();
     heap.free(first, ()).unwrap();
     heap.free(second, ()).unwrap();
-    heap.extend(50, ()).unwrap();
+    heap.add_range(100, 50, ()).unwrap();
     assert_eq!(heap.usage().largest_free, 150);
     assert_eq!(heap.spare_nodes(), 1);
-}
-
-/// Without it a heap over a slice could not move to a longer one.
-#[test]
-fn a_slice_is_replaced_by_a_longer_one_and_names_stay_good() {
-    let mut short = [Node::default(); 2];
-    let mut long = [Node::default(); 8];
-    let mut heap = Tlsf::<&mut [Node], (), 1>::new(&mut short, ());
-    heap.add_range(0, 100, ()).unwrap();
-    let block = heap.allocate(10, 1, ()).unwrap();
-    assert_eq!(heap.replace_nodes(&mut long).unwrap().len(), 2);
-    assert_eq!(heap.spare_nodes(), 6);
-    heap.free(block, ()).unwrap();
-    assert_eq!(heap.check(), Ok(()));
-    assert_eq!(heap.replace_nodes(&mut []).unwrap_err().len(), 0);
 }
 
 /// Without it a second free could free the next owner's block, which is at the same place
@@ -195,7 +179,6 @@ fn a_freed_block_stays_freed() {
     let second = heap.allocate(10, 1, ()).unwrap();
     assert_eq!(first.offset(), second.offset());
     assert_eq!(heap.free(first, ()), Err(Stale));
-    assert_eq!(heap.set_data(first, ()), Err(Stale));
     // What was left over of the free block is still named so.
     assert_eq!(heap.piece(gap).map(|piece| piece.offset), Some(10));
     heap.free(second, ()).unwrap();
@@ -235,11 +218,12 @@ fn a_forbidden_merge_happens_once_it_is_allowed() {
     let blocks = [0, 1, 0].map(|stream| heap.allocate(10, 1, stream).unwrap());
     let names = [0, 1, 2].map(|which| heap.free(blocks[which], [0, 1, 0][which]).unwrap());
     assert_eq!(heap.usage().free_blocks, 3);
-    assert_eq!(heap.coalesce(names[1]), Ok(names[1]));
+    assert_eq!(heap.coalesce_all(), 0);
     heap.hooks_mut().complete = true;
-    assert_eq!(heap.coalesce(names[1]), Ok(names[0]));
+    assert_eq!(heap.coalesce_all(), 2);
     assert_eq!(heap.usage().largest_free, 100);
-    assert_eq!(heap.coalesce(names[1]), Err(Stale));
+    assert_eq!(heap.piece(names[0]).map(|piece| piece.size), Some(100));
+    assert_eq!(heap.piece(names[1]), None);
 }
 
 /// Without it a heap could cut from pages that are not mapped while mapped ones fit.

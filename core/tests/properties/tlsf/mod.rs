@@ -4,7 +4,6 @@
 mod cases;
 mod decisions;
 mod oracle;
-mod ranges;
 
 use quickcheck::quickcheck;
 
@@ -25,16 +24,17 @@ quickcheck! {
         true
     }
 
-    /// As above, in granules, and with every block a candidate: then the choice is exactly
-    /// the lowest class, rank, size and offset.
+    /// Without it a larger block than needed could be cut, in bytes or in granules: with every
+    /// block a candidate, the choice is exactly the lowest class, rank, size and offset.
     fn a_heap_that_compares_all_chooses_the_best(nodes: u8, base: u8, steps: Vec<Step>) -> bool {
         replay::<1, { usize::MAX }, 0>(nodes, base, bytes(&steps));
         replay::<16, { usize::MAX }, 0>(nodes, base, bytes(&steps));
         true
     }
 
-    /// As above, where larger classes are looked through for a lower rank: a few blocks of
-    /// them, or all. Then the choice is exactly the lowest rank, class, size and offset.
+    /// Without it a dear place could be taken while a larger block has a cheap one, where larger
+    /// classes are looked through for a lower rank: a few blocks of them, or all. Then the
+    /// choice is exactly the lowest rank, class, size and offset.
     fn a_heap_that_looks_further_chooses_the_cheapest(
         nodes: u8, base: u8, steps: Vec<Step>
     ) -> bool {
@@ -61,16 +61,20 @@ fn every_short_history_is_right() {
         steps.extend([0, 1].map(|tag| Op::Free { which, tag }));
     }
     let complete = u8::MAX;
-    steps.extend([4, 0].map(|end| Op::Truncate { end }));
     steps.extend([
         Op::AllocateAt {
             offset: 2,
             size: 3,
             tag: 0,
         },
-        Op::Coalesce { which: 1 },
+        Op::UpdateFree { from: 1, to: 0 },
+        Op::Piece { which: 1 },
         Op::FreeAgain { which: 0 },
-        Op::Extend { size: 2, tag: 1 },
+        Op::AddRange {
+            start: 8,
+            size: 2,
+            tag: 1,
+        },
         Op::CoalesceAll,
         Op::Rules {
             complete,

@@ -61,10 +61,6 @@ impl Interval {
 pub(crate) struct World<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize> {
     heap: Tlsf<Vec<Node<u8>>, Rules<CANDIDATES, FURTHER>, GRANULE>,
     nodes: usize,
-    /// The most nodes in use at one time since nothing was managed.
-    most: usize,
-    /// Where the highest range ends, or was cut off.
-    end: u64,
     intervals: Vec<Interval>,
     freed: Vec<Block>,
     names: Vec<FreeBlock>,
@@ -81,10 +77,8 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
             forbidden: TAGS,
         };
         Self {
-            heap: Tlsf::numbered(vec![Node::default(); nodes], rules, 7),
+            heap: Tlsf::new(vec![Node::default(); nodes], rules),
             nodes,
-            most: 0,
-            end: 0,
             intervals: Vec::new(),
             freed: Vec::new(),
             names: Vec::new(),
@@ -108,37 +102,21 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
             Op::FreeAgain { which } => {
                 if let Some(block) = pick(&self.freed, which) {
                     assert_eq!(self.heap.free(block, 0), Err(Stale));
-                    assert_eq!(self.heap.data(block), Err(Stale));
                 }
             }
-            Op::SetData { which, tag } => {
-                if let Some(block) = pick(&self.used(), which) {
-                    let at = self.interval_at(block.offset());
-                    assert_eq!(self.heap.data(block), Ok(self.intervals[at].tag));
-                    assert_eq!(self.heap.set_data(block, tag), Ok(()));
-                    self.intervals[at].tag = tag;
+            Op::UpdateFree { from, to } => {
+                let changed = |tag: u8| if tag == from { to } else { tag };
+                self.heap.update_free(|piece| changed(piece.data));
+                for free in self.intervals.iter_mut().filter(|it| it.used.is_none()) {
+                    free.tag = changed(free.tag);
                 }
             }
-            Op::SetPieceData { which, tag } => match self.free_name(which) {
-                Some((name, Some(at))) => {
-                    assert_eq!(self.heap.set_piece_data(name, tag), Ok(()));
-                    self.intervals[at].tag = tag;
+            Op::Piece { which } => {
+                if let Some(piece) = pick(&self.names, which).and_then(|it| self.heap.piece(it)) {
+                    let named = self.intervals[self.interval_at(piece.offset)];
+                    assert_eq!((named.used, named.piece()), (None, piece));
                 }
-                Some((name, None)) => assert_eq!(self.heap.set_piece_data(name, tag), Err(Stale)),
-                None => {}
-            },
-            Op::Coalesce { which } => match self.free_name(which) {
-                Some((name, Some(mut at))) => {
-                    while let Some(merged) = self.merge_around(at) {
-                        at = merged;
-                    }
-                    let name = self.heap.coalesce(name).unwrap();
-                    assert_eq!(self.heap.piece(name), Some(self.intervals[at].piece()));
-                    self.names.push(name);
-                }
-                Some((name, None)) => assert_eq!(self.heap.coalesce(name), Err(Stale)),
-                None => {}
-            },
+            }
             Op::CoalesceAll => self.coalesce_all(),
             Op::Rules {
                 complete,
@@ -149,31 +127,12 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
                     forbidden: forbidden % (2 * TAGS),
                 };
             }
-            Op::AddRange { start, size, tag } => self.add_range(start, size, tag, false),
-            Op::Extend { size, tag } => {
-                self.add_range(self.end, size, tag, true);
-            }
-            Op::Truncate { end } => self.truncate(end),
+            Op::AddRange { start, size, tag } => self.add_range(start, size, tag),
             Op::Lend { nodes } => {
                 self.heap.lend(vec![Node::default(); nodes]);
                 self.nodes += nodes;
             }
-            Op::Replace { nodes } => {
-                let longer = vec![Node::new(TAGS); nodes];
-                match self.heap.replace_nodes(longer) {
-                    Ok(old) => {
-                        assert_eq!(old.len(), self.nodes);
-                        assert!(nodes >= self.most);
-                        self.nodes = nodes;
-                    }
-                    Err(refused) => assert!(refused.len() == nodes && nodes < self.most),
-                }
-            }
         }
-        self.most = match self.intervals.len() {
-            0 => 0,
-            blocks => self.most.max(blocks),
-        };
         self.compare();
     }
 
@@ -190,9 +149,6 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
         let touch = |pair: &[Interval]| pair[0].end() == pair[1].offset;
         assert!(!self.intervals.windows(2).any(touch));
         assert_eq!(self.heap.usage().used_bytes, 0);
-        if let [_] = self.intervals[..] {
-            assert_eq!(self.heap.usage().fragmentation(), 0.0);
-        }
     }
 
     fn used(&self) -> Vec<Block> {
@@ -206,19 +162,6 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
             .iter()
             .position(holds)
             .expect("no interval is there")
-    }
-
-    /// Some name of a free block, and the interval that it names unless it is stale.
-    fn free_name(&self, which: usize) -> Option<(FreeBlock, Option<usize>)> {
-        let name = pick(&self.names, which)?;
-        let at = self.heap.piece(name).map(|piece| {
-            let at = self.interval_at(piece.offset);
-            let interval = self.intervals[at];
-            assert!(interval.used.is_none());
-            assert_eq!(interval.piece(), piece);
-            at
-        });
-        Some((name, at))
     }
 
     /// Everything that the heap says of itself against the intervals.
@@ -248,10 +191,6 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
         assert_eq!(backwards, self.intervals);
         assert_eq!(self.heap.blocks().len(), self.intervals.len());
 
-        for interval in &self.intervals {
-            assert_eq!(self.heap.block_at(interval.offset), interval.used);
-        }
-
         let usage = self.heap.usage();
         let of = |used: bool| {
             self.intervals
@@ -266,8 +205,6 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
             usage.largest_free,
             of(false).map(|it| it.size).max().unwrap_or(0)
         );
-        assert!((0.0..1.0).contains(&usage.fragmentation()));
-        assert_eq!(self.heap.end(), self.end);
         assert_eq!(
             self.heap.spare_nodes() as usize,
             self.nodes - self.intervals.len()

@@ -39,15 +39,13 @@ pub(crate) enum Op {
     FreeAgain {
         which: usize,
     },
-    SetData {
-        which: usize,
-        tag: u8,
+    /// Gives all free blocks of one tag another.
+    UpdateFree {
+        from: u8,
+        to: u8,
     },
-    SetPieceData {
-        which: usize,
-        tag: u8,
-    },
-    Coalesce {
+    /// Looks up a name that was given out.
+    Piece {
         which: usize,
     },
     CoalesceAll,
@@ -61,17 +59,7 @@ pub(crate) enum Op {
         size: u64,
         tag: u8,
     },
-    Extend {
-        size: u64,
-        tag: u8,
-    },
-    Truncate {
-        end: u64,
-    },
     Lend {
-        nodes: usize,
-    },
-    Replace {
         nodes: usize,
     },
 }
@@ -109,9 +97,11 @@ impl Op {
             },
             12..20 => Self::Free { which, tag },
             20 => Self::FreeAgain { which },
-            21 => Self::SetData { which, tag },
-            22 => Self::SetPieceData { which, tag },
-            23 => Self::Coalesce { which },
+            21..23 => Self::UpdateFree {
+                from: a % TAGS,
+                to: tag,
+            },
+            23 => Self::Piece { which },
             24 => Self::CoalesceAll,
             25 => Self::Rules {
                 complete: a,
@@ -122,18 +112,12 @@ impl Op {
                 size: u64::from(a) + 1,
                 tag,
             },
-            27 => Self::AddRange {
+            27..30 => Self::AddRange {
                 start: place(64),
                 size: u64::from(a) * 16,
                 tag,
             },
-            28 => Self::Extend {
-                size: u64::from(a) * 16,
-                tag,
-            },
-            29 => Self::Truncate { end: place(32) },
-            30 => Self::Lend { nodes: which % 8 },
-            _ => Self::Replace { nodes: which },
+            _ => Self::Lend { nodes: which % 8 },
         }
     }
 }

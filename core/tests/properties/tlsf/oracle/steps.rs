@@ -268,13 +268,9 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
         assert_eq!(self.heap.coalesce_all(), 0);
     }
 
-    pub(super) fn add_range(&mut self, start: u64, size: u64, tag: u8, at_the_end: bool) {
+    pub(super) fn add_range(&mut self, start: u64, size: u64, tag: u8) {
         let spare = self.heap.spare_nodes();
-        let outcome = if at_the_end {
-            self.heap.extend(size, tag)
-        } else {
-            self.heap.add_range(start, size, tag)
-        };
+        let outcome = self.heap.add_range(start, size, tag);
         let refused = if size == 0 {
             Some(RangeError::Empty)
         } else if !start.is_multiple_of(GRANULE) || !size.is_multiple_of(GRANULE) {
@@ -307,37 +303,10 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
             self.intervals = before;
             return assert_eq!(outcome, Err(RangeError::NoNodes));
         }
-        self.end = self.end.max(start + size);
         let name = outcome.unwrap();
         let at = merged.unwrap_or(at);
         assert_eq!(self.heap.piece(name), Some(self.intervals[at].piece()));
         self.names.push(name);
-    }
-
-    pub(super) fn truncate(&mut self, end: u64) {
-        let outcome = self.heap.truncate(end);
-        if !end.is_multiple_of(GRANULE) {
-            return assert_eq!(outcome, Err(RangeError::Misaligned));
-        }
-        if self
-            .intervals
-            .iter()
-            .any(|other| other.used.is_some() && other.end() > end)
-        {
-            return assert_eq!(outcome, Err(RangeError::InUse));
-        }
-        let bytes = |intervals: &[Interval]| intervals.iter().map(|it| it.size).sum::<u64>();
-        let before = bytes(&self.intervals);
-        self.intervals.retain(|it| it.offset < end);
-        if let Some(last) = self.intervals.last_mut()
-            && last.end() > end
-        {
-            let (whole, size) = (last.piece(), end - last.offset);
-            last.tag = self.heap.hooks().split(&whole, whole.offset, size);
-            last.size = size;
-        }
-        self.end = self.end.min(end);
-        assert_eq!(outcome, Ok(before - bytes(&self.intervals)));
     }
 }
 
