@@ -55,8 +55,8 @@ impl fmt::Display for StageRingError {
 
 impl core::error::Error for StageRingError {}
 
-/// A ring of `N` buffers that go through the stages of a pipeline: free, uploading, processing, downloading and
-/// free again, always in the order in which the turns began.
+/// A ring of `N` buffers that go through the stages of a pipeline: free, uploading, processing,
+/// downloading and free again, always in the order in which the turns began.
 ///
 /// ```
 /// use cupola_core::{Stage, StageRing};

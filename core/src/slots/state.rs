@@ -43,8 +43,8 @@ impl State {
         Word(self.0.load(Ordering::Relaxed))
     }
 
-    /// Changes `from` to `to`. Failure is Relaxed: the word that is found is only compared and tried
-    /// again.
+    /// Changes `from` to `to`. Failure is Relaxed: the word that is found is only compared and
+    /// tried again.
     // Always: `success` is a constant of each caller, and a branch if this is a call.
     #[inline(always)]
     pub(crate) fn exchange(&self, from: Word, to: Word, success: Ordering) -> Result<(), Word> {

@@ -50,8 +50,8 @@ pub trait Hooks {
     }
 
     /// The cost of using the place at `offset` of `size` bytes, which is in a free
-    /// block of `data`: say, the number of its pages that are not mapped. Of the blocks of a class that
-    /// are looked at, the lowest rank wins; `None` forbids the place for this request.
+    /// block of `data`: say, the number of its pages that are not mapped. Of the blocks of a class
+    /// that are looked at, the lowest rank wins; `None` forbids the place for this request.
     #[inline]
     fn rank(&self, offset: u64, size: u64, data: &Self::Data) -> Option<u64> {
         let _ = (offset, size, data);
