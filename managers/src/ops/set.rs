@@ -1,9 +1,9 @@
 //! Fills.
 
-use cupola_sys::driver::id;
+use cupola_sys::driver::{CUdeviceptr, id};
 
 use crate::buffer::{DeviceCopy, DeviceSliceMut};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::stream::Stream;
 
 /// Sets every byte (`cuMemsetD8Async`).
@@ -44,19 +44,118 @@ pub fn zero<'d, T: DeviceCopy>(
     set_bytes(to, 0, stream)
 }
 
-/// Sets every element to `value` (`cuMemsetD32Async`).
+/// Sets every element to `value` (`cuMemsetD8Async`, `cuMemsetD16Async`, `cuMemsetD32Async`).
+///
+/// A device fills with 1, 2 or 4 bytes over and over. So any value of such a size will do, and a
+/// larger one whose bytes are those of a smaller number repeated, as those of zero and of `[x; n]`
+/// are.
 ///
 /// # Errors
-/// As [`set_bytes`].
+/// As [`set_bytes`]; [`Error::Invalid`] naming `value`, before anything is put on the stream, when
+/// its bytes do not repeat so, or when the memory, of a type that need not be aligned, is not
+/// aligned to what repeats. [`write()`](crate::ops::write()) or a kernel can set such elements.
 #[track_caller]
-pub fn fill<'d>(to: impl Into<DeviceSliceMut<'d, u32>>, value: u32, stream: &Stream) -> Result<()> {
+pub fn fill<'d, T: DeviceCopy>(
+    to: impl Into<DeviceSliceMut<'d, T>>,
+    value: T,
+    stream: &Stream,
+) -> Result<()> {
     let to = to.into();
-    to.join(stream)?;
-    if to.is_empty() {
-        return Ok(());
+    let bytes = to.len() * size_of::<T>();
+    // SAFETY: the bytes of a value, none of which is padding (`DeviceCopy`).
+    let value =
+        unsafe { std::slice::from_raw_parts((&raw const value).cast::<u8>(), size_of::<T>()) };
+    let pattern = Pattern::of(value, to.as_raw());
+    if bytes > 0 && pattern.is_none() {
+        return Err(no_pattern::<T>(to.as_raw()));
     }
-    // SAFETY: `len` words of the device, freed after what is on the stream.
-    stream.submit(id::cuMemsetD32Async, |driver, raw| unsafe {
-        driver.cuMemsetD32Async(to.as_raw(), value, to.len(), raw)
-    })
+    to.join(stream)?;
+    let Some(pattern) = pattern.filter(|_| bytes > 0) else {
+        return Ok(());
+    };
+    let address = to.as_raw();
+    // SAFETY: `bytes` bytes of the device in all, freed after what is on the stream, and aligned to
+    // the pattern, which is of a size that divides them.
+    match pattern {
+        Pattern::Byte(byte) => stream.submit(id::cuMemsetD8Async, |driver, raw| unsafe {
+            driver.cuMemsetD8Async(address, byte, bytes, raw)
+        }),
+        Pattern::Short(short) => stream.submit(id::cuMemsetD16Async, |driver, raw| unsafe {
+            driver.cuMemsetD16Async(address, short, bytes / 2, raw)
+        }),
+        Pattern::Word(word) => stream.submit(id::cuMemsetD32Async, |driver, raw| unsafe {
+            driver.cuMemsetD32Async(address, word, bytes / 4, raw)
+        }),
+    }
+}
+
+/// What a device can write over and over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pattern {
+    Byte(u8),
+    Short(u16),
+    Word(u32),
+}
+
+impl Pattern {
+    /// The largest that a value is made of, at an address that is aligned to it. `None` of a value
+    /// that is made of none.
+    fn of(value: &[u8], address: CUdeviceptr) -> Option<Self> {
+        fn unit<const N: usize>(value: &[u8], address: CUdeviceptr) -> Option<[u8; N]> {
+            let &first = value.first_chunk::<N>()?;
+            let repeats = value.len() % N == 0 && value.chunks_exact(N).all(|unit| unit == first);
+            (repeats && address % N as u64 == 0).then_some(first)
+        }
+        unit(value, address)
+            .map(|word| Self::Word(u32::from_ne_bytes(word)))
+            .or_else(|| Some(Self::Short(u16::from_ne_bytes(unit(value, address)?))))
+            .or_else(|| Some(Self::Byte(unit::<1>(value, address)?[0])))
+    }
+}
+
+#[cold]
+#[track_caller]
+fn no_pattern<T>(address: CUdeviceptr) -> Error {
+    let problem = format!(
+        "the bytes of this {} do not repeat after 1, 2 or 4 of them at {address:#x}, which is all \
+         that a device fills with; write() or a kernel sets other elements",
+        std::any::type_name::<T>()
+    );
+    Error::invalid("value", problem)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Pattern;
+
+    // Without it elements could get bytes that are not their value's, or memory be filled that is
+    // not aligned to what is written, which drivers refuse.
+    #[test]
+    fn a_pattern_is_all_of_a_value_and_fits_its_address() {
+        let property = |small: Vec<u8>, times: u8, address: u8| {
+            let unit: Vec<u8> = small.into_iter().take(5).collect();
+            let value = unit.repeat(usize::from(times % 5));
+            let address = u64::from(address);
+            let written = |pattern| match pattern {
+                Pattern::Byte(byte) => vec![byte],
+                Pattern::Short(short) => short.to_ne_bytes().to_vec(),
+                Pattern::Word(word) => word.to_ne_bytes().to_vec(),
+            };
+            match Pattern::of(&value, address).map(written) {
+                Some(bytes) => {
+                    address % bytes.len() as u64 == 0
+                        && value.len() % bytes.len() == 0
+                        && value == bytes.repeat(value.len() / bytes.len())
+                }
+                // None of the three sizes would have done.
+                None => [1, 2, 4].iter().all(|&size| {
+                    value.is_empty()
+                        || value.len() % size != 0
+                        || address % size as u64 != 0
+                        || value.chunks(size).any(|part| part != &value[..size])
+                }),
+            }
+        };
+        quickcheck::quickcheck(property as fn(Vec<u8>, u8, u8) -> bool);
+    }
 }
