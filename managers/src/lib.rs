@@ -21,22 +21,47 @@
 //! * The first error after which a context is lost is remembered: every later operation in
 //!   the context returns it. A [`worker`] is a process that may be lost to such an error.
 //!
-//! ```no_run
-//! use cupola_managers::{ExecutionManager, ops};
-//! use cupola_managers::memory::PoolConfig;
-//! use cupola_managers::stream::StreamConfig;
-//! use cupola_sys::driver::Driver;
+//! Vectors up, a kernel, a vector down:
+//!
+//! ```
+//! use cupola_managers::ops::{self, LaunchConfig};
+//! use cupola_managers::{ExecutionManager, PoolConfig, StreamConfig};
+//! # struct Driver;
+//! # impl Driver {
+//! #     fn load() -> cupola_managers::Result<cupola_sys::driver::Driver> {
+//! #         Ok(cupola_sim::Machine::builder().build().driver())
+//! #     }
+//! # }
+//! # const PTX: &str = "
+//! #     .version 6.0
+//! #     .target sm_60
+//! #     .address_size 64
+//! #     .visible .entry saxpy(.param .f32 a, .param .u64 x, .param .u64 y) {
+//! #         .reg .b32 %i; .reg .b64 %x; .reg .b64 %y; .reg .f32 %f<4>;
+//! #         mov.u32 %i, %tid.x;
+//! #         ld.param.f32 %f1, [a];
+//! #         ld.param.u64 %x, [x];
+//! #         ld.param.u64 %y, [y];
+//! #         mad.wide.u32 %x, %i, 4, %x;
+//! #         mad.wide.u32 %y, %i, 4, %y;
+//! #         ld.global.f32 %f2, [%x];
+//! #         ld.global.f32 %f3, [%y];
+//! #         fma.rn.f32 %f3, %f1, %f2, %f3;
+//! #         st.global.f32 [%y], %f3;
+//! #         ret;
+//! #     }
+//! # ";
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let execution = ExecutionManager::new(Driver::load()?)?;
-//! let context = execution.devices().get(0)?.primary()?;
+//! let context = ExecutionManager::new(Driver::load()?)?.devices().get(0)?.primary()?;
 //! let stream = context.streams().create(StreamConfig::default())?;
 //! let pool = context.memory_pool(PoolConfig::limit(1 << 30))?;
-//! let mut numbers = pool.allocate::<u32>(1000, &stream)?;
-//! ops::fill(&mut numbers, 7, &stream)?;
-//! let mut back = vec![0; 1000];
-//! ops::read(&numbers, &mut back, &stream)?;
-//! assert_eq!(back, vec![7; 1000]);
+//! let saxpy = context.modules().load_ptx(PTX)?.function("saxpy")?;
+//! let x = pool.upload(&[1.0f32, 2.0, 3.0], &stream)?;
+//! let mut y = pool.upload(&[10.0f32, 20.0, 30.0], &stream)?;
+//! // SAFETY: three threads, each of which reads its element of `x` and changes that of `y`.
+//! unsafe { ops::launch(&saxpy, LaunchConfig::linear(1, 3), (2.0f32, &x, &mut y), &stream) }?;
+//! assert_eq!(y.to_vec(&stream)?, [12.0, 24.0, 36.0]);
 //! # Ok(()) }
 //! ```
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -73,7 +98,7 @@ pub mod testing;
 pub mod worker;
 
 pub use backend::BackendRegistry;
-pub use buffer::{Buffer, BuffersConfig, DeviceCopy, PinnedBuffer};
+pub use buffer::{Buffer, BuffersConfig, CastError, DeviceCopy, PinnedBuffer};
 pub use context::{Context, ContextKind, ContextManager, ContextsConfig, GreenConfig, Live};
 pub use cupola_core::Pressure;
 pub use device::{Device, DeviceInfo, DeviceManager, DevicesConfig};

@@ -1,5 +1,8 @@
 //! `Buffer<T>`: typed device memory, and views of parts of it.
 
+mod cast;
+mod split;
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
@@ -10,6 +13,7 @@ use super::block::Block;
 use super::{BufferHandle, DeviceCopy};
 use crate::error::{Error, FreeError, Result};
 use crate::stream::Stream;
+pub use cast::CastError;
 
 /// `len` elements of device memory, freed in stream order when dropped.
 ///
@@ -136,11 +140,14 @@ impl<T: DeviceCopy> Buffer<T> {
     /// Declares that work with this buffer will be put on `stream`: it comes after all that used
     /// the memory before the buffer had it, and the memory is free only behind it. The crate's own
     /// operations do this themselves. It does not order the work with that of other streams on the
-    /// buffer.
+    /// buffer. The drop makes the buffer's own stream wait for nothing: the memory is kept back until
+    /// `stream` has come as far as it is then.
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::Full`] when there are too many events for one more;
     /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "record_stream")]
+    #[doc(alias = "record_use")]
     #[track_caller]
     pub fn used_on(&self, stream: &Stream) -> Result<()> {
         self.block.join(stream)
@@ -170,6 +177,26 @@ impl<T: DeviceCopy> Buffer<T> {
         let back = |(block, error)| FreeError::new(Self::new(block, len), error);
         self.block.free().map_err(back)
     }
+
+    /// Frees the memory in the order of `stream`, in place of that of the buffer's
+    /// [`stream`](Self::stream): where the buffer was filled on one stream and is used last on
+    /// another, that one has the memory again when it comes as far as it is now and the others have
+    /// too. No stream waits for another, and the free makes no driver call, but for the cases that
+    /// [`free`](Self::free) names, in which `stream` is made to wait for each of the others.
+    ///
+    /// Work on `stream` that uses the buffer needs no [`used_on`](Self::used_on) for this.
+    ///
+    /// # Errors
+    /// With the buffer, for nothing was freed: [`Error::WrongContext`] when the stream is another
+    /// context's; [`Error::Full`] where the pool has no place for one more stream; what the driver
+    /// returned when `stream` was to wait for others; [`Error::Forked`].
+    #[doc(alias = "cudaFreeAsync")]
+    #[track_caller]
+    pub fn free_on(self, stream: &Stream) -> Result<(), FreeError<Self>> {
+        let len = self.len;
+        let back = |(block, error)| FreeError::new(Self::new(block, len), error);
+        self.block.free_on(stream).map_err(back)
+    }
 }
 
 impl<T: DeviceCopy> fmt::Debug for Buffer<T> {
@@ -183,7 +210,7 @@ impl<T: DeviceCopy> fmt::Debug for Buffer<T> {
 
 /// The elements of `range` among `len`, as start and length.
 #[track_caller]
-fn resolve(range: &impl RangeBounds<usize>, len: usize) -> Result<(usize, usize)> {
+pub(crate) fn resolve(range: &impl RangeBounds<usize>, len: usize) -> Result<(usize, usize)> {
     let start = match range.start_bound() {
         Bound::Included(&start) => Some(start),
         Bound::Excluded(&before) => before.checked_add(1),

@@ -13,11 +13,12 @@ pub(crate) use block::Block;
 #[cfg(feature = "derive")]
 #[doc(no_inline)]
 pub use cupola_derive::DeviceCopy;
-pub use device::{Buffer, DeviceSlice, DeviceSliceMut};
+pub(crate) use device::resolve;
+pub use device::{Buffer, CastError, DeviceSlice, DeviceSliceMut};
 pub use element::DeviceCopy;
 pub(crate) use element::{check, repair};
 pub use entry::{BufferHandle, BufferInfo};
-pub use pinned::PinnedBuffer;
+pub use pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut};
 pub(crate) use table::BufferTable;
 
 use crate::driver::ContextCore;

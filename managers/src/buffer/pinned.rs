@@ -4,6 +4,8 @@
 //! last copy. Looking at the elements waits for it, and so does dropping the buffer: no
 //! Rust reference exists while the device may write.
 
+mod slice;
+
 use std::fmt;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -18,6 +20,7 @@ use crate::memory::Seam;
 use crate::stream::Stream;
 use crate::stream::submit;
 use crate::sync::deferred::DeferCallbacks;
+pub use slice::{PinnedSlice, PinnedSliceMut};
 
 /// `CU_MEMHOSTALLOC_PORTABLE`: pinned for every context of the driver, for calls that this
 /// crate does not make; its own copies take streams of the buffer's context only. Never

@@ -18,6 +18,7 @@
 //! stream's `clock`. The stream itself may use the memory again at once; others when the
 //! batch is complete, for which one event is recorded when somebody asks.
 
+mod aligned;
 mod behind;
 pub(crate) mod cache;
 mod carry;

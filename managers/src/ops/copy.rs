@@ -1,9 +1,13 @@
 //! Copies. Those between device and pinned memory overlap with everything; those from and
 //! to ordinary slices wait, because nothing else would keep the slice safe.
 
+use std::mem::ManuallyDrop;
+
 use cupola_sys::driver::{CUdeviceptr, id};
 
-use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedBuffer, repair};
+use crate::buffer::{
+    DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedSlice, PinnedSliceMut, check, repair,
+};
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result, Site};
 use crate::event::{self, EventConfig, LeasedEvent};
@@ -62,7 +66,9 @@ pub(crate) unsafe fn download_raw(
     })
 }
 
-/// Copies pinned memory to the device (`cuMemcpyHtoDAsync`). The lengths are equal.
+/// Copies pinned memory, or [part](crate::PinnedBuffer::slice) of it, to the device
+/// (`cuMemcpyHtoDAsync`). The lengths are equal. Copies of one pinned buffer run one after the other,
+/// whatever parts of it and streams they are for.
 ///
 /// # Errors
 /// [`Error::Capturing`] when a capture is open on the stream: the pinned memory could not tell any more
@@ -72,12 +78,12 @@ pub(crate) unsafe fn download_raw(
 /// [`Error::Poisoned`], [`Error::Forked`]; in [checked mode](crate::Context::set_checked)
 /// [`Error::Unverified`]; what the driver returned.
 #[track_caller]
-pub fn copy_to_device<'d, T: DeviceCopy>(
-    from: &PinnedBuffer<T>,
+pub fn copy_to_device<'p, 'd, T: DeviceCopy>(
+    from: impl Into<PinnedSlice<'p, T>>,
     to: impl Into<DeviceSliceMut<'d, T>>,
     stream: &Stream,
 ) -> Result<()> {
-    let to = to.into();
+    let (from, to) = (from.into(), to.into());
     same_len(from.len(), to.len())?;
     to.check_context(stream)?;
     from.check_context(stream)?;
@@ -90,18 +96,18 @@ pub fn copy_to_device<'d, T: DeviceCopy>(
     copying.end(unsafe { upload_raw(from.as_ptr().cast(), to.as_raw(), bytes, stream) })
 }
 
-/// Copies from the device to pinned memory (`cuMemcpyDtoHAsync`). The lengths are equal.
-/// Looking at the pinned memory waits for the copy.
+/// Copies from the device to pinned memory, or to [part](crate::PinnedBuffer::slice_mut) of it
+/// (`cuMemcpyDtoHAsync`). The lengths are equal. Looking at the pinned memory waits for the copy.
 ///
 /// # Errors
 /// As [`copy_to_device`].
 #[track_caller]
-pub fn copy_to_host<'d, T: DeviceCopy>(
+pub fn copy_to_host<'d, 'p, T: DeviceCopy>(
     from: impl Into<DeviceSlice<'d, T>>,
-    to: &mut PinnedBuffer<T>,
+    to: impl Into<PinnedSliceMut<'p, T>>,
     stream: &Stream,
 ) -> Result<()> {
-    let from = from.into();
+    let (from, to) = (from.into(), to.into());
     same_len(from.len(), to.len())?;
     from.check_context(stream)?;
     to.check_context(stream)?;
@@ -201,6 +207,33 @@ pub fn read<'d, T: DeviceCopy>(
     // SAFETY: the slice's elements, which were initialised before; the copy was waited for.
     let valid = unsafe { repair(to.as_mut_ptr(), to.len()) };
     copied.and(valid)
+}
+
+/// As [`read`], to memory of its own.
+#[track_caller]
+pub(super) fn read_new<T: DeviceCopy>(from: DeviceSlice<'_, T>, stream: &Stream) -> Result<Vec<T>> {
+    let (len, bytes) = (from.len(), from.len() * size_of::<T>());
+    from.check_context(stream)?;
+    let end = Waited::new("to_vec", bytes, stream)?;
+    from.join(stream)?;
+    let mut to = ManuallyDrop::new(Vec::<T>::with_capacity(len));
+    // SAFETY: the vector's memory stays until the copy is done, see `Waited`; or for ever.
+    let copied =
+        end.of(unsafe { download_raw(from.as_raw(), to.as_mut_ptr().cast(), bytes, stream) });
+    if let Err(error) = copied {
+        // For all that is known of a lost context the copy may still run: the memory is left alone.
+        if stream.core().is_healthy() {
+            drop(ManuallyDrop::into_inner(to));
+        }
+        return Err(error);
+    }
+    let mut to = ManuallyDrop::into_inner(to);
+    // SAFETY: the copy has written all bytes of `len` elements, none of which is looked at before
+    // `check`: a vector looks at none.
+    unsafe { check(to.as_ptr(), len) }?;
+    // SAFETY: as above, and all of them are values.
+    unsafe { to.set_len(len) };
+    Ok(to)
 }
 
 /// The end of a copy from or to memory that is only borrowed, which is waited for.

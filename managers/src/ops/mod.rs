@@ -20,6 +20,7 @@ mod host;
 mod launch;
 mod order;
 mod set;
+mod transfer;
 
 pub use args::{KernelArg, KernelArgs, LaunchArgs, MAX_ARGUMENT_BYTES, MAX_ARGUMENTS};
 pub use copy::{copy, copy_to_device, copy_to_host, read, write};
