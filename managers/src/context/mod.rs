@@ -8,6 +8,7 @@
 mod borrow;
 mod config;
 mod green;
+mod primary_flags;
 mod shutdown;
 #[cfg(feature = "test-utils")]
 mod test_hooks;
@@ -22,6 +23,7 @@ use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
 
 pub use self::config::ContextsConfig;
 pub use green::GreenConfig;
+pub use primary_flags::PrimaryState;
 pub(crate) use shutdown::{ClosedContext, End};
 
 pub use crate::driver::{ContextKind, CurrentGuard, Live, context_switches};

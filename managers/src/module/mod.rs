@@ -2,7 +2,9 @@
 
 mod function;
 mod functions;
+mod global;
 mod jit;
+mod shared_memory;
 mod shutdown;
 mod uses;
 
@@ -26,6 +28,7 @@ use crate::stream::StreamsConfig;
 use crate::sync::capacity::Permit;
 use functions::FunctionStore;
 pub use functions::{FunctionHandle, FunctionManager};
+pub use global::Global;
 pub(crate) use shutdown::ClosedModules;
 pub(crate) use uses::Uses;
 
@@ -75,6 +78,8 @@ pub(crate) struct RawModule {
     raw: CUmodule,
     /// Where its code may run.
     uses: Uses,
+    /// Held while an attribute of a function is looked at and raised.
+    raising: Mutex<()>,
     /// Its share of the most modules that there may be.
     _permit: Permit,
     core: Arc<ContextCore>,
@@ -252,6 +257,7 @@ impl ModuleManager {
                 raw: RawModule {
                     raw,
                     uses: Uses::new(),
+                    raising: Mutex::new(()),
                     _permit: permit,
                     core: Arc::clone(&self.core),
                     remarks: logs.remarks().into(),
@@ -378,7 +384,7 @@ impl Module {
         self.0.raw.raw
     }
 
-    fn core(&self) -> &Arc<ContextCore> {
+    pub(crate) fn core(&self) -> &Arc<ContextCore> {
         self.0.raw.core()
     }
 

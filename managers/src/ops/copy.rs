@@ -138,12 +138,27 @@ pub fn copy<'s, 'd, T: DeviceCopy>(
     from.join(stream)?;
     to.join(stream)?;
     let bytes = from.len() * size_of::<T>();
+    // SAFETY: both are `bytes` bytes, freed after what is on the stream.
+    unsafe { copy_raw(from.as_raw(), to.as_raw(), bytes, stream) }
+}
+
+/// `cuMemcpyDtoDAsync`.
+///
+/// # Safety
+/// Both are `bytes` bytes of the device until the copy is done.
+#[track_caller]
+pub(super) unsafe fn copy_raw(
+    from: CUdeviceptr,
+    to: CUdeviceptr,
+    bytes: usize,
+    stream: &Stream,
+) -> Result<()> {
     if bytes == 0 {
         return Ok(());
     }
-    // SAFETY: both are `bytes` bytes, freed after what is on the stream.
+    // SAFETY: the caller's promise; the stream is alive and its context current.
     stream.submit(id::cuMemcpyDtoDAsync_v2, |driver, raw| unsafe {
-        driver.cuMemcpyDtoDAsync_v2(to.as_raw(), from.as_raw(), bytes, raw)
+        driver.cuMemcpyDtoDAsync_v2(to, from, bytes, raw)
     })
 }
 
@@ -237,7 +252,7 @@ pub(super) fn read_new<T: DeviceCopy>(from: DeviceSlice<'_, T>, stream: &Stream)
 }
 
 /// The end of a copy from or to memory that is only borrowed, which is waited for.
-struct Waited<'s> {
+pub(super) struct Waited<'s> {
     stream: &'s Stream,
     /// `None` when there is nothing to copy.
     event: Option<LeasedEvent>,
@@ -246,7 +261,7 @@ struct Waited<'s> {
 impl<'s> Waited<'s> {
     /// Before anything is put on the stream: the copy can be waited for.
     #[track_caller]
-    fn new(operation: &'static str, bytes: usize, stream: &'s Stream) -> Result<Self> {
+    pub(super) fn new(operation: &'static str, bytes: usize, stream: &'s Stream) -> Result<Self> {
         let mut event = None;
         if bytes > 0 {
             stream.refuse_captured(operation)?;
@@ -269,7 +284,7 @@ impl<'s> Waited<'s> {
     /// the host has been told of the loss is an assumption, which NVIDIA does not state; what is
     /// borrowed cannot be kept from its owner.
     #[track_caller]
-    fn of(self, copied: Result<()>) -> Result<()> {
+    pub(super) fn of(self, copied: Result<()>) -> Result<()> {
         let Self { stream, event } = self;
         let Some(event) = event else {
             return copied;

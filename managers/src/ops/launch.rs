@@ -3,6 +3,8 @@
 use core::ffi::c_void;
 use core::ptr;
 
+use cupola_sys::driver::CUresult;
+
 use super::args::{KernelArgs, compare};
 use crate::error::{Error, Result};
 use crate::module::Function;
@@ -92,7 +94,8 @@ impl LaunchConfig {
 ///
 /// # Errors
 /// [`Error::Arguments`] when they do not match. [`Error::Invalid`] for an empty grid or block, too
-/// large a block, more than [`MAX_ARGUMENTS`](super::MAX_ARGUMENTS) arguments or
+/// large a block, more dynamic shared memory than the kernel
+/// [may have](Function::allow_dynamic_shared), more than [`MAX_ARGUMENTS`](super::MAX_ARGUMENTS) arguments or
 /// [`MAX_ARGUMENT_BYTES`](super::MAX_ARGUMENT_BYTES) of them, one that is aligned to more than 16
 /// bytes, or arguments that were made for another stream. [`Error::WrongContext`] when the
 /// kernel or memory among the arguments is another context's. [`Error::Full`] when there are too many
@@ -161,7 +164,7 @@ pub unsafe fn launch_raw(
     let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
     // SAFETY: function and stream are alive and of this context, which is current; the
     // driver copies the arguments before it returns; the rest is the caller's promise.
-    stream.submit_launch(function.number(), |driver, raw| unsafe {
+    let launched = stream.submit_launch(function.number(), |driver, raw| unsafe {
         driver.cuLaunchKernel(
             function.raw(),
             gx,
@@ -175,7 +178,18 @@ pub unsafe fn launch_raw(
             pointers.as_mut_ptr(),
             ptr::null_mut(),
         )
-    })
+    });
+    match launched {
+        Err(error) if config.shared_bytes > 0 && is_of_a_value(&error) => Err(function
+            .too_much_shared(config.shared_bytes)
+            .unwrap_or(error)),
+        launched => launched,
+    }
+}
+
+#[cold]
+fn is_of_a_value(error: &Error) -> bool {
+    error.status() == Some(CUresult::CUDA_ERROR_INVALID_VALUE)
 }
 
 #[cfg(all(test, not(loom)))]

@@ -15,6 +15,8 @@
 
 mod args;
 mod copy;
+mod copy2d;
+mod global;
 mod health;
 mod host;
 mod launch;
@@ -24,6 +26,7 @@ mod transfer;
 
 pub use args::{KernelArg, KernelArgs, LaunchArgs, MAX_ARGUMENT_BYTES, MAX_ARGUMENTS};
 pub use copy::{copy, copy_to_device, copy_to_host, read, write};
+pub use copy2d::{Rectangle, copy_2d, copy_to_device_2d, copy_to_host_2d, read_2d, write_2d};
 pub use health::{StreamHealth, health};
 pub use host::host_function;
 pub use launch::{LaunchConfig, launch, launch_raw};

@@ -2,7 +2,10 @@
 
 mod buffers;
 mod fill;
+mod modules;
 mod pinned;
+mod primary;
+mod rows;
 
 use std::sync::mpsc::{Sender, channel};
 
