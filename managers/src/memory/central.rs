@@ -160,6 +160,10 @@ impl Central {
         self.peak_held = self.peak_held.max(self.held());
     }
 
+    pub(super) fn reset_peak(&mut self) {
+        self.peak_held = self.held();
+    }
+
     /// Takes addresses without memory out of the heap. `None` when they are not free, or work
     /// may still use them.
     pub(super) fn dig(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {

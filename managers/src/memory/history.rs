@@ -80,6 +80,10 @@ pub struct Recording {
     pub events: Vec<Event>,
     /// How many older ones there was no room for.
     pub dropped: u64,
+    /// The most bytes that were alive at a time, as they were asked for, whatever there was room
+    /// for: since the recording began, or since
+    /// [`reset_peaks`](crate::MemoryPool::reset_peaks).
+    pub peak_live: u64,
     /// When the pool was made: what [`Event::nanoseconds`] count from. `None` only of a
     /// recording that no pool has made.
     pub origin: Option<SystemTime>,
@@ -105,6 +109,26 @@ struct Ring {
     events: VecDeque<Event>,
     capacity: usize,
     dropped: u64,
+    live: LiveBytes,
+}
+
+/// Bytes that are alive, by what is noted.
+#[derive(Clone, Copy, Debug, Default)]
+struct LiveBytes {
+    now: u64,
+    peak: u64,
+}
+
+impl LiveBytes {
+    fn note(&mut self, event: &Event) {
+        match event.action {
+            Action::Allocate => self.now = self.now.saturating_add(event.bytes),
+            // What was given up is nobody's any more, as in the figures.
+            Action::Free | Action::Abandon => self.now = self.now.saturating_sub(event.bytes),
+            Action::Refuse | Action::Map | Action::Unmap => {}
+        }
+        self.peak = self.peak.max(self.now);
+    }
 }
 
 impl Ring {
@@ -114,10 +138,12 @@ impl Ring {
             events: VecDeque::new(),
             capacity,
             dropped: 0,
+            live: LiveBytes::default(),
         }
     }
 
     fn push(&mut self, event: Event) {
+        self.live.note(&event);
         if self.events.len() >= self.capacity {
             self.dropped += 1;
             if self.events.pop_front().is_none() {
@@ -178,6 +204,29 @@ impl History {
         drop(before);
     }
 
+    /// So much is alive, by the figures, now that everything is noted.
+    pub(super) fn begin_live(&self, now: u64) {
+        if let Some(ring) = &mut self.rings().recording {
+            ring.live = LiveBytes { now, peak: now };
+        }
+    }
+
+    /// The most bytes that were alive at a time, as far as somebody wanted to know.
+    pub(super) fn peak_live(&self) -> Option<u64> {
+        let rings = self.rings();
+        let ring = rings.recording.as_ref().or(rings.always.as_ref())?;
+        Some(ring.live.peak)
+    }
+
+    /// From now on the peak is that of what comes.
+    pub(super) fn reset_peak(&self) {
+        let mut rings = self.rings();
+        let Rings { always, recording } = &mut *rings;
+        for ring in [always, recording].into_iter().flatten() {
+            ring.live.peak = ring.live.now;
+        }
+    }
+
     /// Ends the recording: what it has, and whether nobody wants to know any more.
     pub(super) fn stop(&self) -> (Recording, bool) {
         let mut rings = self.rings();
@@ -185,27 +234,33 @@ impl History {
         let off = rings.always.is_none();
         self.on.store(!off, Ordering::Relaxed);
         drop(rings);
-        let (events, dropped) = ring.map_or_else(Default::default, |ring| {
-            (Vec::from(ring.events), ring.dropped)
+        let recording = ring.map_or_else(Default::default, |ring| Recording {
+            events: Vec::from(ring.events),
+            dropped: ring.dropped,
+            peak_live: ring.live.peak,
+            origin: None,
         });
-        (self.recording(events, dropped), off)
+        (self.dated(recording), off)
     }
 
     /// The last events.
     pub(super) fn last(&self) -> Recording {
         let rings = self.rings();
-        let (events, dropped) = rings.always.as_ref().map_or_else(Default::default, |ring| {
-            (ring.events.iter().copied().collect(), ring.dropped)
+        let always = rings.always.as_ref();
+        let recording = always.map_or_else(Default::default, |ring| Recording {
+            events: ring.events.iter().copied().collect(),
+            dropped: ring.dropped,
+            peak_live: ring.live.peak,
+            origin: None,
         });
         drop(rings);
-        self.recording(events, dropped)
+        self.dated(recording)
     }
 
-    fn recording(&self, events: Vec<Event>, dropped: u64) -> Recording {
+    fn dated(&self, recording: Recording) -> Recording {
         Recording {
-            events,
-            dropped,
             origin: Some(self.origin),
+            ..recording
         }
     }
 

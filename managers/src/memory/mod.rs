@@ -67,6 +67,7 @@ mod neighbours;
 mod open_graphs;
 mod pages;
 mod patience;
+mod peak;
 mod plan;
 mod pool;
 mod pressure;

@@ -23,6 +23,8 @@ impl Pool {
         for lane in Lane::revoke_all(&lanes) {
             lane.set_flags(RECORDED);
         }
+        drop(lanes);
+        self.history.begin_live(self.live());
         Ok(())
     }
 

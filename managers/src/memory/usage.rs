@@ -34,11 +34,17 @@ pub struct Usage {
     /// more than this together; the rest is what sizes were rounded up by, what a graph's memory
     /// has or holds back, what was abandoned, and what was just on its way.
     pub mapped: u64,
-    /// The most that was ever mapped at a time.
+    /// The most that was ever mapped at a time, or since the [reset](super::MemoryPool::reset_peaks).
     pub peak_mapped: u64,
-    /// The most that was ever out of the heap at a time: in live blocks as they are rounded
+    /// The most that was ever out of the heap at a time, or since the
+    /// [reset](super::MemoryPool::reset_peaks): in live blocks as they are rounded
     /// up, in magazines and in slabs.
     pub peak_held: u64,
+    /// The most that was alive at a time, as it was asked for, while the pool was recorded or kept a
+    /// [history](super::PoolConfig::history): see
+    /// [`reset_peaks`](super::MemoryPool::reset_peaks). `None` else: to know it at each moment all
+    /// threads would have to count together. It is no more than `peak_held`.
+    pub peak_live: Option<u64>,
     /// The limit on `mapped`.
     pub limit: u64,
     /// How full the pool is.
@@ -156,6 +162,7 @@ impl Pool {
             mapped,
             peak_mapped: read(&self.counters.peak_mapped),
             peak_held,
+            peak_live: self.history.peak_live(),
             limit: self.budget.limit(),
             pressure,
             fragmentation: match gauges.loose {

@@ -17,6 +17,7 @@ mod idle;
 mod limit;
 mod lives;
 mod patience;
+mod peaks;
 mod random;
 mod refusals;
 mod shared;
