@@ -50,6 +50,7 @@ impl ExecutionManager {
     ///
     /// # Errors
     /// What the driver returned: `CUDA_ERROR_NO_DEVICE` when it shows none.
+    #[doc(alias = "cuInit")]
     #[track_caller]
     pub fn new(driver: Driver) -> Result<Self> {
         Self::new_at(driver, ExecutionConfig::default(), Site::here())
@@ -61,6 +62,7 @@ impl ExecutionManager {
     /// What the driver returned: `CUDA_ERROR_NO_DEVICE` when it shows none;
     /// [`Error::Invalid`] naming the field of the configuration that cannot be;
     /// [`Error::Forked`] when a driver library was in use in the parent of this process.
+    #[doc(alias = "cuInit")]
     #[track_caller]
     pub fn with_config(driver: Driver, config: ExecutionConfig) -> Result<Self> {
         Self::new_at(driver, config, Site::here())

@@ -171,6 +171,8 @@ impl<T: DeviceCopy> Buffer<T> {
     /// A buffer that is dropped where this would fail makes the host wait for the other streams.
     /// Where that fails too its memory counts as [`abandoned`](crate::Live::abandoned), and stays
     /// charged to the pool.
+    #[doc(alias = "cuMemFree")]
+    #[doc(alias = "cuMemFreeAsync")]
     #[track_caller]
     pub fn free(self) -> Result<(), FreeError<Self>> {
         let len = self.len;

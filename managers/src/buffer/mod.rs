@@ -123,6 +123,7 @@ impl BufferManager {
     /// # Errors
     /// [`Error::Invalid`] when they are more bytes than there are addresses; [`Error::ShutDown`],
     /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "cuMemHostAlloc")]
     #[track_caller]
     pub fn pinned<T: DeviceCopy>(&self, len: usize) -> Result<PinnedBuffer<T>> {
         if self.table.is_shut() {

@@ -28,6 +28,7 @@ pub use slice::{PinnedSlice, PinnedSliceMut};
 const PORTABLE: u32 = 1;
 
 /// `len` elements of pinned host memory.
+#[doc(alias = "cuMemFreeHost")]
 pub struct PinnedBuffer<T: DeviceCopy> {
     /// Dangling when there are no elements.
     start: NonNull<T>,

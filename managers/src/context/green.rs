@@ -42,6 +42,7 @@ impl ContextManager {
     ///
     /// # Errors
     /// As [`green_split`](Self::green_split).
+    #[doc(alias = "cuGreenCtxCreate")]
     #[track_caller]
     pub fn green(&self, config: GreenConfig) -> Result<Context> {
         let mut parts = self.green_split(1, config)?;
@@ -72,6 +73,12 @@ impl ContextManager {
     /// [`Error::Unsupported`] before CUDA 12.4; [`Error::Invalid`] naming the field when the
     /// device cannot be parted so; [`Error::Full`] when the manager has room for no more contexts;
     /// [`Error::ShutDown`], [`Error::Forked`]; what the driver returned. No green context is left then.
+    #[doc(alias = "cuDeviceGetDevResource")]
+    #[doc(alias = "cuDevSmResourceSplitByCount")]
+    #[doc(alias = "cuDevResourceGenerateDesc")]
+    #[doc(alias = "cuGreenCtxCreate")]
+    #[doc(alias = "cuCtxFromGreenCtx")]
+    #[doc(alias = "cuGreenCtxStreamCreate")]
     #[track_caller]
     pub fn green_split(&self, count: u32, config: GreenConfig) -> Result<Vec<Context>> {
         self.not_forked()?;
@@ -225,6 +232,7 @@ impl Context {
     ///
     /// # Errors
     /// What the driver returned.
+    #[doc(alias = "cuDeviceGetAttribute")]
     #[track_caller]
     pub fn multiprocessors(&self) -> Result<u32> {
         let core = self.core();

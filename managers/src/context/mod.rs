@@ -132,6 +132,7 @@ impl ContextManager {
     /// # Errors
     /// What the driver returned: the next call tries again. [`Error::Full`] when the manager has room
     /// for no more contexts; [`Error::ShutDown`], [`Error::Forked`].
+    #[doc(alias = "cuDevicePrimaryCtxRetain")]
     #[track_caller]
     pub fn primary(&self) -> Result<Context> {
         self.not_forked()?;
@@ -228,6 +229,7 @@ impl ContextManager {
     ///
     /// # Errors
     /// What the driver returned; [`Error::Full`], [`Error::ShutDown`], [`Error::Forked`].
+    #[doc(alias = "cuCtxCreate")]
     #[track_caller]
     pub fn create(&self, waiting: Waiting) -> Result<Context> {
         self.not_forked()?;
@@ -360,6 +362,8 @@ impl ContextManager {
     /// # Errors
     /// [`Error::StaleHandle`], [`Error::Forked`]; what the driver returned if it was
     /// destroyed here.
+    #[doc(alias = "cuDevicePrimaryCtxRelease")]
+    #[doc(alias = "cuCtxDestroy")]
     #[track_caller]
     pub fn release(&self, handle: ContextHandle) -> Result<()> {
         self.not_forked()?;
@@ -455,6 +459,7 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "cuMemPoolCreate")]
     #[track_caller]
     pub fn memory_pool(&self, config: PoolConfig) -> Result<MemoryPool> {
         MemoryPool::new(self.core(), self.0.buffers.table(), config)
@@ -464,6 +469,7 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "cuMemGetInfo")]
     #[track_caller]
     pub fn memory_info(&self) -> Result<MemoryInfo> {
         let (mut free, mut total) = (0, 0);
@@ -489,6 +495,8 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::Forked`]; what the driver returned, or the error that the context was lost to.
+    #[doc(alias = "cuCtxPushCurrent")]
+    #[doc(alias = "cuCtxPopCurrent")]
     #[track_caller]
     pub fn enter(&self) -> Result<CurrentGuard<'_>> {
         self.0.core.guard()
@@ -500,6 +508,8 @@ impl Context {
     ///
     /// # Errors
     /// What the driver returned, or the error that the context was lost to; [`Error::Forked`].
+    #[doc(alias = "cuCtxSetCurrent")]
+    #[doc(alias = "cuCtxGetCurrent")]
     #[inline]
     #[track_caller]
     pub fn make_current(&self) -> Result<()> {

@@ -100,6 +100,7 @@ impl DeviceManager {
     }
 
     /// Number of devices that are used; ordinals are below it.
+    #[doc(alias = "cuDeviceGetCount")]
     #[must_use]
     pub fn count(&self) -> u32 {
         self.count.load(Ordering::Relaxed)
@@ -139,6 +140,7 @@ impl DeviceManager {
     /// # Errors
     /// [`Error::Invalid`] when there is no such device; [`Error::ShutDown`];
     /// [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "cuDeviceGet")]
     #[track_caller]
     pub fn get(&self, ordinal: u32) -> Result<Device> {
         self.get_at(ordinal, Site::here())
@@ -160,6 +162,7 @@ impl DeviceManager {
     /// # Errors
     /// [`Error::StaleHandle`], [`Error::ShutDown`], [`Error::Forked`]; what the driver
     /// returned: the next call tries again.
+    #[doc(alias = "cuDeviceGet")]
     #[track_caller]
     pub fn ensure_alive(&self, handle: DeviceHandle) -> Result<Device> {
         self.ensure_alive_at(handle, Site::here())

@@ -85,6 +85,10 @@ impl Device {
     /// # Errors
     /// [`Error::Forked`]; what the driver returned: nothing is kept then, and the next call
     /// reads again.
+    #[doc(alias = "cuDeviceGetAttribute")]
+    #[doc(alias = "cuDeviceGetName")]
+    #[doc(alias = "cuDeviceTotalMem")]
+    #[doc(alias = "cuDeviceGetUuid")]
     #[track_caller]
     pub fn info(&self) -> Result<&DeviceInfo> {
         self.0.contexts.not_forked()?;

@@ -111,6 +111,7 @@ impl Cause {
 
     /// What the driver itself says of the failure, in words, where it says more than its code:
     /// one for CUDA 12.9 or later (`cuLogsDumpToMemory`).
+    #[doc(alias = "cuLogsDumpToMemory")]
     #[must_use]
     pub fn explanation(&self) -> Option<&str> {
         self.told.as_deref().map(AsRef::as_ref)

@@ -56,6 +56,7 @@ impl EventManager {
     /// What the driver returned, or the error that the context was lost to;
     /// [`Error::Full`](crate::Error::Full), [`Error::ShutDown`](crate::Error::ShutDown),
     /// [`Error::Forked`](crate::Error::Forked).
+    #[doc(alias = "cuEventCreate")]
     #[inline]
     #[track_caller]
     pub fn create(&self, config: EventConfig) -> Result<Event> {
@@ -108,6 +109,7 @@ impl EventManager {
     /// # Errors
     /// The first that the driver returned; the others are destroyed all the same.
     /// [`Error::Forked`](crate::Error::Forked), and nothing is destroyed.
+    #[doc(alias = "cuEventDestroy")]
     #[track_caller]
     pub fn trim(&self, keep: usize) -> Result<()> {
         self.core.not_forked()?;

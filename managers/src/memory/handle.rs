@@ -119,6 +119,8 @@ impl MemoryPool {
     /// [`Error::ShutDown`] when that was shut down; [`Error::WrongContext`] when the stream is
     /// another context's; [`Error::Invalid`] when `len` elements are more bytes than there are
     /// addresses; [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "cuMemAlloc")]
+    #[doc(alias = "cuMemAllocAsync")]
     #[track_caller]
     pub fn allocate<T: DeviceCopy>(&self, len: usize, stream: &Stream) -> Result<Buffer<T>> {
         self.allocate_as(None, len, stream)
@@ -188,6 +190,7 @@ impl MemoryPool {
     ///
     /// # Errors
     /// As [`allocate`](Self::allocate); [`Error::Invalid`] naming `align`.
+    #[doc(alias = "cuMemAlloc")]
     #[inline]
     #[track_caller]
     pub fn allocate_raw(&self, bytes: u64, align: u64, stream: &Stream) -> Result<RawBlock> {
@@ -315,6 +318,8 @@ impl MemoryPool {
     ///
     /// # Errors
     /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "cuMemUnmap")]
+    #[doc(alias = "cuMemRelease")]
     #[track_caller]
     pub fn trim(&self) -> Result<u64> {
         self.pool().trim()

@@ -72,6 +72,7 @@ impl RawBlock {
     /// for it; and nothing uses it later. Where `stream` is not the one that the block was
     /// allocated on, it has been made to wait for that one since, even if nothing has used the
     /// block: what used the memory before may still run there.
+    #[doc(alias = "cuMemFree")]
     #[inline]
     #[track_caller]
     pub unsafe fn free(self, stream: &Stream) -> Result<(), FreeError<Self>> {

@@ -24,6 +24,7 @@ pub struct Parameter {
 }
 
 /// What a kernel needs (`cuFuncGetAttribute`).
+#[doc(alias = "cuFuncGetAttribute")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionAttributes {
@@ -174,6 +175,7 @@ impl Function {
     }
 
     /// The parameters it declares; `None` when the driver cannot tell (before CUDA 12.4).
+    #[doc(alias = "cuFuncGetParamInfo")]
     #[must_use]
     pub fn parameters(&self) -> Option<&[Parameter]> {
         self.inner.parameters.as_deref()

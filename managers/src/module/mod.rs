@@ -176,6 +176,7 @@ impl ModuleManager {
     /// [`Error::Load`] with what the driver's compiler said; [`Error::Invalid`] when the
     /// text has a NUL inside; [`Error::Full`], [`Error::ShutDown`], [`Error::Poisoned`],
     /// [`Error::Forked`].
+    #[doc(alias = "cuModuleLoadDataEx")]
     #[track_caller]
     pub fn load_ptx(&self, ptx: &str) -> Result<Module> {
         let text = text(ptx)?;
@@ -204,6 +205,7 @@ impl ModuleManager {
     ///
     /// # Safety
     /// `image` is a whole cubin or fat binary: the driver reads as far as its headers say.
+    #[doc(alias = "cuModuleLoadDataEx")]
     #[track_caller]
     pub unsafe fn load_binary(&self, image: &[u8]) -> Result<Module> {
         // SAFETY: the caller's promise.
@@ -310,6 +312,7 @@ impl ModuleManager {
     /// # Errors
     /// [`Error::StaleHandle`]; [`Error::Invalid`] when waiting failed, so that it stays
     /// loaded for ever; what the driver returned if it was unloaded here.
+    #[doc(alias = "cuModuleUnload")]
     #[track_caller]
     pub fn release(&self, handle: ModuleHandle) -> Result<()> {
         self.core.not_forked()?;
@@ -363,6 +366,7 @@ impl Module {
     /// software device does of instructions that it cannot execute.
     /// [`Error::Invalid`] for a name with a NUL in it; [`Error::Full`], [`Error::ShutDown`],
     /// [`Error::Poisoned`], [`Error::Forked`].
+    #[doc(alias = "cuModuleGetFunction")]
     #[track_caller]
     pub fn function(&self, name: &str) -> Result<Function> {
         self.functions().get(name)

@@ -77,6 +77,7 @@ pub(crate) unsafe fn download_raw(
 /// another context's; [`Error::Full`] when there are too many events for one more;
 /// [`Error::Poisoned`], [`Error::Forked`]; in [checked mode](crate::Context::set_checked)
 /// [`Error::Unverified`]; what the driver returned.
+#[doc(alias = "cuMemcpyHtoDAsync")]
 #[track_caller]
 pub fn copy_to_device<'p, 'd, T: DeviceCopy>(
     from: impl Into<PinnedSlice<'p, T>>,
@@ -101,6 +102,7 @@ pub fn copy_to_device<'p, 'd, T: DeviceCopy>(
 ///
 /// # Errors
 /// As [`copy_to_device`].
+#[doc(alias = "cuMemcpyDtoHAsync")]
 #[track_caller]
 pub fn copy_to_host<'d, 'p, T: DeviceCopy>(
     from: impl Into<DeviceSlice<'d, T>>,
@@ -127,6 +129,7 @@ pub fn copy_to_host<'d, 'p, T: DeviceCopy>(
 /// context's; [`Error::Full`] when there are too many events for one more, which memory of another
 /// stream may need; [`Error::Poisoned`], [`Error::Forked`]; in
 /// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
+#[doc(alias = "cuMemcpyDtoDAsync")]
 #[track_caller]
 pub fn copy<'s, 'd, T: DeviceCopy>(
     from: impl Into<DeviceSlice<'s, T>>,
@@ -176,6 +179,7 @@ pub(super) unsafe fn copy_raw(
 /// When the driver refuses to wait for the copy three times over although the context is not
 /// lost: the slice would no longer be safe to use. A capture that another thread opens on the
 /// stream during the call is such a case.
+#[doc(alias = "cuMemcpyHtoD")]
 #[track_caller]
 pub fn write<'d, T: DeviceCopy>(
     to: impl Into<DeviceSliceMut<'d, T>>,
@@ -203,6 +207,7 @@ pub fn write<'d, T: DeviceCopy>(
 ///
 /// # Aborts
 /// As [`write()`].
+#[doc(alias = "cuMemcpyDtoH")]
 #[track_caller]
 pub fn read<'d, T: DeviceCopy>(
     from: impl Into<DeviceSlice<'d, T>>,

@@ -29,6 +29,8 @@ impl StreamHealth {
 
 /// How a stream is (`cuStreamIsCapturing`, `cuStreamQuery`). It waits for nothing, and breaks
 /// no capture. A fault of earlier work in the context that nobody has noticed yet shows here.
+#[doc(alias = "cuStreamIsCapturing")]
+#[doc(alias = "cuStreamQuery")]
 #[track_caller]
 #[must_use]
 pub fn health(stream: &Stream) -> StreamHealth {

@@ -31,6 +31,7 @@ use crate::stream::Stream;
 /// context is lost. [`Error::Unverified`](crate::Error::Unverified) for such a code that else
 /// would be good to try again, and in [checked mode](crate::Context::set_checked).
 /// [`Error::Poisoned`](crate::Error::Poisoned), [`Error::Forked`](crate::Error::Forked).
+#[doc(alias = "cuLaunchHostFunc")]
 #[track_caller]
 pub fn host_function<F>(stream: &Stream, function: F) -> Result<()>
 where

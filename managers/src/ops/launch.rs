@@ -106,6 +106,7 @@ impl LaunchConfig {
 /// # Safety
 /// The arguments are of the types that the kernel declares, and with them and this many
 /// threads it reads and writes only device memory that it may: nothing checks that.
+#[doc(alias = "cuLaunchKernel")]
 #[track_caller]
 pub unsafe fn launch(
     function: &Function,
@@ -138,6 +139,7 @@ pub unsafe fn launch(
 /// # Safety
 /// As [`launch`], and each pointer leads to as many readable bytes. Buffers among the
 /// arguments have been declared with [`Buffer::used_on`](crate::buffer::Buffer::used_on).
+#[doc(alias = "cuLaunchKernel")]
 #[track_caller]
 pub unsafe fn launch_raw(
     function: &Function,

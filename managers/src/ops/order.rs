@@ -26,6 +26,7 @@ fn same_context(event: &Event, stream: &Stream) -> Result<()> {
 /// [`Error::WrongContext`] when the event is another context's; [`Error::Poisoned`],
 /// [`Error::Forked`]; in [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what
 /// the driver returned.
+#[doc(alias = "cuEventRecord")]
 #[track_caller]
 pub fn record(event: &Event, stream: &Stream) -> Result<()> {
     same_context(event, stream)?;
@@ -41,6 +42,7 @@ pub fn record(event: &Event, stream: &Stream) -> Result<()> {
 /// [`Error::WrongContext`] when the event is another execution manager's, whose driver may
 /// be another one; [`Error::Poisoned`], [`Error::Forked`]; in
 /// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
+#[doc(alias = "cuStreamWaitEvent")]
 #[track_caller]
 pub fn wait(stream: &Stream, event: &Event) -> Result<()> {
     if !stream.core().shares_driver(event.core()) {
@@ -57,6 +59,8 @@ pub fn wait(stream: &Stream, event: &Event) -> Result<()> {
 /// [`Error::WrongContext`] when they are of two execution managers; [`Error::Full`] when there
 /// are too many events; [`Error::Poisoned`], [`Error::Forked`]; in
 /// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
+#[doc(alias = "cuEventRecord")]
+#[doc(alias = "cuStreamWaitEvent")]
 #[track_caller]
 pub fn order(first: &Stream, then: &Stream) -> Result<()> {
     submit::order(first, then)?;
@@ -68,6 +72,7 @@ pub fn order(first: &Stream, then: &Stream) -> Result<()> {
 /// # Errors
 /// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
 /// [`Error::Forked`]. [`Error::Capturing`] of the legacy stream while a blocking one is captured.
+#[doc(alias = "cuStreamSynchronize")]
 #[track_caller]
 pub fn synchronize(stream: &Stream) -> Result<()> {
     refuse_legacy_captured(stream, "synchronize")?;
@@ -88,6 +93,7 @@ pub fn synchronize(stream: &Stream) -> Result<()> {
 /// # Errors
 /// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
 /// [`Error::Forked`].
+#[doc(alias = "cuEventSynchronize")]
 #[track_caller]
 pub fn synchronize_event(event: &Event) -> Result<()> {
     let core = event.core();
@@ -108,6 +114,7 @@ pub fn synchronize_event(event: &Event) -> Result<()> {
 /// # Errors
 /// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
 /// [`Error::Forked`]. [`Error::Capturing`] of the legacy stream while a blocking one is captured.
+#[doc(alias = "cuStreamQuery")]
 #[track_caller]
 pub fn query(stream: &Stream) -> Result<bool> {
     refuse_legacy_captured(stream, "query")?;
@@ -134,6 +141,7 @@ pub fn query(stream: &Stream) -> Result<bool> {
 /// # Errors
 /// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
 /// [`Error::Forked`].
+#[doc(alias = "cuEventQuery")]
 #[track_caller]
 pub fn query_event(event: &Event) -> Result<bool> {
     let core = event.core();
@@ -173,6 +181,7 @@ fn ready(asked: Result<(), DriverError>) -> Result<bool, DriverError> {
 /// [`Error::WrongContext`] when they are of two contexts, [`Error::Invalid`] when one was not
 /// recorded; [`Error::Poisoned`], [`Error::Forked`]. What the driver returned: `CUDA_ERROR_NOT_READY` when one is not reached yet,
 /// `CUDA_ERROR_INVALID_HANDLE` when one takes no time.
+#[doc(alias = "cuEventElapsedTime")]
 #[track_caller]
 pub fn elapsed(start: &Event, end: &Event) -> Result<f32> {
     let core = start.core();

@@ -14,6 +14,7 @@ use crate::stream::Stream;
 /// another stream may need; [`Error::Poisoned`](crate::Error::Poisoned), [`Error::Forked`](crate::Error::Forked); in
 /// [checked mode](crate::Context::set_checked) [`Error::Unverified`](crate::Error::Unverified);
 /// what the driver returned.
+#[doc(alias = "cuMemsetD8Async")]
 #[track_caller]
 pub fn set_bytes<'d, T: DeviceCopy>(
     to: impl Into<DeviceSliceMut<'d, T>>,
@@ -36,6 +37,7 @@ pub fn set_bytes<'d, T: DeviceCopy>(
 ///
 /// # Errors
 /// As [`set_bytes`].
+#[doc(alias = "cuMemsetD8Async")]
 #[track_caller]
 pub fn zero<'d, T: DeviceCopy>(
     to: impl Into<DeviceSliceMut<'d, T>>,
@@ -54,6 +56,9 @@ pub fn zero<'d, T: DeviceCopy>(
 /// As [`set_bytes`]; [`Error::Invalid`] naming `value`, before anything is put on the stream, when
 /// its bytes do not repeat so, or when the memory, of a type that need not be aligned, is not
 /// aligned to what repeats. [`write()`](crate::ops::write()) or a kernel can set such elements.
+#[doc(alias = "cuMemsetD8Async")]
+#[doc(alias = "cuMemsetD16Async")]
+#[doc(alias = "cuMemsetD32Async")]
 #[track_caller]
 pub fn fill<'d, T: DeviceCopy>(
     to: impl Into<DeviceSliceMut<'d, T>>,

@@ -73,6 +73,7 @@ impl StreamManager {
     /// What the driver returned, or the error that the context was lost to;
     /// [`Error::Full`](crate::Error::Full), [`Error::ShutDown`](crate::Error::ShutDown),
     /// [`Error::Forked`](crate::Error::Forked).
+    #[doc(alias = "cuStreamCreateWithPriority")]
     #[inline]
     #[track_caller]
     pub fn create(&self, config: StreamConfig) -> Result<Stream> {
@@ -195,6 +196,7 @@ impl StreamManager {
     /// # Errors
     /// The first that the driver returned; the others are destroyed all the same.
     /// [`Error::Forked`](crate::Error::Forked), and nothing is destroyed.
+    #[doc(alias = "cuStreamDestroy")]
     #[track_caller]
     pub fn trim(&self, keep: usize) -> Result<()> {
         self.core.not_forked()?;
@@ -207,6 +209,7 @@ impl StreamManager {
     /// # Errors
     /// What the driver returned, or the error that the context was lost to;
     /// [`Error::Forked`](crate::Error::Forked).
+    #[doc(alias = "cuCtxGetStreamPriorityRange")]
     #[track_caller]
     pub fn priorities(&self) -> Result<(i32, i32)> {
         if let Some(&range) = self.priorities.get() {
