@@ -10,4 +10,5 @@ mod cudarc_client;
 mod pool;
 mod process;
 mod python;
+mod raw_handles;
 mod two_crates;
