@@ -16,8 +16,10 @@ pub struct FreeError<T> {
 }
 
 impl<T> FreeError<T> {
+    /// `what` was not freed, and is whole: for [`Allocator`](crate::memory::Allocator)s of other
+    /// code.
     #[cold]
-    pub(crate) fn new(what: T, error: Error) -> Self {
+    pub fn new(what: T, error: Error) -> Self {
         Self { what, error }
     }
 

@@ -19,6 +19,7 @@
 //! batch is complete, for which one event is recorded when somebody asks.
 
 mod aligned;
+mod allocator;
 mod behind;
 pub(crate) mod cache;
 mod carry;
@@ -92,6 +93,7 @@ mod vmm;
 mod wait;
 mod waiting;
 
+pub use allocator::{Allocation, Allocator, DriverAllocator, DriverBlock};
 pub use config::{PoolConfig, Source};
 pub use device_limit::DeviceLimit;
 pub use graph::GraphMemory;

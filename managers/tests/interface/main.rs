@@ -1,5 +1,6 @@
 //! What programs do with memory and modules every day, on a software device in strict mode.
 
+mod allocators;
 mod buffers;
 mod fill;
 mod modules;
