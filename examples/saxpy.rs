@@ -3,7 +3,6 @@
 //! Run with `cargo run --release --example saxpy`.
 
 use cupola::kernels::{Kernels, geometry::ReducePlan};
-use cupola::managers::ops;
 use cupola::{Cupola, PoolConfig, Select, StreamConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,18 +18,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let n = 100_000;
     let plan = ReducePlan::new(n as u64);
-    let mut x = pool.allocate::<f32>(n, &stream)?;
-    let mut y = pool.allocate::<f32>(n, &stream)?;
+    let x = pool.upload(&vec![1.5_f32; n], &stream)?;
+    let mut y = pool.upload(&vec![0.25_f32; n], &stream)?;
     let mut scratch = pool.allocate::<f32>(plan.scratch_elements(), &stream)?;
     let mut total = pool.allocate::<f32>(1, &stream)?;
 
-    ops::write(&mut x, &vec![1.5; n], &stream)?;
-    ops::write(&mut y, &vec![0.25; n], &stream)?;
     kernels.saxpy(2.0, &x, &mut y, &stream)?;
     kernels.reduce_sum(&y, &mut scratch, &mut total, &stream)?;
 
-    let mut sum = [0.0_f32];
-    ops::read(&total, &mut sum, &stream)?;
+    let sum = total.to_vec(&stream)?;
     println!("sum of {n} elements on {}: {}", device.info()?.name, sum[0]);
     // Each element is 3.25, and every partial sum is exact in f32.
     assert_eq!(sum[0], 3.25 * n as f32);

@@ -13,7 +13,7 @@ use cupola_sys::driver::id;
 use cupola_sys::{SymbolId, Version};
 use cupola_testing::{DeviceConfig, Machine, MachineBuilder, Sweep, Usage};
 
-use sweep::{lifecycle, memory, work};
+use sweep::{interface, lifecycle, memory, work};
 
 fn machine(version: Version) -> MachineBuilder {
     Machine::builder().driver_version(version).worker_threads(1)
@@ -30,6 +30,12 @@ fn run(sweep: &Sweep<'_>) {
 fn every_call_of_a_whole_life_may_fail() {
     let machine = machine(Version::new(13, 0));
     run(&Sweep::new(machine, work).title("work, CUDA 13.0"));
+}
+
+#[test]
+fn every_call_of_daily_operations_may_fail() {
+    let machine = machine(Version::new(13, 0));
+    run(&Sweep::new(machine, interface).title("daily operations, CUDA 13.0"));
 }
 
 // A context of other code's is destroyed by that code, which has nobody to tell.

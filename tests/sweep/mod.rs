@@ -1,8 +1,10 @@
 //! The scenarios of the k-th-call sweep.
 
+mod interface;
 mod lifecycle;
 pub(crate) mod memory;
 mod work;
 
+pub(crate) use interface::interface;
 pub(crate) use lifecycle::lifecycle;
 pub(crate) use work::work;

@@ -186,8 +186,6 @@ impl<T: DeviceCopy> Buffer<T> {
     /// too. No stream waits for another, and the free makes no driver call, but for the cases that
     /// [`free`](Self::free) names, in which `stream` is made to wait for each of the others.
     ///
-    /// Work on `stream` that uses the buffer needs no [`used_on`](Self::used_on) for this.
-    ///
     /// # Errors
     /// With the buffer, for nothing was freed: [`Error::WrongContext`] when the stream is another
     /// context's; [`Error::Full`] where the pool has no place for one more stream; what the driver

@@ -13,8 +13,8 @@ use cupola_sys::driver::{CUdeviceptr, id};
 
 use super::{MemoryPool, RawBlock};
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, byte_len};
-use crate::context::{Context, ContextCore};
-use crate::error::{Error, FreeError, Result};
+use crate::context::{Context, ContextCore, Kind};
+use crate::error::{Error, FreeError, Result, Site};
 use crate::stream::Stream;
 
 /// Hands out device memory in the order of streams.
@@ -76,7 +76,7 @@ pub unsafe trait Allocator {
     /// Takes a block back in the order of `stream`.
     ///
     /// # Errors
-    /// With the block, if nothing has happened.
+    /// With the block, if nothing has happened; else with one of no bytes, at address 0.
     ///
     /// # Safety
     /// The block is this allocator's. All work that uses it is on `stream` by now, or `stream` has
@@ -211,23 +211,38 @@ unsafe impl Allocator for DriverAllocator {
         block.address
     }
 
+    /// Gives the block back to the driver's pool (`cuMemFreeAsync`).
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`], [`Error::Forked`], with the block. What the driver returned, with a
+    /// block of no bytes: this one may be free or not, which is not tried twice. It counts as
+    /// [abandoned](crate::Live::abandoned).
+    ///
+    /// # Safety
+    /// As [`Allocator::free_block`].
     #[track_caller]
     unsafe fn free_block(
         &self,
         block: DriverBlock,
         stream: &Stream,
     ) -> Result<(), FreeError<DriverBlock>> {
-        let free = || {
-            if block.address == 0 {
-                return Ok(());
-            }
-            self.check_context(stream)?;
-            // SAFETY: from `allocate_block`; the rest is the caller's promise.
-            stream.put(|driver, raw| unsafe { driver.cuMemFreeAsync(block.address, raw) })
-        };
-        match free() {
+        if block.address == 0 {
+            return Ok(());
+        }
+        if let Err(error) = self.check_context(stream) {
+            return Err(FreeError::new(block, error));
+        }
+        let freed = self.core.give_back(Site::here(), |driver| {
+            // SAFETY: from `allocate_block`, and freed once; the rest is the caller's promise.
+            unsafe { driver.cuMemFreeAsync(block.address, stream.raw()) }
+        });
+        match freed {
             Ok(()) => Ok(()),
-            Err(error) => Err(FreeError::new(block, error)),
+            Err(Error::Forked) => Err(FreeError::new(block, Error::Forked)),
+            Err(error) => {
+                self.core.ledger().add(Kind::Abandoned, 1);
+                Err(FreeError::new(DriverBlock { address: 0 }, error))
+            }
         }
     }
 }
@@ -295,7 +310,8 @@ impl<A: Allocator> Allocation<A> {
     ///
     /// # Safety
     /// What is done with them is put on [`stream`](Self::stream), or that is made to wait for it
-    /// before this is dropped; and the other stream has been made to wait for this one before.
+    /// before this is dropped; and the other stream has been made to wait for this one before. No
+    /// [`free`](Self::free) of it has been refused by a driver.
     #[track_caller]
     pub unsafe fn view<T: DeviceCopy>(&self) -> Result<DeviceSlice<'_, T>> {
         // SAFETY: the block has as many bytes; the rest is the caller's promise.
@@ -318,7 +334,8 @@ impl<A: Allocator> Allocation<A> {
     /// Frees the memory, as dropping does, and says what went wrong.
     ///
     /// # Errors
-    /// With this, as [`Allocator::free_block`]. One that is dropped where this would fail is leaked.
+    /// With this, as [`Allocator::free_block`]: where the allocator does not know whether the block is
+    /// free its address is 0 from then on. One that is dropped where this would fail is leaked.
     #[track_caller]
     pub fn free(self) -> Result<(), FreeError<Self>> {
         let mut whole = ManuallyDrop::new(self);

@@ -145,15 +145,31 @@ fn a_free_that_fails_gives_the_block_back() {
     bench.table.fail(id::cuMemAllocAsync, 1, code);
     let refused = Allocation::new(&own, 8, 8, &bench.stream).unwrap_err();
     assert_eq!(refused.status(), Some(code));
+    // With a stream that will not do nothing has happened.
+    let block = own.allocate_block(8, 8, &bench.stream).unwrap();
+    let address = own.block_address(&block);
+    let device = bench.execution.devices().get(0).unwrap();
+    let created = device.contexts().create(Default::default()).unwrap();
+    let foreign = created.streams().create(Default::default()).unwrap();
+    // SAFETY: nothing uses the block.
+    let refused = unsafe { own.free_block(block, &foreign) }.unwrap_err();
+    assert!(matches!(refused.error(), Error::WrongContext { .. }));
+    let block = refused.into_inner();
+    assert_eq!(own.block_address(&block), address);
+    // SAFETY: as above.
+    unsafe { own.free_block(block, &bench.stream) }.unwrap();
+    drop((foreign, created, device));
+    assert_eq!(bench.table.count(id::cuMemFreeAsync), 1);
+
+    // What the driver has refused may be free, and is not freed again.
     let block = Allocation::new(&own, 8, 8, &bench.stream).unwrap();
-    let address = block.as_raw();
+    bench.table.reset();
     bench.table.fail(id::cuMemFreeAsync, 1, code);
     let refused = block.free().unwrap_err();
     assert_eq!(refused.error().status(), Some(code));
     let block = refused.into_inner();
-    assert_eq!(block.as_raw(), address);
-    block.free().unwrap();
-    assert_eq!(bench.table.count(id::cuMemFreeAsync), 2);
-    drop(own);
-    bench.finish();
+    assert_eq!(block.as_raw(), 0);
+    drop(block);
+    assert_eq!(bench.table.count(id::cuMemFreeAsync), 1);
+    assert_eq!(bench.execution.live().abandoned, 1);
 }
