@@ -13,7 +13,8 @@ use cupola_sys::driver::{CUdeviceptr, id};
 
 use super::{MemoryPool, RawBlock};
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, byte_len};
-use crate::context::{Context, ContextCore, Kind};
+use crate::context::Context;
+use crate::driver::{ContextCore, Kind};
 use crate::error::{Error, FreeError, Result, Site};
 use crate::stream::Stream;
 
