@@ -535,7 +535,7 @@ fn a_policy_runs_under_no_lock() {
         CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
     );
     let stream = b.stream.clone();
-    ops::copy_to_device(&pinned, &mut b.buffer, &stream).unwrap_err();
+    ops::copy_to_device(&*pinned, &mut b.buffer, &stream).unwrap_err();
     assert_eq!(looked.load(Ordering::SeqCst), 1);
     b.context.set_poison_policy(PoisonPolicy::Keep);
 }

@@ -79,15 +79,18 @@ pub fn fill<'d, T: DeviceCopy>(
         return Ok(());
     };
     let address = to.as_raw();
-    // SAFETY: `bytes` bytes of the device in all, freed after what is on the stream, and aligned to
+    // The memory is `bytes` bytes of the device, freed after what is on the stream, and aligned to
     // the pattern, which is of a size that divides them.
     match pattern {
+        // SAFETY: as many bytes as there are.
         Pattern::Byte(byte) => stream.submit(id::cuMemsetD8Async, |driver, raw| unsafe {
             driver.cuMemsetD8Async(address, byte, bytes, raw)
         }),
+        // SAFETY: half as many pairs of bytes, at an even address.
         Pattern::Short(short) => stream.submit(id::cuMemsetD16Async, |driver, raw| unsafe {
             driver.cuMemsetD16Async(address, short, bytes / 2, raw)
         }),
+        // SAFETY: a quarter as many words, at a multiple of four.
         Pattern::Word(word) => stream.submit(id::cuMemsetD32Async, |driver, raw| unsafe {
             driver.cuMemsetD32Async(address, word, bytes / 4, raw)
         }),
@@ -108,8 +111,9 @@ impl Pattern {
     fn of(value: &[u8], address: CUdeviceptr) -> Option<Self> {
         fn unit<const N: usize>(value: &[u8], address: CUdeviceptr) -> Option<[u8; N]> {
             let &first = value.first_chunk::<N>()?;
-            let repeats = value.len() % N == 0 && value.chunks_exact(N).all(|unit| unit == first);
-            (repeats && address % N as u64 == 0).then_some(first)
+            let repeats =
+                value.len().is_multiple_of(N) && value.chunks_exact(N).all(|unit| unit == first);
+            (repeats && address.is_multiple_of(N as u64)).then_some(first)
         }
         unit(value, address)
             .map(|word| Self::Word(u32::from_ne_bytes(word)))
@@ -148,15 +152,15 @@ mod tests {
             };
             match Pattern::of(&value, address).map(written) {
                 Some(bytes) => {
-                    address % bytes.len() as u64 == 0
-                        && value.len() % bytes.len() == 0
+                    address.is_multiple_of(bytes.len() as u64)
+                        && value.len().is_multiple_of(bytes.len())
                         && value == bytes.repeat(value.len() / bytes.len())
                 }
                 // None of the three sizes would have done.
                 None => [1, 2, 4].iter().all(|&size| {
                     value.is_empty()
-                        || value.len() % size != 0
-                        || address % size as u64 != 0
+                        || !value.len().is_multiple_of(size)
+                        || !address.is_multiple_of(size as u64)
                         || value.chunks(size).any(|part| part != &value[..size])
                 }),
             }
