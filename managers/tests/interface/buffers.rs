@@ -176,6 +176,30 @@ fn a_free_on_another_stream_holds_up_no_stream() {
     bench.finish();
 }
 
+// Without it the other stream could have the memory while the buffer's own still works with it.
+#[test]
+fn a_free_on_another_stream_is_behind_the_buffers_own() {
+    let bench = Bench::new();
+    let other = bench.another_stream();
+    let held = hold(&bench.stream);
+    let buffer = bench.pool.zeros::<u32>(1 << 20, &bench.stream).unwrap();
+    let address = buffer.as_raw();
+    buffer.free_on(&other).unwrap();
+    assert!(bench.pool.usage().unwrap().pending >= 4 << 20);
+    let next = bench.pool.allocate::<u32>(1 << 20, &other).unwrap();
+    assert_ne!(next.as_raw(), address);
+    drop(held);
+    ops::synchronize(&bench.stream).unwrap();
+    ops::synchronize(&other).unwrap();
+    assert_eq!(bench.pool.usage().unwrap().pending, 0);
+    // Then it is anybody's.
+    let third = bench.another_stream();
+    let again = bench.pool.allocate::<u32>(1 << 20, &third).unwrap();
+    assert_eq!(again.as_raw(), address);
+    drop((next, again, other, third));
+    bench.finish();
+}
+
 // Without it a use on another stream could hold up the buffer's own stream when it is dropped.
 #[test]
 fn a_declared_use_holds_up_no_stream_at_the_drop() {

@@ -1,0 +1,98 @@
+//! The end of a block in the order of another stream than its own.
+
+use std::mem::ManuallyDrop;
+
+use super::{Block, Rest};
+use crate::error::{Error, Result};
+use crate::memory::Pool;
+use crate::stream::Stream;
+
+impl Block {
+    /// Frees the block in the order of this stream, behind all uses, or gives it back with what went
+    /// wrong: as [`free`](Self::free).
+    #[track_caller]
+    pub(crate) fn free_on(self, stream: &Stream) -> Result<(), (Self, Error)> {
+        if stream.is(self.home()) || self.address() == 0 {
+            return self.free();
+        }
+        if let Err(error) = self.check_context(stream) {
+            return Err((self, error));
+        }
+        let mut block = ManuallyDrop::new(self);
+        if block.put_behind_on(stream) {
+            return Ok(());
+        }
+        let freed = match block.join_uses_on(stream) {
+            Ok(()) => block.put_on(stream),
+            refused => refused,
+        };
+        freed.map_err(|error| (ManuallyDrop::into_inner(block), error))
+    }
+
+    /// As [`put_behind`](Self::put_behind), and the stream's from then on.
+    #[cold]
+    #[track_caller]
+    fn put_behind_on(&mut self, stream: &Stream) -> bool {
+        // SAFETY: as in `home`; none of them changes meanwhile.
+        let (header, home, pool) = unsafe {
+            let header = &*self.piece.as_ptr();
+            (header, header.lease(), &*header.pool())
+        };
+        let uses = self.rest_mut().map(Rest::uses).into_iter().flatten();
+        // Its own stream too: what was there before the block may still use the memory.
+        let others = uses.map(|used| &*used).filter(|used| !used.is(stream));
+        let others: Vec<&Stream> = others.chain([home]).collect();
+        let Some(behind) = pool.behind(stream, others.iter().copied()) else {
+            return false;
+        };
+        if let Some(seam) = pool.seam() {
+            for other in others {
+                seam.behind(header, other);
+            }
+            seam.end(header, stream, None);
+        }
+        // After the piece, as in `put_behind_uses`.
+        let _leases = self.end();
+        // SAFETY: the piece was the block's, which is over; work that uses it is on these streams
+        // by now.
+        unsafe { Pool::put_behind(self.piece, &behind, None) };
+        true
+    }
+
+    /// As [`join_uses`](Self::join_uses), for this stream in place of the block's own, which it is
+    /// made to wait for too.
+    #[cold]
+    #[track_caller]
+    fn join_uses_on(&mut self, stream: &Stream) -> Result<()> {
+        // SAFETY: as in `home` and `pool`; both stay where they are meanwhile.
+        let (home, pool) = unsafe {
+            let header = self.piece.as_ref();
+            (header.lease(), &*header.pool())
+        };
+        if home.core().poison().is_some() {
+            // As in `Rest::join_uses`.
+            return Ok(());
+        }
+        // They stay written down: after an error the block's own stream has not waited for them.
+        for used in self.rest_mut().map(Rest::uses).into_iter().flatten() {
+            if !used.is(stream) {
+                pool.order(used, stream)?;
+            }
+        }
+        pool.order(home, stream)
+    }
+
+    /// As [`put`](Self::put), for this stream, which has been made to wait.
+    #[cold]
+    #[track_caller]
+    fn put_on(&mut self, stream: &Stream) -> Result<()> {
+        let (home, rest) = self.end();
+        // SAFETY: the piece was the block's, which ends here; the stream has been made to wait for
+        // all uses and for the block's own stream, or the context is lost.
+        let freed = unsafe { Pool::put_at(self.piece, stream, None) };
+        if freed.is_err() {
+            self.keep(home, rest);
+        }
+        freed
+    }
+}
