@@ -44,10 +44,7 @@ struct Readme;
 #[cfg(doctest)]
 struct Glob;
 
-pub mod bench;
 mod open;
-pub mod picture;
-pub mod trace;
 
 pub use cupola_core as primitives;
 pub use cupola_kernels as kernels;

@@ -4,7 +4,7 @@
 #[path = "traces/mod.rs"]
 mod traces;
 
-use cupola::trace::rmm;
+use cupola_cli::trace::rmm;
 use libfuzzer_sys::fuzz_target;
 use traces::{options, sound};
 

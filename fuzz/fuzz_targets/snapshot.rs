@@ -4,7 +4,7 @@
 #[path = "traces/mod.rs"]
 mod traces;
 
-use cupola::trace::snapshot::{self, Encoding};
+use cupola_cli::trace::snapshot::{self, Encoding};
 use libfuzzer_sys::fuzz_target;
 use traces::{options, sound};
 

@@ -4,7 +4,7 @@
 #[path = "traces/mod.rs"]
 mod traces;
 
-use cupola::trace::native;
+use cupola_cli::trace::native;
 use libfuzzer_sys::fuzz_target;
 use traces::{options, sound};
 

@@ -40,9 +40,6 @@ echo "==== $failed steps failed"
 exit $failed
 "#;
 
-/// Programs that `cargo test` builds and that make no sense elsewhere.
-const NOT_CARRIED: &[&str] = &["cupola", "command_line"];
-
 /// Builds the bundle into `dir`.
 pub(crate) fn run(dir: &Path) -> Result<()> {
     let tests = dir.join("tests");
@@ -56,7 +53,7 @@ pub(crate) fn run(dir: &Path) -> Result<()> {
                 "build",
                 "--release",
                 "--package",
-                "cupola",
+                "cupola-cli",
                 "--bin",
                 "cupola",
             ][..],
@@ -80,15 +77,6 @@ pub(crate) fn run(dir: &Path) -> Result<()> {
             let name = name.to_string_lossy();
             // Cargo adds a hash to the names of test programs.
             let short = name.rsplit_once('-').map_or(&*name, |(short, _)| short);
-            // The tests of the command line look for the binary where cargo built it.
-            let wanted = if into == dir {
-                short == "cupola"
-            } else {
-                !NOT_CARRIED.contains(&short)
-            };
-            if !wanted {
-                continue;
-            }
             let target = into.join(short);
             fs::copy(&program, &target).with_context(|| target.display().to_string())?;
             strip(&target);

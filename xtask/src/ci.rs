@@ -135,11 +135,17 @@ fn checks() -> Result<()> {
         ),
         (
             "without the software device",
-            &["--package", "cupola", "--no-default-features"][..],
+            &[
+                "--package",
+                "cupola",
+                "--package",
+                "cupola-cli",
+                "--no-default-features",
+            ][..],
         ),
         (
             "with the peers of the benchmarks",
-            &["--package", "cupola", "--features", "peers"][..],
+            &["--package", "cupola-cli", "--features", "peers"][..],
         ),
     ] {
         // As the lints, so that what both need is checked once.
@@ -154,7 +160,7 @@ fn checks() -> Result<()> {
 
 /// Targets that are written for and not run here, and the packages that are compiled for them.
 pub(crate) const TARGETS: &[(&str, &[&str])] = &[
-    ("aarch64-unknown-linux-gnu", &["cupola"]),
+    ("aarch64-unknown-linux-gnu", &["cupola", "cupola-cli"]),
     ("x86_64-pc-windows-gnu", &["cupola-sys", "cupola-core"]),
 ];
 

@@ -1,6 +1,6 @@
-//! Tests of the root package's `build.rs`, which has no test program of its own.
+//! Tests of the command line's `build.rs`, which has no test program of its own.
 
-#[path = "../../build.rs"]
+#[path = "../../cli/build.rs"]
 #[allow(dead_code, reason = "only the search for the commit is tested")]
 mod build;
 

@@ -1,6 +1,6 @@
 //! What every reader of traces promises.
 
-use cupola::trace::{Operation, ReadOptions, Trace, TraceError};
+use cupola_cli::trace::{Operation, ReadOptions, Trace, TraceError};
 
 /// Little memory, so that taking too much is found.
 pub fn options() -> ReadOptions {

@@ -2,7 +2,7 @@
 
 use super::MemoryPool;
 use super::patience::Wait;
-use super::pool::Ask;
+use super::request::Ask;
 use crate::buffer::{Block, Buffer, DeviceCopy, byte_len};
 use crate::error::Result;
 use crate::stream::Stream;

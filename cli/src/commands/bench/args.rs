@@ -1,0 +1,158 @@
+//! The suites of `cupola bench`, each with the options that it looks at.
+
+use std::ops::RangeBounds;
+use std::path::PathBuf;
+
+use clap::builder::RangedU64ValueParser;
+use clap::{Args, Subcommand};
+
+use crate::commands::args::DeviceArgs;
+use crate::commands::json::JsonArgs;
+
+/// What can be measured.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Suite {
+    /// The memory pool against the driver's own allocator, cudarc (build with `--features
+    /// peers`) and what the programs of other allocators printed
+    Alloc(AllocArgs),
+    /// Streams, events, the current context and opening a device against the driver's own
+    /// calls and cudarc (build with `--features peers`)
+    Lifecycle(LifecycleArgs),
+    /// A driver call through the table against a raw function pointer
+    Loader(DeviceSuiteArgs),
+    /// The three-stream pipeline against the same work on one stream
+    Pipeline(DeviceSuiteArgs),
+    /// The software device's engine against plain Rust loops, and its launches
+    #[cfg(feature = "sim")]
+    Sim(SimSuiteArgs),
+    /// The stores of cupola-core against what their users would pick instead (build with
+    /// `--features peers`); on no device
+    Slots(SlotsArgs),
+}
+
+impl Suite {
+    pub(crate) fn json(&self) -> &JsonArgs {
+        let common = match self {
+            Self::Alloc(args) => &args.common,
+            Self::Lifecycle(args) => &args.common,
+            Self::Loader(args) | Self::Pipeline(args) => &args.common,
+            #[cfg(feature = "sim")]
+            Self::Sim(args) => &args.common,
+            Self::Slots(args) => &args.common,
+        };
+        &common.json
+    }
+}
+
+/// The options of every suite.
+#[derive(Args, Debug)]
+pub(crate) struct CommonArgs {
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
+
+    /// One short sample of each row, to see that everything works; the figures mean nothing
+    #[arg(long)]
+    pub(crate) quick: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DeviceSuiteArgs {
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AllocArgs {
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+
+    /// Threads for the rows with several; 16 if not given
+    #[arg(long, value_parser = count(1..=1024))]
+    pub(crate) threads: Option<usize>,
+
+    /// Samples of each row
+    #[arg(long, value_parser = count(1..))]
+    pub(crate) runs: Option<usize>,
+
+    /// An allocation trace to replay instead of the bundled one; may be given several times
+    #[arg(long, num_args = 1..)]
+    pub(crate) trace: Vec<PathBuf>,
+
+    /// What the programs of other allocators printed in the same run; their figures become rows
+    #[arg(long, num_args = 1..)]
+    pub(crate) peer_output: Vec<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LifecycleArgs {
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+
+    /// Threads for the rows with several; 2 if not given
+    #[arg(long, value_parser = count(1..=1024))]
+    pub(crate) threads: Option<usize>,
+
+    /// Samples of each row
+    #[arg(long, value_parser = count(1..))]
+    pub(crate) runs: Option<usize>,
+
+    /// Opens the device once, this way, and says how long it took
+    #[arg(long, hide = true)]
+    pub(crate) opening: Option<String>,
+}
+
+#[cfg(feature = "sim")]
+#[derive(Args, Debug)]
+pub(crate) struct SimSuiteArgs {
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+
+    /// Threads for the rows with several workers; one for each core if not given
+    #[arg(long, value_parser = count(1..=1024))]
+    pub(crate) workers: Option<usize>,
+
+    /// How often each kernel is timed
+    #[arg(long, value_parser = count(1..))]
+    pub(crate) runs: Option<usize>,
+
+    /// Only this kernel (xorshift, saxpy ...)
+    #[arg(long, value_name = "KERNEL")]
+    pub(crate) only: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SlotsArgs {
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+
+    /// Threads for the rows with several; 2 if not given
+    #[arg(long, value_parser = count(1..=1024))]
+    pub(crate) threads: Option<usize>,
+
+    /// Samples of each row
+    #[arg(long, value_parser = count(1..))]
+    pub(crate) runs: Option<usize>,
+
+    /// Only rows whose names contain this
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) only: Option<String>,
+
+    /// An allocation trace for the heaps to replay besides the bundled one; may be given several
+    /// times
+    #[arg(long, num_args = 1..)]
+    pub(crate) trace: Vec<PathBuf>,
+}
+
+/// How many of something.
+fn count(range: impl RangeBounds<u64>) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(range)
+}

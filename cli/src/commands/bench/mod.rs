@@ -1,0 +1,153 @@
+//! `cupola bench`: figures for people on standard output, or as JSON.
+
+pub(crate) mod args;
+
+use std::path::{Path, PathBuf};
+
+use cupola::{Cupola, Device};
+use cupola_cli::bench;
+
+use super::args::DeviceArgs;
+use super::destination::apart;
+use super::exit::{Exit, Failure};
+use super::input::only_files;
+use super::output::say;
+use args::{AllocArgs, LifecycleArgs, SlotsArgs, Suite};
+
+pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
+    let report = suite.json().report()?;
+    let files = read(suite);
+    apart(&files, &[("--json", report.file())])?;
+    report.claim();
+    let names = files.iter().map(|(_, path)| *path);
+    only_files(names, "rows are called as their files are")?;
+    let figures = match suite {
+        Suite::Alloc(args) => {
+            let (_cupola, device, name) = open(&args.device)?;
+            bench::alloc::run(&device, name, &alloc(args))?
+        }
+        Suite::Lifecycle(args) => match &args.opening {
+            Some(word) => return opening(word),
+            None => {
+                let (_cupola, device, name) = open(&args.device)?;
+                bench::lifecycle::run(&device, name, &lifecycle(args))?
+            }
+        },
+        Suite::Loader(args) => {
+            let (cupola, _device, name) = open(&args.device)?;
+            bench::loader::run(cupola.driver(), name, args.common.quick)?
+        }
+        Suite::Pipeline(args) => {
+            let (_cupola, device, name) = open(&args.device)?;
+            bench::pipeline::run(&device, name, args.common.quick)?
+        }
+        #[cfg(feature = "sim")]
+        Suite::Sim(args) => bench::sim::run(&sim(args))?,
+        Suite::Slots(args) => bench::slots::run(&slots(args))?,
+    };
+    let said = report.say(&figures.table());
+    report.write(&figures)?;
+    said?;
+    Ok(Exit::Done)
+}
+
+/// The device, and what figures call it.
+fn open(args: &DeviceArgs) -> Result<(Cupola, Device, String), Failure> {
+    let cupola = Cupola::open(args.device.into())?;
+    let device = cupola.device(0)?;
+    let name = format!("{} ({})", device.info()?.name, cupola.backend());
+    Ok((cupola, device, name))
+}
+
+/// The files that the suite reads, each with its option.
+fn read(suite: &Suite) -> Vec<(&'static str, &Path)> {
+    let (traces, outputs): (&[PathBuf], &[PathBuf]) = match suite {
+        Suite::Alloc(args) => (&args.trace, &args.peer_output),
+        Suite::Slots(args) => (&args.trace, &[]),
+        _ => (&[], &[]),
+    };
+    let traces = traces.iter().map(|path| ("--trace", path.as_path()));
+    let outputs = outputs.iter().map(|path| ("--peer-output", path.as_path()));
+    traces.chain(outputs).collect()
+}
+
+fn slots(args: &SlotsArgs) -> bench::slots::Options {
+    let default = bench::slots::Options::default();
+    let options = bench::slots::Options {
+        threads: args.threads.unwrap_or(default.threads),
+        only: args.only.clone(),
+        traces: args.trace.clone(),
+        ..default
+    };
+    let options = match args.common.quick {
+        true => options.quick(),
+        false => options,
+    };
+    bench::slots::Options {
+        rounds: args.runs.unwrap_or(options.rounds),
+        ..options
+    }
+}
+
+fn alloc(args: &AllocArgs) -> bench::alloc::Options {
+    let default = bench::alloc::Options::default();
+    let options = bench::alloc::Options {
+        threads: args.threads.unwrap_or(default.threads),
+        traces: args.trace.clone(),
+        peer_output: args.peer_output.clone(),
+        ..default
+    };
+    let options = match args.common.quick {
+        true => options.quick(),
+        false => options,
+    };
+    bench::alloc::Options {
+        rounds: args.runs.unwrap_or(options.rounds),
+        ..options
+    }
+}
+
+#[cfg(feature = "sim")]
+fn sim(args: &args::SimSuiteArgs) -> bench::sim::Options {
+    let default = bench::sim::Options::default();
+    let options = bench::sim::Options {
+        workers: args.workers.unwrap_or(default.workers),
+        only: args.only.clone(),
+        ..default
+    };
+    let options = match args.common.quick {
+        true => options.quick(),
+        false => options,
+    };
+    bench::sim::Options {
+        runs: args.runs.unwrap_or(options.runs),
+        ..options
+    }
+}
+
+fn lifecycle(args: &LifecycleArgs) -> bench::lifecycle::Options {
+    let default = bench::lifecycle::Options::default();
+    let options = bench::lifecycle::Options {
+        threads: args.threads.unwrap_or(default.threads),
+        program: std::env::current_exe().ok(),
+        ..default
+    };
+    let options = match args.common.quick {
+        true => options.quick(),
+        false => options,
+    };
+    bench::lifecycle::Options {
+        rounds: args.runs.unwrap_or(options.rounds),
+        ..options
+    }
+}
+
+/// One of the processes that `lifecycle` starts.
+fn opening(word: &str) -> Result<Exit, Failure> {
+    use bench::lifecycle::{Way, open_once};
+    let way = Way::ALL.into_iter().find(|way| way.word() == word);
+    let way = way.ok_or_else(|| Failure::new(Exit::Device, format!("no way {word:?}")))?;
+    let time = open_once(way).map_err(|error| Failure::new(Exit::Device, error.to_string()))?;
+    say(&format!("{time}\n"))?;
+    Ok(Exit::Done)
+}

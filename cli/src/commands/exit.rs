@@ -1,0 +1,155 @@
+//! How the program ends: exit codes, and failures with the code that they mean.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use cupola::OpenError;
+use cupola_cli::trace::TraceError;
+
+/// The program's exit codes, as `--help` documents them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done, everything verified.
+    Done = 0,
+    /// A result was wrong or something leaked.
+    Wrong = 1,
+    /// The command line was wrong. Most of that is said by clap.
+    Usage = 2,
+    /// The device is not there.
+    NoDevice = 3,
+    /// The driver or the device failed.
+    Device = 4,
+    /// A file could not be read or written.
+    File = 5,
+    /// Memory was refused: the limit, or the device, is too small for what was asked for.
+    Refused = 6,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why the program could not do its work.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    message: String,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, message: String) -> Self {
+        Self { exit, message }
+    }
+
+    /// A file, by name, and what is wrong with it.
+    pub(crate) fn file(path: &std::path::Path, error: impl fmt::Display) -> Self {
+        Self {
+            exit: Exit::File,
+            message: format!("{}: {error}", path.display()),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        Self {
+            exit: Exit::NoDevice,
+            message: error.to_string(),
+        }
+    }
+}
+
+impl From<cupola_cli::bench::alloc::Error> for Failure {
+    fn from(error: cupola_cli::bench::alloc::Error) -> Self {
+        use cupola_cli::bench::alloc::Error;
+        let exit = match error {
+            Error::Trace(..) | Error::Output(..) => Exit::File,
+            Error::Wrong(..) => Exit::Wrong,
+            Error::SameName(..) => Exit::Usage,
+            _ => Exit::Device,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<cupola_cli::bench::lifecycle::Error> for Failure {
+    fn from(error: cupola_cli::bench::lifecycle::Error) -> Self {
+        Self::new(Exit::Device, error.to_string())
+    }
+}
+
+impl From<cupola::Error> for Failure {
+    fn from(error: cupola::Error) -> Self {
+        use cupola::Error;
+        let exit = match error {
+            Error::OverLimit(_) | Error::OutOfMemory { .. } => Exit::Refused,
+            _ => Exit::Device,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<cupola::sys::driver::DriverError> for Failure {
+    fn from(error: cupola::sys::driver::DriverError) -> Self {
+        Self {
+            exit: Exit::Device,
+            message: error.to_string(),
+        }
+    }
+}
+
+#[cfg(feature = "sim")]
+impl From<cupola_cli::bench::sim::Error> for Failure {
+    fn from(error: cupola_cli::bench::sim::Error) -> Self {
+        let exit = match error {
+            cupola_cli::bench::sim::Error::Wrong(..) => Exit::Wrong,
+            cupola_cli::bench::sim::Error::NoKernel(..) => Exit::Usage,
+            _ => Exit::Device,
+        };
+        Self {
+            exit,
+            message: error.to_string(),
+        }
+    }
+}
+
+impl From<cupola_cli::bench::slots::Error> for Failure {
+    fn from(error: cupola_cli::bench::slots::Error) -> Self {
+        let exit = match error {
+            cupola_cli::bench::slots::Error::Trace(..) => Exit::File,
+            cupola_cli::bench::slots::Error::NoRow(..)
+            | cupola_cli::bench::slots::Error::SameName(..) => Exit::Usage,
+            _ => Exit::Wrong,
+        };
+        Self {
+            exit,
+            message: error.to_string(),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self {
+            exit: Exit::File,
+            message: format!("the report cannot be written: {error}"),
+        }
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        Self {
+            exit: Exit::File,
+            message: error.to_string(),
+        }
+    }
+}

@@ -1,9 +1,0 @@
-//! The command line: `cupola --help`.
-
-mod cli;
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    cli::main()
-}
