@@ -36,7 +36,7 @@ impl Block {
         // SAFETY: as in `home`; none of them changes meanwhile.
         let (header, home, pool) = unsafe {
             let header = &*self.piece.as_ptr();
-            (header, header.lease(), &*header.pool())
+            (header, header.lease(), &*Pool::of(header))
         };
         let uses = self.rest_mut().map(Rest::uses).into_iter().flatten();
         // Its own stream too: what was there before the block may still use the memory.
@@ -67,7 +67,7 @@ impl Block {
         // SAFETY: as in `home` and `pool`; both stay where they are meanwhile.
         let (home, pool) = unsafe {
             let header = self.piece.as_ref();
-            (header.lease(), &*header.pool())
+            (header.lease(), &*Pool::of(header))
         };
         if home.core().poison().is_some() {
             // As in `Rest::join_uses`.
