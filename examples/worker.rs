@@ -6,8 +6,8 @@
 use cupola::kernels::Embedded;
 use cupola::managers::ops::{self, LaunchConfig};
 use cupola::managers::{Context, Function};
-use cupola::worker::{self, Failure, Item, Supervisor, WorkerConfig};
 use cupola::{Buffer, Cupola, MemoryPool, PoolConfig, Select, Stream};
+use cupola_worker::{self as worker, Failure, Item, Supervisor, WorkerConfig};
 
 /// What the worker keeps open between items.
 struct Scaler {

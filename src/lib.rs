@@ -25,6 +25,7 @@
 //! | [`managers`] | devices, contexts, streams, events, buffers, pool, pipeline |
 //! | [`kernels`] | device code and its typed launches |
 //! | [`sim`] | the software CUDA device (feature `sim`, on by default) |
+//! | `worker` | a function in a process that may be lost (feature `worker`) |
 //! | `testing` | tests without a GPU, for crates above (feature `test-utils`) |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -54,6 +55,8 @@ pub use cupola_sim as sim;
 pub use cupola_sys as sys;
 #[cfg(feature = "test-utils")]
 pub use cupola_testing as testing;
+#[cfg(feature = "worker")]
+pub use cupola_worker as worker;
 
 pub use cupola_derive::FacadeDeviceCopy as DeviceCopy;
 pub use cupola_managers::backend::{BackendRegistry, Requirements};
@@ -63,6 +66,5 @@ pub use cupola_managers::event::{Event, EventConfig};
 pub use cupola_managers::memory::{MemoryPool, PoolConfig};
 pub use cupola_managers::pipeline::{Pipeline, PipelineConfig};
 pub use cupola_managers::stream::{Stream, StreamConfig};
-pub use cupola_managers::worker;
 pub use cupola_managers::{Context, Device, DeviceInfo, Error, ExecutionManager};
 pub use open::{Backend, Cupola, OpenError, SOFTWARE, Select};

@@ -3,7 +3,7 @@
 #![no_main]
 
 #[allow(dead_code, unused_imports, reason = "the file is the library's")]
-#[path = "../../managers/src/worker/frame.rs"]
+#[path = "../../worker/src/frame/mod.rs"]
 mod frame;
 
 use frame::{Decoder, Message};

@@ -19,7 +19,8 @@
 //!   ([`ManagedHandle`]); each module is a manager of functions.
 //! * Leases may be dropped in any order. `Drop` is silent and never panics.
 //! * The first error after which a context is lost is remembered: every later operation in
-//!   the context returns it. A [`worker`] is a process that may be lost to such an error.
+//!   the context returns it. The crate `cupola-worker` runs a function in a process that may be
+//!   lost to such an error.
 //!
 //! Vectors up, a kernel, a vector down:
 //!
@@ -95,7 +96,6 @@ pub mod stream;
 mod sync;
 #[cfg(feature = "test-utils")]
 pub mod testing;
-pub mod worker;
 
 pub use backend::BackendRegistry;
 pub use buffer::{Buffer, BuffersConfig, CastError, DeviceCopy, PinnedBuffer};

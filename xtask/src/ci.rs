@@ -144,6 +144,10 @@ fn checks() -> Result<()> {
             ][..],
         ),
         (
+            "the facade with all features",
+            &["--package", "cupola", "--all-features"][..],
+        ),
+        (
             "with the peers of the benchmarks",
             &["--package", "cupola-cli", "--features", "peers"][..],
         ),
@@ -160,7 +164,10 @@ fn checks() -> Result<()> {
 
 /// Targets that are written for and not run here, and the packages that are compiled for them.
 pub(crate) const TARGETS: &[(&str, &[&str])] = &[
-    ("aarch64-unknown-linux-gnu", &["cupola", "cupola-cli"]),
+    (
+        "aarch64-unknown-linux-gnu",
+        &["cupola", "cupola-cli", "cupola-worker"],
+    ),
     ("x86_64-pc-windows-gnu", &["cupola-sys", "cupola-core"]),
 ];
 

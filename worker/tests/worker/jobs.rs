@@ -4,9 +4,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use cupola_managers::ops::{self, LaunchConfig};
-use cupola_managers::worker::{self, Failure, Item, Supervisor, WorkerConfig};
 use cupola_managers::{Context, ExecutionManager, MemoryPool, PoolConfig, Stream};
 use cupola_sim::Machine;
+use cupola_worker::{self as worker, Failure, Item, Supervisor, WorkerConfig};
 
 /// Writes to an address that is an argument.
 const WILD: &str = "

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::ledger::Outcome;
-use super::loss::Loss;
+use crate::ledger::Outcome;
+use crate::loss::Loss;
 
 /// What happened since the supervisor was started.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError, TryLockError};
 
-use super::link::Link;
+use crate::link::Link;
 
 /// Of this process. A fork's copy means children of its parent, and is emptied by a look at it.
 pub(super) static LEFT: Left = Left(Mutex::new(Vec::new()));
@@ -30,7 +30,7 @@ impl Left {
     }
 }
 
-#[cfg(all(test, unix, not(loom)))]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use std::process::Command;

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use cupola_managers::worker::{Loss, Supervisor, WorkerConfig, WorkerError};
+use cupola_worker::{Loss, Supervisor, WorkerConfig, WorkerError};
 
 use crate::jobs::config;
 

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use cupola_managers::worker::{
-    CallError, ItemError, Loss, LossCounts, Refusal, Supervisor, WorkerError,
-};
+use cupola_worker::{CallError, ItemError, Loss, LossCounts, Refusal, Supervisor, WorkerError};
 
 use crate::jobs::{config, start};
 

@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use super::failure::Failure;
-use super::frame::{FrameError, HEAD, Message, item_head};
-use super::ledger::Ledger;
-use super::loss::Loss;
-use super::refusal::ItemError;
+use crate::failure::Failure;
+use crate::frame::{FrameError, HEAD, Message, item_head};
+use crate::ledger::Ledger;
+use crate::loss::Loss;
+use crate::refusal::ItemError;
 
 /// The conversation with one worker.
 #[derive(Debug)]

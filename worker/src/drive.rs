@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::config::WorkerConfig;
-use super::frame::{Decoder, Hello, Message};
-use super::ledger::Ledger;
-use super::link::{Link, Received};
-use super::loss::Loss;
-use super::refusal::WorkerError;
-use super::restarts::Restarts;
-use super::statistics::Statistics;
-use super::talk::{Phase, Talk};
+use crate::config::WorkerConfig;
+use crate::frame::{Decoder, Hello, Message};
+use crate::ledger::Ledger;
+use crate::link::{Link, Received};
+use crate::loss::Loss;
+use crate::refusal::WorkerError;
+use crate::restarts::Restarts;
+use crate::statistics::Statistics;
+use crate::talk::{Phase, Talk};
 
 /// How often a process is looked at whose connection says nothing. The end of a process shows
 /// at once by the end of its connection, unless a process that it forked holds that open.

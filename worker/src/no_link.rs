@@ -5,8 +5,8 @@ use std::io;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::ending::Ended;
-use super::loss::Loss;
+use crate::ending::Ended;
+use crate::loss::Loss;
 
 #[derive(Debug)]
 pub(super) struct Link(Infallible);

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
-use cupola_managers::worker::{ItemError, Loss, Statistics, Supervisor};
+use cupola_worker::{ItemError, Loss, Statistics, Supervisor};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::jobs::{config, gpu_item, gpu_result};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use super::config::WorkerConfig;
+use crate::config::WorkerConfig;
 
 /// The losses within the time that counts.
 #[derive(Debug)]

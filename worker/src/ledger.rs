@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::loss::Loss;
-use super::refusal::ItemError;
+use crate::loss::Loss;
+use crate::refusal::ItemError;
 
 /// The outcome of an item.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The number that [`submit`](super::Supervisor::submit) gave the item.
+    /// The number that [`submit`](crate::Supervisor::submit) gave the item.
     pub sequence: u64,
     /// What the handler returned, or why there is nothing.
     pub result: Result<Vec<u8>, ItemError>,
@@ -215,5 +215,4 @@ impl Ledger {
 }
 
 #[cfg(test)]
-#[path = "ledger_tests.rs"]
 mod tests;

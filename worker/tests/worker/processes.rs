@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use cupola_managers::worker::{self, Supervisor, WorkerError};
+use cupola_worker::{self as worker, Supervisor, WorkerError};
 
 use crate::jobs::{config, start};
 

@@ -3,15 +3,15 @@
 use core::error::Error as StdError;
 use core::fmt;
 
+use cupola_managers::{Cause, Error};
 use cupola_sys::ErrorClass;
 use cupola_sys::driver::{CUresult, DriverError};
 
-use super::frame::Trouble;
-use crate::error::{Cause, Error};
+use crate::frame::Trouble;
 
 /// An error of a worker, as text with what the supervisor must know about it.
 ///
-/// Every error type converts to it with `?`. If an [`Error`] of this crate, its [`Cause`] or a
+/// Every error type converts to it with `?`. If an [`Error`] of the managers, its [`Cause`] or a
 /// [`DriverError`] is the error or among its [sources](StdError::source), its code, its class
 /// and whether it is sticky are taken over, so wrapping an error does not hide that the
 /// process is lost. A wrapper that names no source does hide it: say [`sticky`](Self::sticky)
@@ -138,8 +138,12 @@ impl<E: StdError + 'static> From<E> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retry::{GaveUp, RetryError};
     use core::time::Duration;
+    use cupola_managers::ExecutionManager;
+    use cupola_managers::ops;
+    use cupola_managers::retry::{GaveUp, RetryError};
+    use cupola_sim::Machine;
+    use cupola_sim::fault::FaultTable;
     use cupola_sys::driver::id;
 
     #[derive(Debug, thiserror::Error)]
@@ -155,11 +159,18 @@ mod tests {
     }
 
     fn illegal_address() -> Error {
-        let call = DriverError::Failed {
-            symbol: id::cuStreamSynchronize,
-            code: CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
-        };
-        Error::at(call, Some(0), crate::error::Site::here())
+        let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());
+        let execution = ExecutionManager::new(table.driver()).expect("cuInit");
+        let context = execution
+            .devices()
+            .get(0)
+            .and_then(|device| device.primary());
+        let context = context.expect("a context");
+        let stream = context.streams().create(Default::default());
+        let stream = stream.expect("a stream");
+        let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
+        table.fail(id::cuStreamSynchronize, 1, code);
+        ops::synchronize(&stream).expect_err("the call fails")
     }
 
     fn retried(last: Error) -> RetryError {
@@ -203,7 +214,10 @@ mod tests {
                 assert_eq!(failure.class(), ErrorClass::StickyProcess);
             }
         }
-        let other = Transparent::from(retried(Error::invalid("grid", "is empty")));
+        let other = Transparent::from(retried(Error::Invalid {
+            field: "grid",
+            problem: "is empty".into(),
+        }));
         assert!(!Failure::from(other).is_sticky());
     }
 

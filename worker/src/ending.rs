@@ -3,11 +3,11 @@
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use super::drive::{Drive, Ending, Lost, State, TICK, Up};
-use super::link::loss_of;
-use super::loss::Loss;
-use super::refusal::WorkerError;
-use super::talk::Phase;
+use crate::drive::{Drive, Ending, Lost, State, TICK, Up};
+use crate::link::loss_of;
+use crate::loss::Loss;
+use crate::refusal::WorkerError;
+use crate::talk::Phase;
 
 impl Drive {
     pub(super) fn pass_ending(&mut self, mut ending: Ending) -> bool {

@@ -10,10 +10,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
 
-use super::failure::Failure;
-use super::frame::{Decoder, FrameError, Hello, Message, done_head};
-use super::link::send;
-use super::{Item, VARIABLE};
+use crate::failure::Failure;
+use crate::frame::{Decoder, FrameError, Hello, Message, done_head};
+use crate::link::send;
+use crate::{Item, VARIABLE};
 
 /// The connection of this process, once it is a worker.
 static LINE: OnceLock<UnixStream> = OnceLock::new();
@@ -234,7 +234,7 @@ fn too_long(bytes: usize, limit: u32) -> Failure {
     ))
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Write;

@@ -2,8 +2,8 @@
 
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
-use super::super::failure::Failure;
 use super::*;
+use crate::failure::Failure;
 
 const ATTEMPTS: u32 = 3;
 

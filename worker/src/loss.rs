@@ -4,8 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::failure::Failure;
-use super::frame::FrameError;
+use crate::failure::Failure;
+use crate::frame::FrameError;
 
 /// Why a worker was lost, or did not start.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -32,7 +32,7 @@ pub enum Loss {
     /// (`SIGCHLD`), or another part of it waits for all of them.
     #[error("its process ended; how is not known, as something else waited for it")]
     Gone,
-    /// The worker was told to end by [`shutdown`](super::Supervisor::shutdown) and did not
+    /// The worker was told to end by [`shutdown`](crate::Supervisor::shutdown) and did not
     /// within this time, so it was killed.
     #[error("it did not end within {0:?} of being told to; it was killed")]
     NotStopped(Duration),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use super::frame::JOB_LIMIT;
-use super::refusal::WorkerError;
+use crate::frame::JOB_LIMIT;
+use crate::refusal::WorkerError;
 
 /// A year.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -15,7 +15,7 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 ///
 /// ```
 /// use std::time::Duration;
-/// use cupola_managers::worker::WorkerConfig;
+/// use cupola_worker::WorkerConfig;
 ///
 /// let mut config = WorkerConfig::new("scale");
 /// config.item_deadline = Some(Duration::from_secs(30));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cupola_managers::worker::{ItemError, Refusal, Supervisor};
+use cupola_worker::{ItemError, Refusal, Supervisor};
 
 use crate::jobs::config;
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::failure::Failure;
-use super::loss::Loss;
+use crate::failure::Failure;
+use crate::loss::Loss;
 
 /// Why an item has no result. It was delivered all the same: the item is finished.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub enum WorkerError {
     #[error("the worker did not start: {0}")]
     NotStarted(Box<Loss>),
     /// Workers were lost more often than was allowed. What has no outcome yet is in the
-    /// report of [`shutdown`](super::Supervisor::shutdown).
+    /// report of [`shutdown`](crate::Supervisor::shutdown).
     #[error(
         "{restarts} workers were lost within {within:?}, more than WorkerConfig::restarts \
          allows; the first time: {first}; the last time: {last}"
@@ -152,7 +152,7 @@ pub enum Refusal {
     Worker(WorkerError),
 }
 
-/// Why a [`call`](super::Supervisor::call) has no result.
+/// Why a [`call`](crate::Supervisor::call) has no result.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {

@@ -15,9 +15,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 
-use super::VARIABLE;
-use super::ending::Ended;
-use super::loss::Loss;
+use crate::VARIABLE;
+use crate::ending::Ended;
+use crate::loss::Loss;
 
 /// A process that was started as a worker.
 #[derive(Debug)]

@@ -4,7 +4,6 @@
 //! `u8`, attempt `u16`, sequence number `u64`), and the rest. Each value has one encoding.
 //! The file uses nothing else of this crate, so that the fuzz target can include it.
 
-#[path = "decoder.rs"]
 mod decoder;
 
 use core::fmt;
@@ -311,5 +310,4 @@ impl Words<'_> {
 }
 
 #[cfg(test)]
-#[path = "frame_tests.rs"]
 mod tests;

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use cupola_managers::worker::{FrameError, ItemError, Loss, Supervisor, WorkerError};
+use cupola_worker::{FrameError, ItemError, Loss, Supervisor, WorkerError};
 
 use crate::jobs::config;
 

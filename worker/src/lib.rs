@@ -17,7 +17,7 @@
 //! that you name), and says at the start of `main` what it does as a worker:
 //!
 //! ```no_run
-//! use cupola_managers::worker::{
+//! use cupola_worker::{
 //!     Failure, Item, Supervisor, WorkerConfig, end_with_supervisor, serve,
 //! };
 //!
@@ -60,18 +60,19 @@ mod ledger;
 mod left;
 #[cfg(unix)]
 mod link;
-#[cfg(not(unix))]
-#[path = "no_link.rs"]
-mod link;
 mod loss;
+#[cfg(not(unix))]
+mod no_link;
 mod refusal;
 mod restarts;
 #[cfg(unix)]
-#[path = "serve.rs"]
 mod server;
 mod statistics;
 mod supervisor;
 mod talk;
+
+#[cfg(not(unix))]
+use no_link as link;
 
 pub use config::WorkerConfig;
 pub use failure::Failure;
@@ -120,7 +121,7 @@ pub struct Item<'a> {
 /// worker calls [`end_with_supervisor`]. Start one in `open`:
 ///
 /// ```no_run
-/// # use cupola_managers::worker::{Failure, Item, end_with_supervisor, serve};
+/// # use cupola_worker::{Failure, Item, end_with_supervisor, serve};
 /// serve("reverse", || {
 ///     std::thread::spawn(end_with_supervisor);
 ///     Ok::<_, Failure>(|item: Item<'_>| Ok(item.bytes.to_vec()))

@@ -3,14 +3,13 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::config::WorkerConfig;
-use super::drive::{Drive, State};
-use super::ledger::{Ledger, Outcome};
-use super::left::LEFT;
-use super::refusal::{CallError, Refusal, Refused, WorkerError};
-use super::statistics::{Report, Statistics};
-use super::talk::Phase;
-use crate::driver::Origin;
+use crate::config::WorkerConfig;
+use crate::drive::{Drive, State};
+use crate::ledger::{Ledger, Outcome};
+use crate::left::LEFT;
+use crate::refusal::{CallError, Refusal, Refused, WorkerError};
+use crate::statistics::{Report, Statistics};
+use crate::talk::Phase;
 
 /// How long a worker has to end by itself when its supervisor is dropped.
 const BRIEF: Duration = Duration::from_millis(50);
@@ -27,7 +26,8 @@ const AFTER_KILL: Duration = Duration::from_secs(1);
 /// and dropping it there leaves the worker alone.
 pub struct Supervisor {
     drive: Drive,
-    origin: Origin,
+    /// The process that it was started in: a fork has a copy of all this, and no worker.
+    process: u32,
 }
 
 impl Supervisor {
@@ -39,7 +39,7 @@ impl Supervisor {
     /// worker of this job, or has no handler within
     /// [`start_deadline`](WorkerConfig::start_deadline): a first start is not tried again;
     /// [`WorkerError::InsideWorker`] in a worker that has not called
-    /// [`serve`](super::serve), which would start itself without end;
+    /// [`serve`](crate::serve), which would start itself without end;
     /// [`WorkerError::Unsupported`] where there are no workers.
     pub fn start(mut config: WorkerConfig) -> Result<Self, WorkerError> {
         if cfg!(not(unix)) {
@@ -47,13 +47,13 @@ impl Supervisor {
         }
         config.check()?;
         #[cfg(unix)]
-        if let Some(job) = super::server::unserved() {
+        if let Some(job) = crate::server::unserved() {
             return Err(WorkerError::InsideWorker { job });
         }
         LEFT.reap();
         let mut supervisor = Self {
             drive: Drive::new(config),
-            origin: Origin::here(),
+            process: std::process::id(),
         };
         loop {
             match &supervisor.drive.state {
@@ -137,7 +137,7 @@ impl Supervisor {
     /// # Errors
     /// As of [`receive`](Self::receive).
     pub fn try_receive(&mut self) -> Result<Option<Outcome>, WorkerError> {
-        if self.origin.is_elsewhere() {
+        if self.is_forked() {
             return Err(WorkerError::Forked);
         }
         self.drive.pass();
@@ -149,7 +149,7 @@ impl Supervisor {
     }
 
     fn receive_now(&mut self) -> Result<Option<Outcome>, WorkerError> {
-        if self.origin.is_elsewhere() {
+        if self.is_forked() {
             return Err(WorkerError::Forked);
         }
         Ok(self.drive.ledger.receive())
@@ -185,7 +185,7 @@ impl Supervisor {
     /// # Errors
     /// [`WorkerError::Forked`] in a fork.
     pub fn shutdown(mut self) -> Result<Report, WorkerError> {
-        if self.origin.is_elsewhere() {
+        if self.is_forked() {
             return Err(WorkerError::Forked);
         }
         let patience = self.drive.config.stop_deadline;
@@ -201,9 +201,14 @@ impl Supervisor {
         })
     }
 
+    /// Whether this process is a fork of the one that has the worker.
+    fn is_forked(&self) -> bool {
+        std::process::id() != self.process
+    }
+
     /// Whether there is, or will be, a worker.
     fn check(&self) -> Result<(), WorkerError> {
-        if self.origin.is_elsewhere() {
+        if self.is_forked() {
             return Err(WorkerError::Forked);
         }
         match &self.drive.state {
@@ -225,7 +230,7 @@ impl fmt::Debug for Supervisor {
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        if !self.origin.is_elsewhere() {
+        if !self.is_forked() {
             self.drive.stop(BRIEF, AFTER_KILL);
             LEFT.keep(&mut self.drive.unreaped);
         }
