@@ -9,6 +9,7 @@ mod copies;
 mod devices;
 mod elements;
 mod faults;
+mod interface;
 mod kernels;
 mod memory;
 mod nvml;

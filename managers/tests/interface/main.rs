@@ -4,6 +4,7 @@ mod allocators;
 mod buffers;
 mod fill;
 mod modules;
+mod old_drivers;
 mod pinned;
 mod primary;
 mod rows;
