@@ -4,7 +4,7 @@ use cupola_kernels::geometry::ReducePlan;
 use cupola_kernels::ops::{Kernels, Summable};
 use cupola_kernels::reference;
 use cupola_managers::buffer::{Buffer, DeviceCopy};
-use cupola_managers::memory::{MemoryPool, PoolConfig};
+use cupola_managers::pool::{MemoryPool, PoolConfig};
 use cupola_managers::runtime::RuntimeContext;
 use cupola_managers::stream::{Stream, StreamConfig};
 use cupola_managers::{Context, Error, ExecutionManager, Result, ops};

@@ -80,13 +80,13 @@ pub mod event;
 mod execution;
 mod handle;
 mod limits;
-pub mod memory;
 #[cfg(all(test, loom))]
 mod models;
 pub mod module;
 mod object_pool;
 pub mod ops;
 pub mod pipeline;
+pub mod pool;
 mod registry;
 pub mod retry;
 pub mod runtime;
@@ -109,9 +109,9 @@ pub use error::{
 pub use event::{Event, EventConfig, EventsConfig};
 pub use execution::{ExecutionConfig, ExecutionManager, LiveWatch};
 pub use handle::ManagedHandle;
-pub use memory::{MemoryPool, PoolConfig};
 pub use module::{Function, FunctionManager, Module, ModulesConfig};
 pub use pipeline::{Pipeline, PipelineConfig};
+pub use pool::{MemoryPool, PoolConfig};
 pub use runtime::RuntimeContext;
 pub use shutdown_report::{LeasedObject, ShutdownReport};
 pub use stats::{ManagerStats, RecycleStats, State};

@@ -3,9 +3,9 @@
 //! Each row makes the driver function behind an operation fail, on the software device.
 
 use cupola_managers::context::Waiting;
-use cupola_managers::memory::Source;
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+use cupola_managers::pool::Source;
 use cupola_managers::runtime::RuntimeContext;
 use cupola_managers::{
     Context, Device, Error, ExecutionManager, MemoryPool, PoolConfig, Result, Stream,

@@ -7,8 +7,8 @@
 pub(crate) mod sharing;
 mod target;
 
-use cupola_managers::memory::PoolConfig;
 use cupola_managers::module::Function;
+use cupola_managers::pool::PoolConfig;
 use cupola_managers::stream::StreamConfig;
 use cupola_managers::{Context, Device, ExecutionManager, LiveWatch, MemoryPool, Stream};
 use cupola_sys::driver::Driver;

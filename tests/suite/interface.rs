@@ -1,8 +1,8 @@
 //! Daily operations, on a GPU too: vectors, fills, rows, variables, shared memory, other allocators.
 
 use cupola_managers::context::Waiting;
-use cupola_managers::memory::{Allocation, DriverAllocator};
 use cupola_managers::ops::{self, LaunchConfig, Rectangle};
+use cupola_managers::pool::{Allocation, DriverAllocator};
 
 use crate::common::{Bench, on_gpu};
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cupola_managers::device::Features;
-use cupola_managers::memory::{Backing, PoolConfig};
+use cupola_managers::pool::{Backing, PoolConfig};
 use cupola_managers::{Error, Pressure, ops};
 
 use crate::common::Bench;

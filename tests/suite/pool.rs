@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cupola_kernels::Kernels;
 use cupola_managers::buffer::{Buffer, DeviceSlice, DeviceSliceMut};
-use cupola_managers::memory::{PoolConfig, RawBlock};
+use cupola_managers::pool::{PoolConfig, RawBlock};
 use cupola_managers::{Error, MemoryPool, Stream, ops};
 
 use crate::common::{Bench, on_gpu};

@@ -1,8 +1,8 @@
 //! What programs do every day: vectors up and down, fills, rows, variables, flags.
 
 use cupola_managers::context::Waiting;
-use cupola_managers::memory::{Allocation, DriverAllocator, PoolConfig};
 use cupola_managers::ops::{self, Rectangle};
+use cupola_managers::pool::{Allocation, DriverAllocator, PoolConfig};
 use cupola_managers::{Context, Error};
 use cupola_testing::Stage;
 use cupola_testing::sweep::Outcome;

@@ -5,8 +5,8 @@ use std::ptr;
 use std::sync::Arc;
 
 use cupola_managers::event::EventConfig;
-use cupola_managers::memory::PoolConfig;
 use cupola_managers::ops::{self, LaunchConfig};
+use cupola_managers::pool::PoolConfig;
 use cupola_managers::stream::StreamConfig;
 use cupola_managers::{
     Context, Device, Error, ExecutionConfig, GreenConfig, Purpose, RuntimeContext, ShutdownReport,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use cupola_managers::memory::{DeviceLimit, PoolConfig, RawBlock, Source};
+use cupola_managers::pool::{DeviceLimit, PoolConfig, RawBlock, Source};
 use cupola_managers::{Context, Error, MemoryPool, Stream, ops};
 use cupola_testing::Stage;
 use cupola_testing::sweep::Outcome;

@@ -3,9 +3,9 @@
 
 use cupola_kernels::Kernels;
 use cupola_managers::event::EventConfig;
-use cupola_managers::memory::PoolConfig;
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+use cupola_managers::pool::PoolConfig;
 use cupola_managers::{
     Buffer, Context, Device, DeviceInfo, Error, GreenConfig, MemoryPool, Stream,
 };

@@ -1,7 +1,7 @@
 //! A picture of a pool from its layout.
 
-use cupola_managers::memory::Layout;
-use cupola_managers::memory::layout::{Block as Piece, BlockState, RunState};
+use cupola_managers::pool::Layout;
+use cupola_managers::pool::layout::{Block as Piece, BlockState, RunState};
 
 use super::{Block, Picture, Region, State};
 

@@ -17,8 +17,8 @@ use cupola_sys::driver::CUdeviceptr;
 
 use super::BufferHandle;
 use crate::error::{Error, Result};
-use crate::memory::cold_fields::Rest;
-use crate::memory::{Ask, Header, Pool};
+use crate::pool::heap::cold_fields::ColdFields;
+use crate::pool::{AllocRequest, BlockHeader, Pool};
 use crate::stream::Stream;
 use crate::stream::submit;
 use crate::sync::deferred::DeferCallbacks;
@@ -27,7 +27,7 @@ use crate::sync::deferred::DeferCallbacks;
 /// buffer is two words, which are moved in registers. More are copied through memory at each move,
 /// where a load that is wider than the stores before it waits for all of them.
 pub(crate) struct Block {
-    piece: NonNull<Header>,
+    piece: NonNull<BlockHeader>,
 }
 
 // SAFETY: the piece is the block's alone; what the block keeps in it is Send and Sync.
@@ -37,19 +37,19 @@ unsafe impl Sync for Block {}
 
 impl Block {
     #[track_caller]
-    pub(crate) fn new(pool: &Arc<Pool>, ask: Ask, home: &Stream) -> Result<Self> {
+    pub(crate) fn new(pool: &Arc<Pool>, ask: AllocRequest, home: &Stream) -> Result<Self> {
         if !home.is_in(pool.core()) {
             return Err(Error::WrongContext { what: "the pool" });
         }
         let table = pool.table();
         let permit = table.enter_one()?;
-        let piece = pool.take(ask, home)?;
+        let piece = pool.allocate(ask, home)?;
         // SAFETY: the piece is ours, and came without a lease.
         unsafe { piece.as_ref().put_lease(home.clone()) };
         let block = Self { piece };
         if permit.is_some() {
             let uses = Mutex::default();
-            block.header().rest().get_or_put(Rest {
+            block.header().rest().get_or_put(ColdFields {
                 _permit: permit,
                 uses,
             });
@@ -62,14 +62,14 @@ impl Block {
     }
 
     #[inline]
-    fn header(&self) -> &Header {
+    fn header(&self) -> &BlockHeader {
         // SAFETY: the piece is this block's, and not given back before its end.
         unsafe { self.piece.as_ref() }
     }
 
     /// Takes what the block keeps out of its header, which is given back after that.
     #[inline]
-    fn end(&mut self) -> (Stream, Option<Box<Rest>>) {
+    fn end(&mut self) -> (Stream, Option<Box<ColdFields>>) {
         let header = self.header();
         // SAFETY: the piece is the block's, and has its lease; the block is the caller's alone.
         unsafe { (header.take_lease(), header.rest().take()) }
@@ -77,7 +77,7 @@ impl Block {
 
     /// What few blocks have, for the block's only user.
     #[inline]
-    fn rest_mut(&mut self) -> Option<&mut Rest> {
+    fn rest_mut(&mut self) -> Option<&mut ColdFields> {
         // SAFETY: the block is the caller's alone.
         unsafe { self.header().rest().get_mut() }
     }
@@ -130,13 +130,14 @@ impl Block {
         let _defer = DeferCallbacks::new();
         let known = self.header().rest();
         let rest = known.get();
-        let rest = rest.unwrap_or_else(|| known.get_or_put(Rest::default()));
+        let rest = rest.unwrap_or_else(|| known.get_or_put(ColdFields::default()));
         let mut uses = rest.uses.lock().unwrap_or_else(PoisonError::into_inner);
         if !uses.iter().any(|used| used.is(stream)) {
             {
                 // Told also where no wait is needed: the use comes after the allocation.
-                let seam = self.pool().seam();
-                let _own = seam.map(|seam| seam.share(self.address(), stream));
+                let region_hooks = self.pool().region_hooks();
+                let _own =
+                    region_hooks.map(|region_hooks| region_hooks.share(self.address(), stream));
                 if !self.is_fresh() {
                     self.pool().order(home, stream)?;
                 }
@@ -173,7 +174,7 @@ impl Block {
         let (home, rest) = self.end();
         // SAFETY: the piece was the block's, which ends here; its stream has been made to wait for
         // all uses, or they are over.
-        let freed = unsafe { Pool::put_at(self.piece, &home, None) };
+        let freed = unsafe { Pool::free_at(self.piece, &home, None) };
         if freed.is_err() {
             self.keep(home, rest);
         }
@@ -183,7 +184,7 @@ impl Block {
     /// Puts back what [`end`](Self::end) has taken out.
     #[cold]
     #[inline(never)]
-    fn keep(&mut self, home: Stream, rest: Option<Box<Rest>>) {
+    fn keep(&mut self, home: Stream, rest: Option<Box<ColdFields>>) {
         // SAFETY: the piece is still ours, and its lease was taken out.
         unsafe { self.header().put_lease(home) };
         if let Some(rest) = rest {
@@ -210,24 +211,24 @@ impl Block {
             let header = self.piece.as_ref();
             (header.lease(), &*Pool::of(header))
         };
-        let uses = self.rest_mut().map(Rest::uses);
+        let uses = self.rest_mut().map(ColdFields::uses);
         let uses = uses.filter(|uses| !uses.is_empty());
         let Some(behind) = uses.and_then(|uses| pool.behind(home, &*uses)) else {
             return false;
         };
-        if let Some(seam) = pool.seam() {
+        if let Some(region_hooks) = pool.region_hooks() {
             // SAFETY: as in `home`.
             let header = unsafe { &*self.piece.as_ptr() };
-            for other in self.rest_mut().map(Rest::uses).into_iter().flatten() {
-                seam.behind(header, other);
+            for other in self.rest_mut().map(ColdFields::uses).into_iter().flatten() {
+                region_hooks.behind(header, other);
             }
-            seam.end(header, home, None);
+            region_hooks.end(header, home, None);
         }
         // The leases go after the piece: a stream whose last one this is closes its last batch.
         let _leases = self.end();
         // SAFETY: the piece was the block's, which is over; work that uses it is on these streams
         // by now.
-        unsafe { Pool::put_behind(self.piece, &behind, None) };
+        unsafe { Pool::free_behind(self.piece, &behind, None) };
         true
     }
 
@@ -253,7 +254,8 @@ impl Block {
     #[cold]
     fn settle_uses(&mut self) -> bool {
         let site = self.home().core().site();
-        let settled = |rest: &mut Rest| rest.uses().iter().all(|used| submit::settle(used, site));
+        let settled =
+            |rest: &mut ColdFields| rest.uses().iter().all(|used| submit::settle(used, site));
         self.rest_mut().is_none_or(settled)
     }
 
@@ -263,13 +265,13 @@ impl Block {
     /// # Safety
     /// The caller has the piece, and gives it away.
     #[cold]
-    unsafe fn give_up(piece: NonNull<Header>) {
+    unsafe fn give_up(piece: NonNull<BlockHeader>) {
         // SAFETY: the caller's promise.
         unsafe { Pool::abandon(piece) };
     }
 }
 
-impl Rest {
+impl ColdFields {
     fn uses(&mut self) -> &mut Vec<Stream> {
         self.uses.get_mut().unwrap_or_else(PoisonError::into_inner)
     }

@@ -32,7 +32,7 @@ use crate::stream::StreamsConfig;
 
 /// The device buffers of one context, by handle, and where pinned memory comes from.
 ///
-/// Device buffers come from a [`MemoryPool`](crate::memory::MemoryPool), which enters them
+/// Device buffers come from a [`MemoryPool`](crate::pool::MemoryPool), which enters them
 /// here; a [`Buffer`] owns its memory, so a handle keeps nothing alive.
 pub struct BufferManager {
     table: Arc<BufferTable>,

@@ -16,7 +16,7 @@ use crate::driver::RelaxedCapture;
 use crate::driver::{ContextCore, Kind};
 use crate::error::{Error, Result, Site};
 use crate::event::{self, EventConfig, EventPool, LeasedEvent};
-use crate::memory::Seam;
+use crate::pool::RegionHooks;
 use crate::stream::Stream;
 use crate::stream::submit;
 use crate::sync::deferred::DeferCallbacks;
@@ -35,7 +35,7 @@ pub struct PinnedBuffer<T: DeviceCopy> {
     len: usize,
     copies: Mutex<Copies>,
     events: Arc<EventPool>,
-    seam: Option<Seam>,
+    region_hooks: Option<RegionHooks>,
     core: Arc<ContextCore>,
 }
 
@@ -98,7 +98,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
                 count: 0,
             }),
             events: Arc::clone(events),
-            seam: Seam::of(core.driver()),
+            region_hooks: RegionHooks::of(core.driver()),
             core: Arc::clone(core),
         })
     }
@@ -155,9 +155,9 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     /// Tells a driver that checks programs of an access by the host.
     #[track_caller]
     fn tell(&self, writes: bool) {
-        if let Some(seam) = &self.seam {
+        if let Some(region_hooks) = &self.region_hooks {
             let bytes = self.len * size_of::<T>();
-            seam.host_access(
+            region_hooks.host_access(
                 (self.start.as_ptr().cast(), bytes),
                 writes,
                 Location::caller(),

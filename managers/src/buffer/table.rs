@@ -15,7 +15,7 @@ use super::entry::{BufferEntry, BufferHandle, BufferInfo};
 use crate::driver::ContextCore;
 use crate::error::{Error, Result};
 use crate::handle::ManagedHandle;
-use crate::memory::{Header, Member};
+use crate::pool::{BlockHeader, Member};
 use crate::registry::Registry;
 use crate::stats::ManagerStats;
 use crate::stream::StreamsConfig;
@@ -127,7 +127,7 @@ impl BufferTable {
 
     /// The handle of a buffer that is alive; one that is stale when the manager was shut down
     /// before the buffer got one.
-    pub(super) fn name(&self, header: &Header) -> BufferHandle {
+    pub(super) fn name(&self, header: &BlockHeader) -> BufferHandle {
         let known = header.entry().load(Ordering::Acquire);
         // SAFETY: the header has a share of the entry for as long as the buffer is alive.
         if let Some(entry) = unsafe { known.as_ref() } {

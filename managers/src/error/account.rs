@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// The account of a [`MemoryPool`](crate::memory::MemoryPool) at the moment of a refusal,
+/// The account of a [`MemoryPool`](crate::pool::MemoryPool) at the moment of a refusal,
 /// in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

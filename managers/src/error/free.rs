@@ -9,14 +9,14 @@ use super::Error;
 ///
 /// With `?` in a function that returns this crate's [`Error`] the value is dropped: a
 /// [`Buffer`](crate::Buffer) then frees itself, if that is possible by now, and a
-/// [`RawBlock`](crate::memory::RawBlock) is leaked, as with any other drop of one.
+/// [`RawBlock`](crate::pool::RawBlock) is leaked, as with any other drop of one.
 pub struct FreeError<T> {
     what: T,
     error: Error,
 }
 
 impl<T> FreeError<T> {
-    /// `what` was not freed, and is whole: for [`Allocator`](crate::memory::Allocator)s of other
+    /// `what` was not freed, and is whole: for [`Allocator`](crate::pool::Allocator)s of other
     /// code.
     #[cold]
     pub fn new(what: T, error: Error) -> Self {

@@ -202,7 +202,7 @@ fn an_owner_is_in_none_of_the_locks_that_are_seized_together() {
     });
 }
 
-// Without it a thread that ends could empty its lane beside a thread that has seized it.
+// Without it a thread that ends could empty its cache beside a thread that has seized it.
 #[test]
 fn an_owner_that_closes_its_own_lock_is_alone() {
     model(&["before", "after"], |seen| {

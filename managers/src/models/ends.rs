@@ -8,13 +8,13 @@ use loom::sync::Arc;
 use loom::thread::{self, ThreadId};
 
 use super::model;
-use crate::memory::keep::Keep;
+use crate::pool::lifetime::orphan::Orphan;
 use crate::sync::rundown::{Rundown, RundownWeak};
 use crate::sync::spin_lock::SpinLock;
 
 /// A pool of one piece that says when it goes.
 struct Pool {
-    keep: Keep<Arc<Self>>,
+    orphan: Orphan<Arc<Self>>,
     pieces: SpinLock<u32>,
     gone: StdArc<AtomicBool>,
 }
@@ -23,7 +23,7 @@ impl Pool {
     fn new(pieces: u32) -> (Arc<Self>, StdArc<AtomicBool>) {
         let gone = StdArc::new(AtomicBool::new(false));
         let pool = Self {
-            keep: Keep::new(),
+            orphan: Orphan::new(),
             pieces: SpinLock::new(pieces),
             gone: StdArc::clone(&gone),
         };
@@ -35,8 +35,8 @@ impl Pool {
     }
 
     fn close(it: &Arc<Self>) {
-        it.keep.close();
-        it.keep.hold(it.clone(), || it.is_over());
+        it.orphan.close();
+        it.orphan.hold(it.clone(), || it.is_over());
     }
 }
 
@@ -52,12 +52,12 @@ impl Drop for Pool {
 fn a_piece_taken_late_keeps_its_pool() {
     model(&["kept"], |seen| {
         let (pool, gone) = Pool::new(0);
-        pool.keep.enter();
+        pool.orphan.begin_request();
         let other = thread::spawn({
             let (pool, gone) = (pool.clone(), StdArc::clone(&gone));
             move || {
                 *pool.pieces.lock() += 1;
-                assert!(pool.keep.leave(|| pool.is_over()).is_none());
+                assert!(pool.orphan.end_request(|| pool.is_over()).is_none());
                 // What the piece knows of it.
                 let known = std::ptr::from_ref(&*pool) as usize;
                 drop(pool);
@@ -71,7 +71,7 @@ fn a_piece_taken_late_keeps_its_pool() {
         // SAFETY: it is there, as was just seen, until its last piece is back.
         let pool = unsafe { &*(known as *const Pool) };
         *pool.pieces.lock() -= 1;
-        let last = pool.keep.let_go(|| pool.is_over());
+        let last = pool.orphan.try_reclaim(|| pool.is_over());
         assert!(last.is_some());
         drop(last);
         assert!(gone.load(Ordering::Relaxed));
@@ -85,14 +85,14 @@ fn a_piece_taken_late_keeps_its_pool() {
 fn a_request_that_fails_late_lets_its_pool_go() {
     model(&["ended by the request", "ended before"], |seen| {
         let (pool, gone) = Pool::new(0);
-        pool.keep.enter();
+        pool.orphan.begin_request();
         let other = thread::spawn({
             let pool = pool.clone();
             move || {
                 *pool.pieces.lock() += 1;
                 // The driver has no memory for it.
                 *pool.pieces.lock() -= 1;
-                let last = pool.keep.leave(|| pool.is_over());
+                let last = pool.orphan.end_request(|| pool.is_over());
                 last.is_some()
             }
         });

@@ -1,5 +1,5 @@
-//! A limit that is lowered below what a pool has, and raised again, beside new lanes: in the end
-//! each lane is open or not as the limit says.
+//! A limit that is lowered below what a pool has, and raised again, beside new caches: in the end
+//! each cache is open or not as the limit says.
 
 use std::sync::Arc as StdArc;
 
@@ -8,14 +8,14 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 use super::model;
-use crate::memory::excess::Excess;
-use crate::memory::lane::EXCESS;
+use crate::pool::cache::thread_cache::OVER_LIMIT;
+use crate::pool::limit::over_limit::OverLimit;
 use crate::sync::biased_lock::BiasedLock;
 
-/// Of a lane what keeps its owner out.
-struct Lane(BiasedLock);
+/// Of a cache what keeps its owner out.
+struct ThreadCache(BiasedLock);
 
-impl AsRef<BiasedLock> for Lane {
+impl AsRef<BiasedLock> for ThreadCache {
     fn as_ref(&self) -> &BiasedLock {
         &self.0
     }
@@ -24,8 +24,8 @@ impl AsRef<BiasedLock> for Lane {
 /// A pool of two bytes.
 struct Pool {
     budget: Budget,
-    excess: Excess,
-    lanes: Mutex<Vec<StdArc<Lane>>>,
+    over_limit: OverLimit,
+    caches: Mutex<Vec<StdArc<ThreadCache>>>,
 }
 
 impl Pool {
@@ -34,8 +34,8 @@ impl Pool {
         let _: u64 = budget.reserve(2).unwrap().commit();
         Arc::new(Self {
             budget,
-            excess: Excess::default(),
-            lanes: Mutex::new(vec![StdArc::new(Lane(BiasedLock::new()))]),
+            over_limit: OverLimit::default(),
+            caches: Mutex::new(vec![StdArc::new(ThreadCache(BiasedLock::new()))]),
         })
     }
 
@@ -45,19 +45,19 @@ impl Pool {
 
     fn set_limit(&self, bytes: u64) {
         self.budget.set_limit(bytes);
-        let lanes = || self.lanes.lock().unwrap();
-        self.excess.flag(|| self.is_over(), lanes);
+        let caches = || self.caches.lock().unwrap();
+        self.over_limit.flag(|| self.is_over(), caches);
     }
 
     fn add_lane(&self) {
-        let lane = StdArc::new(Lane(BiasedLock::new()));
-        let mut lanes = self.lanes.lock().unwrap();
-        self.excess.enter(&lane.0);
-        lanes.push(lane);
+        let cache = StdArc::new(ThreadCache(BiasedLock::new()));
+        let mut caches = self.caches.lock().unwrap();
+        self.over_limit.enter(&cache.0);
+        caches.push(cache);
     }
 }
 
-// Without it a pool could keep threads out of their lanes for nothing, or let one keep for itself
+// Without it a pool could keep threads out of their caches for nothing, or let one keep for itself
 // what the limit has no room for.
 #[test]
 fn lanes_are_open_as_the_last_limit_says() {
@@ -75,10 +75,10 @@ fn lanes_are_open_as_the_last_limit_says() {
         other.join().unwrap();
         owner.join().unwrap();
         let is_over = pool.is_over();
-        let lanes = pool.lanes.lock().unwrap();
-        assert_eq!(lanes.len(), 2);
-        for lane in lanes.iter() {
-            assert_eq!(lane.0.flags() == EXCESS, is_over);
+        let caches = pool.caches.lock().unwrap();
+        assert_eq!(caches.len(), 2);
+        for cache in caches.iter() {
+            assert_eq!(cache.0.flags() == OVER_LIMIT, is_over);
         }
         seen.note(if is_over { "over" } else { "within" });
     });

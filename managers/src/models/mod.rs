@@ -7,7 +7,7 @@
 //! What loom leaves out is said in `core/tests/loom/main.rs`, and why every model lists the
 //! outcomes that it must come to see. Here too objects hold a loom cell: a use that is not
 //! ordered behind the object's making and before its destruction fails the model. A node
-//! that is not freed keeps its `Arc` of the depot, and loom refuses to end a run with one.
+//! that is not freed keeps its `Arc` of the transfer cache, and loom refuses to end a run with one.
 
 mod biased_lock;
 mod clock;
@@ -23,6 +23,7 @@ mod lazy_box;
 mod managers;
 mod moves;
 mod names;
+mod pages;
 mod policy;
 mod pool;
 mod registry;
@@ -41,10 +42,10 @@ use std::ptr::NonNull;
 use std::sync::{Arc as StdArc, Weak};
 
 use crate::error::Result;
-use crate::memory::header::Header;
-use crate::memory::lane::{Lane, LaneOwner};
-use crate::memory::stamp::Stamp;
 use crate::object_pool::{Leased, ObjectPool, Reusable};
+use crate::pool::cache::thread_cache::{CacheOwner, ThreadCache};
+use crate::pool::heap::block_header::BlockHeader;
+use crate::pool::streams::free_stamp::Stamp;
 use crate::shutdown_report::ShutdownReport;
 
 /// The outcomes seen so far, over all runs of a model.
@@ -182,19 +183,19 @@ impl Drop for Thing {
     }
 }
 
-/// The pool of a lane in a model, which has none: no thread of a model ends while the lane is open.
+/// The pool of a cache in a model, which has none: no thread of a model ends while the cache is open.
 struct NoPool;
 
-impl LaneOwner for NoPool {
+impl CacheOwner for NoPool {
     fn is_here(&self) -> bool {
         false
     }
 
-    fn put_all(&self, _: NonNull<Header>, _: Stamp) {}
+    fn put_all(&self, _: NonNull<BlockHeader>, _: Stamp) {}
 
-    fn remove(&self, _: &StdArc<Lane>) {}
+    fn remove(&self, _: &StdArc<ThreadCache>) {}
 }
 
-fn no_owner() -> Weak<dyn LaneOwner> {
+fn no_owner() -> Weak<dyn CacheOwner> {
     Weak::<NoPool>::new()
 }

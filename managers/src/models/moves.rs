@@ -1,4 +1,4 @@
-//! What moves between a lane, a depot and the heap, beside who looks for memory: whoever does has
+//! What moves between a cache, a transfer cache and the heap, beside who looks for memory: whoever does has
 //! found it, or sees that it is worth another search, and finds it then.
 
 use std::ptr::{self, NonNull};
@@ -10,12 +10,12 @@ use loom::thread;
 
 use super::managers::{close, managers};
 use super::{model, no_owner};
-use crate::memory::classes::Slot;
-use crate::memory::depot::{Depot, Shelf};
-use crate::memory::header::{Header, Home, PoolRef};
-use crate::memory::lane::Lane;
-use crate::memory::line::Line;
-use crate::memory::magazine::{Batch, Content, Found};
+use crate::pool::cache::magazine::{Batch, Found, Magazines};
+use crate::pool::cache::size_class::Slot;
+use crate::pool::cache::thread_cache::ThreadCache;
+use crate::pool::cache::transfer_cache::{Shelf, TransferCache};
+use crate::pool::heap::block_header::{BlockHeader, Home, PoolRef};
+use crate::pool::streams::stream_state::StreamState;
 use crate::stream::StreamConfig;
 use crate::sync::spin_lock::SpinLock;
 
@@ -26,14 +26,14 @@ fn slot() -> (Slot, u64) {
 }
 
 /// Two pieces, chained.
-fn batch() -> Box<[Header]> {
+fn batch() -> Box<[BlockHeader]> {
     let header = || {
-        let header = Header::new(PoolRef::new(ptr::null()));
+        let header = BlockHeader::new(PoolRef::new(ptr::null()));
         let (slot, bytes) = slot();
         header.begin(0, bytes, slot, Home::Nowhere);
         header
     };
-    let pieces: Box<[Header]> = [header(), header()].into();
+    let pieces: Box<[BlockHeader]> = [header(), header()].into();
     // SAFETY: the piece is nobody else's.
     unsafe { pieces[0].set_next(&raw const pieces[1]) };
     pieces[0].batch.set(2);
@@ -41,7 +41,7 @@ fn batch() -> Box<[Header]> {
 }
 
 /// How many pieces a chain has.
-fn count(batch: NonNull<Header>) -> usize {
+fn count(batch: NonNull<BlockHeader>) -> usize {
     // SAFETY: the pieces are there to the end of the run, and the batch is the caller's.
     std::iter::successors(Some(batch), |piece| {
         NonNull::new(unsafe { piece.as_ref().next() }.cast_mut())
@@ -51,12 +51,12 @@ fn count(batch: NonNull<Header>) -> usize {
 
 /// The memory of a pool: two pieces, somewhere.
 struct Pool {
-    lane: Lane,
-    line: StdArc<Line>,
+    cache: ThreadCache,
+    state: StdArc<StreamState>,
     /// What is in the heap, chained.
-    heap: SpinLock<Option<NonNull<Header>>>,
+    heap: SpinLock<Option<NonNull<BlockHeader>>>,
     moves: AtomicU64,
-    pieces: Box<[Header]>,
+    pieces: Box<[BlockHeader]>,
 }
 
 // SAFETY: headers are used by whoever owns the piece.
@@ -65,25 +65,25 @@ unsafe impl Sync for Pool {}
 unsafe impl Send for Pool {}
 
 impl Pool {
-    fn new(line: &StdArc<Line>) -> Arc<Self> {
+    fn new(state: &StdArc<StreamState>) -> Arc<Self> {
         Arc::new(Self {
-            lane: Lane::new(no_owner(), line),
-            line: StdArc::clone(line),
+            cache: ThreadCache::new(no_owner(), state),
+            state: StdArc::clone(state),
             heap: SpinLock::new(None),
             moves: AtomicU64::new(0),
             pieces: batch(),
         })
     }
 
-    fn first(&self) -> NonNull<Header> {
+    fn first(&self) -> NonNull<BlockHeader> {
         NonNull::from(&self.pieces[0])
     }
 
-    fn depot(&self) -> &Depot {
-        &self.line.depot
+    fn transfer_cache(&self) -> &TransferCache {
+        &self.state.transfer_cache
     }
 
-    /// As the counter of a lane, which its owner alone writes.
+    /// As the counter of a cache, which its owner alone writes.
     fn note(&self) {
         let before = self.moves.load(Ordering::Relaxed);
         self.moves.store(before + 1, Ordering::Relaxed);
@@ -96,10 +96,11 @@ impl Pool {
     /// A search: how many pieces nobody had.
     fn search(&self) -> usize {
         let mut found = 0;
-        self.lane.drain(|batch, _| found += count(batch));
-        self.depot().give(slot().0, &self.heap, &mut |heap, batch| {
-            *heap = Some(batch);
-        });
+        self.cache.drain(|batch, _| found += count(batch));
+        self.transfer_cache()
+            .give(slot().0, &self.heap, &mut |heap, batch| {
+                *heap = Some(batch);
+            });
         found + self.heap.lock().take().map_or(0, count)
     }
 
@@ -116,82 +117,87 @@ impl Pool {
     }
 }
 
-/// What the owner of a lane takes, beside somebody who looks for memory.
+/// What the owner of a cache takes, beside somebody who looks for memory.
 fn beside_a_search(
     outcomes: &[&'static str],
     set_up: fn(&Pool),
-    take: fn(&Pool, &mut Content) -> bool,
+    take: fn(&Pool, &mut Magazines) -> bool,
 ) {
     model(outcomes, move |seen| {
         let managers = managers();
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
-        let line = StdArc::new(Line::new(1, stream.clock()));
-        let pool = Pool::new(&line);
+        let state = StdArc::new(StreamState::new(1, stream.clock()));
+        let pool = Pool::new(&state);
         set_up(&pool);
         let owner = thread::spawn({
             let pool = pool.clone();
             // SAFETY: this thread is the owner.
-            move || unsafe { pool.lane.with(|content| take(&pool, content)) }
+            move || unsafe { pool.cache.with(|content| take(&pool, content)) }
         });
         let found = pool.search_all();
         let taken = owner.join().unwrap();
         // Before that either came first: then the other found nothing of it.
         assert!(found == if taken { 1 } else { 2 }, "{found} found");
         seen.note(if taken { "taken" } else { "all found" });
-        drop((pool, line, stream));
+        drop((pool, state, stream));
         close(managers);
     });
 }
 
 fn fill_depot(pool: &Pool) {
     let (slot, bytes) = slot();
-    pool.depot().push(slot, bytes, pool.first(), 1).unwrap();
+    pool.transfer_cache()
+        .push(slot, bytes, pool.first(), 1)
+        .unwrap();
 }
 
 // Without it who finds a batch gone would not know that another search is worth it.
 #[test]
 fn who_misses_a_batch_knows_where_it_goes() {
     model(&["gone", "there"], |seen| {
-        let depot = Arc::new((Shelf::default(), AtomicU64::new(0), AtomicU64::new(0)));
+        let transfer_cache = Arc::new((Shelf::default(), AtomicU64::new(0), AtomicU64::new(0)));
         let mut batch = 0_u32;
-        depot.0.push(NonNull::from(&mut batch), 1).unwrap();
+        transfer_cache.0.push(NonNull::from(&mut batch), 1).unwrap();
         let other = thread::spawn({
-            let depot = depot.clone();
+            let transfer_cache = transfer_cache.clone();
             move || {
-                let taken = depot.0.pop(|| depot.1.store(1, Ordering::Relaxed));
-                depot.2.store(1, Ordering::Relaxed);
+                let taken = transfer_cache
+                    .0
+                    .pop(|| transfer_cache.1.store(1, Ordering::Relaxed));
+                transfer_cache.2.store(1, Ordering::Relaxed);
                 taken.is_some()
             }
         });
         // Orders nothing, and has loom try what it would leave out: this thread all after that one.
-        let _after = depot.2.load(Ordering::Relaxed);
-        let found = depot.0.pop(|| ()).is_some();
-        assert!(found || depot.1.load(Ordering::Relaxed) == 1);
+        let _after = transfer_cache.2.load(Ordering::Relaxed);
+        let found = transfer_cache.0.pop(|| ()).is_some();
+        assert!(found || transfer_cache.1.load(Ordering::Relaxed) == 1);
         seen.note(if found { "there" } else { "gone" });
         assert_ne!(other.join().unwrap(), found);
     });
 }
 
-// Without it a request would be refused while what it misses goes from a depot into a lane.
+// Without it a request would be refused while what it misses goes from a transfer cache into a cache.
 #[test]
 fn a_batch_that_goes_into_a_lane_is_found() {
-    let take =
-        |pool: &Pool, content: &mut Content| match content
-            .take_batch(pool.depot(), slot(), || pool.note())
-        {
-            Batch::Piece(_) => true,
-            Batch::Strange(_) => panic!("there is room for it"),
-            Batch::Nothing => false,
-        };
+    let take = |pool: &Pool, content: &mut Magazines| match content.take_batch(
+        pool.transfer_cache(),
+        slot(),
+        || pool.note(),
+    ) {
+        Batch::Piece(_) => true,
+        Batch::Strange(_) => panic!("there is room for it"),
+        Batch::Nothing => false,
+    };
     beside_a_search(&["all found", "taken"], fill_depot, take);
 }
 
-// Without it a request would be refused while slots go from the slabs into a lane.
+// Without it a request would be refused while slots go from the slabs into a cache.
 #[test]
 fn slots_that_go_into_a_lane_are_found() {
     let set_up = |pool: &Pool| *pool.heap.lock() = Some(pool.first());
-    let take = |pool: &Pool, content: &mut Content| {
-        let find = |heap: &mut Option<NonNull<Header>>, found: &mut Found| {
+    let take = |pool: &Pool, content: &mut Magazines| {
+        let find = |heap: &mut Option<NonNull<BlockHeader>>, found: &mut Found| {
             if heap.take().is_some() {
                 pool.pieces.iter().for_each(|it| found.push(it.into()));
             }
@@ -203,27 +209,28 @@ fn slots_that_go_into_a_lane_are_found() {
     beside_a_search(&["all found", "taken"], set_up, take);
 }
 
-// Without it a request would be refused while somebody gives a depot's batch back to the heap.
+// Without it a request would be refused while somebody gives a transfer cache's batch back to the heap.
 #[test]
 fn a_batch_that_goes_into_the_heap_is_found() {
     model(&["found"], |seen| {
         let managers = managers();
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
-        let line = StdArc::new(Line::new(1, stream.clock()));
-        let pool = Pool::new(&line);
+        let state = StdArc::new(StreamState::new(1, stream.clock()));
+        let pool = Pool::new(&state);
         fill_depot(&pool);
         let other = thread::spawn({
             let pool = pool.clone();
             move || {
-                pool.depot().give(slot().0, &pool.heap, &mut |heap, batch| {
-                    *heap = Some(batch);
-                });
+                pool.transfer_cache()
+                    .give(slot().0, &pool.heap, &mut |heap, batch| {
+                        *heap = Some(batch);
+                    });
             }
         });
         assert_eq!(pool.search_all(), 2);
         seen.note("found");
         other.join().unwrap();
-        drop((pool, line, stream));
+        drop((pool, state, stream));
         close(managers);
     });
 }

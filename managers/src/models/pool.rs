@@ -1,4 +1,4 @@
-//! The pool's own: batches in a depot, what a lane keeps, the short lock, two limits at once,
+//! The pool's own: batches in a transfer cache, what a cache keeps, the short lock, two limits at once,
 //! and the end.
 
 use std::ptr::{self, NonNull};
@@ -12,14 +12,14 @@ use loom::thread;
 use super::driver::{completed, put_work};
 use super::managers::{close, managers};
 use super::{model, no_owner};
-use crate::memory::charge::{Own, charge, release};
-use crate::memory::classes::Slot;
-use crate::memory::depot::Shelf;
-use crate::memory::header::{Header, Home, PoolRef};
-use crate::memory::keep::Keep;
-use crate::memory::lane::Lane;
-use crate::memory::line::Line;
 use crate::ops;
+use crate::pool::cache::size_class::Slot;
+use crate::pool::cache::thread_cache::ThreadCache;
+use crate::pool::cache::transfer_cache::Shelf;
+use crate::pool::heap::block_header::{BlockHeader, Home, PoolRef};
+use crate::pool::lifetime::orphan::Orphan;
+use crate::pool::limit::budget::{PoolBudget, charge, release};
+use crate::pool::streams::stream_state::StreamState;
 use crate::stream::StreamConfig;
 use crate::sync::spin_lock::SpinLock;
 
@@ -43,12 +43,12 @@ impl Piece {
     }
 }
 
-struct Depot {
+struct TransferCache {
     shelf: Shelf<Piece>,
     pieces: [Piece; 2],
 }
 
-impl Depot {
+impl TransferCache {
     fn push(&self, piece: usize) {
         self.pieces[piece].touch();
         self.shelf
@@ -60,7 +60,7 @@ impl Depot {
         let Some(piece) = self.shelf.pop(|| ()) else {
             return false;
         };
-        // SAFETY: the pieces are the depot's, which is there.
+        // SAFETY: the pieces are the transfer cache's, which is there.
         unsafe { piece.as_ref() }.touch();
         true
     }
@@ -71,26 +71,26 @@ impl Depot {
 #[test]
 fn a_batch_has_one_owner_at_a_time() {
     model(&["one", "both"], |seen| {
-        let depot = Arc::new(Depot {
+        let transfer_cache = Arc::new(TransferCache {
             shelf: Shelf::default(),
             pieces: [Piece::new(), Piece::new()],
         });
-        depot.push(0);
+        transfer_cache.push(0);
         let pusher = thread::spawn({
-            let depot = depot.clone();
-            move || depot.push(1)
+            let transfer_cache = transfer_cache.clone();
+            move || transfer_cache.push(1)
         });
         let popper = thread::spawn({
-            let depot = depot.clone();
-            move || usize::from(depot.pop())
+            let transfer_cache = transfer_cache.clone();
+            move || usize::from(transfer_cache.pop())
         });
-        let mine = usize::from(depot.pop());
+        let mine = usize::from(transfer_cache.pop());
         pusher.join().unwrap();
         let theirs = popper.join().unwrap();
         seen.note(["none", "one", "both"][mine + theirs]);
 
         let mut left = 0;
-        while depot.pop() {
+        while transfer_cache.pop() {
             left += 1;
         }
         assert_eq!(mine + theirs + left, 2);
@@ -100,10 +100,10 @@ fn a_batch_has_one_owner_at_a_time() {
 const BYTES: u64 = 256;
 
 /// Headers that nobody frees before the run's end.
-fn headers(count: usize) -> Box<[Header]> {
+fn headers(count: usize) -> Box<[BlockHeader]> {
     (0..count as u64)
         .map(|at| {
-            let header = Header::new(PoolRef::new(ptr::null()));
+            let header = BlockHeader::new(PoolRef::new(ptr::null()));
             let (slot, bytes) = Slot::of(BYTES).unwrap();
             header.begin(at, bytes, slot, Home::Nowhere);
             header
@@ -111,10 +111,10 @@ fn headers(count: usize) -> Box<[Header]> {
         .collect()
 }
 
-/// A lane, the memory of its pieces, and what was drained.
+/// A cache, the memory of its pieces, and what was drained.
 struct Kept {
-    lane: Lane,
-    headers: Box<[Header]>,
+    cache: ThreadCache,
+    headers: Box<[BlockHeader]>,
     memory: [Piece; 2],
 }
 
@@ -124,35 +124,35 @@ unsafe impl Sync for Kept {}
 unsafe impl Send for Kept {}
 
 impl Kept {
-    fn new(line: &StdArc<Line>) -> Arc<Self> {
+    fn new(state: &StdArc<StreamState>) -> Arc<Self> {
         Arc::new(Self {
-            lane: Lane::new(no_owner(), line),
+            cache: ThreadCache::new(no_owner(), state),
             headers: headers(2),
             memory: [Piece::new(), Piece::new()],
         })
     }
 
-    fn use_memory(&self, piece: NonNull<Header>) {
+    fn use_memory(&self, piece: NonNull<BlockHeader>) {
         // SAFETY: the headers are here.
         self.memory[unsafe { piece.as_ref() }.address() as usize].touch();
     }
 
-    /// Frees a piece: whether the lane has it now.
+    /// Frees a piece: whether the cache has it now.
     ///
     /// # Safety
-    /// The caller is the lane's owner, and has the piece.
-    unsafe fn free(&self, piece: NonNull<Header>) -> bool {
+    /// The caller is the cache's owner, and has the piece.
+    unsafe fn free(&self, piece: NonNull<BlockHeader>) -> bool {
         self.use_memory(piece);
         // SAFETY: the caller's promise.
-        unsafe { self.lane.push(piece) }
+        unsafe { self.cache.push(piece) }
     }
 
     /// # Safety
-    /// The caller is the lane's owner.
-    unsafe fn allocate(&self) -> Option<NonNull<Header>> {
+    /// The caller is the cache's owner.
+    unsafe fn allocate(&self) -> Option<NonNull<BlockHeader>> {
         let (slot, bytes) = Slot::of(BYTES).unwrap();
         // SAFETY: the caller's promise.
-        let piece = unsafe { self.lane.pop(slot, bytes, (bytes, false)) }?;
+        let piece = unsafe { self.cache.pop(slot, bytes, (bytes, false)) }?;
         self.use_memory(piece);
         Some(piece)
     }
@@ -160,8 +160,8 @@ impl Kept {
     /// Takes everything out; how many pieces that were.
     fn drain(&self) -> usize {
         let mut count = 0;
-        self.lane.drain(|batch, _| {
-            let mut next: *const Header = batch.as_ptr();
+        self.cache.drain(|batch, _| {
+            let mut next: *const BlockHeader = batch.as_ptr();
             while let Some(piece) = NonNull::new(next.cast_mut()) {
                 self.use_memory(piece);
                 count += 1;
@@ -174,14 +174,14 @@ impl Kept {
 }
 
 // Without it a piece could be handed out by its thread and given back to all at once, or be
-// lost, when another thread takes back what the lane keeps.
+// lost, when another thread takes back what the cache keeps.
 #[test]
 fn a_piece_is_the_lanes_or_the_drainers() {
     model(&["0 drained", "1 drained", "2 drained"], |seen| {
         let managers = managers();
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
-        let line = StdArc::new(Line::new(1, stream.clock()));
-        let kept = Kept::new(&line);
+        let state = StdArc::new(StreamState::new(1, stream.clock()));
+        let kept = Kept::new(&state);
         let pieces: Vec<_> = kept.headers.iter().map(NonNull::from).collect();
         let other = thread::spawn({
             let kept = kept.clone();
@@ -197,25 +197,25 @@ fn a_piece_is_the_lanes_or_the_drainers() {
         let drained = other.join().unwrap();
         seen.note(["0 drained", "1 drained", "2 drained"][drained]);
         assert_eq!(mine + drained + kept.drain(), 2);
-        drop((kept, line, stream));
+        drop((kept, state, stream));
         close(managers);
     });
 }
 
-// Without it what a thread frees while its lane is being drained could be complete before the
+// Without it what a thread frees while its cache is being drained could be complete before the
 // work on it is.
 #[test]
 fn what_is_drained_is_stamped_behind_its_work() {
     model(&["drained", "kept"], |seen| {
         let managers = managers();
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
-        let line = StdArc::new(Line::new(1, stream.clock()));
-        let kept = Kept::new(&line);
+        let state = StdArc::new(StreamState::new(1, stream.clock()));
+        let kept = Kept::new(&state);
         let other = thread::spawn({
             let kept = kept.clone();
             move || {
                 let mut ticket = None;
-                kept.lane.drain(|_, stamp| ticket = Some(stamp.ticket()));
+                kept.cache.drain(|_, stamp| ticket = Some(stamp.ticket()));
                 ticket
             }
         });
@@ -232,7 +232,7 @@ fn what_is_drained_is_stamped_behind_its_work() {
             assert!(!done || completed() >= work, "memory is free too early");
         }
         seen.note(if ticket.is_some() { "drained" } else { "kept" });
-        drop((kept, line, stream));
+        drop((kept, state, stream));
         close(managers);
     });
 }
@@ -264,8 +264,8 @@ fn one_at_a_time_is_in_a_short_section() {
 #[test]
 fn a_refused_charge_costs_neither_limit() {
     model(&["both", "one"], |seen| {
-        let limits = Arc::new(([Own::new(3), Own::new(3)], Budget::new(4)));
-        let charged = |limits: &([Own; 2], Budget), which: usize| {
+        let limits = Arc::new(([PoolBudget::new(3), PoolBudget::new(3)], Budget::new(4)));
+        let charged = |limits: &([PoolBudget; 2], Budget), which: usize| {
             let (own, shared) = (&limits.0[which], Some(&limits.1));
             let charged = charge(own, shared, 3);
             assert!(own.used() <= 3 && limits.1.used() <= 4);
@@ -296,7 +296,7 @@ fn a_refused_charge_costs_neither_limit() {
 fn a_charge_that_is_refused_is_not_seen() {
     model(&["charged"], |seen| {
         // Another pool has a part of the shared limit all the time.
-        let limits = Arc::new((Own::new(4), Budget::new(4)));
+        let limits = Arc::new((PoolBudget::new(4), Budget::new(4)));
         let _theirs = limits.1.reserve(1).unwrap().commit();
         let pool = thread::spawn({
             let limits = limits.clone();
@@ -315,7 +315,7 @@ fn a_charge_that_is_refused_is_not_seen() {
 
 /// A pool of one piece.
 struct Pool {
-    keep: Keep<Arc<Self>>,
+    orphan: Orphan<Arc<Self>>,
     pieces: SpinLock<u32>,
 }
 
@@ -331,19 +331,19 @@ impl Pool {
 fn a_pool_goes_with_its_last_handle_or_its_last_piece() {
     model(&["over", "let go"], |seen| {
         let pool = Arc::new(Pool {
-            keep: Keep::new(),
+            orphan: Orphan::new(),
             pieces: SpinLock::new(1),
         });
         let other = thread::spawn({
             let pool = pool.clone();
             move || {
                 *pool.pieces.lock() -= 1;
-                let last = pool.keep.let_go(|| pool.is_over());
+                let last = pool.orphan.try_reclaim(|| pool.is_over());
                 last.is_some()
             }
         });
-        pool.keep.close();
-        pool.keep.hold(pool.clone(), || pool.is_over());
+        pool.orphan.close();
+        pool.orphan.hold(pool.clone(), || pool.is_over());
         drop(pool);
         let let_go = other.join().unwrap();
         seen.note(if let_go { "let go" } else { "over" });

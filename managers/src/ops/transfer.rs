@@ -2,8 +2,8 @@
 
 use crate::buffer::{Buffer, DeviceCopy, DeviceSlice};
 use crate::error::Result;
-use crate::memory::MemoryPool;
 use crate::ops;
+use crate::pool::MemoryPool;
 use crate::stream::Stream;
 
 impl MemoryPool {

@@ -12,8 +12,8 @@ use crate::driver::ContextCore;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
 use crate::event::{self, EventConfig, LeasedEvent};
-use crate::memory::MemoryPool;
 use crate::ops;
+use crate::pool::MemoryPool;
 use crate::stream::submit;
 
 pub(super) struct Slot<I: DeviceCopy, O: DeviceCopy> {

@@ -6,7 +6,7 @@ use super::{Inner, RuntimeContext};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::memory::{MemoryPool, PoolConfig};
+use crate::pool::{MemoryPool, PoolConfig};
 use crate::stream::{Stream, StreamConfig};
 
 /// Makes a [`RuntimeContext`]; see [`RuntimeContext::builder`].

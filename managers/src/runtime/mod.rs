@@ -35,7 +35,7 @@ use crate::buffer::{Buffer, DeviceCopy};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::Result;
-use crate::memory::MemoryPool;
+use crate::pool::MemoryPool;
 use crate::stream::Stream;
 
 /// A device, a context, a stream and a pool. Clones are the same one; they may be used from

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use cupola_managers::buffer::Buffer;
-use cupola_managers::memory::{Backing, MemoryPool, PoolConfig, RawBlock, Source};
+use cupola_managers::pool::{Backing, MemoryPool, PoolConfig, RawBlock, Source};
 use cupola_managers::stream::{Stream, StreamConfig};
 use cupola_managers::{Context, Error, ExecutionManager, Live, ops};
 use cupola_sim::Machine;

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use cupola_managers::memory::{Allocation, Allocator, DriverAllocator};
+use cupola_managers::pool::{Allocation, Allocator, DriverAllocator};
 use cupola_managers::{Error, FreeError, MemoryPool, Result, Stream, ops};
 use cupola_sys::driver::{CUresult, id};
 

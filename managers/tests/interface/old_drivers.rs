@@ -1,8 +1,8 @@
 //! Drivers that lack what an operation needs.
 
 use cupola_managers::context::Waiting;
-use cupola_managers::memory::{Allocation, DriverAllocator};
 use cupola_managers::ops::{self, Rectangle};
+use cupola_managers::pool::{Allocation, DriverAllocator};
 use cupola_managers::{Error, ExecutionManager, PoolConfig};
 use cupola_sim::Machine;
 use cupola_sys::driver::{SYMBOLS, id};

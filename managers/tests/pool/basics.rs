@@ -1,6 +1,6 @@
 //! What a single thread may ask for, and gets.
 
-use cupola_managers::memory::{Backing, PoolConfig, Source};
+use cupola_managers::pool::{Backing, PoolConfig, Source};
 use cupola_managers::{Error, ops};
 
 use super::*;

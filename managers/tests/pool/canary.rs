@@ -2,7 +2,7 @@
 //! next must not see that write. `CUPOLA_CANARY_ROUNDS` says how often (100000 if not set).
 
 use cupola_managers::buffer::{DeviceSlice, DeviceSliceMut};
-use cupola_managers::memory::Backing;
+use cupola_managers::pool::Backing;
 
 use super::*;
 

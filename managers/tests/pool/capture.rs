@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use cupola_managers::memory::{Backing, DeviceLimit};
+use cupola_managers::pool::{Backing, DeviceLimit};
 use cupola_sys::SymbolId;
 use cupola_sys::driver::{CUstreamCaptureMode as Mode, Driver};
 

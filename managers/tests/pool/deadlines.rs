@@ -1,7 +1,7 @@
 //! Requests that do not wait, and requests that wait until a time of their own.
 
 use cupola_managers::Error;
-use cupola_managers::memory::{Backing, DeviceLimit, PoolConfig};
+use cupola_managers::pool::{Backing, DeviceLimit, PoolConfig};
 
 use super::*;
 

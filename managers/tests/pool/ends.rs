@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cupola_managers::memory::Backing;
 use cupola_managers::ops;
+use cupola_managers::pool::Backing;
 
 use super::*;
 
@@ -123,7 +123,7 @@ fn streams_come_and_go() {
         bench.context.streams().trim(0).unwrap();
         if round % 100 == 0 {
             let usage = pool.usage().unwrap();
-            (most, lanes) = (usage.streams.max(most), usage.lanes.max(lanes));
+            (most, lanes) = (usage.streams.max(most), usage.caches.max(lanes));
         }
     }
     // Some may wait for their last event; it is a matter of microseconds.
@@ -148,7 +148,7 @@ fn borrowed_streams_come_and_go() {
         ops::synchronize(&stream).unwrap();
     }
     let usage = pool.usage().unwrap();
-    assert!(usage.streams < 100 && usage.lanes < 100, "{usage:?}");
+    assert!(usage.streams < 100 && usage.caches < 100, "{usage:?}");
     drop(pool);
     bench.finish();
 }

@@ -2,7 +2,7 @@
 //! in `lives.rs`.
 
 use cupola_managers::PoisonPolicy;
-use cupola_managers::memory::{Backing, DeviceLimit};
+use cupola_managers::pool::{Backing, DeviceLimit};
 use cupola_sys::driver::CUresult;
 
 use super::*;

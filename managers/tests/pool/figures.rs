@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cupola_managers::Pressure;
-use cupola_managers::memory::DeviceLimit;
+use cupola_managers::pool::DeviceLimit;
 
 use super::*;
 

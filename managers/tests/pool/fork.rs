@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cupola_managers::{Error, memory::Backing};
+use cupola_managers::{Error, pool::Backing};
 
 use super::*;
 

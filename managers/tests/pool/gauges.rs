@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cupola_managers::memory::layout::BlockState;
+use cupola_managers::pool::layout::BlockState;
 
 use super::*;
 

@@ -2,7 +2,7 @@
 //! near them.
 
 use cupola_managers::Error;
-use cupola_managers::memory::Backing;
+use cupola_managers::pool::Backing;
 use cupola_sys::driver::{CUresult, id};
 
 use super::*;

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cupola_managers::Error;
-use cupola_managers::memory::{Backing, DeviceLimit, PoolConfig};
+use cupola_managers::pool::{Backing, DeviceLimit, PoolConfig};
 
 use super::*;
 

@@ -1,8 +1,8 @@
 //! Pages go to the driver, or to another place, when nothing uses them, and not before; and a
 //! request gets the place that costs the fewest.
 
-use cupola_managers::memory::layout::{Block, BlockState};
-use cupola_managers::memory::{Backing, Source};
+use cupola_managers::pool::layout::{Block, BlockState};
+use cupola_managers::pool::{Backing, Source};
 
 use super::*;
 

@@ -26,7 +26,7 @@ mod threads;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use cupola_managers::memory::{Backing, PoolConfig, RawBlock};
+use cupola_managers::pool::{Backing, PoolConfig, RawBlock};
 use cupola_managers::{Context, ExecutionManager, MemoryPool, Stream, ops};
 use cupola_sim::fault::FaultTable;
 use cupola_sim::{DeviceConfig, Machine};

@@ -1,7 +1,7 @@
 //! What a request waits for, in a pool of one stream, although it could have something at once: the
 //! pages of the best place.
 
-use cupola_managers::memory::DeviceLimit;
+use cupola_managers::pool::DeviceLimit;
 
 use super::*;
 

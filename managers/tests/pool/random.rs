@@ -4,7 +4,7 @@
 use std::sync::mpsc::Sender;
 
 use cupola_managers::Error;
-use cupola_managers::memory::Backing;
+use cupola_managers::pool::Backing;
 
 use super::*;
 

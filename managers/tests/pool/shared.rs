@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cupola_managers::Error;
-use cupola_managers::memory::{DeviceLimit, PoolConfig};
+use cupola_managers::pool::{DeviceLimit, PoolConfig};
 
 use super::*;
 

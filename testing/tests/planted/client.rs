@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 
 use cupola_managers::buffer::Buffer;
-use cupola_managers::memory::{RawBlock, Source};
 use cupola_managers::module::Module;
 use cupola_managers::ops::{self, LaunchConfig};
+use cupola_managers::pool::{RawBlock, Source};
 use cupola_managers::{Context, MemoryPool, PoolConfig, Stream};
 use cupola_sim::{Machine, Order, Strict};
 use cupola_sys::driver::Driver;

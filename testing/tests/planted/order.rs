@@ -1,7 +1,7 @@
 //! Blocks on streams that do not come after what they must.
 
-use cupola_managers::memory::RawBlock;
 use cupola_managers::ops;
+use cupola_managers::pool::RawBlock;
 use cupola_testing::FindingKind as Kind;
 
 use crate::client::{expect, found};

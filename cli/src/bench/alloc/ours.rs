@@ -1,7 +1,7 @@
 //! The pool of this crate: raw blocks, and buffers.
 
 use cupola_managers::buffer::Buffer;
-use cupola_managers::memory::{MemoryPool, PoolConfig, RawBlock, Usage};
+use cupola_managers::pool::{MemoryPool, PoolConfig, RawBlock, Usage};
 use cupola_managers::stream::Stream;
 use cupola_managers::{Context, Device, StreamConfig, ops};
 

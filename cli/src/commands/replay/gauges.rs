@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cupola::managers::memory::{DriverCalls, Usage};
+use cupola::managers::pool::{DriverCalls, Usage};
 use serde::Serialize;
 
 use crate::commands::output::{bytes, count};

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use cupola::MemoryPool;
-use cupola::managers::memory::Layout;
+use cupola::managers::pool::Layout;
 use cupola_cli::picture::Picture;
 use cupola_cli::trace::Trace;
 

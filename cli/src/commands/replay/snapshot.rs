@@ -1,6 +1,6 @@
 //! `--snapshot`: what the pool did, for PyTorch's memory viewer.
 
-use cupola::managers::memory::history::{Action, Event};
+use cupola::managers::pool::history::{Action, Event};
 use cupola::{Error, MemoryPool};
 use cupola_cli::trace::Trace;
 use cupola_cli::trace::snapshot::{Encoding, Frame, Snapshot};

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use cupola::managers::memory::RawBlock;
 use cupola::managers::ops;
+use cupola::managers::pool::RawBlock;
 use cupola::{Buffer, Error, Stream};
 
 use super::engine::{Failed, Observer, Shared};

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::time::UNIX_EPOCH;
 
-use cupola_managers::memory::history::{Action as Did, Event as Done};
-use cupola_managers::memory::layout::{BlockState as Is, RunState};
-use cupola_managers::memory::{Layout, Recording};
+use cupola_managers::pool::history::{Action as Did, Event as Done};
+use cupola_managers::pool::layout::{BlockState as Is, RunState};
+use cupola_managers::pool::{Layout, Recording};
 
 use super::{Action, Block, BlockState, Event, Frame, Segment, Setting, Snapshot};
 

@@ -2,9 +2,9 @@
 
 use std::mem::ManuallyDrop;
 
-use super::{Block, Rest};
+use super::{Block, ColdFields};
 use crate::error::{Error, Result};
-use crate::memory::Pool;
+use crate::pool::Pool;
 use crate::stream::Stream;
 
 impl Block {
@@ -38,24 +38,24 @@ impl Block {
             let header = &*self.piece.as_ptr();
             (header, header.lease(), &*Pool::of(header))
         };
-        let uses = self.rest_mut().map(Rest::uses).into_iter().flatten();
+        let uses = self.rest_mut().map(ColdFields::uses).into_iter().flatten();
         // Its own stream too: what was there before the block may still use the memory.
         let others = uses.map(|used| &*used).filter(|used| !used.is(stream));
         let others: Vec<&Stream> = others.chain([home]).collect();
         let Some(behind) = pool.behind(stream, others.iter().copied()) else {
             return false;
         };
-        if let Some(seam) = pool.seam() {
+        if let Some(region_hooks) = pool.region_hooks() {
             for other in others {
-                seam.behind(header, other);
+                region_hooks.behind(header, other);
             }
-            seam.end(header, stream, None);
+            region_hooks.end(header, stream, None);
         }
         // After the piece, as in `put_behind_uses`.
         let _leases = self.end();
         // SAFETY: the piece was the block's, which is over; work that uses it is on these streams
         // by now.
-        unsafe { Pool::put_behind(self.piece, &behind, None) };
+        unsafe { Pool::free_behind(self.piece, &behind, None) };
         true
     }
 
@@ -70,11 +70,11 @@ impl Block {
             (header.lease(), &*Pool::of(header))
         };
         if home.core().poison().is_some() {
-            // As in `Rest::join_uses`.
+            // As in `ColdFields::join_uses`.
             return Ok(());
         }
         // They stay written down: after an error the block's own stream has not waited for them.
-        for used in self.rest_mut().map(Rest::uses).into_iter().flatten() {
+        for used in self.rest_mut().map(ColdFields::uses).into_iter().flatten() {
             if !used.is(stream) {
                 pool.order(used, stream)?;
             }
@@ -89,7 +89,7 @@ impl Block {
         let (home, rest) = self.end();
         // SAFETY: the piece was the block's, which ends here; the stream has been made to wait for
         // all uses and for the block's own stream, or the context is lost.
-        let freed = unsafe { Pool::put_at(self.piece, stream, None) };
+        let freed = unsafe { Pool::free_at(self.piece, stream, None) };
         if freed.is_err() {
             self.keep(home, rest);
         }

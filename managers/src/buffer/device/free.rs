@@ -9,7 +9,7 @@ impl<T: DeviceCopy> Buffer<T> {
     /// Frees the memory in stream order, as dropping does, and says what went wrong.
     ///
     /// The free makes no driver call and waits for no work, but for the cases that
-    /// [`RawBlock::free`](crate::memory::RawBlock::free) names. Where other streams have used the
+    /// [`RawBlock::free`](crate::pool::RawBlock::free) names. Where other streams have used the
     /// buffer its memory is free when they have come as far as they are now, which the pool looks
     /// for when it needs memory; nor does any stream wait for another. Only while a
     /// [graph memory](crate::MemoryPool#capture) of the pool is open, or where the pool has no

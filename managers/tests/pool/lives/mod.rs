@@ -6,7 +6,7 @@ mod ways;
 use std::collections::BTreeSet;
 
 use cupola_managers::Result;
-use cupola_managers::memory::{Backing, DeviceLimit};
+use cupola_managers::pool::{Backing, DeviceLimit};
 use cupola_sys::SymbolId;
 use cupola_sys::driver::{CUresult, SYMBOLS};
 

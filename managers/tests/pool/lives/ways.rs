@@ -1,7 +1,7 @@
 //! What a pool may do in its life, and which functions of the driver it asks for that.
 
-use cupola_managers::memory::layout::RunState;
-use cupola_managers::memory::{DeviceLimit, history::Action};
+use cupola_managers::pool::layout::RunState;
+use cupola_managers::pool::{DeviceLimit, history::Action};
 use cupola_managers::{Error, Result};
 use cupola_sys::SymbolId;
 

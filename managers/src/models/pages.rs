@@ -1,0 +1,183 @@
+//! Models of what only this room sees, as those of `crate::models`: pages that get and lose
+//! their memory beside those who place blocks.
+
+use loom::cell::UnsafeCell;
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+
+use crate::models::model;
+use crate::pool::heap::best_fit::Heap;
+use crate::pool::pages::handle_cache::PhysicalHandle;
+use crate::pool::pages::map_plan::MapPlan;
+use crate::pool::pages::page_table::PageTable;
+use crate::pool::pages::vmm::LEAST_PAGE;
+use crate::pool::streams::free_stamp::Stamp;
+use crate::sync::spin_lock::SpinLock;
+
+const BASE: u64 = 64 * LEAST_PAGE;
+const PAGE: u64 = LEAST_PAGE;
+const STREAM: u16 = 1;
+
+/// The device's side of a page: which memory it has, 0 for none. loom fails the model when
+/// somebody uses it while the driver maps or unmaps it, or does not see that it has.
+struct Frame(UnsafeCell<u64>);
+
+// SAFETY: that the cell is not used beside a change is what the models check.
+unsafe impl Sync for Frame {}
+// SAFETY: as above.
+unsafe impl Send for Frame {}
+
+/// Two pages, of which the second has no memory at first.
+struct Pool {
+    central: SpinLock<Box<Heap>>,
+    /// Held by who changes pages.
+    mapper: Mutex<()>,
+    frames: [Frame; 2],
+}
+
+impl Pool {
+    fn new() -> Self {
+        // A model's threads have small stacks, and a heap's tables are large.
+        let heap = std::thread::spawn(|| {
+            let mut heap = Box::new(Heap::new());
+            heap.add_region(PageTable::new(BASE, 2 * PAGE, PAGE))
+                .unwrap();
+            heap
+        });
+        let heap = heap.join().unwrap();
+        let pool = Self {
+            central: SpinLock::new(heap),
+            mapper: Mutex::new(()),
+            frames: [(), ()].map(|()| Frame(UnsafeCell::new(0))),
+        };
+        assert_eq!(pool.map(PAGE, 1), Some(0));
+        pool
+    }
+
+    fn frame(&self, address: u64) -> usize {
+        ((address - BASE) / PAGE) as usize
+    }
+
+    /// `cuMemMap` and `cuMemSetAccess`, or `cuMemUnmap`.
+    fn change(&self, address: u64, memory: u64) {
+        let frame = &self.frames[self.frame(address)];
+        // SAFETY: the model is there to find out.
+        frame.0.with_mut(|frame| unsafe { *frame = memory });
+    }
+
+    /// Work of a block's user: which memory it found.
+    fn touch(&self, address: u64) -> u64 {
+        let frame = &self.frames[self.frame(address)];
+        // SAFETY: as above.
+        let memory = frame.0.with(|frame| unsafe { *frame });
+        assert_ne!(memory, 0, "a block has no memory");
+        memory
+    }
+
+    /// Maps `memory` where the best place lacks it, and gives the place back: the last page that
+    /// was mapped, if any.
+    fn map(&self, bytes: u64, memory: u64) -> Option<usize> {
+        let mut plan = MapPlan::default();
+        let block = {
+            let heap = &mut *self.central.lock();
+            let place = heap.look(bytes, 1, STREAM)?;
+            let block = heap.take(place)?;
+            plan.find_missing(heap, block);
+            plan.begin_map(heap);
+            block
+        };
+        let mut mapped = None;
+        for run in &plan.bare {
+            for page in 0..u64::from(run.pages) {
+                let address = run.address + page * PAGE;
+                self.change(address, memory);
+                let handle = address;
+                plan.mapped
+                    .push((address, PhysicalHandle { handle, pages: 1 }));
+                plan.opened.push(address);
+                mapped = Some(self.frame(address));
+            }
+        }
+        let heap = &mut *self.central.lock();
+        plan.write_back(heap);
+        heap.free(block, Stamp::READY);
+        mapped
+    }
+
+    /// Unmaps a page that nothing uses, if there is one.
+    fn unmap(&self) -> bool {
+        let mut plan = MapPlan::default();
+        {
+            let heap = &mut *self.central.lock();
+            let idle = heap.idle(1);
+            plan.begin_unmap(heap, idle);
+        }
+        for idle in &mut plan.idle {
+            self.change(idle.address, 0);
+            idle.gone = true;
+        }
+        let unmapped = !plan.idle.is_empty();
+        plan.write_back(&mut self.central.lock());
+        unmapped
+    }
+
+    /// A block of a page whose memory is there, used and freed; which memory that was.
+    fn use_ready(&self) -> Option<u64> {
+        let (block, _) = self.central.lock().allocate_ready(PAGE, 1, STREAM)?;
+        let memory = self.touch(block.offset());
+        self.central.lock().free(block, Stamp::READY);
+        Some(memory)
+    }
+}
+
+// Without it a block could be handed out on a page whose memory is on its way or already gone,
+// or a page be unmapped under a block.
+#[test]
+fn a_block_is_ready_only_where_its_memory_is() {
+    model(&["after", "before", "none"], |seen| {
+        let pool = Arc::new(Pool::new());
+        let mapper = thread::spawn({
+            let pool = pool.clone();
+            move || {
+                let _held = pool.mapper.lock().unwrap();
+                // A page is taken back and another one filled, as at the limit.
+                if pool.unmap() {
+                    pool.map(PAGE, 2);
+                }
+            }
+        });
+        seen.note(match pool.use_ready() {
+            Some(1) => "before",
+            Some(_) => "after",
+            None => "none",
+        });
+        mapper.join().unwrap();
+    });
+}
+
+// Without it two who want memory for pages could both see to the same one, or one unmap what the
+// other maps for a block of its own.
+#[test]
+fn pages_change_for_one_at_a_time() {
+    model(&["kept", "taken first"], |seen| {
+        let pool = Arc::new(Pool::new());
+        let other = thread::spawn({
+            let pool = pool.clone();
+            move || {
+                let _held = pool.mapper.lock().unwrap();
+                pool.map(2 * PAGE, 2)
+            }
+        });
+        let unmapped = {
+            let _held = pool.mapper.lock().unwrap();
+            pool.unmap()
+        };
+        // What the other has mapped is free by then: one of its pages went, or the one before.
+        assert!(unmapped);
+        assert_eq!(other.join().unwrap(), Some(1));
+        seen.note(match pool.use_ready() {
+            Some(1) | None => "kept",
+            Some(_) => "taken first",
+        });
+    });
+}

@@ -1,0 +1,168 @@
+//! Streams and threads as a pool knows them: their states and caches, from the first use to the
+//! end of the stream, the thread or the pool.
+
+use std::sync::Arc;
+use std::thread;
+
+use crate::error::{Error, Result};
+use crate::pool::cache::thread_cache::{CacheOwner, RECORDED, ROUTED, ThreadCache};
+use crate::pool::cache::thread_local;
+use crate::pool::counters::count;
+use crate::pool::heap::block_header::BlockHeader;
+use crate::pool::heap::central::Central;
+use crate::pool::state::Pool;
+use crate::pool::streams::free_stamp::Stamp;
+use crate::pool::streams::stream_state::StreamState;
+use crate::stream::Stream;
+use crate::sync::lock;
+use std::ptr::NonNull;
+use std::sync::Weak;
+
+/// Looks for a place while other threads have states of streams in hand.
+const TURNS: u32 = 1000;
+
+impl Pool {
+    /// The stream's place in this pool.
+    #[track_caller]
+    pub(crate) fn state_of(&self, stream: &Stream) -> Result<Arc<StreamState>> {
+        if !stream.is_in(&self.core) {
+            return Err(Error::WrongContext { what: "the pool" });
+        }
+        let clock = stream.clock();
+        let mut turns = 0;
+        let mut is_full = false;
+        loop {
+            let mut states = lock(&self.streams);
+            if let Some(state) = states.find(clock) {
+                return Ok(state);
+            }
+            if let Some(state) = states.add(clock) {
+                let mut central = self.central.lock();
+                let rules = central.heap.rules_mut();
+                rules.renew(state.index);
+                if states.count() > 1 {
+                    rules.single = false;
+                }
+                return Ok(state);
+            }
+            drop(states);
+            if is_full {
+                return Err(Error::Full {
+                    kind: "streams of a pool",
+                });
+            }
+            let reaped = self.retire_streams();
+            // Another thread may have reaped them just before: one more look.
+            is_full = reaped.streams == 0 && (reaped.held == 0 || turns == TURNS);
+            // A thread that has a state in hand gives it back soon.
+            turns += 1;
+            thread::yield_now();
+        }
+    }
+
+    /// This thread's cache for a stream. `None` when the thread ends or the pool is closed.
+    #[track_caller]
+    pub(crate) fn cache_of(self: &Arc<Self>, stream: &Stream) -> Result<Option<Arc<ThreadCache>>> {
+        let mut state = None;
+        if thread_local::recent(self.number, stream.serial()).is_none() {
+            // Before the thread's list is borrowed: it may fail.
+            state = Some(self.state_of(stream)?);
+        }
+        if self.is_closed() {
+            return Ok(None);
+        }
+        let make = |list: &Arc<thread_local::List>| {
+            let state = state.map_or_else(|| self.state_of(stream), Ok).ok()?;
+            let owner: Weak<dyn CacheOwner> = Arc::<Self>::downgrade(self);
+            let cache = ThreadCache::new(owner, &state).of_thread(list, self.number);
+            let cache = Arc::new(cache);
+            let mut caches = lock(&self.caches);
+            if self.is_closed() {
+                return None;
+            }
+            if self.history.is_on() {
+                cache.lock.set_flags(RECORDED);
+            }
+            if self.graphs.of(stream.serial(), |_| ()).is_some() {
+                cache.lock.set_flags(ROUTED);
+            }
+            self.over_limit.enter(&cache.lock);
+            caches.push(Arc::clone(&cache));
+            Some(cache)
+        };
+        Ok(thread_local::find(
+            (self.number, &self.thread_exit),
+            stream.serial(),
+            make,
+        ))
+    }
+
+    /// Takes caches off the books that are closed, and whose owners write no more.
+    pub(crate) fn remove_caches(&self, is_gone: impl Fn(&Arc<ThreadCache>) -> bool) {
+        lock(&self.caches).retain(|cache| {
+            let is_gone = is_gone(cache);
+            if is_gone {
+                self.past.absorb(&cache.counters);
+                cache.state.note_gone(&cache.counters);
+            }
+            !is_gone
+        });
+    }
+
+    /// Empties caches, which keep nothing from now on.
+    pub(crate) fn close_caches(&self, caches: &[Arc<ThreadCache>]) {
+        for mut cache in ThreadCache::revoke_all(caches) {
+            cache.close(|batch, stamp| self.central.lock().put_all(batch, stamp));
+        }
+    }
+
+    /// Gives all that threads and transfer caches keep back to the heap.
+    pub(crate) fn drain(&self) {
+        self.drain_and(|_| ());
+    }
+
+    /// As `drain`, with a look at what there is while nothing is anywhere else: what is not free
+    /// then is alive, or on its way to a user.
+    pub(crate) fn drain_and<R>(&self, look: impl FnOnce(&mut Central) -> R) -> R {
+        count(&self.counters.drains);
+        let caches = lock(&self.caches);
+        // Those of all caches that there can be meanwhile.
+        let states = self.all_states();
+        let mut seized = ThreadCache::revoke_all(&caches);
+        for cache in &mut seized {
+            cache.drain(|batch, stamp| self.central.lock().put_all(batch, stamp));
+        }
+        self.drain_transfer_caches(&states);
+        let central = &mut *self.central.lock();
+        central
+            .slabs
+            .release_all(&mut central.heap, &mut central.headers);
+        look(central)
+    }
+
+    pub(crate) fn drain_transfer_caches(&self, states: &[Arc<StreamState>]) {
+        for state in states {
+            // Stamped when it is ours: until then others may put more in, used later.
+            let give = |central: &mut Central, batch| central.put_all(batch, state.stamp());
+            state.transfer_cache.give_all(&self.central, give);
+        }
+    }
+
+    pub(crate) fn all_states(&self) -> Vec<Arc<StreamState>> {
+        lock(&self.streams).all().cloned().collect()
+    }
+}
+
+impl CacheOwner for Pool {
+    fn is_here(&self) -> bool {
+        self.core.not_forked().is_ok()
+    }
+
+    fn put_all(&self, batch: NonNull<BlockHeader>, stamp: Stamp) {
+        self.central.lock().put_all(batch, stamp);
+    }
+
+    fn remove(&self, cache: &Arc<ThreadCache>) {
+        self.remove_caches(|other| Arc::ptr_eq(other, cache));
+    }
+}

@@ -1,0 +1,234 @@
+//! The way of a free, and the end of pieces that cannot be freed.
+
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::driver::Kind;
+use crate::error::Result;
+use crate::pool::cache::counters::add;
+use crate::pool::cache::magazine::Magazines;
+use crate::pool::cache::thread_cache::ThreadCache;
+use crate::pool::cache::thread_local;
+use crate::pool::heap::block_header::{BlockHeader, Withheld};
+use crate::pool::inspect::history::Action;
+use crate::pool::inspect::history::CallSite;
+use crate::pool::inspect::region_hooks::RegionHooks;
+use crate::pool::state::Pool;
+use crate::pool::streams::free_stamp::Stamp;
+use crate::stream::Stream;
+
+impl Pool {
+    /// Takes a piece back. Work that uses it must be on `stream`, or before it, by now.
+    ///
+    /// # Safety
+    /// The caller has the piece, and gives it away: nothing uses it later than what is on the
+    /// stream now. With an error nothing has happened, and it is still the caller's.
+    #[inline]
+    #[track_caller]
+    pub(crate) unsafe fn free(piece: NonNull<BlockHeader>, stream: &Stream) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::free_at(piece, stream, Some(Location::caller())) }
+    }
+
+    /// As `free`, at a line of the user's, or at none.
+    ///
+    /// # Safety
+    /// As `free`.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) unsafe fn free_at(
+        piece: NonNull<BlockHeader>,
+        stream: &Stream,
+        site: CallSite,
+    ) -> Result<()> {
+        // SAFETY: the piece is the caller's, so its pool is there.
+        let pool = unsafe { &*Self::of(piece.as_ref()) };
+        if let Some(region_hooks) = &pool.region_hooks {
+            // SAFETY: the piece is the caller's.
+            pool.tell_end(region_hooks, unsafe { piece.as_ref() }, stream, site)?;
+        }
+        if let Some(cache) = thread_local::recent(pool.number, stream.serial()) {
+            // SAFETY: the cache is this thread's, and its pool is there.
+            let cache = unsafe { &*cache };
+            // SAFETY: the piece is the caller's.
+            if unsafe { cache.push(piece) } || pool.free_overflow(cache, piece) {
+                return Ok(());
+            }
+        }
+        // SAFETY: as above; the count goes up before the piece is given away.
+        let pool = unsafe {
+            Arc::increment_strong_count(pool);
+            Arc::from_raw(pool)
+        };
+        pool.free_slow(piece, stream, site)
+    }
+
+    /// Tells a driver that checks programs of a block's end. Apart from the way of a hit, on which
+    /// nothing listens.
+    ///
+    /// # Errors
+    /// What the free will be refused for: the block is its user's then as before.
+    #[cold]
+    #[inline(never)]
+    fn tell_end(
+        &self,
+        region_hooks: &RegionHooks,
+        header: &BlockHeader,
+        stream: &Stream,
+        site: CallSite,
+    ) -> Result<()> {
+        if self.core.not_forked().is_ok() {
+            if thread_local::recent(self.number, stream.serial()).is_none() {
+                drop(self.state_of(stream)?);
+            }
+            region_hooks.end(header, stream, site);
+        }
+        Ok(())
+    }
+
+    /// Takes a piece back that the cache's magazine has no room for. False when the cache cannot
+    /// be had.
+    ///
+    /// While the owner is inside its cache the pool cannot end: closing seizes every cache first.
+    /// So nobody has to count this.
+    #[inline(never)]
+    pub(crate) fn free_overflow(&self, cache: &ThreadCache, piece: NonNull<BlockHeader>) -> bool {
+        // In a fork another thread may have left the central lock taken.
+        if self.core.not_forked().is_err() {
+            return false;
+        }
+        // SAFETY: the cache is this thread's, which is not within it.
+        unsafe { cache.own(|content| self.free_overflow_inside(cache, content, piece)) }.is_some()
+    }
+
+    /// What `free_overflow` does within the cache.
+    pub(crate) fn free_overflow_inside(
+        &self,
+        cache: &ThreadCache,
+        content: &mut Magazines,
+        piece: NonNull<BlockHeader>,
+    ) {
+        // SAFETY: the piece is the caller's, who gives it away.
+        let header = unsafe { piece.as_ref() };
+        self.forget_name(header);
+        cache.counters.note_in(header.end_life(), add);
+        add(&cache.counters.spills, 1);
+        let (slot, bytes) = (header.slot.get(), header.bytes());
+        let state = &cache.state;
+        if !slot.is_kept() {
+            self.central.lock().put(piece, state.stamp());
+            return;
+        }
+        if let Some((batch, size)) = content.spill(slot, bytes) {
+            // SAFETY: whoever takes a batch out owns it.
+            let count = u64::from(unsafe { batch.as_ref() }.batch.get());
+            let pushed = if size == bytes {
+                state
+                    .transfer_cache
+                    .push(slot, size * count, batch, cache.name())
+            } else {
+                Err(batch)
+            };
+            if let Err(batch) = pushed {
+                self.central.lock().put_all(batch, state.stamp());
+            }
+        }
+        if !content.push(slot, bytes, piece) {
+            self.central.lock().put(piece, state.stamp());
+        }
+    }
+
+    #[inline(never)]
+    #[track_caller]
+    pub(crate) fn free_slow(
+        self: Arc<Self>,
+        piece: NonNull<BlockHeader>,
+        stream: &Stream,
+        site: CallSite,
+    ) -> Result<()> {
+        // In a fork another thread may have left a lock taken.
+        self.core.not_forked()?;
+        if self.graphs.is_any() && self.hold_for_graph(piece, stream, site) {
+            return Ok(());
+        }
+        if let Some(cache) = self.cache_of(stream)?
+            && (self.free_overflow(&cache, piece)
+                || (self.history.is_on() && self.free_recorded(&cache, piece, site)))
+        {
+            return Ok(());
+        }
+        let state = self.state_of(stream)?;
+        // SAFETY: the piece is the caller's, who gives it away.
+        let header = unsafe { piece.as_ref() };
+        let bytes = header.bytes();
+        self.note_free(header, Action::Free, (state.serial(), state.stamp()), site);
+        {
+            // Who names buffers has the lock.
+            let mut central = self.central.lock();
+            self.forget_name(header);
+            self.note(None, |counters, put| {
+                counters.note_in(header.end_life(), put);
+                put(&counters.spills, 1);
+            });
+            central.put(piece, state.stamp());
+        }
+        self.maybe_release_excess(bytes);
+        // The last piece: the pool goes with this, after all locks.
+        drop(self.orphan.try_reclaim(|| self.is_over()));
+        Ok(())
+    }
+
+    /// A piece is no longer its user's, and nobody's yet. Within the central lock.
+    pub(crate) fn end(&self, header: &BlockHeader) {
+        self.forget_name(header);
+        self.note(None, |counters, put| {
+            counters.note_in(header.end_life(), put);
+        });
+    }
+
+    /// Takes the name of a buffer out of the table.
+    pub(crate) fn forget_name(&self, header: &BlockHeader) {
+        if header.is_named() {
+            self.table.forget(header.entry());
+        }
+    }
+
+    /// Gives a piece up that may still be used: nobody will bring it back, and its memory stays
+    /// where it is for ever.
+    ///
+    /// # Safety
+    /// The caller has the piece, and gives it away.
+    pub(crate) unsafe fn abandon(piece: NonNull<BlockHeader>) {
+        // SAFETY: the piece is the caller's, so its pool is there; the count goes up before the
+        // piece is given away, so that the pool outlives this.
+        let pool = unsafe {
+            let pool = Self::of(piece.as_ref());
+            Arc::increment_strong_count(pool);
+            Arc::from_raw(pool)
+        };
+        // SAFETY: the piece is the caller's.
+        let bytes = unsafe { piece.as_ref() }.bytes();
+        pool.core.ledger().add(Kind::Abandoned, 1);
+        pool.core.ledger().add(Kind::AbandonedBytes, bytes);
+        if pool.core.not_forked().is_err() {
+            return;
+        }
+        {
+            // SAFETY: the piece is the caller's, who gives it away.
+            let header = unsafe { piece.as_ref() };
+            pool.note_free(header, Action::Abandon, (0, Stamp::READY), None);
+            let mut central = pool.central.lock();
+            pool.end(header);
+            header.withhold(Some(Withheld::Abandoned));
+            central.abandoned += 1;
+        }
+        // The last piece: the pool goes with this, after all locks.
+        drop(pool.orphan.try_reclaim(|| pool.is_over()));
+    }
+
+    /// Whether nobody has a piece any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.central.lock().outstanding() == 0
+    }
+}

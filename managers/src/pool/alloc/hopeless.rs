@@ -1,0 +1,97 @@
+//! What no completion can give: requests that what is alive leaves no room for, or that could be had
+//! only if blocks moved. They are refused without a wait.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{Ordering, fence};
+
+use cupola_sys::driver::CUdeviceptr;
+
+use crate::pool::alloc::slow_path::SlowRequest;
+use crate::pool::heap::block_header::Home;
+use crate::pool::heap::central::Central;
+use crate::pool::member::Member;
+use crate::pool::state::Pool;
+
+impl Pool {
+    /// Whether what is alive leaves no room for so many bytes, whatever completes. For who has the
+    /// mapper.
+    pub(crate) fn is_full_of_live(&self, bytes: u64) -> bool {
+        let most = self.most().max(self.budget.used());
+        let is_over = |held: u64| held.checked_add(bytes).is_none_or(|sum| sum > most);
+        let held = self.central.lock().held();
+        // No more than that is alive.
+        is_over(held) && is_over(self.alive())
+    }
+
+    /// The same of the limit that pools have in common, as far as it is certain: pools are asked one
+    /// after the other, and what is alive may go from one to another meanwhile.
+    pub(crate) fn is_full_in_common(&self, bytes: u64) -> bool {
+        let Some(shared) = self.shared() else {
+            return false;
+        };
+        let most = shared.limit().max(shared.used());
+        let is_over = |held: u64| held.checked_add(bytes).is_none_or(|sum| sum > most);
+        if !is_over(shared.used()) {
+            return false;
+        }
+        // First what has ever gone out, then what has ever come in: where stores are seen in the order
+        // in which they were made, the difference is never more than what was alive all the time
+        // between. Elsewhere it may be for a moment, and then a request is refused that would have
+        // been served a moment later.
+        let out: HashMap<_, _> = self.flows(|pool| pool.bytes_out()).collect();
+        fence(Ordering::Acquire);
+        let alive = self
+            .flows(|pool| pool.bytes_in())
+            .filter_map(|(pool, back)| {
+                let out = out.get(&pool)?;
+                Some(out.saturating_sub(back))
+            });
+        is_over(alive.sum())
+    }
+
+    /// What went through this pool, and through those that share its limit: their numbers, and one
+    /// figure of each.
+    fn flows(&self, of: fn(&dyn Member) -> u64) -> impl Iterator<Item = (u64, u64)> {
+        let read = move |pool: &dyn Member| (pool.number(), of(pool));
+        let others = self.others().map(move |other| read(&*other));
+        std::iter::once(read(self)).chain(others)
+    }
+
+    /// Whether the request could be had of `most` bytes when all work is complete that uses what was
+    /// freed. For a caller that has taken back what threads keep.
+    pub(crate) fn could_hold(&self, central: &Central, request: SlowRequest, most: u64) -> bool {
+        let (bytes, align) = (request.want.bytes, request.want.align);
+        if self.vmm.is_none() {
+            // A chunk goes as a whole: here the bytes that are alive must do.
+            return true;
+        }
+        let (slot, leaving) = (request.slot, central.leaving());
+        let is_free = || central.slabs.has_free(slot) || central.waiting.has(slot);
+        if slot.is_small() && is_free() {
+            return true;
+        }
+        let (heap, page) = (&central.heap, self.page);
+        heap.could_hold(bytes, align, (most / page, page), |block| {
+            leaving.contains(&block.offset())
+        })
+    }
+}
+
+impl Central {
+    /// The beginnings of blocks that are out of the heap and without a user: they come back when
+    /// work has completed, and no free is needed for that.
+    fn leaving(&self) -> HashSet<CUdeviceptr> {
+        let mut blocks = HashSet::new();
+        // Of each slab, the slots that wait for other streams.
+        let mut slots: HashMap<u32, u64> = HashMap::new();
+        for header in self.waiting.pieces() {
+            match header.home.get() {
+                Home::Nowhere => {}
+                Home::Heap(block) => drop(blocks.insert(block.offset())),
+                Home::Slab { slab, slot } => *slots.entry(slab).or_default() |= 1 << slot,
+            }
+        }
+        blocks.extend(self.slabs.empty_with(&slots));
+        blocks
+    }
+}

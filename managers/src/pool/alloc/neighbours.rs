@@ -1,0 +1,68 @@
+//! What other pools keep for reuse, for a request that lacks it.
+
+use std::collections::HashSet;
+
+use crate::error::Result;
+use crate::pool::alloc::slow_path::SlowRequest;
+use crate::pool::member::Member;
+use crate::pool::pages::mapper::{Found, Mapper};
+use crate::pool::pages::mapper_guard::MapperGuard;
+use crate::pool::state::Pool;
+use crate::sync::rundown::RundownGuard;
+
+impl Pool {
+    /// Whether what other pools give up could be had: not where this one's own limit is in the way.
+    pub(crate) fn is_short_of_others(&self, mapper: &Mapper) -> bool {
+        let shared = self.config.within.as_ref();
+        let left = shared.map_or(u64::MAX, |shared| shared.budget().available());
+        let own = self.budget.available();
+        self.parent.is_some() || mapper.full.is_some() || mapper.lacking || left < own
+    }
+
+    /// Rung 6: what the request lacks from one pool after the other, until it is there; then all that
+    /// they do not use, for the place may need more than was thought.
+    #[track_caller]
+    pub(crate) fn find_at_others<'p>(
+        &'p self,
+        mut mapper: MapperGuard<'p>,
+        request: SlowRequest,
+    ) -> Result<(Option<Found>, MapperGuard<'p>)> {
+        let is_full = mapper.full.is_some() || mapper.lacking;
+        let whole = request.want.bytes.div_ceil(self.page);
+        let room = if is_full { 0 } else { self.available_pages() };
+        let lacking = whole.saturating_sub(room).max(1) * self.page;
+        for rest in [Some(lacking), None] {
+            let mut left = rest;
+            // Theirs and ours at once could wait for each other.
+            drop(mapper);
+            for other in self.others_on(is_full) {
+                // What is wrong with them is for those who use them.
+                let given = other.give_up_idle(left.unwrap_or(u64::MAX), request.wait);
+                left = left.map(|left| left.saturating_sub(given.unwrap_or(0)));
+                if left == Some(0) {
+                    break;
+                }
+            }
+            mapper = self.mapper_within(request.wait)?;
+            // What they had the driver has now, and others may have searched meanwhile.
+            mapper.begin();
+            let found = self.find(&mut mapper, request.want, self.idle(request))?;
+            if found.is_some() {
+                return Ok((found, mapper));
+            }
+        }
+        Ok((None, mapper))
+    }
+
+    /// Who may have what a request lacks: pools that share a limit with this one, and on a full
+    /// device those of the context.
+    fn others_on(&self, is_full: bool) -> impl Iterator<Item = RundownGuard<dyn Member>> + use<> {
+        let siblings = is_full.then(|| self.table.others(self.number));
+        // What a graph's memory has stays.
+        let siblings = siblings.into_iter().flatten();
+        let siblings = siblings.filter(|other| !other.is_of_graph());
+        let mut seen = HashSet::new();
+        let all = self.others().chain(siblings);
+        all.filter(move |other| seen.insert(other.number()))
+    }
+}

@@ -1,0 +1,153 @@
+//! What has completed: closing batches of frees, asking for their events, merging.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::error::Result;
+use crate::pool::alloc::patience::Wait;
+use crate::pool::pages::vmm::is_out_of_memory;
+use crate::pool::state::Pool;
+use crate::pool::streams::stream_state::StreamState;
+use crate::sync::lock;
+
+/// How long an event on a stream with nothing to do may take.
+pub(crate) const MOMENT: Duration = Duration::from_micros(200);
+
+impl Pool {
+    /// Asks the driver which of the batches that were closed have completed, and merges what
+    /// has become free for all.
+    #[track_caller]
+    pub(crate) fn poll_streams(&self) -> Result<()> {
+        let waiting = self.waiting();
+        let mut asked = Ok(());
+        let mut seen = Vec::with_capacity(waiting.len());
+        for (state, _) in &waiting {
+            asked = state.clock.poll(&self.core).map(|done| {
+                seen.push((state.index, done));
+            });
+            if asked.is_err() {
+                break;
+            }
+        }
+        if seen.is_empty() {
+            return asked;
+        }
+        let mut news = false;
+        {
+            let mut central = self.central.lock();
+            for (stream, done) in seen {
+                news |= central.heap.rules_mut().set_done(stream, done);
+            }
+            if news {
+                central.put_waiting();
+                central.heap.sweep();
+            }
+        }
+        if news {
+            self.progress.note_done();
+        }
+        asked
+    }
+
+    /// The streams that have freed something which is not known to be complete, and the last ticket
+    /// of each.
+    fn waiting(&self) -> Vec<(Arc<StreamState>, u64)> {
+        let states = lock(&self.streams);
+        let mut waiting = Vec::with_capacity(states.count());
+        let central = self.central.lock();
+        let rules = central.heap.rules();
+        let of = states.all().filter(|state| rules.is_waiting(state.index));
+        waiting.extend(of.map(|state| (Arc::clone(state), rules.last_freed(state.index))));
+        waiting
+    }
+
+    /// Whether work is under way that uses what was freed, as far as is known.
+    pub(crate) fn is_waiting(&self) -> bool {
+        // Asked without the lock.
+        let mut waiting = self.waiting().into_iter();
+        waiting.any(|(state, _)| state.clock.is_pending())
+    }
+
+    /// Closes all batches, sees what has completed, and merges it.
+    #[track_caller]
+    pub(crate) fn close_and_poll(&self) -> Result<()> {
+        // In a fork another thread may have left a lock taken.
+        self.core.not_forked()?;
+        self.close_batches()?;
+        self.poll_streams()?;
+        self.central.lock().heap.sweep();
+        Ok(())
+    }
+
+    /// As `close_and_poll`, with a moment's patience: the events that close batches are reached some
+    /// microseconds after they were recorded, on streams with nothing to do too.
+    #[track_caller]
+    pub(crate) fn close_and_poll_soon(&self) -> Result<()> {
+        self.close_and_poll_within(MOMENT)
+    }
+
+    /// As `close_and_poll_soon`, within this time.
+    #[track_caller]
+    pub(crate) fn close_and_poll_within(&self, moment: Duration) -> Result<()> {
+        self.close_and_poll()?;
+        let until = Instant::now() + moment;
+        while self.is_waiting() && Instant::now() < until {
+            std::hint::spin_loop();
+            self.poll_streams()?;
+        }
+        Ok(())
+    }
+
+    /// After a search that has gone through all pieces for those of one stream: sees which of the
+    /// others are everybody's by now, so that they merge and the next search is short.
+    #[track_caller]
+    pub(crate) fn poll_if_scanned(&self) -> Result<()> {
+        let scanned = self.central.lock().heap.rules().scanned.replace(false);
+        if scanned {
+            self.close_batches()?;
+            self.poll_streams()?;
+        }
+        Ok(())
+    }
+
+    /// Closes the open batch of every stream that has freed something since its last one.
+    #[track_caller]
+    pub(crate) fn close_batches(&self) -> Result<()> {
+        for (state, last) in self.waiting() {
+            match state.clock.close(&self.core, last) {
+                // A full device has no events either: what was freed here stays pending.
+                refused if is_out_of_memory(&refused) => {}
+                closed => drop(closed?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives memory that nothing uses back to the driver, so many bytes or a little more: another
+    /// pool needs it. What threads keep only if there is too little without. How many bytes.
+    #[track_caller]
+    pub(crate) fn give_up_idle(&self, wanted: u64, wait: Wait) -> Result<u64> {
+        self.core.healthy()?;
+        let mut mapper = self.mapper_within(wait)?;
+        let before = self.budget.used();
+        let pages = usize::try_from(wanted.div_ceil(self.page)).unwrap_or(usize::MAX);
+        for drains in [false, true] {
+            let given = before.saturating_sub(self.budget.used());
+            let short = pages.saturating_sub(mapper.cached() as usize);
+            if short == 0 || given >= wanted {
+                break;
+            }
+            if drains {
+                self.drain();
+                self.close_and_poll_soon()?;
+            } else {
+                self.close_and_poll()?;
+            }
+            self.unmap_idle(&mut mapper, short)?;
+            self.release_chunks(&mut mapper, wanted - given)?;
+        }
+        let keep = (mapper.cached() as usize).saturating_sub(pages);
+        self.release_cache(&mut mapper, keep)?;
+        Ok(before.saturating_sub(self.budget.used()))
+    }
+}

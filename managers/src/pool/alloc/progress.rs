@@ -1,0 +1,80 @@
+//! `Progress`: whether a search may find more than the one before it did.
+//!
+//! What completes or comes back is seen by whoever looks first, so nobody may decide by what it
+//! has seen itself. It is counted instead: a request that has found nothing, and that completion could
+//! give what it wants, searches again if the counts are not those from before its search.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What has changed in a pool so far. Each is counted after it has happened.
+#[derive(Debug, Default)]
+pub(crate) struct ProgressCounters {
+    /// Work has completed that used what was freed.
+    done: AtomicU64,
+    /// Something went back to the driver, or a limit was raised.
+    room: AtomicU64,
+    /// Something was charged for a moment, for nothing: of no use to the pool itself, but others
+    /// may have been refused by it.
+    undone: AtomicU64,
+    /// Graphs' memories of the pool that give all back, and can be asked for nothing any more.
+    pub(crate) ending: AtomicU64,
+}
+
+pub(crate) fn note(counter: &AtomicU64) {
+    // What it counts comes before it.
+    counter.fetch_add(1, Ordering::Release);
+}
+
+impl ProgressCounters {
+    pub(crate) fn note_done(&self) {
+        note(&self.done);
+    }
+
+    pub(crate) fn note_room(&self) {
+        note(&self.room);
+    }
+
+    pub(crate) fn note_undone(&self) {
+        note(&self.undone);
+    }
+}
+
+/// The counts of a pool, and of those that share a limit with it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) of: Vec<MemberProgress>,
+    /// Of the limit that they share.
+    pub(crate) shared: u64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct MemberProgress {
+    pool: u64,
+    done: u64,
+    room: u64,
+}
+
+impl MemberProgress {
+    /// Of the pool with this number, which has put memory back `moved` times; `own` of the pool that
+    /// asks.
+    pub(crate) fn new(pool: u64, changes: &ProgressCounters, moved: u64, own: bool) -> Self {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
+        let undone = if own { 0 } else { read(&changes.undone) };
+        Self {
+            pool,
+            done: read(&changes.done),
+            room: read(&changes.room).wrapping_add(undone).wrapping_add(moved),
+        }
+    }
+}
+
+impl Progress {
+    /// Whether work of a pool that is in both has completed in between.
+    pub(crate) fn completed(&self, now: &Self) -> bool {
+        let is_same = |before: &MemberProgress| {
+            let now = now.of.iter().find(|now| now.pool == before.pool);
+            now.is_none_or(|now| now.done == before.done)
+        };
+        !self.of.iter().all(is_same)
+    }
+}

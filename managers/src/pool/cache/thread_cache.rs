@@ -1,0 +1,316 @@
+//! `ThreadCache`: what one thread keeps of one stream's memory, ready to hand out again.
+//!
+//! A hit takes a piece out of a magazine, or puts one in: no driver call, no lock, no atomic
+//! read-modify-write, no line that another thread writes. The cache's thread owns it by a
+//! [`BiasedLock`]; others may seize it, to give what it keeps back to everybody.
+
+use std::ptr::{self, NonNull};
+use std::sync::{Arc, Weak};
+
+use crate::pool::cache::counters::{CacheCounters, add};
+use crate::pool::cache::magazine::Magazines;
+use crate::pool::cache::size_class::Slot;
+use crate::pool::cache::thread_local::List;
+use crate::pool::heap::block_header::BlockHeader;
+use crate::pool::streams::free_stamp::Stamp;
+use crate::pool::streams::stream_state::StreamState;
+use crate::sync::UnsafeCell;
+use crate::sync::biased_lock::{BiasedLock, Revocation};
+
+/// Flag of the lock: its pool is closed, or its thread has ended.
+const CLOSED: u32 = 1;
+
+/// Flag of the lock: what goes through the cache is recorded, off the hit path.
+pub(crate) const RECORDED: u32 = 2;
+
+/// Flag of the lock: requests of the stream go elsewhere, off the hit path.
+pub(crate) const ROUTED: u32 = 4;
+
+/// Flag of the lock: the pool has more than its limit, and threads keep nothing.
+pub(crate) const OVER_LIMIT: u32 = 8;
+
+/// The pool of a cache, as a thread that ends sees it.
+pub(crate) trait CacheOwner: Send + Sync {
+    /// Whether its locks may be taken: not in the child of a fork.
+    fn is_here(&self) -> bool;
+
+    /// Takes a batch back that was used until `stamp`.
+    fn put_all(&self, batch: NonNull<BlockHeader>, stamp: Stamp);
+
+    /// Takes a closed cache off the books.
+    fn remove(&self, cache: &Arc<ThreadCache>);
+}
+
+/// A cache that only its holder touches.
+pub(crate) struct RevokedCache<'a> {
+    cache: &'a ThreadCache,
+    revocation: Revocation<'a>,
+}
+
+impl RevokedCache<'_> {
+    /// The number of its driver's stream.
+    pub(crate) fn serial(&self) -> u64 {
+        self.cache.state.serial()
+    }
+
+    /// Bytes that it keeps.
+    pub(crate) fn kept(&self) -> u64 {
+        // SAFETY: the revocation keeps the owner and other seizers out, and nothing is changed.
+        let content = self.cache.content.with(|content| unsafe { &*content });
+        content.kept()
+    }
+
+    /// What it keeps.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = *const BlockHeader> {
+        // SAFETY: the revocation keeps the owner and other seizers out, and nothing is changed.
+        let content = self.cache.content.with(|content| unsafe { &*content });
+        content.pieces()
+    }
+
+    /// Takes everything out: `give` gets it batch by batch, with what it is stamped by.
+    pub(crate) fn drain(&mut self, give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
+        // Not before: until the cache was seized its owner may have put something in, and the
+        // batch of an earlier stamp be complete without the work on that.
+        self.drain_at(self.cache.state.stamp(), give);
+    }
+
+    fn drain_at(&mut self, stamp: Stamp, mut give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
+        self.cache.content.with_mut(|content| {
+            // SAFETY: the revocation keeps the owner and other seizers out.
+            let content = unsafe { &mut *content };
+            content.drain().for_each(|batch| give(batch, stamp));
+        });
+    }
+
+    /// As `drain`, and nothing is kept here from now on.
+    pub(crate) fn close(&mut self, give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
+        self.revocation.set_flags(CLOSED);
+        self.drain(give);
+    }
+
+    /// Sets flags, which stay when the revocation ends.
+    pub(crate) fn set_flags(&self, bits: u32) {
+        self.revocation.set_flags(bits);
+    }
+}
+
+// Lines of its own: other threads' caches must not slow it down.
+#[repr(align(128))]
+pub(crate) struct ThreadCache {
+    pub(crate) lock: BiasedLock,
+    pub(crate) state: Arc<StreamState>,
+    pub(crate) counters: CacheCounters,
+    owner: Weak<dyn CacheOwner>,
+    /// Where its thread looks for it, and its pool's number there.
+    list: (Weak<List>, u64),
+    content: UnsafeCell<Magazines>,
+}
+
+// SAFETY: the content is touched under the lock only, and headers by whoever owns the piece.
+unsafe impl Send for ThreadCache {}
+// SAFETY: as above.
+unsafe impl Sync for ThreadCache {}
+
+impl AsRef<BiasedLock> for ThreadCache {
+    fn as_ref(&self) -> &BiasedLock {
+        &self.lock
+    }
+}
+
+impl ThreadCache {
+    pub(crate) fn new(owner: Weak<dyn CacheOwner>, state: &Arc<StreamState>) -> Self {
+        Self {
+            lock: BiasedLock::new(),
+            owner,
+            list: (Weak::new(), 0),
+            state: Arc::clone(state),
+            counters: CacheCounters::default(),
+            content: UnsafeCell::new(Magazines::new()),
+        }
+    }
+
+    /// As a cache that its thread finds in this list, by the number of the pool.
+    pub(crate) fn of_thread(mut self, list: &Arc<List>, pool: u64) -> Self {
+        self.list = (Arc::downgrade(list), pool);
+        self
+    }
+
+    /// Takes it out of its thread's list, where that would keep its bytes.
+    pub(crate) fn leave_thread(&self) {
+        let (list, pool) = &self.list;
+        if let Some(list) = list.upgrade() {
+            list.forget(*pool, self);
+        }
+    }
+
+    /// What tells it from the pool's other caches: not 0.
+    #[inline]
+    pub(crate) fn name(&self) -> u64 {
+        ptr::from_ref(self).addr() as u64
+    }
+
+    /// Whether it may keep memory for later. Within `with`, where the flags stay as they are.
+    pub(crate) fn may_keep(&self) -> bool {
+        self.lock.flags() & OVER_LIMIT == 0
+    }
+
+    /// Runs `work` as the owner, unless somebody has seized the cache or it is closed.
+    ///
+    /// # Safety
+    /// The calling thread is the cache's own, and not within another call of this.
+    #[inline(always)]
+    pub(crate) unsafe fn own<R>(&self, work: impl FnOnce(&mut Magazines) -> R) -> Option<R> {
+        // SAFETY: the caller's promise.
+        if !unsafe { self.lock.enter_as_owner() } {
+            return None;
+        }
+        // SAFETY: the owner is inside, so no other thread touches the content.
+        let result = self
+            .content
+            .with_mut(|content| work(unsafe { &mut *content }));
+        // SAFETY: entered above.
+        unsafe { self.lock.leave_as_owner() };
+        Some(result)
+    }
+
+    /// Runs `work` as the owner, whatever keeps it from entering.
+    ///
+    /// # Safety
+    /// As `own`.
+    pub(crate) unsafe fn with<R>(&self, work: impl FnOnce(&mut Magazines) -> R) -> R {
+        // SAFETY: the caller's promise.
+        if unsafe { self.lock.enter_as_owner() } {
+            // SAFETY: the owner is inside, so no other thread touches the content.
+            let result = self
+                .content
+                .with_mut(|content| work(unsafe { &mut *content }));
+            // SAFETY: entered above.
+            unsafe { self.lock.leave_as_owner() };
+            return result;
+        }
+        // SAFETY: the caller's promise.
+        let _held = unsafe { self.lock.lock_as_owner() };
+        // SAFETY: the owner holds the lock, so no other thread touches the content.
+        self.content
+            .with_mut(|content| work(unsafe { &mut *content }))
+    }
+
+    /// As `with`, and nothing where the cache is closed.
+    ///
+    /// # Safety
+    /// As `own`; the cache outlives the call, even if it is closed and its pool ends meanwhile.
+    pub(crate) unsafe fn with_open<R>(&self, work: impl FnOnce(&mut Magazines) -> R) -> Option<R> {
+        // SAFETY: the caller's promise.
+        let _held = unsafe { self.lock.lock_as_owner() };
+        if self.lock.flags() & CLOSED != 0 {
+            return None;
+        }
+        // SAFETY: the owner holds the lock, so no other thread touches the content.
+        let result = self
+            .content
+            .with_mut(|content| work(unsafe { &mut *content }));
+        Some(result)
+    }
+
+    /// All of these, with their owners and all other threads kept out, for one barrier. Under the lock
+    /// of the caches, or of caches of which no other thread seizes several.
+    pub(crate) fn revoke_all(caches: &[Arc<Self>]) -> Vec<RevokedCache<'_>> {
+        let revocations = BiasedLock::revoke_all(caches.iter().map(|cache| &cache.lock));
+        let caches = caches.iter().map(|cache| &**cache);
+        caches
+            .zip(revocations)
+            .map(|(cache, revocation)| RevokedCache { cache, revocation })
+            .collect()
+    }
+
+    /// Takes everything out, as [`RevokedCache::drain`], of this cache alone.
+    #[cfg(all(test, loom))]
+    pub(crate) fn drain(&self, give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
+        let early = mutant!("lane_stamps_before_the_seizure").then(|| self.state.stamp());
+        let mut cache = RevokedCache {
+            cache: self,
+            revocation: self.lock.revoke(),
+        };
+        match early {
+            Some(stamp) => cache.drain_at(stamp, give),
+            None => cache.drain(give),
+        }
+    }
+
+    /// Takes everything out, and nothing is kept here from now on: its thread ends. Others that
+    /// have the cache are waited for, and no barrier is needed where the owner is the caller.
+    ///
+    /// # Safety
+    /// As `own`.
+    unsafe fn close_own(&self, mut give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
+        // SAFETY: the caller's promise.
+        let _held = unsafe { self.lock.lock_as_owner() };
+        self.lock.set_own_flags(CLOSED);
+        let stamp = self.state.stamp();
+        self.content.with_mut(|content| {
+            // SAFETY: the owner holds the lock, so no other thread touches the content.
+            let content = unsafe { &mut *content };
+            content.drain().for_each(|batch| give(batch, stamp));
+        });
+    }
+
+    /// The thread ends: the cache is emptied, and leaves its pool's books.
+    ///
+    /// # Safety
+    /// As `own`.
+    pub(crate) unsafe fn retire(self: Arc<Self>) {
+        if let Some(pool) = self.owner.upgrade()
+            && pool.is_here()
+        {
+            // SAFETY: the calling thread is the cache's own and not inside it, by this function's
+            // own condition.
+            unsafe { self.close_own(|batch, stamp| pool.put_all(batch, stamp)) };
+            pool.remove(&self);
+        }
+    }
+
+    /// A hit of an allocation.
+    ///
+    /// # Safety
+    /// As `own`.
+    #[inline(always)]
+    pub(crate) unsafe fn pop(
+        &self,
+        slot: Slot,
+        bytes: u64,
+        (requested, buffer): (u64, bool),
+    ) -> Option<NonNull<BlockHeader>> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.own(|content| {
+                let piece = content.pop(slot, bytes)?;
+                self.counters.note_out(requested, buffer, add);
+                Some(piece)
+            })
+        }?
+    }
+
+    /// A hit of a free; false when it is none.
+    ///
+    /// # Safety
+    /// As `own`; the piece is the caller's to give, and its use ends in stream order on the
+    /// cache's stream.
+    #[inline(always)]
+    pub(crate) unsafe fn push(&self, piece: NonNull<BlockHeader>) -> bool {
+        // SAFETY: the piece is the caller's.
+        let header = unsafe { piece.as_ref() };
+        let (slot, bytes) = (header.slot.get(), header.bytes());
+        // SAFETY: the caller's promise.
+        let pushed = unsafe {
+            self.own(|content| {
+                // Who names buffers has seized the cache: so this is looked at in here.
+                let pushed = !header.is_named() && content.push(slot, bytes, piece);
+                if pushed {
+                    self.counters.note_in(header.end_life(), add);
+                }
+                pushed
+            })
+        };
+        pushed == Some(true)
+    }
+}

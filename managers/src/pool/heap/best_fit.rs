@@ -1,0 +1,351 @@
+//! `Heap`: one best-fit heap over all addresses of a pool, for all sizes and streams.
+//!
+//! One heap wastes least: what a stream or a size class has of its own, nobody else can use.
+//! Every piece that is free knows on which stream it was freed and when, and [`PlacementPolicy`] say
+//! who may have it.
+
+mod exhaustive;
+
+use cupola_core::Tlsf;
+use cupola_core::tlsf::{AllocateError, Block, Entry, Node, Piece, Place, RangeError};
+use cupola_sys::driver::CUdeviceptr;
+
+use crate::pool::heap::placement::PlacementPolicy;
+use crate::pool::pages::page_table::{Extent, PageTable};
+use crate::pool::streams::free_stamp::{RetiredStreams, Stamp, StreamIndex};
+
+/// Sizes are whole granules: what every CUDA allocation is aligned to at least.
+pub(crate) const GRANULE: u64 = 256;
+
+/// Bytes, rounded up to whole granules; `None` where that is no number.
+#[inline]
+pub(crate) fn granular(bytes: u64) -> Option<u64> {
+    bytes.max(1).checked_next_multiple_of(GRANULE)
+}
+
+pub(crate) struct Heap {
+    tlsf: Tlsf<Vec<Node<Stamp>>, PlacementPolicy, GRANULE>,
+    /// Bytes in blocks.
+    used: u64,
+    /// Frees that will still note in their pages when they were.
+    noting: u32,
+    /// How often all free pieces were gone through for that.
+    walks: u64,
+}
+
+/// What a place was when it was taken, for who may give it back unused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PriorStamp {
+    stamp: Stamp,
+    walks: u64,
+}
+
+impl PriorStamp {
+    /// Good for as long as the place is out.
+    pub(crate) fn stamp(self) -> Stamp {
+        self.stamp
+    }
+}
+
+/// Frees after a look for idle pages that note in their pages when they were.
+const NOTED: u32 = 1 << 16;
+
+/// Nodes that a heap begins with; there are twice as many whenever they run out.
+const NODES: usize = 64;
+
+impl Heap {
+    pub(crate) fn new() -> Self {
+        let nodes = vec![Node::new(Stamp::READY); NODES];
+        Self {
+            tlsf: Tlsf::new(nodes, PlacementPolicy::new()),
+            used: 0,
+            noting: 0,
+            walks: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn rules(&self) -> &PlacementPolicy {
+        self.tlsf.hooks()
+    }
+
+    #[inline]
+    pub(crate) fn rules_mut(&mut self) -> &mut PlacementPolicy {
+        self.tlsf.hooks_mut()
+    }
+
+    /// Adds a range of addresses, all of it free.
+    ///
+    /// # Errors
+    /// It overlaps one that is there: the driver gave it twice.
+    pub(crate) fn add_region(&mut self, region: PageTable) -> Result<(), RangeError> {
+        let (base, bytes) = (region.base(), region.bytes());
+        if self.rules().region(base).is_some() {
+            return Err(RangeError::Overlap);
+        }
+        // First, so that it is not merged with a range that it touches.
+        self.rules_mut().enter(region);
+        let added = self.add(base, bytes);
+        if added.is_err() {
+            self.rules_mut().leave(base);
+        }
+        added
+    }
+
+    /// Adds free addresses to a region that is there.
+    ///
+    /// # Errors
+    /// Some of them are there.
+    pub(crate) fn add(&mut self, base: CUdeviceptr, bytes: u64) -> Result<(), RangeError> {
+        let mut added = self.tlsf.add_range(base, bytes, Stamp::READY);
+        if added == Err(RangeError::NoNodes) {
+            self.lend();
+            added = self.tlsf.add_range(base, bytes, Stamp::READY);
+        }
+        added.map(drop)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lend(&mut self) {
+        let more = self.tlsf.spare_nodes().max(NODES as u32) as usize;
+        let more = more.max(self.blocks().len());
+        self.tlsf
+            .lend(std::iter::repeat_n(Node::new(Stamp::READY), more));
+    }
+
+    /// The best place for `bytes`, whole granules, that `stream` may use. Its rank says how many
+    /// pages of it are missing. `None` where nothing that it may use holds the request.
+    #[inline]
+    pub(crate) fn look(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        stream: StreamIndex,
+    ) -> Option<Place<Stamp>> {
+        self.rules_mut().request = stream;
+        self.tlsf.look(bytes, align.max(GRANULE)).ok()
+    }
+
+    /// A block whose pages are all mapped, and the stamp of what it was cut from. `None` where
+    /// the best place has not all of them.
+    #[inline(always)]
+    pub(crate) fn allocate_ready(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        stream: StreamIndex,
+    ) -> Option<(Block, Stamp)> {
+        self.rules_mut().request = stream;
+        let align = align.max(GRANULE);
+        loop {
+            match self.tlsf.allocate_below(bytes, align, Stamp::READY, 0) {
+                Ok((block, was)) => {
+                    self.used += block.size();
+                    return Some((block, was));
+                }
+                Err(AllocateError::NoNodes(_)) => self.lend(),
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// Makes a place a block. `None` when it is not free any more, or not as it was found.
+    #[inline]
+    pub(crate) fn take(&mut self, place: Place<Stamp>) -> Option<Block> {
+        let piece = self.tlsf.piece(place.within())?;
+        if piece.data != place.data {
+            return None;
+        }
+        loop {
+            match self.tlsf.take(place, Stamp::READY) {
+                Ok(block) => {
+                    self.used += block.size();
+                    return Some(block);
+                }
+                Err(AllocateError::NoNodes(_)) => self.lend(),
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// Makes exactly these addresses a block. `None` when they are not free.
+    pub(crate) fn take_at(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
+        loop {
+            match self.tlsf.allocate_at(address, bytes, Stamp::READY) {
+                Ok(block) => {
+                    self.used += block.size();
+                    return Some(block);
+                }
+                Err(AllocateError::NoNodes(_)) => self.lend(),
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// As `take_at`, where all that used the addresses is complete.
+    pub(crate) fn take_idle_at(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
+        // Nobody asks: only what is complete may be had.
+        self.rules_mut().request = 0;
+        self.take_at(address, bytes)
+    }
+
+    /// Gives a block back that was used until `stamp`.
+    #[inline]
+    pub(crate) fn free(&mut self, block: Block, stamp: Stamp) {
+        if self.noting > 0 {
+            self.noting -= 1;
+            self.note_freed(block, stamp);
+        }
+        // A block is freed once: its owner gives it away with this call.
+        self.used -= block.size();
+        let freed = self.tlsf.free(block, stamp);
+        debug_assert!(freed.is_ok(), "a block was freed twice");
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_freed(&mut self, block: Block, stamp: Stamp) {
+        let (address, bytes) = (block.offset(), block.size());
+        self.rules_mut().note_freed(address, bytes, stamp);
+    }
+
+    /// Sees to it that pages know when they were used last.
+    ///
+    /// Of a large free piece, which has the stamp of the last of all the blocks that it was made
+    /// of, most pages are idle for longer. But only who looks for idle pages asks for that: who
+    /// frees need not say it of every page as long as nobody looks. The first to look finds that
+    /// every page is as old as the piece that it is in.
+    fn note_pages(&mut self) {
+        if std::mem::replace(&mut self.noting, NOTED) > 0 {
+            return;
+        }
+        self.walks += 1;
+        let pieces: Vec<_> = self.pieces().collect();
+        let rules = self.rules_mut();
+        rules.regions.iter_mut().for_each(PageTable::forget_all);
+        if mutant!("pages_begin_as_idle") {
+            return;
+        }
+        for piece in pieces {
+            rules.note_freed(piece.offset, piece.size, piece.data);
+        }
+    }
+
+    /// Forgets what pages know: the next to look for idle ones finds each as old as its piece.
+    ///
+    /// A page keeps the stamp of one stream. That will do as long as pieces of two streams whose
+    /// work runs do not merge: who lets them must call this.
+    fn ask_pieces(&mut self) {
+        if !mutant!("merged_pages_keep_their_stamps") {
+            self.noting = 0;
+        }
+    }
+
+    /// What the stamp of a place that is taken now is to be kept as: the place of a stream that is
+    /// complete may be another's before it is looked at.
+    pub(crate) fn lasting(&self, stamp: Stamp) -> PriorStamp {
+        let is_done = self.rules().is_done(stamp);
+        PriorStamp {
+            stamp: if is_done { Stamp::READY } else { stamp },
+            walks: self.walks,
+        }
+    }
+
+    /// Gives a block back that nobody has used, so that the stamps stay as they were.
+    pub(crate) fn undo(&mut self, block: Block, was: PriorStamp) {
+        // Pages that were out when it was asked how old they are were not told.
+        if was.walks != self.walks && !mutant!("undo_leaves_pages_idle") {
+            self.note_freed(block, was.stamp);
+        }
+        self.put_back(block, was.stamp);
+    }
+
+    /// Gives a block back that nobody has used.
+    pub(crate) fn put_back(&mut self, block: Block, was: Stamp) {
+        self.used -= block.size();
+        let freed = self.tlsf.free(block, was);
+        debug_assert!(freed.is_ok(), "a block was freed twice");
+    }
+
+    /// Merges what has become complete.
+    pub(crate) fn sweep(&mut self) {
+        self.tlsf.coalesce_all();
+    }
+
+    /// Makes ready what streams have freed that are gone, and merges it.
+    pub(crate) fn forget(&mut self, gone: &RetiredStreams) {
+        self.tlsf.update_free(|piece| gone.without(piece.data));
+        for region in &mut self.rules_mut().regions {
+            region.forget(gone);
+        }
+        self.ask_pieces();
+        self.sweep();
+    }
+
+    /// Extents that nothing uses, of `count` pages together or a few more, or all there are:
+    /// the smallest first, and of these the highest. The address of each.
+    pub(crate) fn idle(&mut self, count: usize) -> Vec<(CUdeviceptr, Extent)> {
+        self.note_pages();
+        let mut found = Vec::new();
+        let mut pages = 0;
+        let mut larger = Vec::new();
+        for piece in self.pieces().rev() {
+            for (address, extent) in self.rules().idle(&piece) {
+                if pages == count {
+                    return found;
+                }
+                if extent.pages > 1 {
+                    larger.push((address, extent));
+                } else {
+                    found.push((address, extent));
+                    pages += 1;
+                }
+            }
+        }
+        larger.sort_by_key(|(_, extent)| extent.pages);
+        for (address, extent) in larger {
+            if pages >= count {
+                break;
+            }
+            pages = pages.saturating_add(extent.pages as usize);
+            found.push((address, extent));
+        }
+        found
+    }
+
+    /// Pages of all extents that are free as a whole, whether work uses them or not.
+    pub(crate) fn whole_pages(&self) -> u64 {
+        let pieces = self.pieces();
+        let extents = pieces.flat_map(|piece| self.rules().whole(&piece));
+        extents.map(|(_, extent)| u64::from(extent.pages)).sum()
+    }
+
+    /// All blocks and free pieces by address.
+    pub(crate) fn blocks(&self) -> cupola_core::tlsf::Blocks<'_, Stamp> {
+        self.tlsf.blocks()
+    }
+
+    /// All free pieces by address.
+    pub(crate) fn pieces(&self) -> impl DoubleEndedIterator<Item = Piece<Stamp>> + '_ {
+        self.blocks().filter_map(|entry| match entry {
+            Entry::Free(_, piece) => Some(piece),
+            Entry::Used(..) => None,
+        })
+    }
+
+    /// Bytes in blocks.
+    pub(crate) fn used_bytes(&self) -> u64 {
+        self.used
+    }
+
+    /// Blocks that were carved and not freed.
+    pub(crate) fn used_blocks(&self) -> u64 {
+        u64::from(self.tlsf.used_blocks())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod idle_tests;
+#[cfg(all(test, not(loom)))]
+mod tests;

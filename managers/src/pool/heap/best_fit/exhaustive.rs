@@ -1,0 +1,189 @@
+//! Places that a search by size does not find: anywhere in a piece, and over neighbours. For
+//! requests that would get nothing otherwise: the time is linear in blocks and pages.
+
+use super::*;
+use crate::pool::heap::placement::{cheapest_in, region_of};
+
+impl Heap {
+    /// The smallest stretch of mapped pages within a free piece that `stream` may use and that
+    /// holds the request: its address. A search by size looks at the beginning of pieces only,
+    /// and not at all of them. The time is linear in blocks and pages.
+    pub(crate) fn mapped_stretch(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        stream: StreamIndex,
+    ) -> Option<CUdeviceptr> {
+        self.rules_mut().request = stream;
+        let mut best: Option<(u64, CUdeviceptr)> = None;
+        for piece in self.pieces().filter(|piece| piece.size >= bytes) {
+            self.rules().mapped_stretches(&piece, |from, to| {
+                let place = place_in((from, to), bytes, align);
+                best = place.into_iter().chain(best).min();
+            });
+        }
+        best.map(|(_, at)| at)
+    }
+
+    /// The place that misses the fewest pages of all that `stream` may use, but fewer than
+    /// `below`: its address, and how many. A search by size looks at the beginning of pieces
+    /// only, and not at all of them. The time is linear in blocks and pages.
+    pub(crate) fn cheapest(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        stream: StreamIndex,
+        below: u64,
+    ) -> Option<(CUdeviceptr, u64)> {
+        self.rules_mut().request = stream;
+        let wanted = (bytes, align.max(GRANULE));
+        let mut best = None;
+        let mut most = below.checked_sub(1)?;
+        for piece in self.pieces() {
+            if let Some((missing, at)) = self.rules().cheapest(&piece, wanted, most) {
+                best = Some((at, missing));
+                match missing.checked_sub(1) {
+                    Some(fewer) => most = fewer,
+                    None => break,
+                }
+            }
+        }
+        best
+    }
+
+    /// Makes these addresses a block, if they are free and `stream` may use them: with the stamp of
+    /// what it was cut from.
+    pub(crate) fn take_usable_at(
+        &mut self,
+        address: CUdeviceptr,
+        bytes: u64,
+        stream: StreamIndex,
+    ) -> Option<(Block, Stamp)> {
+        self.rules_mut().request = stream;
+        let was = self.stamp_at(address)?;
+        if !self.rules().is_usable(was) {
+            return None;
+        }
+        Some((self.take_at(address, bytes)?, was))
+    }
+
+    /// Whether the request could be had if all work were complete that uses what was freed, while no
+    /// more than `most` pages have memory. Blocks do not move, so the extents stay that they lie in,
+    /// but for blocks that are `leaving`: those have no user. The time is linear in blocks and pages.
+    pub(crate) fn could_hold(
+        &self,
+        bytes: u64,
+        align: u64,
+        (most, page): (u64, u64),
+        leaving: impl Fn(&Block) -> bool,
+    ) -> bool {
+        let rules = self.rules();
+        // Of each range, the pages that stay.
+        let ranges = rules.regions.iter();
+        let mut stay: Vec<_> = ranges.map(|it| vec![false; it.len() as usize]).collect();
+        let mut staying = 0;
+        // Free stretches, whichever stream may use which part of them now.
+        let mut free: Vec<(CUdeviceptr, CUdeviceptr)> = Vec::new();
+        let add = |free: &mut Vec<(CUdeviceptr, CUdeviceptr)>, from, bytes| match free.last_mut() {
+            Some(last) if last.1 == from && !rules.begins(from) => last.1 = from + bytes,
+            _ => free.push((from, from + bytes)),
+        };
+        for entry in self.blocks() {
+            let block = match entry {
+                Entry::Used(block, _) if !leaving(&block) => block,
+                Entry::Used(block, _) => {
+                    add(&mut free, block.offset(), block.size());
+                    continue;
+                }
+                Entry::Free(_, piece) => {
+                    add(&mut free, piece.offset, piece.size);
+                    continue;
+                }
+            };
+            let Some(at) = region_of(&rules.regions, block.offset()) else {
+                continue;
+            };
+            let (region, stay) = (&rules.regions[at], &mut stay[at]);
+            let (mut page, end) = region.touched(block.offset(), block.size());
+            while page < end.min(region.len()) {
+                let one = Extent {
+                    first: page,
+                    pages: 1,
+                };
+                let extent = region.extent(page).unwrap_or(one);
+                let pages = extent.first as usize..(extent.first + extent.pages) as usize;
+                // All of an extent stays, or nothing.
+                if !stay[pages.start] {
+                    staying += u64::from(extent.pages);
+                    stay[pages].fill(true);
+                }
+                page = extent.first + extent.pages;
+            }
+        }
+        if staying + bytes.div_ceil(page) <= most {
+            return true;
+        }
+        // Only where part of it lies on pages that stay.
+        free.into_iter().any(|(from, to)| {
+            let Some(at) = region_of(&rules.regions, from) else {
+                return false;
+            };
+            let stays = |page| stay[at][page as usize];
+            let wanted = (bytes, align.max(GRANULE));
+            let found = cheapest_in(&rules.regions[at], (from, to - from), wanted, stays);
+            found.is_some_and(|(missing, _)| missing == 0 || staying + missing <= most)
+        })
+    }
+
+    /// Merges the neighbours that hold the request together, in the smallest stretch of mapped
+    /// pages that `stream` may use, whoever else may: the address. The time is linear in blocks
+    /// and pages.
+    pub(crate) fn join_stretch(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        stream: StreamIndex,
+    ) -> Option<CUdeviceptr> {
+        self.rules_mut().request = stream;
+        let mut stretches: Vec<(CUdeviceptr, CUdeviceptr)> = Vec::new();
+        let mut pieces = Vec::new();
+        for piece in self.pieces() {
+            pieces.push((piece.offset, piece.offset + piece.size));
+            let rules = self.rules();
+            rules.mapped_stretches(&piece, |from, to| match stretches.last_mut() {
+                Some(last) if last.1 == from && !rules.begins(from) => last.1 = to,
+                _ => stretches.push((from, to)),
+            });
+        }
+        let fits = (stretches.into_iter()).filter_map(|stretch| place_in(stretch, bytes, align));
+        let (_, at) = fits.min()?;
+        let mut held = pieces
+            .into_iter()
+            .filter(|&(from, to)| from < at + bytes && at < to);
+        let (from, to) = held.next()?;
+        let to = held.next_back().map_or(to, |(_, to)| to);
+        self.rules_mut().joined = Some((from, to));
+        self.tlsf.coalesce_all();
+        self.rules_mut().joined = None;
+        self.ask_pieces();
+        Some(at)
+    }
+
+    /// The stamp of the free piece at an address.
+    pub(crate) fn stamp_at(&self, address: CUdeviceptr) -> Option<Stamp> {
+        self.pieces()
+            .find(|piece| address.wrapping_sub(piece.offset) < piece.size)
+            .map(|piece| piece.data)
+    }
+}
+
+/// Where the request begins in a stretch, if that holds it; after how long the stretch is.
+fn place_in(
+    (from, to): (CUdeviceptr, CUdeviceptr),
+    bytes: u64,
+    align: u64,
+) -> Option<(u64, CUdeviceptr)> {
+    let at = from.checked_next_multiple_of(align.max(GRANULE))?;
+    let end = at.checked_add(bytes)?;
+    (end <= to).then_some((to - from, at))
+}

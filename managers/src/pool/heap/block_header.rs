@@ -1,0 +1,352 @@
+//! `BlockHeader`: what the pool knows of one piece of memory, out of band.
+//!
+//! The host cannot write to device memory, so the links and sizes that other allocators keep
+//! in front of a block are here. A header belongs to whoever has the piece: its user, a
+//! magazine, a batch in a transfer cache, or the central heap. Only its owner touches it, but for the
+//! fields that are atomic.
+
+use std::cell::{Cell, UnsafeCell};
+use std::collections::HashSet;
+use std::mem::ManuallyDrop;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use cupola_core::tlsf::Block;
+use cupola_sys::driver::CUdeviceptr;
+
+use crate::buffer::entry::BufferEntry;
+use crate::pool::cache::size_class::Slot;
+use crate::pool::heap::block_name::Name;
+use crate::pool::heap::cold_fields::ColdFields;
+use crate::pool::streams::free_stamp::Stamp;
+use crate::stream::Stream;
+use crate::sync::lazy_box::LazyBox;
+
+/// The pool of a piece, as its header keeps it: the heap never looks into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PoolRef(*const ());
+
+impl PoolRef {
+    /// Of the pool at this address.
+    pub(crate) const fn new(pool: *const ()) -> Self {
+        Self(pool)
+    }
+
+    /// The pool's address.
+    #[inline]
+    pub(crate) const fn as_ptr(self) -> *const () {
+        self.0
+    }
+}
+
+/// Where a piece goes back to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Home {
+    /// It has no bytes.
+    Nowhere,
+    /// A block of the heap.
+    Heap(Block),
+    /// A slot of a slab.
+    Slab { slab: u32, slot: u8 },
+}
+
+/// The bit of `live` that says whose the piece is. Sizes are far below.
+const BUFFER: u64 = 1 << 63;
+/// The bits of `live` that say why nobody gets a piece that nobody has.
+const HELD: u64 = 1 << 62;
+const ABANDONED: u64 = 1 << 61;
+const WAITING: u64 = 1 << 60;
+/// The bit of `live` that says that nothing which runs used the memory before.
+const FRESH: u64 = 1 << 59;
+/// The other bits of `live`.
+const SIZE: u64 = FRESH - 1;
+
+/// Why nobody gets a piece that nobody has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Withheld {
+    /// A graph may use it.
+    Held,
+    /// Its user could not free it.
+    Abandoned,
+    /// Other streams than its own may still use it.
+    Waiting,
+}
+
+/// What whoever has a piece keeps in it: a magazine, or the buffer that it is.
+union Link {
+    /// The next piece of a batch.
+    next: *const BlockHeader,
+    lease: ManuallyDrop<Stream>,
+}
+
+// Two lines: the first has what a hit touches.
+#[repr(C, align(128))]
+pub(crate) struct BlockHeader {
+    address: Cell<CUdeviceptr>,
+    /// Size of the piece.
+    bytes: Cell<u64>,
+    link: UnsafeCell<Link>,
+    /// How many pieces the batch has that begins with this one.
+    pub(crate) batch: Cell<u32>,
+    pub(crate) slot: Cell<Slot>,
+    /// What its user asked for, one more, and whether it is a buffer's. While nobody uses it: why
+    /// no user may have it, else 0. In its first life, whether nothing that runs used the memory before.
+    live: AtomicU64,
+    /// Of a buffer: the handle of its stream; of another piece the stream's serial.
+    stream: AtomicU64,
+    /// Of a buffer that somebody has named: its entry, whose count this is one of.
+    entry: AtomicPtr<BufferEntry>,
+    pool: Cell<PoolRef>,
+    /// What its user calls it; null for no name.
+    name: AtomicPtr<&'static str>,
+    /// Of a buffer: what only few have.
+    rest: LazyBox<ColdFields>,
+    /// When it was freed, of a slot that another stream than its slab's has freed.
+    pub(crate) freed: Cell<Stamp>,
+    pub(crate) home: Cell<Home>,
+}
+
+// What is more would take a third line of each piece.
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<BlockHeader>() == 128);
+
+impl BlockHeader {
+    pub(crate) fn new(pool: PoolRef) -> Self {
+        Self {
+            address: Cell::new(0),
+            bytes: Cell::new(0),
+            link: UnsafeCell::new(Link { next: ptr::null() }),
+            batch: Cell::new(0),
+            slot: Cell::new(Slot::NONE),
+            live: AtomicU64::new(0),
+            stream: AtomicU64::new(0),
+            entry: AtomicPtr::new(ptr::null_mut()),
+            pool: Cell::new(pool),
+            name: AtomicPtr::new(ptr::null_mut()),
+            rest: LazyBox::new(),
+            freed: Cell::new(Stamp::READY),
+            home: Cell::new(Home::Nowhere),
+        }
+    }
+
+    /// Begins a piece.
+    pub(crate) fn begin(&self, address: CUdeviceptr, bytes: u64, slot: Slot, home: Home) {
+        self.address.set(address);
+        self.bytes.set(bytes);
+        self.slot.set(slot);
+        self.home.set(home);
+        self.freed.set(Stamp::READY);
+        self.live.store(0, Ordering::Relaxed);
+    }
+
+    /// After `begin`: whether nothing that runs used the memory of the new piece.
+    pub(crate) fn set_fresh(&self, is_fresh: bool) {
+        let fresh = if is_fresh { FRESH } else { 0 };
+        self.live.store(fresh, Ordering::Relaxed);
+    }
+
+    /// Whether its user is the first since nothing that runs used the memory.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.live.load(Ordering::Relaxed) & FRESH != 0
+    }
+
+    #[inline]
+    pub(crate) fn address(&self) -> CUdeviceptr {
+        self.address.get()
+    }
+
+    /// Size of the piece: what was asked for, rounded up.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.get()
+    }
+
+    /// The next piece of a magazine's batch.
+    ///
+    /// # Safety
+    /// The caller has the piece, which is in one.
+    pub(crate) unsafe fn next(&self) -> *const Self {
+        // SAFETY: nobody else touches the link.
+        unsafe { (*self.link.get()).next }
+    }
+
+    /// # Safety
+    /// The caller has the piece, in which there is no lease.
+    pub(crate) unsafe fn set_next(&self, next: *const Self) {
+        // SAFETY: nobody else touches the link.
+        unsafe { self.link.get().write(Link { next }) };
+    }
+
+    /// Keeps a buffer's lease of its stream.
+    ///
+    /// # Safety
+    /// The caller has the piece, in which there is no lease.
+    #[inline]
+    pub(crate) unsafe fn put_lease(&self, stream: Stream) {
+        let lease = ManuallyDrop::new(stream);
+        // SAFETY: nobody else touches the link.
+        unsafe { self.link.get().write(Link { lease }) };
+    }
+
+    /// The lease that is kept here.
+    ///
+    /// # Safety
+    /// There is one, and it stays as long as the reference.
+    #[inline]
+    pub(crate) unsafe fn lease(&self) -> &Stream {
+        // SAFETY: the caller's promise.
+        unsafe { &(*self.link.get()).lease }
+    }
+
+    /// Takes the lease out.
+    ///
+    /// # Safety
+    /// The caller has the piece, in which there is a lease; nobody refers to it.
+    #[inline]
+    pub(crate) unsafe fn take_lease(&self) -> Stream {
+        // SAFETY: the caller's promise; the link has none after this.
+        unsafe { ManuallyDrop::take(&mut (*self.link.get()).lease) }
+    }
+
+    /// What only few buffers have.
+    #[inline]
+    pub(crate) fn rest(&self) -> &LazyBox<ColdFields> {
+        &self.rest
+    }
+
+    /// A user has it now, who asked for so many bytes; `stream` is the handle of a buffer's
+    /// stream, of another piece the stream's serial.
+    #[inline]
+    pub(crate) fn go_live(&self, requested: u64, name: Name, (stream, buffer): (u64, bool)) {
+        let buffer = if buffer { BUFFER } else { 0 };
+        self.stream.store(stream, Ordering::Relaxed);
+        let name = name.map_or(ptr::null_mut(), |name| ptr::from_ref(name).cast_mut());
+        // Release: who sees the name, perhaps under an older `live`, may read it.
+        self.name.store(name, Ordering::Release);
+        let fresh = self.live.load(Ordering::Relaxed) & FRESH;
+        // Release: who sees it alive sees the rest.
+        self.live
+            .store((requested + 1) | buffer | fresh, Ordering::Release);
+    }
+
+    /// What its user calls it.
+    pub(crate) fn name(&self) -> Option<&'static str> {
+        // SAFETY: null, or a name that lives for ever and was written before it was stored here:
+        // Acquire, with the Release of `go_live`.
+        unsafe { self.name.load(Ordering::Acquire).as_ref() }.copied()
+    }
+
+    /// Its user gives it back: what they asked for, and whether it was a buffer's.
+    #[inline]
+    pub(crate) fn end_life(&self) -> (u64, bool) {
+        let live = self.live.load(Ordering::Relaxed);
+        self.live.store(0, Ordering::Relaxed);
+        ((live & SIZE).saturating_sub(1), live & BUFFER != 0)
+    }
+
+    /// After the end of its life, within the central lock: whether it is withheld from everybody.
+    pub(crate) fn withhold(&self, why: Option<Withheld>) {
+        let why = match why {
+            Some(Withheld::Held) => HELD,
+            Some(Withheld::Abandoned) => ABANDONED,
+            Some(Withheld::Waiting) => WAITING,
+            None => 0,
+        };
+        self.live.store(why, Ordering::Relaxed);
+    }
+
+    /// Why nobody gets it, if nobody may.
+    pub(crate) fn withheld(&self) -> Option<Withheld> {
+        match self.live.load(Ordering::Relaxed) {
+            HELD => Some(Withheld::Held),
+            ABANDONED => Some(Withheld::Abandoned),
+            WAITING => Some(Withheld::Waiting),
+            _ => None,
+        }
+    }
+
+    /// What its user asked for; `None` while nobody uses it.
+    #[inline]
+    pub(crate) fn requested(&self) -> Option<u64> {
+        (self.live.load(Ordering::Acquire) & SIZE).checked_sub(1)
+    }
+
+    /// Whether it is alive, and a buffer's.
+    pub(crate) fn is_buffer(&self) -> bool {
+        self.live.load(Ordering::Acquire) & BUFFER != 0
+    }
+
+    /// The handle of the stream of a buffer, the serial of another piece's.
+    pub(crate) fn stream(&self) -> u64 {
+        self.stream.load(Ordering::Relaxed)
+    }
+
+    /// Whether it has a name in the table of buffers.
+    #[inline]
+    pub(crate) fn is_named(&self) -> bool {
+        !self.entry.load(Ordering::Relaxed).is_null()
+    }
+
+    /// The entry that names it.
+    pub(crate) fn entry(&self) -> &AtomicPtr<BufferEntry> {
+        &self.entry
+    }
+
+    /// The pool that it is of, which is there as long as the piece is in use.
+    #[inline]
+    pub(crate) fn pool(&self) -> PoolRef {
+        self.pool.get()
+    }
+}
+
+/// Headers at a time.
+const CHUNK: usize = 64;
+
+/// All headers of a pool. They stay where they are until the pool goes.
+#[derive(Default)]
+pub(crate) struct BlockHeaders {
+    chunks: Vec<Box<[BlockHeader; CHUNK]>>,
+    free: Vec<NonNull<BlockHeader>>,
+}
+
+// SAFETY: the pointers are into the chunks, which are here; headers are touched by their
+// owners only, whichever thread that is.
+unsafe impl Send for BlockHeaders {}
+
+impl BlockHeaders {
+    /// A header that nobody has.
+    pub(crate) fn take(&mut self, pool: PoolRef) -> NonNull<BlockHeader> {
+        if let Some(free) = self.free.pop() {
+            return free;
+        }
+        let at = self.chunks.len();
+        self.chunks
+            .push(Box::new(std::array::from_fn(|_| BlockHeader::new(pool))));
+        // Only now: pointers must not be older than the last move of their box.
+        let [first, rest @ ..] = &*self.chunks[at];
+        self.free.extend(rest.iter().map(NonNull::from));
+        NonNull::from(first)
+    }
+
+    pub(crate) fn put(&mut self, header: NonNull<BlockHeader>) {
+        self.free.push(header);
+    }
+
+    /// Every header that is in use.
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = &BlockHeader> {
+        let free: HashSet<_> = self.free.iter().map(|header| header.as_ptr()).collect();
+        self.all()
+            .filter(move |header| !free.contains(&ptr::from_ref(*header).cast_mut()))
+    }
+
+    /// Some of the headers there are, in use or not: `None` after the last of these sections, which
+    /// are short. They begin with section 0, and none of them ever goes.
+    pub(crate) fn section(&self, number: usize) -> Option<&[BlockHeader]> {
+        self.chunks.get(number).map(|chunk| &chunk[..])
+    }
+
+    /// Every header there is, in use or not.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &BlockHeader> {
+        self.chunks.iter().flat_map(|chunk| chunk.iter())
+    }
+}

@@ -1,0 +1,275 @@
+//! `Central`: what no thread keeps: the heap, the slabs over it, and the headers.
+
+use std::ptr::NonNull;
+
+use cupola_core::tlsf::Block;
+use cupola_sys::driver::CUdeviceptr;
+
+use crate::pool::cache::size_class::{Slot, slots_of_slab};
+use crate::pool::heap::best_fit::Heap;
+use crate::pool::heap::block_header::{BlockHeader, BlockHeaders, Home, PoolRef};
+use crate::pool::heap::slab::Slabs;
+use crate::pool::heap::waiting::WaitingPieces;
+use crate::pool::streams::free_stamp::{RetiredStreams, Stamp, StreamIndex};
+
+pub(crate) struct Central {
+    pub(crate) heap: Heap,
+    pub(crate) slabs: Slabs,
+    pub(crate) headers: BlockHeaders,
+    /// The most bytes that were ever out of the heap at a time.
+    pub(crate) peak_held: u64,
+    /// Headers of blocks without bytes that are in use.
+    pub(crate) empty: u64,
+    /// Pieces that nobody will bring back.
+    pub(crate) abandoned: u64,
+    /// Pieces without a user that only become free when other streams have come so far.
+    pub(crate) waiting: WaitingPieces,
+    /// Blocks that stand for chunks without memory, and their bytes.
+    holes: (u64, u64),
+    /// While threads keep nothing of exact sizes.
+    tight: Option<Tight>,
+}
+
+/// What ends the time in which threads keep nothing of exact sizes.
+#[derive(Clone, Copy, Debug)]
+struct Tight {
+    /// With no more than this out of the heap there is room again.
+    roomy: u64,
+    /// So many blocks that were placed without a climb.
+    blocks: u32,
+}
+
+/// Blocks that are placed without a climb until a limit counts as far away, with however little
+/// room below it.
+const EXACT_CACHE_PAUSE: u32 = 1 << 16;
+
+/// There is room again where this part of what the pool could have is left beside what is out of the
+/// heap. With less, or with fewer blocks, a trace of a decoder needs 1.0205 times its peak in place of
+/// 1.0170.
+const ROOM: u64 = 2;
+
+/// What a caller wants of the heap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeapRequest {
+    /// Whole granules.
+    pub(crate) bytes: u64,
+    pub(crate) align: u64,
+    pub(crate) stream: StreamIndex,
+}
+
+impl Central {
+    pub(crate) fn new() -> Self {
+        Self {
+            heap: Heap::new(),
+            slabs: Slabs::default(),
+            headers: BlockHeaders::default(),
+            peak_held: 0,
+            empty: 0,
+            abandoned: 0,
+            waiting: WaitingPieces::default(),
+            holes: (0, 0),
+            tight: None,
+        }
+    }
+
+    /// The pool had no room beyond so many bytes: until there is room again below them, or that is
+    /// long ago, threads keep nothing of exact sizes. What they keep is in the way of good places.
+    pub(crate) fn pause_exact_caching(&mut self, could: u64) {
+        self.tight = Some(Tight {
+            roomy: could - could / ROOM,
+            blocks: EXACT_CACHE_PAUSE,
+        });
+    }
+
+    /// Whether threads keep nothing of exact sizes.
+    pub(crate) fn is_tight(&self) -> bool {
+        self.tight.is_some()
+    }
+
+    /// A block of so many bytes is about to be placed. Whether threads may keep exact sizes.
+    #[inline]
+    pub(crate) fn may_cache_exact(&mut self, bytes: u64) -> bool {
+        if let Some(Tight { roomy, blocks }) = self.tight {
+            let is_over = blocks == 0 || self.held().saturating_add(bytes) <= roomy;
+            self.tight = (!is_over).then(|| Tight {
+                roomy,
+                blocks: blocks - 1,
+            });
+        }
+        self.tight.is_none()
+    }
+
+    /// Bytes out of the heap: in blocks that are alive, in magazines, transfer caches and slabs.
+    pub(crate) fn held(&self) -> u64 {
+        self.heap.used_bytes() - self.holes.1
+    }
+
+    /// A block whose pages are all there. `None` when there is none, or it would be dearer
+    /// than asking the driver.
+    #[inline(always)]
+    pub(crate) fn ready(&mut self, want: HeapRequest) -> Option<(Block, Stamp)> {
+        let found = self
+            .heap
+            .allocate_ready(want.bytes, want.align, want.stream)?;
+        self.note_peak();
+        Some(found)
+    }
+
+    /// As `ready`, with a header: the block's parts never leave the registers for long.
+    #[inline(never)]
+    pub(crate) fn wrap_ready(
+        &mut self,
+        pool: PoolRef,
+        want: HeapRequest,
+        slot: Slot,
+    ) -> Option<NonNull<BlockHeader>> {
+        let found = self.ready(want)?;
+        Some(self.wrap(pool, found, slot))
+    }
+
+    /// As `ready`, wherever in a free piece there is a stretch of mapped pages: dear to look
+    /// for, and cheaper than to move pages.
+    pub(crate) fn in_mapped_stretch(&mut self, want: HeapRequest) -> Option<(Block, Stamp)> {
+        let address = self
+            .heap
+            .mapped_stretch(want.bytes, want.align, want.stream)?;
+        let was = self.heap.stamp_at(address)?;
+        let block = self.heap.take_at(address, want.bytes)?;
+        self.note_peak();
+        Some((block, was))
+    }
+
+    /// As `in_mapped_stretch`, over neighbours that do not merge because others may not use all of
+    /// them, but the one that asks may. Only for who would have to wait otherwise: what is left of
+    /// them is that stream's alone until its work is complete.
+    pub(crate) fn in_joined_stretch(&mut self, want: HeapRequest) -> Option<(Block, Stamp)> {
+        if self.heap.rules().single {
+            return None;
+        }
+        let address = self
+            .heap
+            .join_stretch(want.bytes, want.align, want.stream)?;
+        let was = self.heap.stamp_at(address)?;
+        let block = self.heap.take_at(address, want.bytes)?;
+        self.note_peak();
+        Some((block, was))
+    }
+
+    #[inline]
+    pub(crate) fn note_peak(&mut self) {
+        self.peak_held = self.peak_held.max(self.held());
+    }
+
+    pub(crate) fn reset_peak(&mut self) {
+        self.peak_held = self.held();
+    }
+
+    /// Takes addresses without memory out of the heap. `None` when they are not free, or work
+    /// may still use them.
+    pub(crate) fn reserve_hole(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
+        let hole = self.heap.take_idle_at(address, bytes)?;
+        self.holes = (self.holes.0 + 1, self.holes.1 + hole.size());
+        Some(hole)
+    }
+
+    /// The addresses of a hole are free again.
+    pub(crate) fn release_hole(&mut self, hole: Block) {
+        self.holes = (self.holes.0 - 1, self.holes.1 - hole.size());
+        self.heap.put_back(hole, Stamp::READY);
+    }
+
+    /// A header for a block of the heap, which was used until then.
+    #[inline]
+    pub(crate) fn wrap(
+        &mut self,
+        pool: PoolRef,
+        (block, was): (Block, Stamp),
+        slot: Slot,
+    ) -> NonNull<BlockHeader> {
+        let piece = self.headers.take(pool);
+        // SAFETY: nobody else has it.
+        let header = unsafe { piece.as_ref() };
+        header.begin(block.offset(), block.size(), slot, Home::Heap(block));
+        header.set_fresh(self.heap.rules().is_done(was));
+        piece
+    }
+
+    /// A header for no bytes.
+    pub(crate) fn nothing(&mut self, pool: PoolRef) -> NonNull<BlockHeader> {
+        self.empty += 1;
+        let header = self.headers.take(pool);
+        // SAFETY: nobody else has it.
+        unsafe { header.as_ref() }.begin(0, 0, Slot::NONE, Home::Nowhere);
+        header
+    }
+
+    /// Makes a block that was just taken a slab. `now` is the stream's stamp.
+    pub(crate) fn add_slab(
+        &mut self,
+        pool: PoolRef,
+        (block, was): (Block, Stamp),
+        (slot, bytes): (Slot, u64),
+        (stream, now): (StreamIndex, Stamp),
+    ) {
+        let freed = if self.heap.rules().is_done(was) {
+            Stamp::READY
+        } else {
+            self.heap.rules_mut().note_last(now);
+            now
+        };
+        let what = (block, slot, bytes);
+        self.slabs
+            .add(&mut self.headers, pool, what, (stream, freed));
+    }
+
+    /// Bytes of a slab.
+    pub(crate) fn slab_bytes(bytes: u64) -> u64 {
+        u64::from(slots_of_slab(bytes)) * bytes
+    }
+
+    /// Takes a piece back that was used until `stamp`.
+    #[inline]
+    pub(crate) fn put(&mut self, piece: NonNull<BlockHeader>, stamp: Stamp) {
+        // SAFETY: the piece is the caller's, who gives it away.
+        let header = unsafe { piece.as_ref() };
+        self.heap.rules_mut().note_last(stamp);
+        match header.home.get() {
+            Home::Heap(block) => {
+                self.headers.put(piece);
+                self.heap.free(block, stamp);
+            }
+            Home::Slab { slab, slot } => {
+                let at = (slab, slot);
+                self.slabs.put(&mut self.heap, &mut self.headers, at, stamp);
+            }
+            Home::Nowhere => {
+                self.empty -= 1;
+                self.headers.put(piece);
+            }
+        }
+    }
+
+    /// As `put`, for a chain.
+    pub(crate) fn put_all(&mut self, batch: NonNull<BlockHeader>, stamp: Stamp) {
+        let mut next: *const BlockHeader = batch.as_ptr();
+        while let Some(piece) = NonNull::new(next.cast_mut()) {
+            // SAFETY: whoever has the first piece of a batch has all of it.
+            next = unsafe { piece.as_ref().next() };
+            self.put(piece, stamp);
+        }
+    }
+
+    /// Makes ready what streams have left that are gone.
+    pub(crate) fn forget(&mut self, gone: &RetiredStreams) {
+        self.slabs.forget(&mut self.heap, &mut self.headers, gone);
+        self.heap.forget(gone);
+        self.wait_without(gone);
+    }
+
+    /// How many pieces somebody has, and will bring back.
+    pub(crate) fn outstanding(&self) -> u64 {
+        let (slots, slabs) = self.slabs.count();
+        let blocks = self.heap.used_blocks() - self.holes.0 - slabs;
+        blocks + slots + self.empty - self.abandoned - self.waiting.count()
+    }
+}

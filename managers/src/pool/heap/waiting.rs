@@ -1,0 +1,107 @@
+//! Pieces that other streams than their own have used, on their way back.
+//!
+//! Such a piece goes back to its own stream, behind what that stream has been given so far, once
+//! the others have come as far as they were at the free: then, and not before, is it in the heap.
+//! Nothing is put on any stream for it. In particular its own stream does not wait for the others.
+//! The batches of the others are closed like those of any stream that has freed something, when
+//! a request wants memory.
+
+use std::ptr::NonNull;
+
+use crate::pool::cache::size_class::Slot;
+use crate::pool::heap::block_header::{BlockHeader, Withheld};
+use crate::pool::heap::central::Central;
+use crate::pool::streams::free_stamp::{RetiredStreams, Stamp};
+
+/// A piece without a user, which work on other streams than its own may still use.
+struct Waiting {
+    piece: NonNull<BlockHeader>,
+    home: Stamp,
+    others: Box<[Stamp]>,
+}
+
+/// The pieces of a pool that are on their way back.
+#[derive(Default)]
+pub(crate) struct WaitingPieces {
+    pieces: Vec<Waiting>,
+    bytes: u64,
+}
+
+// SAFETY: the owner of this owns the pieces, whichever thread that is.
+unsafe impl Send for WaitingPieces {}
+
+impl WaitingPieces {
+    pub(crate) fn count(&self) -> u64 {
+        self.pieces.len() as u64
+    }
+
+    /// Bytes of all of them.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &BlockHeader> {
+        let pieces = self.pieces.iter();
+        // SAFETY: the pieces are ours until they are put back.
+        pieces.map(|waiting| unsafe { waiting.piece.as_ref() })
+    }
+
+    /// Whether a piece of this class is among them.
+    pub(crate) fn has(&self, slot: Slot) -> bool {
+        self.pieces().any(|header| header.slot.get() == slot)
+    }
+}
+
+impl Central {
+    /// Takes a piece back that its own stream has used until `home`, and others until theirs.
+    pub(crate) fn put_behind(
+        &mut self,
+        piece: NonNull<BlockHeader>,
+        home: Stamp,
+        others: Box<[Stamp]>,
+    ) {
+        // SAFETY: the piece is the caller's, who gives it away.
+        let header = unsafe { piece.as_ref() };
+        header.withhold(Some(Withheld::Waiting));
+        let rules = self.heap.rules_mut();
+        // What closes batches, and who waits for the pool's last work, goes by these.
+        rules.note_last(home);
+        others.iter().for_each(|&stamp| rules.note_last(stamp));
+        self.waiting.bytes += header.bytes();
+        self.waiting.pieces.push(Waiting {
+            piece,
+            home,
+            others,
+        });
+    }
+
+    /// Puts into the heap what no other stream uses any more. In the section that has noted how
+    /// far a stream has come: a request that sees that finds the memory.
+    pub(crate) fn put_waiting(&mut self) {
+        let mut at = 0;
+        while let Some(waiting) = self.waiting.pieces.get(at) {
+            let rules = self.heap.rules();
+            if !waiting.others.iter().all(|&stamp| rules.is_done(stamp)) {
+                at += 1;
+                continue;
+            }
+            let Waiting { piece, home, .. } = self.waiting.pieces.swap_remove(at);
+            // SAFETY: the piece is ours.
+            let header = unsafe { piece.as_ref() };
+            self.waiting.bytes -= header.bytes();
+            header.withhold(None);
+            self.put(piece, home);
+        }
+    }
+
+    /// Nothing waits for streams that are gone.
+    pub(crate) fn wait_without(&mut self, gone: &RetiredStreams) {
+        for waiting in &mut self.waiting.pieces {
+            waiting.home = gone.without(waiting.home);
+            for stamp in &mut waiting.others {
+                *stamp = gone.without(*stamp);
+            }
+        }
+        self.put_waiting();
+    }
+}

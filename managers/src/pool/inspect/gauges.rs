@@ -1,0 +1,251 @@
+//! `Gauges`: how much of a pool is whose, at one moment.
+//!
+//! What the heap and the slabs have free is stamped. What waits in caches and transfer caches is not, for a
+//! hit would pay for that: all that is known is that its stream freed it before now. So there is
+//! one ticket for all that a stream's caches and transfer cache keep, taken while nothing goes in or out, and
+//! an event closes it: until that is reached all of it is pending, what was freed long ago too.
+//! As long as nothing more comes in the next look asks for the same ticket.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::error::Result;
+use crate::pool::cache::counters::CacheCounters;
+use crate::pool::cache::thread_cache::{RevokedCache, ThreadCache};
+use crate::pool::heap::central::Central;
+use crate::pool::pages::page_table::PageState;
+use crate::pool::pages::vmm::is_out_of_memory;
+use crate::pool::state::Pool;
+use crate::pool::streams::stream_state::StreamState;
+use crate::stream::timeline::Closed;
+use crate::sync::lock;
+
+/// How long figures wait for the events of streams with nothing to do.
+const MOMENT: Duration = Duration::from_micros(50);
+
+/// Bytes of a pool, at one moment. What is on its way to somebody is nowhere.
+#[derive(Debug, Default)]
+pub(crate) struct Gauges {
+    /// What went through all caches, and past them.
+    pub(crate) counters: CacheCounters,
+    /// From the driver.
+    pub(crate) mapped: u64,
+    /// Mapped nowhere, and ready to be.
+    pub(crate) unmapped: u64,
+    /// Free in the heap and in slabs, on mapped pages, and used by nothing that runs.
+    pub(crate) loose: u64,
+    /// The largest stretch of these.
+    pub(crate) largest: u64,
+    /// In caches and transfer caches, and used by nothing that runs.
+    pub(crate) kept: u64,
+    /// Freed, wherever it is, and perhaps in use.
+    pub(crate) pending: u64,
+}
+
+impl Gauges {
+    /// Free on mapped pages, for whoever asks.
+    pub(crate) fn ready(&self) -> u64 {
+        self.loose + self.kept
+    }
+
+    /// What a request may have without anything more from the driver.
+    pub(crate) fn reusable(&self) -> u64 {
+        self.ready() + self.unmapped
+    }
+}
+
+/// What the caches and the transfer cache of a stream keep.
+struct Kept {
+    state: Arc<StreamState>,
+    bytes: u64,
+    /// What ever came into the caches.
+    came: u64,
+    /// When this is complete, nothing that runs uses them.
+    ticket: u64,
+}
+
+impl Pool {
+    /// The gauges after a look at what has completed, and what went wrong with that look. Not for
+    /// who has the mapper.
+    #[track_caller]
+    pub(crate) fn gauges(&self) -> (Gauges, Result<()>) {
+        let looked = self.close_and_poll();
+        let (mut gauges, kept) = {
+            let mapper = self.mapper();
+            let (mut gauges, kept) = self.stand_still();
+            gauges.unmapped = mapper.cached() * self.page;
+            (gauges, kept)
+        };
+        let asked = self.sort_out(&mut gauges, &kept);
+        (gauges, looked.and(asked))
+    }
+
+    /// As `gauges`, of what is mapped. Who has the mapper may ask as well.
+    #[track_caller]
+    pub(crate) fn mapped_gauges(&self) -> Gauges {
+        // What is wrong with the context is for those who use it.
+        let _ = self.close_and_poll();
+        let (mut gauges, kept) = self.stand_still();
+        let _ = self.sort_out(&mut gauges, &kept);
+        gauges
+    }
+
+    /// Bytes that caches, transfer caches and slabs keep, whether work uses them or not.
+    pub(crate) fn kept(&self) -> u64 {
+        self.kept_and_held().0
+    }
+
+    /// Bytes of the pieces that users have, as they are rounded up. For a caller that has the mapper: else what a search
+    /// takes for a moment counts.
+    pub(crate) fn alive(&self) -> u64 {
+        let (kept, held) = self.kept_and_held();
+        held.saturating_sub(kept)
+    }
+
+    /// Bytes that caches, transfer caches and slabs keep or that wait for other streams, and those that are
+    /// out of the heap.
+    fn kept_and_held(&self) -> (u64, u64) {
+        // First the caches: no thread makes one of a stream that is not among the states then.
+        let caches = lock(&self.caches);
+        let states = self.all_states();
+        let seized = ThreadCache::revoke_all(&caches);
+        let central = self.central.lock();
+        let in_slabs = central.slabs.free_bytes(central.heap.rules());
+        let in_lanes: u64 = seized.iter().map(RevokedCache::kept).sum();
+        // SAFETY: as in `stand_still`.
+        let in_depots = states
+            .iter()
+            .map(|state| unsafe { state.transfer_cache.kept() });
+        let kept = in_lanes + in_depots.sum::<u64>() + in_slabs.0 + in_slabs.1;
+        // What waits for other streams is out of the heap, and has no user.
+        (kept + central.waiting.bytes(), central.held())
+    }
+
+    /// All that is seen while nothing moves, and what caches and transfer caches keep.
+    fn stand_still(&self) -> (Gauges, Vec<Kept>) {
+        let mut gauges = Gauges::default();
+        if self.core.not_forked().is_err() {
+            // Another thread may have left a lock taken.
+            gauges.mapped = self.budget.used();
+            return (gauges, Vec::new());
+        }
+        // First the caches: no thread makes one of a stream that is not among the states then.
+        let caches = lock(&self.caches);
+        let states = self.all_states();
+        let seized = ThreadCache::revoke_all(&caches);
+        let central = self.central.lock();
+        gauges.mapped = self.budget.used();
+        gauges.counters.absorb(&self.past);
+        let mut kept: HashMap<*const StreamState, Kept> = HashMap::new();
+        let states = states.iter().chain(caches.iter().map(|cache| &cache.state));
+        for state in states {
+            kept.entry(Arc::as_ptr(state)).or_insert_with(|| Kept {
+                state: Arc::clone(state),
+                // SAFETY: who puts batches in or takes them out is inside a cache or the central
+                // lock's section.
+                bytes: unsafe { state.transfer_cache.kept() },
+                came: state.came_before(),
+                ticket: 0,
+            });
+        }
+        for (cache, seized) in caches.iter().zip(&seized) {
+            gauges.counters.absorb(&cache.counters);
+            if let Some(kept) = kept.get_mut(&Arc::as_ptr(&cache.state)) {
+                kept.bytes += seized.kept();
+                kept.came = kept.came.wrapping_add(cache.counters.came());
+            }
+        }
+        let mut kept: Vec<_> = kept.into_values().filter(|kept| kept.bytes > 0).collect();
+        for kept in &mut kept {
+            kept.ticket = kept.state.ticket_of(kept.came);
+        }
+        // From here on only the heap has to stand still.
+        drop(seized);
+        drop(caches);
+        gauges.add_heap(&central);
+        (gauges, kept)
+    }
+
+    /// Sees what of the kept is complete, with a moment's patience where the question is new.
+    #[track_caller]
+    fn sort_out(&self, gauges: &mut Gauges, kept: &[Kept]) -> Result<()> {
+        let asked = self.ask_for(kept);
+        for kept in kept {
+            if kept.state.clock.is_done(kept.ticket) {
+                gauges.kept += kept.bytes;
+            } else {
+                gauges.pending += kept.bytes;
+            }
+        }
+        asked
+    }
+
+    #[track_caller]
+    fn ask_for(&self, kept: &[Kept]) -> Result<()> {
+        let mut new = Vec::new();
+        for Kept { state, ticket, .. } in kept {
+            let is_new = state.clock.covered() < *ticket;
+            match state.clock.close(&self.core, *ticket) {
+                // A full device has no events either: it stays pending.
+                refused if is_out_of_memory(&refused) => {}
+                closed => {
+                    if closed? == Closed::Covered && is_new {
+                        new.push((state, *ticket));
+                        continue;
+                    }
+                }
+            }
+            // A request asks only for what the heap waits for.
+            if !state.clock.is_done(*ticket) {
+                state.clock.poll(&self.core)?;
+            }
+        }
+        let until = Instant::now() + MOMENT;
+        while !new.is_empty() {
+            for (state, _) in &new {
+                state.clock.poll(&self.core)?;
+            }
+            new.retain(|(state, ticket)| !state.clock.is_done(*ticket));
+            if Instant::now() >= until {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        Ok(())
+    }
+}
+
+impl Gauges {
+    /// What the heap and the slabs have free on mapped pages.
+    fn add_heap(&mut self, central: &Central) {
+        let rules = central.heap.rules();
+        for piece in central.heap.pieces() {
+            let Some(region) = rules.region(piece.offset) else {
+                continue;
+            };
+            let (first, end) = region.touched(piece.offset, piece.size);
+            let done = rules.is_done(piece.data);
+            let mut run = 0;
+            for page in first..end.min(region.len()) {
+                if region.state(page) != PageState::Mapped {
+                    run = 0;
+                    continue;
+                }
+                let from = region.address(page).max(piece.offset);
+                let to = (region.address(page) + region.page()).min(piece.offset + piece.size);
+                let bytes = to - from;
+                if done {
+                    self.loose += bytes;
+                    run += bytes;
+                    self.largest = self.largest.max(run);
+                } else {
+                    self.pending += bytes;
+                }
+            }
+        }
+        let (ready, pending) = central.slabs.free_bytes(rules);
+        self.loose += ready;
+        self.pending += pending + central.waiting.bytes();
+    }
+}

@@ -1,0 +1,327 @@
+//! `History`: what a pool did lately, event by event, for whoever asked for it.
+//!
+//! While nobody has asked it costs nothing: a flag in each cache keeps owners off the hit path
+//! while it is on, and only the slow way looks here. What is recorded is what happens: the
+//! slow way uses the magazines too.
+//!
+//! A free is noted before anybody else can have the memory, and an allocation after it was
+//! found: so in a recording a block is free before it is handed out again, whichever threads
+//! do it, and each thread's events have the thread's order.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime};
+
+use cupola_sys::driver::CUdeviceptr;
+
+use crate::sync::per_thread;
+
+/// The line of the user's.
+pub(crate) type CallSite = Option<&'static Location<'static>>;
+
+/// What a pool did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Action {
+    /// Handed a block out.
+    Allocate,
+    /// Took a block back.
+    Free,
+    /// Gave a block up that its owner could not free: its memory stays in use for ever.
+    Abandon,
+    /// Refused a request, for the limit or for the device's memory.
+    Refuse,
+    /// Had memory mapped, or got a chunk.
+    Map,
+    /// Had memory unmapped, or gave a chunk back.
+    Unmap,
+}
+
+/// One thing that a pool did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Event {
+    /// What it did.
+    pub action: Action,
+    /// The block, or where memory was mapped or unmapped; 0 for a refusal.
+    pub address: CUdeviceptr,
+    /// Bytes as they were asked for; of memory that was mapped or unmapped, its size.
+    pub bytes: u64,
+    /// Bytes that the block takes; 0 for a refusal.
+    pub block: u64,
+    /// The driver's stream, as [`Stream::serial`](crate::Stream::serial) has it: of an
+    /// allocation the one that asked, of a free the one in whose order it is. 0 for none.
+    pub stream: u64,
+    /// Of a free: its batch among those of its stream, from 1. The batches of a stream complete
+    /// on the device in their order. Otherwise 0.
+    pub ticket: u64,
+    /// Of a refusal: the bytes that the device had free just then, as
+    /// [`Account::device_free`](crate::Account::device_free) has them; 0 if it could not be
+    /// asked. Otherwise 0.
+    pub device_free: u64,
+    /// Nanoseconds since the pool was made. They never fall from one event to the next.
+    pub nanoseconds: u64,
+    /// What the block is called, if anything.
+    pub name: Option<&'static str>,
+    /// The line that called this crate. `None` where there is none: of what a drop frees.
+    pub site: Option<&'static Location<'static>>,
+    /// The thread, numbered from 1 in the order in which threads were first recorded.
+    pub thread: u32,
+}
+
+/// What a pool did while it was recorded, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recording {
+    /// The events.
+    pub events: Vec<Event>,
+    /// How many older ones there was no room for.
+    pub dropped: u64,
+    /// The most bytes that were alive at a time, as they were asked for, whatever there was room
+    /// for: since the recording began, or since
+    /// [`reset_peaks`](crate::MemoryPool::reset_peaks).
+    pub peak_live: u64,
+    /// When the pool was made: what [`Event::nanoseconds`] count from. `None` only of a
+    /// recording that no pool has made.
+    pub origin: Option<SystemTime>,
+}
+
+/// An event, but for what the history adds: when, and on which thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Note {
+    pub(crate) action: Action,
+    pub(crate) address: CUdeviceptr,
+    pub(crate) bytes: u64,
+    pub(crate) block: u64,
+    pub(crate) stream: u64,
+    pub(crate) ticket: u64,
+    pub(crate) device_free: u64,
+    pub(crate) name: Option<&'static str>,
+    pub(crate) site: Option<&'static Location<'static>>,
+}
+
+/// The last events.
+#[derive(Debug)]
+struct Ring {
+    events: VecDeque<Event>,
+    capacity: usize,
+    dropped: u64,
+    live: LiveBytes,
+}
+
+/// Bytes that are alive, by what is noted.
+#[derive(Clone, Copy, Debug, Default)]
+struct LiveBytes {
+    now: u64,
+    peak: u64,
+}
+
+impl LiveBytes {
+    fn note(&mut self, event: &Event) {
+        match event.action {
+            Action::Allocate => self.now = self.now.saturating_add(event.bytes),
+            // What was given up is nobody's any more, as in the figures.
+            Action::Free | Action::Abandon => self.now = self.now.saturating_sub(event.bytes),
+            Action::Refuse | Action::Map | Action::Unmap => {}
+        }
+        self.peak = self.peak.max(self.now);
+    }
+}
+
+impl Ring {
+    /// Host memory is taken as events come.
+    fn new(capacity: usize) -> Self {
+        Self {
+            events: VecDeque::new(),
+            capacity,
+            dropped: 0,
+            live: LiveBytes::default(),
+        }
+    }
+
+    fn push(&mut self, event: Event) {
+        self.live.note(&event);
+        if self.events.len() >= self.capacity {
+            self.dropped += 1;
+            if self.events.pop_front().is_none() {
+                return;
+            }
+        }
+        self.events.push_back(event);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Rings {
+    /// Of the whole life of the pool.
+    always: Option<Ring>,
+    /// From `start` to `stop`.
+    recording: Option<Ring>,
+}
+
+/// What is remembered of a pool.
+#[derive(Debug)]
+pub(crate) struct History {
+    /// Somebody wants to know. Changed under the lock of the pool's caches.
+    on: AtomicBool,
+    made: Instant,
+    origin: SystemTime,
+    /// Never held over a call.
+    rings: Mutex<Rings>,
+}
+
+impl History {
+    /// Remembers the last `events`; 0 for none.
+    pub(crate) fn new(events: usize) -> Self {
+        let always = (events > 0).then(|| Ring::new(events));
+        Self {
+            on: AtomicBool::new(always.is_some()),
+            made: Instant::now(),
+            origin: SystemTime::now(),
+            rings: Mutex::new(Rings {
+                always,
+                recording: None,
+            }),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.on.load(Ordering::Relaxed)
+    }
+
+    fn rings(&self) -> MutexGuard<'_, Rings> {
+        self.rings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a recording; what an earlier one has is gone.
+    pub(crate) fn start(&self, capacity: usize) {
+        let before = self.rings().recording.replace(Ring::new(capacity));
+        self.on.store(true, Ordering::Relaxed);
+        drop(before);
+    }
+
+    /// So much is alive, by the figures, now that everything is noted.
+    pub(crate) fn begin_live(&self, now: u64) {
+        if let Some(ring) = &mut self.rings().recording {
+            ring.live = LiveBytes { now, peak: now };
+        }
+    }
+
+    /// The most bytes that were alive at a time, as far as somebody wanted to know.
+    pub(crate) fn peak_live(&self) -> Option<u64> {
+        let rings = self.rings();
+        let ring = rings.recording.as_ref().or(rings.always.as_ref())?;
+        Some(ring.live.peak)
+    }
+
+    /// From now on the peak is that of what comes.
+    pub(crate) fn reset_peak(&self) {
+        let mut rings = self.rings();
+        let Rings { always, recording } = &mut *rings;
+        for ring in [always, recording].into_iter().flatten() {
+            ring.live.peak = ring.live.now;
+        }
+    }
+
+    /// Ends the recording: what it has, and whether nobody wants to know any more.
+    pub(crate) fn stop(&self) -> (Recording, bool) {
+        let mut rings = self.rings();
+        let ring = rings.recording.take();
+        let off = rings.always.is_none();
+        self.on.store(!off, Ordering::Relaxed);
+        drop(rings);
+        let recording = ring.map_or_else(Default::default, |ring| Recording {
+            events: Vec::from(ring.events),
+            dropped: ring.dropped,
+            peak_live: ring.live.peak,
+            origin: None,
+        });
+        (self.dated(recording), off)
+    }
+
+    /// The last events.
+    pub(crate) fn last(&self) -> Recording {
+        let rings = self.rings();
+        let always = rings.always.as_ref();
+        let recording = always.map_or_else(Default::default, |ring| Recording {
+            events: ring.events.iter().copied().collect(),
+            dropped: ring.dropped,
+            peak_live: ring.live.peak,
+            origin: None,
+        });
+        drop(rings);
+        self.dated(recording)
+    }
+
+    fn dated(&self, recording: Recording) -> Recording {
+        Recording {
+            origin: Some(self.origin),
+            ..recording
+        }
+    }
+
+    /// Something happened. Not within the lock of the central heap, which spins.
+    #[cold]
+    pub(crate) fn note(&self, note: Note) {
+        let thread = thread_number();
+        let mut rings = self.rings();
+        let event = Event {
+            action: note.action,
+            address: note.address,
+            bytes: note.bytes,
+            block: note.block,
+            stream: note.stream,
+            ticket: note.ticket,
+            device_free: note.device_free,
+            // Within the lock, so that times never fall.
+            nanoseconds: self.made.elapsed().as_nanos() as u64,
+            name: note.name,
+            site: note.site,
+            thread,
+        };
+        let Rings { always, recording } = &mut *rings;
+        for ring in [always, recording].into_iter().flatten() {
+            ring.push(event);
+        }
+    }
+
+    /// Pages were mapped or unmapped.
+    #[track_caller]
+    pub(crate) fn note_memory(&self, action: Action, address: CUdeviceptr, bytes: u64) {
+        if self.is_on() {
+            self.note(Note {
+                action,
+                address,
+                bytes,
+                block: bytes,
+                stream: 0,
+                ticket: 0,
+                device_free: 0,
+                name: None,
+                site: Some(Location::caller()),
+            });
+        }
+    }
+}
+
+fn thread_number() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    per_thread! {
+        static NUMBER: Cell<u32> = Cell::new(0);
+    }
+    let number = NUMBER.try_with(|number| {
+        if number.get() == 0 {
+            number.set(NEXT.fetch_add(1, Ordering::Relaxed));
+        }
+        number.get()
+    });
+    // A cell without a destructor is there even while the thread ends.
+    number.unwrap_or_default()
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

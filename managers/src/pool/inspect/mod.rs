@@ -1,0 +1,9 @@
+//! What a pool says of itself: figures, history, layout, and what it tells a driver that checks programs.
+
+pub(crate) mod gauges;
+pub mod history;
+pub mod layout;
+pub(crate) mod peak;
+pub(crate) mod recorder;
+pub(crate) mod region_hooks;
+pub(crate) mod usage;

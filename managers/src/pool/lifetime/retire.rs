@@ -1,0 +1,168 @@
+//! The end of streams, as a pool sees it: what they and their threads kept becomes everybody's,
+//! and their places are given again.
+//!
+//! Nobody tells a pool that a stream is gone. It looks when so many new ones have come as there
+//! were at its last look, when it is trimmed, and when it has no place left.
+//!
+//! A place must not be given again while anybody may still make a stamp of it, or note how far
+//! its stream has come. Why nobody does:
+//!
+//! * A clock completes [`EVERY`] ticket only after the last handle of its stream is gone
+//!   (`Timeline::retire`), and whoever sees that comes after all that was done with the handle.
+//!   So no thread is, or ever comes, inside a cache of the stream as its owner, finds one by its
+//!   table, makes a new one, or asks for the state: all of these need the handle.
+//! * Everybody else (drains, climbs, figures, threads that end, the memory of graphs) has a count
+//!   of the state, or of a cache, which has one. Counts come from the table of states, under its lock,
+//!   from caches, and from other counts. When under that lock the list's is the only one there is
+//!   nobody else, and there will not be; what others did before they gave theirs up is over.
+//!
+//! Stamps that were read and not yet written back (by a climb that undoes what it took) are READY
+//! if they were complete ([`lasting`](crate::pool::heap::best_fit::Heap::lasting)), or else of a stream whose state
+//! the climber has.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::pool::cache::thread_cache::ThreadCache;
+use crate::pool::state::Pool;
+use crate::pool::streams::free_stamp::{RetiredStreams, Stamp};
+use crate::pool::streams::stream_state::StreamState;
+use crate::pool::streams::stream_table::FEW;
+use crate::stream::timeline::{EVERY, TimelineCalls};
+use crate::sync::deferred::DeferCallbacks;
+use crate::sync::lock;
+
+/// What came of a look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RetireReport {
+    /// Streams that are gone.
+    pub(crate) streams: usize,
+    /// Streams that are gone, whose state a thread has in hand.
+    pub(crate) held: usize,
+}
+
+impl Pool {
+    /// Looks for streams that are gone, if there may be many. It may ask the driver: not for the
+    /// way of a free.
+    pub(crate) fn retire_if_due(&self) {
+        let is_due = {
+            let states = lock(&self.streams);
+            states.count() >= states.look_at
+        };
+        if is_due {
+            self.retire_streams();
+        }
+    }
+
+    /// Gives up the states and caches of streams that are gone and all of whose work is complete. Not
+    /// within the lock of the caches or of the states.
+    pub(crate) fn retire_streams(&self) -> RetireReport {
+        if self.core.not_forked().is_err() {
+            return RetireReport::default();
+        }
+        // Policies come after the lock.
+        let _defer = DeferCallbacks::new();
+        let _turn = lock(&self.reaper);
+        if !self.poll_retired() {
+            self.look_later(RetireReport::default());
+            return RetireReport::default();
+        }
+        self.drop_caches();
+        let (states, reaped) = self.take_states();
+        self.look_later(reaped);
+        // After the locks: events go with their clocks.
+        drop(states);
+        reaped
+    }
+
+    /// Sees whether the last event of streams that are gone is reached. Whether one is complete.
+    fn poll_retired(&self) -> bool {
+        let mut complete = false;
+        for state in self.all_states() {
+            if state.clock.covered() == EVERY {
+                // What is wrong is for those who want the memory.
+                let _ = state.clock.poll(&self.core);
+                complete |= state.is_over();
+            }
+        }
+        complete
+    }
+
+    /// Closes the caches of streams that are gone, and takes them off the books.
+    fn drop_caches(&self) {
+        let is_over = |cache: &&Arc<ThreadCache>| cache.state.is_over();
+        let caches: Vec<_> = lock(&self.caches).iter().filter(is_over).cloned().collect();
+        // One by one, as not under the lock of the caches; while they are on the books: a caller that looks
+        // for memory meanwhile waits at their gates.
+        caches.chunks(1).for_each(|cache| self.close_caches(cache));
+        let closed: HashSet<_> = caches.iter().map(Arc::as_ptr).collect();
+        self.remove_caches(|cache| closed.contains(&Arc::as_ptr(cache)));
+        for cache in &caches {
+            cache.leave_thread();
+        }
+    }
+
+    /// Takes states out that no other thread has, and makes what their streams have left everybody's.
+    fn take_states(&self) -> (Vec<Arc<StreamState>>, RetireReport) {
+        let states = &mut *lock(&self.streams);
+        let (mut held, mut gone) = (0, RetiredStreams::default());
+        let taken = states.take_out(|state| {
+            if !state.is_over() {
+                return false;
+            }
+            // It comes after all that those did who had it, which a look at the count would not.
+            let is_ours = Arc::get_mut(state).is_some() || mutant!("reap_takes_what_is_held");
+            if is_ours {
+                gone.insert(state.index);
+            } else {
+                held += 1;
+            }
+            is_ours
+        });
+        let reaped = RetireReport {
+            streams: taken.len(),
+            held,
+        };
+        if taken.is_empty() {
+            return (taken, reaped);
+        }
+        let central = &mut *self.central.lock();
+        for state in &taken {
+            states.past += state.clock.calls();
+            if central.heap.rules_mut().set_done(state.index, EVERY) {
+                self.progress.note_done();
+            }
+            for batch in state.transfer_cache.drain() {
+                central.put_all(batch, Stamp::READY);
+            }
+        }
+        central.forget(&gone);
+        central.heap.rules_mut().single = states.count() <= 1;
+        (taken, reaped)
+    }
+
+    /// When the next look is worth it: not before there are twice as many states, or some more
+    /// where what was found could not be taken.
+    fn look_later(&self, reaped: RetireReport) {
+        let states = &mut *lock(&self.streams);
+        let more = if reaped.held > 0 {
+            states.count() / 8
+        } else {
+            states.count()
+        };
+        states.look_at = states.count() + more.max(FEW);
+    }
+
+    /// How many streams have a place, and the driver calls of all clocks that had one.
+    pub(crate) fn clock_calls(&self) -> (u64, TimelineCalls) {
+        let states = lock(&self.streams);
+        let mut calls = states.past;
+        for state in states.all() {
+            calls += state.clock.calls();
+        }
+        (states.count() as u64, calls)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

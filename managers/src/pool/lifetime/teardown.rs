@@ -1,0 +1,229 @@
+//! The end of a pool: everything goes back to the driver.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cupola_sys::driver::CUdeviceptr;
+
+use crate::driver::Kind;
+use crate::error::{Result, Site};
+use crate::pool::heap::block_header::Withheld;
+use crate::pool::member::Member;
+use crate::pool::pages::handle_cache::PhysicalHandle;
+use crate::pool::state::{Kept, Pool};
+use crate::stream::timeline::Closed;
+use crate::sync::deferred::DeferCallbacks;
+use crate::sync::lock;
+
+/// How long one look at a clock may take. The look is repeated: memory that work uses must not
+/// be unmapped under it.
+const TURN: Duration = Duration::from_secs(1);
+
+impl Pool {
+    /// The last handle is gone. The pool lives on as long as somebody has a piece of it.
+    pub(crate) fn close(self: &Arc<Self>) {
+        if self.core.not_forked().is_err() {
+            // Whether somebody has a piece the child cannot see: another thread may have left a
+            // lock taken.
+            let _for_ever = Arc::into_raw(Arc::clone(self));
+            return;
+        }
+        // Before this handle goes: else the pool could end on a thread that just ends.
+        self.thread_exit.close();
+        {
+            let caches = lock(&self.caches);
+            self.orphan.close();
+            // They stay: threads that have pieces look for them.
+            self.close_caches(&caches);
+        }
+        self.drain_transfer_caches(&self.all_states());
+        self.orphan.hold(Kept::new(self), || self.is_over());
+    }
+
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.orphan.is_closed()
+    }
+}
+
+/// Gives everything back: nobody has a piece any more.
+impl Drop for Pool {
+    fn drop(&mut self) {
+        end(self);
+    }
+}
+
+/// Nobody has a piece of the pool any more, and nobody else can reach it.
+fn end(pool: &Pool) {
+    if pool.core.not_forked().is_err() {
+        // All of it is the parent's.
+        return;
+    }
+    // Who is told of a lost context may use a pool that waits for this one.
+    let _defer = DeferCallbacks::new();
+    give_back(pool);
+    pool.table.note_empty();
+    if pool.rundown.has_begun() {
+        pool.note_ended();
+    }
+}
+
+fn give_back(pool: &Pool) {
+    let ledger = pool.core.ledger();
+    ledger.remove(Kind::Pool, 1);
+    pool.table.leave(Member::buffers_made(pool));
+    // As all cleanup, twice; then for all work of the context.
+    let waited = wait(pool).or_else(|_| wait(pool));
+    let waited = waited.or_else(|_| pool.core.synchronize(Site::here()).map(|()| true));
+    // Until when work uses what was abandoned cannot be known. In a lost context nothing runs.
+    let lost = abandoned(pool);
+    ledger.remove(Kind::AbandonedBytes, bytes_of(&lost));
+    let stays = match pool.core.is_healthy() {
+        true if waited == Ok(true) => Stays::With(&lost),
+        // Nor whether work still uses the rest: all of it is left alone.
+        true => Stays::All,
+        false => Stays::With(&[]),
+    };
+    let (left, released) = release(pool, &stays);
+    if pool.core.is_healthy() {
+        ledger.add(Kind::AbandonedBytes, left);
+    }
+    // Those who gave a block up have counted it.
+    if released.is_err() || matches!(stays, Stays::All) {
+        ledger.add(Kind::Abandoned, 1);
+    }
+}
+
+/// Addresses, and how many bytes there.
+type Range = (CUdeviceptr, u64);
+
+fn bytes_of(ranges: &[Range]) -> u64 {
+    ranges.iter().map(|(_, bytes)| bytes).sum()
+}
+
+/// What no user will bring back.
+fn abandoned(pool: &Pool) -> Vec<Range> {
+    let mut lost = Vec::new();
+    if pool.central.lock().abandoned == 0 {
+        return lost;
+    }
+    pool.with_headers(|header| {
+        if header.withheld() == Some(Withheld::Abandoned) {
+            lost.push((header.address(), header.bytes()));
+        }
+    });
+    lost
+}
+
+/// What is not given back at the end.
+pub(crate) enum Stays<'a> {
+    /// What the driver would take back together with any of these.
+    With(&'a [Range]),
+    All,
+}
+
+impl Stays<'_> {
+    /// Whether these addresses stay, which the driver takes back together.
+    pub(crate) fn has(&self, address: CUdeviceptr, bytes: u64) -> bool {
+        match self {
+            Self::All => true,
+            Self::With(lost) => {
+                let touches = |&(at, size): &Range| at < address + bytes && address < at + size;
+                lost.iter().any(touches)
+            }
+        }
+    }
+}
+
+/// Waits for what still uses memory that was freed: unmapping is not ordered on streams. False
+/// where nothing tells when that is over: in a capture, which may not end before this does.
+fn wait(pool: &Pool) -> Result<bool> {
+    for state in pool.all_states() {
+        let clock = &state.clock;
+        let last = pool.central.lock().heap.rules().last_freed(state.index);
+        while !clock.wait_on_host(&pool.core, last, Instant::now() + TURN)? {
+            pool.core.healthy()?;
+            if clock.close(&pool.core, last)? != Closed::Covered {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Everything goes but what stays, whatever goes wrong with some of it. How many bytes did not go,
+/// and the first error.
+fn release(pool: &Pool, stays: &Stays<'_>) -> (u64, Result<()>) {
+    let mut first = Ok(());
+    let mut kept = 0;
+    let mut note = |result: Result<()>| {
+        if first.is_ok() {
+            first = result;
+        }
+    };
+    // What the driver does not take back counts for the limit as long as it is there: a lost
+    // context has nothing any more.
+    let lose = |bytes| {
+        if !pool.core.is_healthy() {
+            pool.release_charge(bytes);
+        }
+    };
+    let mut mapper = pool.mapper();
+    if let Some(vmm) = &pool.vmm {
+        let mut central = pool.central.lock();
+        let regions = std::mem::take(&mut central.heap.rules_mut().regions);
+        drop(central);
+        let _relaxed = (!regions.is_empty()).then(|| vmm.relaxed());
+        for mut region in regions {
+            let extents: Vec<_> = region.extents().collect();
+            let mut left = 0;
+            for extent in extents {
+                let bytes = u64::from(extent.pages) * pool.page;
+                if stays.has(region.address(extent.first), bytes) {
+                    left += 1;
+                    kept += bytes;
+                    continue;
+                }
+                let Some(handle) = region.begin_unmap(extent) else {
+                    continue;
+                };
+                // SAFETY: the extent is mapped, and nothing that runs uses it.
+                match unsafe { vmm.unmap(region.address(extent.first), bytes) } {
+                    Ok(()) => mapper.cache.put(PhysicalHandle {
+                        handle,
+                        pages: extent.pages,
+                    }),
+                    Err(error) => {
+                        left += 1;
+                        kept += bytes;
+                        lose(bytes);
+                        note(Err(error));
+                    }
+                }
+            }
+            if left == 0 {
+                // SAFETY: nothing is mapped there any more.
+                note(unsafe { vmm.unreserve(region.base(), region.bytes()) });
+            }
+        }
+        while let Some(memory) = mapper.cache.take() {
+            // SAFETY: it is mapped nowhere, and nobody else has it.
+            let released = unsafe { vmm.release(memory.handle) };
+            let bytes = u64::from(memory.pages) * pool.page;
+            match released {
+                Ok(()) => pool.release_charge(bytes),
+                Err(_) => {
+                    kept += bytes;
+                    lose(bytes);
+                }
+            }
+            note(released);
+        }
+    }
+    let (left, freed) = pool.free_all_chunks(&mut mapper, stays);
+    note(freed);
+    (kept + left, first)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,0 +1,79 @@
+//! What memory costs: the same bytes of the pool's own limit and of the one it shares.
+//!
+//! A pool and the graphs in it have the own limit in common, and what they may have beyond that is
+//! up to pools that none of them knows. So a charge of the own limit may have to be undone; nobody
+//! is to see it meanwhile, and to be refused what fits.
+
+use std::fmt;
+use std::ops::Deref;
+
+use cupola_core::Budget;
+
+use crate::sync::spin_lock::SpinLock;
+
+/// A pool's own limit.
+pub(crate) struct PoolBudget {
+    budget: Budget,
+    /// Held by who charges it before he knows that the shared limit has room, and by who asks
+    /// what is left of it.
+    turn: SpinLock<()>,
+}
+
+impl PoolBudget {
+    pub(crate) fn new(limit: u64) -> Self {
+        Self {
+            budget: Budget::new(limit),
+            turn: SpinLock::new(()),
+        }
+    }
+
+    /// Bytes that would still fit.
+    pub(crate) fn available(&self) -> u64 {
+        let _turn = (!mutant!("charge_looks_out_of_turn")).then(|| self.turn.lock());
+        self.budget.available()
+    }
+}
+
+impl Deref for PoolBudget {
+    type Target = Budget;
+
+    fn deref(&self) -> &Budget {
+        &self.budget
+    }
+}
+
+impl fmt::Debug for PoolBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.budget, f)
+    }
+}
+
+/// Charges bytes to both limits, or to neither.
+pub(crate) fn charge(own: &PoolBudget, shared: Option<&Budget>, bytes: u64) -> bool {
+    let in_turn = shared.is_some() && !mutant!("charge_takes_no_turn");
+    // To the end: dropped after our own charge.
+    let _turn = in_turn.then(|| own.turn.lock());
+    let Ok(ours) = own.reserve(bytes) else {
+        return false;
+    };
+    if let Some(shared) = shared {
+        let Ok(of_all) = shared.reserve(bytes) else {
+            if mutant!("charge_keeps_half") {
+                let _: u64 = ours.commit();
+            }
+            // Dropping our own charge undoes it.
+            return false;
+        };
+        let _: u64 = of_all.commit();
+    }
+    let _: u64 = ours.commit();
+    true
+}
+
+/// Ends a charge. It fails only if more is released than was charged, which nobody does.
+pub(crate) fn release(own: &PoolBudget, shared: Option<&Budget>, bytes: u64) {
+    if let Some(shared) = shared {
+        let _ = shared.release(bytes);
+    }
+    let _ = own.release(bytes);
+}

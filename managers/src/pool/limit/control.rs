@@ -1,0 +1,105 @@
+//! What is done to a pool from outside: its limit, trimming, who is asked before a refusal.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use crate::error::{Error, Result};
+use crate::pool::NamedUsage;
+use crate::pool::alloc::poll::MOMENT;
+use crate::pool::counters::count;
+use crate::pool::state::{Callback, Pool};
+use crate::sync::lock;
+
+thread_local! {
+    static IS_ASKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A callback runs on this thread.
+struct Asking(());
+
+impl Asking {
+    /// `None` when one does already.
+    fn begin() -> Option<Self> {
+        (!IS_ASKING.replace(true)).then_some(Self(()))
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        IS_ASKING.set(false);
+    }
+}
+
+impl Pool {
+    /// Nothing in a fork, where requests are refused without asking anybody, and another thread
+    /// may have left the lock taken.
+    pub(crate) fn set_callback(&self, callback: Callback) {
+        if self.core.not_forked().is_err() && !mutant!("control_takes_a_lock_in_a_fork") {
+            return;
+        }
+        let before = lock(&self.callback).replace(callback);
+        // After the lock: it may be anything.
+        drop(before);
+    }
+
+    /// Whether somebody has made room. What the callback itself is refused it is not asked about.
+    pub(crate) fn ask_user(&self, refusal: &Error) -> bool {
+        let Some(_asking) = Asking::begin() else {
+            return false;
+        };
+        // A graph's memory has nobody of its own to ask.
+        let pool = self.parent.as_deref().unwrap_or(self);
+        let callback = lock(&pool.callback).clone();
+        callback.is_some_and(|callback| callback(refusal))
+    }
+
+    #[track_caller]
+    pub(crate) fn available(&self) -> Result<u64> {
+        self.core.not_forked()?;
+        let (gauges, looked) = self.gauges();
+        looked?;
+        let (device_free, _) = self.device_memory()?;
+        let growth = (self.available_pages() * self.page).min(device_free);
+        Ok(growth + gauges.reusable())
+    }
+
+    #[track_caller]
+    pub(crate) fn set_limit(&self, bytes: u64) -> Result<()> {
+        self.core.not_forked()?;
+        self.budget.set_limit(bytes);
+        self.progress.note_room();
+        self.keep_limit(self.mapper(), MOMENT)
+    }
+
+    #[track_caller]
+    pub(crate) fn trim(&self) -> Result<u64> {
+        self.core.healthy()?;
+        count(&self.counters.trims);
+        let mut mapper = self.mapper();
+        let before = self.budget.used();
+        self.drain();
+        self.close_and_poll_soon()?;
+        self.retire_streams();
+        self.unmap_idle(&mut mapper, usize::MAX)?;
+        self.release_cache(&mut mapper, 0)?;
+        self.release_chunks(&mut mapper, u64::MAX)?;
+        Ok(before.saturating_sub(self.budget.used()))
+    }
+
+    pub(crate) fn named(&self) -> Vec<(&'static str, NamedUsage)> {
+        let mut names: HashMap<&'static str, NamedUsage> = HashMap::new();
+        // In a fork another thread may have left the lock taken.
+        if self.core.not_forked().is_ok() {
+            self.with_headers(|header| {
+                if let (Some(bytes), Some(name)) = (header.requested(), header.name()) {
+                    let usage = names.entry(name).or_default();
+                    usage.blocks += 1;
+                    usage.bytes += bytes;
+                }
+            });
+        }
+        let mut names: Vec<_> = names.into_iter().collect();
+        names.sort_by(|a, b| b.1.bytes.cmp(&a.1.bytes).then(a.0.cmp(b.0)));
+        names
+    }
+}

@@ -1,0 +1,108 @@
+//! `DeviceLimit`: a limit in bytes that several pools share.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cupola_core::{Budget, Pressure};
+
+use crate::pool::member::Member;
+use crate::sync::rundown::RundownWeak;
+
+/// A limit in bytes that several pools have in common. Clones are the same limit.
+///
+/// A pool that finds it used up asks the others to give back what they keep for reuse.
+#[derive(Clone)]
+pub struct DeviceLimit(Arc<Shared>);
+
+struct Shared {
+    budget: Budget,
+    /// How often there was more room than before.
+    changes: AtomicU64,
+    /// Pools that give all back, and can be asked for nothing any more.
+    ending: AtomicU64,
+    pools: Mutex<Vec<RundownWeak<dyn Member>>>,
+}
+
+impl DeviceLimit {
+    /// A limit of `bytes`.
+    #[must_use]
+    pub fn new(bytes: u64) -> Self {
+        Self(Arc::new(Shared {
+            budget: Budget::new(bytes),
+            changes: AtomicU64::new(0),
+            ending: AtomicU64::new(0),
+            pools: Mutex::default(),
+        }))
+    }
+
+    /// The limit in bytes.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.0.budget.limit()
+    }
+
+    /// Changes it. What the pools have stays theirs, what they keep for reuse too until one of
+    /// them asks or [`MemoryPool::trim`](crate::pool::MemoryPool::trim) is called; nothing more is
+    /// granted until it fits.
+    pub fn set_limit(&self, bytes: u64) {
+        self.0.budget.set_limit(bytes);
+        self.note_room();
+    }
+
+    /// Bytes that the pools have from the driver.
+    #[must_use]
+    pub fn used(&self) -> u64 {
+        self.0.budget.used()
+    }
+
+    /// The most that was ever charged at a time: what they had, and what was asked of the driver.
+    #[must_use]
+    pub fn peak(&self) -> u64 {
+        self.0.budget.peak()
+    }
+
+    /// How full it is, with all that the pools have: what they keep for reuse too.
+    #[must_use]
+    pub fn pressure_level(&self) -> Pressure {
+        self.0.budget.pressure()
+    }
+
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.0.budget
+    }
+
+    /// There may be more room than before.
+    pub(crate) fn note_room(&self) {
+        // What it counts comes before it.
+        self.0.changes.fetch_add(1, Ordering::Release);
+    }
+
+    pub(crate) fn changes(&self) -> u64 {
+        self.0.changes.load(Ordering::Acquire)
+    }
+
+    /// Adds a pool that is charged to it.
+    pub(crate) fn register(&self, pool: RundownWeak<dyn Member>) {
+        let mut pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        pools.retain(RundownWeak::is_alive);
+        pools.push(pool);
+    }
+
+    /// The pools that share it, but for the one at this address.
+    pub(crate) fn others(&self, pool: *const ()) -> Vec<RundownWeak<dyn Member>> {
+        let pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = pools.iter().filter(|other| !other.points_to(pool));
+        others.cloned().collect()
+    }
+
+    pub(crate) fn ending(&self) -> &AtomicU64 {
+        &self.0.ending
+    }
+}
+
+impl fmt::Debug for DeviceLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0.budget, f)
+    }
+}

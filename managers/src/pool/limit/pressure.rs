@@ -1,0 +1,42 @@
+//! How full a pool is.
+
+use cupola_core::Pressure;
+
+use crate::pool::state::Pool;
+
+impl Pool {
+    /// How full the tighter limit is, without what is ready for reuse.
+    pub(crate) fn pressure(&self) -> Pressure {
+        if self.core.not_forked().is_err() {
+            // Another thread may have left a lock taken.
+            return Pressure::of(self.budget.used(), self.budget.limit());
+        }
+        // What is wrong with the context is for those who use it.
+        let device_free = self.device_memory().map_or(u64::MAX, |(free, _)| free);
+        self.pressure_with(self.reusable_now(), device_free)
+    }
+
+    /// Bytes that a request may have without anything more from the driver. What is wrong with
+    /// the context is for those who use it.
+    pub(crate) fn reusable_now(&self) -> u64 {
+        self.gauges().0.reusable()
+    }
+
+    /// As `pressure`, with so many bytes ready for reuse, and so many that the device has left.
+    pub(crate) fn pressure_with(&self, reusable: u64, device_free: u64) -> Pressure {
+        // A device that others fill grants less than the limit.
+        let granted = |used: u64, limit: u64| limit.min(used.saturating_add(device_free));
+        let used = self.budget.used();
+        let limit = granted(used, self.budget.limit());
+        let own = (self.levels.own).look(used.saturating_sub(reusable), limit);
+        let Some(shared) = &self.config.within else {
+            return own;
+        };
+        // What others keep for reuse they give up when it is asked for.
+        let theirs = self.others().map(|other| other.reusable());
+        let used = shared.used();
+        let limit = granted(used, shared.limit());
+        let used = used.saturating_sub(theirs.sum::<u64>() + reusable);
+        own.max(self.levels.shared.look(used, limit))
+    }
+}

@@ -1,0 +1,281 @@
+//! Finding a place for a request, and having its pages mapped.
+
+use cupola_core::tlsf::Block;
+
+use crate::error::{Error, Result};
+use crate::pool::alloc::patience::Wait;
+use crate::pool::counters::count;
+use crate::pool::heap::best_fit::Heap;
+use crate::pool::heap::central::HeapRequest;
+use crate::pool::pages::handle_size::{Device, HandleSizes};
+use crate::pool::pages::map_plan::MapPlan;
+use crate::pool::pages::mapper::{Found, From, Mapper};
+use crate::pool::pages::mapper_guard::MapperGuard;
+use crate::pool::pages::page_table::PageTable;
+use crate::pool::pages::vmm::{Vmm, is_out_of_memory};
+use crate::pool::state::Pool;
+use crate::pool::streams::free_stamp::{Stamp, StreamIndex};
+
+/// Pages from which on the device is asked first whether it has as many.
+const MANY: u64 = 32;
+/// Pages up to which each has its own handle, wherever the limits are.
+const SINGLE: u64 = 4;
+/// Most addresses that are reserved at a time.
+const MOST_ADDRESSES: u64 = 1 << 44;
+
+impl Pool {
+    /// Locks the mapper.
+    pub(crate) fn mapper(&self) -> MapperGuard<'_> {
+        MapperGuard::lock(&self.mapper)
+    }
+
+    /// Locks the mapper for a request that may wait so long.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when another thread has it for longer.
+    pub(crate) fn mapper_within(&self, wait: Wait) -> Result<MapperGuard<'_>> {
+        MapperGuard::lock_within(&self.mapper, wait)
+    }
+
+    /// Finds a block, and has its pages mapped. `None` when there is too little memory to be
+    /// had from there.
+    ///
+    /// # Errors
+    /// What the driver returned, except that it is out of memory; all is as before then, but
+    /// that pages may be mapped which nobody uses.
+    #[track_caller]
+    pub(crate) fn find(
+        &self,
+        mapper: &mut Mapper,
+        want: HeapRequest,
+        from: From,
+    ) -> Result<Option<Found>> {
+        // Pages of a graph's memory stay where they are.
+        let from = match self.parent {
+            Some(_) => From::Limit,
+            None => from,
+        };
+        let Some(vmm) = &self.vmm else {
+            return self.find_in_chunks(mapper, want, from);
+        };
+        let mut is_apart = false;
+        loop {
+            let place = {
+                let mut central = self.central.lock();
+                match central.heap.look(want.bytes, want.align, want.stream) {
+                    Some(place) if place.rank == 0 => {
+                        let Some(block) = central.heap.take(place) else {
+                            continue;
+                        };
+                        central.note_peak();
+                        return Ok(Some((block, place.data)));
+                    }
+                    Some(place) if from == From::Idle => {
+                        if let Some(found) = central.in_mapped_stretch(want) {
+                            return Ok(Some(found));
+                        }
+                        Some(place)
+                    }
+                    place => place,
+                }
+            };
+            match place {
+                Some(place) => {
+                    let take = |heap: &mut Heap| Some((heap.take(place)?, place.data));
+                    let mut mapped =
+                        self.map_place(vmm, mapper, (place.rank, want.stream), from, take)?;
+                    if matches!(mapped, Mapped::Soon) {
+                        mapper.patient = false;
+                        // As much as that is had at once, from threads, transfer caches and slabs.
+                        mapper.soon = self.kept() < want.bytes;
+                        if mapper.soon {
+                            return Ok(None);
+                        }
+                        mapped = Mapped::Short;
+                    }
+                    if matches!(mapped, Mapped::Short) && from == From::Idle {
+                        mapped = self.map_cheapest(vmm, mapper, want, place.rank)?;
+                        let is_first = !std::mem::replace(&mut is_apart, true);
+                        if matches!(mapped, Mapped::Short)
+                            && is_first
+                            && self.unmap_large(vmm, mapper, place.rank)?
+                        {
+                            continue;
+                        }
+                    }
+                    // Others cannot take it but for its pages that are there, which makes it
+                    // dearer: then the search begins anew.
+                    match mapped {
+                        Mapped::Done(found) => return Ok(Some(found)),
+                        Mapped::Lost => {}
+                        Mapped::Short | Mapped::Soon => return Ok(None),
+                    }
+                }
+                None => match self.reserve(vmm, want) {
+                    Ok(()) => {}
+                    refused if is_out_of_memory(&refused) => {
+                        // What others have freed may still do.
+                        mapper.full = refused.err();
+                        return Ok(None);
+                    }
+                    refused => refused?,
+                },
+            }
+        }
+    }
+
+    /// Reserves addresses for a request that the ones there are too few for.
+    #[track_caller]
+    fn reserve(&self, vmm: &Vmm, want: HeapRequest) -> Result<()> {
+        let least = want
+            .bytes
+            .checked_add(want.align)
+            .and_then(|bytes| bytes.checked_next_multiple_of(self.page))
+            .ok_or_else(|| self.refuse(want.bytes))?;
+        // Addresses cost next to nothing, and the more there are the less often a request
+        // meets the end of a range.
+        let (_, total) = self.device_memory()?;
+        let mut bytes = total
+            .saturating_mul(8)
+            .clamp(self.page, MOST_ADDRESSES)
+            .next_power_of_two()
+            .max(least);
+        let base = loop {
+            match vmm.reserve(bytes) {
+                Ok(base) => break base,
+                Err(error) if bytes == least || !self.core.is_healthy() => return Err(error),
+                Err(_) => bytes = (bytes / 2).max(least).next_multiple_of(self.page),
+            }
+        };
+        let region = PageTable::new(base, bytes, self.page);
+        if self.central.lock().heap.add_region(region).is_err() {
+            // SAFETY: reserved above, and nobody knows it.
+            let _ = unsafe { vmm.unreserve(base, bytes) };
+            let problem = "the driver reserved addresses that are reserved already";
+            return Err(Error::invalid("memory", problem));
+        }
+        Ok(())
+    }
+
+    /// Where there is too little memory for the best place that a search by size finds: any other
+    /// one that misses fewer pages.
+    #[cold]
+    #[track_caller]
+    fn map_cheapest(
+        &self,
+        vmm: &Vmm,
+        mapper: &mut Mapper,
+        want: HeapRequest,
+        below: u64,
+    ) -> Result<Mapped> {
+        let (bytes, stream) = (want.bytes, want.stream);
+        let found = {
+            let heap = &mut self.central.lock().heap;
+            heap.cheapest(bytes, want.align, stream, below)
+        };
+        let Some((address, missing)) = found else {
+            return Ok(Mapped::Short);
+        };
+        let take = |heap: &mut Heap| heap.take_usable_at(address, bytes, stream);
+        self.map_place(vmm, mapper, (missing, stream), From::Idle, take)
+    }
+
+    /// Maps what is missing of a place, `rank` pages, and makes it a block.
+    #[track_caller]
+    fn map_place(
+        &self,
+        vmm: &Vmm,
+        mapper: &mut Mapper,
+        (rank, stream): (u64, StreamIndex),
+        from: From,
+        take: impl FnOnce(&mut Heap) -> Option<(Block, Stamp)>,
+    ) -> Result<Mapped> {
+        let mut plan = MapPlan::default();
+        // What cannot work out must not fill the device up first.
+        let (mut device, mut sizes) = (None, None);
+        if mapper.full.is_none() {
+            let used = self.budget.used() / self.page;
+            sizes = mapper.known(used);
+            if rank >= MANY || (rank > SINGLE && sizes.is_none()) {
+                device = Some(self.ask_device(mapper, used)?);
+                sizes = device;
+            }
+            device = device.filter(|_| rank >= MANY);
+        }
+        let (block, was) = {
+            let mut central = self.central.lock();
+            let heap = &mut central.heap;
+            // Others have asked since it was found.
+            heap.rules_mut().request = stream;
+            let Some((block, was)) = take(heap) else {
+                return Ok(Mapped::Lost);
+            };
+            let was = heap.lasting(was);
+            plan.find_missing(heap, block);
+            let needed = plan.pages();
+            let mut there = mapper.cached();
+            if mapper.full.is_none() {
+                let room = self.available_pages();
+                let left = device.map_or(u64::MAX, |device| device.free);
+                mapper.lacking = left < room;
+                there += room.min(left);
+            }
+            let short = usize::try_from(needed.saturating_sub(there)).unwrap_or(usize::MAX);
+            if short > 0 {
+                let idle = match from {
+                    From::Limit => Vec::new(),
+                    From::Idle => heap.idle(short),
+                };
+                let found: u64 = idle.iter().map(|(_, it)| u64::from(it.pages)).sum();
+                if found < short as u64 {
+                    let patient = mapper.patient && from == From::Idle;
+                    let soon = patient && heap.whole_pages() >= short as u64;
+                    heap.undo(block, was);
+                    return Ok(if soon { Mapped::Soon } else { Mapped::Short });
+                }
+                plan.begin_unmap(heap, idle);
+            }
+            plan.handles = sizes.map_or(HandleSizes::default(), |device| {
+                self.handle_sizes(needed, device)
+            });
+            plan.begin_map(heap);
+            (block, was)
+        };
+        let done = self.apply_plan(vmm, mapper, &mut plan);
+        let mut central = self.central.lock();
+        plan.write_back(&mut central.heap);
+        match done {
+            Ok(true) => {
+                central.note_peak();
+                count(&self.counters.grown);
+                Ok(Mapped::Done((block, was.stamp())))
+            }
+            other => {
+                central.heap.undo(block, was);
+                other.map(|_| Mapped::Short)
+            }
+        }
+    }
+
+    /// What the device has free, from the driver.
+    #[track_caller]
+    fn ask_device(&self, mapper: &mut Mapper, used: u64) -> Result<Device> {
+        let (free, total) = self.device_memory()?;
+        let device = Device {
+            free: free / self.page,
+            total: total / self.page,
+        };
+        mapper.known = Some((device, used));
+        Ok(device)
+    }
+}
+
+enum Mapped {
+    Done(Found),
+    /// Somebody took part of the place first.
+    Lost,
+    /// There is too little memory.
+    Short,
+    /// As long as work uses what was freed.
+    Soon,
+}

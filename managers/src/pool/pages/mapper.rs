@@ -1,0 +1,106 @@
+//! `Mapper`: the one place that changes which pages have memory.
+//!
+//! Bytes are charged to the limit before memory is created and released after it was given
+//! back, so what is mapped and what waits in the cache never exceeds the limit for an instant.
+//! The mapper's lock is held over driver calls, the central lock never is: meanwhile a page is
+//! *Busy*, and its block in use or its addresses free but dear.
+
+use cupola_core::tlsf::Block;
+use cupola_sys::driver::CUdeviceptr;
+
+use crate::error::{Error, Result};
+use crate::pool::pages::handle_cache::HandleCache;
+use crate::pool::pages::handle_size::Device;
+use crate::pool::pages::vmm::is_out_of_memory;
+use crate::pool::streams::free_stamp::Stamp;
+
+/// What only the holder of the lock may change.
+#[derive(Debug, Default)]
+pub(crate) struct Mapper {
+    pub(crate) cache: HandleCache,
+    /// What the device had free when it was asked last, and what the pool had then, in pages.
+    pub(crate) known: Option<(Device, u64)>,
+    /// What the driver said when it had no memory left, in this search.
+    pub(crate) full: Option<Error>,
+    /// The device has less left than the limit would grant, and too little for this search.
+    pub(crate) lacking: bool,
+    /// The request would rather wait for pages than take a worse place.
+    pub(crate) patient: bool,
+    /// So it was worth it in this search: the best place can have all its pages when work that is
+    /// under way has completed.
+    pub(crate) soon: bool,
+    /// In a pool of one stream: its serial, and the last ticket of it that a request has waited for
+    /// in vain.
+    pub(crate) vain: (u64, u64),
+    /// No completion can give this search what it wants: only frees of what is alive can.
+    pub(crate) hopeless: bool,
+    /// No other pool could give memory up for this search.
+    pub(crate) alone: bool,
+    /// Chunks of `cuMemAlloc` and the holes that stand for those that were given back.
+    pub(crate) chunks: Vec<Chunk>,
+}
+
+impl Mapper {
+    /// Blocks that stand for addresses without memory.
+    pub(crate) fn holes(&self) -> impl Iterator<Item = Block> {
+        self.chunks.iter().filter_map(|chunk| chunk.hole)
+    }
+
+    /// Begins a search, without what others have left of theirs.
+    pub(crate) fn begin(&mut self) {
+        (self.full, self.lacking) = (None, false);
+        (self.patient, self.soon) = (false, false);
+        (self.hopeless, self.alone) = (false, false);
+    }
+
+    /// Pages that are mapped nowhere.
+    pub(crate) fn cached(&self) -> u64 {
+        self.cache.pages()
+    }
+
+    /// What the device has free, as far as it was told, with so many pages in the pool now. `None`
+    /// when that is too long ago to say.
+    pub(crate) fn known(&self, used: u64) -> Option<Device> {
+        let (device, then) = self.known?;
+        let since = used.abs_diff(then);
+        (since <= device.free / 16).then(|| device.less(since))
+    }
+
+    /// A full device refuses to map pages as well, and to give access: then there is no memory to
+    /// be had, which is no failure.
+    pub(crate) fn fail(&mut self, error: Error) -> Result<bool> {
+        let refused = Err(error);
+        if is_out_of_memory(&refused) {
+            self.note_full(refused.err());
+            return Ok(false);
+        }
+        refused
+    }
+
+    /// The device has less left than was known, and nothing more for this search.
+    pub(crate) fn note_full(&mut self, error: Option<Error>) {
+        self.full = error;
+        self.known = None;
+    }
+}
+
+/// A chunk, where there is no virtual memory management.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chunk {
+    pub(crate) base: CUdeviceptr,
+    pub(crate) bytes: u64,
+    /// The block that keeps its addresses out of the heap while it has no memory.
+    pub(crate) hole: Option<Block>,
+}
+
+/// Where the memory for missing pages may come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum From {
+    /// The cache, and the driver within the limit.
+    Limit,
+    /// Those, and pages that nothing uses.
+    Idle,
+}
+
+/// A block that was found: with what its memory was used for before.
+pub(crate) type Found = (Block, Stamp);

@@ -1,0 +1,10 @@
+//! Pages of virtual memory: which have physical memory, and what a plan changes.
+
+pub(crate) mod device_memory;
+pub(crate) mod handle_cache;
+pub(crate) mod handle_size;
+pub(crate) mod map_plan;
+pub(crate) mod mapper;
+pub(crate) mod mapper_guard;
+pub(crate) mod page_table;
+pub(crate) mod vmm;

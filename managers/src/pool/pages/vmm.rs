@@ -1,0 +1,387 @@
+//! The driver calls of virtual memory management, and how often each was made.
+//!
+//! Facts that the rest of the pool builds on, measured on an H200: `cuMemCreate` takes
+//! 8-12 us for 2 MiB, `cuMemMap` 1 us, `cuMemSetAccess` 21-31 us a call and nearly the same
+//! for any number of pages, `cuMemUnmap` 17-19 us, `cuMemRelease` 13-44 us. Unmapping is
+//! not ordered on streams: work that still runs on the range faults.
+
+use std::mem;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cupola_sys::SymbolId;
+use cupola_sys::driver::{
+    CUdeviceptr, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationGranularity_flags,
+    CUmemAllocationHandleType, CUmemAllocationProp, CUmemAllocationType,
+    CUmemGenericAllocationHandle, CUmemLocation, CUmemLocationType, CUresult, Driver, DriverError,
+    id,
+};
+
+use crate::device::has_virtual_memory;
+use crate::driver::ContextCore;
+use crate::driver::RelaxedCapture;
+use crate::error::{Result, Site};
+use crate::pool::inspect::history::{Action, History};
+use crate::stream::timeline::{Switches, TimelineCalls};
+
+/// The smallest page that the tables are made for: the granularity of every device so far.
+pub(crate) const LEAST_PAGE: u64 = 2 << 20;
+
+/// Physical memory of some pages (`cuMemCreate`).
+pub(crate) type MemoryHandle = CUmemGenericAllocationHandle;
+
+/// Declares the counters and their snapshot together.
+macro_rules! calls {
+    ($($(#[$doc:meta])* $name:ident: $symbol:ident,)*) => {
+        /// How often the pool called the driver, by function.
+        ///
+        /// That is every call that was made for the pool, by whichever thread, until its figures
+        /// were asked for: those that make its context current and that look whether a stream is
+        /// captured included. Closing the batches of a stream is counted by each pool that has used
+        /// the stream. Not counted are the question which context is current (`cuCtxGetCurrent`, some
+        /// ten nanoseconds before each of them), and what is fallen back on where the driver refuses
+        /// to record an event at a stream's end, or to order the streams of a buffer
+        /// (`cuStreamSynchronize`).
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct DriverCalls {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        #[derive(Debug, Default)]
+        pub(crate) struct Calls {
+            $(pub(crate) $name: AtomicU64,)*
+        }
+
+        impl Calls {
+            pub(crate) fn read(&self) -> DriverCalls {
+                DriverCalls { $($name: self.$name.load(Ordering::Relaxed),)* }
+            }
+        }
+
+        impl DriverCalls {
+            /// Each function, and how often it was called.
+            pub fn each(&self) -> impl Iterator<Item = (SymbolId, u64)> + use<> {
+                [$((id::$symbol, self.$name),)*].into_iter()
+            }
+
+            /// All of them.
+            #[must_use]
+            pub fn total(&self) -> u64 {
+                0 $(+ self.$name)*
+            }
+        }
+    };
+}
+
+calls! {
+    /// `cuMemAddressReserve`.
+    reserve: cuMemAddressReserve,
+    /// `cuMemAddressFree`.
+    unreserve: cuMemAddressFree,
+    /// `cuMemCreate`.
+    create: cuMemCreate,
+    /// `cuMemRelease`.
+    release: cuMemRelease,
+    /// `cuMemMap`.
+    map: cuMemMap,
+    /// `cuMemSetAccess`.
+    set_access: cuMemSetAccess,
+    /// `cuMemUnmap`.
+    unmap: cuMemUnmap,
+    /// `cuMemAlloc`, where there is no virtual memory management.
+    alloc: cuMemAlloc_v2,
+    /// `cuMemFree`, where there is no virtual memory management.
+    free: cuMemFree_v2,
+    /// `cuMemGetInfo`.
+    info: cuMemGetInfo_v2,
+    /// `cuEventRecord`, to close a batch of frees, or to order the streams of a buffer.
+    record: cuEventRecord,
+    /// `cuEventQuery`, to see whether a batch is complete.
+    query: cuEventQuery,
+    /// `cuStreamWaitEvent`, to use what another stream has freed, or to order the streams of a
+    /// buffer.
+    wait: cuStreamWaitEvent,
+    /// `cuEventCreate`, where no event waits for its next life.
+    event: cuEventCreate,
+    /// `cuStreamIsCapturing`, before and after each batch is closed: a captured stream is left
+    /// alone.
+    capturing: cuStreamIsCapturing,
+    /// `cuThreadExchangeStreamCaptureMode`, around what a capture would forbid.
+    capture_mode: cuThreadExchangeStreamCaptureMode,
+    /// `cuCtxSetCurrent`, on threads where the pool's context is not current.
+    set_current: cuCtxSetCurrent,
+    /// `cuDeviceGetAttribute`, when the pool is made.
+    attribute: cuDeviceGetAttribute,
+    /// `cuMemGetAllocationGranularity`, when the pool is made.
+    granularity: cuMemGetAllocationGranularity,
+}
+
+impl DriverCalls {
+    /// Adds those of the pool's streams.
+    pub(crate) fn add(&mut self, clocks: TimelineCalls) {
+        self.record += clocks.records;
+        self.query += clocks.queries;
+        self.wait += clocks.waits;
+        self.event += clocks.events;
+        self.capturing += clocks.captures;
+        self.capture_mode += clocks.modes;
+        self.set_current += clocks.switches;
+    }
+}
+
+impl Calls {
+    pub(crate) fn note_attribute(&self) {
+        count(&self.attribute);
+    }
+
+    /// Counts what makes the context current until it is dropped.
+    pub(crate) fn switches(&self) -> Switches<'_> {
+        Switches::into(&self.set_current)
+    }
+
+    /// The mode in which captures are left alone, until it is dropped.
+    pub(crate) fn relaxed<'a>(&'a self, driver: &'a Driver) -> RelaxedCapture<'a, impl Fn()> {
+        RelaxedCapture::enter(driver, || count(&self.capture_mode))
+    }
+}
+
+fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The driver of one context, for the calls below.
+pub(crate) struct Vmm {
+    core: Arc<ContextCore>,
+    properties: CUmemAllocationProp,
+    access: CUmemAccessDesc,
+    page: u64,
+    calls: Arc<Calls>,
+    history: Arc<History>,
+}
+
+// SAFETY: the descriptions are plain data; the pointer in them is null.
+unsafe impl Send for Vmm {}
+// SAFETY: as above.
+unsafe impl Sync for Vmm {}
+
+impl Vmm {
+    /// `None` where the device or the driver has no virtual memory management.
+    #[track_caller]
+    pub(crate) fn new(
+        core: &Arc<ContextCore>,
+        calls: &Arc<Calls>,
+        history: &Arc<History>,
+    ) -> Result<Option<Self>> {
+        let _switches = calls.switches();
+        let driver = core.enter()?;
+        let needed = [
+            id::cuMemCreate,
+            id::cuMemRelease,
+            id::cuMemMap,
+            id::cuMemUnmap,
+            id::cuMemSetAccess,
+            id::cuMemAddressReserve,
+            id::cuMemAddressFree,
+            id::cuMemGetAllocationGranularity,
+        ];
+        if !needed.into_iter().all(|symbol| driver.has(symbol)) {
+            return Ok(None);
+        }
+        count(&calls.attribute);
+        if !core.check(has_virtual_memory(driver, core.device()))? {
+            return Ok(None);
+        }
+        // SAFETY: plain data for which zero is the default of every field.
+        let mut properties: CUmemAllocationProp = unsafe { mem::zeroed() };
+        // SAFETY: as above.
+        let mut location: CUmemLocation = unsafe { mem::zeroed() };
+        location.type_ = CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+        location.__bindgen_anon_1.id = core.device();
+        properties.type_ = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+        properties.requestedHandleTypes = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE;
+        properties.location = location;
+        properties.win32HandleMetaData = ptr::null_mut();
+        let access = CUmemAccessDesc {
+            location,
+            flags: CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+        };
+        let mut page = 0usize;
+        count(&calls.granularity);
+        // SAFETY: both outlive the call.
+        core.check(unsafe {
+            driver.cuMemGetAllocationGranularity(
+                &raw mut page,
+                &raw const properties,
+                CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM,
+            )
+        })?;
+        // Whatever the driver says: the page tables of the pool are made of powers of two, and
+        // smaller pages would only cost more calls.
+        let page = (page as u64).max(LEAST_PAGE).next_power_of_two();
+        Ok(Some(Self {
+            core: Arc::clone(core),
+            properties,
+            access,
+            page,
+            calls: Arc::clone(calls),
+            history: Arc::clone(history),
+        }))
+    }
+
+    /// Bytes of a page: the granularity of mappings.
+    pub(crate) fn page(&self) -> u64 {
+        self.page
+    }
+
+    /// Leaves captures of this thread's streams alone until it is dropped: for several calls at
+    /// once, each of which would do so itself. `None` in a lost context.
+    pub(crate) fn relaxed(&self) -> Option<impl Drop> {
+        let _switches = self.calls.switches();
+        let driver = self.core.enter().ok()?;
+        Some(self.calls.relaxed(driver))
+    }
+
+    /// One call, with captures of this thread's streams left alone by it.
+    #[track_caller]
+    fn call<T>(
+        &self,
+        counter: &AtomicU64,
+        call: impl FnOnce(&Driver) -> Result<T, DriverError>,
+    ) -> Result<T> {
+        let _switches = self.calls.switches();
+        let driver = self.core.enter()?;
+        count(counter);
+        let _relaxed = self.calls.relaxed(driver);
+        self.core.check(call(driver))
+    }
+
+    /// As `call`, for what gives something back.
+    #[track_caller]
+    fn give_back(
+        &self,
+        counter: &AtomicU64,
+        call: impl FnOnce(&Driver) -> Result<(), DriverError>,
+    ) -> Result<()> {
+        let _switches = self.calls.switches();
+        count(counter);
+        self.core.give_back(Site::here(), |driver| {
+            let _relaxed = self.calls.relaxed(driver);
+            call(driver)
+        })
+    }
+
+    /// A range of addresses with nothing behind it.
+    #[track_caller]
+    pub(crate) fn reserve(&self, bytes: u64) -> Result<CUdeviceptr> {
+        let mut base: CUdeviceptr = 0;
+        self.call(&self.calls.reserve, |driver| {
+            // SAFETY: `base` outlives the call.
+            unsafe {
+                driver.cuMemAddressReserve(&raw mut base, bytes as usize, self.page as usize, 0, 0)
+            }
+        })?;
+        Ok(base)
+    }
+
+    /// # Safety
+    /// The range was reserved as a whole, nothing is mapped in it, and nobody uses it.
+    #[track_caller]
+    pub(crate) unsafe fn unreserve(&self, base: CUdeviceptr, bytes: u64) -> Result<()> {
+        // SAFETY: the caller's promise.
+        self.give_back(&self.calls.unreserve, |driver| unsafe {
+            driver.cuMemAddressFree(base, bytes as usize)
+        })
+    }
+
+    /// Physical memory of `bytes` bytes, whole pages.
+    #[track_caller]
+    pub(crate) fn create(&self, bytes: u64) -> Result<MemoryHandle> {
+        let mut handle: MemoryHandle = 0;
+        self.call(&self.calls.create, |driver| {
+            // SAFETY: both outlive the call.
+            unsafe {
+                driver.cuMemCreate(
+                    &raw mut handle,
+                    bytes as usize,
+                    &raw const self.properties,
+                    0,
+                )
+            }
+        })?;
+        Ok(handle)
+    }
+
+    /// # Safety
+    /// The handle comes from `create`, is not mapped, and is not used again if this succeeds.
+    #[track_caller]
+    pub(crate) unsafe fn release(&self, handle: MemoryHandle) -> Result<()> {
+        // SAFETY: the caller's promise.
+        self.give_back(&self.calls.release, |driver| unsafe {
+            driver.cuMemRelease(handle)
+        })
+    }
+
+    /// Puts all memory of a handle behind the `bytes` bytes of addresses at `at`. Nobody may
+    /// access it yet.
+    ///
+    /// # Safety
+    /// The handle has as many, the addresses are reserved, and nothing is mapped there.
+    #[track_caller]
+    pub(crate) unsafe fn map(
+        &self,
+        at: CUdeviceptr,
+        bytes: u64,
+        handle: MemoryHandle,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        self.call(&self.calls.map, |driver| unsafe {
+            driver.cuMemMap(at, bytes as usize, 0, handle, 0)
+        })
+    }
+
+    /// Lets the device access `bytes` bytes from `at` on.
+    ///
+    /// # Safety
+    /// All of them are mapped.
+    #[track_caller]
+    pub(crate) unsafe fn set_access(&self, at: CUdeviceptr, bytes: u64) -> Result<()> {
+        // SAFETY: the caller's promise; the description outlives the call.
+        self.call(&self.calls.set_access, |driver| unsafe {
+            driver.cuMemSetAccess(at, bytes as usize, &raw const self.access, 1)
+        })?;
+        self.history.note_memory(Action::Map, at, bytes);
+        Ok(())
+    }
+
+    /// # Safety
+    /// A handle of `bytes` bytes is mapped at `at`, and no work that uses it runs or is on a
+    /// stream.
+    #[track_caller]
+    pub(crate) unsafe fn unmap(&self, at: CUdeviceptr, bytes: u64) -> Result<()> {
+        // SAFETY: the caller's promise.
+        self.give_back(&self.calls.unmap, |driver| unsafe {
+            driver.cuMemUnmap(at, bytes as usize)
+        })?;
+        self.history.note_memory(Action::Unmap, at, bytes);
+        Ok(())
+    }
+}
+
+/// Free and total bytes of the device (`cuMemGetInfo_v2`).
+#[track_caller]
+pub(crate) fn memory_info(core: &ContextCore, calls: &Calls) -> Result<(u64, u64)> {
+    let (mut free, mut total) = (0usize, 0usize);
+    let _switches = calls.switches();
+    let driver = core.enter()?;
+    count(&calls.info);
+    // SAFETY: both outlive the call, and the context is current.
+    core.check(unsafe { driver.cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
+    Ok((free as u64, total as u64))
+}
+
+/// Whether the driver had no memory left.
+pub(crate) fn is_out_of_memory<T>(result: &Result<T>) -> bool {
+    matches!(result, Err(error) if error.status() == Some(CUresult::CUDA_ERROR_OUT_OF_MEMORY))
+}

@@ -1,0 +1,88 @@
+//! `RawBlock`: memory without an owner.
+
+use std::fmt;
+use std::ptr::NonNull;
+
+use cupola_sys::driver::CUdeviceptr;
+
+use crate::error::FreeError;
+use crate::pool::heap::block_header::BlockHeader;
+use crate::pool::state::Pool;
+use crate::stream::Stream;
+
+/// A block of a [`MemoryPool`](super::MemoryPool) that its holder frees. Dropping it leaks the
+/// memory, and keeps the pool alive.
+#[must_use = "a block that is dropped is leaked"]
+pub struct RawBlock {
+    piece: NonNull<BlockHeader>,
+}
+
+// SAFETY: the block is its holder's alone, whichever thread that is.
+unsafe impl Send for RawBlock {}
+// SAFETY: what is shared of a piece in use does not change, or is atomic.
+unsafe impl Sync for RawBlock {}
+
+impl RawBlock {
+    #[inline]
+    pub(crate) fn new(piece: NonNull<BlockHeader>) -> Self {
+        Self { piece }
+    }
+
+    #[inline]
+    fn header(&self) -> &BlockHeader {
+        // SAFETY: the piece is ours, so its header is there.
+        unsafe { self.piece.as_ref() }
+    }
+
+    /// The device address; 0 for a block of no bytes.
+    #[must_use]
+    #[inline]
+    pub fn address(&self) -> CUdeviceptr {
+        self.header().address()
+    }
+
+    /// Bytes that may be used: what was asked for, rounded up to 256 at least.
+    #[must_use]
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.header().bytes()
+    }
+
+    /// Frees the block in the order of `stream`, which need not be the one it was allocated on. A
+    /// stream that captures needs a [graph memory](super::MemoryPool#capture).
+    ///
+    /// The free makes no driver call and waits for no work, except that
+    ///
+    /// * a pool that is over a [lowered limit](super::MemoryPool::set_limit) gives back what is
+    ///   idle, now and then: it records and asks events, waits for them for some microseconds, and
+    ///   unmaps and releases pages (`cuMemUnmap`, `cuMemRelease`), or frees chunks: `cuMemFree`
+    ///   waits for the device;
+    /// * the last block of a pool whose handles are gone ends the pool: that waits for all work
+    ///   that may use what was freed, and gives everything back;
+    /// * the first free on a stream looks for places of streams that are gone, where all 65 535
+    ///   are taken (`cuEventQuery`).
+    ///
+    /// # Errors
+    /// [`Error::Forked`](crate::Error::Forked),
+    /// [`Error::WrongContext`](crate::Error::WrongContext), [`Error::Full`](crate::Error::Full)
+    /// where the pool has no place for one more stream. With the block: nothing has happened.
+    ///
+    /// # Safety
+    /// All work that uses the block is on `stream` by now, or `stream` has been made to wait
+    /// for it; and nothing uses it later. Where `stream` is not the one that the block was
+    /// allocated on, it has been made to wait for that one since, even if nothing has used the
+    /// block: what used the memory before may still run there.
+    #[doc(alias = "cuMemFree")]
+    #[inline]
+    #[track_caller]
+    pub unsafe fn free(self, stream: &Stream) -> Result<(), FreeError<Self>> {
+        // SAFETY: the caller's promise; the block ends here, unless it is given back.
+        unsafe { Pool::free(self.piece, stream) }.map_err(|error| FreeError::new(self, error))
+    }
+}
+
+impl fmt::Debug for RawBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RawBlock({:#x}, {})", self.address(), self.bytes())
+    }
+}

@@ -1,0 +1,248 @@
+//! `Pool`: what a [`MemoryPool`](super::MemoryPool) and its blocks share. The way of a request
+//! through its layers is in [`take`](super::take) and [`put`](super::put):
+//!
+//! ```text
+//! magazine of this thread and stream      no lock, no driver call
+//! transfer cache of the stream                     one exchange for a batch
+//! slabs and heap                          one short lock
+//! mapper                                  driver calls, budget, ladder
+//! ```
+
+use std::any::Any;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use crate::buffer::BufferTable;
+use crate::driver::{ContextCore, Holds, Kind};
+use crate::error::{Error, Result};
+use crate::pool::alloc::progress::ProgressCounters;
+use crate::pool::cache::counters::CacheCounters;
+use crate::pool::cache::thread_cache::ThreadCache;
+use crate::pool::config::{PoolConfig, Source};
+use crate::pool::counters::Counters;
+use crate::pool::heap::block_header::{BlockHeader, PoolRef};
+use crate::pool::heap::central::Central;
+use crate::pool::inspect::history::History;
+use crate::pool::inspect::region_hooks::RegionHooks;
+use crate::pool::lifetime::orphan::Orphan;
+use crate::pool::limit::budget::PoolBudget;
+use crate::pool::limit::levels::Levels;
+use crate::pool::limit::over_limit::OverLimit;
+use crate::pool::member::Member;
+use crate::pool::pages::device_memory::DeviceMemory;
+use crate::pool::pages::mapper::Mapper;
+use crate::pool::pages::vmm::LEAST_PAGE;
+use crate::pool::pages::vmm::{Calls, Vmm};
+use crate::pool::streams::open_graphs::OpenGraphs;
+use crate::pool::streams::stream_table::StreamTable;
+use crate::sync::asymmetric_fence::AsymmetricFence;
+use crate::sync::rundown::{Rundown, RundownWeak};
+use crate::sync::spin_lock::SpinLock;
+use crate::sync::thread_exit::ThreadExit;
+
+/// What keeps a closed pool. Whoever drops this has found that nobody has a piece of it any more,
+/// and ends the pool, or leaves that to a free that is just over.
+pub(crate) struct Kept(Arc<Pool>);
+
+impl Kept {
+    pub(crate) fn new(pool: &Arc<Pool>) -> Self {
+        Self(Arc::clone(pool))
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // Requests of other pools wait for the end from the moment on that they cannot see this
+        // one.
+        self.0.rundown.run_down(|| self.0.note_ending());
+    }
+}
+
+/// What is asked before a request is refused.
+pub(crate) type Callback = Arc<dyn Fn(&Error) -> bool + Send + Sync>;
+
+pub(crate) struct Pool {
+    /// No other pool of the process has it.
+    pub(crate) number: u64,
+    /// `None`: the driver checks nothing.
+    pub(crate) region_hooks: Option<RegionHooks>,
+    pub(crate) core: Arc<ContextCore>,
+    /// `None`: chunks.
+    pub(crate) vmm: Option<Vmm>,
+    pub(crate) page: u64,
+    pub(crate) device_memory: DeviceMemory,
+    pub(crate) budget: Arc<PoolBudget>,
+    /// Of a graph's memory: the pool that it shares the limit with.
+    pub(crate) parent: Option<Arc<Self>>,
+    /// Keeps that open: it ends after this.
+    _open: Option<Arc<dyn Any + Send + Sync>>,
+    pub(crate) graphs: OpenGraphs<Self>,
+    pub(crate) config: PoolConfig,
+    pub(crate) central: SpinLock<Central>,
+    pub(crate) mapper: Mutex<Mapper>,
+    pub(crate) streams: Mutex<StreamTable>,
+    /// Held by the one who looks whose streams are gone.
+    pub(crate) reaper: Mutex<()>,
+    pub(crate) caches: Mutex<Vec<Arc<ThreadCache>>>,
+    pub(crate) thread_exit: ThreadExit,
+    /// What went through caches that are gone, and past all caches.
+    pub(crate) past: CacheCounters,
+    pub(crate) counters: Counters,
+    pub(crate) progress: ProgressCounters,
+    pub(crate) levels: Levels,
+    pub(crate) over_limit: OverLimit,
+    pub(crate) calls: Arc<Calls>,
+    pub(crate) history: Arc<History>,
+    pub(crate) table: Arc<BufferTable>,
+    pub(crate) barrier: AsymmetricFence,
+    pub(crate) callback: Mutex<Option<Callback>>,
+    /// Closed under the lock of the caches.
+    pub(crate) orphan: Orphan<Kept>,
+    /// Who borrows it for other pools, or for figures.
+    pub(crate) rundown: Rundown,
+}
+
+impl Pool {
+    #[track_caller]
+    pub(crate) fn new(
+        core: &Arc<ContextCore>,
+        table: &Arc<BufferTable>,
+        config: PoolConfig,
+    ) -> Result<Arc<Self>> {
+        let budget = Arc::new(PoolBudget::new(config.limit));
+        let pool = Self::build(core, table, config, budget, None)?;
+        if let Some(shared) = &pool.config.within {
+            shared.register(pool.member());
+        }
+        Ok(pool)
+    }
+
+    /// A pool that shares another's limit, and gives nothing up before its end.
+    /// `open` keeps that pool open.
+    #[track_caller]
+    pub(crate) fn within(
+        parent: &Arc<Self>,
+        open: Arc<dyn Any + Send + Sync>,
+    ) -> Result<Arc<Self>> {
+        let config = PoolConfig {
+            history: 0,
+            ..parent.config.clone()
+        };
+        let budget = Arc::clone(&parent.budget);
+        let above = Some((parent, open));
+        Self::build(&parent.core, &parent.table, config, budget, above)
+    }
+
+    #[track_caller]
+    fn build(
+        core: &Arc<ContextCore>,
+        table: &Arc<BufferTable>,
+        config: PoolConfig,
+        budget: Arc<PoolBudget>,
+        above: Option<(&Arc<Self>, Arc<dyn Any + Send + Sync>)>,
+    ) -> Result<Arc<Self>> {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        core.healthy()?;
+        let calls = Arc::new(Calls::default());
+        let history = Arc::new(History::new(config.history));
+        let vmm = match config.source {
+            Source::Best => Vmm::new(core, &calls, &history)?,
+            Source::Chunks => None,
+        };
+        let (parent, open) = above.unzip();
+        let device_memory = match parent {
+            Some(parent) => parent.device_memory.clone(),
+            None => DeviceMemory::of(core, &calls)?,
+        };
+        let pool = Arc::new(Self {
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            region_hooks: RegionHooks::of(core.driver()),
+            core: Arc::clone(core),
+            page: vmm.as_ref().map_or(LEAST_PAGE, Vmm::page),
+            vmm,
+            device_memory,
+            budget,
+            parent: parent.map(Arc::clone),
+            _open: open,
+            graphs: OpenGraphs::default(),
+            config,
+            central: SpinLock::new(Central::new()),
+            mapper: Mutex::default(),
+            streams: Mutex::default(),
+            reaper: Mutex::default(),
+            caches: Mutex::default(),
+            thread_exit: ThreadExit::new(),
+            past: CacheCounters::default(),
+            counters: Counters::default(),
+            progress: ProgressCounters::default(),
+            levels: Levels::default(),
+            over_limit: OverLimit::default(),
+            calls,
+            history,
+            table: Arc::clone(table),
+            barrier: AsymmetricFence::of_process(),
+            callback: Mutex::new(None),
+            orphan: Orphan::new(),
+            rundown: Rundown::new(),
+        });
+        core.ledger().add(Kind::Pool, 1);
+        let holds: Weak<dyn Holds> = Arc::<Self>::downgrade(&pool) as Weak<dyn Holds>;
+        core.ledger().watch(RundownWeak::new(&pool.rundown, holds));
+        table.register(pool.member());
+        Ok(pool)
+    }
+
+    /// The pool of a piece, which is there as long as the piece is in use.
+    #[inline]
+    pub(crate) fn of(header: &BlockHeader) -> *const Self {
+        header.pool().as_ptr().cast()
+    }
+
+    /// The pool as its headers keep it.
+    #[inline]
+    pub(crate) fn reference(self: &Arc<Self>) -> PoolRef {
+        PoolRef::new(Arc::as_ptr(self).cast())
+    }
+
+    /// How others find it, who are not to end it.
+    pub(crate) fn member(self: &Arc<Self>) -> RundownWeak<dyn Member> {
+        let weak: Weak<dyn Member> = Arc::<Self>::downgrade(self);
+        RundownWeak::new(&self.rundown, weak)
+    }
+
+    pub(crate) fn core(&self) -> &Arc<ContextCore> {
+        &self.core
+    }
+
+    /// Whether it is the memory of a graph.
+    pub(crate) fn is_of_graph(&self) -> bool {
+        self.parent.is_some()
+    }
+
+    /// The driver that checks what uses the pool's blocks, if it does.
+    pub(crate) fn region_hooks(&self) -> Option<&RegionHooks> {
+        self.region_hooks.as_ref()
+    }
+
+    pub(crate) fn table(&self) -> &BufferTable {
+        &self.table
+    }
+
+    /// The caller's side of the barrier in `with_buffers`.
+    #[inline]
+    pub(crate) fn light(&self) {
+        self.barrier.light();
+    }
+
+    /// Calls `work` with every header there is, in use or not, within the central lock, which is
+    /// given up in between: who waits for it does not wait for all.
+    pub(crate) fn with_headers(&self, mut work: impl FnMut(&BlockHeader)) {
+        for number in 0.. {
+            let central = self.central.lock();
+            let Some(headers) = central.headers.section(number) else {
+                break;
+            };
+            headers.iter().for_each(&mut work);
+        }
+    }
+}

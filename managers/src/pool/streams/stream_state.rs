@@ -1,0 +1,74 @@
+//! `StreamState`: one stream as its pool sees it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::pool::cache::counters::CacheCounters;
+use crate::pool::cache::transfer_cache::TransferCache;
+use crate::pool::streams::free_stamp::{Stamp, StreamIndex};
+use crate::stream::timeline::{EVERY, Timeline};
+
+/// A stream's place in a pool: what it freed is stamped by its clock, and what threads have
+/// too much of waits in its transfer cache.
+pub(crate) struct StreamState {
+    pub(crate) index: StreamIndex,
+    pub(crate) clock: Arc<Timeline>,
+    pub(crate) transfer_cache: TransferCache,
+    /// What ever came into its caches that are gone. These are changed under the lock of the caches.
+    came_before: AtomicU64,
+    /// What had come into its caches at the last look, and the ticket that all of it has.
+    looked: [AtomicU64; 2],
+}
+
+impl StreamState {
+    pub(crate) fn new(index: StreamIndex, clock: &Arc<Timeline>) -> Self {
+        Self {
+            index,
+            clock: Arc::clone(clock),
+            transfer_cache: TransferCache::new(),
+            came_before: AtomicU64::new(0),
+            looked: Default::default(),
+        }
+    }
+
+    /// What ever came into its caches that are gone.
+    pub(crate) fn came_before(&self) -> u64 {
+        self.came_before.load(Ordering::Relaxed)
+    }
+
+    /// A cache goes, whose owner writes no more. Under the lock of the caches.
+    pub(crate) fn note_gone(&self, counters: &CacheCounters) {
+        let before = self.came_before();
+        let came = before.wrapping_add(counters.came());
+        self.came_before.store(came, Ordering::Relaxed);
+    }
+
+    /// A ticket of all that caches and the transfer cache keep, when so much has ever come in. Under the
+    /// lock of the caches, with all of them seized.
+    pub(crate) fn ticket_of(&self, came: u64) -> u64 {
+        let [seen, ticket] = &self.looked;
+        if seen.load(Ordering::Relaxed) != came {
+            seen.store(came, Ordering::Relaxed);
+            // After the revocations: whoever put something in has its work on the stream by now.
+            ticket.store(self.clock.stamp(), Ordering::Relaxed);
+        }
+        ticket.load(Ordering::Relaxed)
+    }
+
+    /// The number of the driver's stream.
+    #[inline]
+    pub(crate) fn serial(&self) -> u64 {
+        self.clock.serial()
+    }
+
+    /// The stream is gone, and nothing of what was put on it runs.
+    pub(crate) fn is_over(&self) -> bool {
+        self.clock.done() == EVERY
+    }
+
+    /// For what is freed on the stream now.
+    #[inline]
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp::new(self.index, self.clock.stamp())
+    }
+}
