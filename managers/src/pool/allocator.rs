@@ -9,7 +9,7 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
 
-use cupola_sys::driver::{CUdeviceptr, id};
+use cupola_sys::driver::CUdeviceptr;
 
 use super::{MemoryPool, RawBlock};
 use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut, byte_len};
@@ -200,8 +200,9 @@ unsafe impl Allocator for DriverAllocator {
         let bytes = byte_len::<u8>(usize::try_from(bytes).unwrap_or(usize::MAX))?;
         let mut address = 0;
         if bytes > 0 {
+            // Not waited for in checked mode: the memory would be lost with what the wait returns.
             // SAFETY: `address` outlives the call; the stream is alive and its context current.
-            stream.submit(id::cuMemAllocAsync, |driver, raw| unsafe {
+            stream.put(|driver, raw| unsafe {
                 driver.cuMemAllocAsync(&raw mut address, bytes, raw)
             })?;
         }

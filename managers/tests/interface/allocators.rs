@@ -161,6 +161,15 @@ fn a_free_that_fails_gives_the_block_back() {
     drop((foreign, created, device));
     assert_eq!(bench.table.count(id::cuMemFreeAsync), 1);
 
+    // A wait that fails in checked mode loses no memory: there is none.
+    bench.context.set_checked(true);
+    bench.table.reset();
+    bench.table.fail_from(id::cuStreamSynchronize, 1, code);
+    let block = Allocation::new(&own, 8, 8, &bench.stream).unwrap();
+    bench.table.reset();
+    bench.context.set_checked(false);
+    block.free().unwrap();
+
     // What the driver has refused may be free, and is not freed again.
     let block = Allocation::new(&own, 8, 8, &bench.stream).unwrap();
     bench.table.reset();
