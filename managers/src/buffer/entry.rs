@@ -6,10 +6,10 @@ use cupola_sys::driver::CUdeviceptr;
 use crate::handle::ManagedHandle;
 use crate::stream::StreamHandle;
 
-/// Names a device buffer of a [`BufferManager`].
+/// Names a device buffer of a [`BufferManager`](super::BufferManager).
 pub type BufferHandle = ManagedHandle<tag::Buffer>;
 
-/// What a [`BufferManager`] knows of a buffer.
+/// What a [`BufferManager`](super::BufferManager) knows of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferInfo {
     /// Device address; 0 when it has no bytes.

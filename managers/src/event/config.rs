@@ -30,7 +30,7 @@ impl EventConfig {
     }
 }
 
-/// How an [`EventManager`] is set up.
+/// How an [`EventManager`](super::EventManager) is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventsConfig {
     /// The most events that may exist at a time, waiting ones included.

@@ -221,11 +221,18 @@ impl Stream {
             return Ok(true);
         }
         core.not_forked()?;
-        if timeline.count_capture_query(|| self.is_capturing())? {
+        let asking = timeline.count_capture_query();
+        let captured = self.is_capturing();
+        drop(asking);
+        if captured? {
             return Ok(false);
         }
         match timeline.cover(ticket)? {
-            Cover::Event(event) => timeline.count_wait(|| wait(self, &event))?,
+            Cover::Event(event) => {
+                let _waiting = timeline.count_wait();
+                // No closure, which would not know this function's caller.
+                wait(self, &event)?;
+            }
             Cover::Complete => {}
             Cover::None => return Ok(false),
         }

@@ -348,18 +348,18 @@ impl Timeline {
         Ok(event.map_or(Cover::Complete, |(_, event)| Cover::Event(event.clone())))
     }
 
-    /// Counts a `cuStreamIsCapturing` that a stream asks because of a ticket.
-    pub(super) fn count_capture_query<T>(&self, ask: impl FnOnce() -> T) -> T {
-        let _switches = Switches::into(&self.made.switches);
+    /// Counts a `cuStreamIsCapturing` that a stream asks because of a ticket, and the changes of
+    /// the current context until the value is dropped.
+    pub(super) fn count_capture_query(&self) -> Switches<'_> {
         count(&self.made.captures);
-        ask()
+        Switches::into(&self.made.switches)
     }
 
-    /// Counts a `cuStreamWaitEvent` for a ticket.
-    pub(super) fn count_wait<T>(&self, wait: impl FnOnce() -> T) -> T {
-        let _switches = Switches::into(&self.made.switches);
+    /// Counts a `cuStreamWaitEvent` for a ticket, and the changes of the current context until the
+    /// value is dropped.
+    pub(super) fn count_wait(&self) -> Switches<'_> {
         count(&self.made.waits);
-        wait()
+        Switches::into(&self.made.switches)
     }
 
     /// Waits on the host until the ticket completes: true, or until `deadline`. False also
