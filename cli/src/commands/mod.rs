@@ -11,6 +11,7 @@ mod input;
 mod json;
 mod manual;
 mod output;
+mod position;
 mod replay;
 mod run;
 #[cfg(all(feature = "libcuda", unix))]
@@ -20,8 +21,8 @@ mod size;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory as _, Parser as _};
 use cupola::Select;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
@@ -29,6 +30,7 @@ use tracing_subscriber::filter::LevelFilter;
 use args::{Cli, Command, DeviceChoice, RunArgs};
 use exit::Exit;
 use output::{complain, said};
+use position::device_after_command;
 
 impl From<DeviceChoice> for Select {
     fn from(choice: DeviceChoice) -> Self {
@@ -42,7 +44,8 @@ impl From<DeviceChoice> for Select {
 
 /// Runs the program.
 pub(crate) fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let words = device_after_command(&Cli::command(), std::env::args_os());
+    let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => return unparsed(&error),
     };
