@@ -1,8 +1,9 @@
-//! `CacheCounters`: figures of what went through a cache, at the cost of plain stores.
+//! `CacheCounters`: figures of the blocks that went through a cache, at the cost of plain stores.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What went through a cache. Written by its owner alone, with plain stores; read by anybody.
+/// Counts the blocks that went through a cache. Only the cache's owner writes, with plain stores;
+/// every thread may read.
 #[derive(Debug, Default)]
 pub(crate) struct CacheCounters {
     pub(crate) allocations: AtomicU64,
@@ -15,13 +16,13 @@ pub(crate) struct CacheCounters {
     pub(crate) buffers_in: AtomicU64,
     pub(crate) buffer_bytes_out: AtomicU64,
     pub(crate) buffer_bytes_in: AtomicU64,
-    /// What the magazines did not have, or had no room for.
+    /// Requests that the magazines had no piece for, and frees that they had no room for.
     pub(crate) misses: AtomicU64,
     pub(crate) spills: AtomicU64,
-    /// What they served by the slow way.
+    /// Requests that they served by the slow way.
     pub(crate) detours: AtomicU64,
-    /// How often memory that nobody uses came in here, out of a transfer cache or the slabs: who has
-    /// looked through the cache before looks again.
+    /// How often unused memory came in here, out of a transfer cache or the slabs: a thread that
+    /// has looked through the cache before looks again.
     pub(crate) moves: AtomicU64,
 }
 
@@ -66,7 +67,7 @@ impl CacheCounters {
         )
     }
 
-    /// Adds what went through another, whose owner writes no more.
+    /// Adds the figures of another cache, whose owner writes no more.
     pub(crate) fn absorb(&self, other: &Self) {
         let pairs = [
             (&self.allocations, &other.allocations),

@@ -61,7 +61,7 @@ impl Magazine {
             first = piece;
         }
         let first = NonNull::new(first.cast_mut())?;
-        // SAFETY: as above.
+        // SAFETY: the piece is one of the magazine's, and its header stays where it is.
         unsafe { first.as_ref() }.batch.set(count);
         Some(first)
     }
@@ -73,13 +73,14 @@ impl Magazine {
         while !next.is_null() && (self.len as usize) < MOST_PIECES {
             self.pieces[self.len as usize] = next;
             self.len += 1;
-            // SAFETY: whoever has the first piece of a batch has all of it.
+            // SAFETY: `next` needs the piece in a batch of the caller's: the caller gives this
+            // batch away, and the first piece of a batch owns the others.
             next = unsafe { (*next).next() };
         }
     }
 }
 
-/// What a cache finds in a transfer cache.
+/// The result of a cache's look into a transfer cache.
 pub(crate) enum Batch {
     /// A piece; the others of its batch are in the cache.
     Piece(NonNull<BlockHeader>),
@@ -115,7 +116,8 @@ impl Found {
 /// Most bytes of exact sizes that a cache keeps.
 const MOST_EXACT: u64 = 16 << 20;
 
-/// What the cache's owner, or who has seized it, may touch.
+/// The content of a cache. Only the cache's owner, or a thread that holds its revocation, may touch
+/// it.
 pub(crate) struct Magazines {
     magazines: [Magazine; SLOTS],
     /// Bytes of exact sizes.
@@ -138,7 +140,7 @@ impl Magazines {
         }
     }
 
-    /// What it keeps.
+    /// The pieces that it keeps.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = *const BlockHeader> {
         let full = |magazine: &Magazine| magazine.len as usize;
         self.magazines
@@ -208,9 +210,9 @@ impl Magazines {
         true
     }
 
-    /// Takes a batch out of a transfer cache. `note` is called before anybody can miss it there: who looks
-    /// for memory has looked through this cache before, and looks again. Who has seen what `note`
-    /// does before that waits for this cache.
+    /// Takes a batch out of a transfer cache. `note` is called before a thread can miss the batch
+    /// there: a thread that has looked through this cache before sees the note, and looks again. A
+    /// thread that saw the note before it looked waits for this cache.
     pub(crate) fn take_batch(
         &mut self,
         transfer_cache: &TransferCache,
@@ -220,7 +222,7 @@ impl Magazines {
         let Some(batch) = transfer_cache.pop(slot, note) else {
             return Batch::Nothing;
         };
-        // SAFETY: whoever takes a batch out owns it.
+        // SAFETY: `pop` gives the batch to this thread alone, and headers stay where they are.
         let fits = unsafe { batch.as_ref() }.bytes() == bytes;
         if fits
             && self.fill(slot, bytes, batch)
@@ -232,7 +234,8 @@ impl Magazines {
     }
 
     /// Takes pieces of this size in that `find` finds in the heap: all but one, which it returns,
-    /// and those that there is no room for, which `put` puts back. `note` as in `take_batch`.
+    /// and those that there is no room for, which `put` puts back. `note` is called before others
+    /// can miss the pieces in the heap.
     pub(crate) fn refill<H>(
         &mut self,
         (slot, bytes): (Slot, u64),

@@ -1,4 +1,4 @@
-//! What a thread keeps of a stream's memory, and what threads hand to each other.
+//! The caches of threads, and the transfer caches through which threads hand memory to each other.
 
 pub(crate) mod counters;
 pub(crate) mod magazine;

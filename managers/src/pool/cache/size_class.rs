@@ -33,7 +33,7 @@ impl Slot {
     /// No magazine keeps it.
     pub(crate) const NONE: Self = Self(u16::MAX);
 
-    /// The magazine of a size, and the size of its pieces for this request; `None` for what
+    /// The magazine of a size, and the size of its pieces for this request; `None` for sizes that
     /// magazines do not keep. `bytes` is not 0.
     #[inline]
     pub(crate) fn of(bytes: u64) -> Option<(Self, u64)> {

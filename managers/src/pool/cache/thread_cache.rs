@@ -1,8 +1,8 @@
-//! `ThreadCache`: what one thread keeps of one stream's memory, ready to hand out again.
+//! `ThreadCache`: memory of one stream that one thread keeps, ready to hand out again.
 //!
 //! A hit takes a piece out of a magazine, or puts one in: no driver call, no lock, no atomic
-//! read-modify-write, no line that another thread writes. The cache's thread owns it by a
-//! [`BiasedLock`]; others may seize it, to give what it keeps back to everybody.
+//! read-modify-write, no cache line that another thread writes. The cache's thread owns it by a
+//! [`BiasedLock`]; another thread may revoke that, to give the kept pieces back to all threads.
 
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Weak};
@@ -20,7 +20,7 @@ use crate::sync::biased_lock::{BiasedLock, Revocation};
 /// Flag of the lock: its pool is closed, or its thread has ended.
 const CLOSED: u32 = 1;
 
-/// Flag of the lock: what goes through the cache is recorded, off the hit path.
+/// Flag of the lock: requests and frees through the cache are recorded, off the hit path.
 pub(crate) const RECORDED: u32 = 2;
 
 /// Flag of the lock: requests of the stream go elsewhere, off the hit path.
@@ -55,34 +55,36 @@ impl RevokedCache<'_> {
 
     /// Bytes that it keeps.
     pub(crate) fn kept(&self) -> u64 {
-        // SAFETY: the revocation keeps the owner and other seizers out, and nothing is changed.
+        // SAFETY: the revocation keeps the owner and other revoking threads out, and nothing is
+        // changed.
         let content = self.cache.content.with(|content| unsafe { &*content });
         content.kept()
     }
 
-    /// What it keeps.
+    /// The pieces that it keeps.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = *const BlockHeader> {
-        // SAFETY: the revocation keeps the owner and other seizers out, and nothing is changed.
+        // SAFETY: the revocation keeps the owner and other revoking threads out, and nothing is
+        // changed.
         let content = self.cache.content.with(|content| unsafe { &*content });
         content.pieces()
     }
 
-    /// Takes everything out: `give` gets it batch by batch, with what it is stamped by.
+    /// Takes everything out: `give` gets it batch by batch, with its stamp.
     pub(crate) fn drain(&mut self, give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
-        // Not before: until the cache was seized its owner may have put something in, and the
-        // batch of an earlier stamp be complete without the work on that.
+        // No earlier stamp: until the revocation the owner may have put a piece in, and the batch
+        // of an earlier stamp may be complete without the work on that piece.
         self.drain_at(self.cache.state.stamp(), give);
     }
 
     fn drain_at(&mut self, stamp: Stamp, mut give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
         self.cache.content.with_mut(|content| {
-            // SAFETY: the revocation keeps the owner and other seizers out.
+            // SAFETY: the revocation keeps the owner and other revoking threads out.
             let content = unsafe { &mut *content };
             content.drain().for_each(|batch| give(batch, stamp));
         });
     }
 
-    /// As `drain`, and nothing is kept here from now on.
+    /// Closes the cache, which keeps nothing from now on, and drains it.
     pub(crate) fn close(&mut self, give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
         self.revocation.set_flags(CLOSED);
         self.drain(give);
@@ -106,9 +108,9 @@ pub(crate) struct ThreadCache {
     content: UnsafeCell<Magazines>,
 }
 
-// SAFETY: the content is touched under the lock only, and headers by whoever owns the piece.
+// SAFETY: the content is touched under the lock only, and a header by the owner of its piece.
 unsafe impl Send for ThreadCache {}
-// SAFETY: as above.
+// SAFETY: the lock lets one thread touch the content at a time, and a header has one owner.
 unsafe impl Sync for ThreadCache {}
 
 impl AsRef<BiasedLock> for ThreadCache {
@@ -129,7 +131,7 @@ impl ThreadCache {
         }
     }
 
-    /// As a cache that its thread finds in this list, by the number of the pool.
+    /// Makes it a cache that its thread finds in this list, by the number of the pool.
     pub(crate) fn of_thread(mut self, list: &Arc<List>, pool: u64) -> Self {
         self.list = (Arc::downgrade(list), pool);
         self
@@ -143,7 +145,7 @@ impl ThreadCache {
         }
     }
 
-    /// What tells it from the pool's other caches: not 0.
+    /// A number that no other cache of the pool has: not 0.
     #[inline]
     pub(crate) fn name(&self) -> u64 {
         ptr::from_ref(self).addr() as u64
@@ -154,13 +156,13 @@ impl ThreadCache {
         self.lock.flags() & OVER_LIMIT == 0
     }
 
-    /// Runs `work` as the owner, unless somebody has seized the cache or it is closed.
+    /// Runs `work` as the owner, unless another thread has revoked that or the cache is closed.
     ///
     /// # Safety
     /// The calling thread is the cache's own, and not within another call of this.
     #[inline(always)]
     pub(crate) unsafe fn own<R>(&self, work: impl FnOnce(&mut Magazines) -> R) -> Option<R> {
-        // SAFETY: the caller's promise.
+        // SAFETY: needs the lock's owner, outside of it: the two conditions of `own`.
         if !unsafe { self.lock.enter_as_owner() } {
             return None;
         }
@@ -168,39 +170,40 @@ impl ThreadCache {
         let result = self
             .content
             .with_mut(|content| work(unsafe { &mut *content }));
-        // SAFETY: entered above.
+        // SAFETY: needs the owner, inside: `enter_as_owner` has returned true.
         unsafe { self.lock.leave_as_owner() };
         Some(result)
     }
 
-    /// Runs `work` as the owner, whatever keeps it from entering.
+    /// Runs `work` as the owner, and waits where a revocation or a flag keeps the owner out.
     ///
     /// # Safety
-    /// As `own`.
+    /// The calling thread is the cache's own, and not within another call of this or `own`.
     pub(crate) unsafe fn with<R>(&self, work: impl FnOnce(&mut Magazines) -> R) -> R {
-        // SAFETY: the caller's promise.
+        // SAFETY: needs the lock's owner, outside of it: the two conditions of `with`.
         if unsafe { self.lock.enter_as_owner() } {
             // SAFETY: the owner is inside, so no other thread touches the content.
             let result = self
                 .content
                 .with_mut(|content| work(unsafe { &mut *content }));
-            // SAFETY: entered above.
+            // SAFETY: needs the owner, inside: `enter_as_owner` has returned true.
             unsafe { self.lock.leave_as_owner() };
             return result;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: needs the lock's owner, outside of it: the caller's thread is, and did not enter.
         let _held = unsafe { self.lock.lock_as_owner() };
         // SAFETY: the owner holds the lock, so no other thread touches the content.
         self.content
             .with_mut(|content| work(unsafe { &mut *content }))
     }
 
-    /// As `with`, and nothing where the cache is closed.
+    /// Runs `work` as the owner, with the lock held; `None` where the cache is closed.
     ///
     /// # Safety
-    /// As `own`; the cache outlives the call, even if it is closed and its pool ends meanwhile.
+    /// The calling thread is the cache's own, and not within a call of `own` or `with`. The cache
+    /// outlives the call, even if it is closed and its pool ends meanwhile.
     pub(crate) unsafe fn with_open<R>(&self, work: impl FnOnce(&mut Magazines) -> R) -> Option<R> {
-        // SAFETY: the caller's promise.
+        // SAFETY: needs the lock's owner, outside of it: conditions of this function.
         let _held = unsafe { self.lock.lock_as_owner() };
         if self.lock.flags() & CLOSED != 0 {
             return None;
@@ -212,8 +215,8 @@ impl ThreadCache {
         Some(result)
     }
 
-    /// All of these, with their owners and all other threads kept out, for one barrier. Under the lock
-    /// of the caches, or of caches of which no other thread seizes several.
+    /// All of these, with their owners and all other threads kept out, for one barrier. The caller
+    /// holds the lock of the caches, or no other thread revokes several of these.
     pub(crate) fn revoke_all(caches: &[Arc<Self>]) -> Vec<RevokedCache<'_>> {
         let revocations = BiasedLock::revoke_all(caches.iter().map(|cache| &cache.lock));
         let caches = caches.iter().map(|cache| &**cache);
@@ -223,7 +226,7 @@ impl ThreadCache {
             .collect()
     }
 
-    /// Takes everything out, as [`RevokedCache::drain`], of this cache alone.
+    /// Revokes this cache alone, and takes everything out.
     #[cfg(all(test, loom))]
     pub(crate) fn drain(&self, give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
         let early = mutant!("lane_stamps_before_the_seizure").then(|| self.state.stamp());
@@ -237,13 +240,13 @@ impl ThreadCache {
         }
     }
 
-    /// Takes everything out, and nothing is kept here from now on: its thread ends. Others that
-    /// have the cache are waited for, and no barrier is needed where the owner is the caller.
+    /// Takes everything out, and nothing is kept here from now on: its thread ends. It waits for
+    /// threads that hold a revocation, and needs no barrier, because the owner is the caller.
     ///
     /// # Safety
-    /// As `own`.
+    /// The calling thread is the cache's own, and not within a call of `own` or `with`.
     unsafe fn close_own(&self, mut give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
-        // SAFETY: the caller's promise.
+        // SAFETY: needs the lock's owner, outside of it: conditions of this function.
         let _held = unsafe { self.lock.lock_as_owner() };
         self.lock.set_own_flags(CLOSED);
         let stamp = self.state.stamp();
@@ -257,7 +260,7 @@ impl ThreadCache {
     /// The thread ends: the cache is emptied, and leaves its pool's books.
     ///
     /// # Safety
-    /// As `own`.
+    /// The calling thread is the cache's own, and not within a call of `own` or `with`.
     pub(crate) unsafe fn retire(self: Arc<Self>) {
         if let Some(pool) = self.owner.upgrade()
             && pool.is_here()
@@ -272,7 +275,7 @@ impl ThreadCache {
     /// A hit of an allocation.
     ///
     /// # Safety
-    /// As `own`.
+    /// The calling thread is the cache's own, and not within a call of `own` or `with`.
     #[inline(always)]
     pub(crate) unsafe fn pop(
         &self,
@@ -280,7 +283,7 @@ impl ThreadCache {
         bytes: u64,
         (requested, buffer): (u64, bool),
     ) -> Option<NonNull<BlockHeader>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `own` needs the cache's thread, outside of it: the same two conditions here.
         unsafe {
             self.own(|content| {
                 let piece = content.pop(slot, bytes)?;
@@ -293,17 +296,17 @@ impl ThreadCache {
     /// A hit of a free; false when it is none.
     ///
     /// # Safety
-    /// As `own`; the piece is the caller's to give, and its use ends in stream order on the
-    /// cache's stream.
+    /// The calling thread is the cache's own, and not within a call of `own` or `with`. The piece
+    /// is the caller's to give, and its use ends in stream order on the cache's stream.
     #[inline(always)]
     pub(crate) unsafe fn push(&self, piece: NonNull<BlockHeader>) -> bool {
         // SAFETY: the piece is the caller's.
         let header = unsafe { piece.as_ref() };
         let (slot, bytes) = (header.slot.get(), header.bytes());
-        // SAFETY: the caller's promise.
+        // SAFETY: `own` needs the cache's thread, outside of it: the same two conditions here.
         let pushed = unsafe {
             self.own(|content| {
-                // Who names buffers has seized the cache: so this is looked at in here.
+                // A thread that names buffers holds a revocation: so this is looked at in here.
                 let pushed = !header.is_named() && content.push(slot, bytes, piece);
                 if pushed {
                     self.counters.note_in(header.end_life(), add);

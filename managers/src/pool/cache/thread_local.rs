@@ -1,9 +1,9 @@
 //! The caches of this thread.
 //!
 //! A hit finds its cache in a table without a destructor, which is there even while the thread
-//! ends. A list of the caches has a destructor, which flushes them: what a thread kept is
-//! everybody's again after it. The caches are their pool's, and there as long as it is or until
-//! their thread ends: so whoever has a piece of the pool finds a cache that is there.
+//! ends. A list of the caches has a destructor, which flushes them: after it all threads can have
+//! the pieces that the thread kept. The caches belong to their pool, and live as long as it does or
+//! until their thread ends: so a thread that has a piece of the pool finds a cache that lives.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
@@ -101,11 +101,11 @@ per_thread! {
 
 struct Caches {
     list: OnceCell<Arc<List>>,
-    /// What the view shows.
+    /// The table that the view shows.
     table: Cell<Option<Table>>,
 }
 
-/// The caches of a thread. Others only take out what nobody looks for any more.
+/// The caches of a thread. Other threads only take out caches that this thread needs no more.
 pub(crate) struct List {
     entries: Mutex<Entries>,
     process: u32,
@@ -128,8 +128,9 @@ impl Default for List {
 }
 
 impl List {
-    /// Takes a cache out: its stream is gone. Where the list is in use it is left there, for the
-    /// thread itself to find; who looks for a cache may come here with its own list taken.
+    /// Takes a cache out: its stream is gone. Where the list is in use the cache is left there, for
+    /// the thread itself to find: a thread that looks for a cache may come here with its own list
+    /// locked.
     pub(crate) fn forget(&self, pool: u64, cache: &ThreadCache) {
         if let Ok(mut entries) = self.entries.try_lock() {
             entries.by_pair.remove(&(pool, cache.state.serial()));
@@ -146,8 +147,8 @@ struct Entry {
 ///
 /// The pointer is good as long as the pool is, which the caller has a piece or a handle of, as
 /// long as the stream, which the caller has too, and until the thread ends, which empties the
-/// table first. Caches of streams that are gone stay in the table until it grows: no caller asks for
-/// them, as no other stream has the number.
+/// table first. Caches of streams that are gone stay in the table until it grows: no caller asks
+/// for them, as no other stream has the number.
 #[inline(always)]
 pub(crate) fn recent(pool: u64, stream: u64) -> Option<*const ThreadCache> {
     let view = VIEW.try_with(Cell::get).ok()?;

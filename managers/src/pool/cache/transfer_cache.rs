@@ -3,8 +3,8 @@
 //!
 //! A few cells for each class, each empty or with a batch of pieces, chained by their headers.
 //! A batch is put in by an exchange of an empty cell and taken out by an exchange for an empty
-//! one, so it has one owner at a time, and an address that comes again can do no harm. What
-//! does not fit goes to the central heap: a transfer cache bounds what it keeps.
+//! one, so it has one owner at a time, and an address that comes again can do no harm. A batch
+//! that does not fit goes to the central heap: a transfer cache bounds the bytes that it keeps.
 
 use std::ptr::{self, NonNull};
 
@@ -42,7 +42,7 @@ impl<T> Shelf<T> {
             let release = if mutant!("depot_relaxed_push") {
                 Ordering::Relaxed
             } else {
-                // What was done with the pieces comes before their next use.
+                // All accesses to the pieces come before their next use.
                 Ordering::Release
             };
             let put =
@@ -54,14 +54,15 @@ impl<T> Shelf<T> {
         Err(batch)
     }
 
-    /// Whether something waits here. Who finds nothing sees what those noted who took it.
+    /// Whether a batch waits here. A thread that finds none sees the notes of the threads that took
+    /// batches.
     #[inline]
     fn has_any(&self) -> bool {
         self.0.iter().any(|cell| look(cell).is_some())
     }
 
-    /// Takes a batch. `note` is called before others can miss it: whoever finds nothing here
-    /// because of this sees what it did.
+    /// Takes a batch. `note` is called before others can miss it: a thread that finds nothing here
+    /// because of this sees the effects of `note`.
     #[inline]
     pub(crate) fn pop(&self, mut note: impl FnMut()) -> Option<NonNull<T>> {
         let late = mutant!("depot_notes_late");
@@ -77,7 +78,8 @@ impl<T> Shelf<T> {
             let both = if mutant!("depot_relaxed_pop") {
                 Ordering::Acquire
             } else {
-                // Pairs with the Release of who put it here, and with whoever finds it gone.
+                // Pairs with the Release that put the batch here, and with the Acquire of a thread
+                // that finds it gone.
                 Ordering::AcqRel
             };
             NonNull::new(cell.swap(ptr::null_mut(), both))
@@ -89,7 +91,7 @@ impl<T> Shelf<T> {
     }
 }
 
-/// What may wait in a cell. Who finds nothing comes after the exchange that took it.
+/// The batch that waits in a cell. A look that finds none comes after the exchange that took it.
 #[inline]
 fn look<T>(cell: &AtomicPtr<T>) -> Option<NonNull<T>> {
     let order = if mutant!("depot_relaxed_look") {
@@ -161,9 +163,9 @@ impl TransferCache {
         pushed
     }
 
-    /// A cache has found nothing of an exact size here. If another one found no room before, what
-    /// is handed over comes in larger bursts than there is room for: there is more from now on.
-    /// What a thread keeps for itself is better off in the heap, where all can have it.
+    /// A cache has found nothing of an exact size here. If another one found no room before, memory
+    /// is handed over in larger bursts than there is room for: there is more room from now on. The
+    /// bursts of one thread alone are better off in the heap, where all threads can have them.
     pub(crate) fn note_miss(&self, cache: u64) {
         let refused = self.refused.load(Ordering::Relaxed);
         if refused == 0 || (refused == cache && !mutant!("depot_grows_for_one_lane")) {
@@ -181,12 +183,13 @@ impl TransferCache {
         shelf.is_some_and(Shelf::has_any)
     }
 
-    /// Takes a batch of a class; of exact sizes, of any that share the magazine. Whoever misses
-    /// it here must find it elsewhere, or see what `note` does.
+    /// Takes a batch of a class; of exact sizes, of any that share the magazine. A thread that
+    /// misses it here must find it elsewhere, or see the effects of `note`.
     pub(crate) fn pop(&self, slot: Slot, note: impl FnMut()) -> Option<NonNull<BlockHeader>> {
         let batch = self.shelves.get(slot.number())?.pop(note)?;
         if !slot.is_small() {
-            // SAFETY: whoever takes a batch out owns it.
+            // SAFETY: the exchange gave the batch to this thread alone, and its headers stay where
+            // they are.
             let first = unsafe { batch.as_ref() };
             let bytes = first.bytes() * u64::from(first.batch.get());
             self.exact.fetch_sub(bytes, Ordering::Relaxed);
@@ -200,7 +203,7 @@ impl TransferCache {
         self.exact.load(Ordering::Relaxed) != 0
     }
 
-    /// Gives what waits here of exact sizes to the heap. Nothing is done where there is nothing.
+    /// Gives the batches of exact sizes to the heap. Nothing is done where there are none.
     pub(crate) fn give_exact<H>(
         &self,
         heap: &SpinLock<H>,
@@ -223,8 +226,8 @@ impl TransferCache {
         Slot::all().for_each(|slot| self.give(slot, heap, &mut give));
     }
 
-    /// Gives the batches of a class to the heap, each taken and given within one section: whoever
-    /// finds it gone waits for the section, and finds it in the heap.
+    /// Gives the batches of a class to the heap, each taken and given within one section: a thread
+    /// that finds it gone waits for the section, and finds it in the heap.
     pub(crate) fn give<H>(
         &self,
         slot: Slot,
@@ -244,20 +247,20 @@ impl TransferCache {
     /// Bytes that wait here.
     ///
     /// # Safety
-    /// Nobody puts anything in or takes anything out meanwhile.
+    /// No thread puts a batch in or takes one out meanwhile.
     pub(crate) unsafe fn kept(&self) -> u64 {
         let batches = self.shelves.iter().flat_map(|shelf| &shelf.0);
         let bytes = batches.filter_map(look).map(|batch| {
-            // SAFETY: the batch is the transfer cache's as long as nobody takes it out, and its headers
-            // stay where they are.
+            // SAFETY: the batch is the transfer cache's as long as no thread takes it out: the
+            // condition of `kept`. Its headers stay where they are.
             let first = unsafe { batch.as_ref() };
             first.bytes() * u64::from(first.batch.get())
         });
         bytes.sum()
     }
 
-    /// Everything that waits here, batch by batch, for who is in the heap's section; there is room
-    /// as at first then.
+    /// Everything that waits here, batch by batch, for a thread in the heap's section; there is as
+    /// much room as at first then.
     pub(crate) fn drain(&self) -> impl Iterator<Item = NonNull<BlockHeader>> + '_ {
         self.most.store(LEAST_EXACT, Ordering::Relaxed);
         Slot::all().flat_map(move |slot| std::iter::from_fn(move || self.pop(slot, || ())))
@@ -289,7 +292,7 @@ mod tests {
     }
 
     // Without it blocks that are handed over in large bursts would go through the heap and its
-    // lock, or what one thread keeps for itself would be lost to all others.
+    // lock, or the bursts of one thread alone would be lost to all others.
     #[test]
     fn there_is_more_room_for_what_is_handed_over_only() {
         let headers: Vec<_> = std::iter::repeat_with(|| {
@@ -305,7 +308,7 @@ mod tests {
         let mut batches = headers.iter();
         let transfer_cache = TransferCache::new();
         assert_eq!(fill(&transfer_cache, 1, &mut batches), least);
-        // The same cache misses: its own bursts are not what a transfer cache is for.
+        // The same cache misses: a transfer cache is not for the bursts of one cache.
         transfer_cache.note_miss(1);
         assert_eq!(fill(&transfer_cache, 1, &mut batches), 0);
         // Another one does.
