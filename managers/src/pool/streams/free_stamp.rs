@@ -6,8 +6,8 @@ pub(crate) type StreamIndex = u16;
 const TICKET_BITS: u32 = 48;
 const TICKETS: u64 = (1 << TICKET_BITS) - 1;
 
-/// A stream and a ticket of its clock in one word. What has the stamp `READY` may be used by
-/// anybody; anything else only by its stream, until the ticket is complete.
+/// A stream and a ticket of its clock in one word. Any stream may use memory with the stamp
+/// `READY`; of other memory only the stamp's stream may, until the ticket is complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp(u64);
 
@@ -15,7 +15,7 @@ impl Stamp {
     /// Nothing that runs uses the memory.
     pub(crate) const READY: Self = Self(0);
 
-    /// Tickets count batches that somebody asked for, at microseconds each: 48 bits last for
+    /// Tickets count batches that a request closed, at microseconds each: 48 bits last for
     /// years. Should they run out, the largest is never complete, so nothing is used early.
     pub(crate) fn new(stream: StreamIndex, ticket: u64) -> Self {
         Self(u64::from(stream) << TICKET_BITS | ticket.min(TICKETS))
@@ -64,7 +64,7 @@ impl RetiredStreams {
         self.0.get(usize::from(stream)).copied().unwrap_or(false)
     }
 
-    /// What a stamp is without these streams: nothing that runs uses what they have freed.
+    /// The stamp without these streams: READY if it is of one, because all their work is complete.
     #[inline]
     pub(crate) fn without(&self, stamp: Stamp) -> Stamp {
         if self.has(stamp.stream()) && !mutant!("reap_keeps_stamps") {

@@ -46,8 +46,8 @@ impl<P> OpenGraphs<P> {
         self.count.load(Ordering::Relaxed) != 0
     }
 
-    /// What `get` says of the open graph of a stream. No caller has the graph itself, but its
-    /// value: its memory would end with the last of them.
+    /// The result of `get` for the open graph of a stream. No caller gets a reference to the graph
+    /// itself, because the graph's memory would end with the last one.
     #[cold]
     pub(crate) fn of<R>(&self, stream: u64, get: impl FnOnce(&Graph<P>) -> R) -> Option<R> {
         let open = lock(&self.open);

@@ -8,15 +8,16 @@ use crate::pool::cache::transfer_cache::TransferCache;
 use crate::pool::streams::free_stamp::{Stamp, StreamIndex};
 use crate::stream::timeline::{EVERY, Timeline};
 
-/// A stream's place in a pool: what it freed is stamped by its clock, and what threads have
-/// too much of waits in its transfer cache.
+/// A stream's place in a pool. Its clock stamps the memory that the stream frees, and pieces that
+/// a thread has too many of wait in its transfer cache.
 pub(crate) struct StreamState {
     pub(crate) index: StreamIndex,
     pub(crate) clock: Arc<Timeline>,
     pub(crate) transfer_cache: TransferCache,
-    /// What ever came into its caches that are gone. These are changed under the lock of the caches.
+    /// How often pieces came into those of its caches that are gone. These are changed under the
+    /// lock of the caches.
     came_before: AtomicU64,
-    /// What had come into its caches at the last look, and the ticket that all of it has.
+    /// How often pieces had come into its caches at the last look, and the ticket of all of them.
     looked: [AtomicU64; 2],
 }
 
@@ -31,25 +32,26 @@ impl StreamState {
         }
     }
 
-    /// What ever came into its caches that are gone.
+    /// How often pieces came into those of its caches that are gone.
     pub(crate) fn came_before(&self) -> u64 {
         self.came_before.load(Ordering::Relaxed)
     }
 
-    /// A cache goes, whose owner writes no more. Under the lock of the caches.
+    /// Adds the count of a cache that goes, and whose owner writes no more. Under the lock of the
+    /// caches.
     pub(crate) fn note_gone(&self, counters: &CacheCounters) {
         let before = self.came_before();
         let came = before.wrapping_add(counters.came());
         self.came_before.store(came, Ordering::Relaxed);
     }
 
-    /// A ticket of all that caches and the transfer cache keep, when so much has ever come in. Under the
-    /// lock of the caches, with all of them seized.
+    /// A ticket of all that caches and the transfer cache keep, when pieces came in so often. Under
+    /// the lock of the caches, with all of them revoked.
     pub(crate) fn ticket_of(&self, came: u64) -> u64 {
         let [seen, ticket] = &self.looked;
         if seen.load(Ordering::Relaxed) != came {
             seen.store(came, Ordering::Relaxed);
-            // After the revocations: whoever put something in has its work on the stream by now.
+            // After the revocations: an owner that put a piece in has its work on the stream now.
             ticket.store(self.clock.stamp(), Ordering::Relaxed);
         }
         ticket.load(Ordering::Relaxed)
@@ -61,12 +63,12 @@ impl StreamState {
         self.clock.serial()
     }
 
-    /// The stream is gone, and nothing of what was put on it runs.
+    /// The stream is gone, and none of its work runs.
     pub(crate) fn is_over(&self) -> bool {
         self.clock.done() == EVERY
     }
 
-    /// For what is freed on the stream now.
+    /// The stamp of memory that is freed on the stream now.
     #[inline]
     pub(crate) fn stamp(&self) -> Stamp {
         Stamp::new(self.index, self.clock.stamp())

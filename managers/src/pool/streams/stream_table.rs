@@ -17,7 +17,7 @@ pub(crate) struct StreamTable {
     vacant: BTreeSet<StreamIndex>,
     /// The last index that may be given.
     pub(crate) last: StreamIndex,
-    /// With so many streams it is time to look whose streams are gone.
+    /// With so many streams it is time to look which of them are gone.
     pub(crate) look_at: usize,
     /// Driver calls of timelines whose streams are gone.
     pub(crate) past: TimelineCalls,
