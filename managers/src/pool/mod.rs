@@ -1,22 +1,35 @@
 //! `MemoryPool`: device memory under a hard limit, from a pool that is lock-free where it is
 //! hit, ordered on streams, and tight.
 //!
-//! The layers, from the top:
+//! Rooms of components, which know no pool and can be tested without one:
 //!
-//! * `cache`: what one thread keeps of one stream's memory in magazines. A hit costs no driver
-//!   call, no lock and no atomic read-modify-write.
-//! * `transfer cache`: full magazines on their way from threads that free to threads that allocate.
-//! * `slab`s for small sizes, over one best-fit `heap` for all sizes and streams
-//!   (`central`, under one short lock).
-//! * `pages` of 2 MiB, mapped when they are needed and unmapped for use elsewhere when the
-//!   limit is reached (`mapper`, `vmm`): defragmentation without copying. On devices without
-//!   virtual memory management, chunks.
-//! * `ladder`: what is tried before a request is refused.
+//! * `cache`: a thread's magazines for one stream. A hit costs no driver call, no lock and no atomic
+//!   read-modify-write. Transfer caches carry full magazines from threads that free to threads
+//!   that allocate.
+//! * `heap`: one best-fit heap for all sizes and streams, slabs over it for small sizes, and the
+//!   headers of blocks, under one short lock (`Central`).
+//! * `pages`: which pages of 2 MiB have memory, what a plan changes, and the driver's calls (`Vmm`).
+//! * `streams`: a stream's place in the pool, and the stamps of freed memory.
+//!
+//! Rooms that compose, in which most files are `impl Pool`:
+//!
+//! * `alloc`: the way of a request, and of a free. Its slow path has the steps that are tried before
+//!   a request is refused.
+//! * `mapping`: pages get memory when they are needed, and lose it for use elsewhere when the limit
+//!   is reached: defragmentation without copying. On devices without virtual memory management,
+//!   chunks.
+//! * `limit`: budgets and levels, which are components, and how a pool keeps a lowered limit.
+//! * `lifetime`: the end of streams, of a pool whose blocks are still out, and of the pool.
+//! * `inspect`: figures, history, layout, and the hooks of a driver that checks programs.
+//!
+//! `state.rs` holds the components (`Pool`), and the other files here are the public face. Rooms of
+//! components import each other's types; of a composing room they import only plain values (`Wait`)
+//! and components (`History`), and never `Pool`. Composing rooms import all of them.
 //!
 //! A free makes no driver call, but where a lowered limit makes it give something back or it is the
-//! pool's last: it is *stamped* with its stream and the open batch of that
-//! stream's `clock`. The stream itself may use the memory again at once; others when the
-//! batch is complete, for which one event is recorded when somebody asks.
+//! pool's last: it is *stamped* with its stream and the open batch of that stream's `Timeline`. The
+//! stream itself may use the memory again at once; others when the batch is complete, for which one
+//! event is recorded when a request asks.
 
 mod aligned;
 pub(crate) mod alloc;

@@ -1,11 +1,11 @@
-//! `Pool`: what a [`MemoryPool`](super::MemoryPool) and its blocks share. The way of a request
-//! through its layers is in [`take`](super::take) and [`put`](super::put):
+//! `Pool`: the components that the handles ([`MemoryPool`](super::MemoryPool)) and blocks of one
+//! pool share. The way of a request through them is in [`alloc`](super::alloc):
 //!
 //! ```text
 //! magazine of this thread and stream      no lock, no driver call
-//! transfer cache of the stream                     one exchange for a batch
+//! transfer cache of the stream            one exchange for a batch
 //! slabs and heap                          one short lock
-//! mapper                                  driver calls, budget, ladder
+//! mapper                                  driver calls, budget, slow path
 //! ```
 
 use std::any::Any;
@@ -40,8 +40,8 @@ use crate::sync::rundown::{Rundown, RundownWeak};
 use crate::sync::spin_lock::SpinLock;
 use crate::sync::thread_exit::ThreadExit;
 
-/// What keeps a closed pool. Whoever drops this has found that nobody has a piece of it any more,
-/// and ends the pool, or leaves that to a free that is just over.
+/// The reference that keeps a closed pool. A thread drops it when no piece of the pool is out any
+/// more, and so ends the pool, or leaves that to a free that is just over.
 pub(crate) struct Kept(Arc<Pool>);
 
 impl Kept {
@@ -58,7 +58,7 @@ impl Drop for Kept {
     }
 }
 
-/// What is asked before a request is refused.
+/// The user's callback, which is asked before a request is refused.
 pub(crate) type Callback = Arc<dyn Fn(&Error) -> bool + Send + Sync>;
 
 pub(crate) struct Pool {
@@ -81,11 +81,11 @@ pub(crate) struct Pool {
     pub(crate) central: SpinLock<Central>,
     pub(crate) mapper: Mutex<Mapper>,
     pub(crate) streams: Mutex<StreamTable>,
-    /// Held by the one who looks whose streams are gone.
+    /// Held by the thread that looks which streams are gone.
     pub(crate) reaper: Mutex<()>,
     pub(crate) caches: Mutex<Vec<Arc<ThreadCache>>>,
     pub(crate) thread_exit: ThreadExit,
-    /// What went through caches that are gone, and past all caches.
+    /// Blocks that went through caches that are gone, and past all caches.
     pub(crate) past: CacheCounters,
     pub(crate) counters: Counters,
     pub(crate) progress: ProgressCounters,
@@ -98,7 +98,7 @@ pub(crate) struct Pool {
     pub(crate) callback: Mutex<Option<Callback>>,
     /// Closed under the lock of the caches.
     pub(crate) orphan: Orphan<Kept>,
-    /// Who borrows it for other pools, or for figures.
+    /// Counts threads that borrow the pool for other pools, or for figures.
     pub(crate) rundown: Rundown,
 }
 
@@ -204,7 +204,7 @@ impl Pool {
         PoolRef::new(Arc::as_ptr(self).cast())
     }
 
-    /// How others find it, who are not to end it.
+    /// How other pools find it: a reference that does not end the pool.
     pub(crate) fn member(self: &Arc<Self>) -> RundownWeak<dyn Member> {
         let weak: Weak<dyn Member> = Arc::<Self>::downgrade(self);
         RundownWeak::new(&self.rundown, weak)
@@ -219,7 +219,7 @@ impl Pool {
         self.parent.is_some()
     }
 
-    /// The driver that checks what uses the pool's blocks, if it does.
+    /// The hooks of a driver that checks the uses of the pool's blocks, if it does.
     pub(crate) fn region_hooks(&self) -> Option<&RegionHooks> {
         self.region_hooks.as_ref()
     }
@@ -235,7 +235,7 @@ impl Pool {
     }
 
     /// Calls `work` with every header there is, in use or not, within the central lock, which is
-    /// given up in between: who waits for it does not wait for all.
+    /// given up in between: a thread that waits for the lock does not wait for all headers.
     pub(crate) fn with_headers(&self, mut work: impl FnMut(&BlockHeader)) {
         for number in 0.. {
             let central = self.central.lock();
