@@ -1,8 +1,8 @@
 //! `Heap`: one best-fit heap over all addresses of a pool, for all sizes and streams.
 //!
-//! One heap wastes least: what a stream or a size class has of its own, nobody else can use.
-//! Every piece that is free knows on which stream it was freed and when, and [`PlacementPolicy`] say
-//! who may have it.
+//! One heap wastes least: memory that a stream or a size class has of its own is of no use to the
+//! others. Every piece that is free knows on which stream it was freed and when, and
+//! [`PlacementPolicy`] says which stream may have it.
 
 mod exhaustive;
 
@@ -14,7 +14,7 @@ use crate::pool::heap::placement::PlacementPolicy;
 use crate::pool::pages::page_table::{Extent, PageTable};
 use crate::pool::streams::free_stamp::{RetiredStreams, Stamp, StreamIndex};
 
-/// Sizes are whole granules: what every CUDA allocation is aligned to at least.
+/// Sizes are whole granules: every CUDA allocation is aligned to one at least.
 pub(crate) const GRANULE: u64 = 256;
 
 /// Bytes, rounded up to whole granules; `None` where that is no number.
@@ -33,7 +33,7 @@ pub(crate) struct Heap {
     walks: u64,
 }
 
-/// What a place was when it was taken, for who may give it back unused.
+/// The stamp of a place when it was taken, for a request that may give it back unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PriorStamp {
     stamp: Stamp,
@@ -127,8 +127,8 @@ impl Heap {
         self.tlsf.look(bytes, align.max(GRANULE)).ok()
     }
 
-    /// A block whose pages are all mapped, and the stamp of what it was cut from. `None` where
-    /// the best place has not all of them.
+    /// A block whose pages are all mapped, and the stamp of the piece that it was cut from. `None`
+    /// where the best place has not all of them.
     #[inline(always)]
     pub(crate) fn allocate_ready(
         &mut self,
@@ -183,9 +183,9 @@ impl Heap {
         }
     }
 
-    /// As `take_at`, where all that used the addresses is complete.
+    /// Makes exactly these addresses a block, if all work that used them is complete.
     pub(crate) fn take_idle_at(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
-        // Nobody asks: only what is complete may be had.
+        // No stream asks: only pieces whose work is complete may be had.
         self.rules_mut().request = 0;
         self.take_at(address, bytes)
     }
@@ -213,9 +213,9 @@ impl Heap {
     /// Sees to it that pages know when they were used last.
     ///
     /// Of a large free piece, which has the stamp of the last of all the blocks that it was made
-    /// of, most pages are idle for longer. But only who looks for idle pages asks for that: who
-    /// frees need not say it of every page as long as nobody looks. The first to look finds that
-    /// every page is as old as the piece that it is in.
+    /// of, most pages are idle for longer. But only a search for idle pages asks for that: a free
+    /// need not note it in every page as long as none searches. The first search finds that every
+    /// page is as old as the piece that it is in.
     fn note_pages(&mut self) {
         if std::mem::replace(&mut self.noting, NOTED) > 0 {
             return;
@@ -232,18 +232,18 @@ impl Heap {
         }
     }
 
-    /// Forgets what pages know: the next to look for idle ones finds each as old as its piece.
+    /// Forgets the stamps of pages: the next search for idle ones finds each as old as its piece.
     ///
     /// A page keeps the stamp of one stream. That will do as long as pieces of two streams whose
-    /// work runs do not merge: who lets them must call this.
+    /// work runs do not merge: a caller that lets them merge must call this.
     fn ask_pieces(&mut self) {
         if !mutant!("merged_pages_keep_their_stamps") {
             self.noting = 0;
         }
     }
 
-    /// What the stamp of a place that is taken now is to be kept as: the place of a stream that is
-    /// complete may be another's before it is looked at.
+    /// The form in which the stamp of a place that is taken now is kept: READY if it is complete,
+    /// because the index of its stream may be another stream's before the stamp is looked at.
     pub(crate) fn lasting(&self, stamp: Stamp) -> PriorStamp {
         let is_done = self.rules().is_done(stamp);
         PriorStamp {
@@ -252,7 +252,7 @@ impl Heap {
         }
     }
 
-    /// Gives a block back that nobody has used, so that the stamps stay as they were.
+    /// Gives an unused block back, so that the stamps stay as they were.
     pub(crate) fn undo(&mut self, block: Block, was: PriorStamp) {
         // Pages that were out when it was asked how old they are were not told.
         if was.walks != self.walks && !mutant!("undo_leaves_pages_idle") {
@@ -261,19 +261,19 @@ impl Heap {
         self.put_back(block, was.stamp);
     }
 
-    /// Gives a block back that nobody has used.
+    /// Gives an unused block back.
     pub(crate) fn put_back(&mut self, block: Block, was: Stamp) {
         self.used -= block.size();
         let freed = self.tlsf.free(block, was);
         debug_assert!(freed.is_ok(), "a block was freed twice");
     }
 
-    /// Merges what has become complete.
+    /// Merges the pieces whose work has become complete.
     pub(crate) fn sweep(&mut self) {
         self.tlsf.coalesce_all();
     }
 
-    /// Makes ready what streams have freed that are gone, and merges it.
+    /// Makes the memory ready that retired streams have freed, and merges it.
     pub(crate) fn forget(&mut self, gone: &RetiredStreams) {
         self.tlsf.update_free(|piece| gone.without(piece.data));
         for region in &mut self.rules_mut().regions {

@@ -1,9 +1,9 @@
-//! `BlockHeader`: what the pool knows of one piece of memory, out of band.
+//! `BlockHeader`: the pool's data of one piece of memory, out of band.
 //!
-//! The host cannot write to device memory, so the links and sizes that other allocators keep
-//! in front of a block are here. A header belongs to whoever has the piece: its user, a
-//! magazine, a batch in a transfer cache, or the central heap. Only its owner touches it, but for the
-//! fields that are atomic.
+//! The host cannot write to device memory, so the links and sizes that other allocators keep in
+//! front of a block are here. A header belongs to the owner of the piece: its user, a magazine, a
+//! batch in a transfer cache, or the central heap. Only the owner touches it, but for the fields
+//! that are atomic.
 
 use std::cell::{Cell, UnsafeCell};
 use std::collections::HashSet;
@@ -50,9 +50,9 @@ pub(crate) enum Home {
     Slab { slab: u32, slot: u8 },
 }
 
-/// The bit of `live` that says whose the piece is. Sizes are far below.
+/// The bit of `live` that says that the piece is a buffer's. Sizes are far below.
 const BUFFER: u64 = 1 << 63;
-/// The bits of `live` that say why nobody gets a piece that nobody has.
+/// The bits of `live` that say why no user gets a piece that is not in use.
 const HELD: u64 = 1 << 62;
 const ABANDONED: u64 = 1 << 61;
 const WAITING: u64 = 1 << 60;
@@ -61,7 +61,7 @@ const FRESH: u64 = 1 << 59;
 /// The other bits of `live`.
 const SIZE: u64 = FRESH - 1;
 
-/// Why nobody gets a piece that nobody has.
+/// Why no user gets a piece that is not in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Withheld {
     /// A graph may use it.
@@ -72,14 +72,14 @@ pub(crate) enum Withheld {
     Waiting,
 }
 
-/// What whoever has a piece keeps in it: a magazine, or the buffer that it is.
+/// The data that the owner of a piece keeps in it: a batch its next piece, a buffer its lease.
 union Link {
     /// The next piece of a batch.
     next: *const BlockHeader,
     lease: ManuallyDrop<Stream>,
 }
 
-// Two lines: the first has what a hit touches.
+// Two cache lines: the first has the fields that a hit touches.
 #[repr(C, align(128))]
 pub(crate) struct BlockHeader {
     address: Cell<CUdeviceptr>,
@@ -89,24 +89,25 @@ pub(crate) struct BlockHeader {
     /// How many pieces the batch has that begins with this one.
     pub(crate) batch: Cell<u32>,
     pub(crate) slot: Cell<Slot>,
-    /// What its user asked for, one more, and whether it is a buffer's. While nobody uses it: why
-    /// no user may have it, else 0. In its first life, whether nothing that runs used the memory before.
+    /// The bytes that its user asked for, one more, and whether it is a buffer's. While no user has
+    /// it: why none may have it, else 0. In its first life, whether nothing that runs used the
+    /// memory before.
     live: AtomicU64,
     /// Of a buffer: the handle of its stream; of another piece the stream's serial.
     stream: AtomicU64,
-    /// Of a buffer that somebody has named: its entry, whose count this is one of.
+    /// Of a buffer with a handle: its entry, one of whose counts this is.
     entry: AtomicPtr<BufferEntry>,
     pool: Cell<PoolRef>,
-    /// What its user calls it; null for no name.
+    /// The name that its user gave it; null for none.
     name: AtomicPtr<&'static str>,
-    /// Of a buffer: what only few have.
+    /// Of a buffer: the fields that only few need.
     rest: LazyBox<ColdFields>,
     /// When it was freed, of a slot that another stream than its slab's has freed.
     pub(crate) freed: Cell<Stamp>,
     pub(crate) home: Cell<Home>,
 }
 
-// What is more would take a third line of each piece.
+// More fields would take a third cache line of each piece.
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<BlockHeader>() == 128);
 
@@ -155,7 +156,7 @@ impl BlockHeader {
         self.address.get()
     }
 
-    /// Size of the piece: what was asked for, rounded up.
+    /// Size of the piece: the requested bytes, rounded up.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.get()
@@ -166,14 +167,14 @@ impl BlockHeader {
     /// # Safety
     /// The caller has the piece, which is in one.
     pub(crate) unsafe fn next(&self) -> *const Self {
-        // SAFETY: nobody else touches the link.
+        // SAFETY: the caller has the piece, so no other thread touches the link.
         unsafe { (*self.link.get()).next }
     }
 
     /// # Safety
     /// The caller has the piece, in which there is no lease.
     pub(crate) unsafe fn set_next(&self, next: *const Self) {
-        // SAFETY: nobody else touches the link.
+        // SAFETY: the caller has the piece, so no other thread touches the link.
         unsafe { self.link.get().write(Link { next }) };
     }
 
@@ -184,7 +185,7 @@ impl BlockHeader {
     #[inline]
     pub(crate) unsafe fn put_lease(&self, stream: Stream) {
         let lease = ManuallyDrop::new(stream);
-        // SAFETY: nobody else touches the link.
+        // SAFETY: the caller has the piece, so no other thread touches the link.
         unsafe { self.link.get().write(Link { lease }) };
     }
 
@@ -194,49 +195,50 @@ impl BlockHeader {
     /// There is one, and it stays as long as the reference.
     #[inline]
     pub(crate) unsafe fn lease(&self) -> &Stream {
-        // SAFETY: the caller's promise.
+        // SAFETY: the union has a lease, which stays as long as the reference: the conditions here.
         unsafe { &(*self.link.get()).lease }
     }
 
     /// Takes the lease out.
     ///
     /// # Safety
-    /// The caller has the piece, in which there is a lease; nobody refers to it.
+    /// The caller has the piece, in which there is a lease; no reference to the lease is left.
     #[inline]
     pub(crate) unsafe fn take_lease(&self) -> Stream {
-        // SAFETY: the caller's promise; the link has none after this.
+        // SAFETY: the union has a lease without references, and the caller has the piece: the
+        // conditions here. The link has no lease after this, so it is taken once.
         unsafe { ManuallyDrop::take(&mut (*self.link.get()).lease) }
     }
 
-    /// What only few buffers have.
+    /// The fields that only few buffers need.
     #[inline]
     pub(crate) fn rest(&self) -> &LazyBox<ColdFields> {
         &self.rest
     }
 
-    /// A user has it now, who asked for so many bytes; `stream` is the handle of a buffer's
-    /// stream, of another piece the stream's serial.
+    /// A user that asked for so many bytes has it now; `stream` is the handle of a buffer's stream,
+    /// of another piece the stream's serial.
     #[inline]
     pub(crate) fn go_live(&self, requested: u64, name: Name, (stream, buffer): (u64, bool)) {
         let buffer = if buffer { BUFFER } else { 0 };
         self.stream.store(stream, Ordering::Relaxed);
         let name = name.map_or(ptr::null_mut(), |name| ptr::from_ref(name).cast_mut());
-        // Release: who sees the name, perhaps under an older `live`, may read it.
+        // Release: a thread that sees the name, perhaps under an older `live`, may read it.
         self.name.store(name, Ordering::Release);
         let fresh = self.live.load(Ordering::Relaxed) & FRESH;
-        // Release: who sees it alive sees the rest.
+        // Release: a thread that sees it alive sees the other fields.
         self.live
             .store((requested + 1) | buffer | fresh, Ordering::Release);
     }
 
-    /// What its user calls it.
+    /// The name that its user gave it.
     pub(crate) fn name(&self) -> Option<&'static str> {
         // SAFETY: null, or a name that lives for ever and was written before it was stored here:
         // Acquire, with the Release of `go_live`.
         unsafe { self.name.load(Ordering::Acquire).as_ref() }.copied()
     }
 
-    /// Its user gives it back: what they asked for, and whether it was a buffer's.
+    /// Its user gives it back: the bytes that were asked for, and whether it was a buffer's.
     #[inline]
     pub(crate) fn end_life(&self) -> (u64, bool) {
         let live = self.live.load(Ordering::Relaxed);
@@ -244,7 +246,7 @@ impl BlockHeader {
         ((live & SIZE).saturating_sub(1), live & BUFFER != 0)
     }
 
-    /// After the end of its life, within the central lock: whether it is withheld from everybody.
+    /// After the end of its life, within the central lock: whether it is withheld from all users.
     pub(crate) fn withhold(&self, why: Option<Withheld>) {
         let why = match why {
             Some(Withheld::Held) => HELD,
@@ -255,7 +257,7 @@ impl BlockHeader {
         self.live.store(why, Ordering::Relaxed);
     }
 
-    /// Why nobody gets it, if nobody may.
+    /// Why no user gets it, if none may.
     pub(crate) fn withheld(&self) -> Option<Withheld> {
         match self.live.load(Ordering::Relaxed) {
             HELD => Some(Withheld::Held),
@@ -265,7 +267,7 @@ impl BlockHeader {
         }
     }
 
-    /// What its user asked for; `None` while nobody uses it.
+    /// The bytes that its user asked for; `None` while it has no user.
     #[inline]
     pub(crate) fn requested(&self) -> Option<u64> {
         (self.live.load(Ordering::Acquire) & SIZE).checked_sub(1)
@@ -314,7 +316,7 @@ pub(crate) struct BlockHeaders {
 unsafe impl Send for BlockHeaders {}
 
 impl BlockHeaders {
-    /// A header that nobody has.
+    /// A header without an owner, for the caller.
     pub(crate) fn take(&mut self, pool: PoolRef) -> NonNull<BlockHeader> {
         if let Some(free) = self.free.pop() {
             return free;

@@ -9,12 +9,13 @@ use crate::sync::lock;
 /// The word for a name.
 type Word = &'static &'static str;
 
-/// What a user has named a block.
+/// The name that a user gave a block.
 pub(crate) type Name = Option<Word>;
 
-/// A name for blocks, made once by [`MemoryPool::name`](crate::pool::MemoryPool::name) and good for every pool of the process.
+/// A name for blocks, made once by [`MemoryPool::name`](crate::pool::MemoryPool::name) and good for
+/// every pool of the process.
 ///
-/// It is one word. A named allocation costs with it what one without a name does.
+/// It is one word. With it a named allocation costs as much as one without a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct BlockName(Word);
 

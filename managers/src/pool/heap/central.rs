@@ -1,4 +1,4 @@
-//! `Central`: what no thread keeps: the heap, the slabs over it, and the headers.
+//! `Central`: the part that all threads share: the heap, the slabs over it, and the headers.
 
 use std::ptr::NonNull;
 
@@ -20,7 +20,7 @@ pub(crate) struct Central {
     pub(crate) peak_held: u64,
     /// Headers of blocks without bytes that are in use.
     pub(crate) empty: u64,
-    /// Pieces that nobody will bring back.
+    /// Pieces that no user will bring back.
     pub(crate) abandoned: u64,
     /// Pieces without a user that only become free when other streams have come so far.
     pub(crate) waiting: WaitingPieces,
@@ -30,25 +30,25 @@ pub(crate) struct Central {
     tight: Option<Tight>,
 }
 
-/// What ends the time in which threads keep nothing of exact sizes.
+/// The conditions that end the time in which threads keep nothing of exact sizes.
 #[derive(Clone, Copy, Debug)]
 struct Tight {
     /// With no more than this out of the heap there is room again.
     roomy: u64,
-    /// So many blocks that were placed without a climb.
+    /// So many blocks that are still to be placed without the slow path.
     blocks: u32,
 }
 
-/// Blocks that are placed without a climb until a limit counts as far away, with however little
-/// room below it.
+/// Blocks that are placed without the slow path until a limit counts as far away, with however
+/// little room below it.
 const EXACT_CACHE_PAUSE: u32 = 1 << 16;
 
-/// There is room again where this part of what the pool could have is left beside what is out of the
-/// heap. With less, or with fewer blocks, a trace of a decoder needs 1.0205 times its peak in place of
-/// 1.0170.
+/// There is room again where this part of the bytes that the pool could have is left beside those
+/// out of the heap. With less, or with fewer blocks, a trace of a decoder needs 1.0205 times its
+/// peak in place of 1.0170.
 const ROOM: u64 = 2;
 
-/// What a caller wants of the heap.
+/// A caller's request of the heap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeapRequest {
     /// Whole granules.
@@ -73,7 +73,8 @@ impl Central {
     }
 
     /// The pool had no room beyond so many bytes: until there is room again below them, or that is
-    /// long ago, threads keep nothing of exact sizes. What they keep is in the way of good places.
+    /// long ago, threads keep nothing of exact sizes, because kept pieces are in the way of good
+    /// places.
     pub(crate) fn pause_exact_caching(&mut self, could: u64) {
         self.tight = Some(Tight {
             roomy: could - could / ROOM,
@@ -115,7 +116,8 @@ impl Central {
         Some(found)
     }
 
-    /// As `ready`, with a header: the block's parts never leave the registers for long.
+    /// Finds a block by `ready` and gives it a header: its parts never leave the registers for
+    /// long.
     #[inline(never)]
     pub(crate) fn wrap_ready(
         &mut self,
@@ -127,8 +129,8 @@ impl Central {
         Some(self.wrap(pool, found, slot))
     }
 
-    /// As `ready`, wherever in a free piece there is a stretch of mapped pages: dear to look
-    /// for, and cheaper than to move pages.
+    /// A block at any stretch of mapped pages within a free piece: dearer to look for than by
+    /// `ready`, and cheaper than to move pages.
     pub(crate) fn in_mapped_stretch(&mut self, want: HeapRequest) -> Option<(Block, Stamp)> {
         let address = self
             .heap
@@ -139,9 +141,9 @@ impl Central {
         Some((block, was))
     }
 
-    /// As `in_mapped_stretch`, over neighbours that do not merge because others may not use all of
-    /// them, but the one that asks may. Only for who would have to wait otherwise: what is left of
-    /// them is that stream's alone until its work is complete.
+    /// A block at a stretch of mapped pages over several neighbours, which do not merge because
+    /// others may not use all of them, but the requesting stream may. Only for a request that would
+    /// have to wait otherwise: the rest of them is that stream's alone until its work is complete.
     pub(crate) fn in_joined_stretch(&mut self, want: HeapRequest) -> Option<(Block, Stamp)> {
         if self.heap.rules().single {
             return None;
@@ -187,7 +189,7 @@ impl Central {
         slot: Slot,
     ) -> NonNull<BlockHeader> {
         let piece = self.headers.take(pool);
-        // SAFETY: nobody else has it.
+        // SAFETY: headers stay where they are, and `take` gave this one to this thread alone.
         let header = unsafe { piece.as_ref() };
         header.begin(block.offset(), block.size(), slot, Home::Heap(block));
         header.set_fresh(self.heap.rules().is_done(was));
@@ -198,7 +200,7 @@ impl Central {
     pub(crate) fn nothing(&mut self, pool: PoolRef) -> NonNull<BlockHeader> {
         self.empty += 1;
         let header = self.headers.take(pool);
-        // SAFETY: nobody else has it.
+        // SAFETY: headers stay where they are, and `take` gave this one to this thread alone.
         unsafe { header.as_ref() }.begin(0, 0, Slot::NONE, Home::Nowhere);
         header
     }
@@ -230,7 +232,7 @@ impl Central {
     /// Takes a piece back that was used until `stamp`.
     #[inline]
     pub(crate) fn put(&mut self, piece: NonNull<BlockHeader>, stamp: Stamp) {
-        // SAFETY: the piece is the caller's, who gives it away.
+        // SAFETY: the header stays where it is, and the caller gives the piece away.
         let header = unsafe { piece.as_ref() };
         self.heap.rules_mut().note_last(stamp);
         match header.home.get() {
@@ -249,24 +251,25 @@ impl Central {
         }
     }
 
-    /// As `put`, for a chain.
+    /// Takes the pieces of a chain back that were used until `stamp`.
     pub(crate) fn put_all(&mut self, batch: NonNull<BlockHeader>, stamp: Stamp) {
         let mut next: *const BlockHeader = batch.as_ptr();
         while let Some(piece) = NonNull::new(next.cast_mut()) {
-            // SAFETY: whoever has the first piece of a batch has all of it.
+            // SAFETY: `next` needs the piece in a batch of the caller's: the caller gives this
+            // batch away, and the first piece of a batch owns the others.
             next = unsafe { piece.as_ref().next() };
             self.put(piece, stamp);
         }
     }
 
-    /// Makes ready what streams have left that are gone.
+    /// Makes the memory ready that retired streams have left.
     pub(crate) fn forget(&mut self, gone: &RetiredStreams) {
         self.slabs.forget(&mut self.heap, &mut self.headers, gone);
         self.heap.forget(gone);
         self.wait_without(gone);
     }
 
-    /// How many pieces somebody has, and will bring back.
+    /// How many pieces have a user, who will bring them back.
     pub(crate) fn outstanding(&self) -> u64 {
         let (slots, slabs) = self.slabs.count();
         let blocks = self.heap.used_blocks() - self.holes.0 - slabs;

@@ -1,11 +1,11 @@
-//! `ColdFields`: what few blocks have, apart from their header.
+//! `ColdFields`: the fields that few blocks need, apart from their header.
 
 use std::sync::Mutex;
 
 use crate::stream::Stream;
 use crate::sync::capacity::Permit;
 
-/// What few blocks have.
+/// The fields that few blocks need.
 #[derive(Default)]
 pub(crate) struct ColdFields {
     /// Its place among a limited number of buffers.

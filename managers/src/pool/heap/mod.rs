@@ -1,4 +1,5 @@
-//! The page heap: free pieces of all sizes, slabs for small ones, and the headers of blocks. It makes no driver call and knows no pool.
+//! The page heap: free pieces of all sizes, slabs for small ones, and the headers of blocks. It
+//! makes no driver call and knows no pool.
 
 pub(crate) mod best_fit;
 pub(crate) mod block_header;

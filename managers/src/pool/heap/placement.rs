@@ -1,9 +1,9 @@
-//! `PlacementPolicy`: what the pool decides about free memory, for the heap.
+//! `PlacementPolicy`: the pool's decisions about free memory, for the heap.
 //!
-//! * Two free pieces become one only if whoever may use the one may use the other: both were
-//!   freed on the same stream, or nothing that runs uses either. Merging without this rule
+//! * Two free pieces become one only if every stream that may use the one may use the other: both
+//!   were freed on the same stream, or nothing that runs uses either. Merging without this rule
 //!   costs several times the memory: a small piece that is still in use makes the whole
-//!   unusable for everybody else. A pool that has seen one stream only may always merge.
+//!   unusable for all other streams. A pool that has seen one stream only may always merge.
 //! * A request gets pieces of its own stream at once, and those of others when complete.
 //! * Of the pieces that are looked at, the one wins whose place misses the fewest pages.
 
@@ -26,10 +26,11 @@ pub(crate) struct PlacementPolicy {
     last: Vec<u64>,
     /// The stream that asks.
     pub(crate) request: StreamIndex,
-    /// A stream, and up to which ticket the one that asks may use what it freed, because it will
-    /// be made to wait for it. Only for one search.
+    /// A stream, and up to which ticket the requesting stream may use the memory that it freed,
+    /// because the requesting one will be made to wait for it. Only for one search.
     pub(crate) granted: Option<(StreamIndex, u64)>,
-    /// Between these addresses what the stream that asks may use merges. Empty but for one merging.
+    /// Between these addresses the pieces that the requesting stream may use merge. `None` but for
+    /// one merging.
     pub(crate) joined: Option<(CUdeviceptr, CUdeviceptr)>,
     /// At most one stream has been seen.
     pub(crate) single: bool,
@@ -38,7 +39,7 @@ pub(crate) struct PlacementPolicy {
 }
 
 impl PlacementPolicy {
-    /// Of a pool that nobody has used.
+    /// Of a pool that no stream has used.
     pub(crate) fn new() -> Self {
         Self {
             single: true,
@@ -46,7 +47,7 @@ impl PlacementPolicy {
         }
     }
 
-    /// Nothing that runs uses what has this stamp.
+    /// Whether no work that runs uses memory with this stamp.
     #[inline]
     pub(crate) fn is_done(&self, stamp: Stamp) -> bool {
         stamp.is_ready() || stamp.ticket() <= self.done(stamp.stream()).unwrap_or(0)
@@ -60,10 +61,11 @@ impl PlacementPolicy {
 
     /// Notes in its pages that a block was freed.
     ///
-    /// What is freed late may have an early stamp (a slab has that of its last use), which says
-    /// nothing of the rest of the page. Of two streams whose work still runs the later to free
-    /// is kept: what the other freed merges with this only when that is complete, or where the heap
-    /// has every page ask its piece again (neighbours that are joined, a stream that is gone).
+    /// A block that is freed late may have an early stamp (a slab has that of its last use), which
+    /// says nothing of the rest of the page. Of two streams whose work still runs the page keeps
+    /// the later to free: the other's memory merges with this only when it is complete, or where
+    /// the heap has every page ask its piece again (neighbours that are joined, a stream that is
+    /// gone).
     #[inline]
     pub(crate) fn note_freed(&mut self, address: CUdeviceptr, bytes: u64, stamp: Stamp) {
         let is_done = self.is_done(stamp);
@@ -345,7 +347,7 @@ impl Hooks for PlacementPolicy {
 
     #[inline]
     fn merge(&self, left: &Piece<Stamp>, right: &Piece<Stamp>) -> Stamp {
-        // Of one batch, as most are: whoever asks sees whether it is complete.
+        // Most are of one batch: a later look sees whether it is complete.
         if left.data == right.data {
             return left.data;
         }

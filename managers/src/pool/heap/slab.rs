@@ -1,8 +1,8 @@
 //! `Slabs`: small pieces, many to a block of the heap.
 //!
-//! A slab belongs to the stream that it was made for: what that stream frees, it may use again
-//! at once. Slots that another stream has freed wait until they are complete. A slab whose stream
-//! is gone is nobody's until a stream that needs slots makes it its own.
+//! A slab belongs to the stream that it was made for, which may use slots that it frees again at
+//! once. Slots that another stream has freed wait until they are complete. A slab whose stream is
+//! gone has no owner until a stream that needs slots adopts it.
 
 use std::collections::HashMap;
 use std::ptr::NonNull;
@@ -79,7 +79,7 @@ pub(crate) struct Slabs {
 // SAFETY: the pointers are to headers of the same pool, which slots that are free own.
 unsafe impl Send for Slabs {}
 
-/// What stands for the stream of slabs whose stream is gone.
+/// Stands for the stream of slabs whose stream is gone.
 const NOBODY: StreamIndex = 0;
 
 fn list_of(stream: StreamIndex, slot: Slot) -> usize {
@@ -151,7 +151,8 @@ impl Slabs {
         }
     }
 
-    /// Makes a slab with free slots `stream`'s own whose stream is gone. False when there is none.
+    /// Makes a slab with free slots, whose stream is gone, `stream`'s own. False when there is
+    /// none.
     fn adopt(&mut self, slot: Slot, stream: StreamIndex) -> bool {
         let Some(id) = self.newest(list_of(NOBODY, slot)) else {
             return false;
@@ -159,7 +160,7 @@ impl Slabs {
         self.delist(id);
         if let Some(Some(slab)) = self.slabs.get_mut(id as usize) {
             slab.stream = stream;
-            // What the stream itself has freed, while the slab was nobody's.
+            // Slots that the stream itself has freed, while the slab had no owner.
             for number in bits(slab.foreign) {
                 let freed = slab.freed_of(number);
                 if freed.stream() == stream {
@@ -172,8 +173,8 @@ impl Slabs {
         true
     }
 
-    /// Makes slabs nobody's whose streams are gone: whoever needs slots next adopts them. What
-    /// is free as a whole goes back to the heap.
+    /// Takes the slabs of retired streams from them: the next stream that needs slots adopts them.
+    /// A slab that is free as a whole goes back to the heap.
     pub(crate) fn forget(
         &mut self,
         heap: &mut Heap,
@@ -205,7 +206,7 @@ impl Slabs {
         }
     }
 
-    /// As `take`, from slabs of other streams whose frees are complete.
+    /// Takes slots from slabs of other streams whose frees are complete.
     pub(crate) fn take_from_others(
         &mut self,
         heap: &Heap,
@@ -284,7 +285,8 @@ impl Slabs {
                     slot: number as u8,
                 };
                 let address = block.offset() + u64::from(number) * bytes;
-                // SAFETY: nobody else has it.
+                // SAFETY: headers stay where they are, and `take` gave this one to this thread
+                // alone.
                 let new = unsafe { header.as_ref() };
                 new.begin(address, bytes, slot, home);
                 new.set_fresh(freed.is_ready());

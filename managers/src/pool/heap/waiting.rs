@@ -1,10 +1,10 @@
 //! Pieces that other streams than their own have used, on their way back.
 //!
-//! Such a piece goes back to its own stream, behind what that stream has been given so far, once
-//! the others have come as far as they were at the free: then, and not before, is it in the heap.
-//! Nothing is put on any stream for it. In particular its own stream does not wait for the others.
-//! The batches of the others are closed like those of any stream that has freed something, when
-//! a request wants memory.
+//! Such a piece goes back to its own stream, behind the work that stream has been given so far,
+//! once the others have come as far as they were at the free: then, and not before, is it in the
+//! heap. Nothing is put on any stream for it. In particular its own stream does not wait for the
+//! others. The batches of the others are closed like those of any stream that has freed something,
+//! when a request wants memory.
 
 use std::ptr::NonNull;
 
@@ -60,11 +60,11 @@ impl Central {
         home: Stamp,
         others: Box<[Stamp]>,
     ) {
-        // SAFETY: the piece is the caller's, who gives it away.
+        // SAFETY: the header stays where it is, and the caller gives the piece away.
         let header = unsafe { piece.as_ref() };
         header.withhold(Some(Withheld::Waiting));
         let rules = self.heap.rules_mut();
-        // What closes batches, and who waits for the pool's last work, goes by these.
+        // The closing of batches, and the wait for the pool's last work, go by these.
         rules.note_last(home);
         others.iter().for_each(|&stamp| rules.note_last(stamp));
         self.waiting.bytes += header.bytes();
@@ -75,8 +75,8 @@ impl Central {
         });
     }
 
-    /// Puts into the heap what no other stream uses any more. In the section that has noted how
-    /// far a stream has come: a request that sees that finds the memory.
+    /// Puts the pieces into the heap that no other stream uses any more. In the section that has
+    /// noted how far a stream has come: a request that sees that finds the memory.
     pub(crate) fn put_waiting(&mut self) {
         let mut at = 0;
         while let Some(waiting) = self.waiting.pieces.get(at) {

@@ -52,7 +52,7 @@ impl Heap {
     }
 
     /// Makes these addresses a block, if they are free and `stream` may use them: with the stamp of
-    /// what it was cut from.
+    /// the piece that it was cut from.
     pub(crate) fn take_usable_at(
         &mut self,
         address: CUdeviceptr,
@@ -67,9 +67,10 @@ impl Heap {
         Some((self.take_at(address, bytes)?, was))
     }
 
-    /// Whether the request could be had if all work were complete that uses what was freed, while no
-    /// more than `most` pages have memory. Blocks do not move, so the extents stay that they lie in,
-    /// but for blocks that are `leaving`: those have no user. The time is linear in blocks and pages.
+    /// Whether the request could be had if all work that uses freed memory were complete, while no
+    /// more than `most` pages have memory. Blocks do not move, so the extents stay that they lie
+    /// in, but for blocks that are `leaving`: those have no user. The time is linear in blocks and
+    /// pages.
     pub(crate) fn could_hold(
         &self,
         bytes: u64,
@@ -136,7 +137,7 @@ impl Heap {
     }
 
     /// Merges the neighbours that hold the request together, in the smallest stretch of mapped
-    /// pages that `stream` may use, whoever else may: the address. The time is linear in blocks
+    /// pages that `stream` may use, even if no other may: the address. The time is linear in blocks
     /// and pages.
     pub(crate) fn join_stretch(
         &mut self,

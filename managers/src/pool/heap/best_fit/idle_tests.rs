@@ -10,7 +10,7 @@ use crate::pool::streams::free_stamp::RetiredStreams;
 const PAGES: u32 = 4;
 const ALL: u64 = PAGES as u64 * LEAST_PAGE;
 
-/// A block that is out: whose it is, and the ticket of that stream's when it was handed out.
+/// A block that is out: its stream, and that stream's ticket when it was handed out.
 struct Out {
     block: Block,
     stream: StreamIndex,
@@ -63,10 +63,10 @@ impl Model {
         self.streams[usize::from(stream) - 1].as_mut().unwrap()
     }
 
-    /// What an operation is, to whom, and how large.
+    /// One operation: its kind, its stream or block, and its size.
     fn step(&mut self, (what, pick, size): (u8, u8, u16)) {
         let stream = self.stream(pick);
-        // Quarters of pages, so that pages often are of two blocks, and whole in what is left.
+        // Quarters of pages, so that pages often are of two blocks, and whole in the rest.
         let bytes = (1 + u64::from(size) % 7) * (LEAST_PAGE / 4);
         match what % 16 {
             0..=4 => {
@@ -76,7 +76,7 @@ impl Model {
             }
             5..=8 => self.give_back(pick, size),
             9 => {
-                // A request that is given up, with somebody's look in between.
+                // A request that is given up, with a search for idle pages in between.
                 if let Some((block, was)) = self.heap.allocate_ready(bytes, 1, stream) {
                     let was = self.heap.lasting(was);
                     if size % 2 == 0 {
@@ -164,7 +164,7 @@ impl Model {
         }
     }
 
-    /// Somebody looks for idle pages: nothing that runs may use one.
+    /// A search for idle pages: nothing that runs may use one.
     fn look(&mut self) {
         for (address, extent) in self.heap.idle(usize::MAX) {
             let end = address + u64::from(extent.pages) * LEAST_PAGE;

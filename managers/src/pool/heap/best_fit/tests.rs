@@ -33,8 +33,8 @@ fn no_block_lies_in_two_ranges() {
     assert_eq!(heap.rules().missing(6 * RANGE, RANGE), u32::MAX);
 }
 
-// Without it what a stream has left would be taken for the memory of the next one that has
-// its place, and nobody else could have it before that has completed something.
+// Without it the memory that a stream has left would be taken for that of the next stream with its
+// index, and no other could have it before that one has completed something.
 #[test]
 fn what_streams_leave_is_everybodys() {
     const RANGE: u64 = 4 * LEAST_PAGE;
@@ -95,7 +95,7 @@ fn idle(heap: &mut Heap) -> Vec<u32> {
     pages
 }
 
-// Without it a page could be unmapped under work that was put before anybody looked, or stay
+// Without it a page could be unmapped under work that was put before the first search, or stay
 // mapped for the work of its neighbours.
 #[test]
 fn pages_are_idle_when_what_used_them_is_complete() {
@@ -103,7 +103,7 @@ fn pages_are_idle_when_what_used_them_is_complete() {
     let [first, second] = blocks(&mut heap);
     heap.free(first, Stamp::new(1, 5));
     heap.free(second, Stamp::new(1, 7));
-    // Nobody has looked so far: each is as old as the piece that they are in.
+    // No search so far: each page is as old as the piece that it is in.
     assert!(idle(&mut heap).is_empty());
     heap.rules_mut().set_done(1, 5);
     assert!(idle(&mut heap).is_empty());
@@ -116,8 +116,8 @@ fn pages_are_idle_when_what_used_them_is_complete() {
     assert_eq!(idle(&mut heap), [0]);
 }
 
-// Without it a page could be unmapped under work, because somebody began to look while a
-// request had it that was given up.
+// Without it a page could be unmapped under work, because a search began while a request had it
+// that was given up.
 #[test]
 fn pages_that_were_out_for_a_moment_are_as_old_as_before() {
     let mut heap = mapped(1);
@@ -133,7 +133,7 @@ fn pages_that_were_out_for_a_moment_are_as_old_as_before() {
     assert_eq!(idle(&mut heap), [0]);
 }
 
-// Without it a chunk could be given back under work that was put before anybody looked.
+// Without it a chunk could be given back under work that was put before the first search.
 #[test]
 fn addresses_are_taken_out_when_what_used_them_is_complete() {
     let mut heap = mapped(1);

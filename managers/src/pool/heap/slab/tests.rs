@@ -20,7 +20,7 @@ impl Bench {
         let mut heap = Heap::new();
         let region = PageTable::new(LEAST_PAGE, 1 << 30, LEAST_PAGE);
         heap.add_region(region).unwrap();
-        // Several streams: what one has freed does not become part of all that is free.
+        // Several streams: memory that one has freed does not become part of all that is free.
         heap.rules_mut().single = false;
         Self {
             heap,
@@ -89,7 +89,7 @@ impl Bench {
     }
 }
 
-// Without it a pool could end with pieces in use or never, a slab be found by nobody, or a slot be
+// Without it a pool could end with pieces in use or never, no search find a slab, or a slot be
 // handed out before another stream's use of it is complete.
 #[test]
 fn slabs_are_counted_and_found() {
@@ -160,7 +160,7 @@ fn a_stream_adopts_what_another_has_left() {
     bench.take(2, 500);
     assert!(bench.taken.len() > 1);
     assert_eq!(bench.slabs.count().1, 1);
-    // What its new stream frees it has again at once.
+    // Its new stream has the slots that it frees again at once.
     while !bench.taken.is_empty() {
         bench.put(0, Stamp::new(2, 9));
     }
