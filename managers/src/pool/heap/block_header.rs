@@ -95,7 +95,7 @@ pub(crate) struct BlockHeader {
     live: AtomicU64,
     /// Of a buffer: the handle of its stream; of another piece the stream's serial.
     stream: AtomicU64,
-    /// Of a buffer with a handle: its entry, one of whose counts this is.
+    /// Of a buffer with a name in the table of buffers: its entry, one of whose counts this is.
     entry: AtomicPtr<BufferEntry>,
     pool: Cell<PoolRef>,
     /// The name that its user gave it; null for none.

@@ -1,8 +1,8 @@
 //! How much memory the device has left.
 //!
-//! A device of its own memory says so itself. An integrated one has the host's: there the driver
-//! counts what the system keeps of files (the page cache) as used, though the system gives it up
-//! for any program that asks. So the system is asked what is available.
+//! Of a device with its own memory the driver says so. An integrated one has the host's: there the
+//! driver counts the system's copies of files (the page cache) as used, though the system gives
+//! them up for any program that asks. So the system is asked how much is available.
 
 #[cfg(test)]
 use std::sync::OnceLock;
@@ -20,7 +20,7 @@ type Available = fn() -> Option<u64>;
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceMemory {
     is_integrated: bool,
-    /// Unless a test has said something else: what the system says.
+    /// The answer of a test in place of the system's.
     #[cfg(test)]
     available: OnceLock<Available>,
 }
@@ -38,7 +38,7 @@ impl DeviceMemory {
         })
     }
 
-    /// What is free of `total` bytes, when the driver says so much.
+    /// Bytes of `total` that are free, when the driver says `free`.
     pub(crate) fn free(&self, (free, total): (u64, u64)) -> u64 {
         if !self.is_integrated {
             return free;
@@ -51,7 +51,7 @@ impl DeviceMemory {
     }
 }
 
-/// What Linux says in `/proc/meminfo`; nothing elsewhere.
+/// Bytes that are available by `/proc/meminfo` of Linux; `None` elsewhere.
 fn available_on_host() -> Option<u64> {
     if !cfg!(target_os = "linux") {
         return None;

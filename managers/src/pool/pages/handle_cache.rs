@@ -33,7 +33,7 @@ impl HandleCache {
         Some(memory)
     }
 
-    /// The largest of what is there that has `most` pages at most.
+    /// The largest handle here that has `most` pages at most.
     pub(crate) fn take_up_to(&mut self, most: u32) -> Option<PhysicalHandle> {
         let fits = |(_, memory): &(usize, &PhysicalHandle)| memory.pages <= most;
         let all = self.memory.iter().enumerate().filter(fits);

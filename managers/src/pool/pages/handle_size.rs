@@ -57,7 +57,7 @@ impl HandleSizes {
             let after = limit.used().saturating_add(more);
             after <= limit.limit() / 4 * part
         };
-        // What stays of each limit, and of the device, in quarters.
+        // The part of each limit, and of the device, that stays free, in quarters.
         let leaves = |quarters: u64| {
             device.free.saturating_sub(pages) >= device.total / 4 * quarters
                 && limits.iter().all(|limit| fits(limit, 4 - quarters))

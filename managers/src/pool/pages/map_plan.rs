@@ -59,11 +59,12 @@ impl MapPlan {
             match region.state(page) {
                 PageState::Mapped => {}
                 PageState::Sealed => self.find_sealed(region, page),
-                // Busy pages are those of whoever holds the mapper: ours, so there are none.
+                // Only the holder of the mapper has busy pages. This thread holds it, so there are
+                // none.
                 PageState::Bare | PageState::Busy => self.add_bare(region, page, 1),
             }
         }
-        // A request may be for more pages than anybody has ever had.
+        // A request may be for more pages than have ever been mapped.
         if known < end {
             self.add_bare(region, known, end - known);
         }
@@ -83,7 +84,7 @@ impl MapPlan {
         }
     }
 
-    /// All of an extent is opened, even what is beyond the block: access is that of a mapping.
+    /// All of an extent is opened, even pages beyond the block: access is that of a mapping.
     fn find_sealed(&mut self, region: &PageTable, page: PageIndex) {
         let Some(extent) = region.extent(page) else {
             return;
@@ -122,7 +123,7 @@ impl MapPlan {
         }
     }
 
-    /// Enters what has become of each page.
+    /// Enters the new state of each page.
     pub(crate) fn write_back(&self, heap: &mut Heap) {
         let rules = heap.rules_mut();
         for idle in &self.idle {

@@ -1,7 +1,7 @@
 //! `Mapper`: the one place that changes which pages have memory.
 //!
-//! Bytes are charged to the limit before memory is created and released after it was given
-//! back, so what is mapped and what waits in the cache never exceeds the limit for an instant.
+//! Bytes are charged to the limit before memory is created and released after it was given back, so
+//! mapped memory and that in the cache never exceed the limit for an instant.
 //! The mapper's lock is held over driver calls, the central lock never is: meanwhile a page is
 //! *Busy*, and its block in use or its addresses free but dear.
 
@@ -14,13 +14,13 @@ use crate::pool::pages::handle_size::Device;
 use crate::pool::pages::vmm::is_out_of_memory;
 use crate::pool::streams::free_stamp::Stamp;
 
-/// What only the holder of the lock may change.
+/// The state that only the holder of the lock may change.
 #[derive(Debug, Default)]
 pub(crate) struct Mapper {
     pub(crate) cache: HandleCache,
-    /// What the device had free when it was asked last, and what the pool had then, in pages.
+    /// The device's free memory when it was asked last, and the pool's memory then, in pages.
     pub(crate) known: Option<(Device, u64)>,
-    /// What the driver said when it had no memory left, in this search.
+    /// The driver's error when it had no memory left, in this search.
     pub(crate) full: Option<Error>,
     /// The device has less left than the limit would grant, and too little for this search.
     pub(crate) lacking: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Mapper {
     /// In a pool of one stream: its serial, and the last ticket of it that a request has waited for
     /// in vain.
     pub(crate) vain: (u64, u64),
-    /// No completion can give this search what it wants: only frees of what is alive can.
+    /// No completion can give this search its memory: only frees of live blocks can.
     pub(crate) hopeless: bool,
     /// No other pool could give memory up for this search.
     pub(crate) alone: bool,
@@ -46,7 +46,7 @@ impl Mapper {
         self.chunks.iter().filter_map(|chunk| chunk.hole)
     }
 
-    /// Begins a search, without what others have left of theirs.
+    /// Begins a search, without the results that others have left of theirs.
     pub(crate) fn begin(&mut self) {
         (self.full, self.lacking) = (None, false);
         (self.patient, self.soon) = (false, false);
@@ -58,8 +58,8 @@ impl Mapper {
         self.cache.pages()
     }
 
-    /// What the device has free, as far as it was told, with so many pages in the pool now. `None`
-    /// when that is too long ago to say.
+    /// The device's free memory, by the last answer, with so many pages in the pool now. `None`
+    /// when the pool has changed too much since.
     pub(crate) fn known(&self, used: u64) -> Option<Device> {
         let (device, then) = self.known?;
         let since = used.abs_diff(then);
@@ -102,5 +102,5 @@ pub(crate) enum From {
     Idle,
 }
 
-/// A block that was found: with what its memory was used for before.
+/// A block that was found, with the stamp of the last use of its memory.
 pub(crate) type Found = (Block, Stamp);

@@ -14,8 +14,8 @@ use crate::sync::lock;
 /// Between two looks at a lock that is to be had by a deadline.
 const NAP: Duration = Duration::from_micros(50);
 
-/// The mapper's lock. Driver calls are made under it; what the user wants done when one of them
-/// loses the context waits until the lock is given back, so that it may use the pool.
+/// The mapper's lock. Driver calls are made under it; the user's callbacks for a context that one
+/// of them loses wait until the lock is given back, so that they may use the pool.
 pub(crate) struct MapperGuard<'p> {
     // In this order.
     mapper: MutexGuard<'p, Mapper>,

@@ -1,4 +1,4 @@
-//! Pages of virtual memory: which have physical memory, and what a plan changes.
+//! Pages of virtual memory: which have physical memory, and how a plan changes that.
 
 pub(crate) mod device_memory;
 pub(crate) mod handle_cache;

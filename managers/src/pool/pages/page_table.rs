@@ -1,6 +1,6 @@
 //! `Pages`: which pages of a reserved range of addresses have memory behind them.
 //!
-//! A page is in one of four states, and only whoever holds the mapper changes them:
+//! A page is in one of four states, and only the holder of the mapper changes them:
 //!
 //! ```text
 //! Bare --begin_map--> Busy --mapped--> Sealed --opened--> Mapped
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! * *Bare*: addresses only.
-//! * *Busy*: a driver call for the page is under way; nobody counts on it.
+//! * *Busy*: a driver call for the page is under way; no thread counts on it.
 //! * *Sealed*: memory is mapped and the device may not access it: `cuMemSetAccess` is missing,
 //!   because it failed.
 //! * *Mapped*: usable.
@@ -17,14 +17,14 @@
 //! Pages that got their memory with one handle are an *extent*: they change state together,
 //! and are unmapped together. Each page has the stamp of the last block that was freed in it:
 //! unmapping is not ordered on streams, so an extent is given up only after all of its stamps
-//! are complete. The heap keeps these stamps only while somebody looks for idle pages.
+//! are complete. The heap keeps these stamps only while requests search for idle pages.
 
 use cupola_sys::driver::CUdeviceptr;
 
 use crate::pool::pages::vmm::MemoryHandle;
 use crate::pool::streams::free_stamp::{RetiredStreams, Stamp};
 
-/// What is behind a page.
+/// The memory behind a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PageState {
     #[default]
@@ -196,7 +196,7 @@ impl PageTable {
         }
     }
 
-    /// Nobody has freed what streams have freed that are gone.
+    /// Replaces the stamps of retired streams by READY, because their indices are used again.
     pub(crate) fn forget(&mut self, gone: &RetiredStreams) {
         for freed in &mut self.freed {
             *freed = gone.without(*freed);

@@ -36,12 +36,12 @@ macro_rules! calls {
     ($($(#[$doc:meta])* $name:ident: $symbol:ident,)*) => {
         /// How often the pool called the driver, by function.
         ///
-        /// That is every call that was made for the pool, by whichever thread, until its figures
-        /// were asked for: those that make its context current and that look whether a stream is
+        /// That is every call that was made for the pool, by any thread, until its figures were
+        /// asked for: those that make its context current and that look whether a stream is
         /// captured included. Closing the batches of a stream is counted by each pool that has used
-        /// the stream. Not counted are the question which context is current (`cuCtxGetCurrent`, some
-        /// ten nanoseconds before each of them), and what is fallen back on where the driver refuses
-        /// to record an event at a stream's end, or to order the streams of a buffer
+        /// the stream. Not counted are the question which context is current (`cuCtxGetCurrent`,
+        /// some ten nanoseconds before each of them), and the call that is fallen back on where the
+        /// driver refuses to record an event at a stream's end, or to order the streams of a buffer
         /// (`cuStreamSynchronize`).
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
@@ -100,15 +100,15 @@ calls! {
     record: cuEventRecord,
     /// `cuEventQuery`, to see whether a batch is complete.
     query: cuEventQuery,
-    /// `cuStreamWaitEvent`, to use what another stream has freed, or to order the streams of a
-    /// buffer.
+    /// `cuStreamWaitEvent`, to use memory that another stream has freed, or to order the streams of
+    /// a buffer.
     wait: cuStreamWaitEvent,
     /// `cuEventCreate`, where no event waits for its next life.
     event: cuEventCreate,
     /// `cuStreamIsCapturing`, before and after each batch is closed: a captured stream is left
     /// alone.
     capturing: cuStreamIsCapturing,
-    /// `cuThreadExchangeStreamCaptureMode`, around what a capture would forbid.
+    /// `cuThreadExchangeStreamCaptureMode`, around calls that a capture would forbid.
     capture_mode: cuThreadExchangeStreamCaptureMode,
     /// `cuCtxSetCurrent`, on threads where the pool's context is not current.
     set_current: cuCtxSetCurrent,
@@ -136,7 +136,7 @@ impl Calls {
         count(&self.attribute);
     }
 
-    /// Counts what makes the context current until it is dropped.
+    /// Counts the calls that make the context current until it is dropped.
     pub(crate) fn switches(&self) -> Switches<'_> {
         Switches::into(&self.set_current)
     }
@@ -163,7 +163,7 @@ pub(crate) struct Vmm {
 
 // SAFETY: the descriptions are plain data; the pointer in them is null.
 unsafe impl Send for Vmm {}
-// SAFETY: as above.
+// SAFETY: the descriptions are plain data that nothing changes; the pointer in them is null.
 unsafe impl Sync for Vmm {}
 
 impl Vmm {
@@ -195,7 +195,7 @@ impl Vmm {
         }
         // SAFETY: plain data for which zero is the default of every field.
         let mut properties: CUmemAllocationProp = unsafe { mem::zeroed() };
-        // SAFETY: as above.
+        // SAFETY: plain data for which zero is the default of every field.
         let mut location: CUmemLocation = unsafe { mem::zeroed() };
         location.type_ = CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
         location.__bindgen_anon_1.id = core.device();
@@ -217,8 +217,8 @@ impl Vmm {
                 CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM,
             )
         })?;
-        // Whatever the driver says: the page tables of the pool are made of powers of two, and
-        // smaller pages would only cost more calls.
+        // Not the driver's granularity as it is: the page tables of the pool are made of powers of
+        // two, and smaller pages would only cost more calls.
         let page = (page as u64).max(LEAST_PAGE).next_power_of_two();
         Ok(Some(Self {
             core: Arc::clone(core),
@@ -257,7 +257,7 @@ impl Vmm {
         self.core.check(call(driver))
     }
 
-    /// As `call`, for what gives something back.
+    /// One call that gives something back; a driver that has shut down has taken it back already.
     #[track_caller]
     fn give_back(
         &self,
@@ -286,10 +286,11 @@ impl Vmm {
     }
 
     /// # Safety
-    /// The range was reserved as a whole, nothing is mapped in it, and nobody uses it.
+    /// The range was reserved as a whole, nothing is mapped in it, and nothing uses it.
     #[track_caller]
     pub(crate) unsafe fn unreserve(&self, base: CUdeviceptr, bytes: u64) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `cuMemAddressFree` needs a whole reserved range without a mapping: condition of
+        // this function.
         self.give_back(&self.calls.unreserve, |driver| unsafe {
             driver.cuMemAddressFree(base, bytes as usize)
         })
@@ -317,13 +318,14 @@ impl Vmm {
     /// The handle comes from `create`, is not mapped, and is not used again if this succeeds.
     #[track_caller]
     pub(crate) unsafe fn release(&self, handle: MemoryHandle) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `cuMemRelease` needs a handle of `create` that is not used again: condition of
+        // this function.
         self.give_back(&self.calls.release, |driver| unsafe {
             driver.cuMemRelease(handle)
         })
     }
 
-    /// Puts all memory of a handle behind the `bytes` bytes of addresses at `at`. Nobody may
+    /// Puts all memory of a handle behind the `bytes` bytes of addresses at `at`. No device may
     /// access it yet.
     ///
     /// # Safety
@@ -335,7 +337,8 @@ impl Vmm {
         bytes: u64,
         handle: MemoryHandle,
     ) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `cuMemMap` needs reserved addresses without a mapping, as many as the handle has:
+        // conditions of this function.
         self.call(&self.calls.map, |driver| unsafe {
             driver.cuMemMap(at, bytes as usize, 0, handle, 0)
         })
@@ -347,7 +350,8 @@ impl Vmm {
     /// All of them are mapped.
     #[track_caller]
     pub(crate) unsafe fn set_access(&self, at: CUdeviceptr, bytes: u64) -> Result<()> {
-        // SAFETY: the caller's promise; the description outlives the call.
+        // SAFETY: `cuMemSetAccess` needs mapped addresses: condition of this function. The
+        // description outlives the call.
         self.call(&self.calls.set_access, |driver| unsafe {
             driver.cuMemSetAccess(at, bytes as usize, &raw const self.access, 1)
         })?;
@@ -360,7 +364,8 @@ impl Vmm {
     /// stream.
     #[track_caller]
     pub(crate) unsafe fn unmap(&self, at: CUdeviceptr, bytes: u64) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `cuMemUnmap` needs a whole mapping that no work uses: conditions of this
+        // function.
         self.give_back(&self.calls.unmap, |driver| unsafe {
             driver.cuMemUnmap(at, bytes as usize)
         })?;
