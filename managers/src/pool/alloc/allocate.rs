@@ -39,8 +39,8 @@ impl Pool {
         }
     }
 
-    /// As `allocate`, and a driver that checks programs is told. Apart from the way of a hit, on which
-    /// nothing listens.
+    /// Allocates, and tells a driver that checks programs. Apart from the way of a hit without such
+    /// a driver.
     #[cold]
     #[inline(never)]
     #[track_caller]
@@ -89,8 +89,8 @@ impl Pool {
         self.allocate_missed(ask, stream)
     }
 
-    /// A block of the heap whose pages are all there, within one stay in the cache. Of small
-    /// sizes, and where others have left something for this stream, the slow way knows more.
+    /// A block of the heap whose pages are all there, within one stay in the cache. `None` for
+    /// small sizes, and where the transfer cache has pieces: then the slow way looks there first.
     #[inline(never)]
     fn allocate_placed(
         self: &Arc<Self>,
@@ -121,7 +121,7 @@ impl Pool {
         unsafe { cache.own(work) }?
     }
 
-    /// What the magazines do not have.
+    /// A piece that the magazines do not have.
     #[inline(never)]
     #[track_caller]
     pub(crate) fn allocate_missed(
@@ -133,9 +133,8 @@ impl Pool {
             && let Some(memory) = self.enter_graph(stream)
         {
             let taken = memory.allocate(ask, stream);
-            // The graph's memory may have been dropped meanwhile: then what a thread was about to
-            // keep for later it has put into a closed cache, and the memory goes with the last
-            // piece.
+            // The graph's memory may have been dropped meanwhile: then the thread has put pieces
+            // for later into a closed cache, and the memory goes with the last piece.
             if memory.is_closed() {
                 memory.drain();
             }
@@ -226,7 +225,7 @@ impl Pool {
         }
     }
 
-    /// Counts in the cache, else in what went past all caches.
+    /// Counts in the cache, else in the figures of blocks that went past all caches.
     pub(crate) fn note(
         &self,
         cache: Option<&ThreadCache>,
@@ -241,8 +240,8 @@ impl Pool {
         }
     }
 
-    /// A piece of a size that magazines keep: from the transfer cache, the slabs or the heap, and some
-    /// more of them for the magazine.
+    /// A piece of a size that magazines keep: from the transfer cache, the slabs or the heap, and
+    /// some more of them for the magazine.
     #[track_caller]
     fn take_kept(
         self: &Arc<Self>,
@@ -272,8 +271,8 @@ impl Pool {
         if let Some(piece) = self.take_slots((slot, bytes), cache, state, false) {
             return Ok(piece);
         }
-        // A new slab, if the limit has room for it; else a block of its own from whatever can
-        // be found.
+        // A new slab, if the limit has room for it; else a block of its own from wherever one
+        // can be found.
         let slab = HeapRequest {
             bytes: Central::slab_bytes(bytes),
             align: GRANULE,
@@ -284,7 +283,7 @@ impl Pool {
             central.add_slab(self.reference(), found, (slot, bytes), from);
         });
         let grown = match grown {
-            // A request that may not wait for others has what is there without pages.
+            // A request that may not wait for others has memory that is there without pages.
             Err(Error::Busy { .. }) => false,
             grown => grown?,
         };
@@ -298,8 +297,8 @@ impl Pool {
         self.allocate_block(ask, cache, state, stream, slot)
     }
 
-    /// A batch of the cache's transfer cache, within the cache; one that the cache cannot have is the heap's
-    /// after this.
+    /// A batch of the cache's transfer cache, within the cache; one that the cache cannot have is
+    /// the heap's after this.
     fn take_batch(&self, content: &mut Magazines, what: (Slot, u64), cache: &ThreadCache) -> Batch {
         let state = &cache.state;
         let note = || add(&cache.counters.moves, 1);
@@ -315,8 +314,8 @@ impl Pool {
         batch
     }
 
-    /// A slot of the slabs, and some more for the magazine: within the cache, so that whoever looks
-    /// for memory waits until they are there.
+    /// A slot of the slabs, and some more for the magazine: within the cache, so that a thread that
+    /// looks for memory waits until they are there.
     fn take_slots(
         self: &Arc<Self>,
         what: (Slot, u64),
@@ -379,7 +378,7 @@ impl Pool {
         debug_assert!(taken <= want);
     }
 
-    /// A block of the heap, by whatever it takes.
+    /// A block of the heap, by the slow path where that is needed.
     #[track_caller]
     fn allocate_block(
         self: &Arc<Self>,
@@ -391,7 +390,7 @@ impl Pool {
     ) -> Result<NonNull<BlockHeader>> {
         let bytes = match granular(ask.bytes) {
             Some(bytes) if bytes <= Budget::MAX_LIMIT => bytes,
-            // Nobody could make room for it.
+            // No other pool or user could make room for it.
             _ => return Err(self.counted(self.refuse(ask.bytes))),
         };
         let want = HeapRequest {
@@ -424,9 +423,8 @@ impl Pool {
         }
     }
 
-    /// A block of memory that is mapped. What the cache keeps of exact sizes goes back before:
-    /// the heap places best when it sees all that is free, and while magazines hit there is
-    /// nothing to place.
+    /// A block of memory that is mapped. The cache's pieces of exact sizes go back before: the heap
+    /// places best when it sees all free pieces, and while magazines hit there is nothing to place.
     fn place(
         self: &Arc<Self>,
         want: HeapRequest,
@@ -448,7 +446,7 @@ impl Pool {
         }
     }
 
-    /// As `place`, within the cache.
+    /// The part of `place` that runs within the cache.
     #[inline]
     fn place_in(
         self: &Arc<Self>,

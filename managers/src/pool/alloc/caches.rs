@@ -121,8 +121,8 @@ impl Pool {
         self.drain_and(|_| ());
     }
 
-    /// As `drain`, with a look at what there is while nothing is anywhere else: what is not free
-    /// then is alive, or on its way to a user.
+    /// Drains all caches and transfer caches, and looks at the heap meanwhile: all memory that is
+    /// not free then is alive, or on its way to a user.
     pub(crate) fn drain_and<R>(&self, look: impl FnOnce(&mut Central) -> R) -> R {
         count(&self.counters.drains);
         let caches = lock(&self.caches);

@@ -22,19 +22,20 @@ impl Pool {
     /// Takes a piece back. Work that uses it must be on `stream`, or before it, by now.
     ///
     /// # Safety
-    /// The caller has the piece, and gives it away: nothing uses it later than what is on the
-    /// stream now. With an error nothing has happened, and it is still the caller's.
+    /// The caller has the piece, and gives it away: nothing uses it later than the work that is on
+    /// the stream now. With an error nothing has happened, and it is still the caller's.
     #[inline]
     #[track_caller]
     pub(crate) unsafe fn free(piece: NonNull<BlockHeader>, stream: &Stream) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `free_at` needs the piece, of which the stream has the last work: as this does.
         unsafe { Self::free_at(piece, stream, Some(Location::caller())) }
     }
 
-    /// As `free`, at a line of the user's, or at none.
+    /// Takes a piece back, at a source line of the user's, or at none.
     ///
     /// # Safety
-    /// As `free`.
+    /// The caller has the piece, and gives it away: nothing uses it later than the work that is on
+    /// the stream now. With an error nothing has happened, and it is still the caller's.
     #[inline(always)]
     #[track_caller]
     pub(crate) unsafe fn free_at(
@@ -56,7 +57,8 @@ impl Pool {
                 return Ok(());
             }
         }
-        // SAFETY: as above; the count goes up before the piece is given away.
+        // SAFETY: the piece is the caller's, so its pool is there, in an `Arc`; the count goes up
+        // before the piece is given away.
         let pool = unsafe {
             Arc::increment_strong_count(pool);
             Arc::from_raw(pool)
@@ -64,11 +66,11 @@ impl Pool {
         pool.free_slow(piece, stream, site)
     }
 
-    /// Tells a driver that checks programs of a block's end. Apart from the way of a hit, on which
-    /// nothing listens.
+    /// Tells a driver that checks programs of a block's end. Apart from the way of a hit without
+    /// such a driver.
     ///
     /// # Errors
-    /// What the free will be refused for: the block is its user's then as before.
+    /// The error that the free will be refused with: the block is its user's then as before.
     #[cold]
     #[inline(never)]
     fn tell_end(
@@ -90,8 +92,8 @@ impl Pool {
     /// Takes a piece back that the cache's magazine has no room for. False when the cache cannot
     /// be had.
     ///
-    /// While the owner is inside its cache the pool cannot end: closing seizes every cache first.
-    /// So nobody has to count this.
+    /// While the owner is inside its cache the pool cannot end, because closing revokes every cache
+    /// first. So this needs no count of the pool.
     #[inline(never)]
     pub(crate) fn free_overflow(&self, cache: &ThreadCache, piece: NonNull<BlockHeader>) -> bool {
         // In a fork another thread may have left the central lock taken.
@@ -102,14 +104,14 @@ impl Pool {
         unsafe { cache.own(|content| self.free_overflow_inside(cache, content, piece)) }.is_some()
     }
 
-    /// What `free_overflow` does within the cache.
+    /// The part of `free_overflow` that runs within the cache.
     pub(crate) fn free_overflow_inside(
         &self,
         cache: &ThreadCache,
         content: &mut Magazines,
         piece: NonNull<BlockHeader>,
     ) {
-        // SAFETY: the piece is the caller's, who gives it away.
+        // SAFETY: the header stays where it is, and the caller gives the piece away.
         let header = unsafe { piece.as_ref() };
         self.forget_name(header);
         cache.counters.note_in(header.end_life(), add);
@@ -121,7 +123,7 @@ impl Pool {
             return;
         }
         if let Some((batch, size)) = content.spill(slot, bytes) {
-            // SAFETY: whoever takes a batch out owns it.
+            // SAFETY: `spill` gave the batch to this thread, and headers stay where they are.
             let count = u64::from(unsafe { batch.as_ref() }.batch.get());
             let pushed = if size == bytes {
                 state
@@ -159,12 +161,12 @@ impl Pool {
             return Ok(());
         }
         let state = self.state_of(stream)?;
-        // SAFETY: the piece is the caller's, who gives it away.
+        // SAFETY: the header stays where it is, and the caller gives the piece away.
         let header = unsafe { piece.as_ref() };
         let bytes = header.bytes();
         self.note_free(header, Action::Free, (state.serial(), state.stamp()), site);
         {
-            // Who names buffers has the lock.
+            // A thread that names buffers holds the lock.
             let mut central = self.central.lock();
             self.forget_name(header);
             self.note(None, |counters, put| {
@@ -179,7 +181,7 @@ impl Pool {
         Ok(())
     }
 
-    /// A piece is no longer its user's, and nobody's yet. Within the central lock.
+    /// A piece is no longer its user's, and has no owner yet. Within the central lock.
     pub(crate) fn end(&self, header: &BlockHeader) {
         self.forget_name(header);
         self.note(None, |counters, put| {
@@ -194,7 +196,7 @@ impl Pool {
         }
     }
 
-    /// Gives a piece up that may still be used: nobody will bring it back, and its memory stays
+    /// Gives a piece up that may still be used: no user will bring it back, and its memory stays
     /// where it is for ever.
     ///
     /// # Safety
@@ -215,7 +217,7 @@ impl Pool {
             return;
         }
         {
-            // SAFETY: the piece is the caller's, who gives it away.
+            // SAFETY: the header stays where it is, and the caller gives the piece away.
             let header = unsafe { piece.as_ref() };
             pool.note_free(header, Action::Abandon, (0, Stamp::READY), None);
             let mut central = pool.central.lock();
@@ -227,7 +229,7 @@ impl Pool {
         drop(pool.orphan.try_reclaim(|| pool.is_over()));
     }
 
-    /// Whether nobody has a piece any more.
+    /// Whether no piece has a user any more.
     pub(crate) fn is_over(&self) -> bool {
         self.central.lock().outstanding() == 0
     }

@@ -23,8 +23,8 @@ pub(crate) struct UseOrder {
 
 impl Pool {
     /// The places of a piece's streams. `None` where its own stream has to be made to wait for the
-    /// others instead: a graph's memory is ordered by what is captured, and in a lost context, in
-    /// a fork, or without a place for one more stream nothing can be found out.
+    /// others instead: a graph's memory is ordered by the captured work, and in a lost context, in
+    /// a fork, or without a place for one more stream no completion can be found out.
     pub(crate) fn behind<'a>(
         &self,
         home: &Stream,
@@ -40,12 +40,12 @@ impl Pool {
         })
     }
 
-    /// Puts what is on `first` now before whatever comes on `then`.
+    /// Puts the work that is on `first` now before all that comes on `then` from now on.
     ///
     /// # Errors
-    /// [`Error::WrongContext`](crate::Error::WrongContext), [`Error::Full`](crate::Error::Full) when
-    /// there are too many events for one more, [`Error::Poisoned`](crate::Error::Poisoned),
-    /// [`Error::Forked`](crate::Error::Forked); what the driver returned.
+    /// [`Error::WrongContext`](crate::Error::WrongContext), [`Error::Full`](crate::Error::Full)
+    /// when there are too many events for one more, [`Error::Poisoned`](crate::Error::Poisoned),
+    /// [`Error::Forked`](crate::Error::Forked); the error that the driver returned.
     #[track_caller]
     pub(crate) fn order(&self, first: &Stream, then: &Stream) -> Result<()> {
         let _switches = self.calls.switches();
@@ -77,14 +77,14 @@ impl Pool {
             Arc::increment_strong_count(pool);
             Arc::from_raw(pool)
         };
-        // SAFETY: the piece is the caller's, who gives it away.
+        // SAFETY: the header stays where it is, and the caller gives the piece away.
         let header = unsafe { piece.as_ref() };
         let bytes = header.bytes();
         let home = behind.home.stamp();
         let others = behind.others.iter().map(|state| state.stamp()).collect();
         pool.note_free(header, Action::Free, (behind.home.serial(), home), site);
         {
-            // Who names buffers has the lock.
+            // A thread that names buffers holds the lock.
             let mut central = pool.central.lock();
             pool.end(header);
             central.put_behind(piece, home, others);

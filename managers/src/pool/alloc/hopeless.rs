@@ -1,4 +1,4 @@
-//! What no completion can give: requests that what is alive leaves no room for, or that could be had
+//! Requests that no completion can serve: live blocks leave no room for them, or they could be had
 //! only if blocks moved. They are refused without a wait.
 
 use std::collections::{HashMap, HashSet};
@@ -13,8 +13,8 @@ use crate::pool::member::Member;
 use crate::pool::state::Pool;
 
 impl Pool {
-    /// Whether what is alive leaves no room for so many bytes, whatever completes. For who has the
-    /// mapper.
+    /// Whether live blocks leave no room for so many bytes, whatever completes. For a caller that
+    /// has the mapper.
     pub(crate) fn is_full_of_live(&self, bytes: u64) -> bool {
         let most = self.most().max(self.budget.used());
         let is_over = |held: u64| held.checked_add(bytes).is_none_or(|sum| sum > most);
@@ -23,8 +23,8 @@ impl Pool {
         is_over(held) && is_over(self.alive())
     }
 
-    /// The same of the limit that pools have in common, as far as it is certain: pools are asked one
-    /// after the other, and what is alive may go from one to another meanwhile.
+    /// The same of the limit that pools have in common, as far as it is certain: pools are asked
+    /// one after the other, and live bytes may go from one to another meanwhile.
     pub(crate) fn is_full_in_common(&self, bytes: u64) -> bool {
         let Some(shared) = self.shared() else {
             return false;
@@ -34,10 +34,10 @@ impl Pool {
         if !is_over(shared.used()) {
             return false;
         }
-        // First what has ever gone out, then what has ever come in: where stores are seen in the order
-        // in which they were made, the difference is never more than what was alive all the time
-        // between. Elsewhere it may be for a moment, and then a request is refused that would have
-        // been served a moment later.
+        // First the bytes that have ever gone out, then those that have ever come in: where stores
+        // are seen in the order in which they were made, the difference is never more than the
+        // bytes that were alive all the time between. Elsewhere it may be for a moment, and then a
+        // request is refused that would have been served a moment later.
         let out: HashMap<_, _> = self.flows(|pool| pool.bytes_out()).collect();
         fence(Ordering::Acquire);
         let alive = self
@@ -49,16 +49,15 @@ impl Pool {
         is_over(alive.sum())
     }
 
-    /// What went through this pool, and through those that share its limit: their numbers, and one
-    /// figure of each.
+    /// The numbers of this pool and of those that share its limit, and one figure of each.
     fn flows(&self, of: fn(&dyn Member) -> u64) -> impl Iterator<Item = (u64, u64)> {
         let read = move |pool: &dyn Member| (pool.number(), of(pool));
         let others = self.others().map(move |other| read(&*other));
         std::iter::once(read(self)).chain(others)
     }
 
-    /// Whether the request could be had of `most` bytes when all work is complete that uses what was
-    /// freed. For a caller that has taken back what threads keep.
+    /// Whether the request could be had of `most` bytes when all work that uses freed memory is
+    /// complete. For a caller that has drained the caches of threads.
     pub(crate) fn could_hold(&self, central: &Central, request: SlowRequest, most: u64) -> bool {
         let (bytes, align) = (request.want.bytes, request.want.align);
         if self.vmm.is_none() {

@@ -1,4 +1,4 @@
-//! How a request is served, and how a block is freed: the rooms below, composed.
+//! How a request is served, and how a block is freed: the rooms of components, composed.
 
 pub(crate) mod allocate;
 pub(crate) mod caches;

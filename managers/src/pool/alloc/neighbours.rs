@@ -1,4 +1,4 @@
-//! What other pools keep for reuse, for a request that lacks it.
+//! Memory that other pools keep for reuse, for a request that lacks it.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,8 @@ use crate::pool::state::Pool;
 use crate::sync::rundown::RundownGuard;
 
 impl Pool {
-    /// Whether what other pools give up could be had: not where this one's own limit is in the way.
+    /// Whether this pool could have memory that others give up: not where its own limit is in the
+    /// way.
     pub(crate) fn is_short_of_others(&self, mapper: &Mapper) -> bool {
         let shared = self.config.within.as_ref();
         let left = shared.map_or(u64::MAX, |shared| shared.budget().available());
@@ -19,8 +20,8 @@ impl Pool {
         self.parent.is_some() || mapper.full.is_some() || mapper.lacking || left < own
     }
 
-    /// Rung 6: what the request lacks from one pool after the other, until it is there; then all that
-    /// they do not use, for the place may need more than was thought.
+    /// Step 6: takes the bytes that the request lacks from one pool after the other, until they are
+    /// there; then all that they do not use, for the place may need more than was thought.
     #[track_caller]
     pub(crate) fn find_at_others<'p>(
         &'p self,
@@ -36,7 +37,7 @@ impl Pool {
             // Theirs and ours at once could wait for each other.
             drop(mapper);
             for other in self.others_on(is_full) {
-                // What is wrong with them is for those who use them.
+                // Errors of their contexts are for their own callers.
                 let given = other.give_up_idle(left.unwrap_or(u64::MAX), request.wait);
                 left = left.map(|left| left.saturating_sub(given.unwrap_or(0)));
                 if left == Some(0) {
@@ -44,7 +45,7 @@ impl Pool {
                 }
             }
             mapper = self.mapper_within(request.wait)?;
-            // What they had the driver has now, and others may have searched meanwhile.
+            // The driver has their memory now, and others may have searched meanwhile.
             mapper.begin();
             let found = self.find(&mut mapper, request.want, self.idle(request))?;
             if found.is_some() {
@@ -54,11 +55,11 @@ impl Pool {
         Ok((None, mapper))
     }
 
-    /// Who may have what a request lacks: pools that share a limit with this one, and on a full
-    /// device those of the context.
+    /// The pools that may have memory for a request: those that share a limit with this one, and on
+    /// a full device those of the context.
     fn others_on(&self, is_full: bool) -> impl Iterator<Item = RundownGuard<dyn Member>> + use<> {
         let siblings = is_full.then(|| self.table.others(self.number));
-        // What a graph's memory has stays.
+        // A graph's memory gives up nothing.
         let siblings = siblings.into_iter().flatten();
         let siblings = siblings.filter(|other| !other.is_of_graph());
         let mut seen = HashSet::new();

@@ -1,10 +1,10 @@
-//! `Patience`: how long a request waits for memory, how often it searches, and how often it takes
-//! from all threads what they keep.
+//! `Patience`: how long a request waits for memory, how often it searches, and how often it drains
+//! the caches of all threads.
 //!
 //! All waits together end at one time. A search that has found nothing is repeated after a nap at
 //! the earliest, whatever has completed meanwhile: a neighbour that goes on completes something all
-//! the time. And what threads keep is taken from them a few times soon after each other, then ever
-//! more seldom: a neighbour's hits must not depend on how long another thread waits.
+//! the time. And caches are drained a few times soon after each other, then ever more seldom: a
+//! neighbour's hits must not depend on how long another thread waits.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const RETRIES: u32 = 64;
 /// After a nap others are as far as after so many searches.
 const OF_A_NAP: u32 = 8;
-/// Times that a request takes what threads keep as soon as it searches.
+/// Times that a request drains caches as soon as it searches.
 const SOON: u32 = 8;
 /// The longest time between two of the later ones.
 const SELDOM: Duration = Duration::from_millis(100);
@@ -41,7 +41,7 @@ impl Wait {
     }
 }
 
-/// What has come since the last search began.
+/// The changes since the last search began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
     None,
@@ -51,7 +51,7 @@ pub(crate) enum News {
     Completed,
 }
 
-/// What a request does that has found nothing.
+/// The next action of a request that has found nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Search,
@@ -74,7 +74,7 @@ pub(crate) struct Patience {
     /// The search that comes after all waiting was made.
     is_last: bool,
     drains: u32,
-    /// No earlier is what threads keep taken again.
+    /// Caches are not drained again before this.
     drains_at: Instant,
 }
 
@@ -120,12 +120,12 @@ impl Patience {
         now + left.min(most)
     }
 
-    /// Whether the next search takes what threads keep.
+    /// Whether the next search drains caches.
     pub(crate) fn may_drain(&self) -> bool {
         self.drains < SOON || Instant::now() >= self.drains_at
     }
 
-    /// A search has taken what threads keep.
+    /// A search has drained the caches.
     pub(crate) fn note_drained(&mut self) {
         self.drains += 1;
         let now = Instant::now();
@@ -137,11 +137,12 @@ impl Patience {
         self.drains_at = self.began;
     }
 
-    /// What a request does next, `pending` being whether work is under way that it could wait for,
+    /// The request's next action, `pending` being whether work is under way that it could wait for,
     /// and `napped` whether it has napped since its last search.
     pub(crate) fn next(&mut self, news: News, pending: bool, napped: bool) -> Next {
         if self.is_over() {
-            // After a wait one search is left: what came during the last nap no search has seen.
+            // After a wait one search is left: none has seen the memory that came during the last
+            // nap.
             let may = match self.waited {
                 true => !std::mem::replace(&mut self.is_last, true),
                 false => self.retry(1),
@@ -189,8 +190,8 @@ mod tests {
         Patience::new(Wait::AsConfigured, wait)
     }
 
-    // Without it a request that cannot be had would search for ever, and take from all threads
-    // what they keep, as long as another thread allocates and frees.
+    // Without it a request that cannot be had would search for ever, and drain the caches of all
+    // threads, as long as another thread allocates and frees.
     #[test]
     fn a_neighbour_that_goes_on_keeps_nobody_from_a_refusal() {
         for news in [News::Completed, News::Changed] {
@@ -203,7 +204,7 @@ mod tests {
         }
     }
 
-    // Without it a request would be refused although what it has waited for came in its last nap.
+    // Without it a request would be refused although the memory it waited for came in its last nap.
     #[test]
     fn what_comes_in_the_last_nap_is_searched_for_once() {
         for news in [News::Completed, News::Changed] {
@@ -219,7 +220,7 @@ mod tests {
         assert_eq!(patience.next(News::None, true, true), Next::Refuse);
     }
 
-    // Without it a request would be refused although what it waits for is under way, or has come.
+    // Without it a request would be refused although memory for it is under way, or has come.
     #[test]
     fn what_is_under_way_is_waited_for() {
         let mut patience = patience(Duration::MAX);

@@ -1,4 +1,4 @@
-//! What has completed: closing batches of frees, asking for their events, merging.
+//! Finding out which frees are complete: closing their batches, asking for their events, merging.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,8 +14,8 @@ use crate::sync::lock;
 pub(crate) const MOMENT: Duration = Duration::from_micros(200);
 
 impl Pool {
-    /// Asks the driver which of the batches that were closed have completed, and merges what
-    /// has become free for all.
+    /// Asks the driver which of the batches that were closed have completed, and merges the pieces
+    /// that have become free for all streams.
     #[track_caller]
     pub(crate) fn poll_streams(&self) -> Result<()> {
         let waiting = self.waiting();
@@ -61,14 +61,14 @@ impl Pool {
         waiting
     }
 
-    /// Whether work is under way that uses what was freed, as far as is known.
+    /// Whether work that uses freed memory is under way, as far as is known.
     pub(crate) fn is_waiting(&self) -> bool {
         // Asked without the lock.
         let mut waiting = self.waiting().into_iter();
         waiting.any(|(state, _)| state.clock.is_pending())
     }
 
-    /// Closes all batches, sees what has completed, and merges it.
+    /// Closes all batches, polls them, and merges the pieces of those that are complete.
     #[track_caller]
     pub(crate) fn close_and_poll(&self) -> Result<()> {
         // In a fork another thread may have left a lock taken.
@@ -79,14 +79,14 @@ impl Pool {
         Ok(())
     }
 
-    /// As `close_and_poll`, with a moment's patience: the events that close batches are reached some
-    /// microseconds after they were recorded, on streams with nothing to do too.
+    /// Closes and polls all batches, then polls for a moment more, because an event on an idle
+    /// stream completes some microseconds after it is recorded.
     #[track_caller]
     pub(crate) fn close_and_poll_soon(&self) -> Result<()> {
         self.close_and_poll_within(MOMENT)
     }
 
-    /// As `close_and_poll_soon`, within this time.
+    /// Closes and polls all batches, then polls for `moment` more.
     #[track_caller]
     pub(crate) fn close_and_poll_within(&self, moment: Duration) -> Result<()> {
         self.close_and_poll()?;
@@ -98,8 +98,9 @@ impl Pool {
         Ok(())
     }
 
-    /// After a search that has gone through all pieces for those of one stream: sees which of the
-    /// others are everybody's by now, so that they merge and the next search is short.
+    /// After a search that has gone through all pieces for those of one stream: finds out which of
+    /// the others are ready for all streams by now, so that they merge and the next search is
+    /// short.
     #[track_caller]
     pub(crate) fn poll_if_scanned(&self) -> Result<()> {
         let scanned = self.central.lock().heap.rules().scanned.replace(false);
@@ -115,7 +116,7 @@ impl Pool {
     pub(crate) fn close_batches(&self) -> Result<()> {
         for (state, last) in self.waiting() {
             match state.clock.close(&self.core, last) {
-                // A full device has no events either: what was freed here stays pending.
+                // A full device has no events either: memory that was freed here stays pending.
                 refused if is_out_of_memory(&refused) => {}
                 closed => drop(closed?),
             }
@@ -124,7 +125,8 @@ impl Pool {
     }
 
     /// Gives memory that nothing uses back to the driver, so many bytes or a little more: another
-    /// pool needs it. What threads keep only if there is too little without. How many bytes.
+    /// pool needs it. Drains the caches of threads only if there is too little without. How many
+    /// bytes.
     #[track_caller]
     pub(crate) fn give_up_idle(&self, wanted: u64, wait: Wait) -> Result<u64> {
         self.core.healthy()?;

@@ -1,15 +1,15 @@
 //! `Progress`: whether a search may find more than the one before it did.
 //!
-//! What completes or comes back is seen by whoever looks first, so nobody may decide by what it
-//! has seen itself. It is counted instead: a request that has found nothing, and that completion could
-//! give what it wants, searches again if the counts are not those from before its search.
+//! The first thread to look sees a completion or a return, so no thread may decide by its own
+//! looks. They are counted instead: a request that has found nothing, and that a completion could
+//! serve, searches again if the counts are not those from before its search.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What has changed in a pool so far. Each is counted after it has happened.
+/// Counts of the changes in a pool so far. Each is counted after it has happened.
 #[derive(Debug, Default)]
 pub(crate) struct ProgressCounters {
-    /// Work has completed that used what was freed.
+    /// Work that used freed memory has completed.
     done: AtomicU64,
     /// Something went back to the driver, or a limit was raised.
     room: AtomicU64,
@@ -21,7 +21,7 @@ pub(crate) struct ProgressCounters {
 }
 
 pub(crate) fn note(counter: &AtomicU64) {
-    // What it counts comes before it.
+    // The counted change comes before the count.
     counter.fetch_add(1, Ordering::Release);
 }
 
@@ -55,8 +55,8 @@ pub(crate) struct MemberProgress {
 }
 
 impl MemberProgress {
-    /// Of the pool with this number, which has put memory back `moved` times; `own` of the pool that
-    /// asks.
+    /// Of the pool with this number, which has put memory back `moved` times; `own` of the pool
+    /// that asks.
     pub(crate) fn new(pool: u64, changes: &ProgressCounters, moved: u64, own: bool) -> Self {
         let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
         let undone = if own { 0 } else { read(&changes.undone) };

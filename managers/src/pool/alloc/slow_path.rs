@@ -1,4 +1,4 @@
-//! What a request tries when no memory is ready, rung by rung, with a search after each.
+//! The steps that a request tries when no memory is ready, with a search after each.
 //!
 //! Magazines, transfer caches and mapped memory were looked through before. From here on:
 //!
@@ -7,21 +7,21 @@
 //! 3. look for mapped pages within larger pieces; close the open batches, and map pages again
 //!    that nothing uses. Where one stream uses the pool, and work is under way on it after which
 //!    the best place can have all its pages, wait for that on the host first, for a bounded time:
-//!    a worse place is worse for all that come later, and what threads keep is kept for a reason;
-//! 4. take back what threads and transfer caches keep;
-//! 5. make the request's stream wait for what another has freed;
+//!    a worse place is worse for all that come later, and threads keep pieces for a reason;
+//! 4. drain the caches of threads and the transfer caches;
+//! 5. make the request's stream wait for the work before another stream's frees;
 //! 6. ask the pools that share the limit, and on a full device those of the context;
-//! 7. put together what only this stream may use yet, and what everybody may;
-//! 8. wait on the host, for a bounded time, until work completes that uses what was freed;
+//! 7. join pieces that only this stream may use yet with those that all streams may;
+//! 8. wait on the host, for a bounded time, until work that uses freed memory completes;
 //! 9. ask the user;
 //! 10. refuse, with the whole account.
 //!
 //! The context is never synchronised: other streams' work goes on.
 //!
-//! Waiting can only give what is not alive. A request that what is alive leaves no room for is
-//! refused without a wait, before threads lose what they keep; and so is one, after rung 4, that
-//! could be had only if blocks that are alive moved. How often rung 4 is taken, and how long the
-//! waits are, is in [`patience`](super::patience).
+//! Waiting can only give memory that is not alive. A request that live blocks leave no room for is
+//! refused without a wait, before caches are drained; and so is one, after step 4, that could be
+//! had only if live blocks moved. How often step 4 is taken, and how long the waits are, is in
+//! [`patience`](super::patience).
 
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -39,14 +39,14 @@ use crate::pool::streams::stream_state::StreamState;
 use crate::stream::Stream;
 
 /// How long a request waits at most for pages of the best place, when it could perhaps have another
-/// one: a host may be seconds ahead of its device, and may be what the device waits for.
+/// one: a host may be seconds ahead of its device, and the device may wait for the host.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often a request asks the user: an answer that frees nothing, again and again, must not keep
 /// it from its refusal.
 const ANSWERS: u32 = 64;
 
-/// A request that climbs.
+/// A request on the slow path.
 #[derive(Clone, Copy)]
 pub(crate) struct SlowRequest<'a> {
     pub(crate) want: HeapRequest,
@@ -59,13 +59,13 @@ pub(crate) struct SlowRequest<'a> {
     pub(crate) wait: Wait,
     /// Rather waits for the pages of the best place than takes a worse one: until it has waited.
     pub(crate) patient: bool,
-    /// Takes what threads keep.
+    /// Drains the caches of threads.
     pub(crate) drains: bool,
 }
 
-/// What a search has found out that has found nothing.
+/// The findings of a search that has found no memory.
 struct Nothing {
-    /// What the driver said, if it was that which had no memory.
+    /// The driver's error, if it was the driver that had no memory.
     full: Option<Error>,
     /// It would rather wait for this ticket of its stream, and has not looked everywhere.
     soon: Option<u64>,
@@ -73,15 +73,16 @@ struct Nothing {
     hopeless: bool,
 }
 
-/// What a request gets.
+/// The memory that a request gets.
 pub(crate) enum Served {
     Block(Found),
     Slot(NonNull<BlockHeader>),
 }
 
 impl Pool {
-    /// A block if the limit has room for it: rungs 1 and 2. For what can do without. `place` gets
-    /// it before others search again: it is in nobody's hands. Whether there was one.
+    /// A block if the limit has room for it: steps 1 and 2. For a request that can do without.
+    /// `place` gets the block before others search again, so that no thread misses it. Whether
+    /// there was one.
     #[track_caller]
     pub(crate) fn grow(
         &self,
@@ -119,10 +120,10 @@ impl Pool {
                     Ok(got) => return Ok(got),
                     Err(nothing) => nothing,
                 };
-                // Whoever can do with less is not kept from the mapper meanwhile.
+                // A request that can do with less is not kept from the mapper meanwhile.
                 if let Some(ticket) = nothing.soon {
                     self.wait_for_pages(request, ticket, &patience)?;
-                    // Once: what is freed from now on may be others' again when it is complete.
+                    // Once: memory freed from now on may be others' again when it is complete.
                     request.patient = false;
                     continue;
                 }
@@ -140,7 +141,7 @@ impl Pool {
                 }
                 full = nothing.full;
             }
-            // Others may have lost it when they were asked to give back what they keep.
+            // Other pools may have lost it when they were asked to give memory back.
             self.core.healthy()?;
             let refusal = self.refusal(request.requested, full);
             let may_ask = asked < ANSWERS && request.wait != Wait::Never;
@@ -168,7 +169,7 @@ impl Pool {
         self.budget.limit().min(shared)
     }
 
-    /// Rungs 1 to 7.
+    /// Steps 1 to 7.
     #[track_caller]
     fn search_all(&self, request: SlowRequest) -> Result<Result<Served, Nothing>> {
         let mut mapper = self.mapper_within(request.wait)?;
@@ -196,7 +197,7 @@ impl Pool {
                 hopeless: false,
             }));
         }
-        // A pool that works loses what it keeps no more often than the threads of this one do.
+        // A pool that works is drained no more often than the threads of this one are.
         let may_ask = request.wait != Wait::Never && request.drains;
         if may_ask && self.is_short_of_others(&mapper) {
             let (found, again) = self.find_at_others(mapper, request)?;
@@ -215,7 +216,7 @@ impl Pool {
         }))
     }
 
-    /// What the driver says where the device has too little.
+    /// The driver's error where the device has too little.
     #[track_caller]
     fn full(&self, mapper: &mut Mapper) -> Result<Option<Error>> {
         match mapper.full.take() {
@@ -224,8 +225,8 @@ impl Pool {
         }
     }
 
-    /// Whether no other pool of this crate could give memory up for this one on its device, as far as
-    /// this one can tell.
+    /// Whether no other pool of this crate could give memory up for this one on its device, as far
+    /// as this one can tell.
     fn is_alone(&self) -> bool {
         self.config.within.is_none() && self.table.has_one_pool()
     }
@@ -240,9 +241,9 @@ impl Pool {
         }
     }
 
-    /// Whether a request rather waits for pages than takes a worse place, or what threads keep. Not
-    /// where several streams use the pool: what is under way on another one may take any time. Nor
-    /// where others have waited in vain for what is still under way.
+    /// Whether a request rather waits for pages than takes a worse place, or drains caches. Not
+    /// where several streams use the pool: work on another one may take any time. Nor where others
+    /// have waited in vain for work that is still under way.
     fn is_patient(&self, mapper: &Mapper, request: SlowRequest) -> bool {
         let may = request.patient && self.parent.is_none();
         may && self.is_waiting() && {
@@ -254,7 +255,7 @@ impl Pool {
         }
     }
 
-    /// Waits on the host until what was freed up to this ticket is complete, for a while.
+    /// Waits on the host, for a while, until the frees up to this ticket are complete.
     #[track_caller]
     fn wait_for_pages(&self, request: SlowRequest, ticket: u64, patience: &Patience) -> Result<()> {
         let state = request.state;
@@ -275,7 +276,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Rungs 1 to 5.
+    /// Steps 1 to 5.
     #[track_caller]
     fn search(&self, mapper: &mut Mapper, request: SlowRequest) -> Result<Option<Served>> {
         let want = request.want;
@@ -289,7 +290,7 @@ impl Pool {
         if let Some(found) = self.find(mapper, want, From::Limit)? {
             return Ok(Some(Served::Block(found)));
         }
-        // What the device has left, where it has refused or will.
+        // The free memory of the device, where it has refused or will.
         let is_full = mapper.full.is_some() || mapper.lacking;
         let left = match is_full {
             true => self.device_memory()?.0,
@@ -297,7 +298,7 @@ impl Pool {
         };
         {
             let mut central = self.central.lock();
-            // What the pool could have by now: others may have the rest of a limit.
+            // The bytes that the pool could have by now: others may have the rest of a limit.
             central.pause_exact_caching(
                 self.budget.used() + left.min(self.available_pages() * self.page),
             );
@@ -315,7 +316,7 @@ impl Pool {
             return Ok(None);
         }
         if request.drains {
-            // Of a full device what the pool has, and what is left: unless another pool may come by
+            // On a full device the pool's memory and the free rest: unless another pool may come by
             // memory that it can give up.
             let most = match mapper.alone {
                 true => self.most().min(self.budget.used().saturating_add(left)),
@@ -337,8 +338,8 @@ impl Pool {
         Ok(self.borrow_from_others(request)?.map(Served::Block))
     }
 
-    /// A slot of the slabs, for a small request: what others kept, or used until just now, is
-    /// there by now.
+    /// A slot of the slabs, for a small request: slots that others kept, or used until just now,
+    /// are there by now.
     fn free_slot(&self, request: SlowRequest) -> Option<NonNull<BlockHeader>> {
         if !request.slot.is_small() {
             return None;
@@ -367,7 +368,7 @@ impl Pool {
         Ok(self.central.lock().ready(want))
     }
 
-    /// Uses what another stream has freed, behind its work: `cuStreamWaitEvent`.
+    /// Uses memory that another stream has freed, behind its work: `cuStreamWaitEvent`.
     #[track_caller]
     fn borrow_from_others(&self, request: SlowRequest) -> Result<Option<Found>> {
         let states = self.all_states();
@@ -391,7 +392,7 @@ impl Pool {
             if matches!(waits, Ok(true)) {
                 return Ok(Some((block, was.stamp())));
             }
-            // Nobody has seen it.
+            // No user has seen the block.
             self.central.lock().heap.undo(block, was);
             waits?;
         }

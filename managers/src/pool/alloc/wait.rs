@@ -15,9 +15,9 @@ use crate::pool::state::Pool;
 use crate::sync::rundown::RundownGuard;
 
 impl Pool {
-    /// How often memory that nobody uses went into a cache, behind the back of whoever had looked
-    /// through that. Unlike the other signs it is counted before anybody can miss it: who finds
-    /// it counted already waits for the cache.
+    /// How often unused memory went into a cache, behind the back of threads that had looked
+    /// through that. Unlike the other signs it is counted before a thread can miss the memory: a
+    /// thread that finds it counted already waits for the cache.
     fn moves(&self) -> u64 {
         self.traffic().moves.load(Ordering::Relaxed)
     }
@@ -32,7 +32,7 @@ impl Pool {
     }
 
     /// The pools that share a limit with this one, one after the other: those that do not end just
-    /// now. Nobody has a lock of this pool meanwhile.
+    /// now. The caller holds no lock of this pool meanwhile.
     pub(crate) fn others(&self) -> impl Iterator<Item = RundownGuard<dyn Member>> + use<> {
         let shared = self.config.within.as_ref();
         let mut others =
@@ -47,7 +47,7 @@ impl Pool {
         others.into_iter().filter_map(|other| other.acquire())
     }
 
-    /// What counts the pools that end, of the limits that this one is charged to.
+    /// The counts of the pools that end, of the limits that this one is charged to.
     fn endings(&self) -> impl Iterator<Item = &AtomicU64> {
         let shared = self.config.within.as_ref();
         let shared = shared.map(DeviceLimit::ending);
@@ -55,18 +55,18 @@ impl Pool {
         shared.into_iter().chain([&own.progress.ending])
     }
 
-    /// From now on nobody can ask this pool for memory; what it has is on its way back.
+    /// From now on no pool can ask this one for memory; its memory is on its way back.
     pub(crate) fn note_ending(&self) {
         if !mutant!("an_end_is_not_awaited") {
             self.endings().for_each(note);
         }
     }
 
-    /// What it had is back, as far as it will ever be.
+    /// Its memory is back, as far as it will ever be.
     pub(crate) fn note_ended(&self) {
         if !mutant!("an_end_is_not_awaited") {
             for ending in self.endings() {
-                // What came back comes before it.
+                // The return of the memory comes before this.
                 ending.fetch_sub(1, Ordering::Release);
             }
         }
@@ -84,7 +84,7 @@ impl Pool {
             let mut pending = self.endings().any(|it| it.load(Ordering::Acquire) > 0);
             pending |= self.is_under_way()?;
             for other in self.others() {
-                // What is wrong with them is for those who use them.
+                // Errors of their contexts are for their own callers.
                 pending |= other.is_under_way().unwrap_or(false);
             }
             let now = self.signs();
@@ -117,7 +117,7 @@ impl Pool {
         MemberProgress::new(self.number, &self.progress, moved, own)
     }
 
-    /// Whether work is under way that uses what was freed, after a look at what has completed.
+    /// Whether work that uses freed memory is under way, after a poll.
     #[track_caller]
     pub(crate) fn is_under_way(&self) -> Result<bool> {
         self.poll_streams()?;

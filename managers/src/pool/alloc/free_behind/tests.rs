@@ -51,7 +51,7 @@ impl Bench {
     }
 }
 
-/// Holds up what comes on the stream, until the sender is dropped.
+/// Holds up later work of the stream, until the sender is dropped.
 fn hold(stream: &Stream) -> Sender<()> {
     let (hold, held) = channel::<()>();
     ops::host_function(stream, move || {
@@ -61,7 +61,7 @@ fn hold(stream: &Stream) -> Sender<()> {
     hold
 }
 
-/// Whether what is on the stream is over before long.
+/// Whether the work on the stream is over before long.
 fn is_free(stream: &Stream) -> bool {
     let (over, is_over) = channel();
     ops::host_function(stream, move || {
@@ -72,8 +72,8 @@ fn is_free(stream: &Stream) -> bool {
 }
 
 // Without it the drop of a buffer would make its stream wait for all that is on the streams that
-// have used it, which undoes what several streams are for; or another user would get its memory while
-// they use it.
+// have used it, which undoes what several streams are for; or another user would get its memory
+// while they use it.
 #[test]
 fn the_memory_waits_for_the_other_stream_and_the_streams_do_not() {
     for bytes in [PAGE / 2, 1000] {
@@ -213,7 +213,7 @@ fn what_waits_for_a_stream_that_goes_is_had_when_its_work_is_over() {
 }
 
 // Without it the first use of new memory on another stream would wait for all that its own stream
-// has been given since, or one of memory that is used again not wait for who had it before.
+// has been given since, or one of memory that is used again not wait for its user before.
 #[test]
 fn the_first_use_elsewhere_waits_only_for_who_had_the_memory_before() {
     let bench = Bench::new();
@@ -239,7 +239,7 @@ fn the_first_use_elsewhere_waits_only_for_who_had_the_memory_before() {
     bench.finish();
 }
 
-/// A request waits until what is held up goes on, and gets its memory then.
+/// A request waits until the held work goes on, and gets its memory then.
 #[track_caller]
 fn is_had_after(pool: &MemoryPool, bytes: usize, home: &Stream, held: Sender<()>) {
     std::thread::scope(|scope| {
@@ -252,8 +252,8 @@ fn is_had_after(pool: &MemoryPool, bytes: usize, home: &Stream, held: Sender<()>
     });
 }
 
-// Without it a request would be refused at once that has only to wait for the other streams: as if a
-// piece that waits for them had a user.
+// Without it a request would be refused at once that has only to wait for the other streams: as if
+// a piece that waits for them had a user.
 #[test]
 fn what_waits_for_another_stream_is_waited_for() {
     for bytes in [PAGE, 1000] {
@@ -287,8 +287,8 @@ fn what_another_stream_has_freed_of_a_slab_is_waited_for() {
     bench.finish();
 }
 
-// Without it a request of the size of a slot would be refused at once that waits for another stream,
-// where all other slots have users.
+// Without it a request of the size of a slot would be refused at once that waits for another
+// stream, where all other slots have users.
 #[test]
 fn a_slot_that_waits_for_another_stream_is_waited_for() {
     let bench = Bench::new();
