@@ -1,4 +1,4 @@
-//! What a plan asks of the driver, under the mapper's lock alone.
+//! The driver calls of a plan, under the mapper's lock alone.
 
 use std::sync::atomic::Ordering;
 
@@ -24,7 +24,7 @@ impl Pool {
         let _relaxed = (!plan.is_empty()).then(|| vmm.relaxed());
         for idle in &mut plan.idle {
             let bytes = u64::from(idle.extent.pages) * self.page;
-            // SAFETY: the extent is mapped, in a free piece, and what used it is complete.
+            // SAFETY: the extent is mapped, in a free piece, and all work that used it is complete.
             unsafe { vmm.unmap(idle.address, bytes) }?;
             let pages = u64::from(idle.extent.pages);
             self.counters.remapped.fetch_add(pages, Ordering::Relaxed);
@@ -52,7 +52,7 @@ impl Pool {
                 plan.mapped.push((address, memory));
             }
             if size < plan.handles.pages(run.pages) {
-                // What there was too little for now there is too little for in the next run.
+                // The next run would find too little for these sizes too.
                 plan.handles = HandleSizes::default();
             }
         }

@@ -1,5 +1,5 @@
-//! Chunks of `cuMemAlloc`: the pool's memory where there is no virtual memory management. What
-//! is in a chunk is mapped from the beginning, and given back when all of it is free.
+//! Chunks of `cuMemAlloc`: the pool's memory where there is no virtual memory management. A chunk
+//! is mapped from the beginning, and given back when all of it is free.
 
 use std::cmp::Reverse;
 
@@ -136,7 +136,7 @@ impl Pool {
             region.open(page);
         }
         let central = &mut *self.central.lock();
-        // Of each only what lies outside stays a hole.
+        // Of each only the part outside stays a hole.
         let mut rests = Vec::new();
         for chunk in &old {
             if let Some(hole) = chunk.hole {
@@ -164,7 +164,7 @@ impl Pool {
             rules.enter(PageTable::new(rest.base, rest.bytes, self.page));
         }
         rules.enter(region);
-        // What lies between them is new.
+        // The addresses between them are new.
         let mut at = base;
         for chunk in &old {
             if at < chunk.base {

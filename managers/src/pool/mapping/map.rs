@@ -41,8 +41,8 @@ impl Pool {
     /// had from there.
     ///
     /// # Errors
-    /// What the driver returned, except that it is out of memory; all is as before then, but
-    /// that pages may be mapped which nobody uses.
+    /// The driver's error, except that it is out of memory; all is as before then, but that unused
+    /// pages may be mapped.
     #[track_caller]
     pub(crate) fn find(
         &self,
@@ -114,7 +114,7 @@ impl Pool {
                 None => match self.reserve(vmm, want) {
                     Ok(()) => {}
                     refused if is_out_of_memory(&refused) => {
-                        // What others have freed may still do.
+                        // Memory that others have freed may still do.
                         mapper.full = refused.err();
                         return Ok(None);
                     }
@@ -149,7 +149,7 @@ impl Pool {
         };
         let region = PageTable::new(base, bytes, self.page);
         if self.central.lock().heap.add_region(region).is_err() {
-            // SAFETY: reserved above, and nobody knows it.
+            // SAFETY: reserved above as a whole, with no mapping, and no block has the addresses.
             let _ = unsafe { vmm.unreserve(base, bytes) };
             let problem = "the driver reserved addresses that are reserved already";
             return Err(Error::invalid("memory", problem));
@@ -180,7 +180,7 @@ impl Pool {
         self.map_place(vmm, mapper, (missing, stream), From::Idle, take)
     }
 
-    /// Maps what is missing of a place, `rank` pages, and makes it a block.
+    /// Maps the missing pages of a place, `rank` of them, and makes it a block.
     #[track_caller]
     fn map_place(
         &self,
@@ -191,7 +191,7 @@ impl Pool {
         take: impl FnOnce(&mut Heap) -> Option<(Block, Stamp)>,
     ) -> Result<Mapped> {
         let mut plan = MapPlan::default();
-        // What cannot work out must not fill the device up first.
+        // A plan that cannot work out must not fill the device up first.
         let (mut device, mut sizes) = (None, None);
         if mapper.full.is_none() {
             let used = self.budget.used() / self.page;
@@ -257,7 +257,7 @@ impl Pool {
         }
     }
 
-    /// What the device has free, from the driver.
+    /// The device's free memory, from the driver.
     #[track_caller]
     fn ask_device(&self, mapper: &mut Mapper, used: u64) -> Result<Device> {
         let (free, total) = self.device_memory()?;
@@ -272,10 +272,10 @@ impl Pool {
 
 enum Mapped {
     Done(Found),
-    /// Somebody took part of the place first.
+    /// Another thread took part of the place first.
     Lost,
     /// There is too little memory.
     Short,
-    /// As long as work uses what was freed.
+    /// As long as work uses freed memory.
     Soon,
 }

@@ -39,14 +39,14 @@ impl Pool {
         budget::charge(&self.budget, self.shared(), pages * self.page)
     }
 
-    /// The driver has given what was charged.
+    /// The driver has given the charged bytes.
     pub(crate) fn note_mapped(&self) {
         let pool = self.parent.as_deref().unwrap_or(self);
         let peak = &pool.counters.peak_mapped;
         peak.fetch_max(self.budget.used(), Ordering::Relaxed);
     }
 
-    /// Ends the charge of what went back to the driver.
+    /// Ends the charge of bytes that went back to the driver.
     pub(crate) fn release_charge(&self, bytes: u64) {
         budget::release(&self.budget, self.shared(), bytes);
         self.progress.note_room();
@@ -58,7 +58,7 @@ impl Pool {
         }
     }
 
-    /// Ends the charge of what the driver has not given.
+    /// Ends the charge of bytes that the driver has not given.
     pub(crate) fn undo_charge(&self, bytes: u64) {
         budget::release(&self.budget, self.shared(), bytes);
         self.progress.note_undone();
@@ -71,10 +71,10 @@ impl Pool {
         self.config.within.as_ref().map(DeviceLimit::budget)
     }
 
-    /// What the driver says when it has not enough: it is asked for more than the device has.
+    /// The driver's error when it has not enough: it is asked for more than the device has.
     ///
     /// # Errors
-    /// What it said instead.
+    /// Another error of the driver.
     #[track_caller]
     pub(crate) fn device_refusal(&self) -> Result<Option<Error>> {
         let Some(vmm) = &self.vmm else {
@@ -89,7 +89,8 @@ impl Pool {
         if is_out_of_memory(&created) {
             return Ok(created.err());
         }
-        // SAFETY: nobody else has it.
+        // SAFETY: `create` has just returned the handle: it is mapped nowhere, and used by no
+        // other.
         let _ = unsafe { vmm.release(created?) };
         Ok(None)
     }
@@ -97,7 +98,7 @@ impl Pool {
     /// Memory of at most `left` pages: from the cache, else new memory of `size` pages or fewer.
     /// `None` when there is none to be had. `size` becomes 1 where there was none of that size.
     ///
-    /// Where new memory has single pages what is larger in the cache is not used as it is: given
+    /// Where new memory has single pages a larger handle in the cache is not used as it is: given
     /// back, it becomes single pages too.
     #[track_caller]
     pub(crate) fn acquire_handle(
@@ -125,7 +126,7 @@ impl Pool {
             let Some(larger) = mapper.cache.take() else {
                 return Ok(None);
             };
-            // SAFETY: it is mapped nowhere, and nobody else has it.
+            // SAFETY: a handle of the cache is mapped nowhere, and it was taken out of there.
             if let Err(error) = unsafe { vmm.release(larger.handle) } {
                 mapper.cache.put(larger);
                 return Err(error);
@@ -163,7 +164,7 @@ impl Pool {
     /// Gives memory of the cache back to the driver until `keep` pages are left.
     ///
     /// # Errors
-    /// What the driver returned first; that page stays in the cache, and charged.
+    /// The driver's first error; that page stays in the cache, and charged.
     #[track_caller]
     pub(crate) fn release_cache(&self, mapper: &mut Mapper, keep: usize) -> Result<()> {
         let Some(vmm) = &self.vmm else {
@@ -174,7 +175,7 @@ impl Pool {
             let Some(memory) = mapper.cache.take() else {
                 break;
             };
-            // SAFETY: it is mapped nowhere, and nobody else has it.
+            // SAFETY: a handle of the cache is mapped nowhere, and it was taken out of there.
             if let Err(error) = unsafe { vmm.release(memory.handle) } {
                 mapper.cache.put(memory);
                 return Err(error);

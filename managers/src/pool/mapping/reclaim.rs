@@ -1,4 +1,4 @@
-//! What loses its memory without a place in mind: pages that nothing uses.
+//! Taking the memory of pages that nothing uses, without a place in mind.
 
 use crate::error::Result;
 use crate::pool::pages::map_plan::MapPlan;
@@ -30,7 +30,7 @@ impl Pool {
     /// Unmaps pages that nothing uses until `wanted` were found, or all. How many were.
     ///
     /// # Errors
-    /// What the driver returned first; the pages before it are in the cache.
+    /// The driver's first error; the pages before it are in the cache.
     #[track_caller]
     pub(crate) fn unmap_idle(&self, mapper: &mut Mapper, wanted: usize) -> Result<usize> {
         let Some(vmm) = &self.vmm else {
