@@ -17,9 +17,9 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     /// manager keeps a lease of its own until [`release`](Self::release).
     ///
     /// # Errors
-    /// [`Error::Full`] when nothing waits and there is no room; what other calls have in
-    /// their hands at that moment (a [`trim`](Self::trim) what it looks through) does not wait.
-    /// [`Error::ShutDown`], or what `make` returned.
+    /// [`Error::Full`] when no object waits and there is no room; an object that another call has
+    /// taken off its stack at that moment (such as a [`trim`](Self::trim) that looks it through)
+    /// does not wait. [`Error::ShutDown`], or what `make` returned.
     #[inline]
     pub(crate) fn acquire(
         &self,
@@ -31,8 +31,9 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
         self.reuse(class, held, |done| done, create)
     }
 
-    /// As [`acquire`](Self::acquire), of what waits, through `done`; what `none` gives when
-    /// nothing of this class does. Each result goes straight to where the caller returns it.
+    /// Begins a life of an object of this class that waits, and returns it through `done`; returns
+    /// the result of `none` when no object of the class waits. Each result goes straight to where
+    /// the caller returns it.
     #[inline]
     fn reuse<R>(
         &self,
@@ -71,9 +72,9 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
             if let Some(place) = self.place(class) {
                 break place;
             }
-            // Something may have been given back to a stack that was looked at already, before
-            // what was on a stack ahead was taken. So it is full only if nothing was given
-            // back while all were looked at.
+            // An object may have been given back to a stack that was looked at already, before the
+            // object on a stack ahead was taken. So it is full only if no object was given back
+            // while all stacks were looked at.
             if let Some(done) = self.reuse(class, held, Some, || None) {
                 return done;
             }
@@ -103,10 +104,10 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
             }
             let mut others = (0..CLASSES).filter(|&other| other != class);
             let node = others.find_map(|other| self.pop_idle(other))?;
-            // SAFETY: a node from an idle stack is full, and its lease is ours. What its
-            // destruction returned is no error of this call.
+            // SAFETY: a node from an idle stack is full, and its lease is ours. An error of its
+            // destruction is no error of this call.
             let _ = unsafe { lease::give_up(node) };
-            // Its life may go on, or somebody else may have its place: then the next one.
+            // Its life may go on, or another thread may have its place: then the next one.
         }
     }
 
@@ -124,9 +125,9 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
         };
         // SAFETY: a node that is vacant or new is alive, empty and ours alone.
         let lent = unsafe { node.as_ref() };
-        // SAFETY: as above.
+        // SAFETY: needs an empty node that is ours alone, which a vacant or new one is.
         unsafe { lent.fill(content) };
-        // As a node that waits, it has a lease that is nobody's.
+        // Like a node that waits, it has a lease that no caller holds.
         lent.update(Word::with_lease);
         // SAFETY: it is full now, and still ours.
         match unsafe { Self::begin(node, held) } {
@@ -137,8 +138,8 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
         }
     }
 
-    /// What becomes of a node, full and with a lease of ours, that has no next life. `None`
-    /// when its last one goes on.
+    /// Puts away a node, full and with a lease of ours, that has no next life. `None` when its last
+    /// one goes on.
     #[cold]
     #[track_caller]
     fn put_away(
@@ -147,7 +148,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
         unborn: Unborn,
         held: bool,
     ) -> Option<Result<Leased<T, G>>> {
-        // SAFETY: as above.
+        // SAFETY: needs a lease that the caller gives up: the node has one of ours.
         if !unsafe { lease::claim(node) } {
             return None;
         }
@@ -161,8 +162,8 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
                 self.settle(content, held)
             }
             Unborn::Closed => {
-                // SAFETY: claimed, so it is ours alone. What its destruction returned is no
-                // error of this call.
+                // SAFETY: claimed, so it is ours alone. An error of its destruction is no error of
+                // this call.
                 let _ = unsafe { lease::retire(node) };
                 Err(Error::ShutDown { kind: G::NAME })
             }
@@ -182,7 +183,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     #[inline]
     unsafe fn begin(node: NonNull<Node<T>>, held: bool) -> Result<Leased<T, G>, Unborn> {
         let raw = node;
-        // SAFETY: the caller's promise.
+        // SAFETY: a node with a lease is alive, and this one has the caller's.
         let node = unsafe { raw.as_ref() };
         let mut now = node.word();
         loop {
@@ -208,7 +209,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
         if !mutant!("event_forgets_late") {
             lease.renew();
         }
-        // Whoever uses the name finds the object, and finds it renewed.
+        // A thread that uses the name finds the object, and finds it renewed.
         let release = if mutant!("object_pool_relaxed_begin") {
             Ordering::Relaxed
         } else {

@@ -10,7 +10,8 @@ use crate::sync::AtomicUsize;
 #[cfg(feature = "test-utils")]
 use crate::sync::{AtomicU64, Ordering};
 
-/// What a node needs when its last lease ends, whether or not the manager is still there.
+/// The stacks that a node needs when its last lease ends, whether or not the manager is still
+/// there.
 pub(super) struct IdleObjects {
     /// Nodes with an object that waits. Each thread gives back to one shard and takes from
     /// it first, so that threads do not meet on one stack.
@@ -21,7 +22,7 @@ pub(super) struct IdleObjects {
     pub(super) exhausted: Stack,
     /// Driver objects that exist.
     pub(super) existing: AtomicUsize,
-    /// Whose objects these are.
+    /// The manager that these objects are of.
     pub(super) manager: ManagerNumber,
     /// The word that new nodes start with: in a test it may be a late one.
     #[cfg(feature = "test-utils")]

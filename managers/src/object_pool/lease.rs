@@ -23,7 +23,7 @@ pub(crate) struct Leased<T: Reusable, G: Tag> {
 
 // SAFETY: a lease is a counted share of a `T` that is Send and Sync.
 unsafe impl<T: Reusable, G: Tag> Send for Leased<T, G> {}
-// SAFETY: as above.
+// SAFETY: a shared lease gives a `&T`, or another lease, and `T` is Send and Sync.
 unsafe impl<T: Reusable, G: Tag> Sync for Leased<T, G> {}
 
 impl<T: Reusable, G: Tag> Leased<T, G> {
@@ -57,7 +57,7 @@ impl<T: Reusable, G: Tag> Leased<T, G> {
         node.word().lives() - node.idle.first_word().lives()
     }
 
-    /// Whether it is the only one. What others did with theirs comes before.
+    /// Whether it is the only one. The uses by leases that have ended come before.
     pub(crate) fn is_last(&self) -> bool {
         self.node().look().0.leases() == 1
     }
@@ -103,7 +103,7 @@ impl<T: Reusable, G: Tag> Drop for Leased<T, G> {
         let (release, acquire) = if mutant!("object_pool_relaxed_last_lease") {
             (Ordering::Relaxed, Ordering::Relaxed)
         } else {
-            // What was done with the object comes before its end, in all threads.
+            // All uses of the object, in all threads, come before its end.
             (Ordering::Release, Ordering::Acquire)
         };
         let mut word = Word(node.word.load(acquire));
@@ -116,26 +116,26 @@ impl<T: Reusable, G: Tag> Drop for Leased<T, G> {
                 Err(now) => word = Word(now),
             }
         }
-        // SAFETY: this is the last lease, and it is counted. What went wrong in a
-        // destruction is counted as abandoned.
+        // SAFETY: this is the last lease, and it is counted. An object whose destruction failed is
+        // counted as abandoned.
         let _ = unsafe { end_of_life(self.node) };
     }
 }
 
-/// What becomes of an object whose last lease ends: what came of its destruction, or `None`
-/// when it was not destroyed here. The lease goes with the node.
+/// Ends the life of an object whose last lease ends: the result of its destruction, or `None` when
+/// it was not destroyed here. The lease goes with the node.
 ///
 /// # Safety
 /// The caller has the last lease of the node, which is full; it has none after this.
 #[inline]
 #[track_caller]
 pub(super) unsafe fn end_of_life<T: Reusable>(node: NonNull<Node<T>>) -> Option<Result<()>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the node is full, and stays so while it has the caller's lease.
     if unsafe { node.as_ref().content() }.value.is_reusable() {
-        // SAFETY: the caller's promise.
+        // SAFETY: needs the last lease of a full node, which the caller gives up here.
         unsafe { put_by(node) }
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: needs a lease of a full node, which the caller gives up here.
         unsafe { give_up(node) }
     }
 }
@@ -143,47 +143,46 @@ pub(super) unsafe fn end_of_life<T: Reusable>(node: NonNull<Node<T>>) -> Option<
 /// Lets the object wait for its next life: then `None`. Destroys it if it has none. Its name
 /// is good for nothing from now on.
 ///
-/// No exchange says so: somebody who found the name good before may get a lease after. Then
-/// the life goes on, on the stack, and whoever takes the node there sees it.
+/// No exchange says so: a thread that found the name good before may get a lease after. Then the
+/// life goes on, on the stack, and the thread that takes the node there sees it.
 ///
 /// # Safety
-/// As [`end_of_life`].
+/// The caller has the last lease of the node, which is full; it has none after this.
 #[inline]
 #[track_caller]
 pub(super) unsafe fn put_by<T: Reusable>(node: NonNull<Node<T>>) -> Option<Result<()>> {
     let raw = node;
-    // SAFETY: the caller's promise. Until the push has succeeded; after that nothing of it
-    // is looked at.
+    // SAFETY: the node is alive while it has the caller's lease: until the push has succeeded.
+    // After that nothing of it is looked at.
     let node = unsafe { raw.as_ref() };
-    // SAFETY: as above.
+    // SAFETY: the node is full, and stays so while it has the caller's lease.
     let class = unsafe { node.content() }.class;
     if !mutant!("object_pool_last_lease_keeps_the_name") {
         node.asleep.store(true, Ordering::Relaxed);
     }
     match node.idle.idle_here().get(class) {
-        // SAFETY: the caller's promise.
+        // SAFETY: needs a node that is the caller's to push: its last lease is.
         Some(stack) if unsafe { push(raw, stack) } == Door::Open => None,
-        // SAFETY: the caller's promise, and the push was refused.
+        // SAFETY: needs a lease of a full node: the push was refused, so it is still the caller's.
         _ => unsafe { give_up(raw) },
     }
 }
 
 /// Gives the caller's lease up, and makes the node the caller's alone if it was the last:
-/// then it has neither name nor lease. False when somebody has another lease: the life goes
-/// on.
+/// then it has neither name nor lease. False when there is another lease: the life goes on.
 ///
 /// # Safety
 /// The caller has a lease of the node: its own, or that of a node taken off an idle stack. It
 /// has none after this.
 pub(super) unsafe fn claim<T>(node: NonNull<Node<T>>) -> bool {
-    // SAFETY: the caller's promise. Until the exchange has succeeded.
+    // SAFETY: the node is alive while it has the caller's lease: until the exchange has succeeded.
     let node = unsafe { node.as_ref() };
     let mut word = node.word();
     loop {
         let new = word.without_lease();
         if new.leases() > 0 {
-            // The name leads to it again. Release: whoever finds that out by this store knows of
-            // the life's beginning by it alone.
+            // The name leads to it again. Release: a thread that finds that out by this store knows
+            // of the life's beginning by it alone.
             let release = if mutant!("object_pool_relaxed_waking") {
                 Ordering::Relaxed
             } else {
@@ -204,11 +203,11 @@ pub(super) unsafe fn claim<T>(node: NonNull<Node<T>>) -> bool {
 /// Destroys the object, unless its life goes on: then `None`.
 ///
 /// # Safety
-/// As [`claim`], and the node is full.
+/// The caller has a lease of the node, which is full; it has none after this.
 #[cold]
 #[track_caller]
 pub(super) unsafe fn give_up<T: Reusable>(node: NonNull<Node<T>>) -> Option<Result<()>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: needs a lease of the caller's, which it gives up here.
     if !unsafe { claim(node) } {
         return None;
     }
@@ -224,9 +223,9 @@ pub(super) unsafe fn give_up<T: Reusable>(node: NonNull<Node<T>>) -> Option<Resu
 #[cold]
 #[track_caller]
 pub(super) unsafe fn retire<T: Reusable>(raw: NonNull<Node<T>>) -> Result<()> {
-    // SAFETY: the caller's promise. Until the push has succeeded.
+    // SAFETY: alive while it is the caller's alone: until `vacate` has pushed it.
     let node = unsafe { raw.as_ref() };
-    // SAFETY: the caller's promise.
+    // SAFETY: needs a full node that is the caller's alone, which this function asks for too.
     let content = unsafe { node.empty() };
     let destroyed = content.value.destroy();
     node.idle.existing.fetch_sub(1, Ordering::Relaxed);
@@ -240,16 +239,16 @@ pub(super) unsafe fn retire<T: Reusable>(raw: NonNull<Node<T>>) -> Result<()> {
 /// # Safety
 /// The node is empty and the caller's alone; it is no longer after this.
 pub(super) unsafe fn vacate<T>(raw: NonNull<Node<T>>) {
-    // SAFETY: the caller's promise. Until the push has succeeded.
+    // SAFETY: alive while it is the caller's alone: until the push has succeeded.
     let node = unsafe { raw.as_ref() };
-    // Whatever its last life left: the next one has no name before it has begun.
+    // Set whichever mark its last life left: the next one has no name before it has begun.
     node.asleep.store(true, Ordering::Relaxed);
     let stack = if node.word().is_worn() {
         &node.idle.exhausted
     } else {
         &node.idle.vacant
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: needs a node that is the caller's to push: it is the caller's alone.
     if unsafe { push(raw, stack) } == Door::Gone && !mutant!("object_pool_node_of_nobody_stays") {
         // SAFETY: it is empty, the push was refused, and the manager's table is gone.
         unsafe { Node::free(raw.as_ptr()) };
@@ -259,14 +258,14 @@ pub(super) unsafe fn vacate<T>(raw: NonNull<Node<T>>) {
 /// Takes the object out of a node that has no name left, and puts the node away.
 ///
 /// # Safety
-/// As [`retire`], and the manager is there.
+/// The node is full and the caller's alone; it is no longer after this. The manager is there.
 #[cold]
 pub(super) unsafe fn wear_out<T: Reusable>(raw: NonNull<Node<T>>) -> Content<T> {
-    // SAFETY: the caller's promise. Until the push has succeeded.
+    // SAFETY: alive while it is the caller's alone: until the push has succeeded.
     let node = unsafe { raw.as_ref() };
-    // SAFETY: the caller's promise.
+    // SAFETY: needs a full node that is the caller's alone, which this function asks for too.
     let content = unsafe { node.empty() };
-    // SAFETY: the caller's promise.
+    // SAFETY: needs a node that is the caller's to push: it is the caller's alone.
     let _ = unsafe { push(raw, &node.idle.exhausted) };
     content
 }
@@ -277,7 +276,7 @@ pub(super) unsafe fn wear_out<T: Reusable>(raw: NonNull<Node<T>>) -> Content<T> 
 /// The node is the caller's, and no longer when this returns `Open`.
 #[inline]
 unsafe fn push<T>(raw: NonNull<Node<T>>, stack: &Stack) -> Door {
-    // SAFETY: the caller's promise.
+    // SAFETY: alive while it is the caller's: until the push has succeeded.
     let index = unsafe { raw.as_ref() }.index;
     stack.push(index, |below| {
         // By pointer, because the node may be freed before the push returns.

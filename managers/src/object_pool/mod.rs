@@ -6,17 +6,17 @@
 //! and its end are three exchanges (off the stack, into the life, onto the stack), with no
 //! allocation and no driver call.
 //!
-//! A node that waits keeps one lease, which is nobody's: the last lease of its life goes with
-//! it onto the stack, and becomes the first of the next life in the exchange that names that.
-//! So the end of a life takes no exchange of its own: that the name is good for nothing any
-//! more is a plain mark (`asleep`). Who found the name good before may still get a lease
-//! after; then the node on the stack has two, whoever takes it there sees that, leaves it to
+//! A node that waits keeps one lease, which no caller holds: the last lease of its life goes with
+//! it onto the stack, and becomes the first of the next life in the exchange that names that life.
+//! So the end of a life takes no exchange of its own: a plain mark (`asleep`) says that the name is
+//! good for nothing any more. A thread that found the name good before may still get a lease after;
+//! then the node on the stack has two, and the thread that takes it there sees that, leaves it to
 //! the late lease, and takes another.
 //!
 //! A lease owns its share of the node alone, so it may outlive the manager. No count is
-//! raised for that: each node keeps the stacks alive ([`IdleObjects`]), and what becomes of a node
-//! is decided by the one exchange that puts it on a stack. If the stack is shut the object
-//! is destroyed, and if the manager is gone, its node with it.
+//! raised for that: each node keeps the stacks alive ([`IdleObjects`]), and the one exchange that
+//! puts a node on a stack decides its fate. If the stack is shut the object is destroyed, and if
+//! the manager is gone, its node with it.
 
 mod acquire;
 mod idle;
@@ -60,16 +60,16 @@ pub(crate) trait Reusable: Send + Sync + 'static {
     /// Whether it may have another life. One that may not is dropped.
     fn is_reusable(&self) -> bool;
 
-    /// Forgets its last life: called before anybody can have a lease of the next.
+    /// Forgets its last life: called before a caller can have a lease of the next.
     #[inline]
     fn renew(&self) {}
 
-    /// Destroys it, as dropping does, and says what went wrong.
+    /// Destroys it, as dropping does, and returns the error that a drop would keep silent.
     #[track_caller]
     fn destroy(self) -> Result<()>;
 }
 
-/// What came of ending a name.
+/// The outcome of ending a name.
 enum Ended {
     /// Nothing: it was another one, or none.
     NotThisOne,
@@ -86,7 +86,7 @@ pub(crate) struct ObjectPool<T: Reusable, G: Tag> {
     capacity: AtomicUsize,
     created: AtomicU64,
     peak: AtomicUsize,
-    /// Held by who shuts or opens: each takes many steps, which must not mix.
+    /// Held by a call that shuts or opens the pool: each takes many steps, which must not mix.
     door: Mutex<()>,
     tag: std::marker::PhantomData<fn() -> G>,
 }
@@ -153,7 +153,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     }
 
     fn nodes(&self) -> impl Iterator<Item = &Node<T>> + '_ {
-        // SAFETY: as above.
+        // SAFETY: nodes are freed only when the manager is gone, see `Drop`.
         let nodes = self.table.iter().map(|node| unsafe { &*node });
         nodes.inspect(|node| node.touch())
     }
@@ -197,8 +197,8 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     /// lease.
     ///
     /// # Errors
-    /// [`Error::StaleHandle`]; what went wrong when the object was destroyed here, because it
-    /// was not reusable.
+    /// [`Error::StaleHandle`]; the error of the destruction, if the object was destroyed here
+    /// because it was not reusable.
     #[track_caller]
     pub(crate) fn release(&self, handle: ManagedHandle<G>) -> Result<()> {
         let stale = || Error::stale(G::NAME, handle.to_bits());
@@ -271,7 +271,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
         self.nodes().filter(|node| node.leases() > 0).count()
     }
 
-    /// Figures so far; those of one instant only when nobody is at work.
+    /// Figures so far; those of one instant only while no other thread uses the pool.
     pub(crate) fn stats(&self) -> RecycleStats {
         let before = self.idle.first_word().lives();
         let lives = self.nodes().map(|node| node.word().lives() - before);
@@ -289,16 +289,17 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
         }
     }
 
-    /// Destroys objects that wait, but for `keep` of each class: those that this
-    /// thread used last, then others.
+    /// Destroys objects that wait, but for `keep` of each class: the objects that this thread used
+    /// last, then others.
     ///
     /// # Errors
     /// The first error of a destruction; the others are destroyed all the same.
     #[track_caller]
     pub(crate) fn trim(&self, keep: usize) -> Result<()> {
         let mut first = Ok(());
-        // Those to keep come off first. They are put back before the driver is called, because
-        // nobody finds them meanwhile; in batches, so that this is not done for each one.
+        // The objects to keep come off first. They are put back before the driver is called,
+        // because no other thread finds them meanwhile; in batches, so that this is not done for
+        // each one.
         let batch = keep.saturating_add(keep.max(1));
         for class in 0..CLASSES {
             loop {
@@ -311,7 +312,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
                     first = first.and(unsafe { lease::put_by(node) }.unwrap_or(Ok(())));
                 }
                 for node in surplus {
-                    // SAFETY: as above.
+                    // SAFETY: a node from an idle stack is full, and its lease is ours.
                     first = first.and(unsafe { lease::give_up(node) }.unwrap_or(Ok(())));
                 }
                 if is_all {
@@ -322,7 +323,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
         first
     }
 
-    /// Changes the most objects that may exist at a time; those that do stay.
+    /// Changes the most objects that may exist at a time; objects that exist stay.
     pub(crate) fn set_capacity(&self, capacity: usize) {
         self.capacity
             .store(capacity.min(table::ROOM), Ordering::Relaxed);

@@ -20,7 +20,7 @@ pub(super) struct Node<T> {
     pub(super) content: UnsafeCell<MaybeUninit<Content<T>>>,
     /// Keeps the stacks alive that the last lease puts this node on.
     pub(super) idle: Arc<IdleObjects>,
-    /// Says to loom who frees the node.
+    /// Tells loom which thread frees the node.
     #[cfg(loom)]
     pub(super) memory: UnsafeCell<()>,
 }
@@ -50,7 +50,7 @@ impl<T> Node<T> {
         Word(self.word.load(Ordering::Relaxed))
     }
 
-    /// The state now, and whether its name leads to the object: then whoever uses the name
+    /// The state now, and whether its name leads to the object: then a thread that uses the name
     /// finds the life as it began.
     pub(super) fn look(&self) -> (Word, bool) {
         // Acquire: with the word of a life comes the sleep before it, so that an old answer
@@ -64,7 +64,7 @@ impl<T> Node<T> {
         (word, !self.asleep.load(acquire))
     }
 
-    /// Leases of lives: a node that waits has one that is nobody's.
+    /// Leases of lives: a node that waits has one that no caller holds, which is not counted here.
     pub(super) fn leases(&self) -> u64 {
         let (word, awake) = self.look();
         word.leases().saturating_sub(u64::from(!awake))
@@ -94,7 +94,7 @@ impl<T> Node<T> {
     #[inline]
     pub(super) unsafe fn content(&self) -> &Content<T> {
         self.content.with(|content| {
-            // SAFETY: the caller's promise.
+            // SAFETY: needs an object in its place: the node is full, and stays so.
             unsafe { (*content).assume_init_ref() }
         })
     }
@@ -105,7 +105,7 @@ impl<T> Node<T> {
     /// The node is empty and the caller's alone.
     pub(super) unsafe fn fill(&self, content: Content<T>) {
         self.content.with_mut(|place| {
-            // SAFETY: the caller's promise.
+            // SAFETY: needs the place for itself: the node is the caller's alone.
             unsafe { (*place).write(content) };
         });
     }
@@ -116,15 +116,16 @@ impl<T> Node<T> {
     /// The node is full and the caller's alone.
     pub(super) unsafe fn empty(&self) -> Content<T> {
         self.content.with_mut(|place| {
-            // SAFETY: the caller's promise.
+            // SAFETY: needs an object that is read once: the node is full, the caller's alone, and
+            // empty after this.
             unsafe { (*place).assume_init_read() }
         })
     }
 
-    /// A node that is empty and nobody's any more.
+    /// Frees a node that is empty and in no use any more.
     ///
     /// # Safety
-    /// It comes from [`boxed`](Self::boxed), and nobody refers to it after this.
+    /// It comes from [`boxed`](Self::boxed), and no thread refers to it after this.
     pub(super) unsafe fn free(node: *mut Self) {
         // Loom is told that every access must have happened before this.
         #[cfg(loom)]
@@ -132,7 +133,8 @@ impl<T> Node<T> {
             // SAFETY: it is alive until the box goes, below.
             unsafe { &*node }.memory.with_mut(|_| ());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: needs the pointer of a box, once: it comes from `boxed`, and no thread refers to
+        // it.
         drop(unsafe { Box::from_raw(node) });
     }
 

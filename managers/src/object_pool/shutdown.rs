@@ -17,7 +17,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     /// Both phases of a shutdown: [`close`](Self::close), then [`drain`](Self::drain).
     #[track_caller]
     pub(crate) fn shut(&self, report: &mut ShutdownReport) {
-        // What the user wants done with a lost context is done without the lock.
+        // The user's policy for a lost context runs without the lock.
         let _defer = DeferCallbacks::new();
         let _alone = self.door();
         self.close_alone(report);
@@ -28,18 +28,18 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     /// out, until [`open`](Self::open).
     #[track_caller]
     pub(crate) fn close(&self, report: &mut ShutdownReport) {
-        // What the user wants done with a lost context is done without the lock.
+        // The user's policy for a lost context runs without the lock.
         let _defer = DeferCallbacks::new();
         let _alone = self.door();
         self.close_alone(report);
     }
 
-    /// Destroys what waits, and lists what is leased, or in the hands of a call that runs
-    /// beside this one and will give it up; what is given back later is destroyed
-    /// then. Nothing if the manager was set up again since it was closed.
+    /// Destroys objects that wait, and lists objects that are leased, or that a call which runs
+    /// beside this one holds and will give up; an object that is given back later is destroyed
+    /// then. Does nothing if the manager was set up again since it was closed.
     #[track_caller]
     pub(crate) fn drain(&self, report: &mut ShutdownReport) {
-        // What the user wants done with a lost context is done without the lock.
+        // The user's policy for a lost context runs without the lock.
         let _defer = DeferCallbacks::new();
         let _alone = self.door();
         if self.table.is_shut() {
@@ -73,7 +73,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
             }
         }
         for node in self.nodes() {
-            // Nothing waits any more, so whatever has a lease is in somebody's hands.
+            // No object waits any more, so a node with a lease is held by a caller.
             let word = node.word();
             if word.leases() > 0 {
                 let handle = self.idle.name::<G>(node.index, word.life());
@@ -89,7 +89,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
 
     /// Ends a shutdown.
     pub(crate) fn open(&self) {
-        // What the user wants done with a lost context is done without the lock.
+        // The user's policy for a lost context runs without the lock.
         let _defer = DeferCallbacks::new();
         let _alone = self.door();
         for stack in self.idle.idle() {
@@ -119,7 +119,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
 }
 
 impl<T: Reusable, G: Tag> Drop for ObjectPool<T, G> {
-    /// Nodes that nobody leases go now, each of the others with its last lease.
+    /// Nodes without a caller's lease go now, each of the others with its last lease.
     fn drop(&mut self) {
         for node in self.nodes() {
             // A last lease that ends here finds the stacks open: its node is taken below.

@@ -3,7 +3,7 @@
 //! A Treiber stack over indices. The head carries a count of pushes, so that a pop which
 //! looked at a node that was taken and pushed again meanwhile starts over (ABA). And it can
 //! be shut: that takes all nodes at once, and from then on a push is refused, in the same
-//! exchange. So whoever pushes need not look twice, and whoever shuts need not wait.
+//! exchange. So a thread that pushes need not look twice, and a thread that shuts need not wait.
 
 use crate::sync::{AtomicU64, Ordering};
 
@@ -46,7 +46,7 @@ impl Stack {
         }
     }
 
-    /// Pushes the node with this index; `link` is told which one is below it before anybody
+    /// Pushes the node with this index; `link` is told which one is below it before another thread
     /// sees it. Once this returns `Open` the node is no longer the caller's.
     #[inline]
     pub(super) fn push(&self, index: u32, mut link: impl FnMut(u32)) -> Door {
@@ -54,7 +54,7 @@ impl Stack {
         loop {
             let door = Self::door_of(head);
             if door != Door::Open {
-                // Acquire: whoever shut the stack looked at the node before.
+                // Acquire: the thread that shut the stack looked at the node before.
                 if !mutant!("object_pool_refused_push_is_relaxed") {
                     self.head.load(Ordering::Acquire);
                 }
@@ -103,7 +103,7 @@ impl Stack {
         }
     }
 
-    /// Count of pushes so far. Acquire: what is looked at after this is not older.
+    /// Count of pushes so far. Acquire: a later load sees nothing older.
     pub(super) fn pushes(&self) -> u64 {
         self.head.load(Ordering::Acquire) / PUSH
     }
@@ -119,8 +119,8 @@ impl Stack {
         let mut head = self.head.load(Ordering::Acquire);
         loop {
             let new = (head & !TOP) | bit;
-            // Release: nodes that are not on the stack are freed by who finds it shut, and
-            // whoever shuts it may have looked at them.
+            // Release: a node that is not on the stack is freed by the thread that finds the stack
+            // shut, and the thread that shuts it may have looked at the node.
             match self
                 .head
                 .compare_exchange_weak(head, new, Ordering::AcqRel, Ordering::Acquire)

@@ -18,8 +18,8 @@ pub(super) const ROOM: usize = FIRST * ((1 << CHUNKS) - 1);
 pub(super) struct Table<T> {
     chunks: [AtomicPtr<AtomicPtr<Node<T>>>; CHUNKS],
     growth: Mutex<Growth>,
-    /// No node is added: the manager is shut down. Changed under the lock, and read without
-    /// it: who asks in a fork must not wait for a thread of the parent.
+    /// No node is added: the manager is shut down. Changed under the lock, and read without it: a
+    /// caller in a fork must not wait for a thread of the parent.
     shut: AtomicBool,
 }
 
@@ -76,8 +76,8 @@ impl<T> Table<T> {
         self.growth.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds nothing from now on. Nodes that were added before are seen by whoever walks the
-    /// table after this.
+    /// Adds nothing from now on. A thread that walks the table after this sees all nodes that were
+    /// added before.
     pub(super) fn shut(&self) {
         let mut growth = self.growth();
         self.shut.store(true, Ordering::Release);
@@ -171,7 +171,7 @@ impl<T> Drop for Table<T> {
             let start = entry.load(Ordering::Acquire);
             if !start.is_null() {
                 let chunk = ptr::slice_from_raw_parts_mut(start, FIRST << chunk);
-                // SAFETY: made by `add` from a box of this length, and nobody looks any more.
+                // SAFETY: made by `add` from a box of this length, and no thread looks any more.
                 drop(unsafe { Box::from_raw(chunk) });
             }
         }

@@ -1,4 +1,4 @@
-//! What tests say to an object pool, and ask of it.
+//! Settings of an object pool for a test, and the state of its slots.
 
 use cupola_core::Tag;
 
@@ -6,7 +6,7 @@ use super::word::Word;
 use super::{ObjectPool, Reusable, table};
 use crate::sync::Ordering;
 
-/// What a test sees of a slot.
+/// The state of a slot, for a test.
 pub(crate) struct SlotState {
     /// Its object is leased, or held by the manager.
     pub(crate) alive: bool,

@@ -134,13 +134,13 @@ fn thousands_of_threads_have_one_each() {
     assert_eq!(ended.load(Ordering::Relaxed), THREADS);
 }
 
-// Without it a manager could be full for somebody who looked at the stacks one after the
-// other, while one object went to a stack behind and another left one ahead.
+// Without it a manager could be full for a thread that looked at the stacks one after the other,
+// while one object went to a stack behind and another left one ahead.
 #[test]
 fn what_a_look_has_missed_is_found() {
     let (things, ended) = (Things::new(1), ended());
     drop(things.acquire(0, false, make(&ended)).unwrap());
-    // As after a look that has found nothing.
+    // The state after a look that has found nothing.
     let found = things.create(0, false, make(&ended)).unwrap();
     assert_eq!((found.lives(), things.stats().created), (2, 1));
     assert!(matches!(
@@ -195,7 +195,7 @@ impl Reusable for Greedy {
     }
 }
 
-// Without it nobody could have what a trim keeps, as long as it destroys something else.
+// Without it no caller could have an object that a trim keeps, as long as the trim destroys others.
 #[test]
 fn what_a_trim_keeps_can_be_had_while_it_destroys() {
     let things = GREEDY.get_or_init(|| ObjectPool::new(5));

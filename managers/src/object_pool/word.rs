@@ -1,8 +1,8 @@
 //! `Word`: the state of a node in 64 bits, so that one exchange changes all of it.
 //!
 //! Generation (40 bits) above two marks, that the manager has a lease of its own and that it
-//! is shut down, above the count of leases (the manager's included; a node that waits has
-//! one, which goes to whoever takes it). The generation is odd while the node has a name.
+//! is shut down, above the count of leases (the manager's included; a node that waits has one,
+//! which goes to the thread that takes it). The generation is odd while the node has a name.
 
 /// A value of [`Node::word`](super::node::Node).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) const MOST_LEASES: u64 = CLOSED / 2;
 /// Why a node has no next life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unborn {
-    /// Its last life goes on: somebody has a lease of it.
+    /// Its last life goes on: a caller has a lease of it.
     Shared,
     /// The manager is shut down.
     Closed,
