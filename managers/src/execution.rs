@@ -14,8 +14,8 @@ use crate::stats::State;
 /// Owns a driver and, through its [`DeviceManager`], everything made with it.
 ///
 /// A process may have as many as it likes, over one driver or several: a GPU and a software
-/// device side by side. Nothing is global. Dropping it is safe at any time: whatever is
-/// still leased keeps what it needs alive.
+/// device side by side. Nothing is global. Dropping it is safe at any time: an object that is still
+/// leased keeps all that it needs alive.
 #[derive(Debug)]
 pub struct ExecutionManager {
     driver: Driver,
@@ -46,7 +46,7 @@ impl ExecutionConfig {
 }
 
 impl ExecutionManager {
-    /// As [`with_config`](Self::with_config), with the defaults.
+    /// Initialises the driver (`cuInit`) and counts its devices, with the default configuration.
     ///
     /// # Errors
     /// What the driver returned: `CUDA_ERROR_NO_DEVICE` when it shows none.
@@ -68,7 +68,7 @@ impl ExecutionManager {
         Self::new_at(driver, config, Site::here())
     }
 
-    /// As [`with_config`](Self::with_config), asked for at `site`.
+    /// Initialises the driver, for a caller at `site`: see [`with_config`](Self::with_config).
     pub(crate) fn new_at(driver: Driver, config: ExecutionConfig, site: Site) -> Result<Self> {
         let contexts = config.contexts()?;
         if driver.library_path().is_some() && driver_was_left_to_the_parent() {
@@ -89,8 +89,8 @@ impl ExecutionManager {
         })
     }
 
-    /// Sets all levels up, after a [`shutdown`](Self::shutdown) again. Contexts made from now
-    /// on have managers set up like this; those that are there stay as they are.
+    /// Sets all levels up, after a [`shutdown`](Self::shutdown) again. Contexts made from now on
+    /// have managers set up like this; contexts that exist stay as they are.
     ///
     /// # Errors
     /// [`Error::Invalid`] naming the field, and nothing is changed then; [`Error::Forked`].
@@ -119,8 +119,8 @@ impl ExecutionManager {
     }
 
     /// Shuts everything down, in two phases: first all levels refuse and every handle is
-    /// stale, then everything that nobody leases is destroyed, from the bottom up. Leases
-    /// stay good: what they are of ends with the last one. Nothing is handed out until
+    /// stale, then every object without a lease is destroyed, from the bottom up. Leases stay good:
+    /// an object ends with its last one. Nothing is handed out until
     /// [`configure`](Self::configure).
     ///
     /// Operations that take an event of their own (those that order streams, or copy from or
@@ -168,33 +168,33 @@ impl ExecutionManager {
         self.ledger.is_forked()
     }
 
-    /// Says what happens, once for each context of this manager, when it is lost. Contexts
-    /// may have a [policy of their own](crate::Context::set_poison_policy); a primary context
-    /// and its green ones are lost together, once.
+    /// Sets the action that is taken, once for each context of this manager, when it is lost.
+    /// Contexts may have a [policy of their own](crate::Context::set_poison_policy); a primary
+    /// context and its green ones are lost together, once.
     pub fn set_poison_policy(&self, policy: PoisonPolicy) {
         self.ledger.set_poison_policy(policy);
     }
 
-    /// What is alive under this manager.
+    /// Counts of the objects that are alive under this manager.
     #[must_use]
     pub fn live(&self) -> Live {
         self.ledger.live()
     }
 
-    /// A view of [`live`](Self::live) that outlasts this manager, to see what is left after
-    /// it was dropped.
+    /// A view of [`live`](Self::live) that outlasts this manager, to see the objects that are left
+    /// after it was dropped.
     #[must_use]
     pub fn watch(&self) -> LiveWatch {
         LiveWatch(Arc::clone(&self.ledger))
     }
 }
 
-/// Sees what is alive under an [`ExecutionManager`], also after that was dropped.
+/// Counts the objects alive under an [`ExecutionManager`], also after that was dropped.
 #[derive(Clone, Debug)]
 pub struct LiveWatch(Arc<Ledger>);
 
 impl LiveWatch {
-    /// What is alive now.
+    /// Counts of the objects that are alive now.
     #[must_use]
     pub fn live(&self) -> Live {
         self.0.live()

@@ -1,14 +1,13 @@
-//! Who owns what on a CUDA device, and what puts work on it in order.
+//! Owners of the objects of a CUDA device, and operations that put work on it in order.
 //!
 //! One chain of owners: [`ExecutionManager`] (the driver) - [`DeviceManager`] -
 //! [`ContextManager`] - and in each context a manager of [streams](stream),
 //! [events](event), [buffers](buffer) and [modules](module). Managers create, own and hand
 //! out leases; [`ops`] puts work on streams, [`pipeline`] overlaps uploads, kernels and
-//! downloads. The pipeline is made of ops, and ops of what managers hand out; no manager calls either.
-//! Below them a stream's timeline tells when memory that was freed on it is free, and a context
-//! makes the managers of what is in it.
-//! Several drivers side by side are [backends](backend); a [runtime context](runtime) is what
-//! a thread works in.
+//! downloads. The pipeline calls ops, and ops take the leases that managers hand out; no manager
+//! calls either. Below them a stream's timeline tells when memory that was freed on it is free, and
+//! a context makes the managers of the objects in it. Several drivers side by side are
+//! [backends](backend); a [runtime context](runtime) is what a thread works in.
 //!
 //! * Nothing is created before it is asked for, and no thread is started. Besides what the caller
 //!   asked for, an operation asks which context is current, may ask whether a stream is captured and

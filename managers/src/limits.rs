@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// The most that a capacity can be: what the index of a handle has room for.
+/// The most that a capacity can be: the objects that the index of a handle has room for.
 pub(crate) const MOST_OBJECTS: usize = 65_472;
 
 /// Refuses a capacity that a manager cannot have, naming the field.

@@ -3,9 +3,10 @@
 //! An object is leased by cloning its `Arc`, so a lease borrows nothing and may outlive
 //! the manager. Releasing the handle makes it stale at once; the object goes with its last
 //! lease. An object that nothing keeps but its leases has a [`Name`], which releases its handle
-//! at its end. What can be leased without a name is remembered weakly, from before a caller can lease
-//! it: so a shutdown finds it, however its name ended and whoever leases it. What is its owner's
-//! alone, whose end is its name's, is remembered by a shutdown only: making it takes no lock.
+//! at its end. An object that can be leased without a name is remembered weakly, from before a
+//! caller can lease it: so a shutdown finds it, however its name ended and however many leases it
+//! has. An object with one owner, which ends with its name, is remembered by a shutdown only:
+//! making it takes no lock.
 
 mod name;
 
@@ -51,7 +52,7 @@ const CHUNKS: usize = 1024;
 /// One is made at a time, the others sleep, and an error goes to all of them.
 type Ways = StorePolicy<Error, OnceWait>;
 type Cell<T> = InCell<Kept<T>, Error>;
-/// What a slot keeps of its object.
+/// A slot's share in its object.
 pub(crate) enum Kept<T> {
     /// The object, until its handle is released.
     Held(Arc<T>),
@@ -79,9 +80,9 @@ pub(crate) struct Registry<T, G: Tag, L: Layout<Cell = Cell<T>> = Growing<T>> {
     slots: Arc<Slots<L, G, Ways>>,
     gate: ShutdownGate,
     capacity: Arc<Capacity>,
-    /// What may be there without a name, oldest first.
+    /// Objects that may be there without a name, oldest first.
     made: Mutex<Vec<(ManagedHandle<G>, Weak<T>)>>,
-    /// What its handles say that they are of.
+    /// The number of this manager, which its handles carry.
     manager: ManagerNumber,
     /// Whether only a shutdown ends a name while its object is there.
     owned: bool,
@@ -96,7 +97,7 @@ impl<T, G: Tag> Registry<T, G> {
 }
 
 impl<T, G: Tag, const N: usize> Registry<T, G, Fixed<T, N>> {
-    /// As `new`, with `N` slots in place.
+    /// A registry with `N` slots in place, instead of slots that grow.
     pub(crate) fn fixed() -> Self {
         let slots: FixedSlots<Kept<T>, N, G, Ways> = FixedSlots::new();
         Self::over(slots, N)
@@ -115,8 +116,8 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         }
     }
 
-    /// Its objects have one owner each, who [takes](Self::take) the name at the object's end
-    /// and not before.
+    /// Its objects have one owner each, which [takes](Self::take) the name at the object's end and
+    /// not before.
     pub(crate) fn of_owned(self) -> Self {
         Self {
             owned: true,
@@ -164,7 +165,8 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         self.insert_permitted(|handle| make(handle, self.permit()?))
     }
 
-    /// As `insert_with`, for an object that may have its [`permit`](Self::permit) already.
+    /// Inserts an object, which unlike that of `insert_with` may have its [`permit`](Self::permit)
+    /// already.
     pub(crate) fn insert_permitted(
         &self,
         make: impl FnOnce(ManagedHandle<G>) -> Result<T>,
@@ -172,8 +174,8 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         self.insert(make, |value| Kept::Held(Arc::clone(value)))
     }
 
-    /// As `insert_with`, and nothing is kept: the handle is good as long as the object is leased.
-    /// The object gets its [name](Self::name) next.
+    /// Inserts an object of which, unlike `insert_with`, nothing is kept: the handle is good as
+    /// long as the object is leased. The object gets its [name](Self::name) next.
     pub(crate) fn insert_leased(
         &self,
         make: impl FnOnce(ManagedHandle<G>, Permit) -> Result<T>,
@@ -182,8 +184,8 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         self.insert(make, |value| Kept::Leased(Arc::downgrade(value)))
     }
 
-    /// What releases the handle of an object when the object goes; `None` if it is another
-    /// manager's.
+    /// A [`Name`], which releases the handle of an object when the object goes; `None` if the
+    /// handle is another manager's.
     pub(crate) fn releaser(&self, handle: ManagedHandle<G>) -> Option<Name<T, G, L>> {
         Some(Name::new(&self.slots, handle.of(self.manager)?))
     }
@@ -228,7 +230,8 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         self.ensure_permitted(handle, || make(self.permit()?))
     }
 
-    /// As `ensure_alive`, for an object that may have its [`permit`](Self::permit) already.
+    /// Makes an object alive, which unlike that of `ensure_alive` may have its
+    /// [`permit`](Self::permit) already.
     pub(crate) fn ensure_permitted(
         &self,
         handle: ManagedHandle<G>,
@@ -256,7 +259,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         value.ok_or_else(|| Error::stale(G::NAME, handle.to_bits()))
     }
 
-    /// Counts an object, which nobody can lease yet, and remembers it.
+    /// Counts an object, which no caller can lease yet, and remembers it.
     fn made_now(&self, handle: ManagedHandle<G>, value: T) -> Arc<T> {
         self.capacity.note_created();
         let value = Arc::new(value);
@@ -327,18 +330,18 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         })
     }
 
-    /// Ends the handle. The object, when nobody leases it any more.
+    /// Ends the handle. The object, when it has no other lease any more.
     pub(crate) fn release(&self, handle: ManagedHandle<G>) -> Result<Option<T>> {
         Ok(self.take(handle)?.and_then(|value| part(value).ok()))
     }
 
-    /// Hands out nothing from now on, ends every handle, and returns all objects: those that
-    /// had a handle, those that are leased without one, and those in the hands of a call
-    /// that runs beside this one and will give them up.
+    /// Hands out nothing from now on, ends every handle, and returns all objects: those that had a
+    /// handle, those that are leased without one, and those that a call which runs beside this one
+    /// holds and will give up.
     pub(crate) fn shut(&self) -> Vec<(ManagedHandle<G>, Arc<T>)> {
         self.gate.close();
-        // Held before their names end, so that they end with the caller. Who makes one after
-        // this look finds the gate shut, and takes it back.
+        // Held before their names end, so that they end with the caller. A thread that makes one
+        // after this look finds the gate shut, and takes it back.
         let upgrade = |(handle, object): &(_, Weak<T>)| Some((*handle, object.upgrade()?));
         let mut objects: Vec<_> = self.made().iter().filter_map(upgrade).collect();
         if mutant!("registry_loses_what_is_leased") {
@@ -347,7 +350,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         let known: HashSet<_> = objects.iter().map(|(_, it)| Arc::as_ptr(it)).collect();
         for held in self.slots.still_held() {
             let handle = self.name(held.handle);
-            // Before its name ends: somebody may just be looking at it, and take it out.
+            // Before its name ends: another thread may just be looking at it, and take it out.
             let looked = self.owned.then(|| self.look(handle).ok()).flatten();
             let Ok(taken) = self.take(handle) else {
                 continue;

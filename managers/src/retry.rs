@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 /// How often and how patiently to try again.
 ///
 /// The pause before the n-th retry is `first << (n - 1)`, at most `ceiling`, less a random
-/// part of at most `jitter` of it, so that those who failed together do not come back
-/// together. Pauses are spent in [`thread::sleep`](std::thread::sleep) on the calling thread.
+/// part of at most `jitter` of it, so that threads that failed together do not come back together.
+/// Pauses are spent in [`thread::sleep`](std::thread::sleep) on the calling thread.
 ///
 /// ```
 /// use std::time::Duration;
@@ -183,8 +183,8 @@ impl Retry {
         self.run_with(|_| (), attempt)
     }
 
-    /// As [`run`](Self::run), and calls `on_retry` before each pause: to free something, or
-    /// to log.
+    /// Calls `attempt` until it succeeds, as [`run`](Self::run) does, and calls `on_retry` before
+    /// each pause: to free something, or to log.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -196,7 +196,7 @@ impl Retry {
         self.run_on(&mut SystemClock::default(), on_retry, attempt)
     }
 
-    /// As [`run_with`](Self::run_with), by another clock.
+    /// The retries of [`run_with`](Self::run_with), by a clock of the caller's.
     ///
     /// # Errors
     /// As [`run`](Self::run).

@@ -1,4 +1,4 @@
-//! What a shutdown found: [`ShutdownReport`].
+//! [`ShutdownReport`]: the objects that a shutdown found leased, and its errors.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use crate::driver::{ContextCore, Live};
 use crate::error::{Error, Result};
 use crate::handle::{ContextHandle, ManagedHandle};
 
-/// An object that a shutdown could not destroy, because somebody leases it. It is destroyed
-/// with its last lease.
+/// An object that a shutdown could not destroy, because it is leased. It is destroyed with its last
+/// lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeasedObject {
-    /// What it is.
+    /// The kind of object: `"Stream"`, `"Context"` and so on.
     pub kind: &'static str,
     /// Which of its manager's objects it is: the index of the handle that named it.
     pub index: u32,
@@ -23,8 +23,8 @@ pub struct LeasedObject {
     pub device: Option<u32>,
     /// The context that it is in; a context itself is its own.
     pub context: Option<ContextHandle>,
-    /// How many leases it has. A buffer has one, its owner. A context that nobody leases
-    /// and that lives on has the things made in it.
+    /// How many leases it has. A buffer has one, its owner. A context without leases that lives on
+    /// counts the objects made in it.
     pub leases: u64,
 }
 
@@ -64,24 +64,23 @@ impl fmt::Display for LeasedObject {
     }
 }
 
-/// What a shutdown found and did.
+/// The objects that a shutdown destroyed and those that it found leased, and its errors.
 ///
-/// A shutdown has two phases: first every handle becomes stale and nothing new is made, then
-/// everything that nobody leases is destroyed. What is leased is listed here, stays good,
-/// and is destroyed with its last lease, in whatever order those go. Of a context whose handle
-/// was released and that nobody leases, the managers are gone: what is left in it is listed as
-/// that context.
+/// A shutdown has two phases: first every handle becomes stale and nothing new is made, then every
+/// object without a lease is destroyed. An object that is leased is listed here, stays good, and is
+/// destroyed with its last lease, in any order of those. Of a context whose handle was released and
+/// that has no lease, the managers are gone: the objects left in it are listed as that context.
 #[derive(Clone, Debug, Default)]
 #[must_use = "it says what is still leased, and what the driver refused to destroy"]
 pub struct ShutdownReport {
-    /// What is still leased.
+    /// The objects that are still leased.
     pub leased: Vec<LeasedObject>,
     /// Objects that were destroyed.
     pub destroyed: usize,
-    /// What the driver refused to destroy.
+    /// The errors of objects that the driver refused to destroy.
     pub errors: Vec<Error>,
-    /// What is alive under the whole execution manager when its shutdown returns, memory
-    /// pools and pinned memory included; `None` in reports of the levels below.
+    /// Counts of the objects alive under the whole execution manager when its shutdown returns,
+    /// memory pools and pinned memory included; `None` in reports of the levels below.
     pub alive: Option<Live>,
 }
 
@@ -94,7 +93,7 @@ impl ShutdownReport {
             && self.alive.is_none_or(|alive| alive.is_empty())
     }
 
-    /// What is leased of one kind: `"Stream"`, `"Context"` and so on.
+    /// The leased objects of one kind: `"Stream"`, `"Context"` and so on.
     pub fn leased_of(&self, kind: &str) -> impl Iterator<Item = &LeasedObject> {
         self.leased.iter().filter(move |object| object.kind == kind)
     }

@@ -1,4 +1,4 @@
-//! What managers say about themselves: state and figures.
+//! The state and the figures that managers report.
 
 use std::fmt;
 

@@ -1,9 +1,9 @@
-//! Hooks for tests (feature `test-utils`): managers that are small and soon worn out, and
-//! what their slots look like.
+//! Hooks for tests (feature `test-utils`): managers that are small and soon worn out, and counts of
+//! their slots.
 //!
 //! Production limits (65 472 objects, 2^39 lives of a slot) are out of a test's reach. A
-//! [`TestConfig`] brings them near, so that a test of a crate above this one sees what its
-//! users would see in years: [`Error::Full`], and slots that are retired because their names
+//! [`TestConfig`] brings them near, so that a test of a crate above this one meets in seconds the
+//! cases that users meet in years: [`Error::Full`], and slots that are retired because their names
 //! are used up.
 
 use cupola_core::Tag;
@@ -11,7 +11,7 @@ use cupola_core::Tag;
 use crate::error::{Error, Result};
 use crate::object_pool::{MOST_LIVES, ObjectPool, ROOM, Reusable};
 
-/// How a manager is set up for a test. What is not said stays as it is in production.
+/// How a manager is set up for a test. A value that is not set stays as it is in production.
 ///
 /// `configure_for_test` of an [`ExecutionManager`](crate::ExecutionManager) holds for all
 /// contexts below it, that of a [`ContextManager`](crate::ContextManager) for its contexts,
@@ -30,7 +30,7 @@ pub struct TestConfig {
 }
 
 impl TestConfig {
-    /// As in production.
+    /// The limits of production.
     pub const fn new() -> Self {
         Self {
             objects: None,
@@ -47,8 +47,8 @@ impl TestConfig {
         self
     }
 
-    /// The most slots that streams and events of a context ever get. A slot whose lives are
-    /// used up is not replaced beyond these, and what finds no slot is [`Error::Full`].
+    /// The most slots that streams and events of a context ever get. A slot whose lives are used up
+    /// is not replaced beyond these, and an object for which there is no slot is [`Error::Full`].
     pub const fn slots(mut self, slots: usize) -> Self {
         self.slots = Some(slots);
         self
@@ -75,7 +75,7 @@ impl TestConfig {
         }
     }
 
-    /// Refuses what cannot be, naming the field.
+    /// Refuses a value that cannot be, naming the field.
     pub(crate) fn check(self) -> Result<Self> {
         let most = ROOM as u64;
         let check = |field, value: Option<u64>, most| match value {
@@ -98,7 +98,8 @@ impl TestConfig {
     }
 }
 
-/// The slots of a stream or event manager; those of one instant only when nobody is at work.
+/// The slots of a stream or event manager; those of one instant only while no other thread uses the
+/// manager.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SlotCounts {

@@ -28,8 +28,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Drop for Name<T, G, L> {
             return;
         }
         if let Some(slots) = self.slots.upgrade() {
-            // Stale if it was released, or shut down. What comes out is a reference that does
-            // not own.
+            // Stale if it was released, or shut down. The value is a reference that does not own.
             drop(slots.release(self.handle));
         }
     }
