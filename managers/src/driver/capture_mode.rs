@@ -1,4 +1,4 @@
-//! The mode in which a thread may make calls whatever is captured meanwhile.
+//! The mode in which a thread may make calls while streams are captured.
 
 use std::cell::Cell;
 

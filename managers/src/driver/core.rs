@@ -41,14 +41,15 @@ pub(crate) struct ContextCore {
     checked: AtomicBool,
     tracked: AtomicBool,
     launches: Launches,
-    /// `None`: as the execution manager says.
+    /// `None`: the execution manager's policy holds.
     pub(super) policy: Mutex<Option<PoisonPolicy>>,
     pub(super) ledger: Arc<Ledger>,
 }
 
 // SAFETY: a CUcontext may be used from any thread; everything else is Send and Sync.
 unsafe impl Send for ContextCore {}
-// SAFETY: as above; the driver does its own locking.
+// SAFETY: a CUcontext may be shared, because the driver does its own locking; everything else is
+// Sync.
 unsafe impl Sync for ContextCore {}
 
 impl ContextCore {
@@ -101,7 +102,7 @@ impl ContextCore {
         self.ownership.green_part().map(|part| part.multiprocessors)
     }
 
-    /// What makes it a green context, if it is one.
+    /// The green context that it is, if it is one.
     pub(crate) fn green_part(&self) -> Option<&GreenPart> {
         self.ownership.green_part()
     }
@@ -209,7 +210,7 @@ impl ContextCore {
         Arc::ptr_eq(&self.ledger, &other.ledger)
     }
 
-    /// The driver, whatever state the context is in.
+    /// The driver, also of a context that is lost.
     pub(crate) fn driver(&self) -> &Driver {
         &self.driver
     }
@@ -228,7 +229,8 @@ impl ContextCore {
         Ok(&self.driver)
     }
 
-    /// As [`enter`](Self::enter), for closures, which do not know their caller's caller.
+    /// Begins an operation of a caller at `site`: a closure, unlike [`enter`](Self::enter), does
+    /// not know its caller's caller.
     #[inline]
     pub(crate) fn enter_at(&self, site: Site) -> Result<&Driver> {
         self.healthy()?;
@@ -258,7 +260,7 @@ impl ContextCore {
         Ok(())
     }
 
-    /// As [`healthy`](Self::healthy).
+    /// Whether the context is not lost, and this is its process.
     #[inline]
     pub(crate) fn is_healthy(&self) -> bool {
         self.latch.get().is_none() && !self.ledger.is_forked()
@@ -292,12 +294,12 @@ impl ContextCore {
     }
 
     /// Destroys a driver object; for `Drop` and explicit release alike. The call is made in
-    /// a lost context too, where the driver refuses it: whatever the driver can still give
-    /// back is given back. It is made once: an object whose destruction returned an error
-    /// may be gone, and destroying it twice would be worse than leaking it.
+    /// a lost context too, where the driver refuses it: all that the driver can still give back is
+    /// given back. It is made once: an object whose destruction returned an error may be gone, and
+    /// destroying it twice would be worse than leaking it.
     ///
     /// # Errors
-    /// What the call returned; `Forked` when it was not made.
+    /// The call's error; `Forked` when it was not made.
     #[track_caller]
     pub(crate) fn dispose(
         &self,
@@ -384,7 +386,7 @@ impl ContextCore {
     }
 }
 
-/// At the end of a process the driver may be gone before us; all is freed then.
+/// At the end of a process the driver may be gone before this crate; all is freed then.
 pub(crate) fn forgive_shutdown(result: Result<(), DriverError>) -> Result<(), DriverError> {
     match result {
         Err(call) if call.status() == Some(CUresult::CUDA_ERROR_DEINITIALIZED) => Ok(()),
@@ -415,7 +417,8 @@ impl ContextCore {
             return Ok(());
         }
         self.ledger.forget_contexts();
-        // What other code has a share in stays current where it is: that code may count on it.
+        // A context in which other code has a share stays current where it is: that code may count
+        // on it.
         if self.ownership.ends_the_context()
             && let Err(call) = current_guard::take_off_thread(self)
         {
@@ -435,7 +438,7 @@ impl ContextCore {
 
 impl Drop for ContextCore {
     fn drop(&mut self) {
-        // What went wrong is counted as abandoned.
+        // A context whose end failed is counted as abandoned.
         let _ = self.finish(Site::here());
     }
 }

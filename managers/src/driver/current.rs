@@ -45,7 +45,7 @@ pub(crate) fn set(driver: &Driver, identity: Identity, raw: CUcontext) -> Result
     switch(driver, identity, raw)
 }
 
-/// What the driver says is current, which may be destroyed: it is for comparing only.
+/// The context that the driver says is current, which may be destroyed: it is for comparing only.
 pub(super) fn get(driver: &Driver) -> Result<CUcontext, DriverError> {
     let mut raw: CUcontext = ptr::null_mut();
     // SAFETY: `raw` outlives the call.
@@ -69,8 +69,8 @@ fn was_set(identity: Identity) -> bool {
     last == identity || (mutant!("current_is_any_context") && last.0 != 0)
 }
 
-/// What this thread set last. A thread that is past its thread-locals sets its context on every
-/// call.
+/// The context that this thread set last. A thread that is past its thread-locals sets its context
+/// on every call.
 pub(super) fn remembered() -> Identity {
     Identity(CURRENT.try_with(Cell::get).unwrap_or(0))
 }
@@ -79,7 +79,8 @@ pub(super) fn remember(identity: Identity) {
     let _ = CURRENT.try_with(|current| current.set(identity.0));
 }
 
-/// The next operation of this thread sets its context, whatever the driver says.
+/// Makes the next operation of this thread set its context, even if the driver says that it is
+/// current.
 pub(crate) fn forget() {
     remember(Identity(0));
 }

@@ -23,7 +23,8 @@ struct Place {
     number: u64,
     driver: Driver,
     core: Weak<ContextCore>,
-    /// Of a guard that was dropped: what it has pushed, which is taken off when nothing is above it.
+    /// Of a guard that was dropped: the context that it pushed, which is taken off when no other is
+    /// above it.
     left: Option<Pushed>,
 }
 
@@ -36,7 +37,7 @@ impl Place {
 }
 
 impl ContextCore {
-    /// Makes the context current, and what was current before again with the guard's drop.
+    /// Makes the context current, and with the guard's drop the context that was current before.
     #[track_caller]
     pub(crate) fn guard(self: &Arc<Self>) -> Result<CurrentGuard<'_>> {
         if self.ledger.is_forked() {
@@ -79,26 +80,27 @@ pub(super) fn take_off_thread(core: &ContextCore) -> Result<(), DriverError> {
 ///
 /// A context of the same execution manager that was current before is kept alive by the
 /// guard. Operations in other contexts that run on this thread meanwhile make those current:
-/// the guard does not set its own again. Guards of a thread may be dropped in any order: what was
-/// there before one that is dropped before another above it is current again when that one is
-/// dropped too. One that is forgotten (`mem::forget`) keeps its place as long as its context lives:
-/// what is below it comes off the stack no more until then, or until the thread ends.
+/// the guard does not set its own again. Guards of a thread may be dropped in any order: when a
+/// guard is dropped before another above it, the context from before it is current again once that
+/// one is dropped too. A guard that is forgotten (`mem::forget`) keeps its place as long as its
+/// context lives: contexts below it come off the stack no more until then, or until the thread
+/// ends.
 ///
 /// The driver's stack of contexts is as high after the guard as it was before. Other code that
 /// changes the thread's context within the guard has to leave it as high as it was, as setting one
-/// does: what the guard takes off is the top (`cuCtxPopCurrent_v2`). How high it is the driver does
-/// not tell. So if other code took the guard's context off, a context of the execution manager that
-/// was current before is put back; one of other code is not, and comes off too: the guard never names
-/// it to the driver, as other code may have destroyed it.
+/// does: the guard takes off the top (`cuCtxPopCurrent_v2`). The driver does not tell how high the
+/// stack is. So if other code took the guard's context off, a context of the execution manager that
+/// was current before is put back; one of other code is not, and comes off too: the guard never
+/// names it to the driver, as other code may have destroyed it.
 #[derive(Debug)]
 #[must_use = "the previous context is restored when the guard is dropped"]
 pub struct CurrentGuard<'c> {
     core: &'c Arc<ContextCore>,
     /// That of its place; 0 on a thread that is past its thread-locals.
     number: u64,
-    /// What was current, for comparing only.
+    /// The context that was current, for comparing only.
     before: CUcontext,
-    /// What this thread had set last.
+    /// The context that this thread had set last.
     remembered: Identity,
     /// One of the execution manager's is not destroyed before it is current again.
     kept: Option<Arc<ContextCore>>,
@@ -107,7 +109,7 @@ pub struct CurrentGuard<'c> {
     thread: PhantomData<*const ()>,
 }
 
-/// What a guard has put on the driver's stack, and what was there before.
+/// The context that a guard has put on the driver's stack, and the one that was there before.
 struct Pushed {
     core: Arc<ContextCore>,
     before: CUcontext,
@@ -143,7 +145,7 @@ impl<'c> CurrentGuard<'c> {
 fn note_guard(core: &Arc<ContextCore>) -> u64 {
     let noted = GUARDS.try_with(|guards| {
         let mut guards = guards.borrow_mut();
-        // Those that were forgotten; dropped without the borrow.
+        // Places of forgotten guards; dropped without the borrow.
         let gone = |place: &mut Place| place.left.is_none() && !place.has_guard();
         let over: Vec<_> = guards.extract_if(.., gone).collect();
         let number = guards.last().map_or(1, |last| last.number + 1);
@@ -177,7 +179,7 @@ impl Pushed {
         let driver = self.core.driver();
         forget();
         if mutant!("current_guard_names_what_was_there") {
-            // SAFETY: none: this is the mistake.
+            // SAFETY: `before` may be destroyed: that is the mistake which this makes.
             return unsafe { driver.cuCtxSetCurrent(self.before) };
         }
         let top = get(driver)?;
@@ -194,7 +196,7 @@ impl Pushed {
         let mut popped: CUcontext = ptr::null_mut();
         // SAFETY: `popped` outlives the call.
         unsafe { driver.cuCtxPopCurrent_v2(&raw mut popped) }?;
-        // What was there before may have been set in the place of the guard's own, and is below;
+        // The context from before may have been set in the place of the guard's own, and is below;
         // or other code took the guard's own off, and it came off just now.
         if was_there
             && let Some(kept) = &self.kept
@@ -209,8 +211,9 @@ impl Pushed {
         Ok(())
     }
 
-    /// As [`restore`](Self::restore), in a drop, which returns no error. The context that was kept
-    /// ends after that if nothing else has it, no longer under another on the stack.
+    /// Takes the top off as [`restore`](Self::restore) does, in a drop, which returns no error. The
+    /// context that was kept ends after that if it has no other owner, no longer under another on
+    /// the stack.
     fn take_off(self) {
         if !self.core.ledger().is_forked()
             && let Err(call) = self.restore()

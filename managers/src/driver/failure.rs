@@ -1,4 +1,4 @@
-//! What a failed call means for its context: the error of the caller, and the loss of the context.
+//! The effects of a failed call: the error of the caller, and the loss of the context.
 
 use std::sync::{Arc, PoisonError};
 
@@ -20,7 +20,8 @@ impl ContextCore {
         }
     }
 
-    /// As [`check`](Self::check), for closures, which do not know their caller's caller.
+    /// Ends an operation of a caller at `site`: a closure, unlike [`check`](Self::check), does not
+    /// know its caller's caller.
     #[inline]
     pub(crate) fn check_at<T>(&self, result: Result<T, DriverError>, site: Site) -> Result<T> {
         result.map_err(|call| self.failed_as(Cause::new(call, self.on_device(site))))
@@ -32,7 +33,8 @@ impl ContextCore {
         self.failed_as(Cause::new(call, self.site()))
     }
 
-    /// A call failed whose error is reported to nobody: the context may be lost all the same.
+    /// Notes a failed call whose error is reported to no caller: the context may be lost all the
+    /// same.
     #[cold]
     pub(crate) fn note(&self, call: DriverError, site: Site) {
         if call.class().is_sticky() || says_nothing_of_ours(&call) {
@@ -54,7 +56,8 @@ impl ContextCore {
         }
     }
 
-    /// As [`failed`](Self::failed), with all that is known of the cause, and what the driver says.
+    /// The error of a failed call, which unlike that of [`failed`](Self::failed) has all that is
+    /// known of the cause, and the driver's explanation.
     #[cold]
     pub(crate) fn failed_as(&self, mut cause: Cause) -> Error {
         if let Err(call) = cause.explain(&self.driver)
@@ -75,7 +78,7 @@ impl ContextCore {
         if sticky && self.latch.get().is_none() && cause.blame.is_none() {
             cause.blame = self.launches().blame(&cause.site, false);
         }
-        // What the process was lost to comes out of whatever is called next, in every context.
+        // An error that the process was lost to comes out of the next call, in every context.
         if self.ledger.lost().is_some()
             && let Some(Blame::Launch(launch)) = cause.blame.as_deref()
         {
@@ -106,7 +109,7 @@ impl ContextCore {
         }
     }
 
-    /// The latch was set just now: carries out what is to happen then.
+    /// The latch was set just now: carries out the policy, and tells the watchers.
     #[cold]
     fn announce(&self) {
         let own = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
@@ -141,7 +144,7 @@ impl ContextCore {
     pub(crate) fn set_poison_policy(&self, policy: PoisonPolicy) {
         let mut own = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
         let before = own.replace(policy);
-        // What was there is dropped after the lock: it may be somebody's closure.
+        // The policy from before is dropped after the lock: it may be a user's closure.
         drop(own);
         drop(before);
     }
@@ -156,7 +159,7 @@ impl ContextCore {
     }
 
     /// The error that the process was lost to before this context was lost to another such
-    /// error, which may be what came of it.
+    /// error, which may have followed from it.
     fn lost_before(&self, first: &Arc<Cause>) -> Option<&Arc<Cause>> {
         let lost = self.ledger.lost();
         lost.filter(|lost| !Arc::ptr_eq(lost, first))
@@ -166,8 +169,8 @@ impl ContextCore {
 /// Whether the error says that the *thread's* current context is destroyed, or a primary one that
 /// nothing retains. A context of ours is alive as long as its core, so another one was current,
 /// which other code made so meanwhile. The exception is a primary context that other code has reset
-/// (`cuDevicePrimaryCtxReset`): what was made in it is gone, every call in it returns this code, and
-/// its latch stays open, as the two cannot be told apart.
+/// (`cuDevicePrimaryCtxReset`): the objects made in it are gone, every call in it returns this
+/// code, and its latch stays open, as the two cannot be told apart.
 fn says_nothing_of_ours(call: &DriverError) -> bool {
     call.status() == Some(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)
 }

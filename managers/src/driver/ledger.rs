@@ -1,5 +1,5 @@
-//! `Ledger`: counts what an execution manager's user holds, and knows its contexts and the
-//! process that it was made in.
+//! `Ledger`: counts the objects that an execution manager's user holds, and knows its contexts and
+//! the process that it was made in.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, Weak};
@@ -13,7 +13,7 @@ use crate::error::{Cause, PoisonPolicy};
 use crate::sync::rundown::RundownWeak;
 use crate::sync::{Mutex, MutexGuard, OnceLock};
 
-/// What is counted.
+/// A kind of object that is counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Context,
@@ -39,8 +39,8 @@ struct Known {
     core: Weak<ContextCore>,
 }
 
-/// What counts its buffers itself: a count that all threads share would cost each allocation
-/// more than the rest of it.
+/// A pool, which counts its buffers itself: a count that all threads share would cost each
+/// allocation more than the rest of it.
 pub(crate) trait Holds: Send + Sync {
     /// Buffers that are alive, and their bytes.
     fn buffers(&self) -> (u64, u64);
@@ -52,7 +52,7 @@ pub(crate) struct Ledger {
     pools: Mutex<Vec<RundownWeak<dyn Holds>>>,
     /// The contexts that are alive, by the address of the driver's.
     contexts: Mutex<Vec<Known>>,
-    /// What happens when one of them is lost, unless it has a policy of its own.
+    /// The policy when one of them is lost, unless it has one of its own.
     policy: Mutex<PoisonPolicy>,
     /// The first error after which the driver can do no more work in this process.
     lost: OnceLock<Arc<Cause>>,
@@ -60,8 +60,8 @@ pub(crate) struct Ledger {
     origin: Origin,
 }
 
-/// What is alive under one [`ExecutionManager`](crate::ExecutionManager). All zero after
-/// everything was dropped, unless something leaked.
+/// Counts of the objects that are alive under one [`ExecutionManager`](crate::ExecutionManager).
+/// All zero after everything was dropped, unless an object leaked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Live {
@@ -87,8 +87,8 @@ pub struct Live {
     /// work may still use them.
     pub abandoned: u64,
     /// Bytes of device memory that stay with abandoned blocks of pools: their own while the pool
-    /// is there, then all that the driver can only take back together with them. What a pool
-    /// shared a limit for stays charged to that.
+    /// is there, then all that the driver can only take back together with them. Bytes of a pool
+    /// with a shared limit stay charged to that limit.
     pub abandoned_bytes: u64,
 }
 
@@ -138,7 +138,7 @@ impl Ledger {
             pools.clone()
         };
         let sum = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
-        // Those that end have none.
+        // Pools that end have none.
         let there = pools.iter().filter_map(RundownWeak::acquire);
         there.map(|pool| pool.buffers()).fold((0, 0), sum)
     }
@@ -187,7 +187,7 @@ impl Ledger {
         self.find(|known| known.is_primary && known.device == device)
     }
 
-    /// The contexts of this device. Whoever lets one go may be the last.
+    /// The contexts of this device. A caller that lets one go may be its last owner, and end it.
     pub(crate) fn contexts_of(&self, device: CUdevice) -> Vec<Arc<ContextCore>> {
         let contexts = self.contexts();
         let of_it = contexts.iter().filter(|known| known.device == device);
@@ -223,7 +223,7 @@ impl Ledger {
     pub(crate) fn set_poison_policy(&self, policy: PoisonPolicy) {
         let mut place = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::replace(&mut *place, policy);
-        // What was there is dropped after the lock: it may be somebody's closure.
+        // The policy from before is dropped after the lock: it may be a user's closure.
         drop(place);
         drop(before);
     }

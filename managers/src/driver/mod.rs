@@ -1,10 +1,10 @@
-//! The bottom of the managers: one driver context, and all that a call in it needs.
+//! The bottom of the managers: one driver context, and the state that a call in it needs.
 //!
 //! Streams, events, modules, buffers and pools hold an `Arc` of a [`ContextCore`]; it knows none
-//! of them. A call goes through it: is the context lost, is this process a fork, which context is
-//! current on the thread, and what does a failure mean.
+//! of them. A call goes through it, which asks whether the context is lost, whether this process is
+//! a fork, and which context is current on the thread, and sorts a failure.
 //!
-//! * [`ContextCore`] (`core`), its [`Ownership`], and what a failed call means (`failure`).
+//! * [`ContextCore`] (`core`), its [`Ownership`], and the effects of a failed call (`failure`).
 //! * `current`, [`CurrentGuard`]: which context is current on a thread.
 //! * [`Ledger`]: what one execution manager has alive, and its contexts.
 //! * [`Origin`]: the process that something was made in.

@@ -1,4 +1,4 @@
-//! `Ownership`: where a context came from, what keeps it, and how it ends.
+//! `Ownership`: where a context came from, how it is kept, and how it ends.
 
 use std::any::Any;
 use std::mem::ManuallyDrop;
@@ -22,7 +22,7 @@ pub enum ContextKind {
     Green,
 }
 
-/// What a context lives by.
+/// The way in which a context is kept alive.
 pub(crate) enum Ownership {
     /// Retained once.
     Primary,
@@ -96,14 +96,15 @@ impl Ownership {
             Self::Primary => unsafe { driver.cuDevicePrimaryCtxRelease_v2(device) },
             // SAFETY: created for this value, which ends here with everything made in it.
             Self::Created => unsafe { driver.cuCtxDestroy_v2(raw) },
-            // SAFETY: as above; the `CUcontext` made of it is the same object.
+            // SAFETY: created for this value, which ends here with everything made in it; the
+            // `CUcontext` made of it is the same object.
             Self::Green(part) => unsafe { driver.cuGreenCtxDestroy(part.raw) },
             Self::Borrowed(_) | Self::Left => Ok(()),
         }
     }
 
-    /// In a fork: what other code gave is the parent's, and dropping it there could call the
-    /// driver.
+    /// Leaks a borrowed context's token, in a fork: it is the parent's, and dropping it in the
+    /// child could call the driver.
     pub(super) fn forget(&mut self) {
         if let Self::Borrowed(token) = std::mem::replace(self, Self::Left) {
             let _left = ManuallyDrop::new(token);
