@@ -11,7 +11,7 @@ use crate::driver::{ContextCore, ContextKind, Ownership, current};
 use crate::error::{Error, Result, Site};
 use crate::sync::deferred::DeferCallbacks;
 
-/// What was looked at under the lock, and may end with whoever looked.
+/// Contexts that a thread looked at under the lock, and whose last owner it may be.
 #[derive(Default)]
 struct Seen {
     contexts: Vec<Context>,
@@ -39,7 +39,7 @@ impl ContextManager {
     /// # Safety
     /// - `raw` is a live context of this manager's driver, and lives as long as `token`.
     /// - It was not made of a green context, which may be current to one thread at a time.
-    /// - What other code does with it meanwhile leaves objects of this crate alone.
+    /// - Other code leaves the objects of this crate in it alone.
     #[track_caller]
     #[expect(
         clippy::needless_pass_by_value,
@@ -54,20 +54,21 @@ impl ContextManager {
         if raw.is_null() {
             return Err(Error::invalid("raw", "it is null, which is no context"));
         }
-        // Dropped without the lock, as `token` is: what ends with them is other code's.
+        // Dropped without the lock, as `token` is: their end may run other code.
         let mut seen = Seen::default();
         // A policy that a failing call sets off waits for the lock to be given back.
         let defer = DeferCallbacks::new();
         let one = self.borrowing.lock();
         let one = one.unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the caller's promise.
+        // SAFETY: `take_in` has the conditions of this function, on the same `raw` and `token`.
         let taken = unsafe { self.take_in(raw, &token, &mut seen) };
         drop(one);
         drop(defer);
         taken
     }
 
-    /// Of threads that borrow one context at once, one takes it in.
+    /// Takes a context in, or leases it if the execution manager has it: of threads that borrow one
+    /// context at once, one takes it in.
     ///
     /// # Safety
     /// As [`borrow`](Self::borrow).
@@ -79,12 +80,12 @@ impl ContextManager {
         seen: &mut Seen,
     ) -> Result<Context> {
         if let Some(core) = self.ledger.context(raw) {
-            // Whoever else holds it may let it go meanwhile.
+            // Another thread that holds it may let it go meanwhile.
             seen.core = Some(Arc::clone(&core));
             return self.known(core, seen);
         }
         let site = Site::here();
-        // SAFETY: the caller says that it is live.
+        // SAFETY: needs a live context, which `raw` is by a condition of this function.
         let device = unsafe { self.device_of(raw) }.map_err(|call| self.failed(call, site))?;
         if device != self.device {
             let problem = format!("it is of device {device}, not of {}", self.device);
@@ -123,13 +124,13 @@ impl ContextManager {
     /// `raw` is a live context.
     unsafe fn device_of(&self, raw: CUcontext) -> Result<CUdevice, DriverError> {
         let (mut device, mut popped): (CUdevice, CUcontext) = (0, ptr::null_mut());
-        // SAFETY: the caller says that the context is live.
+        // SAFETY: `raw` is a live context, by this function's condition.
         unsafe { self.driver.cuCtxPushCurrent_v2(raw) }?;
         // SAFETY: `device` outlives the call.
         let asked = unsafe { self.driver.cuCtxGetDevice(&raw mut device) };
         // SAFETY: `popped` outlives the call.
         if let Err(call) = unsafe { self.driver.cuCtxPopCurrent_v2(&raw mut popped) } {
-            // What is current is no longer known.
+            // The current context is no longer known.
             current::forget();
             if call.class().is_sticky() {
                 return Err(call);

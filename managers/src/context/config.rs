@@ -26,7 +26,7 @@ pub struct ContextsConfig {
 }
 
 impl ContextsConfig {
-    /// Refuses what cannot be, naming the field.
+    /// Refuses a value that cannot be, naming the field.
     pub(crate) fn check(self) -> Result<Self> {
         check_capacity("contexts.capacity", self.capacity)?;
         check_capacity("contexts.streams.capacity", self.streams.capacity)?;

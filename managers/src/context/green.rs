@@ -13,14 +13,14 @@ use super::{Context, ContextManager};
 use crate::driver::{ContextCore, Kind, Ownership, current, forgive_shutdown};
 use crate::error::{Error, Result, Site};
 
-/// What a green context is to have.
+/// The multiprocessors that a green context is to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GreenConfig {
     /// At least so many multiprocessors. The driver rounds up to what the architecture can
     /// part: on Hopper to multiples of 8, before it to even numbers from 4 on (compute
     /// capability 8.x) or 2 (7.x).
     pub multiprocessors: u32,
-    /// Parts the device finer, in twos, and gives up what needs multiprocessors that are
+    /// Parts the device finer, in twos, and gives up features that need multiprocessors which are
     /// scheduled together: large clusters of blocks, from Hopper on.
     pub fine: bool,
 }
@@ -51,7 +51,7 @@ impl ContextManager {
 
     /// `count` contexts with multiprocessors of their own: no two of them share one, so that
     /// kernels of one do not wait for room that kernels of another have. Contexts of
-    /// different calls may share. [`Context::multiprocessors`] says what each was given.
+    /// different calls may share. [`Context::multiprocessors`] says how many each was given.
     ///
     /// They are parts of the device's primary context, which is [retained](Self::primary) for
     /// them: memory, events and modules of any of these contexts may be used on the streams
@@ -131,7 +131,7 @@ impl ContextManager {
                 Ok(green) => greens.push(green),
                 Err(error) => {
                     for green in greens {
-                        // Nobody else has the handle: it cannot be stale.
+                        // No other thread has the handle: it cannot be stale.
                         let _ = self.release(green.handle());
                     }
                     return Err(error);
@@ -163,7 +163,7 @@ impl ContextManager {
             if let Err(call) = converted {
                 // The first error is the one to tell.
                 let error = parent.failed(call);
-                // SAFETY: made above, and known to nobody else.
+                // SAFETY: made above, and known to no other code.
                 let destroyed = forgive_shutdown(unsafe { driver.cuGreenCtxDestroy(green) });
                 if let Err(call) = destroyed {
                     parent.note(call, parent.site());

@@ -122,12 +122,11 @@ impl ContextManager {
 
     /// The device's primary context, retained at the first call
     /// (`cuDevicePrimaryCtxRetain`) until its handle is released. One of several threads that
-    /// ask at once makes the call; the others sleep, and get what came of it.
+    /// ask at once makes the call; the others sleep, and get its result.
     ///
-    /// If something of before a release or a shutdown still holds the primary context, this is
-    /// that one, under a new handle and with new managers: nothing is retained again, what was
-    /// made in it before may be used with what is made now, and an error that lost it has lost
-    /// it.
+    /// If an object from before a release or a shutdown still holds the primary context, this is
+    /// that one, under a new handle and with new managers: nothing is retained again, objects made
+    /// in it before may be used with objects made now, and an error that lost it has lost it.
     ///
     /// # Errors
     /// What the driver returned: the next call tries again. [`Error::Full`] when the manager has room
@@ -242,7 +241,7 @@ impl ContextManager {
         Ok(Context(inner))
     }
 
-    /// As [`create`](Self::create), and the manager keeps the context until
+    /// A new context, as [`create`](Self::create) makes it, which the manager keeps until
     /// [`release`](Self::release): the handle stays good without leases.
     ///
     /// # Errors
@@ -268,7 +267,7 @@ impl ContextManager {
             let mut popped: CUcontext = ptr::null_mut();
             // SAFETY: `popped` outlives the call.
             let taken_off = unsafe { self.driver.cuCtxPopCurrent_v2(&raw mut popped) };
-            // SAFETY: made just now, and known to nobody else.
+            // SAFETY: made just now, and known to no other code.
             let core = unsafe { self.core(raw, Ownership::Created, None) };
             if let Err(call) = taken_off {
                 current::forget();
@@ -342,7 +341,7 @@ impl ContextManager {
             ..site
         };
         let mut cause = Cause::new(call, site);
-        // What asking returns says nothing of this.
+        // An error of asking says nothing of this call.
         let _ = cause.explain(&self.driver);
         Error::of_cause(cause)
     }
@@ -402,7 +401,7 @@ impl fmt::Debug for ContextManager {
     }
 }
 
-/// A leased context, and the managers of what is in it. Clones share the context.
+/// A leased context, and the managers of the objects in it. Clones share the context.
 #[derive(Clone)]
 pub struct Context(Arc<ContextInner>);
 
@@ -533,14 +532,14 @@ impl Context {
     /// it, and the latch names that one. Slow; for finding a fault, not for production.
     ///
     /// A launch that fails is named alone ([`Blame::Launch`](crate::Blame::Launch)) when
-    /// no other launch of this crate may have run in this context at that time: not one from
-    /// before checked mode that nobody has waited for, not one of another thread, and not one
-    /// that is not remembered any more. Else those that are known are named too
+    /// no other launch of this crate may have run in this context at that time: not one from before
+    /// checked mode that no thread has waited for, not one of another thread, and not one that is
+    /// not remembered any more. Else the launches that are known are named too
     /// ([`Blame::OneOf`](crate::Blame::OneOf)), as they are once there was a launch without
-    /// [tracking](Self::set_tracking), other code was given a raw handle (`as_raw` of the
-    /// context, a stream, a module or a function), or the context or a stream is of other code, or
-    /// another context of the execution manager has met an error that the process is lost to.
-    /// Other contexts of the process, and other code that shares a primary context, are not seen.
+    /// [tracking](Self::set_tracking), other code was given a raw handle (`as_raw` of the context,
+    /// a stream, a module or a function), or the context or a stream is of other code, or another
+    /// context of the execution manager has met an error that the process is lost to. Other
+    /// contexts of the process, and other code that shares a primary context, are not seen.
     ///
     /// When the wait itself fails, which says nothing about the work, the operation returns
     /// [`Error::Unverified`]: its work is on the stream.
@@ -560,12 +559,12 @@ impl Context {
         self.0.core.set_tracked(tracking);
     }
 
-    /// Says what happens, once, when this context is lost, in the place of what its
-    /// [execution manager](crate::ExecutionManager::set_poison_policy) says. Nothing happens
-    /// for a context that is lost already: ask [`poison`](Self::poison) after setting this.
+    /// Sets the action that is taken, once, when this context is lost, in the place of its
+    /// [execution manager](crate::ExecutionManager::set_poison_policy)'s. Nothing happens for a
+    /// context that is lost already: ask [`poison`](Self::poison) after setting this.
     ///
-    /// A primary context and its [green](ContextManager::green) ones are lost together, which
-    /// is one loss: what happens is what the one says whose operation met the error. Set the
+    /// A primary context and its [green](ContextManager::green) ones are lost together, which is
+    /// one loss: the policy is carried out of the context whose operation met the error. Set the
     /// policy of each of them, if not the execution manager's.
     pub fn set_poison_policy(&self, policy: PoisonPolicy) {
         self.0.core.set_poison_policy(policy);
@@ -574,8 +573,9 @@ impl Context {
     /// Calls `function` when this context is lost, or now if it is: once, with the
     /// [`Error::Poisoned`] that every operation returns from then on, as long as what this returns
     /// is there. Any number of subscribers are told, after the
-    /// [policy](Self::set_poison_policy) is carried out and in the order in which they came. Those
-    /// of a primary context and of its [green](ContextManager::green) ones are told of one loss.
+    /// [policy](Self::set_poison_policy) is carried out and in the order in which they came.
+    /// Subscribers of a primary context and of its [green](ContextManager::green) ones are told of
+    /// one loss.
     ///
     /// A loss is noticed by a call that fails: a program that only waits for something else makes
     /// none. The function runs on the thread of that call, which may be dropping something, when
@@ -611,7 +611,7 @@ impl fmt::Debug for Context {
 /// Memory of a device in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryInfo {
-    /// Bytes that nobody uses.
+    /// Bytes that no process uses.
     pub free: u64,
     /// All bytes.
     pub total: u64,

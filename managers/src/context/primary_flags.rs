@@ -19,8 +19,7 @@ pub struct PrimaryState {
 const SCHEDULING: c_uint = 7;
 
 impl ContextManager {
-    /// What the driver says of the primary context (`cuDevicePrimaryCtxGetState`), without retaining
-    /// it.
+    /// The state of the primary context (`cuDevicePrimaryCtxGetState`), without retaining it.
     ///
     /// # Errors
     /// [`Error::Forked`](crate::Error::Forked); what the driver returned.
@@ -35,8 +34,8 @@ impl ContextManager {
     }
 
     /// Sets how the host waits in the primary context (`cuDevicePrimaryCtxSetFlags`), for all code of
-    /// this process that uses it, whether it is active or not. Its other flags stay as they are; what
-    /// other code sets at the same time may be lost.
+    /// this process that uses it, whether it is active or not. Its other flags stay as they are;
+    /// flags that other code sets at the same time may be lost.
     ///
     /// # Errors
     /// [`Error::Forked`](crate::Error::Forked); [`Error::Unsupported`](crate::Error::Unsupported) by

@@ -1,5 +1,5 @@
-//! Shutting contexts down, and what is in them with them: first everything refuses, then
-//! what is idle goes, from the bottom up.
+//! Shutting contexts down, with the objects in them: first all managers refuse, then idle objects
+//! go, from the bottom up.
 
 use std::sync::{Arc, PoisonError};
 
@@ -31,7 +31,7 @@ impl ContextInner {
         (self.modules.close(), self.buffers.close())
     }
 
-    /// Second phase: what is idle goes.
+    /// Second phase: idle objects go.
     #[track_caller]
     fn drain(
         &self,
@@ -39,7 +39,7 @@ impl ContextInner {
         buffers: Vec<LeasedObject>,
         report: &mut ShutdownReport,
     ) {
-        // A thread that just ends may have its stream in its hands. Who comes later finds its
+        // A thread that just ends may hold its stream. A thread that comes later finds the stream's
         // name stale.
         self.thread_exit.wait();
         self.modules.drain(modules, report);
@@ -49,7 +49,7 @@ impl ContextInner {
         report.locate(&self.core);
     }
 
-    /// Ends the managers: what is left is the context.
+    /// Ends the managers: the context is left.
     fn dissolve(self) -> Arc<ContextCore> {
         let Self {
             streams,
@@ -63,7 +63,7 @@ impl ContextInner {
         core
     }
 
-    /// The context itself if nobody leases it, else how many leases it has: those of threads that
+    /// The context itself if it has no lease, else how many leases it has: those of threads that
     /// just end do not count. Not for the child of a fork.
     pub(super) fn part(self: Arc<Self>) -> Result<Self, u64> {
         let thread_exit = self.thread_exit.clone();
@@ -96,12 +96,12 @@ fn leased(device: u32, context: ContextHandle, leases: u64) -> LeasedObject {
 pub(crate) struct End {
     /// Contexts without managers, each under a handle that it had.
     left: Vec<(ContextHandle, Arc<ContextCore>)>,
-    /// Those that are leased, which the report says already.
+    /// Contexts that are leased, which the report lists already.
     leased: Vec<*const ContextCore>,
 }
 
 impl End {
-    /// Ends contexts, or says what keeps them.
+    /// Ends contexts, or reports the leases that keep them.
     #[track_caller]
     pub(crate) fn of_all(mut self, managers: &[&ContextManager], report: &mut ShutdownReport) {
         self.left
@@ -147,8 +147,8 @@ impl ContextManager {
         *self.config.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the manager up, after a [`shutdown`](Self::shutdown) again. Contexts made from
-    /// now on have managers set up like this; those that are there stay as they are.
+    /// Sets the manager up, after a [`shutdown`](Self::shutdown) again. Contexts made from now on
+    /// have managers set up like this; contexts that exist stay as they are.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) naming the field;
@@ -164,9 +164,9 @@ impl ContextManager {
     }
 
     /// Shuts down every context and the managers in it, in two phases: first all of them
-    /// refuse and every handle is stale, then everything that nobody leases is destroyed,
-    /// the contexts last. Leases stay good, and what they are of ends with the last. Nothing
-    /// is handed out until [`configure`](Self::configure).
+    /// refuse and every handle is stale, then every object without a lease is destroyed, the
+    /// contexts last. Leases stay good, and an object ends with its last one. Nothing is handed out
+    /// until [`configure`](Self::configure).
     ///
     /// Modules are unloaded after all work on the streams that their kernels were launched on, see
     /// [`Module`](crate::Module).
@@ -200,7 +200,7 @@ impl ContextManager {
         closed
     }
 
-    /// Ends every handle, that of the primary context with them: nobody gives it a new one
+    /// Ends every handle, that of the primary context with them: no other thread gives it a new one
     /// meanwhile, nor starts the manager again.
     fn shut(&self) -> Vec<(ContextHandle, Arc<ContextInner>)> {
         let mut primary = self.primary_name();
@@ -208,7 +208,7 @@ impl ContextManager {
         self.contexts.shut()
     }
 
-    /// Second phase: what is in the contexts ends here, the contexts themselves with
+    /// Second phase: the objects in the contexts end here, the contexts themselves with
     /// [`End::of_all`].
     #[track_caller]
     pub(crate) fn drain(
@@ -236,8 +236,8 @@ impl ContextManager {
                 }
             }
         }
-        // Those whose managers are gone, which something that was made in them still keeps. Not
-        // those that were made since this manager was set up again.
+        // Contexts whose managers are gone, which an object made in them still keeps; but not
+        // contexts that were made since this manager was set up again.
         for core in self.ledger.contexts_of(self.device) {
             let handle = core.handle_in(self.contexts.capacity());
             if let Some(handle) = handle.filter(|handle| !self.is_alive(*handle)) {
@@ -246,18 +246,18 @@ impl ContextManager {
         }
     }
 
-    /// Whether nothing is left of what was made here.
+    /// Whether no context that was made here is left.
     pub(crate) fn is_empty(&self) -> bool {
         self.contexts.is_empty()
     }
 
-    /// Ends every handle, and makes no context from now on: those that there are go with
-    /// their last leases, and what is in them stays as it is.
+    /// Ends every handle, and makes no context from now on: existing ones go with their last
+    /// leases, and the objects in them stay as they are.
     #[track_caller]
     pub(crate) fn release_all(&self) {
         for (_, context) in self.shut() {
             if let Ok(context) = context.part() {
-                // As with a drop: what the driver refuses is counted as abandoned.
+                // As with a drop: a context that the driver refuses to end is counted as abandoned.
                 let _ = context.end();
             }
         }

@@ -1,4 +1,4 @@
-//! What tests say to a context manager.
+//! Settings of a context manager for a test.
 
 use std::sync::{MutexGuard, PoisonError};
 

@@ -23,10 +23,10 @@ struct OfThread {
 
 impl Drop for OfThread {
     fn drop(&mut self) {
-        // Policies come after the visit.
+        // Policies run after the lock of the thread exit is given back.
         let _defer = DeferCallbacks::new();
         self.thread_exit.with(&self.context, |context| {
-            // Stale if somebody released it, or shut the manager down.
+            // Stale if another thread released it, or shut the manager down.
             let _ = context.streams.release(self.handle);
         });
     }
@@ -93,7 +93,7 @@ mod tests {
     use crate::shutdown_report::ShutdownReport;
     use crate::stats::State;
 
-    /// What `shutdown` says while a thread that ends has its stream in its hands, and the context.
+    /// The report of `shutdown` while a thread that ends holds its stream and the context.
     fn told(shutdown: impl FnOnce(Context, &ContextManager) -> ShutdownReport) -> ShutdownReport {
         let machine = Machine::builder().worker_threads(1).build();
         let execution = ExecutionManager::new(machine.driver()).unwrap();
@@ -103,7 +103,7 @@ mod tests {
         let handle = context.thread_stream().unwrap().handle();
         let (there, is_there) = mpsc::channel();
         std::thread::scope(|scope| {
-            // What the end of a thread does, and held up in the middle of it.
+            // The steps of a thread's end, held up in the middle.
             scope.spawn(move || {
                 thread_exit.with(&inner, |context| {
                     let stream = context.streams.lease(handle).unwrap();
@@ -133,7 +133,7 @@ mod tests {
         assert!(within.is_complete(), "{within}");
     }
 
-    /// Releases a context while a thread that ends has it in its hands; how many are there then.
+    /// Releases a context while a thread that ends holds it; how many are there then.
     fn left_after(release: impl FnOnce(&ContextManager, ContextHandle)) -> u64 {
         let machine = Machine::builder().worker_threads(1).build();
         let execution = ExecutionManager::new(machine.driver()).unwrap();
@@ -150,7 +150,7 @@ mod tests {
                     while contexts.is_alive(handle) {
                         std::thread::yield_now();
                     }
-                    // As above.
+                    // Time for a release that does not wait to be wrong in.
                     std::thread::sleep(Duration::from_millis(50));
                 });
             });
