@@ -1,11 +1,11 @@
-//! How streams are made: what for, with which priority, and how many.
+//! How streams are made: their purpose, their priority, and how many.
 
 use crate::error::Result;
 use crate::limits::{MOST_OBJECTS, check_capacity};
 use crate::object_pool::CLASSES;
 use std::sync::{Mutex, PoisonError};
 
-/// What a stream is for. Streams of different purposes carry work that should overlap.
+/// The purpose of a stream. Streams of different purposes carry work that should overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Purpose {
@@ -17,7 +17,7 @@ pub enum Purpose {
     Download,
     /// Copies between devices.
     Peer,
-    /// Whatever should not be in the way of the others.
+    /// Work that should not be in the way of the others.
     Auxiliary,
 }
 
@@ -39,8 +39,8 @@ impl Purpose {
 /// How a stream is created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StreamConfig {
-    /// Whether it waits for, and is waited for by, the legacy default stream. Off by
-    /// default: such a stream overlaps with nothing that somebody puts there.
+    /// Whether it waits for, and is waited for by, the legacy default stream. Off by default: such
+    /// a stream overlaps with no work that is put on that one.
     pub blocking: bool,
     /// Lower numbers run first; 0 is the default. Clamped by the driver to
     /// [`StreamManager::priorities`](super::StreamManager::priorities).
@@ -83,7 +83,7 @@ impl Default for StreamsConfig {
     }
 }
 
-/// A class that no object waits in: what is of it is destroyed after its first life.
+/// A class that no object waits in: a stream of it is destroyed after its first life.
 pub(super) const UNCLASSED: usize = usize::MAX;
 
 /// Which streams stand in for each other, as the object pool's classes: those of one

@@ -1,9 +1,9 @@
-//! What a wait on the host for a whole stream completes.
+//! `Mark`: the work that a wait on the host for a whole stream completes.
 
 use super::Stream;
 use crate::stream::timeline::Timeline;
 
-/// What is on a stream at a time.
+/// The work that is on a stream at a time.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark {
     launches: u64,
@@ -12,8 +12,8 @@ pub(crate) struct Mark {
 }
 
 impl Stream {
-    /// Before a wait on the host for all work on the stream: what to
-    /// [complete](Self::complete) after.
+    /// Marks the work on the stream, before a wait on the host for all of it;
+    /// [`complete`](Self::complete) comes after.
     #[inline]
     pub(crate) fn mark(&self) -> Mark {
         Mark {
@@ -22,7 +22,7 @@ impl Stream {
         }
     }
 
-    /// What was there at the mark has completed.
+    /// Notes that the work at the mark has completed.
     #[inline]
     pub(crate) fn complete(&self, mark: Mark) {
         self.launches().complete(mark.launches);

@@ -1,9 +1,9 @@
-//! Streams: created when they are needed, leased to whoever orders work on them, and used
+//! Streams: created when they are needed, leased to callers that order work on them, and used
 //! again.
 //!
 //! A driver's stream costs microseconds to create and to destroy. So a stream whose last
-//! lease has ended waits for its next life, under a new handle. What tells streams apart is
-//! the handle, never the driver's pointer, which comes again with another stream.
+//! lease has ended waits for its next life, under a new handle. Streams are told apart by the
+//! handle, never by the driver's pointer, which comes again with another stream.
 
 mod config;
 mod mark;
@@ -66,8 +66,8 @@ impl StreamManager {
     /// one (`cuStreamCreateWithPriority`). With the last lease it waits again. Its handle is
     /// good as long as there is a lease.
     ///
-    /// Work that its last user left on it is not waited for: what the next one puts there
-    /// runs after that. Give a stream back without a capture open on it.
+    /// Work that its last user left on it is not waited for: work that the next one puts there runs
+    /// after that. Give a stream back without a capture open on it.
     ///
     /// # Errors
     /// What the driver returned, or the error that the context was lost to;
@@ -80,7 +80,7 @@ impl StreamManager {
         self.obtain(config, false)
     }
 
-    /// The same as [`create`](Self::create), under the name that says that one which waits is
+    /// The same as [`create`](Self::create), under the name that says that a stream which waits is
     /// used first.
     ///
     /// # Errors
@@ -91,8 +91,8 @@ impl StreamManager {
         self.create(config)
     }
 
-    /// As [`create`](Self::create), and the manager keeps the stream until
-    /// [`release`](Self::release): the handle stays good without leases.
+    /// Leases a stream of this configuration, as [`create`](Self::create) does, which the manager
+    /// keeps until [`release`](Self::release): the handle stays good without leases.
     ///
     /// # Errors
     /// As [`create`](Self::create).
@@ -254,8 +254,8 @@ impl StreamManager {
         State::of(self.streams.is_shut())
     }
 
-    /// Ends every handle and destroys every stream that nobody leases; the others go with
-    /// their last lease. Nothing is handed out until [`configure`](Self::configure).
+    /// Ends every handle and destroys every stream without a lease; the others go with their last
+    /// lease. Nothing is handed out until [`configure`](Self::configure).
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
         if let Err(forked) = self.core.not_forked() {
@@ -307,7 +307,7 @@ impl StreamManager {
         self.streams.is_limited_for_test()
     }
 
-    /// What its slots look like.
+    /// Counts of its slots, by state.
     #[cfg(feature = "test-utils")]
     #[must_use]
     pub fn slot_counts(&self) -> crate::testing::SlotCounts {
@@ -392,7 +392,7 @@ impl Stream {
         self.0.newest_code()
     }
 
-    /// What tells when memory that was freed here is free.
+    /// The timeline, which tells when memory that was freed here is free.
     pub(crate) fn clock(&self) -> &Arc<Timeline> {
         self.0.clock()
     }
@@ -402,7 +402,8 @@ impl Stream {
         self.0.events()
     }
 
-    /// Whether nobody else leases the stream: what others put on it is there by now.
+    /// Whether this is the only lease of the stream: work that other leases put on it is there by
+    /// now.
     pub(crate) fn is_last_lease(&self) -> bool {
         self.0.is_last()
     }
@@ -413,7 +414,7 @@ impl Stream {
         self.0.is(&other.0)
     }
 
-    /// Whether what was made in this context may be used on the stream.
+    /// Whether objects made in this context may be used on the stream.
     #[inline]
     pub(crate) fn is_in(&self, core: &Arc<ContextCore>) -> bool {
         self.core().shares_objects(core)

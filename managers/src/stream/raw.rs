@@ -34,7 +34,7 @@ pub(crate) struct RawStream {
 
 // SAFETY: a CUstream may be used from any thread; the rest is Send and Sync.
 unsafe impl Send for RawStream {}
-// SAFETY: as above; the driver does its own locking.
+// SAFETY: a CUstream may be shared, because the driver does its own locking; the rest is Sync.
 unsafe impl Sync for RawStream {}
 
 /// A number for each stream of the process.
@@ -73,7 +73,7 @@ impl RawStream {
         })
     }
 
-    /// A stream that is somebody else's.
+    /// A stream that other code owns.
     pub(super) fn borrowed(
         core: &Arc<ContextCore>,
         events: &Arc<EventPool>,
@@ -119,17 +119,17 @@ impl RawStream {
         &self.newest_code
     }
 
-    /// What tells when memory that was freed here is free.
+    /// The timeline, which tells when memory that was freed here is free.
     pub(super) fn clock(&self) -> &Arc<Timeline> {
         self.clock.get_or_init(|| {
             // SAFETY: the stream is of this context; before it is destroyed `end` retires the
-            // clock, or drops it.
+            // timeline, or drops it.
             let clock = unsafe { Timeline::new(self.serial, self.raw, &self.events, &self.core) };
             Arc::new(clock)
         })
     }
 
-    /// The clock, if there is one.
+    /// The timeline, if there is one.
     pub(super) fn used_clock(&self) -> Option<&Timeline> {
         self.clock.get().map(Arc::as_ref)
     }

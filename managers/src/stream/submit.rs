@@ -33,8 +33,8 @@ pub(crate) fn wait(stream: &Stream, event: &RawEvent) -> Result<()> {
     stream.put(|driver, raw| unsafe { driver.cuStreamWaitEvent(raw, event.as_raw(), 0) })
 }
 
-/// Puts what is on `first` now before whatever comes on `then`. Not waited for in checked mode:
-/// the operation that this prepares is, and until it is put nothing must say that it was.
+/// Makes later work on `then` wait for the work that is on `first` now. Not waited for in checked
+/// mode: the operation that this prepares is, and until it is put no error must say that it was.
 #[track_caller]
 pub(crate) fn order(first: &Stream, then: &Stream) -> Result<()> {
     if !first.core().shares_driver(then.core()) {
@@ -62,8 +62,8 @@ impl Stream {
         self.verify_after(call)
     }
 
-    /// As [`submit`](Self::submit), for a step of the crate's own before or after the work of
-    /// an operation: not waited for.
+    /// Puts a step of the crate's own on the stream, before or after the work of an operation:
+    /// unlike that of [`submit`](Self::submit) it is not waited for.
     #[inline]
     #[track_caller]
     pub(crate) fn put(
@@ -74,8 +74,8 @@ impl Stream {
         self.check(put(driver, self.raw()))
     }
 
-    /// As [`submit`](Self::submit), for the launch of a kernel whose name has this number:
-    /// remembers it for as long as it may run.
+    /// Puts the launch of a kernel whose name has this number on the stream, as
+    /// [`submit`](Self::submit) does, and remembers it for as long as it may run.
     #[inline]
     #[track_caller]
     pub(crate) fn submit_launch(
@@ -191,7 +191,7 @@ impl Stream {
             }
             Err(wait @ DriverError::Failed { code, .. }) if code.is_sticky() => {
                 let mut cause = Cause::new(wait, self.site());
-                // What asking returns says nothing of this.
+                // An error of asking says nothing of this call.
                 let _ = cause.explain(driver);
                 cause.call = DriverError::Failed { symbol: call, code };
                 cause.blame = core.launches().blame(&cause.site, launched);
@@ -245,8 +245,8 @@ impl Stream {
 /// context that is lost: NVIDIA says that its later calls fail, and not that nothing runs at
 /// the moment when the host learns of the error.
 ///
-/// A wait that fails although the context is healthy is tried again, because what depends
-/// on it is memory safety.
+/// A wait that fails although the context is healthy is tried again, because memory safety depends
+/// on it.
 pub(crate) fn settle(stream: &Stream, site: Site) -> bool {
     let core = stream.core();
     let site = stream.on_stream(site);
@@ -263,7 +263,8 @@ pub(crate) fn settle(stream: &Stream, site: Site) -> bool {
     settled
 }
 
-/// As [`settle`], for one event.
+/// Waits until the event is reached, in a lost context too. False when that is not known, see
+/// [`settle`].
 pub(crate) fn settle_event(core: &Arc<ContextCore>, event: &RawEvent, site: Site) -> bool {
     settled(|| {
         // SAFETY: the event is alive.
@@ -273,7 +274,8 @@ pub(crate) fn settle_event(core: &Arc<ContextCore>, event: &RawEvent, site: Site
     })
 }
 
-/// As [`settle`], for all work in the context.
+/// Waits for all work in the context, also a lost one. False when its end is not known, see
+/// [`settle`].
 pub(crate) fn settle_context(core: &ContextCore, site: Site) -> bool {
     settled(|| core.synchronize(site))
 }

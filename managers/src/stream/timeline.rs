@@ -1,4 +1,4 @@
-//! `Timeline`: the clock of one stream, which tells when work that was on it is done.
+//! `Timeline`: the tickets of one stream, which tell when work that was on it is done.
 //!
 //! A caller takes a ticket, without a driver call: the free of a block, the launch of a kernel.
 //! Tickets of one batch have one number. The batch is closed, by an event recorded on the stream,
@@ -35,7 +35,7 @@ pub(crate) struct Timeline {
     made: Made,
 }
 
-/// Driver calls of a timeline: counters that nothing goes by.
+/// Driver calls of a timeline: counters on which no decision rests.
 #[derive(Default)]
 struct Made {
     records: Counter,
@@ -69,7 +69,7 @@ impl Drop for Switches<'_> {
     }
 }
 
-/// What batches are closed with.
+/// The state for closing batches.
 struct Closing {
     /// Until the stream is destroyed.
     stream: Option<Recorder>,
@@ -80,7 +80,7 @@ struct Closing {
     events: VecDeque<(u64, LeasedEvent)>,
 }
 
-/// What an event is recorded with. The stream keeps its context as long as this is there.
+/// The stream that events are recorded on. It keeps its context as long as this is there.
 struct Recorder {
     raw: CUstream,
     events: Arc<EventPool>,
@@ -90,24 +90,24 @@ struct Recorder {
 // SAFETY: a CUstream may be used from any thread; the rest is Send and Sync.
 unsafe impl Send for Recorder {}
 
-/// What came of closing a batch.
+/// The outcome of closing a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closed {
     /// An event covers the ticket, or it is complete.
     Covered,
     /// The stream is being captured: nothing was done.
     Capturing,
-    /// The stream went, and nothing tells when its work is done: the ticket never completes.
+    /// The stream went, and no event tells when its work is done: the ticket never completes.
     Never,
 }
 
-/// What tells when a ticket is complete.
+/// The event by which a ticket completes, if one is needed.
 pub(super) enum Cover {
-    /// It is.
+    /// The ticket is complete.
     Complete,
-    /// It is when this event is reached.
+    /// The ticket completes when this event is reached.
     Event(LeasedEvent),
-    /// Nothing: the stream is being captured, or the ticket never completes.
+    /// There is none: the stream is being captured, or the ticket never completes.
     None,
 }
 
@@ -142,8 +142,8 @@ impl AddAssign for TimelineCalls {
     }
 }
 
-/// Later than every ticket that is given out. Only a stream that is gone completes it: nothing
-/// is freed on it any more, and nothing that was put on it runs.
+/// Later than every ticket that is given out. Only a stream that is gone completes it: no memory is
+/// freed on it any more, and no work that was put on it runs.
 pub(crate) const EVERY: u64 = u64::MAX;
 
 fn count(counter: &Counter) {
@@ -152,8 +152,8 @@ fn count(counter: &Counter) {
 
 impl Timeline {
     /// # Safety
-    /// `raw` is a stream of the context, and alive until [`retire`](Self::retire) or the
-    /// clock's end.
+    /// `raw` is a stream of the context, and alive until [`retire`](Self::retire) or the timeline's
+    /// end.
     pub(crate) unsafe fn new(
         serial: u64,
         raw: CUstream,
@@ -265,8 +265,8 @@ impl Timeline {
         if mutant!("clock_closes_after_the_record") {
             last = self.end_batch();
         }
-        // A capture that began meanwhile has the event: it says nothing of the stream, and
-        // a stream that waits for it would be drawn into the capture.
+        // A capture that began meanwhile has the event: it tells nothing about the stream, and a
+        // stream that waits for it would be drawn into the capture.
         if stream.is_capturing(&self.made)? {
             return Ok(Closed::Capturing);
         }
@@ -281,7 +281,7 @@ impl Timeline {
     }
 
     /// Asks the events, from the oldest to the first that is not reached (`cuEventQuery`).
-    /// What [`done`](Self::done) is then.
+    /// Returns the new value of [`done`](Self::done).
     ///
     /// # Errors
     /// What the driver returned; the next call asks again.
@@ -296,7 +296,7 @@ impl Timeline {
 
     #[track_caller]
     fn poll_in(&self, closing: &mut Closing, core: &Arc<ContextCore>) -> Result<()> {
-        // What a wait of the user's has completed.
+        // Events whose tickets a wait of the user's has completed.
         while closing
             .events
             .front()
@@ -403,14 +403,14 @@ impl Timeline {
         self.end_batch()
     }
 
-    /// Everything up to this ticket was waited for.
+    /// Notes that all work up to this ticket was waited for.
     pub(crate) fn complete(&self, ticket: u64) {
-        // Release: what the caller saw completed comes before the next use of the memory.
+        // Release: the work that the caller saw completed comes before the next use of the memory.
         self.done.fetch_max(ticket, Ordering::AcqRel);
     }
 
-    /// The stream is about to be destroyed: covers what is left by a last event, else waits
-    /// for the stream on the host. If neither can be had, those tickets never complete: the
+    /// The stream is about to be destroyed: covers the tickets that are left by a last event, else
+    /// waits for the stream on the host. If neither can be had, those tickets never complete: the
     /// context is lost, or a capture is open on the stream.
     #[track_caller]
     pub(crate) fn retire(&self, core: &Arc<ContextCore>) {
@@ -423,8 +423,8 @@ impl Timeline {
         let Some(stream) = closing.stream.take() else {
             return;
         };
-        // Nothing is freed on the stream any more, and what was, and only gets its ticket from
-        // now on, is covered as well.
+        // No memory is freed on the stream any more, and memory that was, and only gets its ticket
+        // from now on, is covered as well.
         if closed == Ok(Closed::Covered) && !mutant!("clock_forgets_what_is_stamped_late") {
             match closing.events.back_mut() {
                 Some((last, _)) => *last = EVERY,

@@ -9,7 +9,7 @@ use cupola_sys::driver::id;
 use super::*;
 use crate::{Context, ExecutionManager, Live, ops};
 
-/// What a clock needs, on a device where the work of a stream can be held up.
+/// A timeline and its stream, on a device where the work of a stream can be held up.
 struct Bench {
     table: FaultTable,
     execution: ExecutionManager,
@@ -77,7 +77,8 @@ impl Bench {
         assert_eq!(self.table.count(id::cuStreamDestroy_v2), 1);
     }
 
-    /// Drops everything, the clock last: nothing is left. What was done by then.
+    /// Drops everything, the timeline last: nothing is left. Returns the last ticket that was done
+    /// by then.
     fn check_empty(self) -> u64 {
         let watch = self.execution.watch();
         drop((self.stream, self.context, self.execution));
@@ -187,7 +188,7 @@ fn a_captured_stream_is_left_alone() {
     bench.table.fail(id::cuStreamIsCapturing, 2, captured);
     assert_eq!(bench.close(ticket), Ok(Closed::Capturing));
     assert_eq!(bench.poll(), 0);
-    // As above, and it is the event that says so.
+    // The capture begins there too, and the event's query reports it.
     bench.table.reset();
     assert_eq!(bench.close(ticket), Ok(Closed::Covered));
     let captured_event = CUresult::CUDA_ERROR_CAPTURED_EVENT;
@@ -254,7 +255,7 @@ fn what_was_freed_on_a_stream_completes_after_its_end() {
     assert_eq!((bench.clock.calls().records, bench.poll()), (1, 0));
     release.send(()).unwrap();
     assert_eq!(bench.wait(ticket, 10_000), Ok(true));
-    // What a thread has kept of it gets its ticket late, and is complete too.
+    // Memory that a thread's cache keeps of it gets its ticket late, and is complete too.
     assert!(bench.clock.is_done(bench.clock.stamp()));
     assert_eq!(bench.close(bench.clock.stamp()), Ok(Closed::Covered));
     bench.check_empty();
@@ -269,7 +270,7 @@ fn what_was_freed_on_a_stream_completes_after_its_end() {
     assert!(bench.clock.is_done(ticket));
     bench.check_empty();
 
-    // Nor can it be waited for: what was freed stays where it is.
+    // Nor can it be waited for: freed memory stays where it is.
     let mut bench = Bench::new();
     let ticket = bench.clock.stamp();
     bench.table.fail_from(id::cuEventRecord, 1, code);
@@ -282,7 +283,7 @@ fn what_was_freed_on_a_stream_completes_after_its_end() {
     bench.check_empty();
 }
 
-// Without it the end of a stream whose clock nobody looks at would cost an event.
+// Without it the end of a stream whose timeline has no other user would cost an event.
 #[test]
 fn a_clock_that_nobody_else_has_ends_with_its_stream() {
     let mut bench = Bench::new();
