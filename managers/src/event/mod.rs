@@ -26,7 +26,7 @@ pub type EventHandle = ManagedHandle<tag::Event>;
 pub struct EventManager {
     events: EventPool,
     /// Events that the crate itself needs to order streams, and copies and frees behind them:
-    /// theirs must not depend on what the user does with the manager.
+    /// these must not depend on the user's calls of the manager.
     own: Arc<EventPool>,
     core: Arc<ContextCore>,
 }
@@ -49,8 +49,7 @@ impl EventManager {
     /// one (`cuEventCreate`). With the last lease it waits again. Its handle is good as long
     /// as there is a lease.
     ///
-    /// It counts as reached until it is recorded, whatever it was recorded for in an earlier
-    /// life.
+    /// It counts as reached until it is recorded, even if it was recorded in an earlier life.
     ///
     /// # Errors
     /// What the driver returned, or the error that the context was lost to;
@@ -63,7 +62,7 @@ impl EventManager {
         acquire(&self.core, &self.events, config, false).map(Event)
     }
 
-    /// The same as [`create`](Self::create), under the name that says that one which waits is
+    /// The same as [`create`](Self::create), under the name that says that an event which waits is
     /// used first.
     ///
     /// # Errors
@@ -74,8 +73,8 @@ impl EventManager {
         self.create(config)
     }
 
-    /// As [`create`](Self::create), and the manager keeps the event until
-    /// [`release`](Self::release): the handle stays good without leases.
+    /// Leases an event of this configuration, as [`create`](Self::create) does, which the manager
+    /// keeps until [`release`](Self::release): the handle stays good without leases.
     ///
     /// # Errors
     /// As [`create`](Self::create).
@@ -146,8 +145,8 @@ impl EventManager {
         State::of(self.events.is_shut())
     }
 
-    /// Ends every handle and destroys every event that nobody leases; the others go with
-    /// their last lease. Nothing is handed out until [`configure`](Self::configure).
+    /// Ends every handle and destroys every event without a lease; the others go with their last
+    /// lease. Nothing is handed out until [`configure`](Self::configure).
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
         if let Err(forked) = self.core.not_forked() {
@@ -168,8 +167,8 @@ impl EventManager {
     #[track_caller]
     pub(crate) fn drain(&self, report: &mut ShutdownReport) {
         self.events.drain(report);
-        // What is leased may still need events of the crate's own: those that wait go now,
-        // others with the context.
+        // Leased objects may still need events of the crate's own: events that wait go now, others
+        // with the context.
         report.note(self.own.trim(0));
     }
 
@@ -203,7 +202,7 @@ impl EventManager {
         self.events.is_limited_for_test()
     }
 
-    /// What its slots look like.
+    /// Counts of its slots, by state.
     #[cfg(feature = "test-utils")]
     #[must_use]
     pub fn slot_counts(&self) -> crate::testing::SlotCounts {
@@ -232,8 +231,8 @@ pub(crate) fn acquire(
     pool.acquire(config.class(), held, create)
 }
 
-/// As [`acquire`], without a hold and for who counts the driver's calls: `note` is told when a new
-/// event is made.
+/// An event of the pool, without a hold. Unlike [`acquire`] it calls `note` when a new event is
+/// made, for a caller that counts the driver's calls.
 #[track_caller]
 pub(crate) fn acquire_noting(
     core: &Arc<ContextCore>,

@@ -28,7 +28,7 @@ pub(crate) struct RawEvent {
 
 // SAFETY: a CUevent may be used from any thread; the rest is Send and Sync.
 unsafe impl Send for RawEvent {}
-// SAFETY: as above; the driver does its own locking.
+// SAFETY: a CUevent may be shared, because the driver does its own locking; the rest is Sync.
 unsafe impl Sync for RawEvent {}
 
 impl RawEvent {
@@ -100,7 +100,7 @@ impl Reusable for RawEvent {
         self.core.is_healthy()
     }
 
-    /// Whatever the last user recorded is forgotten.
+    /// Forgets that the last user recorded it.
     #[inline]
     fn renew(&self) {
         if !mutant!("event_keeps_recorded") {
