@@ -1,4 +1,4 @@
-//! `Function`: a kernel, what it needs, and the parameters it declares.
+//! `Function`: a kernel, the resources it needs, and the parameters it declares.
 
 use std::ffi::{CStr, CString};
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct Parameter {
     pub size: usize,
 }
 
-/// What a kernel needs (`cuFuncGetAttribute`).
+/// The resources that a kernel needs (`cuFuncGetAttribute`).
 #[doc(alias = "cuFuncGetAttribute")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -48,7 +48,7 @@ pub(crate) struct FunctionInner {
     handle: FunctionHandle,
     name: CString,
     raw: CUfunction,
-    /// The number of its name in what its context knows of launches.
+    /// The number of its name in its context's record of launches.
     number: u32,
     attributes: FunctionAttributes,
     /// `None` when the driver cannot tell (before CUDA 12.4).
@@ -58,11 +58,11 @@ pub(crate) struct FunctionInner {
 
 // SAFETY: a CUfunction may be used from any thread; the rest is Send and Sync.
 unsafe impl Send for FunctionInner {}
-// SAFETY: as above; nothing in it changes.
+// SAFETY: no field of it changes, and a CUfunction may be used from any thread.
 unsafe impl Sync for FunctionInner {}
 
 impl FunctionInner {
-    /// The module is leased as long as anybody uses what this returns.
+    /// Looks the function up. Its caller keeps the module leased as long as the result is used.
     pub(super) fn get(
         module: &RawModule,
         (handle, permit): (FunctionHandle, Permit),
@@ -168,7 +168,7 @@ impl Function {
         &self.inner.name
     }
 
-    /// What it needs.
+    /// The resources that it needs.
     #[must_use]
     pub fn attributes(&self) -> FunctionAttributes {
         self.inner.attributes

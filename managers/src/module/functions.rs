@@ -1,7 +1,7 @@
 //! `FunctionManager`: the functions of a module, by name and by handle.
 //!
 //! The driver gives a function no end of its own: it goes with its module. So there is
-//! nothing to destroy here; a release forgets what is known of a function.
+//! nothing to destroy here; a release drops the module's record of a function.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
@@ -22,7 +22,7 @@ use crate::stats::{ManagerStats, State};
 /// that is kept while 255 more are loaded may be taken by the last of them for its own.
 pub type FunctionHandle = ManagedHandle<tag::Function>;
 
-/// What a module knows of its functions.
+/// The functions of a module that are known, by handle and by name.
 #[derive(Debug)]
 pub(super) struct FunctionStore {
     functions: Registry<FunctionInner, tag::Function>,
@@ -86,7 +86,7 @@ impl<'m> FunctionManager<'m> {
         &self.module.0.functions
     }
 
-    /// The function of this name, as [`Module::function`]. One of several threads that ask
+    /// The function of this name: the same as [`Module::function`]. One of several threads that ask
     /// for the same at once asks the driver.
     ///
     /// # Errors

@@ -94,7 +94,8 @@ impl<T: DeviceCopy> Global<T> {
     /// variable of it, is kept for so long. The module waits for its kernels alone.
     #[must_use]
     pub unsafe fn view(&self) -> DeviceSlice<'_, T> {
-        // SAFETY: the caller's promise.
+        // SAFETY: needs the elements until all work on the view has completed: this function's
+        // condition keeps their module loaded for so long.
         unsafe { DeviceSlice::from_raw(self.address, self.len) }
     }
 
@@ -104,7 +105,8 @@ impl<T: DeviceCopy> Global<T> {
     /// As [`view`](Self::view).
     #[must_use]
     pub unsafe fn view_mut(&self) -> DeviceSliceMut<'_, T> {
-        // SAFETY: the caller's promise.
+        // SAFETY: needs the elements until all work on the view has completed: this function's
+        // condition keeps their module loaded for so long.
         unsafe { DeviceSliceMut::from_raw(self.address, self.len) }
     }
 }

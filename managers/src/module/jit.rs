@@ -11,7 +11,7 @@ const SIZE: usize = 8192;
 /// The logs of one load, and the options that make the driver write them.
 pub(super) struct Logs {
     errors: Box<[u8; SIZE]>,
-    /// What it says of a module that it takes.
+    /// The compiler's messages on a module that it takes.
     remarks: Box<[u8; SIZE]>,
     options: [CUjit_option; 4],
     values: [*mut c_void; 4],
@@ -44,12 +44,12 @@ impl Logs {
         (&mut self.options, &mut self.values)
     }
 
-    /// What was written of errors.
+    /// The errors that the compiler wrote.
     pub(super) fn errors(&self) -> String {
         text(&self.errors)
     }
 
-    /// What was written beside errors.
+    /// The messages that the compiler wrote beside errors.
     pub(super) fn remarks(&self) -> String {
         text(&self.remarks)
     }

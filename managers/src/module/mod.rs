@@ -83,13 +83,13 @@ pub(crate) struct RawModule {
     /// Its share of the most modules that there may be.
     _permit: Permit,
     core: Arc<ContextCore>,
-    /// What the driver's compiler said when it took the module.
+    /// The messages of the driver's compiler when it took the module.
     remarks: Box<str>,
 }
 
 // SAFETY: a CUmodule may be used from any thread; the rest is Send and Sync.
 unsafe impl Send for RawModule {}
-// SAFETY: as above; the driver does its own locking.
+// SAFETY: a CUmodule may be shared, because the driver does its own locking; the rest is Sync.
 unsafe impl Sync for RawModule {}
 
 impl RawModule {
@@ -184,7 +184,7 @@ impl ModuleManager {
         unsafe { self.load(text.as_bytes_with_nul(), false) }
     }
 
-    /// As [`load_ptx`](Self::load_ptx), and the manager keeps the module until
+    /// Loads PTX, as [`load_ptx`](Self::load_ptx) does, and the manager keeps the module until
     /// [`release`](Self::release): the handle stays good without leases.
     ///
     /// # Errors
@@ -208,12 +208,12 @@ impl ModuleManager {
     #[doc(alias = "cuModuleLoadDataEx")]
     #[track_caller]
     pub unsafe fn load_binary(&self, image: &[u8]) -> Result<Module> {
-        // SAFETY: the caller's promise.
+        // SAFETY: needs a whole binary, which `image` is by this function's condition.
         unsafe { self.load(image, false) }
     }
 
-    /// As [`load_binary`](Self::load_binary), and the manager keeps the module until
-    /// [`release`](Self::release).
+    /// Loads a binary, as [`load_binary`](Self::load_binary) does, and the manager keeps the module
+    /// until [`release`](Self::release).
     ///
     /// # Errors
     /// As [`load_binary`](Self::load_binary).
@@ -222,7 +222,7 @@ impl ModuleManager {
     /// As [`load_binary`](Self::load_binary).
     #[track_caller]
     pub unsafe fn load_binary_held(&self, image: &[u8]) -> Result<Module> {
-        // SAFETY: the caller's promise.
+        // SAFETY: needs a whole binary, which `image` is by this function's condition.
         unsafe { self.load(image, true) }
     }
 

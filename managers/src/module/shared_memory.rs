@@ -78,7 +78,8 @@ impl Function {
         Ok(u32::try_from(most).unwrap_or(0))
     }
 
-    /// What is wrong with a launch that the driver refused for a value, if it is this.
+    /// The error of a launch that the driver refused for a value, if it asked for too much shared
+    /// memory.
     #[cold]
     pub(crate) fn too_much_shared(&self, bytes: u32) -> Option<Error> {
         let driver = self.core().driver();

@@ -35,10 +35,10 @@ impl ModuleManager {
         State::of(self.modules.is_shut())
     }
 
-    /// Ends every handle, of functions too, and unloads every module that nobody leases,
-    /// after all work on the streams that its kernels were launched on, see
-    /// [`Module`](super::Module). The others go with the last lease of them or their functions.
-    /// Nothing is handed out until [`configure`](Self::configure).
+    /// Ends every handle, of functions too, and unloads every module without a lease, after all
+    /// work on the streams that its kernels were launched on, see [`Module`](super::Module). The
+    /// others go with the last lease of them or their functions. Nothing is handed out until
+    /// [`configure`](Self::configure).
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
         if let Err(forked) = self.core.not_forked() {

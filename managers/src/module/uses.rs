@@ -1,9 +1,9 @@
 //! `Uses`: where the code of a module may still run.
 //!
 //! `cuCtxSynchronize` would cover it, and the work of every other user of the context with it; and
-//! while a stream of the context is being captured, by whatever thread, it fails and ends that
-//! capture, in every mode. So a module remembers the streams that its kernels were launched on,
-//! and waits for those.
+//! while a stream of the context is being captured, by any thread, it fails and ends that capture,
+//! in every mode. So a module remembers the streams that its kernels were launched on, and waits
+//! for those.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,7 +22,8 @@ pub(crate) struct Uses {
     /// A number that no other module of the process has.
     serial: u64,
     streams: Mutex<Streams>,
-    /// Other code was given what it needs to launch from the module, on streams of its own.
+    /// Other code was given a raw handle, by which it may launch from the module, on streams of its
+    /// own.
     unknown: AtomicBool,
 }
 
@@ -30,13 +31,13 @@ pub(crate) struct Uses {
 struct Streams {
     /// By the streams' serial numbers.
     clocks: BTreeMap<u64, Arc<Timeline>>,
-    /// With so many, those that are gone are looked for.
+    /// At so many streams, those that are gone are looked for.
     room: usize,
 }
 
 impl Streams {
-    /// Forgets the streams that are gone, with all that was on them. Only this asks their last
-    /// events: what wants memory that was freed on them may never come.
+    /// Forgets the streams that are gone and whose work is complete. Only this asks their last
+    /// events: a request for memory that was freed on them may never come.
     #[cold]
     #[track_caller]
     fn forget_gone(&mut self, core: &Arc<ContextCore>) {
@@ -130,8 +131,8 @@ impl Uses {
     }
 }
 
-/// Waits for what is on the stream; false when a capture is open there, or nothing tells. After
-/// an error it is tried again, as code that is not unloaded stays for ever.
+/// Waits for the work on the stream; false when a capture is open there, or no event tells of it.
+/// After an error it is tried again, as code that is not unloaded stays for ever.
 ///
 /// # Errors
 /// The class of the last error: events cannot be had, or not asked.
