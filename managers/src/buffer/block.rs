@@ -23,16 +23,17 @@ use crate::stream::Stream;
 use crate::stream::submit;
 use crate::sync::deferred::DeferCallbacks;
 
-/// One word: what a block has is in its piece's header, its lease of its stream among it. So a
-/// buffer is two words, which are moved in registers. More are copied through memory at each move,
-/// where a load that is wider than the stores before it waits for all of them.
+/// One word: the fields of a block are in its piece's header, its lease of its stream among them.
+/// So a buffer is two words, which are moved in registers. More are copied through memory at each
+/// move, where a load that is wider than the stores before it waits for all of them.
 pub(crate) struct Block {
     piece: NonNull<BlockHeader>,
 }
 
-// SAFETY: the piece is the block's alone; what the block keeps in it is Send and Sync.
+// SAFETY: the piece is the block's alone; the values that the block keeps in it are Send and Sync.
 unsafe impl Send for Block {}
-// SAFETY: as above; what is not atomic of the header is written by the block's beginning and end.
+// SAFETY: the values in the piece are Send and Sync; fields of the header that are not atomic are
+// written by the block's beginning and end only.
 unsafe impl Sync for Block {}
 
 impl Block {
@@ -54,8 +55,9 @@ impl Block {
                 uses,
             });
         }
-        // A shutdown names what it finds alive. Who is alive only after it looked sees that
-        // here: it makes a barrier for all threads in between.
+        // A shutdown names the buffers that it finds alive. A block that is alive only after the
+        // shutdown looked sees the shutdown here, because that makes a barrier for all threads in
+        // between.
         pool.light();
         table.check_open()?;
         Ok(block)
@@ -75,7 +77,7 @@ impl Block {
         unsafe { (header.take_lease(), header.rest().take()) }
     }
 
-    /// What few blocks have, for the block's only user.
+    /// The fields that few blocks have, for the block's only user.
     #[inline]
     fn rest_mut(&mut self) -> Option<&mut ColdFields> {
         // SAFETY: the block is the caller's alone.
@@ -84,7 +86,7 @@ impl Block {
 
     /// The pool, which is there as long as a piece of it is out.
     fn pool(&self) -> &Pool {
-        // SAFETY: as above.
+        // SAFETY: a pool is there as long as a piece of it is out, and the block has one.
         unsafe { &*Pool::of(self.header()) }
     }
 
@@ -142,17 +144,17 @@ impl Block {
                     self.pool().order(home, stream)?;
                 }
             }
-            // Streams that nobody else leases any more go back for their next life, or a
-            // block that lives long would keep every stream that it was ever used on: its own
-            // stream waits for them now and not when it is freed.
+            // Streams without another lease go back for their next life, or a block that lives long
+            // would keep every stream that it was ever used on: its own stream waits for them now
+            // and not when it is freed.
             uses.retain(|used| !used.is_last_lease() || self.pool().order(used, home).is_err());
             uses.push(stream.clone());
         }
         Ok(())
     }
 
-    /// Frees the block behind all uses, or gives it back with what went wrong: nothing has happened
-    /// then, but that its stream may wait for others.
+    /// Frees the block behind all uses, or gives it back with the error: it is as before then, but
+    /// that its stream may wait for others.
     #[track_caller]
     pub(crate) fn free(self) -> Result<(), (Self, Error)> {
         let mut block = ManuallyDrop::new(self);
@@ -181,7 +183,7 @@ impl Block {
         freed
     }
 
-    /// Puts back what [`end`](Self::end) has taken out.
+    /// Puts back the lease and the fields that [`end`](Self::end) has taken out.
     #[cold]
     #[inline(never)]
     fn keep(&mut self, home: Stream, rest: Option<Box<ColdFields>>) {
@@ -206,7 +208,8 @@ impl Block {
     #[cold]
     #[track_caller]
     fn put_behind_uses(&mut self) -> bool {
-        // SAFETY: as in `home`; neither changes meanwhile.
+        // SAFETY: the lease is there until the block's end, and the pool as long as the piece is
+        // out.
         let (home, pool) = unsafe {
             let header = self.piece.as_ref();
             (header.lease(), &*Pool::of(header))
@@ -217,7 +220,7 @@ impl Block {
             return false;
         };
         if let Some(region_hooks) = pool.region_hooks() {
-            // SAFETY: as in `home`.
+            // SAFETY: the piece is this block's, and not given back before its end.
             let header = unsafe { &*self.piece.as_ptr() };
             for other in self.rest_mut().map(ColdFields::uses).into_iter().flatten() {
                 region_hooks.behind(header, other);
@@ -239,7 +242,8 @@ impl Block {
     #[inline]
     #[track_caller]
     pub(crate) fn join_uses(&mut self) -> Result<()> {
-        // SAFETY: as in `home` and `pool`; both stay where they are meanwhile.
+        // SAFETY: the lease is there until the block's end, and the pool as long as the piece is
+        // out.
         let (home, pool) = unsafe {
             let header = self.piece.as_ref();
             (header.lease(), &*Pool::of(header))
@@ -259,14 +263,14 @@ impl Block {
         self.rest_mut().is_none_or(settled)
     }
 
-    /// Leaves the memory alone for ever. It stays charged to the pool: it is still in use as
-    /// far as anyone knows.
+    /// Leaves the memory alone for ever. It stays charged to the pool, because it may still be in
+    /// use.
     ///
     /// # Safety
     /// The caller has the piece, and gives it away.
     #[cold]
     unsafe fn give_up(piece: NonNull<BlockHeader>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: needs a piece that the caller gives away, which this function asks for too.
         unsafe { Pool::abandon(piece) };
     }
 }

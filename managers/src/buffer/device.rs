@@ -18,24 +18,24 @@ pub use cast::CastError;
 
 /// `len` elements of device memory, freed in stream order when dropped.
 ///
-/// The contents are unspecified until something was written. A buffer may have no elements:
-/// it then has no memory and costs no driver call.
+/// The contents are unspecified until elements are written. A buffer may have no elements: it then
+/// has no memory and costs no driver call.
 ///
-/// It belongs to the stream it was allocated on. It may be used on others of its context: what
-/// used the memory before is over for them, and no other user gets it before they have done with
-/// it.
+/// It belongs to the stream it was allocated on. It may be used on other streams of its context:
+/// work that used the memory before is over for them, and no later user gets the memory before they
+/// have done with it.
 ///
 /// **The order of uses on different streams is the caller's**, with
 /// [`ops::order`](crate::ops::order), events and [`ops::wait`](crate::ops::wait), or waits on the
-/// host: what one stream writes and another reads or writes without that is a race, and what is
-/// read is unspecified. It does not follow from what happens at the first use on a stream, which
-/// waits for the allocation alone. In strict mode the software device reports such races
-/// (`stream-race`): of copies and fills, and of kernels where that is asked for, as a `TestBench` of
-/// `cupola-testing` does. The one that `Cupola::open` takes looks for nothing.
+/// host: a write on one stream beside a read or a write on another without that is a race, and the
+/// values read are unspecified. The first use on a stream gives no such order: it waits for the
+/// allocation alone. In strict mode the software device reports such races (`stream-race`): of
+/// copies and fills, and of kernels where that is asked for, as a `TestBench` of `cupola-testing`
+/// does. The device that `Cupola::open` takes looks for none.
 ///
 /// The drop makes no driver call and waits for nothing, but for that of the last buffer of a pool
-/// whose handles are gone: it ends the pool, waits for the work that may still use what was freed, and
-/// gives all memory back.
+/// whose handles are gone: it ends the pool, waits for the work that may still use freed memory,
+/// and gives all memory back.
 ///
 /// One that a stream allocates or frees while it captures needs a
 /// [graph memory](crate::MemoryPool#capture).
@@ -138,11 +138,11 @@ impl<T: DeviceCopy> Buffer<T> {
         self.block.address()
     }
 
-    /// Declares that work with this buffer will be put on `stream`: it comes after all that used
-    /// the memory before the buffer had it, and the memory is free only behind it. The crate's own
-    /// operations do this themselves. It does not order the work with that of other streams on the
-    /// buffer. The drop makes the buffer's own stream wait for nothing: the memory is kept back until
-    /// `stream` has come as far as it is then.
+    /// Declares that work with this buffer will be put on `stream`: the work comes after all work
+    /// that used the memory before the buffer had it, and the memory is free only behind it. The
+    /// crate's own operations do this themselves. It does not order the work with that of other
+    /// streams on the buffer. The drop makes the buffer's own stream wait for nothing: the memory
+    /// is kept back until `stream` has come as far as it is then.
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::Full`] when there are too many events for one more;

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 ///   `#[repr(transparent)]`, and the sizes of the fields add up to the size of the whole.
 /// * It contains no reference and no pointer to host memory that safe code follows.
 /// * All bytes zero are a value.
-/// * If [`ANY_BITS`](Self::ANY_BITS) is true, any bytes are a value. Else all those are for which
+/// * If [`ANY_BITS`](Self::ANY_BITS) is true, any bytes are a value. Else all bytes are for which
 ///   [`is_valid`](Self::is_valid) returns true.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be copied to a device byte by byte",
@@ -95,10 +95,12 @@ fn no_value<T>(index: usize, len: usize) -> Error {
 /// Refuses elements that a device has written and that are no values.
 ///
 /// # Safety
-/// As [`first_invalid`].
+/// `start` is the address of `len` elements, all bytes of which are initialised; nothing writes
+/// them meanwhile.
 #[track_caller]
 pub(crate) unsafe fn check<T: DeviceCopy>(start: *const T, len: usize) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: needs `len` initialised elements that nothing writes meanwhile, as this function
+    // does.
     unsafe { first_invalid(start, len) }.map_or(Ok(()), |index| Err(no_value::<T>(index, len)))
 }
 
@@ -106,7 +108,8 @@ pub(crate) unsafe fn check<T: DeviceCopy>(start: *const T, len: usize) -> Result
 /// was one.
 ///
 /// # Safety
-/// As [`first_invalid`], and the elements may be written.
+/// `start` is the address of `len` elements, all bytes of which are initialised; they may be
+/// written here, and nothing else writes them meanwhile.
 #[track_caller]
 pub(crate) unsafe fn repair<T: DeviceCopy>(start: *mut T, len: usize) -> Result<()> {
     let mut found = Ok(());

@@ -1,4 +1,4 @@
-//! What a buffer is known by: its handle, and what the table says of it.
+//! The table's entry of a buffer: its handle, and its address, size and stream.
 
 use cupola_core::tag;
 use cupola_sys::driver::CUdeviceptr;
@@ -9,7 +9,7 @@ use crate::stream::StreamHandle;
 /// Names a device buffer of a [`BufferManager`](super::BufferManager).
 pub type BufferHandle = ManagedHandle<tag::Buffer>;
 
-/// What a [`BufferManager`](super::BufferManager) knows of a buffer.
+/// The address, the size and the stream of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferInfo {
     /// Device address; 0 when it has no bytes.

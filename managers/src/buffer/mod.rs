@@ -143,8 +143,8 @@ impl BufferManager {
         self.table.info(handle)
     }
 
-    /// Handles of the buffers that are alive now. This gives each its handle that has none yet:
-    /// a buffer costs nothing here before somebody asks.
+    /// Handles of the buffers that are alive now. This gives a handle to each buffer that has none
+    /// yet: a buffer costs nothing here before a caller asks.
     pub fn handles(&self) -> impl Iterator<Item = BufferHandle> + '_ {
         self.table.handles()
     }

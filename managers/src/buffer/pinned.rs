@@ -42,7 +42,7 @@ pub struct PinnedBuffer<T: DeviceCopy> {
 /// The copies that may still run.
 pub(crate) struct Copies {
     state: State,
-    /// Made at the first copy; shared with whoever waits for it without the lock.
+    /// Made at the first copy; shared with a thread that waits for it without the lock.
     event: Option<LeasedEvent>,
     /// Copies ordered so far.
     count: u64,
@@ -60,7 +60,8 @@ enum State {
 
 // SAFETY: the memory is owned, and `T` is Send and Sync.
 unsafe impl<T: DeviceCopy> Send for PinnedBuffer<T> {}
-// SAFETY: as above; what changes behind a shared reference is behind a mutex.
+// SAFETY: the memory is owned, and `T` is Sync; the state that changes behind a shared reference is
+// behind a mutex.
 unsafe impl<T: DeviceCopy> Sync for PinnedBuffer<T> {}
 
 impl<T: DeviceCopy> PinnedBuffer<T> {
@@ -135,14 +136,14 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     /// The elements, for writing. Waits for the last copy from or to this buffer.
     ///
     /// # Errors
-    /// As [`as_slice`](Self::as_slice); what was no value of `T` is zeros from then on.
+    /// As [`as_slice`](Self::as_slice); an element that was no value of `T` is zeros from then on.
     #[track_caller]
     pub fn as_mut_slice(&mut self) -> Result<&mut [T]> {
         self.wait()?;
         self.tell(true);
         // SAFETY: `len` initialised elements, no copy runs, and `self` is borrowed mutably.
         unsafe { super::repair(self.start.as_ptr(), self.len) }?;
-        // SAFETY: as above, and `self` is borrowed mutably.
+        // SAFETY: `len` initialised elements, no copy runs, and `self` is borrowed mutably.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.host_may_touch().as_ptr(), self.len) })
     }
 
@@ -220,8 +221,8 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         })
     }
 
-    /// Waits for the copies that were ordered before. Those that other threads order
-    /// meanwhile only read the memory: one that writes it takes `&mut self`.
+    /// Waits for the copies that were ordered before. Copies that other threads order meanwhile
+    /// only read the memory: one that writes it takes `&mut self`.
     #[track_caller]
     fn wait(&self) -> Result<()> {
         self.core.not_forked()?;
@@ -247,8 +248,8 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         Ok(())
     }
 
-    /// Never gives the memory back nor lets anybody look at it: a copy that this buffer does
-    /// not know of may still run.
+    /// Never gives the memory back nor lets a caller look at it: a copy that this buffer does not
+    /// know of may still run.
     pub(crate) fn abandon(&mut self) {
         self.copies
             .get_mut()
@@ -284,7 +285,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
 pub(crate) struct Copying<'p> {
     copies: MutexGuard<'p, Copies>,
     stream: &'p Stream,
-    /// The mark is set, or what came instead of it is known.
+    /// The mark is set, or the error instead of it is known.
     ended: bool,
     /// Behind the lock, so that it is dropped after it.
     _defer: DeferCallbacks,
@@ -317,7 +318,7 @@ impl Copying<'_> {
 }
 
 impl Drop for Copying<'_> {
-    /// Whoever was to order the copy has panicked: it may be on its way.
+    /// Waits for a copy whose caller has panicked, because it may be on its way.
     fn drop(&mut self) {
         if !self.ended {
             self.settle(self.stream.core().site());
@@ -362,7 +363,7 @@ mod tests {
     use cupola_sim::fault::FaultTable;
     use cupola_sys::driver::{CUresult, id};
 
-    // Without it the memory could be looked at while a copy runs that nobody set a mark behind.
+    // Without it the memory could be looked at while a copy runs that has no mark behind it.
     #[test]
     fn a_copy_that_a_panic_cuts_short_is_waited_for() {
         let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());

@@ -1,8 +1,8 @@
-//! `BufferTable`: the handles of device buffers, given when somebody asks.
+//! `BufferTable`: the handles of device buffers, given when a caller asks.
 //!
 //! Giving each buffer a handle at its allocation would take several exchanges on words that
-//! all threads share, more than the rest of the allocation. So a buffer has a handle from the
-//! first time on that anybody wants it: its owner, or who asks for all.
+//! all threads share, more than the rest of the allocation. So a buffer has a handle from the first
+//! time on that a caller wants it: its owner, or a caller that asks for all.
 
 use std::fmt;
 use std::ptr;
@@ -27,7 +27,7 @@ pub(crate) struct BufferTable {
     core: Arc<ContextCore>,
     names: Registry<BufferEntry, tag::Buffer>,
     pools: Mutex<Vec<RundownWeak<dyn Member>>>,
-    /// Pools that may have memory: those that end are among them until they have given it back.
+    /// Pools that may have memory: a pool that ends is among them until it has given it back.
     there: AtomicUsize,
     /// No buffers are to be had any more.
     closing: AtomicBool,
@@ -36,7 +36,7 @@ pub(crate) struct BufferTable {
     peak: AtomicUsize,
     /// Buffers that pools which have ended have made.
     made: AtomicU64,
-    /// The most that was ever said to be made: a pool that just ends is in neither sum.
+    /// The most buffers that a call has reported as made: a pool that just ends is in neither sum.
     created: AtomicU64,
     capacity: AtomicUsize,
 }
@@ -93,9 +93,9 @@ impl BufferTable {
         self.made.fetch_add(made, Ordering::Relaxed);
     }
 
-    /// A pool has given back all that it ever will.
+    /// Notes that a pool has given back all memory that it ever will.
     pub(crate) fn note_empty(&self) {
-        // What it gave back comes before it.
+        // The memory that it gave back comes before it.
         self.there.fetch_sub(1, Ordering::Release);
     }
 
@@ -108,8 +108,8 @@ impl BufferTable {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One after the other, but for those that end. None in a fork: another thread may have left
-    /// this lock taken, or a pool's.
+    /// The pools one after the other, but for those that end. None in a fork: another thread may
+    /// have left this lock taken, or a pool's.
     fn pools(&self) -> impl Iterator<Item = RundownGuard<dyn Member>> + use<> {
         let is_here = self.core.not_forked().is_ok();
         let pools = is_here.then(|| self.lock().clone());
@@ -153,7 +153,7 @@ impl BufferTable {
         match set {
             Ok(_) => handle,
             Err(first) => {
-                // SAFETY: from `into_raw` above, and nobody else has it.
+                // SAFETY: from `into_raw` above, and no other thread has it.
                 drop(unsafe { Arc::from_raw(ours) });
                 let _ = self.names.take(handle);
                 // SAFETY: as at the top.
@@ -225,7 +225,7 @@ impl BufferTable {
 
     /// Hands out nothing from now on, and ends every name: those of the buffers that are alive.
     pub(super) fn shut(&self) -> Vec<(BufferHandle, Arc<BufferEntry>)> {
-        // Before the names are given: who is alive after that sees it.
+        // Before the names are given: a block that is alive only after that sees it.
         self.closing.store(true, Ordering::Release);
         if !self.names.is_shut() {
             self.name_all();

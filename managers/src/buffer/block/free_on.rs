@@ -8,8 +8,8 @@ use crate::pool::Pool;
 use crate::stream::Stream;
 
 impl Block {
-    /// Frees the block in the order of this stream, behind all uses, or gives it back with what went
-    /// wrong: as [`free`](Self::free).
+    /// Frees the block in the order of this stream, behind all uses, or gives it back with the
+    /// error, like [`free`](Self::free).
     #[track_caller]
     pub(crate) fn free_on(self, stream: &Stream) -> Result<(), (Self, Error)> {
         if stream.is(self.home()) || self.address() == 0 {
@@ -29,17 +29,19 @@ impl Block {
         freed.map_err(|error| (ManuallyDrop::into_inner(block), error))
     }
 
-    /// As [`put_behind`](Self::put_behind), and the stream's from then on.
+    /// Gives the piece back to this stream, where [`put_behind`](Self::put_behind) gives it to the
+    /// block's own: behind all uses, if that can be done without a call of the driver.
     #[cold]
     #[track_caller]
     fn put_behind_on(&mut self, stream: &Stream) -> bool {
-        // SAFETY: as in `home`; none of them changes meanwhile.
+        // SAFETY: the piece is the block's, the lease is there until the block's end, and the pool
+        // as long as the piece is out.
         let (header, home, pool) = unsafe {
             let header = &*self.piece.as_ptr();
             (header, header.lease(), &*Pool::of(header))
         };
         let uses = self.rest_mut().map(ColdFields::uses).into_iter().flatten();
-        // Its own stream too: what was there before the block may still use the memory.
+        // Its own stream too: work that was there before the block may still use the memory.
         let others = uses.map(|used| &*used).filter(|used| !used.is(stream));
         let others: Vec<&Stream> = others.chain([home]).collect();
         let Some(behind) = pool.behind(stream, others.iter().copied()) else {
@@ -59,18 +61,19 @@ impl Block {
         true
     }
 
-    /// As [`join_uses`](Self::join_uses), for this stream in place of the block's own, which it is
-    /// made to wait for too.
+    /// Makes this stream wait for every stream that used the block, and for the block's own;
+    /// [`join_uses`](Self::join_uses) does so for the block's own stream.
     #[cold]
     #[track_caller]
     fn join_uses_on(&mut self, stream: &Stream) -> Result<()> {
-        // SAFETY: as in `home` and `pool`; both stay where they are meanwhile.
+        // SAFETY: the lease is there until the block's end, and the pool as long as the piece is
+        // out.
         let (home, pool) = unsafe {
             let header = self.piece.as_ref();
             (header.lease(), &*Pool::of(header))
         };
         if home.core().poison().is_some() {
-            // As in `ColdFields::join_uses`.
+            // A lost context takes no order, and needs none, see `ColdFields::join_uses`.
             return Ok(());
         }
         // They stay written down: after an error the block's own stream has not waited for them.
@@ -82,7 +85,8 @@ impl Block {
         pool.order(home, stream)
     }
 
-    /// As [`put`](Self::put), for this stream, which has been made to wait.
+    /// Gives the piece back to this stream, which has been made to wait for all uses, where
+    /// [`put`](Self::put) gives it to the block's own.
     #[cold]
     #[track_caller]
     fn put_on(&mut self, stream: &Stream) -> Result<()> {

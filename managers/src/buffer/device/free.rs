@@ -6,7 +6,8 @@ use crate::error::{FreeError, Result};
 use crate::stream::Stream;
 
 impl<T: DeviceCopy> Buffer<T> {
-    /// Frees the memory in stream order, as dropping does, and says what went wrong.
+    /// Frees the memory in stream order, as dropping does, and returns the error that a drop keeps
+    /// silent.
     ///
     /// The free makes no driver call and waits for no work, but for the cases that
     /// [`RawBlock::free`](crate::pool::RawBlock::free) names. Where other streams have used the
