@@ -23,7 +23,7 @@ pub const MAX_ARGUMENT_BYTES: usize = 512;
 /// The most that a value may be aligned to.
 const ALIGN: usize = align_of::<Unit>();
 
-/// What values are kept in.
+/// A piece of the memory for values, aligned as far as a value may be.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct Unit([MaybeUninit<u8>; 16]);
@@ -43,7 +43,7 @@ pub struct LaunchArgs {
     stream: Option<StreamId>,
 }
 
-/// A stream: its context, and its address, which is nobody else's while memory that was made
+/// A stream: its context, and its address, which no other stream has while memory that was made
 /// ready for it is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct StreamId(Identity, usize);
@@ -189,8 +189,8 @@ pub(super) fn compare(sizes: &[usize], declared: &[Parameter]) -> Result<(), Arg
     Ok(())
 }
 
-/// What can be an argument of a kernel: a number, an array or a struct by value, a reference to a
-/// [`Buffer`], a view.
+/// A value that can be an argument of a kernel: a number, an array or a struct by value, a
+/// reference to a [`Buffer`], a view.
 ///
 /// `#[derive(DeviceCopy)]` implements it for a struct; by hand it is one line:
 /// `arguments.push(self)`.

@@ -39,7 +39,8 @@ pub(crate) unsafe fn upload_raw(
     if bytes == 0 {
         return Ok(());
     }
-    // SAFETY: the caller's promise; the stream is alive and its context current.
+    // SAFETY: `from` and `to` are good for `bytes` until the copy is done, by this function's
+    // condition; the stream is alive and its context current.
     stream.submit(id::cuMemcpyHtoDAsync_v2, |driver, raw| unsafe {
         driver.cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, raw)
     })
@@ -48,7 +49,7 @@ pub(crate) unsafe fn upload_raw(
 /// `cuMemcpyDtoHAsync`.
 ///
 /// # Safety
-/// `from` is `bytes` bytes of the device, and `to` as many writable ones that nobody else
+/// `from` is `bytes` bytes of the device, and `to` as many writable ones that no other code
 /// touches, until the copy is done.
 #[track_caller]
 pub(crate) unsafe fn download_raw(
@@ -60,15 +61,16 @@ pub(crate) unsafe fn download_raw(
     if bytes == 0 {
         return Ok(());
     }
-    // SAFETY: the caller's promise; the stream is alive and its context current.
+    // SAFETY: `from` and `to` are good for `bytes` until the copy is done, by this function's
+    // condition; the stream is alive and its context current.
     stream.submit(id::cuMemcpyDtoHAsync_v2, |driver, raw| unsafe {
         driver.cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, raw)
     })
 }
 
 /// Copies pinned memory, or [part](crate::PinnedBuffer::slice) of it, to the device
-/// (`cuMemcpyHtoDAsync`). The lengths are equal. Copies of one pinned buffer run one after the other,
-/// whatever parts of it and streams they are for.
+/// (`cuMemcpyHtoDAsync`). The lengths are equal. Copies of one pinned buffer run one after the
+/// other, also those of different parts and on different streams.
 ///
 /// # Errors
 /// [`Error::Capturing`] when a capture is open on the stream: the pinned memory could not tell any more
@@ -92,8 +94,8 @@ pub fn copy_to_device<'p, 'd, T: DeviceCopy>(
     to.join(stream)?;
     let bytes = from.len() * size_of::<T>();
     let copying = from.begin_copy(stream)?;
-    // SAFETY: the pinned buffer remembers the copy and waits for it before anybody
-    // writes or frees it; the device memory is freed after what is on the stream.
+    // SAFETY: the pinned buffer remembers the copy and waits for it before a caller writes or frees
+    // it; the device memory is freed after what is on the stream.
     copying.end(unsafe { upload_raw(from.as_ptr().cast(), to.as_raw(), bytes, stream) })
 }
 
@@ -117,8 +119,8 @@ pub fn copy_to_host<'d, 'p, T: DeviceCopy>(
     from.join(stream)?;
     let bytes = to.len() * size_of::<T>();
     let copying = to.begin_copy(stream)?;
-    // SAFETY: the pinned buffer remembers the copy and waits for it before anybody
-    // looks at it or frees it; the device memory is freed after what is on the stream.
+    // SAFETY: the pinned buffer remembers the copy and waits for it before a caller looks at it or
+    // frees it; the device memory is freed after what is on the stream.
     copying.end(unsafe { download_raw(from.as_raw(), to.as_ptr().cast(), bytes, stream) })
 }
 
@@ -159,13 +161,14 @@ pub(super) unsafe fn copy_raw(
     if bytes == 0 {
         return Ok(());
     }
-    // SAFETY: the caller's promise; the stream is alive and its context current.
+    // SAFETY: `from` and `to` are good for `bytes` until the copy is done, by this function's
+    // condition; the stream is alive and its context current.
     stream.submit(id::cuMemcpyDtoDAsync_v2, |driver, raw| unsafe {
         driver.cuMemcpyDtoDAsync_v2(to, from, bytes, raw)
     })
 }
 
-/// Copies a slice to the device, in the order of `stream`, and waits until that is done. What
+/// Copies a slice to the device, in the order of `stream`, and waits until that is done. Work that
 /// other threads put on the stream meanwhile is not waited for. The lengths are equal.
 ///
 /// # Errors
@@ -197,7 +200,7 @@ pub fn write<'d, T: DeviceCopy>(
 }
 
 /// Copies from the device to a slice, in the order of `stream`, and waits until that is
-/// done. What other threads put on the stream meanwhile is not waited for. The lengths are
+/// done. Work that other threads put on the stream meanwhile is not waited for. The lengths are
 /// equal.
 ///
 /// # Errors
@@ -229,7 +232,7 @@ pub fn read<'d, T: DeviceCopy>(
     copied.and(valid)
 }
 
-/// As [`read`], to memory of its own.
+/// Copies from the device to a new vector, and waits as [`read`] does.
 #[track_caller]
 pub(super) fn read_new<T: DeviceCopy>(from: DeviceSlice<'_, T>, stream: &Stream) -> Result<Vec<T>> {
     let (len, bytes) = (from.len(), from.len() * size_of::<T>());
@@ -251,7 +254,8 @@ pub(super) fn read_new<T: DeviceCopy>(from: DeviceSlice<'_, T>, stream: &Stream)
     // SAFETY: the copy has written all bytes of `len` elements, none of which is looked at before
     // `check`: a vector looks at none.
     unsafe { check(to.as_ptr(), len) }?;
-    // SAFETY: as above, and all of them are values.
+    // SAFETY: the copy has written all bytes of `len` elements, and `check` found them to be
+    // values.
     unsafe { to.set_len(len) };
     Ok(to)
 }
@@ -286,8 +290,8 @@ impl<'s> Waited<'s> {
     /// last resort is to end the process.
     ///
     /// In a lost context no wait succeeds. That its device writes no host memory any more when
-    /// the host has been told of the loss is an assumption, which NVIDIA does not state; what is
-    /// borrowed cannot be kept from its owner.
+    /// the host has been told of the loss is an assumption, which NVIDIA does not state; borrowed
+    /// memory cannot be kept from its owner.
     #[track_caller]
     pub(super) fn of(self, copied: Result<()>) -> Result<()> {
         let Self { stream, event } = self;

@@ -122,15 +122,16 @@ impl Side {
 /// `cuMemcpy2DAsync`, or the copy of a row.
 ///
 /// # Safety
-/// The bytes at `from` are readable and those at `to` writable until the copy is done; those of the
-/// host nobody else touches until then.
+/// The bytes at `from` are readable and those at `to` writable until the copy is done; no other
+/// code touches bytes of the host until then.
 #[track_caller]
 unsafe fn copy_rows(from: Side, to: Side, bytes: Bytes, stream: &Stream) -> Result<()> {
     if bytes.width == 0 {
         return Ok(());
     }
     if bytes.height == 1 {
-        // SAFETY: the caller's promise, of one row.
+        // SAFETY: needs one row, good at `from` and `to` until the copy is done, which this
+        // function asks for of all rows.
         return unsafe {
             match (from, to) {
                 (Side::Host(from), Side::Device(to)) => {
@@ -165,13 +166,14 @@ unsafe fn copy_rows(from: Side, to: Side, bytes: Bytes, stream: &Stream) -> Resu
         WidthInBytes: bytes.width,
         Height: bytes.height,
     };
-    // SAFETY: `copy` outlives the call; the rest is the caller's promise.
+    // SAFETY: `copy` outlives the call; its rows are good at `from` and `to` until the copy is
+    // done, by this function's condition.
     stream.submit(id::cuMemcpy2DAsync_v2, |driver, raw| unsafe {
         driver.cuMemcpy2DAsync_v2(&raw const copy, raw)
     })
 }
 
-/// Copies rows within the device (`cuMemcpy2DAsync`). What lies between the rows stays as it is.
+/// Copies rows within the device (`cuMemcpy2DAsync`). The bytes between the rows stay as they are.
 ///
 /// # Errors
 /// [`Error::Invalid`] when the rows overlap or do not lie in the memory of their side. Else as
@@ -219,8 +221,8 @@ pub fn copy_to_device_2d<'p, 'd, T: DeviceCopy>(
     copying.end(unsafe { copy_rows(from, to, bytes, stream) })
 }
 
-/// Copies rows from the device to pinned memory (`cuMemcpy2DAsync`). What lies between the rows stays
-/// as it is.
+/// Copies rows from the device to pinned memory (`cuMemcpy2DAsync`). The bytes between the rows
+/// stay as they are.
 ///
 /// # Errors
 /// As [`copy_2d`] and [`copy_to_host`](super::copy_to_host).
@@ -273,7 +275,7 @@ pub fn write_2d<'d, T: DeviceCopy>(
 }
 
 /// Copies rows from the device to those of a slice (`cuMemcpy2DAsync`) and waits, as
-/// [`read`](super::read) does. What lies between the rows stays as it is.
+/// [`read`](super::read) does. The bytes between the rows stay as they are.
 ///
 /// # Errors
 /// As [`copy_2d`] and [`read`](super::read).

@@ -28,7 +28,7 @@ impl StreamHealth {
 }
 
 /// How a stream is (`cuStreamIsCapturing`, `cuStreamQuery`). It waits for nothing, and breaks
-/// no capture. A fault of earlier work in the context that nobody has noticed yet shows here.
+/// no capture. A fault of earlier work in the context that no call has reported yet shows here.
 #[doc(alias = "cuStreamIsCapturing")]
 #[doc(alias = "cuStreamQuery")]
 #[track_caller]

@@ -8,17 +8,17 @@ use cupola_sys::driver::{CUresult, DriverError, id};
 use crate::error::{Error, OnLoss, Once, Result, contain};
 use crate::stream::Stream;
 
-/// Calls `function` on a thread of the driver when all that is on `stream` now has
-/// completed (`cuLaunchHostFunc`). What comes on the stream waits for it, so it should be
-/// short, and it must not call CUDA: that is how a driver deadlocks. Dropping a stream, an
-/// event, a buffer, a module or a context calls CUDA, so the function must not hold the
-/// last of one either: what it captured is dropped on the driver's thread. Send such things
-/// to another thread, or keep a clone outside of the function.
+/// Calls `function` on a thread of the driver when all work that is on `stream` now has completed
+/// (`cuLaunchHostFunc`). Later work on the stream waits for it, so it should be short, and it must
+/// not call CUDA: that is how a driver deadlocks. Dropping a stream, an event, a buffer, a module
+/// or a context calls CUDA, so the function must not hold the last of one either: its captures are
+/// dropped on the driver's thread. Send such things to another thread, or keep a clone outside of
+/// the function.
 ///
-/// If the context is lost before, the function is not called, and what it captured is dropped on
-/// the thread that notices the loss: the receiver of a channel whose sender is in it wakes. A
-/// loss is noticed by a call of this crate that fails, see
-/// [`Context::on_loss`](crate::Context::on_loss). A panic ends in the function.
+/// If the context is lost before, the function is not called, and its captures are dropped on the
+/// thread that notices the loss: the receiver of a channel whose sender is in it wakes. A loss is
+/// noticed by a call of this crate that fails, see [`Context::on_loss`](crate::Context::on_loss). A
+/// panic ends in the function.
 ///
 /// It is called once, so a stream that is being captured is refused: the graph could be launched any
 /// number of times. Code that begins a capture on the stream does so before this call or after it,
@@ -95,7 +95,8 @@ fn was_refused(call: DriverError) -> bool {
 /// # Safety
 /// `data` is a reference to a `HostFunction<F>` that is the callee's.
 unsafe extern "C" fn call<F: FnOnce()>(data: *mut c_void) {
-    // SAFETY: the caller's promise.
+    // SAFETY: needs a reference from `into_raw` that is the callee's, which `data` is by this
+    // function's condition.
     let function = unsafe { Arc::from_raw(data.cast_const().cast::<HostFunction<F>>()) };
     // Unwinding into the driver would end the process.
     contain(|| {

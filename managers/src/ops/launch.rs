@@ -39,7 +39,7 @@ impl LaunchConfig {
         Self::linear(u32::try_from(blocks).unwrap_or(u32::MAX), threads)
     }
 
-    /// What can be said to be wrong without asking the driver.
+    /// Refuses a launch that is wrong as far as can be told without asking the driver.
     #[track_caller]
     fn check(&self, function: &Function) -> Result<()> {
         if self.grid.contains(&0) {
@@ -73,8 +73,9 @@ impl LaunchConfig {
 }
 
 /// Launches a kernel (`cuLaunchKernel`). `arguments` is a tuple of numbers, arrays, structs, buffers
-/// and views ([`KernelArg`](super::KernelArg)), or [`LaunchArgs`](super::LaunchArgs). Of buffers of other streams the
-/// allocation is waited for, and not what these streams do with them: see [`order`](super::order).
+/// and views ([`KernelArg`](super::KernelArg)), or [`LaunchArgs`](super::LaunchArgs). The launch
+/// waits for the allocation of buffers of other streams, and not for the work of these streams on
+/// them: see [`order`](super::order).
 ///
 /// Their number and sizes are compared with what the kernel declares, where the driver can
 /// tell (CUDA 12.4); their types cannot be.
@@ -117,8 +118,9 @@ pub unsafe fn launch(
     let mut arguments = arguments.collect(stream)?;
     let mut pointers = arguments.pointers();
     let sizes = arguments.sizes();
-    // SAFETY: the pointers lead into `arguments`, which outlives the call; the rest is the
-    // caller's promise.
+    // SAFETY: the pointers lead into `arguments`, which outlives the call and whose buffers are
+    // declared; the types, and the memory that the kernel touches, are conditions of this function
+    // too.
     unsafe {
         launch_raw(
             function,
@@ -137,8 +139,8 @@ pub unsafe fn launch(
 /// As [`launch`], and [`Error::Invalid`] when there are not as many sizes as pointers.
 ///
 /// # Safety
-/// As [`launch`], and each pointer leads to as many readable bytes. Buffers among the
-/// arguments have been declared with [`Buffer::used_on`](crate::buffer::Buffer::used_on).
+/// The conditions of [`launch`], and each pointer leads to as many readable bytes. Buffers among
+/// the arguments have been declared with [`Buffer::used_on`](crate::buffer::Buffer::used_on).
 #[doc(alias = "cuLaunchKernel")]
 #[track_caller]
 pub unsafe fn launch_raw(
@@ -164,8 +166,9 @@ pub unsafe fn launch_raw(
     }
     function.module().uses().note(stream);
     let ([gx, gy, gz], [bx, by, bz]) = (config.grid, config.block);
-    // SAFETY: function and stream are alive and of this context, which is current; the
-    // driver copies the arguments before it returns; the rest is the caller's promise.
+    // SAFETY: function and stream are alive and of this context, which is current; the driver
+    // copies the arguments before it returns; their types and pointers, and the memory that the
+    // kernel touches, are conditions of this function.
     let launched = stream.submit_launch(function.number(), |driver, raw| unsafe {
         driver.cuLaunchKernel(
             function.raw(),

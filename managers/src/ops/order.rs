@@ -19,8 +19,8 @@ fn same_context(event: &Event, stream: &Stream) -> Result<()> {
     Err(Error::WrongContext { what: "the event" })
 }
 
-/// Marks what is on `stream` now with `event` (`cuEventRecord`). An event that was recorded
-/// before forgets that.
+/// Marks the work that is on `stream` now with `event` (`cuEventRecord`). An event that was
+/// recorded before forgets that.
 ///
 /// # Errors
 /// [`Error::WrongContext`] when the event is another context's; [`Error::Poisoned`],
@@ -34,9 +34,9 @@ pub fn record(event: &Event, stream: &Stream) -> Result<()> {
     stream.verify_after(id::cuEventRecord)
 }
 
-/// Makes what comes on `stream` wait for `event`, on the device (`cuStreamWaitEvent`). The
-/// event may be another context's of the same execution manager. An event never recorded is
-/// not waited for.
+/// Makes later work on `stream` wait for `event`, on the device (`cuStreamWaitEvent`). The event
+/// may be another context's of the same execution manager. An event never recorded is not waited
+/// for.
 ///
 /// # Errors
 /// [`Error::WrongContext`] when the event is another execution manager's, whose driver may
@@ -52,8 +52,8 @@ pub fn wait(stream: &Stream, event: &Event) -> Result<()> {
     stream.verify_after(id::cuStreamWaitEvent)
 }
 
-/// Makes what comes on `then` wait for what is on `first` now, on the device. They may be
-/// of different contexts of one execution manager.
+/// Makes later work on `then` wait for the work that is on `first` now, on the device. The streams
+/// may be of different contexts of one execution manager.
 ///
 /// # Errors
 /// [`Error::WrongContext`] when they are of two execution managers; [`Error::Full`] when there

@@ -97,7 +97,7 @@ pub fn fill<'d, T: DeviceCopy>(
     }
 }
 
-/// What a device can write over and over.
+/// A number that a device can write over and over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pattern {
     Byte(u8),

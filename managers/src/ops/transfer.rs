@@ -65,7 +65,7 @@ impl<T: DeviceCopy> Buffer<T> {
 }
 
 impl<T: DeviceCopy> DeviceSlice<'_, T> {
-    /// The elements, copied to the host: as [`Buffer::to_vec`].
+    /// The elements, copied to the host and waited for, as [`Buffer::to_vec`] does.
     ///
     /// # Errors
     /// As [`Buffer::to_vec`].
