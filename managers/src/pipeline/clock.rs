@@ -87,7 +87,7 @@ impl Clock {
         Ok(milliseconds)
     }
 
-    /// What the times of the run say; `None` for a run of no items.
+    /// The report of the run's times; `None` for a run of no items.
     pub(super) fn finish(&mut self) -> Option<OverlapReport> {
         OverlapReport::of(&self.times)
     }

@@ -7,7 +7,7 @@ use std::sync::PoisonError;
 
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
-/// What has become of a slot.
+/// The state of a slot, for the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// A thread has filled so many elements.
@@ -101,7 +101,7 @@ impl Feed {
         }
     }
 
-    /// What has become of slot `number`, the one after that which was asked for before.
+    /// The state of slot `number`, the one after that which was asked for before.
     pub(crate) fn poll(&self, number: u64) -> Next {
         self.lock().next(number)
     }

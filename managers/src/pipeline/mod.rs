@@ -63,7 +63,7 @@ impl PipelineConfig {
     }
 }
 
-/// One item on the device: what a step puts its kernels on, and what they work on.
+/// One item on the device: the stream for a step's kernels, and the memory that they work on.
 #[derive(Debug)]
 pub struct Step<'s, I: DeviceCopy, O: DeviceCopy> {
     /// The number of the item in its run, from 0.
@@ -73,11 +73,11 @@ pub struct Step<'s, I: DeviceCopy, O: DeviceCopy> {
     /// The item's input, as long as it was filled.
     pub input: DeviceSlice<'s, I>,
     /// Where the item's output goes. Its contents are those of an earlier item, or
-    /// unspecified; the sink is given what the step says that it has written.
+    /// unspecified; the sink is given the elements that the step says it has written.
     pub output: DeviceSliceMut<'s, O>,
 }
 
-/// One item that has arrived: what a sink is given.
+/// One item that has arrived, for a sink.
 #[derive(Debug)]
 pub struct Item<'s, O> {
     /// The number of the item in its run, from 0.

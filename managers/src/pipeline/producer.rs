@@ -11,7 +11,7 @@ use super::{Item, Pipeline, Report, Step};
 use crate::buffer::DeviceCopy;
 use crate::error::Error;
 
-/// The pinned inputs of a pipeline, by slot, and who may fill them when.
+/// The pinned inputs of a pipeline, by slot, and the feed that offers them to threads.
 pub(super) struct Inputs<I> {
     feed: Feed,
     starts: Box<[NonNull<I>]>,
@@ -22,7 +22,8 @@ pub(super) struct Inputs<I> {
 // SAFETY: the memory behind the addresses is touched only through an `InputSlot`, of which there
 // is one at a time for each, and by the pipeline while there is none.
 unsafe impl<I: DeviceCopy> Send for Inputs<I> {}
-// SAFETY: as above.
+// SAFETY: the memory is touched through one `InputSlot` at a time, or by the pipeline; the feed has
+// a lock of its own.
 unsafe impl<I: DeviceCopy> Sync for Inputs<I> {}
 
 impl<I> Inputs<I> {
@@ -141,7 +142,8 @@ impl<I: DeviceCopy> Deref for InputSlot<'_, I> {
 
 impl<I: DeviceCopy> DerefMut for InputSlot<'_, I> {
     fn deref_mut(&mut self) -> &mut [I] {
-        // SAFETY: as above, and the slot is borrowed mutably.
+        // SAFETY: as in `deref`, pinned memory of this length that is the slot's alone and that no
+        // upload reads; and the slot is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.start().as_ptr(), self.inputs.len) }
     }
 }

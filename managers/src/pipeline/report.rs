@@ -1,4 +1,4 @@
-//! What a run says about itself: how much was in flight at once, by the device's clock.
+//! The report of a run: how much was in flight at once, by the device's clock.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ impl StageTimes {
     }
 }
 
-/// What a run did.
+/// The items of a run, the host's waits, and the device times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
@@ -46,7 +46,7 @@ pub struct OverlapReport {
     pub download: Duration,
     /// From the first start to the last end.
     pub span: Duration,
-    /// What the stages took one after the other: the sum of their times.
+    /// The time of the stages one after the other: the sum of their times.
     pub serial_sum: Duration,
     /// Time in which two or three different stages were at work.
     pub shared: Duration,

@@ -98,7 +98,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     /// No upload from this slot runs.
     pub(super) unsafe fn input_mut(&mut self) -> &mut [I] {
         let start = self.host_input.host_may_touch();
-        // SAFETY: pinned memory of this length, initialised; the caller's promise.
+        // SAFETY: pinned memory of this length, initialised and borrowed mutably; no upload from it
+        // runs, by this function's condition.
         unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.host_input.len()) }
     }
 
@@ -113,7 +114,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     pub(super) unsafe fn item(&self) -> Result<Item<'_, O>> {
         let (start, len) = (self.host_output.host_may_touch().as_ptr(), self.written);
         // SAFETY: `download` saw to it that this many elements fit; they are initialised (zeros
-        // at first), and nothing writes them: the caller's promise.
+        // at first), and no download writes them, by this function's condition.
         let output = unsafe {
             buffer::check(start, len)?;
             std::slice::from_raw_parts(start, len)
@@ -134,14 +135,15 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         (self.index, self.len, self.filled) = (index, len, true);
         let (from, bytes) = (self.host_input.as_ptr().cast(), len * size_of::<I>());
         self.mark(|marks| &marks.upload.0, &lanes.upload)?;
-        // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before
-        // it lets anybody touch or free them.
+        // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before a caller
+        // may touch or free them.
         unsafe { ops::upload_raw(from, self.input.as_raw(), bytes, &lanes.upload) }?;
         self.mark(|marks| &marks.upload.1, &lanes.upload)?;
         submit::record(&self.uploaded, &lanes.upload)
     }
 
-    /// Makes the compute stream wait for the upload, and says what to compute.
+    /// Makes the compute stream wait for the upload, and returns the step: the stream, the input
+    /// and the output.
     #[track_caller]
     pub(super) fn begin_step<'s>(&'s mut self, lanes: &'s Lanes) -> Result<Step<'s, I, O>> {
         submit::wait(&lanes.compute, &self.uploaded)?;
@@ -169,7 +171,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         let to = self.host_output.as_ptr().cast();
         let bytes = written * size_of::<O>();
         self.mark(|marks| &marks.download.0, &lanes.download)?;
-        // SAFETY: as in `upload`.
+        // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before a caller
+        // may touch or free them.
         unsafe { ops::download_raw(self.output.as_raw(), to, bytes, &lanes.download) }?;
         self.mark(|marks| &marks.download.1, &lanes.download)?;
         submit::record(&self.downloaded, &lanes.download)
