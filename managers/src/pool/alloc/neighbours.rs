@@ -5,19 +5,20 @@ use std::collections::HashSet;
 use crate::error::Result;
 use crate::pool::alloc::slow_path::SlowRequest;
 use crate::pool::member::Member;
-use crate::pool::pages::mapper::{Found, Mapper};
+use crate::pool::pages::mapper::Found;
 use crate::pool::pages::mapper_guard::MapperGuard;
+use crate::pool::pages::search::Search;
 use crate::pool::state::Pool;
 use crate::sync::rundown::RundownGuard;
 
 impl Pool {
     /// Whether this pool could have memory that others give up: not where its own limit is in the
     /// way.
-    pub(crate) fn is_short_of_others(&self, mapper: &Mapper) -> bool {
+    pub(crate) fn is_short_of_others(&self, search: &Search) -> bool {
         let shared = self.config.within.as_ref();
         let left = shared.map_or(u64::MAX, |shared| shared.budget().available());
         let own = self.budget.available();
-        self.parent.is_some() || mapper.full.is_some() || mapper.lacking || left < own
+        self.parent.is_some() || search.is_device_full() || left < own
     }
 
     /// Step 6: takes the bytes that the request lacks from one pool after the other, until they are
@@ -26,9 +27,10 @@ impl Pool {
     pub(crate) fn find_at_others<'p>(
         &'p self,
         mut mapper: MapperGuard<'p>,
+        search: &mut Search,
         request: SlowRequest,
     ) -> Result<(Option<Found>, MapperGuard<'p>)> {
-        let is_full = mapper.full.is_some() || mapper.lacking;
+        let is_full = search.is_device_full();
         let whole = request.want.bytes.div_ceil(self.page);
         let room = if is_full { 0 } else { self.available_pages() };
         let lacking = whole.saturating_sub(room).max(1) * self.page;
@@ -46,8 +48,8 @@ impl Pool {
             }
             mapper = self.mapper_within(request.wait)?;
             // The driver has their memory now, and others may have searched meanwhile.
-            mapper.begin();
-            let found = self.find(&mut mapper, request.want, self.idle(request))?;
+            *search = Search::default();
+            let found = self.find(&mut mapper, search, request.want, self.idle(request))?;
             if found.is_some() {
                 return Ok((found, mapper));
             }

@@ -33,6 +33,7 @@ use crate::pool::counters::count;
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::heap::central::{Central, HeapRequest};
 use crate::pool::pages::mapper::{Found, From, Mapper};
+use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::is_out_of_memory;
 use crate::pool::state::Pool;
 use crate::pool::streams::stream_state::StreamState;
@@ -91,11 +92,10 @@ impl Pool {
         place: impl FnOnce(&mut Central, Found),
     ) -> Result<bool> {
         let mut mapper = self.mapper_within(wait)?;
-        mapper.begin();
         self.poll_streams()?;
         let mut found = self.try_others(want)?;
         if found.is_none() {
-            found = self.find(&mut mapper, want, From::Limit)?;
+            found = self.find(&mut mapper, &mut Search::default(), want, From::Limit)?;
         }
         let is_found = found.is_some();
         if let Some(found) = found {
@@ -173,22 +173,24 @@ impl Pool {
     #[track_caller]
     fn search_all(&self, request: SlowRequest) -> Result<Result<Served, Nothing>> {
         let mut mapper = self.mapper_within(request.wait)?;
-        mapper.begin();
-        mapper.alone = self.is_alone();
-        mapper.hopeless = self.is_full_of_live(request.want.bytes);
-        if !mapper.hopeless
-            && let Some(got) = self.search(&mut mapper, request)?
+        let mut search = Search {
+            alone: self.is_alone(),
+            hopeless: self.is_full_of_live(request.want.bytes),
+            ..Search::default()
+        };
+        if !search.hopeless
+            && let Some(got) = self.search(&mut mapper, &mut search, request)?
         {
             return Ok(Ok(got));
         }
-        if mapper.hopeless {
+        if search.hopeless {
             return Ok(Err(Nothing {
-                full: self.full(&mut mapper)?,
+                full: self.full(&mut search)?,
                 soon: None,
                 hopeless: true,
             }));
         }
-        if mapper.soon {
+        if search.soon {
             // All batches are closed.
             let ticket = (self.central.lock().heap.rules()).last_freed(request.state.index);
             return Ok(Err(Nothing {
@@ -199,18 +201,21 @@ impl Pool {
         }
         // A pool that works is drained no more often than the threads of this one are.
         let may_ask = request.wait != Wait::Never && request.drains;
-        if may_ask && self.is_short_of_others(&mapper) {
-            let (found, again) = self.find_at_others(mapper, request)?;
+        // Held to the end: the page map must not change under what follows.
+        let _mapper = if may_ask && self.is_short_of_others(&search) {
+            let (found, mapper) = self.find_at_others(mapper, &mut search, request)?;
             if let Some(found) = found {
                 return Ok(Ok(Served::Block(found)));
             }
-            mapper = again;
-        }
+            mapper
+        } else {
+            mapper
+        };
         if let Some(found) = self.central.lock().in_joined_stretch(request.want) {
             return Ok(Ok(Served::Block(found)));
         }
         Ok(Err(Nothing {
-            full: self.full(&mut mapper)?,
+            full: self.full(&mut search)?,
             soon: None,
             hopeless: false,
         }))
@@ -218,9 +223,9 @@ impl Pool {
 
     /// The driver's error where the device has too little.
     #[track_caller]
-    fn full(&self, mapper: &mut Mapper) -> Result<Option<Error>> {
-        match mapper.full.take() {
-            None if mapper.lacking => self.device_refusal(),
+    fn full(&self, search: &mut Search) -> Result<Option<Error>> {
+        match search.full.take() {
+            None if search.lacking => self.device_refusal(),
             full => Ok(full),
         }
     }
@@ -278,7 +283,12 @@ impl Pool {
 
     /// Steps 1 to 5.
     #[track_caller]
-    fn search(&self, mapper: &mut Mapper, request: SlowRequest) -> Result<Option<Served>> {
+    fn search(
+        &self,
+        mapper: &mut Mapper,
+        search: &mut Search,
+        request: SlowRequest,
+    ) -> Result<Option<Served>> {
         let want = request.want;
         self.poll_streams()?;
         if let Some(piece) = self.free_slot(request) {
@@ -287,11 +297,11 @@ impl Pool {
         if let Some(found) = self.try_others(want)? {
             return Ok(Some(Served::Block(found)));
         }
-        if let Some(found) = self.find(mapper, want, From::Limit)? {
+        if let Some(found) = self.find(mapper, search, want, From::Limit)? {
             return Ok(Some(Served::Block(found)));
         }
         // The free memory of the device, where it has refused or will.
-        let is_full = mapper.full.is_some() || mapper.lacking;
+        let is_full = search.is_device_full();
         let left = match is_full {
             true => self.device_memory()?.0,
             false => u64::MAX,
@@ -308,17 +318,17 @@ impl Pool {
         }
         self.close_batches()?;
         self.poll_streams()?;
-        mapper.patient = self.is_patient(mapper, request);
-        if let Some(found) = self.find(mapper, want, self.idle(request))? {
+        search.patient = self.is_patient(mapper, request);
+        if let Some(found) = self.find(mapper, search, want, self.idle(request))? {
             return Ok(Some(Served::Block(found)));
         }
-        if mapper.soon {
+        if search.soon {
             return Ok(None);
         }
         if request.drains {
             // On a full device the pool's memory and the free rest: unless another pool may come by
             // memory that it can give up.
-            let most = match mapper.alone {
+            let most = match search.alone {
                 true => self.most().min(self.budget.used().saturating_add(left)),
                 false => self.most(),
             };
@@ -327,11 +337,11 @@ impl Pool {
             if let Some(piece) = self.free_slot(request) {
                 return Ok(Some(Served::Slot(piece)));
             }
-            if let Some(found) = self.find(mapper, want, self.idle(request))? {
+            if let Some(found) = self.find(mapper, search, want, self.idle(request))? {
                 return Ok(Some(Served::Block(found)));
             }
             if !could_hold {
-                mapper.hopeless = true;
+                search.hopeless = true;
                 return Ok(None);
             }
         }

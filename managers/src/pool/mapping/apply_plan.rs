@@ -7,6 +7,7 @@ use crate::pool::pages::handle_cache::PhysicalHandle;
 use crate::pool::pages::handle_size::HandleSizes;
 use crate::pool::pages::map_plan::MapPlan;
 use crate::pool::pages::mapper::Mapper;
+use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::Vmm;
 use crate::pool::state::Pool;
 
@@ -18,6 +19,7 @@ impl Pool {
         &self,
         vmm: &Vmm,
         mapper: &mut Mapper,
+        search: &mut Search,
         plan: &mut MapPlan,
     ) -> Result<bool> {
         // Once for all calls of the plan.
@@ -38,7 +40,8 @@ impl Pool {
             let mut size = plan.handles.pages(run.pages);
             while run.done < run.pages {
                 let left = run.pages - run.done;
-                let Some(memory) = self.acquire_handle(vmm, mapper, left, &mut size)? else {
+                let Some(memory) = self.acquire_handle(vmm, mapper, search, left, &mut size)?
+                else {
                     return Ok(false);
                 };
                 let address = run.address + u64::from(run.done) * self.page;
@@ -46,7 +49,7 @@ impl Pool {
                 // SAFETY: the pages are reserved and bare, and Busy keeps others from them.
                 if let Err(error) = unsafe { vmm.map(address, bytes, memory.handle) } {
                     mapper.cache.put(memory);
-                    return mapper.fail(error);
+                    return mapper.fail(search, error);
                 }
                 run.done += memory.pages;
                 plan.mapped.push((address, memory));
@@ -66,7 +69,7 @@ impl Pool {
             // SAFETY: all pages of the run are mapped.
             let opened = unsafe { vmm.set_access(run[0], run.len() as u64 * self.page) };
             if let Err(error) = opened {
-                return mapper.fail(error);
+                return mapper.fail(search, error);
             }
             plan.opened.extend_from_slice(run);
         }

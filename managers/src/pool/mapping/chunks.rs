@@ -12,6 +12,7 @@ use crate::pool::inspect::history::Action;
 use crate::pool::lifetime::teardown::Stays;
 use crate::pool::pages::mapper::{Chunk, Found, From, Mapper};
 use crate::pool::pages::page_table::{Extent, PageTable};
+use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::is_out_of_memory;
 use crate::pool::state::Pool;
 
@@ -23,6 +24,7 @@ impl Pool {
     pub(crate) fn find_in_chunks(
         &self,
         mapper: &mut Mapper,
+        search: &mut Search,
         want: HeapRequest,
         from: From,
     ) -> Result<Option<Found>> {
@@ -33,7 +35,7 @@ impl Pool {
                     return Ok(Some(found));
                 }
             }
-            while !self.add_chunk(mapper, want)? {
+            while !self.add_chunk(mapper, search, want)? {
                 // Chunks that nothing uses may be too small for it, and all that the limit has.
                 let before = self.budget.used();
                 if from == From::Idle {
@@ -42,7 +44,7 @@ impl Pool {
                 if self.budget.used() >= before {
                     return Ok(None);
                 }
-                mapper.full = None;
+                search.full = None;
             }
             count(&self.counters.grown);
         }
@@ -50,7 +52,12 @@ impl Pool {
 
     /// Gets another chunk. False when the limits or the driver have no room for one.
     #[track_caller]
-    fn add_chunk(&self, mapper: &mut Mapper, want: HeapRequest) -> Result<bool> {
+    fn add_chunk(
+        &self,
+        mapper: &mut Mapper,
+        search: &mut Search,
+        want: HeapRequest,
+    ) -> Result<bool> {
         // The driver aligns to 256 bytes at least, and chunks of pages to pages.
         let least = want
             .bytes
@@ -63,7 +70,7 @@ impl Pool {
         let Some(least) = least else {
             return Ok(false);
         };
-        if mapper.full.is_some() {
+        if search.full.is_some() {
             return Ok(false);
         }
         let smaller = (least < CHUNK).then_some(least);
@@ -84,7 +91,7 @@ impl Pool {
                         return Err(error);
                     }
                     if bytes == least {
-                        mapper.full = Some(error);
+                        search.full = Some(error);
                     }
                 }
             }

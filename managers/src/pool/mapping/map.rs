@@ -12,6 +12,7 @@ use crate::pool::pages::map_plan::MapPlan;
 use crate::pool::pages::mapper::{Found, From, Mapper};
 use crate::pool::pages::mapper_guard::MapperGuard;
 use crate::pool::pages::page_table::PageTable;
+use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::{Vmm, is_out_of_memory};
 use crate::pool::state::Pool;
 use crate::pool::streams::free_stamp::{Stamp, StreamIndex};
@@ -47,6 +48,7 @@ impl Pool {
     pub(crate) fn find(
         &self,
         mapper: &mut Mapper,
+        search: &mut Search,
         want: HeapRequest,
         from: From,
     ) -> Result<Option<Found>> {
@@ -56,7 +58,7 @@ impl Pool {
             None => from,
         };
         let Some(vmm) = &self.vmm else {
-            return self.find_in_chunks(mapper, want, from);
+            return self.find_in_chunks(mapper, search, want, from);
         };
         let mut is_apart = false;
         loop {
@@ -83,22 +85,22 @@ impl Pool {
                 Some(place) => {
                     let take = |heap: &mut Heap| Some((heap.take(place)?, place.data));
                     let mut mapped =
-                        self.map_place(vmm, mapper, (place.rank, want.stream), from, take)?;
+                        self.map_place(vmm, mapper, search, (place.rank, want.stream), from, take)?;
                     if matches!(mapped, Mapped::Soon) {
-                        mapper.patient = false;
+                        search.patient = false;
                         // As much as that is had at once, from threads, transfer caches and slabs.
-                        mapper.soon = self.kept() < want.bytes;
-                        if mapper.soon {
+                        search.soon = self.kept() < want.bytes;
+                        if search.soon {
                             return Ok(None);
                         }
                         mapped = Mapped::Short;
                     }
                     if matches!(mapped, Mapped::Short) && from == From::Idle {
-                        mapped = self.map_cheapest(vmm, mapper, want, place.rank)?;
+                        mapped = self.map_cheapest(vmm, mapper, search, want, place.rank)?;
                         let is_first = !std::mem::replace(&mut is_apart, true);
                         if matches!(mapped, Mapped::Short)
                             && is_first
-                            && self.unmap_large(vmm, mapper, place.rank)?
+                            && self.unmap_large(vmm, mapper, search, place.rank)?
                         {
                             continue;
                         }
@@ -115,7 +117,7 @@ impl Pool {
                     Ok(()) => {}
                     refused if is_out_of_memory(&refused) => {
                         // Memory that others have freed may still do.
-                        mapper.full = refused.err();
+                        search.full = refused.err();
                         return Ok(None);
                     }
                     refused => refused?,
@@ -165,6 +167,7 @@ impl Pool {
         &self,
         vmm: &Vmm,
         mapper: &mut Mapper,
+        search: &mut Search,
         want: HeapRequest,
         below: u64,
     ) -> Result<Mapped> {
@@ -177,7 +180,7 @@ impl Pool {
             return Ok(Mapped::Short);
         };
         let take = |heap: &mut Heap| heap.take_usable_at(address, bytes, stream);
-        self.map_place(vmm, mapper, (missing, stream), From::Idle, take)
+        self.map_place(vmm, mapper, search, (missing, stream), From::Idle, take)
     }
 
     /// Maps the missing pages of a place, `rank` of them, and makes it a block.
@@ -186,6 +189,7 @@ impl Pool {
         &self,
         vmm: &Vmm,
         mapper: &mut Mapper,
+        search: &mut Search,
         (rank, stream): (u64, StreamIndex),
         from: From,
         take: impl FnOnce(&mut Heap) -> Option<(Block, Stamp)>,
@@ -193,7 +197,7 @@ impl Pool {
         let mut plan = MapPlan::default();
         // A plan that cannot work out must not fill the device up first.
         let (mut device, mut sizes) = (None, None);
-        if mapper.full.is_none() {
+        if search.full.is_none() {
             let used = self.budget.used() / self.page;
             sizes = mapper.known(used);
             if rank >= MANY || (rank > SINGLE && sizes.is_none()) {
@@ -214,10 +218,10 @@ impl Pool {
             plan.find_missing(heap, block);
             let needed = plan.pages();
             let mut there = mapper.cached();
-            if mapper.full.is_none() {
+            if search.full.is_none() {
                 let room = self.available_pages();
                 let left = device.map_or(u64::MAX, |device| device.free);
-                mapper.lacking = left < room;
+                search.lacking = left < room;
                 there += room.min(left);
             }
             let short = usize::try_from(needed.saturating_sub(there)).unwrap_or(usize::MAX);
@@ -228,7 +232,7 @@ impl Pool {
                 };
                 let found: u64 = idle.iter().map(|(_, it)| u64::from(it.pages)).sum();
                 if found < short as u64 {
-                    let patient = mapper.patient && from == From::Idle;
+                    let patient = search.patient && from == From::Idle;
                     let soon = patient && heap.whole_pages() >= short as u64;
                     heap.undo(block, was);
                     return Ok(if soon { Mapped::Soon } else { Mapped::Short });
@@ -241,7 +245,7 @@ impl Pool {
             plan.begin_map(heap);
             (block, was)
         };
-        let done = self.apply_plan(vmm, mapper, &mut plan);
+        let done = self.apply_plan(vmm, mapper, search, &mut plan);
         let mut central = self.central.lock();
         plan.write_back(&mut central.heap);
         match done {

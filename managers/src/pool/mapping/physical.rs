@@ -10,6 +10,7 @@ use crate::pool::limit::device_limit::DeviceLimit;
 use crate::pool::pages::handle_cache::PhysicalHandle;
 use crate::pool::pages::handle_size::{Device, HandleSizes};
 use crate::pool::pages::mapper::Mapper;
+use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::{Vmm, is_out_of_memory, memory_info};
 use crate::pool::state::Pool;
 
@@ -105,6 +106,7 @@ impl Pool {
         &self,
         vmm: &Vmm,
         mapper: &mut Mapper,
+        search: &mut Search,
         left: u32,
         size: &mut u32,
     ) -> Result<Option<PhysicalHandle>> {
@@ -113,12 +115,12 @@ impl Pool {
             return Ok(Some(memory));
         }
         loop {
-            if let Some(memory) = self.create(vmm, mapper, (*size).min(left))? {
+            if let Some(memory) = self.create(vmm, mapper, search, (*size).min(left))? {
                 return Ok(Some(memory));
             }
             if *size > 1 {
                 // The device may have memory left, but not in one piece, or not as much.
-                mapper.full = None;
+                search.full = None;
                 *size = 1;
                 continue;
             }
@@ -132,7 +134,7 @@ impl Pool {
                 return Err(error);
             }
             self.release_charge(u64::from(larger.pages) * self.page);
-            mapper.full = None;
+            search.full = None;
         }
     }
 
@@ -142,9 +144,10 @@ impl Pool {
         &self,
         vmm: &Vmm,
         mapper: &mut Mapper,
+        search: &mut Search,
         pages: u32,
     ) -> Result<Option<PhysicalHandle>> {
-        if mapper.full.is_some() || !self.charge(u64::from(pages)) {
+        if search.full.is_some() || !self.charge(u64::from(pages)) {
             return Ok(None);
         }
         let bytes = u64::from(pages) * self.page;
@@ -153,7 +156,7 @@ impl Pool {
             self.undo_charge(bytes);
         }
         if is_out_of_memory(&created) {
-            mapper.note_full(created.err());
+            mapper.note_full(search, created.err());
             return Ok(None);
         }
         let handle = created?;

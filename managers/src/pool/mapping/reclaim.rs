@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::pool::pages::map_plan::MapPlan;
 use crate::pool::pages::mapper::Mapper;
+use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::Vmm;
 use crate::pool::state::Pool;
 
@@ -12,7 +13,13 @@ impl Pool {
     /// lie half in it. Whether there were any.
     #[cold]
     #[track_caller]
-    pub(crate) fn unmap_large(&self, vmm: &Vmm, mapper: &mut Mapper, rank: u64) -> Result<bool> {
+    pub(crate) fn unmap_large(
+        &self,
+        vmm: &Vmm,
+        mapper: &mut Mapper,
+        search: &mut Search,
+        rank: u64,
+    ) -> Result<bool> {
         let mut plan = MapPlan::default();
         {
             let heap = &mut self.central.lock().heap;
@@ -24,7 +31,7 @@ impl Pool {
             }
             plan.begin_unmap(heap, idle);
         }
-        self.unmap(vmm, mapper, &mut plan).map(|()| true)
+        self.unmap(vmm, mapper, search, &mut plan).map(|()| true)
     }
 
     /// Unmaps pages that nothing uses until `wanted` were found, or all. How many were.
@@ -42,14 +49,20 @@ impl Pool {
             let idle = central.heap.idle(wanted);
             plan.begin_unmap(&mut central.heap, idle);
         }
-        self.unmap(vmm, mapper, &mut plan)?;
+        self.unmap(vmm, mapper, &mut Search::default(), &mut plan)?;
         let pages = plan.idle.iter().map(|idle| idle.extent.pages as usize);
         Ok(pages.sum())
     }
 
     #[track_caller]
-    fn unmap(&self, vmm: &Vmm, mapper: &mut Mapper, plan: &mut MapPlan) -> Result<()> {
-        let done = self.apply_plan(vmm, mapper, plan);
+    fn unmap(
+        &self,
+        vmm: &Vmm,
+        mapper: &mut Mapper,
+        search: &mut Search,
+        plan: &mut MapPlan,
+    ) -> Result<()> {
+        let done = self.apply_plan(vmm, mapper, search, plan);
         plan.write_back(&mut self.central.lock().heap);
         done.map(drop)
     }

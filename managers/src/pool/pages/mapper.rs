@@ -11,6 +11,7 @@ use cupola_sys::driver::CUdeviceptr;
 use crate::error::{Error, Result};
 use crate::pool::pages::handle_cache::HandleCache;
 use crate::pool::pages::handle_size::Device;
+use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::is_out_of_memory;
 use crate::pool::streams::free_stamp::Stamp;
 
@@ -20,22 +21,9 @@ pub(crate) struct Mapper {
     pub(crate) cache: HandleCache,
     /// The device's free memory when it was asked last, and the pool's memory then, in pages.
     pub(crate) known: Option<(Device, u64)>,
-    /// The driver's error when it had no memory left, in this search.
-    pub(crate) full: Option<Error>,
-    /// The device has less left than the limit would grant, and too little for this search.
-    pub(crate) lacking: bool,
-    /// The request would rather wait for pages than take a worse place.
-    pub(crate) patient: bool,
-    /// So it was worth it in this search: the best place can have all its pages when work that is
-    /// under way has completed.
-    pub(crate) soon: bool,
     /// In a pool of one stream: its serial, and the last ticket of it that a request has waited for
     /// in vain.
     pub(crate) vain: (u64, u64),
-    /// No completion can give this search its memory: only frees of live blocks can.
-    pub(crate) hopeless: bool,
-    /// No other pool could give memory up for this search.
-    pub(crate) alone: bool,
     /// Chunks of `cuMemAlloc` and the holes that stand for those that were given back.
     pub(crate) chunks: Vec<Chunk>,
 }
@@ -44,13 +32,6 @@ impl Mapper {
     /// Blocks that stand for addresses without memory.
     pub(crate) fn holes(&self) -> impl Iterator<Item = Block> {
         self.chunks.iter().filter_map(|chunk| chunk.hole)
-    }
-
-    /// Begins a search, without the results that others have left of theirs.
-    pub(crate) fn begin(&mut self) {
-        (self.full, self.lacking) = (None, false);
-        (self.patient, self.soon) = (false, false);
-        (self.hopeless, self.alone) = (false, false);
     }
 
     /// Pages that are mapped nowhere.
@@ -68,18 +49,18 @@ impl Mapper {
 
     /// A full device refuses to map pages as well, and to give access: then there is no memory to
     /// be had, which is no failure.
-    pub(crate) fn fail(&mut self, error: Error) -> Result<bool> {
+    pub(crate) fn fail(&mut self, search: &mut Search, error: Error) -> Result<bool> {
         let refused = Err(error);
         if is_out_of_memory(&refused) {
-            self.note_full(refused.err());
+            self.note_full(search, refused.err());
             return Ok(false);
         }
         refused
     }
 
     /// The device has less left than was known, and nothing more for this search.
-    pub(crate) fn note_full(&mut self, error: Option<Error>) {
-        self.full = error;
+    pub(crate) fn note_full(&mut self, search: &mut Search, error: Option<Error>) {
+        search.full = error;
         self.known = None;
     }
 }

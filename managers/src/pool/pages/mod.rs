@@ -7,4 +7,5 @@ pub(crate) mod map_plan;
 pub(crate) mod mapper;
 pub(crate) mod mapper_guard;
 pub(crate) mod page_table;
+pub(crate) mod search;
 pub(crate) mod vmm;
