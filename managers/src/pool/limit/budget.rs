@@ -1,8 +1,8 @@
-//! What memory costs: the same bytes of the pool's own limit and of the one it shares.
+//! Charges for memory: the same bytes of the pool's own limit and of the one it shares.
 //!
-//! A pool and the graphs in it have the own limit in common, and what they may have beyond that is
-//! up to pools that none of them knows. So a charge of the own limit may have to be undone; nobody
-//! is to see it meanwhile, and to be refused what fits.
+//! A pool and the graphs in it have the own limit in common, and the room in the shared limit is up
+//! to pools that none of them knows. So a charge of the own limit may have to be undone; no request
+//! may see it meanwhile, and be refused bytes that fit.
 
 use std::fmt;
 use std::ops::Deref;
@@ -14,8 +14,8 @@ use crate::sync::spin_lock::SpinLock;
 /// A pool's own limit.
 pub(crate) struct PoolBudget {
     budget: Budget,
-    /// Held by who charges it before he knows that the shared limit has room, and by who asks
-    /// what is left of it.
+    /// Held by a thread that charges the limit before it knows that the shared one has room, and by
+    /// a thread that asks for the bytes left.
     turn: SpinLock<()>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn charge(own: &PoolBudget, shared: Option<&Budget>, bytes: u64) -> b
     true
 }
 
-/// Ends a charge. It fails only if more is released than was charged, which nobody does.
+/// Ends a charge. It fails only if more is released than was charged, which no caller does.
 pub(crate) fn release(own: &PoolBudget, shared: Option<&Budget>, bytes: u64) {
     if let Some(shared) = shared {
         let _ = shared.release(bytes);

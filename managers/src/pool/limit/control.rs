@@ -1,4 +1,4 @@
-//! What is done to a pool from outside: its limit, trimming, who is asked before a refusal.
+//! The controls of a pool: its limit, trimming, the callback that is asked before a refusal.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ impl Drop for Asking {
 }
 
 impl Pool {
-    /// Nothing in a fork, where requests are refused without asking anybody, and another thread
+    /// Does nothing in a fork, where requests are refused without a callback, and another thread
     /// may have left the lock taken.
     pub(crate) fn set_callback(&self, callback: Callback) {
         if self.core.not_forked().is_err() && !mutant!("control_takes_a_lock_in_a_fork") {
@@ -42,12 +42,12 @@ impl Pool {
         drop(before);
     }
 
-    /// Whether somebody has made room. What the callback itself is refused it is not asked about.
+    /// Whether the callback has made room. It is not asked about refusals of its own requests.
     pub(crate) fn ask_user(&self, refusal: &Error) -> bool {
         let Some(_asking) = Asking::begin() else {
             return false;
         };
-        // A graph's memory has nobody of its own to ask.
+        // A graph's memory has no callback of its own.
         let pool = self.parent.as_deref().unwrap_or(self);
         let callback = lock(&pool.callback).clone();
         callback.is_some_and(|callback| callback(refusal))

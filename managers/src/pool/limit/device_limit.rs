@@ -11,7 +11,7 @@ use crate::sync::rundown::RundownWeak;
 
 /// A limit in bytes that several pools have in common. Clones are the same limit.
 ///
-/// A pool that finds it used up asks the others to give back what they keep for reuse.
+/// A pool that finds it used up asks the others to give back the memory that they keep for reuse.
 #[derive(Clone)]
 pub struct DeviceLimit(Arc<Shared>);
 
@@ -42,7 +42,7 @@ impl DeviceLimit {
         self.0.budget.limit()
     }
 
-    /// Changes it. What the pools have stays theirs, what they keep for reuse too until one of
+    /// Changes it. The pools' memory stays theirs, that which they keep for reuse too until one of
     /// them asks or [`MemoryPool::trim`](crate::pool::MemoryPool::trim) is called; nothing more is
     /// granted until it fits.
     pub fn set_limit(&self, bytes: u64) {
@@ -56,13 +56,14 @@ impl DeviceLimit {
         self.0.budget.used()
     }
 
-    /// The most that was ever charged at a time: what they had, and what was asked of the driver.
+    /// The most bytes that were ever charged at a time: those of the pools, and those that were
+    /// just asked of the driver.
     #[must_use]
     pub fn peak(&self) -> u64 {
         self.0.budget.peak()
     }
 
-    /// How full it is, with all that the pools have: what they keep for reuse too.
+    /// How full it is, with all memory of the pools: that which they keep for reuse too.
     #[must_use]
     pub fn pressure_level(&self) -> Pressure {
         self.0.budget.pressure()
@@ -74,7 +75,7 @@ impl DeviceLimit {
 
     /// There may be more room than before.
     pub(crate) fn note_room(&self) {
-        // What it counts comes before it.
+        // The counted change comes before the count.
         self.0.changes.fetch_add(1, Ordering::Release);
     }
 

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use cupola_core::{Pressure, Thresholds};
 
-/// A level ends so much below where it begins: who looks while the pool is at the edge of one is
-/// not told another level each time.
+/// A level ends so much below where it begins: looks at a pool at the edge of one do not find
+/// another level each time.
 const LEVELS: Thresholds = Thresholds::DEFAULT.with_margin(5);
 
-/// A level that depends on what it was at the last look.
+/// A level that depends on the level at the last look.
 #[derive(Debug)]
 pub(crate) struct Level(AtomicU8);
 

@@ -1,4 +1,5 @@
-//! Limits in bytes, and what a pool does near and beyond them.
+//! Limits in bytes, and the behaviour of a pool near and beyond them. Budgets and levels are
+//! components; `control`, `pressure` and `release_excess` are the pool's.
 
 pub(crate) mod budget;
 pub(crate) mod control;

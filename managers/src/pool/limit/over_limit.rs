@@ -1,7 +1,9 @@
-//! What a pool has beyond a limit that was lowered. It goes back as soon as nothing uses it.
+//! `OverLimit`: whether a pool has memory beyond a limit that was lowered. That goes back as soon
+//! as nothing uses it.
 //!
-//! A hit asks nobody for the limit. So while something is over, a flag keeps threads out of their
-//! caches: what they free goes to the heap, and who comes there gives back what is idle.
+//! A hit does not look at the limit. So while something is over, a flag keeps threads out of their
+//! caches: memory that they free goes to the heap, and a thread that comes there gives idle memory
+//! back.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -43,7 +45,7 @@ impl OverLimit {
     ) {
         let early = mutant!("excess_looks_before_the_lock").then(&is_over);
         let caches = caches();
-        // Whoever changes the limit does so before he comes here, so the last to look is right.
+        // A thread that changes the limit does so before it comes here, so the last look is right.
         let is_over = early.unwrap_or_else(is_over);
         if self.flagged.swap(is_over, Ordering::Relaxed) == is_over {
             return;

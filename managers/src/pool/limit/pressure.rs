@@ -5,24 +5,25 @@ use cupola_core::Pressure;
 use crate::pool::state::Pool;
 
 impl Pool {
-    /// How full the tighter limit is, without what is ready for reuse.
+    /// How full the tighter limit is, without the memory that is ready for reuse.
     pub(crate) fn pressure(&self) -> Pressure {
         if self.core.not_forked().is_err() {
             // Another thread may have left a lock taken.
             return Pressure::of(self.budget.used(), self.budget.limit());
         }
-        // What is wrong with the context is for those who use it.
+        // Errors of the context are for callers that use it.
         let device_free = self.device_memory().map_or(u64::MAX, |(free, _)| free);
         self.pressure_with(self.reusable_now(), device_free)
     }
 
-    /// Bytes that a request may have without anything more from the driver. What is wrong with
-    /// the context is for those who use it.
+    /// Bytes that a request may have without anything more from the driver. Errors of the context
+    /// are for callers that use it.
     pub(crate) fn reusable_now(&self) -> u64 {
         self.gauges().0.reusable()
     }
 
-    /// As `pressure`, with so many bytes ready for reuse, and so many that the device has left.
+    /// How full the tighter limit is, with so many bytes ready for reuse, and so many that the
+    /// device has left.
     pub(crate) fn pressure_with(&self, reusable: u64, device_free: u64) -> Pressure {
         // A device that others fill grants less than the limit.
         let granted = |used: u64, limit: u64| limit.min(used.saturating_add(device_free));
@@ -32,7 +33,7 @@ impl Pool {
         let Some(shared) = &self.config.within else {
             return own;
         };
-        // What others keep for reuse they give up when it is asked for.
+        // Other pools give up the memory that they keep for reuse when a request asks for it.
         let theirs = self.others().map(|other| other.reusable());
         let used = shared.used();
         let limit = granted(used, shared.limit());

@@ -1,4 +1,4 @@
-//! Giving back what a pool has beyond a limit that was lowered.
+//! Giving back the memory that a pool has beyond a limit that was lowered.
 
 use std::time::Duration;
 
@@ -22,10 +22,10 @@ impl Pool {
     /// for work to complete.
     ///
     /// # Errors
-    /// What the driver returned first.
+    /// The driver's first error.
     #[track_caller]
     pub(crate) fn keep_limit(&self, mut mapper: MapperGuard<'_>, moment: Duration) -> Result<()> {
-        // Before the look: what is freed from here on, threads do not keep.
+        // Before the look: threads do not keep memory that is freed from here on.
         self.flag_caches();
         let done = self.release_excess(&mut mapper, moment);
         self.flag_caches();
@@ -55,8 +55,8 @@ impl Pool {
             .flag(|| self.over() > 0, || lock(&self.caches));
     }
 
-    /// Off the hit path, with no lock: gives back what a lowered limit has no room for, at an
-    /// operation on so many bytes.
+    /// Off the hit path, with no lock: gives back the memory that a lowered limit has no room for,
+    /// at an operation on so many bytes.
     #[track_caller]
     pub(crate) fn maybe_release_excess(&self, bytes: u64) {
         if self.over_limit.is_flagged() || self.over() > 0 {
@@ -75,7 +75,7 @@ impl Pool {
         {
             return;
         }
-        // It is not what was asked for, and the next operation tries again.
+        // The caller did not ask for it, and the next operation tries again.
         if let Ok(mapper) = self.mapper_within(Wait::Never) {
             let _ = self.keep_limit(mapper, MOMENT);
         }
