@@ -1,4 +1,4 @@
-//! `Keep`: what keeps a closed pool while somebody has a piece of it.
+//! `Orphan`: keeps a closed pool while a piece of it is out.
 //!
 //! Pieces do not count their pool: a free would have to touch a word that all threads share.
 //! A pool whose last handle is gone holds itself instead, until the last piece is back.
@@ -14,7 +14,7 @@ pub(crate) struct Orphan<T> {
 
 struct Held<T> {
     owner: Option<T>,
-    /// Under way, of those who are no handles.
+    /// Requests under way that no handle keeps the pool for.
     requests: usize,
 }
 
@@ -35,7 +35,7 @@ impl<T> Orphan<T> {
 
     /// The last handle is gone.
     pub(crate) fn close(&self) {
-        // Relaxed: the locks of the caches, of the pieces and of what is held order it.
+        // Relaxed: the locks of the caches, of the pieces and of the held owner order it.
         self.closed.store(true, Ordering::Relaxed);
     }
 
@@ -44,15 +44,17 @@ impl<T> Orphan<T> {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Before `close`: a request of somebody who is no handle, and whom `close` does not wait for.
-    /// Until `end_request` it counts as a piece: it may get one, or fail with one in hand.
+    /// Before `close`: a request that has no handle of the pool, so that `close` does not wait for
+    /// it. Until `end_request` it counts as a piece: it may get one, or fail with one in hand.
     pub(crate) fn begin_request(&self) {
         if !mutant!("keep_forgets_who_is_late") {
             self.held().requests += 1;
         }
     }
 
-    /// After `begin_request`, and what came of it: as `try_reclaim`.
+    /// After `begin_request`, and after the piece that came of it, if any, is out: the owner, if
+    /// nothing else keeps it. For the caller to drop when it has done with the owner, and has no
+    /// locks.
     #[must_use]
     pub(crate) fn end_request(&self, is_over: impl Fn() -> bool) -> Option<T> {
         let mut held = self.held();
@@ -84,7 +86,7 @@ impl<T> Orphan<T> {
         (self.is_closed() && self.is_drained(&is_over)).then(|| self.take())?
     }
 
-    /// In this order: a request may leave a piece, and nobody else takes one any more.
+    /// In this order: a request may leave a piece, and no other caller takes one any more.
     fn is_drained(&self, is_over: impl Fn() -> bool) -> bool {
         let requests = self.held().requests;
         requests == 0 && is_over()

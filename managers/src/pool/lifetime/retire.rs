@@ -1,24 +1,25 @@
-//! The end of streams, as a pool sees it: what they and their threads kept becomes everybody's,
-//! and their places are given again.
+//! The end of streams, as a pool sees it: memory that they and their threads kept becomes ready for
+//! all streams, and their places are given again.
 //!
-//! Nobody tells a pool that a stream is gone. It looks when so many new ones have come as there
-//! were at its last look, when it is trimmed, and when it has no place left.
+//! No call tells a pool that a stream is gone. The pool looks when as many new streams have come as
+//! there were at its last look, when it is trimmed, and when it has no place left.
 //!
-//! A place must not be given again while anybody may still make a stamp of it, or note how far
-//! its stream has come. Why nobody does:
+//! A place must not be given again while a thread may still make a stamp of it, or note how far its
+//! stream has come. Why no thread does:
 //!
-//! * A clock completes [`EVERY`] ticket only after the last handle of its stream is gone
-//!   (`Timeline::retire`), and whoever sees that comes after all that was done with the handle.
-//!   So no thread is, or ever comes, inside a cache of the stream as its owner, finds one by its
-//!   table, makes a new one, or asks for the state: all of these need the handle.
-//! * Everybody else (drains, climbs, figures, threads that end, the memory of graphs) has a count
-//!   of the state, or of a cache, which has one. Counts come from the table of states, under its lock,
-//!   from caches, and from other counts. When under that lock the list's is the only one there is
-//!   nobody else, and there will not be; what others did before they gave theirs up is over.
+//! * A timeline completes [`EVERY`] ticket only after the last handle of its stream is gone
+//!   (`Timeline::retire`), and a thread that sees that comes after all that was done with the
+//!   handle. So no thread is, or ever comes, inside a cache of the stream as its owner, finds one
+//!   by its table, makes a new one, or asks for the state: all of these need the handle.
+//! * All other threads (that drain, search, ask for figures or end, and the memory of graphs) have
+//!   a count of the state, or of a cache, which has one. Counts come from the table of states,
+//!   under its lock, from caches, and from other counts. When under that lock the table's is the
+//!   only one there is no other thread, and there will be none; all that others did before they
+//!   gave theirs up is over.
 //!
-//! Stamps that were read and not yet written back (by a climb that undoes what it took) are READY
-//! if they were complete ([`lasting`](crate::pool::heap::best_fit::Heap::lasting)), or else of a stream whose state
-//! the climber has.
+//! Stamps that were read and not yet written back (by a request that undoes its search) are READY
+//! if they were complete ([`lasting`](crate::pool::heap::best_fit::Heap::lasting)), or else of a
+//! stream whose state the request has.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ use crate::stream::timeline::{EVERY, TimelineCalls};
 use crate::sync::deferred::DeferCallbacks;
 use crate::sync::lock;
 
-/// What came of a look.
+/// The findings of a look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RetireReport {
     /// Streams that are gone.
@@ -54,8 +55,8 @@ impl Pool {
         }
     }
 
-    /// Gives up the states and caches of streams that are gone and all of whose work is complete. Not
-    /// within the lock of the caches or of the states.
+    /// Gives up the states and caches of streams that are gone and all of whose work is complete.
+    /// Not within the lock of the caches or of the states.
     pub(crate) fn retire_streams(&self) -> RetireReport {
         if self.core.not_forked().is_err() {
             return RetireReport::default();
@@ -70,7 +71,7 @@ impl Pool {
         self.drop_caches();
         let (states, reaped) = self.take_states();
         self.look_later(reaped);
-        // After the locks: events go with their clocks.
+        // After the locks: events go with their timelines.
         drop(states);
         reaped
     }
@@ -80,7 +81,7 @@ impl Pool {
         let mut complete = false;
         for state in self.all_states() {
             if state.clock.covered() == EVERY {
-                // What is wrong is for those who want the memory.
+                // An error is for requests that want the memory.
                 let _ = state.clock.poll(&self.core);
                 complete |= state.is_over();
             }
@@ -92,8 +93,8 @@ impl Pool {
     fn drop_caches(&self) {
         let is_over = |cache: &&Arc<ThreadCache>| cache.state.is_over();
         let caches: Vec<_> = lock(&self.caches).iter().filter(is_over).cloned().collect();
-        // One by one, as not under the lock of the caches; while they are on the books: a caller that looks
-        // for memory meanwhile waits at their gates.
+        // One by one, as not under the lock of the caches; while they are on the books: a caller
+        // that looks for memory meanwhile waits at their locks.
         caches.chunks(1).for_each(|cache| self.close_caches(cache));
         let closed: HashSet<_> = caches.iter().map(Arc::as_ptr).collect();
         self.remove_caches(|cache| closed.contains(&Arc::as_ptr(cache)));
@@ -102,7 +103,8 @@ impl Pool {
         }
     }
 
-    /// Takes states out that no other thread has, and makes what their streams have left everybody's.
+    /// Takes states out that no other thread has, and makes the memory that their streams have left
+    /// ready for all.
     fn take_states(&self) -> (Vec<Arc<StreamState>>, RetireReport) {
         let states = &mut *lock(&self.streams);
         let (mut held, mut gone) = (0, RetiredStreams::default());
@@ -110,7 +112,7 @@ impl Pool {
             if !state.is_over() {
                 return false;
             }
-            // It comes after all that those did who had it, which a look at the count would not.
+            // It comes after all that earlier holders did, which a look at the count would not.
             let is_ours = Arc::get_mut(state).is_some() || mutant!("reap_takes_what_is_held");
             if is_ours {
                 gone.insert(state.index);
@@ -142,7 +144,7 @@ impl Pool {
     }
 
     /// When the next look is worth it: not before there are twice as many states, or some more
-    /// where what was found could not be taken.
+    /// where states that were found could not be taken.
     fn look_later(&self, reaped: RetireReport) {
         let states = &mut *lock(&self.streams);
         let more = if reaped.held > 0 {
@@ -153,7 +155,7 @@ impl Pool {
         states.look_at = states.count() + more.max(FEW);
     }
 
-    /// How many streams have a place, and the driver calls of all clocks that had one.
+    /// How many streams have a place, and the driver calls of all timelines that had one.
     pub(crate) fn clock_calls(&self) -> (u64, TimelineCalls) {
         let states = lock(&self.streams);
         let mut calls = states.past;

@@ -15,16 +15,16 @@ use crate::stream::timeline::Closed;
 use crate::sync::deferred::DeferCallbacks;
 use crate::sync::lock;
 
-/// How long one look at a clock may take. The look is repeated: memory that work uses must not
+/// How long one look at a timeline may take. The look is repeated: memory that work uses must not
 /// be unmapped under it.
 const TURN: Duration = Duration::from_secs(1);
 
 impl Pool {
-    /// The last handle is gone. The pool lives on as long as somebody has a piece of it.
+    /// The last handle is gone. The pool lives on as long as a piece of it is out.
     pub(crate) fn close(self: &Arc<Self>) {
         if self.core.not_forked().is_err() {
-            // Whether somebody has a piece the child cannot see: another thread may have left a
-            // lock taken.
+            // The child cannot see whether a piece is out: another thread may have left a lock
+            // taken.
             let _for_ever = Arc::into_raw(Arc::clone(self));
             return;
         }
@@ -46,20 +46,20 @@ impl Pool {
     }
 }
 
-/// Gives everything back: nobody has a piece any more.
+/// Gives everything back: no piece is out any more.
 impl Drop for Pool {
     fn drop(&mut self) {
         end(self);
     }
 }
 
-/// Nobody has a piece of the pool any more, and nobody else can reach it.
+/// No piece of the pool is out any more, and no other thread can reach it.
 fn end(pool: &Pool) {
     if pool.core.not_forked().is_err() {
         // All of it is the parent's.
         return;
     }
-    // Who is told of a lost context may use a pool that waits for this one.
+    // A callback for a lost context may use a pool that waits for this one.
     let _defer = DeferCallbacks::new();
     give_back(pool);
     pool.table.note_empty();
@@ -75,7 +75,7 @@ fn give_back(pool: &Pool) {
     // As all cleanup, twice; then for all work of the context.
     let waited = wait(pool).or_else(|_| wait(pool));
     let waited = waited.or_else(|_| pool.core.synchronize(Site::here()).map(|()| true));
-    // Until when work uses what was abandoned cannot be known. In a lost context nothing runs.
+    // Until when work uses abandoned blocks cannot be known. In a lost context nothing runs.
     let lost = abandoned(pool);
     ledger.remove(Kind::AbandonedBytes, bytes_of(&lost));
     let stays = match pool.core.is_healthy() {
@@ -88,7 +88,7 @@ fn give_back(pool: &Pool) {
     if pool.core.is_healthy() {
         ledger.add(Kind::AbandonedBytes, left);
     }
-    // Those who gave a block up have counted it.
+    // Abandoned blocks were counted when they were given up.
     if released.is_err() || matches!(stays, Stays::All) {
         ledger.add(Kind::Abandoned, 1);
     }
@@ -101,7 +101,7 @@ fn bytes_of(ranges: &[Range]) -> u64 {
     ranges.iter().map(|(_, bytes)| bytes).sum()
 }
 
-/// What no user will bring back.
+/// The addresses of blocks that no user will bring back.
 fn abandoned(pool: &Pool) -> Vec<Range> {
     let mut lost = Vec::new();
     if pool.central.lock().abandoned == 0 {
@@ -115,9 +115,9 @@ fn abandoned(pool: &Pool) -> Vec<Range> {
     lost
 }
 
-/// What is not given back at the end.
+/// The memory that is not given back at the end.
 pub(crate) enum Stays<'a> {
-    /// What the driver would take back together with any of these.
+    /// Memory that the driver would take back together with any of these.
     With(&'a [Range]),
     All,
 }
@@ -135,8 +135,8 @@ impl Stays<'_> {
     }
 }
 
-/// Waits for what still uses memory that was freed: unmapping is not ordered on streams. False
-/// where nothing tells when that is over: in a capture, which may not end before this does.
+/// Waits for work that still uses freed memory: unmapping is not ordered on streams. False where
+/// nothing tells when that is over: in a capture, which may not end before this does.
 fn wait(pool: &Pool) -> Result<bool> {
     for state in pool.all_states() {
         let clock = &state.clock;
@@ -151,8 +151,8 @@ fn wait(pool: &Pool) -> Result<bool> {
     Ok(true)
 }
 
-/// Everything goes but what stays, whatever goes wrong with some of it. How many bytes did not go,
-/// and the first error.
+/// Gives all but `stays` back, even where some of it fails. How many bytes did not go, and the
+/// first error.
 fn release(pool: &Pool, stays: &Stays<'_>) -> (u64, Result<()>) {
     let mut first = Ok(());
     let mut kept = 0;
@@ -161,8 +161,8 @@ fn release(pool: &Pool, stays: &Stays<'_>) -> (u64, Result<()>) {
             first = result;
         }
     };
-    // What the driver does not take back counts for the limit as long as it is there: a lost
-    // context has nothing any more.
+    // Memory that the driver does not take back counts for the limit as long as it is there: a
+    // lost context has nothing any more.
     let lose = |bytes| {
         if !pool.core.is_healthy() {
             pool.release_charge(bytes);
@@ -207,7 +207,7 @@ fn release(pool: &Pool, stays: &Stays<'_>) -> (u64, Result<()>) {
             }
         }
         while let Some(memory) = mapper.cache.take() {
-            // SAFETY: it is mapped nowhere, and nobody else has it.
+            // SAFETY: a handle of the cache is mapped nowhere, and it was taken out of there.
             let released = unsafe { vmm.release(memory.handle) };
             let bytes = u64::from(memory.pages) * pool.page;
             match released {

@@ -37,7 +37,7 @@ impl Bench {
         self.context.streams().create(Default::default()).unwrap()
     }
 
-    /// The stream goes, with whatever is on it.
+    /// The stream goes, with the work on it.
     fn destroy(&self, stream: Stream) {
         self.context.streams().release(stream.handle()).unwrap();
         drop(stream);
@@ -69,7 +69,7 @@ impl Bench {
 }
 
 fn free(block: RawBlock, stream: &Stream) {
-    // SAFETY: what uses the block is on the stream.
+    // SAFETY: all work that uses the block is on the stream.
     unsafe { block.free(stream) }.unwrap();
 }
 
@@ -83,8 +83,8 @@ fn hold(stream: &Stream) -> mpsc::Sender<()> {
     release
 }
 
-// Without it what a stream has left could not be had before the driver was asked, or the next
-// stream of its place had completed something.
+// Without it memory that a stream has left could not be had before the driver was asked, or the
+// next stream of its place had completed something.
 #[test]
 fn what_a_stream_leaves_is_everybodys() {
     let bench = Bench::new(8);

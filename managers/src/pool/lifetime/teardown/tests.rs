@@ -61,11 +61,11 @@ impl Bench {
 }
 
 fn free(block: RawBlock, stream: &Stream) {
-    // SAFETY: what uses the block is on the stream.
+    // SAFETY: all work that uses the block is on the stream.
     unsafe { block.free(stream) }.unwrap();
 }
 
-/// Holds up the stream until the sender is dropped; what is set then.
+/// Holds up the stream until the sender is dropped, which sets `over`.
 fn hold(stream: &Stream, over: &Arc<AtomicBool>) -> Sender<()> {
     let (hold, held) = channel::<()>();
     let over = Arc::clone(over);
@@ -132,7 +132,7 @@ fn a_guest_outstays_neither_handles_nor_blocks() {
         let guest = host.acquire().unwrap();
         let (mut block, mut pool) = (Some(block), Some(pool));
         if with_block {
-            // A closed pool that somebody has a block of may still be asked.
+            // A closed pool with a block that is out may still be asked.
             drop(pool.take());
             drop(host.acquire().unwrap());
         } else {
@@ -186,7 +186,7 @@ fn ask_while_one_ends<'s, E: Send + 's>(
 }
 
 // Without it a request would be refused that has only to wait until a pool is gone whose end has
-// begun: nobody can ask that any more.
+// begun: no request can ask that pool any more.
 #[test]
 fn a_pool_that_ends_is_waited_for() {
     let bench = Bench::new(16);
