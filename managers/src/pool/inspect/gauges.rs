@@ -1,10 +1,11 @@
-//! `Gauges`: how much of a pool is whose, at one moment.
+//! `Gauges`: the bytes of a pool by their state, at one moment.
 //!
-//! What the heap and the slabs have free is stamped. What waits in caches and transfer caches is not, for a
-//! hit would pay for that: all that is known is that its stream freed it before now. So there is
-//! one ticket for all that a stream's caches and transfer cache keep, taken while nothing goes in or out, and
-//! an event closes it: until that is reached all of it is pending, what was freed long ago too.
-//! As long as nothing more comes in the next look asks for the same ticket.
+//! Free memory in the heap and the slabs is stamped. Pieces in caches and transfer caches are not,
+//! because a hit would pay for that: all that is known is that their stream freed them before now.
+//! So there is one ticket for all that a stream's caches and transfer cache keep, taken while
+//! nothing goes in or out, and an event closes it: until that is reached all of it is pending,
+//! pieces that were freed long ago too. As long as nothing more comes in the next look asks for the
+//! same ticket.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,10 +25,10 @@ use crate::sync::lock;
 /// How long figures wait for the events of streams with nothing to do.
 const MOMENT: Duration = Duration::from_micros(50);
 
-/// Bytes of a pool, at one moment. What is on its way to somebody is nowhere.
+/// Bytes of a pool, at one moment. Pieces on their way to a user are nowhere.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges {
-    /// What went through all caches, and past them.
+    /// The figures of blocks that went through all caches, and past them.
     pub(crate) counters: CacheCounters,
     /// From the driver.
     pub(crate) mapped: u64,
@@ -44,30 +45,30 @@ pub(crate) struct Gauges {
 }
 
 impl Gauges {
-    /// Free on mapped pages, for whoever asks.
+    /// Free on mapped pages, for any request.
     pub(crate) fn ready(&self) -> u64 {
         self.loose + self.kept
     }
 
-    /// What a request may have without anything more from the driver.
+    /// Bytes that a request may have without anything more from the driver.
     pub(crate) fn reusable(&self) -> u64 {
         self.ready() + self.unmapped
     }
 }
 
-/// What the caches and the transfer cache of a stream keep.
+/// The memory that the caches and the transfer cache of a stream keep.
 struct Kept {
     state: Arc<StreamState>,
     bytes: u64,
-    /// What ever came into the caches.
+    /// How often pieces came into the caches.
     came: u64,
     /// When this is complete, nothing that runs uses them.
     ticket: u64,
 }
 
 impl Pool {
-    /// The gauges after a look at what has completed, and what went wrong with that look. Not for
-    /// who has the mapper.
+    /// The gauges after a poll of all batches, and that poll's error. Not for a caller that has the
+    /// mapper.
     #[track_caller]
     pub(crate) fn gauges(&self) -> (Gauges, Result<()>) {
         let looked = self.close_and_poll();
@@ -81,10 +82,11 @@ impl Pool {
         (gauges, looked.and(asked))
     }
 
-    /// As `gauges`, of what is mapped. Who has the mapper may ask as well.
+    /// The gauges without the unmapped memory in the mapper's cache: a caller that has the mapper
+    /// may ask too.
     #[track_caller]
     pub(crate) fn mapped_gauges(&self) -> Gauges {
-        // What is wrong with the context is for those who use it.
+        // Errors of the context are for callers that use it.
         let _ = self.close_and_poll();
         let (mut gauges, kept) = self.stand_still();
         let _ = self.sort_out(&mut gauges, &kept);
@@ -96,15 +98,15 @@ impl Pool {
         self.kept_and_held().0
     }
 
-    /// Bytes of the pieces that users have, as they are rounded up. For a caller that has the mapper: else what a search
-    /// takes for a moment counts.
+    /// Bytes of the pieces that users have, as they are rounded up. For a caller that has the
+    /// mapper: else memory that a search takes for a moment counts.
     pub(crate) fn alive(&self) -> u64 {
         let (kept, held) = self.kept_and_held();
         held.saturating_sub(kept)
     }
 
-    /// Bytes that caches, transfer caches and slabs keep or that wait for other streams, and those that are
-    /// out of the heap.
+    /// Bytes that caches, transfer caches and slabs keep or that wait for other streams, and those
+    /// that are out of the heap.
     fn kept_and_held(&self) -> (u64, u64) {
         // First the caches: no thread makes one of a stream that is not among the states then.
         let caches = lock(&self.caches);
@@ -113,16 +115,18 @@ impl Pool {
         let central = self.central.lock();
         let in_slabs = central.slabs.free_bytes(central.heap.rules());
         let in_lanes: u64 = seized.iter().map(RevokedCache::kept).sum();
-        // SAFETY: as in `stand_still`.
+        // SAFETY: `kept` needs that no batch goes in or out. A thread that moves one is inside a
+        // cache or the central lock's section: the caches are revoked, and the lock is held.
         let in_depots = states
             .iter()
             .map(|state| unsafe { state.transfer_cache.kept() });
         let kept = in_lanes + in_depots.sum::<u64>() + in_slabs.0 + in_slabs.1;
-        // What waits for other streams is out of the heap, and has no user.
+        // Pieces that wait for other streams are out of the heap, and have no user.
         (kept + central.waiting.bytes(), central.held())
     }
 
-    /// All that is seen while nothing moves, and what caches and transfer caches keep.
+    /// All figures that are read while nothing moves, and the content of caches and transfer
+    /// caches.
     fn stand_still(&self) -> (Gauges, Vec<Kept>) {
         let mut gauges = Gauges::default();
         if self.core.not_forked().is_err() {
@@ -142,8 +146,9 @@ impl Pool {
         for state in states {
             kept.entry(Arc::as_ptr(state)).or_insert_with(|| Kept {
                 state: Arc::clone(state),
-                // SAFETY: who puts batches in or takes them out is inside a cache or the central
-                // lock's section.
+                // SAFETY: `kept` needs that no batch goes in or out. A thread that moves one is
+                // inside a cache or the central lock's section: the caches are revoked, and the
+                // lock is held.
                 bytes: unsafe { state.transfer_cache.kept() },
                 came: state.came_before(),
                 ticket: 0,
@@ -167,7 +172,8 @@ impl Pool {
         (gauges, kept)
     }
 
-    /// Sees what of the kept is complete, with a moment's patience where the question is new.
+    /// Finds out how much of the kept memory is complete, and polls for a moment where it was not
+    /// asked before.
     #[track_caller]
     fn sort_out(&self, gauges: &mut Gauges, kept: &[Kept]) -> Result<()> {
         let asked = self.ask_for(kept);
@@ -196,7 +202,7 @@ impl Pool {
                     }
                 }
             }
-            // A request asks only for what the heap waits for.
+            // A request asks only for tickets that the heap waits for.
             if !state.clock.is_done(*ticket) {
                 state.clock.poll(&self.core)?;
             }
@@ -217,7 +223,7 @@ impl Pool {
 }
 
 impl Gauges {
-    /// What the heap and the slabs have free on mapped pages.
+    /// Adds the free memory of the heap and the slabs on mapped pages.
     fn add_heap(&mut self, central: &Central) {
         let rules = central.heap.rules();
         for piece in central.heap.pieces() {

@@ -1,12 +1,12 @@
-//! `History`: what a pool did lately, event by event, for whoever asked for it.
+//! `History`: the last events of a pool, for a caller that asked for them.
 //!
-//! While nobody has asked it costs nothing: a flag in each cache keeps owners off the hit path
-//! while it is on, and only the slow way looks here. What is recorded is what happens: the
-//! slow way uses the magazines too.
+//! While no caller has asked it costs nothing: a flag in each cache keeps owners off the hit path
+//! while it is on, and only the slow way looks here. A recording shows the pool's normal behaviour:
+//! the slow way uses the magazines too.
 //!
-//! A free is noted before anybody else can have the memory, and an allocation after it was
-//! found: so in a recording a block is free before it is handed out again, whichever threads
-//! do it, and each thread's events have the thread's order.
+//! A free is noted before another user can have the memory, and an allocation after it was found:
+//! so in a recording a block is free before it is handed out again, by any threads, and each
+//! thread's events have the thread's order.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -19,10 +19,10 @@ use cupola_sys::driver::CUdeviceptr;
 
 use crate::sync::per_thread;
 
-/// The line of the user's.
+/// The user's source line.
 pub(crate) type CallSite = Option<&'static Location<'static>>;
 
-/// What a pool did.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Action {
@@ -44,7 +44,7 @@ pub enum Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// What it did.
+    /// Its kind.
     pub action: Action,
     /// The block, or where memory was mapped or unmapped; 0 for a refusal.
     pub address: CUdeviceptr,
@@ -52,8 +52,8 @@ pub struct Event {
     pub bytes: u64,
     /// Bytes that the block takes; 0 for a refusal.
     pub block: u64,
-    /// The driver's stream, as [`Stream::serial`](crate::Stream::serial) has it: of an
-    /// allocation the one that asked, of a free the one in whose order it is. 0 for none.
+    /// The driver's stream, by [`Stream::serial`](crate::Stream::serial): of an allocation the
+    /// stream that asked, of a free the stream in whose order it is. 0 for none.
     pub stream: u64,
     /// Of a free: its batch among those of its stream, from 1. The batches of a stream complete
     /// on the device in their order. Otherwise 0.
@@ -64,15 +64,15 @@ pub struct Event {
     pub device_free: u64,
     /// Nanoseconds since the pool was made. They never fall from one event to the next.
     pub nanoseconds: u64,
-    /// What the block is called, if anything.
+    /// The block's name, if it has one.
     pub name: Option<&'static str>,
-    /// The line that called this crate. `None` where there is none: of what a drop frees.
+    /// The source line that called this crate. `None` where there is none: of frees by a drop.
     pub site: Option<&'static Location<'static>>,
     /// The thread, numbered from 1 in the order in which threads were first recorded.
     pub thread: u32,
 }
 
-/// What a pool did while it was recorded, oldest first.
+/// The events of a pool while it was recorded, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recording {
@@ -80,16 +80,16 @@ pub struct Recording {
     pub events: Vec<Event>,
     /// How many older ones there was no room for.
     pub dropped: u64,
-    /// The most bytes that were alive at a time, as they were asked for, whatever there was room
-    /// for: since the recording began, or since
+    /// The most bytes that were alive at a time, as they were asked for, with events that there was
+    /// no room for: since the recording began, or since
     /// [`reset_peaks`](crate::MemoryPool::reset_peaks).
     pub peak_live: u64,
-    /// When the pool was made: what [`Event::nanoseconds`] count from. `None` only of a
-    /// recording that no pool has made.
+    /// When the pool was made: [`Event::nanoseconds`] count from then. `None` only of a recording
+    /// that no pool has made.
     pub origin: Option<SystemTime>,
 }
 
-/// An event, but for what the history adds: when, and on which thread.
+/// An event without the time and the thread, which the history adds.
 #[derive(Clone, Copy)]
 pub(crate) struct Note {
     pub(crate) action: Action,
@@ -112,7 +112,7 @@ struct Ring {
     live: LiveBytes,
 }
 
-/// Bytes that are alive, by what is noted.
+/// Bytes that are alive, by the noted events.
 #[derive(Clone, Copy, Debug, Default)]
 struct LiveBytes {
     now: u64,
@@ -123,7 +123,7 @@ impl LiveBytes {
     fn note(&mut self, event: &Event) {
         match event.action {
             Action::Allocate => self.now = self.now.saturating_add(event.bytes),
-            // What was given up is nobody's any more, as in the figures.
+            // A block that was given up has no user any more, as in the figures.
             Action::Free | Action::Abandon => self.now = self.now.saturating_sub(event.bytes),
             Action::Refuse | Action::Map | Action::Unmap => {}
         }
@@ -162,10 +162,10 @@ struct Rings {
     recording: Option<Ring>,
 }
 
-/// What is remembered of a pool.
+/// The remembered events of a pool.
 #[derive(Debug)]
 pub(crate) struct History {
-    /// Somebody wants to know. Changed under the lock of the pool's caches.
+    /// A caller has asked for events. Changed under the lock of the pool's caches.
     on: AtomicBool,
     made: Instant,
     origin: SystemTime,
@@ -197,7 +197,7 @@ impl History {
         self.rings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a recording; what an earlier one has is gone.
+    /// Begins a recording; the events of an earlier one are gone.
     pub(crate) fn start(&self, capacity: usize) {
         let before = self.rings().recording.replace(Ring::new(capacity));
         self.on.store(true, Ordering::Relaxed);
@@ -211,14 +211,14 @@ impl History {
         }
     }
 
-    /// The most bytes that were alive at a time, as far as somebody wanted to know.
+    /// The most bytes that were alive at a time while the pool was recorded.
     pub(crate) fn peak_live(&self) -> Option<u64> {
         let rings = self.rings();
         let ring = rings.recording.as_ref().or(rings.always.as_ref())?;
         Some(ring.live.peak)
     }
 
-    /// From now on the peak is that of what comes.
+    /// Begins the peak anew, at the bytes that are alive now.
     pub(crate) fn reset_peak(&self) {
         let mut rings = self.rings();
         let Rings { always, recording } = &mut *rings;
@@ -227,7 +227,7 @@ impl History {
         }
     }
 
-    /// Ends the recording: what it has, and whether nobody wants to know any more.
+    /// Ends the recording: its events, and whether nothing is recorded any more.
     pub(crate) fn stop(&self) -> (Recording, bool) {
         let mut rings = self.rings();
         let ring = rings.recording.take();

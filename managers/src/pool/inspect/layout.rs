@@ -30,8 +30,8 @@ pub struct Layout {
     pub limit: u64,
     /// The ranges of addresses that the pool has reserved, or its chunks; oldest first.
     pub regions: Vec<Region>,
-    /// What is in them, by address. They do not overlap. What none of them covers has no
-    /// memory behind it.
+    /// The blocks in them, by address. They do not overlap. Addresses that none of them covers have
+    /// no memory.
     pub blocks: Vec<Block>,
 }
 
@@ -43,8 +43,8 @@ pub struct Region {
     pub base: CUdeviceptr,
     /// How many.
     pub bytes: u64,
-    /// What is behind them, by address, neighbours of a kind as one, up to the last page that
-    /// ever had memory. Beyond are addresses only.
+    /// Its pages, by address, neighbours in one state as one run, up to the last page that ever had
+    /// memory. Beyond are addresses only.
     pub runs: Vec<Run>,
 }
 
@@ -56,11 +56,11 @@ pub struct Run {
     pub address: CUdeviceptr,
     /// How long they are.
     pub bytes: u64,
-    /// What is behind them.
+    /// The state of these pages.
     pub state: RunState,
 }
 
-/// What is behind a page.
+/// The memory behind a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RunState {
@@ -82,32 +82,32 @@ pub struct Block {
     pub bytes: u64,
     /// Bytes that its user asked for; 0 unless it is alive.
     pub requested: u64,
-    /// What it is.
+    /// Its state.
     pub state: BlockState,
-    /// The driver's stream that it belongs to, as [`Stream::serial`](crate::Stream::serial)
-    /// has it; 0 where the pool does not know, or it is everybody's.
+    /// The driver's stream that it belongs to, by [`Stream::serial`](crate::Stream::serial); 0
+    /// where the pool does not know, or all streams may have it.
     pub stream: u64,
     /// Of a buffer that is alive: the stream that it was allocated on.
     pub buffer: Option<StreamHandle>,
-    /// What its user calls it, while it is alive.
+    /// The name that its user gave it, while it is alive.
     pub name: Option<&'static str>,
 }
 
-/// What a piece of memory is.
+/// The state of a piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BlockState {
-    /// Somebody has it.
+    /// In use.
     Live,
-    /// In a magazine or a transfer cache, or on the way to who asked for it.
+    /// In a magazine or a transfer cache, or on the way to its user.
     Cached,
     /// A free slot of a slab.
     Slot,
     /// Free for its stream alone: work on the device may still use it.
     Pending,
-    /// Free for everybody.
+    /// Free for all streams.
     Ready,
-    /// Freed on a stream that is captured: nobody gets it as long as the graph may run. See
+    /// Freed on a stream that is captured: no user gets it as long as the graph may run. See
     /// [`GraphMemory`](crate::pool::GraphMemory).
     Held,
     /// Given up, because it could not be freed: its memory stays in use for ever.
@@ -115,8 +115,8 @@ pub enum BlockState {
 }
 
 impl Pool {
-    /// Everything stands still meanwhile, but for driver calls and for what has just been found
-    /// and is on the way to its user.
+    /// Everything stands still meanwhile, but for driver calls and for pieces that have just been
+    /// found and are on the way to their users.
     pub(crate) fn layout(&self) -> Result<Layout> {
         self.core.not_forked()?;
         let mapper = self.mapper();
@@ -154,7 +154,7 @@ struct Drawing<'a> {
     /// Serials by the place in the pool.
     streams: HashMap<StreamIndex, u64>,
     blocks: Vec<Block>,
-    /// Addresses of blocks of the heap whose headers say what they are.
+    /// Addresses of blocks of the heap whose headers tell their state.
     taken: HashSet<CUdeviceptr>,
 }
 
@@ -192,7 +192,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// What the heap has free on pages with memory, and what was just taken out of it.
+    /// Adds the free memory of the heap on mapped pages, and blocks that were just taken out of it.
     fn add_heap(&mut self, mapper: &Mapper) {
         let central = self.central;
         let holes: HashSet<_> = mapper.holes().map(Hole::offset).collect();
@@ -242,7 +242,7 @@ fn bare(address: CUdeviceptr, bytes: u64, state: BlockState, stream: u64) -> Blo
     }
 }
 
-/// A piece that somebody has, or keeps; `stream` is that of who keeps it.
+/// A piece that is in use, or kept; `stream` is that of the cache or slab that keeps it.
 fn piece(header: &BlockHeader, stream: u64) -> Block {
     let mut block = bare(header.address(), header.bytes(), BlockState::Cached, stream);
     if let Some(requested) = header.requested() {
@@ -277,7 +277,7 @@ fn runs(pages: &PageTable) -> impl Iterator<Item = Run> + '_ {
     let kind = |page| match pages.state(page) {
         PageState::Mapped => RunState::Mapped,
         PageState::Sealed => RunState::Sealed,
-        // Whoever makes a page busy has the mapper, as this has: there are none.
+        // Only the holder of the mapper has busy pages. This thread holds it: there are none.
         PageState::Bare | PageState::Busy => RunState::Bare,
     };
     let mut page = 0;

@@ -1,4 +1,4 @@
-//! What a pool says of itself: figures, history, layout, and what it tells a driver that checks programs.
+//! Views of a pool: figures, history, layout, and the hooks of a driver that checks programs.
 
 pub(crate) mod gauges;
 pub mod history;

@@ -7,10 +7,10 @@ use crate::pool::MemoryPool;
 use crate::pool::state::Pool;
 
 impl MemoryPool {
-    /// Begins all peaks of [`usage`](Self::usage) anew, at what is there now: `peak_mapped`,
+    /// Begins all peaks of [`usage`](Self::usage) anew, at the present figures: `peak_mapped`,
     /// `peak_held`, and where the pool is recorded `peak_live`.
     ///
-    /// A recording without events tells the peak of what is alive in a part of a program:
+    /// A recording without events tells the peak of the live bytes in a part of a program:
     ///
     /// ```no_run
     /// # fn f(pool: &cupola_managers::MemoryPool, step: impl Fn()) -> cupola_managers::Result<()> {
@@ -43,7 +43,7 @@ impl Pool {
         self.core.not_forked()?;
         let mapped = self.budget.used();
         self.counters.peak_mapped.store(mapped, Ordering::Relaxed);
-        // What was mapped meanwhile is in one of the two.
+        // Pages that were mapped meanwhile are in one of the two.
         self.note_mapped();
         self.central.lock().reset_peak();
         self.history.reset_peak();

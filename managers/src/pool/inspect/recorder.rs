@@ -47,7 +47,7 @@ impl Pool {
         Ok(self.history.last())
     }
 
-    /// Notes what came of a request.
+    /// Notes the result of a request.
     #[cold]
     pub(crate) fn note_allocation(
         &self,
@@ -80,7 +80,7 @@ impl Pool {
         });
     }
 
-    /// Notes that a piece comes back, before anybody else can have it.
+    /// Notes that a piece comes back, before another user can have it.
     pub(crate) fn note_free(
         &self,
         header: &BlockHeader,
@@ -103,8 +103,8 @@ impl Pool {
         }
     }
 
-    /// What a free would be without a recording. False when the cache is closed, or may keep
-    /// nothing.
+    /// Frees a piece into the cache, as a free without a recording does. False when the cache is
+    /// closed, or may keep nothing.
     pub(crate) fn free_recorded(
         self: &Arc<Self>,
         cache: &ThreadCache,

@@ -1,8 +1,8 @@
-//! `RegionHooks`: what is told to a driver that checks programs.
+//! `RegionHooks`: tells a driver that checks programs of blocks.
 //!
 //! Such a driver sees pages and chunks, and not the blocks that a pool cuts out of them. The
 //! software device listens, and judges work by blocks; a GPU's driver does not, and nothing is
-//! told: a pool looks once, when it is made. `docs/design/sim/strict.md` says what comes of it.
+//! told: a pool looks once, when it is made. `docs/design/sim/strict.md` has the checks.
 
 use std::ffi::c_char;
 use std::panic::Location;
@@ -15,7 +15,7 @@ use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::inspect::history::CallSite;
 use crate::stream::Stream;
 
-/// What this thread makes streams wait for is a pool's own affair.
+/// As long as it lives, this thread makes streams wait for a pool's own reasons.
 pub(crate) struct OwnOrder<'a>(&'a MemoryHooks);
 
 impl Drop for OwnOrder<'_> {
@@ -61,29 +61,29 @@ impl RegionHooks {
     #[cold]
     pub(crate) fn end(&self, header: &BlockHeader, stream: &Stream, site: CallSite) {
         let region = Self::region(header.address(), Some(stream), site, None);
-        // SAFETY: as in `begin`.
+        // SAFETY: the driver is there, by the condition of `of`, and the region outlives the call.
         self.tell(&region, |hooks, region| unsafe {
             (hooks.region_unregister)(hooks.listener, region);
         });
     }
 
-    /// A block's end, which is told next, comes after what is on `stream` by now: no other user gets
-    /// its memory before that is over.
+    /// A block's end, which is told next, comes after the work that is on `stream` now: no other
+    /// user gets its memory before that is over.
     #[cold]
     pub(crate) fn behind(&self, header: &BlockHeader, stream: &Stream) {
         let region = Self::region(header.address(), Some(stream), None, None);
-        // SAFETY: as in `begin`.
+        // SAFETY: the driver is there, by the condition of `of`, and the region outlives the call.
         self.tell(&region, |hooks, region| unsafe {
             (hooks.region_behind)(hooks.listener, region);
         });
     }
 
-    /// Until the value is dropped, `stream` is made to wait for a block's allocation. Whatever else
-    /// that makes it wait for is an accident, which the program's work must not count on.
+    /// Until the value is dropped, `stream` is made to wait for a block's allocation. It then waits
+    /// for other work too by accident, which the program's work must not count on.
     pub(crate) fn share(&self, address: CUdeviceptr, stream: &Stream) -> OwnOrder<'_> {
         let Self(hooks) = self;
         let region = Self::region(address, Some(stream), None, None);
-        // SAFETY: as in `begin`.
+        // SAFETY: the driver is there, by the condition of `of`, and the region outlives the call.
         unsafe {
             (hooks.region_share)(hooks.listener, &raw const region);
             (hooks.own_order)(hooks.listener, 1);
@@ -103,7 +103,7 @@ impl RegionHooks {
             bytes: bytes as u64,
             ..Self::region(start.addr() as u64, None, Some(site), None)
         };
-        // SAFETY: as in `begin`.
+        // SAFETY: the driver is there, by the condition of `of`, and the region outlives the call.
         self.tell(&region, |hooks, region| unsafe {
             (hooks.host_access)(hooks.listener, region, u32::from(writes));
         });

@@ -10,7 +10,7 @@ use crate::pool::pages::vmm::DriverCalls;
 use crate::pool::state::Pool;
 use crate::sync::lock;
 
-/// What a [`MemoryPool`](crate::pool::MemoryPool) holds and has done. Sizes in bytes.
+/// The gauges and counters of a [`MemoryPool`](crate::pool::MemoryPool). Sizes in bytes.
 ///
 /// `live`, `cached`, `pending` and `mapped` are of one moment. Taken while other threads allocate
 /// and free, the other figures are of moments that lie close to it.
@@ -23,33 +23,34 @@ use crate::sync::lock;
 pub struct Usage {
     /// In blocks that are alive, as they were asked for.
     pub live: u64,
-    /// Kept for reuse and ready for everybody: in magazines, transfer caches, free slots and on pages
-    /// that no work uses.
+    /// Kept for reuse and ready for all streams: in magazines, transfer caches, free slots and on
+    /// pages that no work uses.
     pub cached: u64,
-    /// Freed, but for work that may still use it: only its own stream may have it. What is kept
-    /// together has one time at which it is ready, that of what was freed last: a free stretch,
-    /// the slots of a slab, and all that magazines and the transfer cache have of a stream.
+    /// Freed, but for work that may still use it: only its own stream may have it. Memory that is
+    /// kept together has one time at which it is ready, that of the last free: a free stretch, the
+    /// slots of a slab, and all that magazines and the transfer cache have of a stream.
     pub pending: u64,
     /// From the driver: everything that the limit counts. `live`, `cached` and `pending` are no
-    /// more than this together; the rest is what sizes were rounded up by, what a graph's memory
-    /// has or holds back, what was abandoned, and what was just on its way.
+    /// more than this together; the rest is the rounding of sizes, the memory that a graph has or
+    /// holds back, abandoned blocks, and pieces that were just on their way.
     pub mapped: u64,
-    /// The most that was ever mapped at a time, or since the [reset](crate::pool::MemoryPool::reset_peaks).
+    /// The most that was ever mapped at a time, or since the
+    /// [reset](crate::pool::MemoryPool::reset_peaks).
     pub peak_mapped: u64,
     /// The most that was ever out of the heap at a time, or since the
     /// [reset](crate::pool::MemoryPool::reset_peaks): in live blocks as they are rounded
     /// up, in magazines and in slabs.
     pub peak_held: u64,
-    /// The most that was alive at a time, as it was asked for, while the pool was recorded or kept a
-    /// [history](crate::pool::PoolConfig::history): see
-    /// [`reset_peaks`](crate::pool::MemoryPool::reset_peaks). `None` else: to know it at each moment all
-    /// threads would have to count together. It is no more than `peak_held`.
+    /// The most that was alive at a time, as it was asked for, while the pool was recorded or kept
+    /// a [history](crate::pool::PoolConfig::history): see
+    /// [`reset_peaks`](crate::pool::MemoryPool::reset_peaks). `None` else: to know it at each
+    /// moment all threads would have to count together. It is no more than `peak_held`.
     pub peak_live: Option<u64>,
     /// The limit on `mapped`.
     pub limit: u64,
     /// How full the pool is.
     pub pressure: Pressure,
-    /// The part of what is free and ready, in the heap and in slabs, that is not in one piece
+    /// The part of the free and ready memory, in the heap and in slabs, that is not in one piece
     /// with its largest stretch: 0 where every such byte can serve one request.
     pub fragmentation: f64,
     /// Blocks that are alive.
@@ -71,9 +72,9 @@ pub struct Usage {
     pub remapped: u64,
     /// How often everything that threads kept was taken back.
     pub drains: u64,
-    /// A limit was reached, and neither is half of what the pool could have had then free again nor
-    /// was that long ago (65 536 blocks that were placed without trouble): meanwhile threads keep
-    /// nothing of more than 8 KiB, so allocations and frees of larger sizes are no hits.
+    /// A limit was reached, and neither is half of the bytes that it could have had then free again
+    /// nor was that long ago (65 536 blocks that were placed without trouble): meanwhile threads
+    /// keep nothing of more than 8 KiB, so allocations and frees of larger sizes are no hits.
     pub tight: bool,
     /// How often a request made its stream wait for another.
     pub device_waits: u64,
@@ -88,16 +89,17 @@ pub struct Usage {
     /// Streams that the pool has a place for: those that have used it, without those that are
     /// gone and were found so.
     pub streams: u64,
-    /// What threads keep of streams, each of a pair: some 25 KB of the host's memory.
+    /// Thread caches, one for each pair of a thread and a stream: some 25 KB of the host's memory
+    /// each.
     pub caches: u64,
     /// Calls of the driver, those of earlier looks at the figures included, and not those of this
     /// one.
     pub calls: DriverCalls,
     /// Bytes of the device that are in use by others: other processes, contexts, libraries and
-    /// pools, and what the driver needs itself.
+    /// pools, and the needs of the driver itself.
     pub foreign: u64,
-    /// Bytes of the device that are free. Of an integrated one, whose memory is the host's, what the
-    /// host has available: the driver counts the system's cache of files as used.
+    /// Bytes of the device that are free. Of an integrated one, whose memory is the host's, the
+    /// bytes that the host has available: the driver counts the system's cache of files as used.
     pub device_free: u64,
 }
 
@@ -114,7 +116,7 @@ impl Usage {
 }
 
 impl Pool {
-    /// Bytes that are alive, blocks that are alive, and what went through all caches.
+    /// Bytes that are alive, blocks that are alive, and the figures of all caches.
     pub(crate) fn traffic(&self) -> CacheCounters {
         let sum = CacheCounters::default();
         if self.core.not_forked().is_err() {
@@ -194,7 +196,7 @@ impl Pool {
         })
     }
 
-    /// What the pool has, for an error. Who asks may have the mapper, and is not inside a cache.
+    /// The pool's account, for an error. The caller may have the mapper, and is not inside a cache.
     pub(crate) fn account(&self, requested: u64) -> Account {
         let gauges = self.mapped_gauges();
         let (counters, mapped) = (&gauges.counters, gauges.mapped);

@@ -68,7 +68,7 @@ fn check_order(recording: &Recording) {
     }
 }
 
-// Without it a recording could miss what the magazines serve, or say the wrong thing of it.
+// Without it a recording could miss hits of the magazines, or say the wrong thing of them.
 #[test]
 fn hits_are_recorded_with_all_that_is_known() {
     let bench = Bench::new(PoolConfig::limit(64 * MIB));
@@ -139,7 +139,7 @@ fn the_last_events_are_kept_and_the_others_counted() {
     assert_eq!((nothing.events.len(), nothing.dropped), (0, 2));
 }
 
-// Without it nobody could see from a recording where the memory was, and what was refused.
+// Without it a recording would not show where the memory was, and which requests were refused.
 #[test]
 fn pages_and_refusals_are_recorded() {
     let bench = Bench::new(PoolConfig::limit(8 * MIB).history(100));
@@ -162,12 +162,12 @@ fn pages_and_refusals_are_recorded() {
     assert_eq!(refusal.site.unwrap().file(), file!());
 }
 
-// Without it whoever reads a recording could take a limit for a device without memory.
+// Without it a reader of a recording could take a limit for a device without memory.
 #[test]
 fn a_refusal_has_what_the_device_had_free() {
     let bench = Bench::new(PoolConfig::limit(8 * MIB).history(100));
     let block = bench.take(4 * MIB);
-    // One that no memory is looked for, and one that climbs to the end.
+    // One that is refused without a search, and one that goes through the whole slow path.
     for bytes in [u64::MAX, 8 * MIB] {
         let refused = bench.pool.allocate_raw(bytes, 1, &bench.stream);
         let Err(crate::Error::OverLimit(account)) = refused else {

@@ -178,7 +178,7 @@ fn a_pool_may_be_looked_at_under_load() {
     });
 }
 
-// Without it memory that nobody will ever get could be drawn as kept for reuse.
+// Without it memory that no user will ever get could be drawn as kept for reuse.
 #[test]
 fn what_is_withheld_is_not_cached() {
     let table = FaultTable::new(Machine::builder().worker_threads(2).build().driver());
