@@ -3,18 +3,19 @@
 //!
 //! Rooms of components, which know no pool and can be tested without one:
 //!
-//! * `cache`: a thread's magazines for one stream. A hit costs no driver call, no lock and no atomic
-//!   read-modify-write. Transfer caches carry full magazines from threads that free to threads
-//!   that allocate.
+//! * `cache`: a thread's magazines for one stream. A hit costs no driver call, no lock and no
+//!   atomic read-modify-write. Transfer caches carry full magazines from threads that free to
+//!   threads that allocate.
 //! * `heap`: one best-fit heap for all sizes and streams, slabs over it for small sizes, and the
 //!   headers of blocks, under one short lock (`Central`).
-//! * `pages`: which pages of 2 MiB have memory, what a plan changes, and the driver's calls (`Vmm`).
+//! * `pages`: which pages of 2 MiB have memory, what a plan changes, and the driver's calls
+//!   (`Vmm`).
 //! * `streams`: a stream's place in the pool, and the stamps of freed memory.
 //!
 //! Rooms that compose, in which most files are `impl Pool`:
 //!
-//! * `alloc`: the way of a request, and of a free. Its slow path has the steps that are tried before
-//!   a request is refused.
+//! * `alloc`: the way of a request, and of a free. Its slow path has the steps that are tried
+//!   before a request is refused.
 //! * `mapping`: pages get memory when they are needed, and lose it for use elsewhere when the limit
 //!   is reached: defragmentation without copying. On devices without virtual memory management,
 //!   chunks.

@@ -52,7 +52,7 @@ impl Pool {
                 });
             }
             let reaped = self.retire_streams();
-            // Another thread may have reaped them just before: one more look.
+            // Another thread may have retired them just before: one more look.
             is_full = reaped.streams == 0 && (reaped.held == 0 || turns == TURNS);
             // A thread that has a state in hand gives it back soon.
             turns += 1;

@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    // Without it a request that waits long would take all that threads keep with each search.
+    // Without it a request that waits long would drain the caches of all threads with each search.
     #[test]
     fn what_threads_keep_is_taken_ever_more_seldom() {
         let mut patience = patience(Duration::MAX);

@@ -1,6 +1,6 @@
 //! `Progress`: whether a search may find more than the one before it did.
 //!
-//! The first thread to look sees a completion or a return, so no thread may decide by its own
+//! Only the first thread to look sees a completion or a return, so no thread may decide by its own
 //! looks. They are counted instead: a request that has found nothing, and that a completion could
 //! serve, searches again if the counts are not those from before its search.
 

@@ -176,7 +176,7 @@ impl Magazines {
     }
 
     /// Takes pieces out, to make room for one of this size: all of another size, else half of
-    /// what may be kept. The first of the chain and the size of each.
+    /// the pieces that may be kept. The first of the chain and the size of each.
     pub(crate) fn spill(&mut self, slot: Slot, bytes: u64) -> Option<(NonNull<BlockHeader>, u64)> {
         let magazine = self.magazines.get_mut(slot.number())?;
         let (size, count) = if magazine.bytes == bytes {

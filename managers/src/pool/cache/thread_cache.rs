@@ -96,7 +96,7 @@ impl RevokedCache<'_> {
     }
 }
 
-// Lines of its own: other threads' caches must not slow it down.
+// Cache lines of its own: other threads' caches must not slow it down.
 #[repr(align(128))]
 pub(crate) struct ThreadCache {
     pub(crate) lock: BiasedLock,
@@ -159,7 +159,7 @@ impl ThreadCache {
     /// Runs `work` as the owner, unless another thread has revoked that or the cache is closed.
     ///
     /// # Safety
-    /// The calling thread is the cache's own, and not within another call of this.
+    /// The calling thread is the cache's own, and not within another call of this or `with`.
     #[inline(always)]
     pub(crate) unsafe fn own<R>(&self, work: impl FnOnce(&mut Magazines) -> R) -> Option<R> {
         // SAFETY: needs the lock's owner, outside of it: the two conditions of `own`.

@@ -392,8 +392,8 @@ impl Slabs {
     > {
         self.slabs.iter().flatten().map(|slab| {
             let slots = slab.headers.iter().enumerate().map(|(number, header)| {
-                // SAFETY: the headers of a slab are there as long as it is, and what others
-                // change of them is atomic or theirs alone.
+                // SAFETY: the headers of a slab are there as long as it is; fields that other
+                // threads change are atomic or theirs alone.
                 (unsafe { header.as_ref() }, slab.free >> number & 1 == 1)
             });
             (slab.block, slab.stream, slots)

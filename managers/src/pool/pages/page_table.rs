@@ -1,4 +1,4 @@
-//! `Pages`: which pages of a reserved range of addresses have memory behind them.
+//! `PageTable`: which pages of a reserved range of addresses have memory behind them.
 //!
 //! A page is in one of four states, and only the holder of the mapper changes them:
 //!

@@ -6,8 +6,8 @@ pub(crate) type StreamIndex = u16;
 const TICKET_BITS: u32 = 48;
 const TICKETS: u64 = (1 << TICKET_BITS) - 1;
 
-/// A stream and a ticket of its clock in one word. Any stream may use memory with the stamp
-/// `READY`; of other memory only the stamp's stream may, until the ticket is complete.
+/// A stream and a ticket of its timeline in one word. Any stream may use memory with the stamp
+/// `READY`; other memory only the stamp's stream may use, until the ticket is complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp(u64);
 

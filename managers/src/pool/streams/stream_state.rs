@@ -8,8 +8,8 @@ use crate::pool::cache::transfer_cache::TransferCache;
 use crate::pool::streams::free_stamp::{Stamp, StreamIndex};
 use crate::stream::timeline::{EVERY, Timeline};
 
-/// A stream's place in a pool. Its clock stamps the memory that the stream frees, and pieces that
-/// a thread has too many of wait in its transfer cache.
+/// A stream's place in a pool. Its timeline stamps the memory that the stream frees, and pieces
+/// that a thread has too many of wait in its transfer cache.
 pub(crate) struct StreamState {
     pub(crate) index: StreamIndex,
     pub(crate) clock: Arc<Timeline>,

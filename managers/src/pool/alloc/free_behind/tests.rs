@@ -72,8 +72,8 @@ fn is_free(stream: &Stream) -> bool {
 }
 
 // Without it the drop of a buffer would make its stream wait for all that is on the streams that
-// have used it, which undoes what several streams are for; or another user would get its memory
-// while they use it.
+// have used it, which makes several streams useless; or another user would get its memory while
+// they use it.
 #[test]
 fn the_memory_waits_for_the_other_stream_and_the_streams_do_not() {
     for bytes in [PAGE / 2, 1000] {
