@@ -8,13 +8,14 @@ use crate::pool::request::AllocRequest;
 use crate::stream::Stream;
 
 impl MemoryPool {
-    /// As [`allocate`](Self::allocate), at a multiple of `align` bytes, a power of two up to the size
-    /// of a [page](Self::page), and of what an element needs. So `allocate_aligned::<u8>` is for
-    /// bytes that [`cast`](Buffer::cast) or a library makes something else of, with an owner that
-    /// frees them.
+    /// A buffer by [`allocate`](Self::allocate), at a multiple of `align` bytes, a power of two up
+    /// to the size of a [page](Self::page), and of the alignment of an element. So
+    /// `allocate_aligned::<u8>` is for bytes that [`cast`](Buffer::cast) or a library makes
+    /// something else of, with an owner that frees them.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate); [`Error::Invalid`](crate::Error::Invalid) naming `align`.
+    /// Those of [`allocate`](Self::allocate); [`Error::Invalid`](crate::Error::Invalid) naming
+    /// `align`.
     #[track_caller]
     pub fn allocate_aligned<T: DeviceCopy>(
         &self,
@@ -25,7 +26,7 @@ impl MemoryPool {
         let least = align_of::<T>() as u64;
         let ask = AllocRequest {
             bytes: byte_len::<T>(len)? as u64,
-            // What is no power of two stays as it is, to be refused.
+            // An alignment that is no power of two stays as it is, to be refused.
             align: if align.is_power_of_two() {
                 align.max(least)
             } else {

@@ -1,8 +1,8 @@
-//! `Allocator`: what hands out device memory, for code that takes any.
+//! `Allocator`: the trait of types that hand out device memory, for code that takes any of them.
 //!
-//! A pool is one. What stands in front of it (something that logs, counts or cuts blocks up) or in its
-//! place (the driver's own pool, another library's) is another, and code that asks for an `Allocator`
-//! takes them all.
+//! A pool is one. A layer in front of it (that logs, counts or cuts blocks up) and an allocator in
+//! its place (the driver's own pool, another library's) are others, and code that asks for an
+//! `Allocator` takes them all.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -24,10 +24,10 @@ use crate::stream::Stream;
 /// use cupola_managers::memory::{Allocation, Allocator};
 /// use cupola_managers::{FreeError, Result, Stream};
 ///
-/// /// Prints what another allocator does.
+/// /// Prints the calls of another allocator.
 /// struct Logged<A>(A);
 ///
-/// // SAFETY: what the other one promises.
+/// // SAFETY: the blocks are those of the other allocator, which meets the conditions.
 /// unsafe impl<A: Allocator> Allocator for Logged<A> {
 ///     type Block = A::Block;
 ///
@@ -47,7 +47,7 @@ use crate::stream::Stream;
 ///         stream: &Stream,
 ///     ) -> Result<(), FreeError<A::Block>> {
 ///         println!("{:#x} is free", self.0.block_address(&block));
-///         // SAFETY: the caller's promise.
+///         // SAFETY: needs a block of this allocator whose work is on the stream: as this does.
 ///         unsafe { self.0.free_block(block, stream) }
 ///     }
 /// }
@@ -58,9 +58,9 @@ use crate::stream::Stream;
 /// ```
 ///
 /// # Safety
-/// A block has as many bytes as were asked for, at a multiple of the alignment, of the memory of the
-/// stream's context. They are the block's until it is freed, and nothing else uses them later than
-/// what is on the stream when it is handed out. The address stays the same.
+/// A block has as many bytes as were asked for, at a multiple of the alignment, of the memory of
+/// the stream's context. They are the block's until it is freed, and nothing else uses them later
+/// than the work that is on the stream when it is handed out. The address stays the same.
 pub unsafe trait Allocator {
     /// A block that was handed out. Dropping it leaks the memory.
     type Block;
@@ -81,8 +81,8 @@ pub unsafe trait Allocator {
     ///
     /// # Safety
     /// The block is this allocator's. All work that uses it is on `stream` by now, or `stream` has
-    /// been made to wait for it and for the stream that the block was allocated on; and nothing uses
-    /// it later.
+    /// been made to wait for it and for the stream that the block was allocated on; and nothing
+    /// uses it later.
     unsafe fn free_block(
         &self,
         block: Self::Block,
@@ -90,7 +90,8 @@ pub unsafe trait Allocator {
     ) -> Result<(), FreeError<Self::Block>>;
 }
 
-// SAFETY: what `allocate_raw` and `RawBlock` promise.
+// SAFETY: `allocate_raw` hands out as many bytes at that alignment, which are the `RawBlock`'s
+// until it is freed.
 unsafe impl Allocator for MemoryPool {
     type Block = RawBlock;
 
@@ -109,7 +110,8 @@ unsafe impl Allocator for MemoryPool {
         block: RawBlock,
         stream: &Stream,
     ) -> Result<(), FreeError<RawBlock>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `free` needs all work that uses the block on `stream`: a condition of this
+        // function.
         unsafe { block.free(stream) }
     }
 }
@@ -117,7 +119,8 @@ unsafe impl Allocator for MemoryPool {
 /// An allocator by reference or shared.
 macro_rules! by_pointer {
     ($($pointer:ty),*) => {$(
-        // SAFETY: what the allocator behind it promises.
+        // SAFETY: the blocks are those of the allocator behind the pointer, which meets the
+        // conditions.
         unsafe impl<A: Allocator + ?Sized> Allocator for $pointer {
             type Block = A::Block;
 
@@ -136,7 +139,8 @@ macro_rules! by_pointer {
                 block: A::Block,
                 stream: &Stream,
             ) -> Result<(), FreeError<A::Block>> {
-                // SAFETY: the caller's promise.
+                // SAFETY: needs a block of this allocator whose work is on the stream: as this
+                // does.
                 unsafe { (**self).free_block(block, stream) }
             }
         }
@@ -145,8 +149,8 @@ macro_rules! by_pointer {
 
 by_pointer! { &A, Arc<A> }
 
-/// The driver's own pool of a context's device (`cuMemAllocAsync`, `cuMemFreeAsync`): without a limit
-/// of this crate's, and shared with all code of the process that uses it.
+/// The driver's own pool of a context's device (`cuMemAllocAsync`, `cuMemFreeAsync`): without a
+/// limit of this crate's, and shared with all code of the process that uses it.
 #[derive(Clone)]
 pub struct DriverAllocator {
     core: Arc<ContextCore>,
@@ -160,7 +164,7 @@ pub struct DriverBlock {
 }
 
 impl DriverAllocator {
-    /// What the driver aligns blocks to at least.
+    /// The least alignment of the driver's blocks.
     const ALIGN: u64 = 256;
 
     /// The driver's pool for this context.
@@ -181,15 +185,16 @@ impl DriverAllocator {
     }
 }
 
-// SAFETY: what the driver says of its pool.
+// SAFETY: by the driver's documentation of `cuMemAllocAsync`, its blocks meet the conditions.
 unsafe impl Allocator for DriverAllocator {
     type Block = DriverBlock;
 
     /// Memory of the driver's pool (`cuMemAllocAsync`), aligned to 256 bytes at most.
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming `align`; [`Error::WrongContext`]; [`Error::Unsupported`] by a driver
-    /// before CUDA 11.2; [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+    /// [`Error::Invalid`] naming `align`; [`Error::WrongContext`]; [`Error::Unsupported`] by a
+    /// driver before CUDA 11.2; [`Error::Poisoned`], [`Error::Forked`]; the error that the driver
+    /// returned.
     #[track_caller]
     fn allocate_block(&self, bytes: u64, align: u64, stream: &Stream) -> Result<DriverBlock> {
         if !align.is_power_of_two() || align > Self::ALIGN {
@@ -200,7 +205,7 @@ unsafe impl Allocator for DriverAllocator {
         let bytes = byte_len::<u8>(usize::try_from(bytes).unwrap_or(usize::MAX))?;
         let mut address = 0;
         if bytes > 0 {
-            // Not waited for in checked mode: the memory would be lost with what the wait returns.
+            // Not waited for in checked mode: the memory would be lost with the error of the wait.
             // SAFETY: `address` outlives the call; the stream is alive and its context current.
             stream.put(|driver, raw| unsafe {
                 driver.cuMemAllocAsync(&raw mut address, bytes, raw)
@@ -216,12 +221,12 @@ unsafe impl Allocator for DriverAllocator {
     /// Gives the block back to the driver's pool (`cuMemFreeAsync`).
     ///
     /// # Errors
-    /// [`Error::WrongContext`], [`Error::Forked`], with the block. What the driver returned, with a
+    /// [`Error::WrongContext`], [`Error::Forked`], with the block. The driver's error, with a
     /// block of no bytes: this one may be free or not, which is not tried twice. It counts as
     /// [abandoned](crate::Live::abandoned).
     ///
     /// # Safety
-    /// As [`Allocator::free_block`].
+    /// The conditions of [`Allocator::free_block`].
     #[track_caller]
     unsafe fn free_block(
         &self,
@@ -235,7 +240,8 @@ unsafe impl Allocator for DriverAllocator {
             return Err(FreeError::new(block, error));
         }
         let freed = self.core.give_back(Site::here(), |driver| {
-            // SAFETY: from `allocate_block`, and freed once; the rest is the caller's promise.
+            // SAFETY: from `allocate_block`, and freed once; by the conditions of `free_block` the
+            // stream comes after all work that uses it.
             unsafe { driver.cuMemFreeAsync(block.address, stream.raw()) }
         });
         match freed {
@@ -257,8 +263,8 @@ impl fmt::Debug for DriverAllocator {
 
 /// A block of any [`Allocator`], which is freed on its stream when it is dropped.
 ///
-/// A [`Buffer`](crate::Buffer) knows the streams that use it; this knows its own alone. So what it is
-/// used for elsewhere its user puts in order, and getting at the elements is `unsafe`.
+/// A [`Buffer`](crate::Buffer) knows the streams that use it; this knows its own alone. So the user
+/// puts uses on other streams in order, and getting at the elements is `unsafe`.
 #[must_use = "the memory is freed when this is dropped"]
 pub struct Allocation<A: Allocator> {
     block: ManuallyDrop<A::Block>,
@@ -271,7 +277,7 @@ impl<A: Allocator> Allocation<A> {
     /// `bytes` bytes at a multiple of `align`, for use on `stream`.
     ///
     /// # Errors
-    /// As [`Allocator::allocate_block`].
+    /// Those of [`Allocator::allocate_block`].
     #[track_caller]
     pub fn new(allocator: A, bytes: u64, align: u64, stream: &Stream) -> Result<Self> {
         Ok(Self {
@@ -308,36 +314,37 @@ impl<A: Allocator> Allocation<A> {
     /// The bytes, as elements.
     ///
     /// # Errors
-    /// As [`DeviceSlice::cast`].
+    /// Those of [`DeviceSlice::cast`].
     ///
     /// # Safety
-    /// What is done with them is put on [`stream`](Self::stream), or that is made to wait for it
-    /// before this is dropped; and the other stream has been made to wait for this one before. No
-    /// [`free`](Self::free) of it has been refused by a driver.
+    /// All work that uses them is put on [`stream`](Self::stream), or that is made to wait for the
+    /// work before this is dropped; and the other stream has been made to wait for this one before.
+    /// No [`free`](Self::free) of it has been refused by a driver.
     #[track_caller]
     pub unsafe fn view<T: DeviceCopy>(&self) -> Result<DeviceSlice<'_, T>> {
-        // SAFETY: the block has as many bytes; the rest is the caller's promise.
+        // SAFETY: the block has as many bytes, and work on them is in order: the conditions here.
         unsafe { DeviceSlice::<u8>::from_raw(self.as_raw(), self.bytes as usize) }.cast()
     }
 
     /// The bytes, as elements, for writing.
     ///
     /// # Errors
-    /// As [`DeviceSliceMut::cast`].
+    /// Those of [`DeviceSliceMut::cast`].
     ///
     /// # Safety
-    /// As [`view`](Self::view).
+    /// The conditions of [`view`](Self::view).
     #[track_caller]
     pub unsafe fn view_mut<T: DeviceCopy>(&mut self) -> Result<DeviceSliceMut<'_, T>> {
-        // SAFETY: as in `view`.
+        // SAFETY: the block has as many bytes, and work on them is in order: the conditions here.
         unsafe { DeviceSliceMut::<u8>::from_raw(self.as_raw(), self.bytes as usize) }.cast()
     }
 
-    /// Frees the memory, as dropping does, and says what went wrong.
+    /// Frees the memory, as dropping does, and returns the error.
     ///
     /// # Errors
-    /// With this, as [`Allocator::free_block`]: where the allocator does not know whether the block is
-    /// free its address is 0 from then on. One that is dropped where this would fail is leaked.
+    /// Those of [`Allocator::free_block`], with this: where the allocator does not know whether the
+    /// block is free its address is 0 from then on. One that is dropped where this would fail is
+    /// leaked.
     #[track_caller]
     pub fn free(self) -> Result<(), FreeError<Self>> {
         let mut whole = ManuallyDrop::new(self);
@@ -359,7 +366,8 @@ impl<A: Allocator> Allocation<A> {
     fn end(&mut self) -> Result<()> {
         // SAFETY: after a success nothing looks at it again, and else it is put back.
         let block = unsafe { ManuallyDrop::take(&mut self.block) };
-        // SAFETY: the block is the allocator's; who used it has kept the promise of `view`.
+        // SAFETY: the block is of this allocator; by the conditions of `view` all work that uses it
+        // is on the stream, or the stream waits for it.
         match unsafe { self.allocator.free_block(block, &self.stream) } {
             Ok(()) => Ok(()),
             Err(refused) => {

@@ -12,18 +12,19 @@ pub struct PoolConfig {
     pub limit: u64,
     /// A limit that the pool has in common with others, besides its own.
     pub within: Option<DeviceLimit>,
-    /// How long an allocation that finds no memory waits on the host for work that still uses
-    /// what was freed: all its waits together, but for those after an answer of
+    /// How long an allocation that finds no memory waits on the host for work that still uses freed
+    /// memory: all its waits together, but for those after an answer of
     /// [`on_refusal`](super::MemoryPool::on_refusal), which begins anew. Any duration will do;
-    /// `Duration::MAX` waits for as long as work is under way. What no completion can give is not
-    /// waited for: a request that what is alive leaves no room for, or that could be had only if
-    /// blocks moved, is refused at once. On a full device that is known only where no other pool of
-    /// the context, and none under a common limit, could make room.
+    /// `Duration::MAX` waits for as long as work is under way. Memory that no completion can give
+    /// is not waited for: a request that live blocks leave no room for, or that could be had only
+    /// if blocks moved, is refused at once. On a full device that is known only where no other pool
+    /// of the context, and none under a common limit, could make room.
     ///
     /// Where one stream uses the pool, a request at the limit waits for whole pages, five seconds
-    /// and half of this at most, rather than take what would leave fewer of them to all that come
-    /// later; without a wait, or after it, it takes that. So with zero it never waits: for hosts that a device may
-    /// wait for, such as one thread that launches the parts of a collective on several devices.
+    /// and half of this at most, rather than take a place that would leave fewer of them to all
+    /// that come later; without a wait, or after it, it takes that. So with zero it never waits:
+    /// for hosts that a device may wait for, such as one thread that launches the parts of a
+    /// collective on several devices.
     pub wait: Duration,
     /// How many of the last operations the pool remembers; 0 for none. Remembering takes two
     /// locks and a look at the clock for each operation, and 120 bytes of the host.
@@ -39,8 +40,8 @@ pub enum Source {
     /// Virtual memory management where the device has it, else chunks.
     #[default]
     Best,
-    /// Chunks of `cuMemAlloc`, on any device: what is in a chunk cannot be given back before
-    /// all of it is free, and giving it back (`cuMemFree`) waits for all work of the context. For
+    /// Chunks of `cuMemAlloc`, on any device: a chunk cannot be given back before all of it is
+    /// free, and giving it back (`cuMemFree`) waits for all work of the context. For
     /// memory that other libraries register, and for comparison.
     Chunks,
 }
@@ -71,7 +72,7 @@ impl PoolConfig {
         self
     }
 
-    /// Waits no longer than this for work that still uses what was freed.
+    /// Waits no longer than this for work that still uses freed memory.
     #[must_use]
     pub const fn wait(mut self, wait: Duration) -> Self {
         self.wait = wait;

@@ -1,8 +1,8 @@
-//! Counts of what happens off the hit path.
+//! Counts of events off the hit path.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What happened off the hit path.
+/// The events off the hit path.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     /// Requests that the limit refused.
@@ -16,7 +16,7 @@ pub(crate) struct Counters {
     pub(crate) grown: AtomicU64,
     /// Pages that were unmapped to be used elsewhere.
     pub(crate) remapped: AtomicU64,
-    /// Times that all caches were seized.
+    /// Times that all caches were revoked.
     pub(crate) drains: AtomicU64,
     /// Times that a request waited on the host.
     pub(crate) host_waits: AtomicU64,

@@ -12,41 +12,43 @@ use crate::stream::Stream;
 
 /// # How long an allocation may take
 ///
-/// What a thread has freed lately it gets back within nanoseconds; else a request takes locks that
-/// others hold as shortly. Where no memory is ready it asks the driver for pages, which takes
-/// microseconds to milliseconds, after other threads that are at that. Where the limit or the device
-/// has no room, [`allocate`](Self::allocate) waits for work that still uses what was freed, for
-/// [`PoolConfig::wait`](super::PoolConfig::wait) in all; what other threads have to map or give back
-/// before it comes on top, and so does what [`on_refusal`](Self::on_refusal) takes, after each answer
-/// of which the wait begins anew. A request that no completion can give what it asks for is refused
-/// without a wait: what is alive leaves no room, or would have to move.
+/// A thread gets memory that it has freed lately back within nanoseconds; else a request takes
+/// locks that others hold as shortly. Where no memory is ready it asks the driver for pages, which
+/// takes microseconds to milliseconds, after other threads that are at that. Where the limit or the
+/// device has no room, [`allocate`](Self::allocate) waits for work that still uses freed memory,
+/// for [`PoolConfig::wait`](super::PoolConfig::wait) in all; the time in which other threads map
+/// pages or give them back before it comes on top, and so does that of
+/// [`on_refusal`](Self::on_refusal), after each answer of which the wait begins anew. A request
+/// that no completion can serve is refused without a wait: live blocks leave no room, or would have
+/// to move.
 impl MemoryPool {
-    /// As [`allocate`](Self::allocate), without waiting for anything: neither for work that uses what
-    /// was freed, nor for threads that just map pages or give them back. It takes what is ready,
-    /// maps pages within the limit, and at the limit takes back what threads keep and moves pages
-    /// that nothing uses. Pools that share the limit are not asked, nor is
-    /// [`on_refusal`](Self::on_refusal), and where the memory comes in [chunks](super::Source::Chunks)
-    /// none is given back, as that waits for all work of the context.
+    /// A buffer by [`allocate`](Self::allocate), without waiting for anything: neither for work
+    /// that uses freed memory, nor for threads that just map pages or give them back. It takes
+    /// memory that is ready, maps pages within the limit, and at the limit drains the caches of
+    /// threads and moves pages that nothing uses. Pools that share the limit are not asked, nor is
+    /// [`on_refusal`](Self::on_refusal), and where the memory comes in
+    /// [chunks](super::Source::Chunks) none is given back, as that waits for all work of the
+    /// context.
     ///
     /// The calls that map pages take their time: no wait is not no time. And a refusal looks for up
-    /// to 50 us at what has completed, for its account.
+    /// to 50 us at the work that has completed, for its account.
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate); [`Error::Busy`](crate::Error::Busy) when pages are needed
-    /// and another thread is changing them.
+    /// Those of [`allocate`](Self::allocate); [`Error::Busy`](crate::Error::Busy) when pages are
+    /// needed and another thread is changing them.
     #[track_caller]
     pub fn try_allocate<T: DeviceCopy>(&self, len: usize, stream: &Stream) -> Result<Buffer<T>> {
         self.allocate_waiting(Wait::Never, len, stream)
     }
 
-    /// As [`allocate`](Self::allocate), waiting until `deadline` at most, whatever
-    /// [`PoolConfig::wait`](super::PoolConfig::wait) says: for work that uses what was freed, and for
-    /// threads that map pages or give them back. What was begun is brought to its end: driver calls
-    /// of its own, and [`on_refusal`](Self::on_refusal).
+    /// A buffer by [`allocate`](Self::allocate), waiting until `deadline` at most, in place of
+    /// [`PoolConfig::wait`](super::PoolConfig::wait): for work that uses freed memory, and for
+    /// threads that map pages or give them back. Calls that were begun are brought to their end:
+    /// driver calls of its own, and [`on_refusal`](Self::on_refusal).
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate); [`Error::Busy`](crate::Error::Busy) when pages are needed
-    /// and other threads are changing them all the time until then.
+    /// Those of [`allocate`](Self::allocate); [`Error::Busy`](crate::Error::Busy) when pages are
+    /// needed and other threads are changing them all the time until then.
     #[track_caller]
     pub fn allocate_until<T: DeviceCopy>(
         &self,
@@ -57,21 +59,21 @@ impl MemoryPool {
         self.allocate_waiting(Wait::Until(deadline), len, stream)
     }
 
-    /// As [`allocate_raw`](Self::allocate_raw), without waiting for anything: as
+    /// A block by [`allocate_raw`](Self::allocate_raw), without waiting for anything, like
     /// [`try_allocate`](Self::try_allocate).
     ///
     /// # Errors
-    /// As [`allocate_raw`](Self::allocate_raw) and [`try_allocate`](Self::try_allocate).
+    /// Those of [`allocate_raw`](Self::allocate_raw) and [`try_allocate`](Self::try_allocate).
     #[track_caller]
     pub fn try_allocate_raw(&self, bytes: u64, align: u64, stream: &Stream) -> Result<RawBlock> {
         self.allocate_raw_waiting(Wait::Never, bytes, align, stream)
     }
 
-    /// As [`allocate_raw`](Self::allocate_raw), waiting until `deadline` at most: as
+    /// A block by [`allocate_raw`](Self::allocate_raw), waiting until `deadline` at most, like
     /// [`allocate_until`](Self::allocate_until).
     ///
     /// # Errors
-    /// As [`allocate_raw`](Self::allocate_raw) and [`allocate_until`](Self::allocate_until).
+    /// Those of [`allocate_raw`](Self::allocate_raw) and [`allocate_until`](Self::allocate_until).
     #[track_caller]
     pub fn allocate_raw_until(
         &self,

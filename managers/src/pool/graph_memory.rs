@@ -1,10 +1,10 @@
 //! `GraphMemory`: memory that only the replays of a captured graph use.
 //!
-//! What is captured runs again and again, each time at the addresses of the capture. So those
-//! must be nobody else's for as long as the graph may run, though for the program they were
-//! freed long ago. While it is open, a stream's requests go to a pool of their own, which
-//! shares the limit, and is never asked to give up or move a page; frees find that pool by
-//! the piece. What the stream frees meanwhile of the surrounding pool is held back.
+//! Captured work runs again and again, each time at the addresses of the capture. So no other user
+//! may have those for as long as the graph may run, though for the program they were freed long
+//! ago. While it is open, a stream's requests go to a pool of their own, which shares the limit,
+//! and is never asked to give up or move a page; frees find that pool by the piece. Blocks of the
+//! surrounding pool that the stream frees meanwhile are held back.
 //!
 //! A hit pays nothing: a flag in the caches of the stream keeps their owners off the hit path.
 
@@ -27,28 +27,28 @@ use crate::sync::lock;
 
 /// Memory for the graph that a stream's work is captured into.
 ///
-/// From [`MemoryPool::graph_memory`] to [`end`](Self::end) what the stream allocates from the
-/// pool comes from memory that nobody else gets, whichever thread asks, and what it frees of
-/// that goes back there, for the rest of the capture. Blocks of the pool that are from before,
-/// and that the stream frees meanwhile, are kept from everybody as well: the graph may use them.
+/// From [`MemoryPool::graph_memory`] to [`end`](Self::end) the stream's allocations from the pool,
+/// by any thread, come from memory that no other stream gets, and its frees of that go back there,
+/// for the rest of the capture. Blocks of the pool that are from before, and that the stream frees
+/// meanwhile, are kept from all users as well: the graph may use them.
 ///
 /// As long as this value lives the graph may run: nothing of it is handed out, moved or
 /// unmapped. All of it counts for the pool's limit. Its blocks and pages are in no recording
-/// or history of the pool, nor in the pool's usage, but for what is mapped: ask
+/// or history of the pool, nor in the pool's usage, but for the mapped bytes: ask
 /// [`mapped`](Self::mapped), [`held`](Self::held) and [`layout`](Self::layout).
 ///
 /// # Contract
 ///
 /// - Begin before the capture begins, and end after the capture has ended. The capture itself
 ///   (`cuStreamBeginCapture`, `cuStreamEndCapture`) is the caller's.
-/// - **Drop this after every executable of the graph is destroyed, and what they launched is
+/// - **Drop this after every executable of the graph is destroyed, and their launches are
 ///   over.** The pool cannot see launches.
 /// - Other blocks that the graph uses, those that were never freed on the stream between
 ///   begin and end, must be kept by their owners for as long.
-/// - Streams that join the capture (through events) may use the blocks. What *they* allocate
-///   comes from the pool as ever; open one for each stream that allocates.
+/// - Streams that join the capture (through events) may use the blocks. *Their* allocations
+///   come from the pool as ever; open one for each stream that allocates.
 ///
-/// Before a request of the stream is refused, whoever is asked about the pool's is asked about it
+/// Before a request of the stream is refused, the pool's callback is asked
 /// ([`MemoryPool::on_refusal`]); it may drop this.
 ///
 /// Allocating and freeing makes no call that a capture forbids: addresses and pages are got in
@@ -80,9 +80,9 @@ pub struct GraphMemory {
 }
 
 impl GraphMemory {
-    /// The capture has ended: the stream allocates from the pool again, and what it frees of
-    /// the pool is free. Blocks of this memory that are alive go back here when they are
-    /// freed. Ending twice does nothing.
+    /// The capture has ended: the stream allocates from the pool again, and blocks of the pool that
+    /// it frees are free. Blocks of this memory that are alive go back here when they are freed.
+    /// Ending twice does nothing.
     pub fn end(&self) {
         self.pool.pool().close_graph(&self.graph);
     }
@@ -113,12 +113,12 @@ impl GraphMemory {
             return 0;
         }
         let held = lock(&self.graph.held);
-        // SAFETY: what is held is the graph's.
+        // SAFETY: a held piece is the graph's, and its header stays where it is.
         let bytes = |piece: &Held| unsafe { piece.0.as_ref() }.bytes();
         held.iter().flatten().map(bytes).sum()
     }
 
-    /// Where everything is in this memory. Its limit and what is mapped of that are the
+    /// Where everything is in this memory. Its limit and the bytes that are mapped of that are the
     /// surrounding pool's.
     ///
     /// # Errors
@@ -132,21 +132,21 @@ impl Drop for GraphMemory {
     fn drop(&mut self) {
         let pool = self.pool.pool();
         if pool.core.not_forked().is_err() {
-            // As `Pool::close`.
+            // As in `Pool::close`, the child cannot see whether a piece is out.
             let _for_ever = Arc::into_raw(Arc::clone(&self.graph.memory));
             return;
         }
         pool.close_graph(&self.graph);
-        // Whoever frees now finds that nobody holds pieces any more.
+        // A thread that frees now finds that pieces are not held any more.
         let held = lock(&self.graph.held).take();
         for Held(piece) in held.into_iter().flatten() {
             let stamp = self.graph.state.stamp();
             let mut central = pool.central.lock();
-            // SAFETY: what was held is ours.
+            // SAFETY: a held piece is the graph's, which gives it away here.
             unsafe { piece.as_ref() }.withhold(None);
             central.put(piece, stamp);
         }
-        // Whoever waits for memory has not seen these as freed: that they counted as before.
+        // A request that waits for memory has not seen these as freed: they counted as that before.
         pool.progress.note_room();
         self.graph.memory.close();
     }
@@ -235,17 +235,17 @@ impl Pool {
         let Some((held, state)) = self.graphs.of(stream.serial(), get) else {
             return false;
         };
-        // To the end: what is put in after the last look would never come back.
+        // To the end: a piece that is put in after the last look would never come back.
         let mut held = lock(&held);
         let Some(held) = held.as_mut() else {
             return false;
         };
-        // SAFETY: the piece is the caller's, who gives it away.
+        // SAFETY: the header stays where it is, and the caller gives the piece away.
         let header = unsafe { piece.as_ref() };
         let from = (state.serial(), state.stamp());
         self.note_free(header, Action::Free, from, site);
         {
-            // Who names buffers has the lock.
+            // A thread that names buffers holds the lock.
             let _central = self.central.lock();
             self.end(header);
             header.withhold(Some(Withheld::Held));

@@ -14,13 +14,13 @@ pub(crate) trait Member: Send + Sync {
     /// Whether it is the memory of a graph, which gives nothing up.
     fn is_of_graph(&self) -> bool;
 
-    /// What has changed in it so far.
+    /// The counts of its changes so far.
     fn sign(&self) -> MemberProgress;
 
-    /// Whether work is under way that uses what was freed, after a look at what has completed.
+    /// Whether work that uses freed memory is under way, after a poll.
     ///
     /// # Errors
-    /// What the driver returned.
+    /// The error that the driver returned.
     fn is_under_way(&self) -> Result<bool>;
 
     /// Bytes that have ever gone out to users.
@@ -36,7 +36,7 @@ pub(crate) trait Member: Send + Sync {
     /// bytes.
     ///
     /// # Errors
-    /// What the driver returned; [`Error::Busy`](crate::Error::Busy) where `wait` is over.
+    /// The driver's error; [`Error::Busy`](crate::Error::Busy) where `wait` is over.
     fn give_up_idle(&self, wanted: u64, wait: Wait) -> Result<u64>;
 
     /// How many buffers are alive.

@@ -1,4 +1,4 @@
-//! A pool among others: what those that share a limit or a context with it may ask.
+//! A pool among others: the questions of pools that share a limit or a context with it.
 
 use std::sync::atomic::Ordering;
 
@@ -58,7 +58,7 @@ impl Member for Pool {
     /// A thread that frees a buffer has its cache, or the central lock.
     fn with_buffers(&self, work: &mut dyn FnMut(&BlockHeader)) {
         let caches = lock(&self.caches);
-        // What was stored before this call is seen by a buffer's owner that allocates it after.
+        // A buffer's owner that allocates it after this call sees all stores from before it.
         self.barrier.heavy();
         let _seized = ThreadCache::revoke_all(&caches);
         self.with_headers(|header| {

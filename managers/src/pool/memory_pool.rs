@@ -1,4 +1,4 @@
-//! `MemoryPool`: what users have of a pool.
+//! `MemoryPool`: the users' handle of a pool.
 
 use std::any::Any;
 use std::fmt;
@@ -23,7 +23,7 @@ use crate::pool::request::AllocRequest;
 use crate::pool::state::Pool;
 use crate::stream::Stream;
 
-/// What a pool's memory comes from.
+/// The source of a pool's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Backing {
@@ -49,7 +49,7 @@ impl fmt::Display for Backing {
 /// and is charged before the driver is asked.
 ///
 /// The memory goes back to the driver when the last clone and the last block are gone. If work
-/// may still use what was freed, that waits for it: unmapping is not ordered on streams.
+/// may still use freed memory, that waits for it: unmapping is not ordered on streams.
 ///
 /// A stream is its [`Stream`] and the clones of that. Two that were
 /// [borrowed](crate::stream::StreamManager::borrow_raw) from one `CUstream` are two streams to the
@@ -59,8 +59,8 @@ impl fmt::Display for Backing {
 ///
 /// A graph uses its addresses again at each launch, which the pool cannot see. A stream that
 /// allocates or frees while it captures needs a [`graph_memory`](Self::graph_memory), from before
-/// the capture: without it what was freed while capturing is free as soon as the stream has come
-/// that far, and others may have it while the graph runs.
+/// the capture: without it memory that was freed while capturing is free as soon as the stream has
+/// come that far, and others may have it while the graph runs.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -71,7 +71,7 @@ impl fmt::Display for Backing {
 /// let pool = context.memory_pool(PoolConfig::limit(1 << 30))?;
 /// let block = pool.allocate_raw(1 << 20, 256, &stream)?;
 /// // ... put work on the stream that uses block.address() ...
-/// // SAFETY: what uses the block is on the stream.
+/// // SAFETY: all work that uses the block is on the stream.
 /// unsafe { block.free(&stream)? };
 /// assert_eq!(pool.usage()?.live, 0);
 /// # Ok(()) }
@@ -108,9 +108,9 @@ impl MemoryPool {
         &self.0.0
     }
 
-    /// A buffer of `len` elements, ready for use on `stream`, and on other streams: what one of them
-    /// writes another sees only behind [`ops::wait`](crate::ops::wait). The contents are unspecified. A stream that captures needs a
-    /// [graph memory](Self#capture).
+    /// A buffer of `len` elements, ready for use on `stream`, and on other streams: one of them
+    /// sees the writes of another only behind [`ops::wait`](crate::ops::wait). The contents are
+    /// unspecified. A stream that captures needs a [graph memory](Self#capture).
     ///
     /// # Errors
     /// [`Error::OverLimit`] when it does not fit the limit, [`Error::OutOfMemory`] when the
@@ -118,7 +118,7 @@ impl MemoryPool {
     /// other streams use the pool, or when there are as many buffers as their manager may have;
     /// [`Error::ShutDown`] when that was shut down; [`Error::WrongContext`] when the stream is
     /// another context's; [`Error::Invalid`] when `len` elements are more bytes than there are
-    /// addresses; [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+    /// addresses; [`Error::Poisoned`], [`Error::Forked`]; the error that the driver returned.
     #[doc(alias = "cuMemAlloc")]
     #[doc(alias = "cuMemAllocAsync")]
     #[track_caller]
@@ -126,11 +126,11 @@ impl MemoryPool {
         self.allocate_as(None, len, stream)
     }
 
-    /// As [`allocate`](Self::allocate), under a name that shows in
+    /// A buffer by [`allocate`](Self::allocate), under a name that shows in
     /// [`named`](Self::named) and in pictures of the pool.
     ///
     /// With a [`BlockName`] the name costs nothing. A text is looked up each time, under a lock
-    /// that all pools of the process share: that is for what is allocated seldom.
+    /// that all pools of the process share: that is for buffers that are allocated seldom.
     ///
     /// ```no_run
     /// # fn f(pool: &cupola_managers::MemoryPool, stream: &cupola_managers::Stream)
@@ -144,7 +144,7 @@ impl MemoryPool {
     /// ```
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate).
+    /// Those of [`allocate`](Self::allocate).
     #[track_caller]
     pub fn allocate_named<T: DeviceCopy>(
         &self,
@@ -189,7 +189,7 @@ impl MemoryPool {
     /// captures needs a [graph memory](Self#capture).
     ///
     /// # Errors
-    /// As [`allocate`](Self::allocate); [`Error::Invalid`] naming `align`.
+    /// Those of [`allocate`](Self::allocate); [`Error::Invalid`] naming `align`.
     #[doc(alias = "cuMemAlloc")]
     #[inline]
     #[track_caller]
@@ -204,11 +204,11 @@ impl MemoryPool {
         self.pool().allocate(ask, stream).map(RawBlock::new)
     }
 
-    /// As [`allocate_raw`](Self::allocate_raw), under a name, which costs what it does in
+    /// A block by [`allocate_raw`](Self::allocate_raw), under a name, which costs as much as in
     /// [`allocate_named`](Self::allocate_named).
     ///
     /// # Errors
-    /// As [`allocate_raw`](Self::allocate_raw).
+    /// Those of [`allocate_raw`](Self::allocate_raw).
     #[track_caller]
     pub fn allocate_raw_named(
         &self,
@@ -232,7 +232,7 @@ impl MemoryPool {
         self.pool().core().shares_objects(core)
     }
 
-    /// What the memory comes from.
+    /// The source of the memory.
     #[must_use]
     pub fn backing(&self) -> Backing {
         match self.pool().vmm {
@@ -241,7 +241,7 @@ impl MemoryPool {
         }
     }
 
-    /// What the memory comes from and the limit, for people.
+    /// The source of the memory and the limit, for people.
     #[must_use]
     pub fn describe(&self) -> String {
         let limit = self.pool().budget.limit();
@@ -266,26 +266,26 @@ impl MemoryPool {
         self.pool().budget.used()
     }
 
-    /// Bytes that the limits, and what the device has free, leave for allocations: what can be
-    /// mapped, and what is free already, after a look at what work has completed. It need not be
-    /// in one piece. What other pools under the same [`DeviceLimit`](super::DeviceLimit) keep for
-    /// reuse is not counted, though they give it up when it is needed.
+    /// Bytes that the limits, and the free memory of the device, leave for allocations: those that
+    /// can be mapped, and those that are free already, after a poll of the work. They need not be
+    /// in one piece. Memory that other pools under the same [`DeviceLimit`](super::DeviceLimit)
+    /// keep for reuse is not counted, though they give it up when it is needed.
     ///
     /// # Errors
-    /// What the driver returned when it was asked for the free memory of the device
-    /// (`cuMemGetInfo`), or what has completed (an event on each stream that has freed
-    /// something since it was asked last); [`Error::Forked`].
+    /// The driver's error when it was asked for the free memory of the device (`cuMemGetInfo`), or
+    /// for completed work (an event on each stream that has freed something since it was asked
+    /// last); [`Error::Forked`].
     #[track_caller]
     pub fn available(&self) -> Result<u64> {
         self.pool().available()
     }
 
-    /// How full the pool is: what is mapped and not ready for reuse, of the tighter limit. What
-    /// all pools under a [`DeviceLimit`](super::DeviceLimit) keep ready counts as free of that
-    /// one, and where others fill the device, what it has left is the limit. It looks at what work
-    /// has completed, at all free blocks, and at what threads keep, and asks the driver what is
-    /// free. A level begins at its threshold and ends 5 % of the limit below it, so it depends on
-    /// the look before.
+    /// How full the pool is: the mapped memory that is not ready for reuse, of the tighter limit.
+    /// Memory that all pools under a [`DeviceLimit`](super::DeviceLimit) keep ready counts as free
+    /// of that one, and where others fill the device, its free rest is the limit. It polls the
+    /// work, looks at all free blocks and at the caches of threads, and asks the driver for the
+    /// free memory. A level begins at its threshold and ends 5 % of the limit below it, so it
+    /// depends on the look before.
     #[must_use]
     pub fn pressure_level(&self) -> Pressure {
         self.pool().pressure()
@@ -295,29 +295,29 @@ impl MemoryPool {
     /// that. Memory that nothing uses is given back until the limit is kept, and nothing more is
     /// mapped until it is.
     ///
-    /// What is alive stays alive, and goes back to the device, as far as it is over the limit,
-    /// when it is freed: with the free itself, or, where work still uses it then, with one that
+    /// Live blocks stay alive, and go back to the device, as far as they are over the limit, when
+    /// they are freed: with the free itself, or, where work still uses them then, with one that
     /// comes after that work has completed, an allocation or [`trim`](Self::trim). Until then
     /// nothing is a hit: threads keep nothing, and every allocation and free of a page or more,
-    /// and one in 64 of less, looks for what can go.
+    /// and one in 64 of less, looks for memory that can go.
     ///
-    /// Memory goes back as it came from the driver: what was mapped far from all limits in pieces
-    /// of several pages goes when nothing lives in the piece any more.
+    /// Memory goes back as it came from the driver: a piece of several pages, mapped far from all
+    /// limits, goes when nothing lives in the piece any more.
     ///
     /// # Errors
-    /// What the driver returned when memory was given back. The limit is changed all the same.
+    /// The driver's error when memory was given back. The limit is changed all the same.
     /// [`Error::Forked`], and it is not.
     #[track_caller]
     pub fn set_limit(&self, bytes: u64) -> Result<()> {
         self.pool().set_limit(bytes)
     }
 
-    /// Gives memory that nothing uses back to the device, whatever threads keep of it: how many
+    /// Gives memory that nothing uses back to the device, also from the caches of threads: how many
     /// bytes that was. It goes by the pieces that the driver gave: a page each near a limit, and
     /// up to 256 MiB for large requests far from all of them.
     ///
     /// # Errors
-    /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+    /// [`Error::Poisoned`], [`Error::Forked`]; the error that the driver returned.
     #[doc(alias = "cuMemUnmap")]
     #[doc(alias = "cuMemRelease")]
     #[track_caller]
@@ -325,17 +325,19 @@ impl MemoryPool {
         self.pool().trim()
     }
 
-    /// What is asked before a request is refused: `callback` gets the refusal, and says whether
-    /// it has made room, so that it is worth another try: at most 64 times for one request.
+    /// Sets the callback that is asked before a request is refused: `callback` gets the refusal,
+    /// and says whether it has made room, so that it is worth another try: at most 64 times for one
+    /// request.
     ///
-    /// So it is for a request that goes to a [`GraphMemory`] of the pool: its stream may be
-    /// captured meanwhile, and what the callback does must be allowed then.
+    /// It is asked for a request that goes to a [`GraphMemory`] of the pool too: its stream may be
+    /// captured meanwhile, and the calls of the callback must be allowed then.
     ///
     /// In the child of a fork this does nothing.
     ///
-    /// It may use the pool, and change its limit. What it is itself refused meanwhile, by this pool
-    /// or another one, nobody is asked about. It is kept as long as the pool, so it must not keep
-    /// the pool: let it have a [`WeakMemoryPool`], and what it frees likewise.
+    /// It may use the pool, and change its limit. No callback is asked about refusals of its own
+    /// requests meanwhile, by this pool or another one. It is kept as long as the pool, so it must
+    /// not keep the pool: let it have a [`WeakMemoryPool`], and a weak reference to the blocks it
+    /// frees.
     ///
     /// ```no_run
     /// # use std::sync::{Arc, Mutex, Weak};
@@ -356,7 +358,7 @@ impl MemoryPool {
     /// The gauges and counters.
     ///
     /// # Errors
-    /// What the driver returned when it was asked for the free memory of the device;
+    /// The driver's error when it was asked for the free memory of the device;
     /// [`Error::Forked`].
     #[track_caller]
     pub fn usage(&self) -> Result<Usage> {
@@ -368,7 +370,7 @@ impl MemoryPool {
     ///
     /// While the pool is recorded an operation takes two locks and a look at the clock. After
     /// this returns everything is recorded, on every thread; an operation that runs meanwhile
-    /// may be. What a [`GraphMemory`] hands out, takes back and maps is not: only frees of the
+    /// may be. Allocations, frees and pages of a [`GraphMemory`] are not: only frees of the
     /// pool's own blocks that it holds back are.
     ///
     /// # Errors
@@ -392,7 +394,7 @@ impl MemoryPool {
         self.pool().record(events)
     }
 
-    /// Ends the recording: what it has; nothing when none was begun.
+    /// Ends the recording, and returns it; an empty one when none was begun.
     ///
     /// # Errors
     /// [`Error::Forked`].
@@ -415,20 +417,20 @@ impl MemoryPool {
         self.pool().named()
     }
 
-    /// Memory for the graph that the work of `stream` is about to be captured into: what the
-    /// stream allocates from now on comes from it, until [`GraphMemory::end`], and nobody else
-    /// gets it before the value is dropped. See there for what the caller promises.
+    /// Memory for the graph that the work of `stream` is about to be captured into: the stream's
+    /// allocations from now on come from it, until [`GraphMemory::end`], and no other stream gets
+    /// it before the value is dropped. The caller's contract is there.
     ///
     /// # Errors
     /// [`Error::Invalid`] naming `stream` when one is open for it; [`Error::WrongContext`];
     /// [`Error::Full`] when 65 535 other streams use the pool; [`Error::Poisoned`],
-    /// [`Error::Forked`]; what the driver returned.
+    /// [`Error::Forked`]; the error that the driver returned.
     #[track_caller]
     pub fn graph_memory(&self, stream: &Stream) -> Result<GraphMemory> {
         self.pool().graph_memory(self, stream)
     }
 
-    /// Where everything is now: pages, blocks and who has them, at one moment.
+    /// Where everything is now: pages, blocks and their owners, at one moment.
     ///
     /// Other threads wait meanwhile when they allocate or free. It looks at every block, and is
     /// as large as all that the pool knows of them. [`on_refusal`](Self::on_refusal) may call it
@@ -440,20 +442,20 @@ impl MemoryPool {
         self.pool().layout()
     }
 
-    /// What an error would say now.
+    /// The account that an error would have now.
     #[must_use]
     pub fn account(&self) -> Account {
         self.pool().account(0)
     }
 
-    /// The pool, for somebody who must not keep it: what it calls, or what it is kept by.
+    /// The pool, for a holder that must not keep it: its callback, or an object that it is kept by.
     #[must_use]
     pub fn downgrade(&self) -> WeakMemoryPool {
         WeakMemoryPool(Arc::downgrade(&self.0))
     }
 }
 
-/// A [`MemoryPool`] as long as somebody else has it.
+/// A [`MemoryPool`] as long as another handle keeps it.
 #[derive(Clone)]
 pub struct WeakMemoryPool(Weak<Owner>);
 
@@ -472,7 +474,7 @@ impl fmt::Debug for WeakMemoryPool {
     }
 }
 
-/// What is alive under a name.
+/// The blocks that are alive under a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NamedUsage {

@@ -11,13 +11,13 @@ mod sealed {
     impl Sealed for &str {}
 }
 
-/// What a block may be named by: a [`BlockName`], which costs nothing, or a text, which is looked
+/// A value that can name a block: a [`BlockName`], which costs nothing, or a text, which is looked
 /// up with each allocation, under a lock that all pools of the process share.
 pub trait AsBlockName: sealed::Sealed {
     /// The name.
     ///
     /// # Errors
-    /// As [`MemoryPool::name`].
+    /// Those of [`MemoryPool::name`].
     fn in_pool(self, pool: &MemoryPool) -> Result<BlockName>;
 }
 

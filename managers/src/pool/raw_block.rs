@@ -19,7 +19,7 @@ pub struct RawBlock {
 
 // SAFETY: the block is its holder's alone, whichever thread that is.
 unsafe impl Send for RawBlock {}
-// SAFETY: what is shared of a piece in use does not change, or is atomic.
+// SAFETY: the shared fields of a piece in use do not change, or are atomic.
 unsafe impl Sync for RawBlock {}
 
 impl RawBlock {
@@ -41,7 +41,7 @@ impl RawBlock {
         self.header().address()
     }
 
-    /// Bytes that may be used: what was asked for, rounded up to 256 at least.
+    /// Bytes that may be used: the requested ones, rounded up to 256 at least.
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> u64 {
@@ -53,12 +53,12 @@ impl RawBlock {
     ///
     /// The free makes no driver call and waits for no work, except that
     ///
-    /// * a pool that is over a [lowered limit](super::MemoryPool::set_limit) gives back what is
-    ///   idle, now and then: it records and asks events, waits for them for some microseconds, and
-    ///   unmaps and releases pages (`cuMemUnmap`, `cuMemRelease`), or frees chunks: `cuMemFree`
+    /// * a pool that is over a [lowered limit](super::MemoryPool::set_limit) gives back memory that
+    ///   is idle, now and then: it records and asks events, waits for them for some microseconds,
+    ///   and unmaps and releases pages (`cuMemUnmap`, `cuMemRelease`), or frees chunks: `cuMemFree`
     ///   waits for the device;
     /// * the last block of a pool whose handles are gone ends the pool: that waits for all work
-    ///   that may use what was freed, and gives everything back;
+    ///   that may use freed memory, and gives everything back;
     /// * the first free on a stream looks for places of streams that are gone, where all 65 535
     ///   are taken (`cuEventQuery`).
     ///
@@ -71,12 +71,13 @@ impl RawBlock {
     /// All work that uses the block is on `stream` by now, or `stream` has been made to wait
     /// for it; and nothing uses it later. Where `stream` is not the one that the block was
     /// allocated on, it has been made to wait for that one since, even if nothing has used the
-    /// block: what used the memory before may still run there.
+    /// block: work that used the memory before may still run there.
     #[doc(alias = "cuMemFree")]
     #[inline]
     #[track_caller]
     pub unsafe fn free(self, stream: &Stream) -> Result<(), FreeError<Self>> {
-        // SAFETY: the caller's promise; the block ends here, unless it is given back.
+        // SAFETY: `Pool::free` needs the piece, and its last work on the stream: the conditions
+        // here. The block ends here, unless it is given back.
         unsafe { Pool::free(self.piece, stream) }.map_err(|error| FreeError::new(self, error))
     }
 }

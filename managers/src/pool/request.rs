@@ -1,4 +1,4 @@
-//! `AllocRequest`: what a caller wants of a pool.
+//! `AllocRequest`: a caller's request of a pool.
 
 use crate::pool::alloc::patience::Wait;
 use crate::pool::heap::block_name::Name;
@@ -17,7 +17,7 @@ pub(crate) struct AllocRequest {
 }
 
 impl AllocRequest {
-    /// What a header keeps of the stream.
+    /// The number by which a header keeps the stream, and whether it is a buffer's.
     #[inline]
     pub(crate) fn stream(self, stream: &Stream) -> (u64, bool) {
         let stream = if self.buffer {

@@ -68,7 +68,7 @@ fn block(stream: &Stream) -> mpsc::Sender<()> {
 }
 
 fn free(block: RawBlock, stream: &Stream) {
-    // SAFETY: what uses the block is on the stream.
+    // SAFETY: all work that uses the block is on the stream.
     unsafe { block.free(stream) }.unwrap();
 }
 
@@ -81,7 +81,7 @@ fn a_page_waits_for_the_last_work_on_it() {
     let pool = bench.pool(2, Source::Best);
     // A slab that is free as a whole, and complete: its slots come back when the thread ends.
     std::thread::scope(|scope| {
-        // Joined: the scope alone does not wait for what the thread's end does.
+        // Joined: the scope alone does not wait for the thread's end.
         let work = || free(pool.allocate_raw(1024, 1, &stream).unwrap(), &stream);
         scope.spawn(work).join().unwrap();
     });
@@ -112,7 +112,7 @@ fn chunks_that_were_given_back_do_not_keep_a_pool() {
     let [kept, gone] = blocks;
     free(gone, &stream);
     assert_eq!(pool.trim(), Ok(32 << 20));
-    // Of what was ever out, nothing is what only stands for a chunk.
+    // Blocks that only stand for a chunk do not count as out.
     assert!(pool.usage().unwrap().peak_held < 41 << 20);
     free(kept, &stream);
     drop(pool);
@@ -145,7 +145,7 @@ fn idle_chunks_make_room_for_a_larger_one() {
     bench.check_empty();
 }
 
-// Without it the failure of another pool's context would refuse what this one could have.
+// Without it the failure of another pool's context would refuse memory that this one could have.
 #[test]
 fn what_ails_another_pool_does_not_refuse_a_request() {
     let bench = Bench::new();
@@ -172,8 +172,8 @@ fn what_ails_another_pool_does_not_refuse_a_request() {
     bench.check_empty();
 }
 
-// Without it a request would wait for its own stream alone, while what it needs is free as soon
-// as another stream's work ends.
+// Without it a request would wait for its own stream alone, while its memory is free as soon as
+// another stream's work ends.
 #[test]
 fn a_request_waits_for_whichever_stream_is_first() {
     let bench = Bench::new();
@@ -194,7 +194,7 @@ fn a_request_waits_for_whichever_stream_is_first() {
             std::thread::sleep(Duration::from_millis(50));
             drop(release);
         });
-        // Not aligned to what the other stream has: only a page that is unmapped there will do.
+        // Not aligned to the other stream's blocks: only a page that is unmapped there will do.
         let block = pool.allocate_raw(PAGE + PAGE / 4, 1, &stream).unwrap();
         free(block, &stream);
     });
@@ -204,7 +204,7 @@ fn a_request_waits_for_whichever_stream_is_first() {
     bench.check_empty();
 }
 
-// Without it a wrong alignment would be an error or none, by what the thread had kept.
+// Without it a wrong alignment would be an error or none, by the content of the thread's cache.
 #[test]
 fn alignments_are_checked_on_every_way() {
     let bench = Bench::new();
@@ -257,8 +257,8 @@ fn a_child_takes_no_lock_for_a_name_or_a_callback() {
     bench.check_empty();
 }
 
-// Without it a caller that looks at a pool, and each thread that ends, would pay for every cache that there
-// is with a call that interrupts all processors.
+// Without it a caller that looks at a pool, and each thread that ends, would pay for every cache
+// that there is with a call that interrupts all processors.
 #[test]
 fn all_lanes_cost_one_barrier_and_a_thread_that_ends_pays_none() {
     use crate::sync::asymmetric_fence::tests::PAID;
@@ -335,8 +335,8 @@ fn who_may_not_wait_is_told_that_another_thread_maps() {
     bench.check_empty();
 }
 
-// Without it a request would be refused although memory that nobody uses has just gone into the
-// cache of another thread, which the request has looked through before.
+// Without it a request would be refused although unused memory has just gone into the cache of
+// another thread, which the request has looked through before.
 #[test]
 fn what_goes_into_a_lane_is_a_sign() {
     let bench = Bench::new();
@@ -364,7 +364,7 @@ fn what_goes_into_a_lane_is_a_sign() {
     bench.check_empty();
 }
 
-// Without it a request would be refused while another thread has what waited in a transfer cache in its
+// Without it a request would be refused while another thread has a transfer cache's batches in its
 // hands, on the way to the heap.
 #[test]
 fn nobody_has_what_goes_from_a_depot_to_the_heap_in_its_hands() {
@@ -381,7 +381,7 @@ fn nobody_has_what_goes_from_a_depot_to_the_heap_in_its_hands() {
         // Half of them is in the cache.
         let blocks: Vec<_> = std::iter::repeat_with(allocate).take(16).collect();
         let state = Arc::clone(&pool.pool().all_states()[0]);
-        // SAFETY: nobody else has the pool yet.
+        // SAFETY: this is the only thread that has the pool so far.
         let waiting = unsafe { state.transfer_cache.kept() };
         assert_ne!(waiting, 0);
         std::thread::scope(|scope| {
@@ -499,8 +499,9 @@ fn a_name_that_was_made_is_used_without_a_lock() {
     bench.check_empty();
 }
 
-// Without it the slots that a thread takes at once, and what it frees while the pool is recorded,
-// would be in its magazines, where no thread gives them back, though the pool is over its limit.
+// Without it the slots that a thread takes at once, and those that it frees while the pool is
+// recorded, would be in its magazines, where no thread gives them back, though the pool is over its
+// limit.
 #[test]
 fn threads_keep_nothing_small_either_over_a_lowered_limit() {
     let bench = Bench::new();
@@ -548,7 +549,7 @@ fn threads_keep_nothing_small_either_over_a_lowered_limit() {
 }
 
 // Without it a block whose free was refused before anything happened would be out for ever, and
-// with it the whole pool and what it is charged.
+// with it the whole pool and its charge.
 #[test]
 fn a_free_that_is_refused_gives_the_block_back() {
     let (bench, elsewhere) = (Bench::new(), Bench::new());
@@ -598,7 +599,7 @@ fn a_second_graph_memory_of_a_stream_is_refused_before_it_is_made() {
     bench.check_empty();
 }
 
-// Without it a thread that must not wait would be told to come back later, though what it wants is
+// Without it a thread that must not wait would be told to come back later, though its memory is
 // there and takes no page.
 #[test]
 fn what_needs_no_page_is_had_while_another_thread_maps() {

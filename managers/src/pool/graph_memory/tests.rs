@@ -60,7 +60,7 @@ fn configs() -> [PoolConfig; 2] {
     [PoolConfig::limit(64 * MIB), chunks]
 }
 
-// Without it a replay of a graph could write to memory that somebody else has by then.
+// Without it a replay of a graph could write to memory that has another user by then.
 #[test]
 fn what_a_graph_used_is_nobody_elses_while_it_may_run() {
     for config in configs() {
@@ -142,7 +142,7 @@ fn what_the_stream_frees_meanwhile_is_held_back() {
     );
     others.into_iter().for_each(|block| bench.put(block));
     drop(memory);
-    // Now it is everybody's.
+    // Now all streams may have it.
     let all = bench.pool.trim();
     ops::synchronize(&bench.stream).unwrap();
     assert!(all.unwrap() + bench.pool.trim().unwrap() > 0);
@@ -158,13 +158,13 @@ fn a_graph_shares_the_limit_of_its_pool() {
     bench.put(bench.take(15 * MIB));
     assert_eq!(bench.pool.mapped(), 16 * MIB);
     let memory = bench.pool.graph_memory(&bench.stream).unwrap();
-    // What the pool keeps for reuse makes room.
+    // Memory that the pool keeps for reuse makes room.
     let (first, second) = (bench.take(5 * MIB), bench.take(5 * MIB));
     assert!(bench.pool.mapped() <= 16 * MIB);
     let more = |bytes, stream| bench.pool.allocate_raw(bytes, 1, stream).is_err();
     assert!(more(7 * MIB, &bench.stream));
     bench.put(first);
-    // Pages that the graph may use are not moved, although nobody has them.
+    // Pages that the graph may use are not moved, although no block on them is in use.
     assert!(more(8 * MIB, &bench.stream));
     assert_eq!(memory.mapped().unwrap(), 10 * MIB);
     let twice = bench.pool.graph_memory(&bench.stream);
@@ -265,7 +265,7 @@ fn a_request_may_outlast_its_graphs_memory() {
             let _ = released.recv();
         })
         .unwrap();
-        // SAFETY: what uses it is on the stream.
+        // SAFETY: all work that uses it is on the stream.
         unsafe { all.free(&bench.other) }.unwrap();
         let memory = bench.pool.graph_memory(&bench.stream).unwrap();
         let inner = Arc::downgrade(&memory.graph.memory);
@@ -289,8 +289,8 @@ fn a_request_may_outlast_its_graphs_memory() {
     }
 }
 
-// Without it what a late request puts by for its thread would lie in a closed cache, and keep the
-// graph's memory and its pool for ever.
+// Without it pieces that a late request puts by for its thread would lie in a closed cache, and
+// keep the graph's memory and its pool for ever.
 #[test]
 fn a_late_request_leaves_nothing_in_a_closed_lane() {
     let [config, _] = configs();
@@ -369,7 +369,7 @@ fn whoever_is_asked_before_a_refusal_is_asked_about_a_graphs_requests() {
             match spare.lock().unwrap().take() {
                 // SAFETY: nothing uses it.
                 Some((block, stream)) => unsafe { block.free(&stream) }.unwrap(),
-                // What the request is refused about next.
+                // Then the graph's memory, which the next refused request is in.
                 None => drop(graph.lock().unwrap().take()),
             }
             true
