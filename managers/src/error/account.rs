@@ -1,4 +1,4 @@
-//! `Account`: what a memory pool held when it refused.
+//! `Account`: the figures of a memory pool when it refused.
 
 use core::fmt;
 

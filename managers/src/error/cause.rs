@@ -62,8 +62,8 @@ pub enum Blame {
     /// It was this launch: no other launch of this crate in this context may have run, other
     /// code was given no raw handle of it, and the process was not lost before to an error that
     /// another context of the execution manager met (two that meet one at the same moment may each
-    /// name a launch). What else other contexts of the process do, and
-    /// other code that shares a primary context, is not seen.
+    /// name a launch). Launches of other contexts of the process, and of other code that shares a
+    /// primary context, are not seen.
     Launch(LaunchSite),
     /// It was one of these launches, newest first, or work that is not known.
     OneOf(Vec<LaunchSite>),
@@ -93,7 +93,7 @@ pub struct Cause {
     pub site: Site,
     /// The work that the error is of, if that is known and it is not the call itself.
     pub blame: Option<Arc<Blame>>,
-    /// What the driver says of it. One word: errors are small.
+    /// The driver's explanation. One word: errors are small.
     told: Option<Arc<Box<str>>>,
 }
 
@@ -109,16 +109,16 @@ impl Cause {
         }
     }
 
-    /// What the driver itself says of the failure, in words, where it says more than its code:
-    /// one for CUDA 12.9 or later (`cuLogsDumpToMemory`).
+    /// The driver's own explanation of the failure, in words, where it says more than its code: one
+    /// for CUDA 12.9 or later (`cuLogsDumpToMemory`).
     #[doc(alias = "cuLogsDumpToMemory")]
     #[must_use]
     pub fn explanation(&self) -> Option<&str> {
         self.told.as_deref().map(AsRef::as_ref)
     }
 
-    /// Asks the driver what it says of the failure, which was this thread's last call, unless it
-    /// was asked and has answered.
+    /// Asks the driver for its explanation of the failure, which was this thread's last call,
+    /// unless it was asked and has answered.
     ///
     /// # Errors
     /// What asking returned.
@@ -147,7 +147,7 @@ impl Cause {
         f.write_str(")")
     }
 
-    /// What the driver says, as a line.
+    /// Writes the driver's explanation, as a line.
     pub(super) fn fmt_explanation(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.explanation() {
             Some(told) => write!(f, "\nthe driver says: {told}"),

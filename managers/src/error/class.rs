@@ -1,10 +1,10 @@
-//! What a caller can do about an error.
+//! The classes of errors, by a caller's remedy.
 
 use super::{Error, ErrorClass};
 
 impl Error {
-    /// What to do about it; `None` for codes that this crate does not know. The text of the
-    /// error has it too.
+    /// The remedy; `None` for codes that this crate does not know. The text of the error has it
+    /// too.
     #[must_use]
     pub fn advice(&self) -> Option<&'static str> {
         use cupola_sys::Status as _;
@@ -29,7 +29,7 @@ impl Error {
         })
     }
 
-    /// What a caller can do about it.
+    /// The class of the error, which says what a caller can do about it.
     #[must_use]
     pub fn class(&self) -> ErrorClass {
         match self {
@@ -89,7 +89,7 @@ mod tests {
         for code in [1, 2, 201, 400, 600, 999] {
             assert!(!failed(code).is_sticky(), "{code}");
         }
-        // The same launch or mapping fails again, whatever is freed.
+        // The same launch or mapping fails again, even if memory is freed.
         for code in [205, 701, 720] {
             let error = failed(code);
             assert_eq!(error.class(), ErrorClass::Programmer, "{code}");

@@ -1,24 +1,25 @@
-//! What the driver itself says of a call that failed (`cuLogs*`, CUDA 12.9), in words.
+//! The driver's own explanation of a call that failed (`cuLogs*`, CUDA 12.9), in words.
 //!
 //! It is asked for after a failure and never before a call. The log is one of the whole process,
-//! so what is of another thread, or of another call of this one, is left out.
+//! so lines of another thread, or of another call of this one, are left out.
 
 use cupola_sys::driver::{CUresult, Driver, DriverError, id};
 
 /// The most that the driver keeps, in bytes.
 const MOST: usize = 25_600;
 
-/// What the driver says of this failure, which was the last call of this thread; `None` when it
+/// The driver's explanation of this failure, which was the last call of this thread; `None` when it
 /// says no more than its code, or cannot be asked.
 ///
 /// # Errors
-/// What asking returned.
+/// The error of asking.
 #[cold]
 pub(super) fn ask(driver: &Driver, call: DriverError) -> Result<Option<String>, DriverError> {
     let DriverError::Failed { code, .. } = call else {
         return Ok(None);
     };
-    // What is to be freed the log does not say, and a pool may be told so often.
+    // For a retryable error the log does not say which memory to free, and a pool may meet one
+    // often.
     if code.class().is_retryable() || !driver.has(id::cuLogsDumpToMemory) {
         return Ok(None);
     }
@@ -72,13 +73,13 @@ impl<'t> Line<'t> {
     }
 }
 
-/// What is in the brackets that the text begins with, and what comes after.
+/// The text in the brackets that `text` begins with, and the text after them.
 fn bracket(text: &str) -> Option<(&str, &str)> {
     text.strip_prefix('[')?.split_once(']')
 }
 
-/// What this thread's last failure is said to come of, if it was that of this function with this
-/// code.
+/// The reason that the log gives for this thread's last failure, if that was of this function with
+/// this code.
 fn find(log: &str, thread: Option<usize>, function: &str, code: CUresult) -> Option<String> {
     let thread = thread?.to_string();
     let own = |line: &Line<'_>| line.thread == thread;

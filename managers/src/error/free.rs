@@ -28,12 +28,12 @@ impl<T> FreeError<T> {
         &self.error
     }
 
-    /// What was to be freed.
+    /// The object that was to be freed.
     pub fn into_inner(self) -> T {
         self.what
     }
 
-    /// What was to be freed, and why it was not.
+    /// The object that was to be freed, and the error.
     pub fn into_parts(self) -> (T, Error) {
         (self.what, self.error)
     }

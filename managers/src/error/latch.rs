@@ -8,7 +8,7 @@ use super::Cause;
 use super::loss::{OnLoss, Watchers};
 use crate::sync::OnceLock;
 
-/// Empty, or the first sticky error; and who is told when that comes.
+/// Empty, or the first sticky error; and the watchers that are told when that comes.
 #[derive(Debug, Default)]
 pub(crate) struct Latch {
     first: OnceLock<Arc<Cause>>,
@@ -22,10 +22,10 @@ impl Latch {
         self.first.get()
     }
 
-    /// Adds one who is told. Whether that is the caller's to do now, because the latch is set.
+    /// Adds a watcher. True when the caller is to tell it now, because the latch is set.
     ///
-    /// First it is in the list, then the latch is looked at; who sets the latch looks at the
-    /// list after. So one of the two finds the other, and perhaps both.
+    /// First the watcher is in the list, then the latch is looked at; a thread that sets the latch
+    /// looks at the list after. So one of the two finds the other, and perhaps both.
     pub(crate) fn watch(&self, watcher: Weak<dyn OnLoss>) -> bool {
         if mutant!("latch_watcher_looks_first") {
             let is_set = self.get().is_some();
@@ -36,13 +36,13 @@ impl Latch {
         self.get().is_some()
     }
 
-    /// Who is to be told, by the caller that has set the latch.
+    /// The watchers, which the caller that has set the latch is to tell.
     pub(crate) fn take_watchers(&self) -> Vec<Arc<dyn OnLoss>> {
         self.watchers.take()
     }
 
-    /// Sets the latch if `cause` is sticky and nothing was there before. Returns the first
-    /// error when `cause` came after it, and gives `cause` back otherwise.
+    /// Sets the latch if `cause` is sticky and it held no error before. Returns the first error
+    /// when `cause` came after it, and gives `cause` back otherwise.
     pub(crate) fn note(&self, cause: Cause) -> Result<Cause, &Arc<Cause>> {
         if let Some(first) = self.get() {
             return Err(first);

@@ -1,10 +1,9 @@
 //! `Launches`: the kernels that may still run, so that an error can be put down to a few.
 //!
-//! CUDA reports the error of a kernel at whatever call comes next, on any stream, and does
-//! not say whose it is. So each stream keeps a short ring of its newest launches. A launch
-//! writes a few words there, which no other stream writes; a wait for the stream that
-//! succeeds says that those before it are complete. What is left when an error comes is
-//! suspect.
+//! CUDA reports the error of a kernel at the next call, on any stream, and does not say which
+//! kernel's it is. So each stream keeps a short ring of its newest launches. A launch writes a few
+//! words there, which no other stream writes; a wait for the stream that succeeds says that those
+//! before it are complete. Launches that are left when an error comes are suspect.
 //!
 //! Threads that launch on one stream take an entry each. One that was held up for a whole
 //! round of the ring finds its entry taken, and is not remembered: no entry is ever written
@@ -95,7 +94,7 @@ struct Record {
 
 impl Entry {
     /// Takes the entry for this launch, unless another one is being written there or is newer.
-    /// Says what was there.
+    /// Returns the word that was there.
     #[inline]
     fn claim(&self, launch: u64) -> Option<u64> {
         let before = self.turn.load(Ordering::Relaxed);
@@ -104,7 +103,7 @@ impl Entry {
             self.turn.store(mine, Ordering::Relaxed);
             return Some(before);
         }
-        // Acquired: what is written now comes after what is there.
+        // Acquire: the fields written now come after those that are there.
         let claimed = before < mine
             && before & 3 != WRITING
             && self
@@ -184,7 +183,8 @@ impl Ring {
         let _ = turn.compare_exchange(begun, refused, Ordering::Release, Ordering::Relaxed);
     }
 
-    /// What a wait that begins now covers: launches that the driver has by now.
+    /// The launches that a wait which begins now covers: those below this number, which the driver
+    /// has by now.
     pub(crate) fn mark(&self) -> u64 {
         let next = self.next.load(Ordering::Acquire);
         (self.oldest(next)..next)
@@ -212,19 +212,19 @@ impl Ring {
         }
     }
 
-    /// The stream is gone; what was put on it may still run.
+    /// The stream is gone; work that was put on it may still run.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
     }
 
-    /// Whether everything that may still run is remembered.
+    /// Whether every launch that may still run is remembered.
     fn knows_all(&self) -> bool {
         let next = self.next.load(Ordering::Acquire);
         let forgotten = next.saturating_sub(RING);
         !self.lost_one.load(Ordering::Relaxed) && self.done.load(Ordering::Relaxed) >= forgotten
     }
 
-    /// What may still run, newest first.
+    /// The launches that may still run, newest first.
     fn open(&self) -> Vec<Record> {
         let next = self.next.load(Ordering::Acquire);
         let launches = (self.oldest(next)..next).rev();
@@ -282,7 +282,7 @@ impl Launches {
         ring
     }
 
-    /// What a wait for the whole context that begins now covers.
+    /// The launches that a wait for the whole context which begins now covers, by ring.
     pub(crate) fn mark(&self) -> Vec<(Arc<Ring>, u64)> {
         let rings = lock(&self.rings);
         let marked = rings.iter().map(|ring| (Arc::clone(ring), ring.mark()));

@@ -1,4 +1,4 @@
-//! What a stream remembers of its launches.
+//! The launches that a stream remembers.
 
 use super::*;
 use std::thread;
@@ -119,7 +119,7 @@ fn what_is_forgotten_is_not_let_off() {
         let blame = launches.blame(&itself, true);
         matches!(blame.as_deref(), Some(Blame::Launch(_)))
     };
-    // More than the ring has places for, on a stream that nobody waited for.
+    // More launches than the ring has places for, on a stream that no thread waited for.
     let launches = Launches::default();
     let (ring, other) = (launches.ring(), launches.ring());
     for _ in 0..=RING {

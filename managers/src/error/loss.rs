@@ -1,4 +1,5 @@
-//! Who is told when a context is lost, beside the [policy](super::PoisonPolicy): any number.
+//! The watchers that are told when a context is lost, beside the [policy](super::PoisonPolicy): any
+//! number.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -9,13 +10,13 @@ use super::Error;
 use crate::sync::Mutex;
 
 /// Something that is told of the loss of a context: at most once by the context, and by a caller
-/// that comes too late for that. What is done twice does nothing the second time.
+/// that comes too late for that. A watcher that is told twice does nothing the second time.
 pub(crate) trait OnLoss: Send + Sync {
     /// Under no lock of the crate. May be the user's code, and must not panic.
     fn lost(&self, error: &Error);
 }
 
-/// Who is to be told. It keeps none of them.
+/// The watchers to be told. It keeps none of them.
 #[derive(Default)]
 pub(super) struct Watchers(Mutex<Vec<Weak<dyn OnLoss>>>);
 
@@ -30,7 +31,7 @@ impl Watchers {
         watchers.push(watcher);
     }
 
-    /// Those who are there, in the order in which they came. Nothing is left.
+    /// The watchers that are there, in the order in which they came. The list is empty after this.
     pub(super) fn take(&self) -> Vec<Arc<dyn OnLoss>> {
         let mut watchers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = std::mem::take(&mut *watchers);
@@ -67,7 +68,7 @@ pub(crate) fn contain(run: impl FnOnce()) {
     }
 }
 
-/// What a subscriber has asked to be called.
+/// The function that a subscriber has asked to be called.
 type Told = Box<dyn FnOnce(&Error) + Send>;
 
 impl OnLoss for Once<Told> {

@@ -1,7 +1,7 @@
 //! `Error`: everything that this crate can refuse or fail with.
 //!
 //! A driver code is kept as the call that returned it; its name, meaning and remedy are
-//! looked up when somebody prints it, so an error costs nothing until then.
+//! looked up when the error is printed, so it costs nothing until then.
 
 mod account;
 mod cause;
@@ -78,7 +78,7 @@ pub enum Error {
     },
     /// A handle names nothing that is alive: it was released, or is another manager's.
     StaleHandle {
-        /// What it is a handle of.
+        /// The kind of object that it names.
         kind: &'static str,
         /// The handle as a number.
         bits: u64,
@@ -86,24 +86,24 @@ pub enum Error {
     /// A handle names something that is not there yet: it is made when it is first asked
     /// for with `ensure_alive`, or another thread is just making it.
     NotAlive {
-        /// What it is a handle of.
+        /// The kind of object that it names.
         kind: &'static str,
         /// The handle as a number.
         bits: u64,
     },
     /// The manager was shut down.
     ShutDown {
-        /// What was asked for.
+        /// The kind of object that was asked for.
         kind: &'static str,
     },
     /// A manager has as many objects as it may have.
     Full {
-        /// What the object is.
+        /// The kind of object.
         kind: &'static str,
     },
     /// Another thread is at it, and the caller was not to wait.
     Busy {
-        /// What the other thread does.
+        /// The work of the other thread.
         what: &'static str,
     },
     /// The request does not fit the pool's limit. Nothing was created.
@@ -133,13 +133,12 @@ pub enum Error {
     Load {
         /// The call that failed.
         cause: Box<Cause>,
-        /// What the driver's compiler said; empty if it said nothing.
+        /// The messages of the driver's compiler; empty if it wrote none.
         log: String,
     },
-    /// The work was put on its stream, or may have been, and what becomes of it is not known: in
-    /// [checked mode](crate::Context::set_checked) it could not be waited for; a host function was
-    /// answered with a code that says to try again, and not that it was refused. Do not put it
-    /// again.
+    /// The work was put on its stream, or may have been, and its fate is not known: in [checked
+    /// mode](crate::Context::set_checked) it could not be waited for; a host function was answered
+    /// with a code that says to try again, and not that it was refused. Do not put it again.
     Unverified {
         /// The driver function that put the work.
         operation: &'static str,
@@ -150,14 +149,14 @@ pub enum Error {
     Arguments {
         /// The kernel.
         function: String,
-        /// What is wrong.
+        /// The mismatch.
         mismatch: ArgumentMismatch,
     },
-    /// An argument is outside of what the operation takes.
+    /// An argument is not one that the operation takes.
     Invalid {
         /// The argument or field.
         field: &'static str,
-        /// What is wrong with it.
+        /// The reason why it is refused.
         problem: String,
     },
     /// Two things of one operation belong to different contexts, or to execution managers

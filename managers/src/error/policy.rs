@@ -1,6 +1,6 @@
-//! `PoisonPolicy`: what happens at the moment when a context is lost.
+//! `PoisonPolicy`: the action at the moment when a context is lost.
 //!
-//! A program that goes on with a lost context serves errors until somebody notices. So a
+//! A program that goes on with a lost context serves errors until an operator notices. So a
 //! supervisor may ask to be told, or to have the process ended.
 
 use std::fmt;
@@ -11,15 +11,15 @@ use super::Error;
 use super::loss::{OnLoss, contain};
 use crate::sync::deferred::run_or_defer;
 
-/// What to do, once, when an error makes a context unusable.
+/// The action, once, when an error makes a context unusable.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum PoisonPolicy {
     /// Nothing: operations return [`Error::Poisoned`].
     #[default]
     Keep,
-    /// Log the error with `tracing`, write it to standard error, and abort the process, so that
-    /// whoever supervises it starts another. Nothing is dropped and nothing flushed.
+    /// Log the error with `tracing`, write it to standard error, and abort the process, so that its
+    /// supervisor starts another. No value is dropped and no file flushed.
     Abort,
     /// Call this function with the [`Error::Poisoned`] that every operation returns from
     /// now on.
@@ -64,7 +64,7 @@ impl fmt::Debug for PoisonPolicy {
     }
 }
 
-/// The loss of a context, and what is to happen: the policy first, then those who watch.
+/// The loss of a context, and the steps that follow: the policy first, then the watchers.
 pub(crate) struct Loss {
     pub(crate) policy: PoisonPolicy,
     pub(crate) watchers: Vec<Arc<dyn OnLoss>>,

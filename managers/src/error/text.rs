@@ -1,7 +1,7 @@
-//! What an [`Error`] says, and what it comes of.
+//! The text of an [`Error`], and its source.
 //!
-//! Written out: a derived `source` would be the box around a cause, which nobody can
-//! downcast to the [`Cause`].
+//! Written out: a derived `source` would be the box around a cause, which a caller cannot downcast
+//! to the [`Cause`].
 
 use core::fmt;
 
