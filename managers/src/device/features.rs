@@ -1,11 +1,11 @@
-//! `Features`: what a device and its driver can do, as a set.
+//! `Features`: the abilities of a device and its driver, as a set.
 
 use std::fmt;
 
 use cupola_sys::driver::{CUdevice_attribute as Attribute, Driver, id};
 
 bitflags::bitflags! {
-    /// What a device can do, as its driver says it. `Display` lists the names.
+    /// The abilities of a device, as its driver reports them. `Display` lists the names.
     ///
     /// A driver that does not know a feature's attribute is too old for the feature, so it
     /// reads as absent.
@@ -142,7 +142,7 @@ pub(super) const ATTRIBUTES: [(Features, Attribute); 20] = [
 ];
 
 impl Features {
-    /// Those that are a matter of the driver's functions alone.
+    /// Features that are a matter of the driver's functions alone.
     pub(super) fn of_driver(driver: &Driver) -> Self {
         if driver.has(id::cuGreenCtxCreate) && driver.has(id::cuDeviceGetDevResource) {
             Self::GREEN_CONTEXTS

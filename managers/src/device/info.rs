@@ -1,4 +1,4 @@
-//! `DeviceInfo`: what a device says about itself.
+//! `DeviceInfo`: the properties that a device reports.
 //!
 //! An attribute that an older driver does not know is an error there; where the absence of
 //! a feature is a meaningful answer it is read as absent.
@@ -33,14 +33,14 @@ impl core::fmt::Display for PciAddress {
     }
 }
 
-/// Who may use a device, as its administrator has set it (`CU_COMPUTEMODE_*`).
+/// How many processes may use a device, as its administrator has set it (`CU_COMPUTEMODE_*`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ComputeMode(pub u32);
 
 impl ComputeMode {
     /// Any number of processes.
     pub const DEFAULT: Self = Self(0);
-    /// Nobody: no context can be made.
+    /// No process: no context can be made.
     pub const PROHIBITED: Self = Self(2);
     /// One process at a time.
     pub const EXCLUSIVE_PROCESS: Self = Self(3);
@@ -57,7 +57,7 @@ impl core::fmt::Display for ComputeMode {
     }
 }
 
-/// What a device is and can do. Every figure comes from the driver.
+/// The properties and abilities of a device. Every figure comes from the driver.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
@@ -103,9 +103,9 @@ pub struct DeviceInfo {
     pub shared_per_multiprocessor: u64,
     /// 32-bit registers of a block.
     pub registers_per_block: u32,
-    /// What it can do.
+    /// Its abilities.
     pub features: Features,
-    /// Who may use it.
+    /// How many processes may use it.
     pub compute_mode: ComputeMode,
     /// Device memory is the host's.
     pub integrated: bool,

@@ -21,8 +21,8 @@ const DEVICES: usize = 256;
 
 /// The devices of one driver.
 ///
-/// Every device has a handle from the start, and nothing else: what is kept for a device is
-/// made when it is first asked for, by one of the threads that ask.
+/// Every device has a handle from the start, and nothing else: the state of a device is made when
+/// it is first asked for, by one of the threads that ask.
 pub struct DeviceManager {
     driver: Driver,
     /// Devices that the driver shows.
@@ -38,8 +38,8 @@ pub struct DeviceManager {
 struct Setup {
     /// The handle of each device that is used, by ordinal; none after a shutdown.
     handles: Vec<DeviceHandle>,
-    /// The contexts of each device that was made, under its handle: as long as the device is
-    /// there, and after it as long as a context is, or something in one.
+    /// The contexts of each device that was made, under its handle: as long as the device is there,
+    /// and after it as long as a context is, or an object in one.
     made: Vec<(DeviceHandle, Arc<ContextManager>)>,
     /// How contexts of devices that are made from now on are set up.
     contexts: ContextsConfig,
@@ -157,7 +157,7 @@ impl DeviceManager {
     }
 
     /// The device that `handle` names, made alive if it is not (`cuDeviceGet`). One of
-    /// several threads that ask at once makes it; the others sleep, and get what came of it.
+    /// several threads that ask at once makes it; the others sleep, and get its result.
     ///
     /// # Errors
     /// [`Error::StaleHandle`], [`Error::ShutDown`], [`Error::Forked`]; what the driver
@@ -168,8 +168,8 @@ impl DeviceManager {
         self.ensure_alive_at(handle, Site::here())
     }
 
-    /// First of all: whoever makes a device alive, or holds a lock, may be a thread that is
-    /// not in the child.
+    /// Refuses a fork, first of all: the thread that makes a device alive, or holds a lock, may not
+    /// be in the child.
     fn not_forked(&self) -> Result<()> {
         if self.ledger.is_forked() {
             return Err(Error::Forked);
@@ -184,8 +184,7 @@ impl DeviceManager {
             setup.handles.iter().position(|known| *known == handle)
         };
         let make = |permit| {
-            // Whoever has a handle that is not stale finds its ordinal; a stale one is
-            // refused before this.
+            // A handle that is not stale has an ordinal; a stale one is refused before this.
             let ordinal = place.and_then(|place| u32::try_from(place).ok());
             let ordinal = ordinal.ok_or_else(|| Error::stale("Device", handle.to_bits()))?;
             self.make((handle, permit), ordinal, site)
@@ -219,7 +218,7 @@ impl DeviceManager {
         })
     }
 
-    /// What holds the contexts of a device that is just being made. Whoever configures or
+    /// The manager of the contexts of a device that is just being made. A thread that configures or
     /// ends contexts from now on finds it, whether or not the device is alive by then.
     fn make_contexts(
         &self,
@@ -242,8 +241,8 @@ impl DeviceManager {
     /// The device that `handle` names, if it is alive.
     ///
     /// # Errors
-    /// [`Error::NotAlive`] when nobody has asked for it yet; [`Error::StaleHandle`] when it
-    /// was released or is another manager's.
+    /// [`Error::NotAlive`] when no call has asked for it yet; [`Error::StaleHandle`] when it was
+    /// released or is another manager's.
     pub fn lease(&self, handle: DeviceHandle) -> Result<Device> {
         self.devices.lease(handle).map(Device)
     }
@@ -254,10 +253,10 @@ impl DeviceManager {
         self.devices.is_alive(handle)
     }
 
-    /// Gives up what is kept for the device: its handle and those of its contexts are stale
-    /// from now on, and the device has a new handle, under which it starts anew. Leases stay
-    /// good, of the device and of its contexts, and what they are of goes with the last. But
-    /// a released [`Device`] makes no more contexts ([`Error::ShutDown`]), unless these are
+    /// Gives up the state of the device: its handle and those of its contexts are stale from now
+    /// on, and the device has a new handle, under which it starts anew. Leases stay good, of the
+    /// device and of its contexts, and an object goes with its last one. But a released [`Device`]
+    /// makes no more contexts ([`Error::ShutDown`]), unless these are
     /// [configured](ContextManager::configure) again: [`get`](Self::get) gives one that does.
     ///
     /// # Errors
@@ -268,7 +267,7 @@ impl DeviceManager {
         let (released, contexts) = {
             let mut setup = self.setup();
             let released = self.devices.take(handle)?;
-            // Also of a device that somebody has made alive just now, who has all of it.
+            // Also of a device that another thread has made alive just now, and has all of.
             let made = setup.made.iter().find(|(known, _)| *known == handle);
             let contexts = made.map(|(_, contexts)| Arc::clone(contexts));
             if let Some(place) = setup.handles.iter().position(|known| *known == handle) {
@@ -346,7 +345,7 @@ impl DeviceManager {
         self.not_forked()?;
         let mut setup = self.setup();
         setup.contexts = config;
-        // Those of released devices stay as they are.
+        // Contexts of released devices stay as they are.
         for (_, contexts) in setup
             .made
             .iter()
@@ -381,10 +380,9 @@ impl DeviceManager {
         self.setup().test.is_some()
     }
 
-    /// Shuts down every device, its contexts and what is in them, in two phases: first all
-    /// levels refuse and every handle is stale, then everything that nobody leases is
-    /// destroyed, from the bottom up. Nothing is handed out until
-    /// [`configure`](Self::configure).
+    /// Shuts down every device, its contexts and the objects in them, in two phases: first all
+    /// levels refuse and every handle is stale, then every object without a lease is destroyed,
+    /// from the bottom up. Nothing is handed out until [`configure`](Self::configure).
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
         if let Err(forked) = self.not_forked() {

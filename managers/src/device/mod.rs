@@ -46,7 +46,7 @@ pub(crate) struct DeviceInner {
 
 impl Drop for DeviceInner {
     /// Its contexts cannot be asked for any more, also if they were configured after it was
-    /// released: what nobody leases ends.
+    /// released: those without a lease end.
     fn drop(&mut self) {
         if self.contexts.not_forked().is_ok() {
             self.contexts.release_all();
@@ -80,7 +80,7 @@ impl Device {
         self.0.ordinal
     }
 
-    /// What the device is and can do, read from the driver at the first call.
+    /// The properties and abilities of the device, read from the driver at the first call.
     ///
     /// # Errors
     /// [`Error::Forked`]; what the driver returned: nothing is kept then, and the next call
@@ -98,7 +98,7 @@ impl Device {
         }
         let info = DeviceInfo::read(&self.0.driver, self.0.raw, self.0.ordinal)
             .map_err(|call| Error::of_cause(Cause::new(call, site)))?;
-        // Two threads may both read; what they read is the same.
+        // Two threads may both read; they read the same.
         Ok(self.0.info.get_or_init(|| info))
     }
 
