@@ -17,15 +17,16 @@ use crate::execution::ExecutionManager;
 pub struct Choice {
     /// The name of its backend.
     pub backend: String,
-    /// What the backend's devices are.
+    /// The kind of the backend's devices.
     pub kind: BackendKind,
     /// The backend's execution manager.
     pub execution: Arc<ExecutionManager>,
     /// The device.
     pub device: Device,
-    /// What it is.
+    /// The properties of the device.
     pub info: DeviceInfo,
-    /// What was looked at and does not suit: with a software device, why each real one does not.
+    /// The devices that were looked at and do not suit: with a software device, why each real one
+    /// does not.
     pub refused: Vec<Refusal>,
 }
 

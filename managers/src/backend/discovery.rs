@@ -1,4 +1,4 @@
-//! `Discovery`: what was found of a backend.
+//! `Discovery`: the findings about a backend.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,15 +12,15 @@ use crate::device::{DeviceInfo, Features};
 use crate::error::{Result, Site};
 use crate::execution::ExecutionManager;
 
-/// A backend, and what was found of it.
+/// A backend, and the findings about it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Discovery {
     /// Its name.
     pub name: String,
-    /// What its devices are.
+    /// The kind of its devices.
     pub kind: BackendKind,
-    /// What it offers, or why it does not.
+    /// The devices that it offers, or the reason why it has none.
     pub status: Status,
     /// How long it took to find out.
     pub took: Duration,
@@ -36,7 +36,7 @@ pub enum Status {
 }
 
 impl Discovery {
-    /// What the backend offers, if it can be used.
+    /// The devices that the backend offers, if it can be used.
     #[must_use]
     pub fn capabilities(&self) -> Option<&Capabilities> {
         match &self.status {
@@ -46,20 +46,20 @@ impl Discovery {
     }
 }
 
-/// What a backend offers.
+/// The driver and the devices that a backend offers.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Capabilities {
     /// The newest CUDA version that its driver supports.
     pub version: Version,
-    /// What the driver comes from, for people.
+    /// The origin of the driver, for people.
     pub description: String,
     /// Its devices, in the order of their ordinals; at least one.
     pub devices: Vec<FoundDevice>,
 }
 
 impl Capabilities {
-    /// What each of the devices can do that say what they are.
+    /// The features that all devices have which report theirs.
     #[must_use]
     pub fn common_features(&self) -> Features {
         let known = self.devices.iter().filter_map(|one| one.info.as_ref().ok());
@@ -76,7 +76,7 @@ impl Capabilities {
 pub struct FoundDevice {
     /// Its position in the driver's order.
     pub ordinal: u32,
-    /// What it is, or why it does not say.
+    /// Its properties, or the error of reading them.
     pub info: Result<DeviceInfo>,
 }
 

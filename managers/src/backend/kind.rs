@@ -1,8 +1,8 @@
-//! Kinds of backend, and what their sources return.
+//! Kinds of backend, and the errors of their sources.
 
 use std::fmt;
 
-/// What a backend's devices are.
+/// The kind of a backend's devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BackendKind {
     /// Devices of their own.
@@ -20,5 +20,5 @@ impl fmt::Display for BackendKind {
     }
 }
 
-/// What a source may fail with: any error.
+/// The error of a source: any error.
 pub type SourceError = Box<dyn std::error::Error + Send + Sync>;

@@ -6,7 +6,7 @@
 //! [`open`](BackendRegistry::open) makes one [`ExecutionManager`] for each and keeps it, and
 //! [`best`](BackendRegistry::best) chooses a device over all of them.
 //!
-//! A registry is a value: a process may have several, and there is none that everybody
+//! A registry is a value: a process may have several, and there is none that the whole process
 //! shares. [`availability`] tells beforehand, and fast, whether a GPU can be expected.
 //!
 //! ```
@@ -85,7 +85,7 @@ pub enum OpenError {
     Unknown {
         /// The name that was asked for.
         name: String,
-        /// Those that there are.
+        /// The names of the backends that there are.
         known: Vec<String>,
     },
     /// It has nothing to open.
@@ -163,11 +163,11 @@ impl BackendRegistry {
     /// Of threads that come at the same time one makes it and the others wait; if that fails
     /// all of them get its error, and the next call tries again.
     ///
-    /// One that was [shut down](ExecutionManager::shutdown) is not handed out, nor replaced
-    /// behind the back of whoever shut it down: the backend is unavailable
-    /// ([`Cause::ShutDown`]), for [`discover`](Self::discover) and [`best`](Self::best) too,
-    /// until the manager is [configured](ExecutionManager::configure) again, or
-    /// [`close`](Self::close) makes room for another.
+    /// One that was [shut down](ExecutionManager::shutdown) is not handed out, nor replaced without
+    /// the knowledge of the code that shut it down: the backend is unavailable
+    /// ([`Cause::ShutDown`]), for [`discover`](Self::discover) and [`best`](Self::best) too, until
+    /// the manager is [configured](ExecutionManager::configure) again, or [`close`](Self::close)
+    /// makes room for another.
     ///
     /// # Errors
     /// [`OpenError::Unknown`]; [`OpenError::Unavailable`] with the reason.
@@ -193,9 +193,9 @@ impl BackendRegistry {
         self.find(name).is_some_and(|backend| backend.close())
     }
 
-    /// Looks at every backend: opens those that are not open, and reads what their devices
-    /// say of themselves. Creates no contexts, never fails and never panics: what is wrong
-    /// with a backend or a device stands in its place. What is open by then is kept for
+    /// Looks at every backend: opens those that are not open, and reads the properties of their
+    /// devices. Creates no contexts, never fails and never panics: the error of a backend or a
+    /// device stands in its place. Backends that are open by then are kept for
     /// [`open`](Self::open).
     #[must_use]
     #[track_caller]
@@ -205,9 +205,8 @@ impl BackendRegistry {
         found.collect()
     }
 
-    /// The device that suits best, over all backends. Real devices are preferred to
-    /// software ones, whatever they claim; software backends are opened only if no real device
-    /// suits.
+    /// The device that suits best, over all backends. Real devices are preferred to software ones,
+    /// even to those that claim more; software backends are opened only if no real device suits.
     ///
     /// # Errors
     /// [`NoMatch`] says of each device why it does not suit.

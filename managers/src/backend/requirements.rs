@@ -1,5 +1,5 @@
-//! `Requirements`: what a program needs of a device, and how to choose among those that
-//! have it.
+//! `Requirements`: the properties that a program needs of a device, and how to choose among devices
+//! that have them.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,7 +10,8 @@ use super::unavailable::Unavailable;
 use crate::device::{ComputeMode, DeviceInfo, Features};
 use crate::error::Error;
 
-/// What a program needs of a device. The default needs nothing and takes software devices.
+/// The properties that a program needs of a device. The default needs nothing and takes software
+/// devices.
 ///
 /// Free memory is not among it: only a context tells, and choosing creates none.
 ///
@@ -39,7 +40,7 @@ pub struct Requirements {
     pub driver_version: Version,
     /// Whether a software device will do.
     pub allow_software: bool,
-    /// How to choose among those that suit.
+    /// How to choose among devices that suit.
     pub strategy: Strategy,
 }
 
@@ -108,7 +109,7 @@ impl Requirements {
         self
     }
 
-    /// How to choose among those that suit.
+    /// How to choose among devices that suit.
     #[must_use]
     pub const fn strategy(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
@@ -174,7 +175,7 @@ pub enum Unmet {
     Software,
     /// The device did not say what it is.
     Unreadable(Error),
-    /// Its administrator lets nobody use the device.
+    /// Its administrator lets no process use the device.
     Prohibited,
     /// The driver is too old.
     DriverVersion {
@@ -199,7 +200,7 @@ pub enum Unmet {
     },
     /// The device lacks features.
     Features {
-        /// Those that it lacks.
+        /// The features that it lacks.
         lacks: Features,
     },
 }

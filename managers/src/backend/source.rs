@@ -39,7 +39,7 @@ enum State {
     Open(Arc<ExecutionManager>),
 }
 
-/// One call of the source, and those who wait for what comes of it.
+/// One call of the source, for whose outcome other threads may wait.
 struct Attempt {
     by: ThreadId,
     process: Origin,
@@ -72,12 +72,12 @@ impl Backend {
                 State::Open(execution) if execution.is_forked() => {
                     return Err(Unavailable::new(Cause::Forked));
                 }
-                // Whoever shut it down meant it, and can be asked.
+                // The program has shut it down, and may set it up again.
                 State::Open(execution) if execution.state() == stats::State::ShutDown => {
                     return Err(Unavailable::new(Cause::ShutDown));
                 }
                 State::Open(execution) => return Ok(Arc::clone(execution)),
-                // In a fork nobody is at it any more.
+                // In a fork no thread is at it any more.
                 State::Opening(attempt) if !attempt.process.is_elsewhere() => {
                     let attempt = Arc::clone(attempt);
                     drop(state);
@@ -101,7 +101,7 @@ impl Backend {
             }
         };
         let outcome = self.attempt(site);
-        // The state first: whoever comes after those who wait finds it.
+        // The state first: a thread that comes after those that wait finds it.
         *self.state() = match &outcome {
             Ok(execution) => State::Open(Arc::clone(execution)),
             Err(_) => State::Closed,
@@ -124,7 +124,7 @@ impl Backend {
         true
     }
 
-    /// Never panics: nobody would ever end the wait for this attempt.
+    /// Never panics: no thread would ever end the wait for this attempt.
     fn attempt(&self, site: Site) -> Outcome {
         let enter = |by: u32| {
             let _ = SOURCES.try_with(|sources| sources.set(sources.get().wrapping_add(by)));

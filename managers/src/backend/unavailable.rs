@@ -13,15 +13,15 @@ use super::availability::{Availability, Missing};
 use super::kind::SourceError;
 use crate::error::Error;
 
-/// Why a backend has nothing to offer. `Display` says it, [`advice`](Self::advice) says what
-/// to do. Clones share the cause.
+/// Why a backend has nothing to offer. `Display` writes the reason, [`advice`](Self::advice) the
+/// remedy. Clones share the cause.
 #[derive(Clone, Debug)]
 pub struct Unavailable {
     cause: Arc<Cause>,
     library: Option<Arc<str>>,
 }
 
-/// What went wrong.
+/// The reason why a backend has nothing to offer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Cause {
@@ -29,26 +29,26 @@ pub enum Cause {
     Load(LoadError),
     /// The source failed with an error of its own.
     Source {
-        /// What it said when it failed.
+        /// Its text when it failed.
         text: String,
         /// The error, to be looked at closely.
         error: SourceError,
     },
     /// The source panicked.
     Panicked {
-        /// What it said, if that was text.
+        /// The panic's message, if that was text.
         text: String,
     },
-    /// The source, or what it called, opened the backend that it is the source of.
+    /// The source, or code that it called, opened the backend that it is the source of.
     OpensItself,
     /// Another thread is just opening the backend, and this one is in the source of a backend:
     /// two that waited for each other would never end.
     OpenedElsewhere,
     /// The driver would not start.
     Start {
-        /// What it said.
+        /// The error of the start.
         error: Error,
-        /// What explains that, as far as the system tells.
+        /// The missing part that explains it, as far as the system tells.
         missing: Option<Missing>,
     },
     /// The driver started and shows no device.
@@ -67,25 +67,25 @@ impl Unavailable {
         }
     }
 
-    /// Says what the driver came from.
+    /// Adds the library that the driver came from.
     pub(super) fn from(mut self, library: &str) -> Self {
         self.library = Some(library.into());
         self
     }
 
-    /// What went wrong.
+    /// The reason.
     #[must_use]
     pub fn cause(&self) -> &Cause {
         &self.cause
     }
 
-    /// What the driver came from, if there was one.
+    /// The library that the driver came from, if there was one.
     #[must_use]
     pub fn library(&self) -> Option<&str> {
         self.library.as_deref()
     }
 
-    /// What to do about it.
+    /// The remedy, as advice for a user.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match &*self.cause {
@@ -168,7 +168,7 @@ impl std::error::Error for Unavailable {
     }
 }
 
-/// Calls what somebody else wrote, and makes its panic an error.
+/// Calls code of another author, and makes its panic an error.
 pub(super) fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, Unavailable> {
     // Nothing of ours is changed by the call, so a panic leaves nothing half done.
     catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {

@@ -1,4 +1,4 @@
-//! `Missing`: what a GPU would need and was not found, and what to do about it.
+//! `Missing`: the part that a GPU needs and that was not found, and the remedy.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,8 +9,8 @@ use cupola_sys::driver::LIBRARY_VARIABLE;
 
 use crate::error::Error;
 
-/// The first thing that is missing for a GPU to be used. `Display` says what it is,
-/// [`advice`](Self::advice) what to do.
+/// The first thing that is missing for a GPU to be used. `Display` names it,
+/// [`advice`](Self::advice) says what to do.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Missing {
@@ -42,7 +42,7 @@ pub enum Missing {
     Permission {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's reason.
         reason: String,
     },
     /// The driver would not start.
@@ -52,7 +52,7 @@ pub enum Missing {
 }
 
 impl Missing {
-    /// What to do about it.
+    /// The remedy, as advice for a user.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl Missing {
 }
 
 impl Missing {
-    /// What to do about a library that cannot be loaded.
+    /// The advice about a library that cannot be loaded.
     pub(in crate::backend) fn library_advice(named: bool) -> &'static str {
         if named {
             "CUPOLA_CUDA_LIBRARY names this library: correct it, or unset it to use the \

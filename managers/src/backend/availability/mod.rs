@@ -3,9 +3,9 @@
 //!
 //! [`availability`] makes one driver call, `cuDriverGetVersion`, which works before `cuInit`.
 //! Loading the library runs its initialisers; no context is created, no device woken and no
-//! thread started. What it finds is evidence: some systems have a GPU without the files that
-//! others have (sandboxes, embedded boards), and only `cuInit` knows. [`Availability::full`]
-//! asks it, which on a machine with GPUs may take far longer than everything before.
+//! thread started. Its findings are evidence: some systems have a GPU without the files that others
+//! have (sandboxes, embedded boards), and only `cuInit` knows. [`Availability::full`] asks it,
+//! which on a machine with GPUs may take far longer than everything before.
 
 mod missing;
 mod probe;
@@ -22,14 +22,14 @@ pub use probe::{KernelModule, Probe};
 use crate::error::{Error, Result};
 use crate::execution::ExecutionManager;
 
-/// What [`availability`] found out.
+/// The findings of [`availability`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Availability {
     /// The first thing that is missing, in the order in which a program would come to need
     /// it; `None` when a GPU can be expected.
     pub missing: Option<Missing>,
-    /// What the driver was loaded from, if it was.
+    /// The library that the driver was loaded from, if it was.
     pub library: Option<String>,
     /// The newest CUDA version that the driver supports (`cuDriverGetVersion`).
     pub version: Option<Version>,
@@ -42,7 +42,7 @@ pub struct Availability {
     driver: Option<Driver>,
 }
 
-/// What `cuInit` and `cuDeviceGetCount` said.
+/// The results of `cuInit` and `cuDeviceGetCount`.
 #[derive(Clone, Debug)]
 pub struct Started {
     /// The number of devices, or why there are none.
@@ -52,7 +52,7 @@ pub struct Started {
 }
 
 /// Whether a GPU can be expected in this process, as [`Probe::system`] finds it. Meant to
-/// take less than 100 ms; [`Availability::took`] says what it took.
+/// take less than 100 ms; [`Availability::took`] says how long it took.
 #[must_use]
 pub fn availability() -> Availability {
     Probe::system().run()
@@ -78,7 +78,8 @@ impl Availability {
     /// On a machine with GPUs `cuInit` can take some hundred milliseconds, and seconds where
     /// the devices have to be woken first (no persistence mode).
     pub fn full(mut self) -> (Self, Option<Started>) {
-        // There is none after a fork: what the parent initialised must not be called here.
+        // There is none after a fork: the driver that the parent initialised must not be called
+        // here.
         let Some(driver) = self.driver.clone() else {
             return (self, None);
         };
@@ -90,7 +91,7 @@ impl Availability {
         (self, Some(Started { devices, took }))
     }
 
-    /// Corrects the evidence by what the driver said. What was found missing before explains
+    /// Corrects the evidence by the driver's answer. A part that was found missing before explains
     /// a failure better than the driver's code does.
     fn settle(&mut self, devices: &Result<u32>) {
         self.missing = match devices {
@@ -103,7 +104,7 @@ impl Availability {
         };
     }
 
-    /// What may explain that this driver would not start.
+    /// The missing part that may explain why this driver would not start.
     pub(crate) fn explain(driver: &Driver, error: &Error) -> Option<Missing> {
         let mut found = Probe::system().with_driver(driver.clone()).run();
         found.settle(&Err(error.clone()));

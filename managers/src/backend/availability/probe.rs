@@ -50,7 +50,7 @@ type Permit = fn(&Path) -> io::Result<()>;
 
 type Load = Arc<dyn Fn() -> Result<Driver, LoadError> + Send + Sync>;
 
-/// Where to look, and what to load. [`system`](Self::system) is the real thing; every part
+/// Where to look, and which library to load. [`system`](Self::system) is the real thing; every part
 /// can be replaced.
 #[derive(Clone)]
 pub struct Probe {
@@ -133,7 +133,7 @@ impl Probe {
         self.load(move || Ok(driver.clone()))
     }
 
-    /// Looks at everything. Never fails: what cannot be read counts as not there.
+    /// Looks at everything. Never fails: a file that cannot be read counts as not there.
     #[must_use]
     pub fn run(&self) -> Availability {
         let begin = Instant::now();

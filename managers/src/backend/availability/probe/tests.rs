@@ -199,7 +199,7 @@ fn hostile_files_do_no_harm() {
     unix::symlink("version", system.path(file)).unwrap();
     assert_eq!(system.probe().run().kernel_module, KernelModule::NotSeen);
     system.remove(file);
-    // Nobody ever writes to this pipe.
+    // No process ever writes to this pipe.
     let pipe = system.path(file);
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
     assert_eq!(system.probe().run().kernel_module, KernelModule::NotSeen);
