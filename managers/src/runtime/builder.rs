@@ -31,7 +31,7 @@ impl RuntimeBuilder {
         }
     }
 
-    /// The device that the context is of, for those who will ask for it.
+    /// The device that the context is of, for callers of [`RuntimeContext::device`].
     pub fn device(mut self, device: &Device) -> Self {
         self.device = Some(device.clone());
         self

@@ -1,8 +1,8 @@
 //! The runtime context that a thread is in.
 //!
 //! The thread keeps those that it has entered, the current one last, each with a number that
-//! its guard has too. So guards may be dropped in any order: each takes its own out. What
-//! is taken out is dropped only after the list is whole again, as that may end a stream.
+//! its guard has too. So guards may be dropped in any order: each takes its own out. A context that
+//! is taken out is dropped only after the list is whole again, because that may end a stream.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -34,7 +34,7 @@ impl RuntimeContext {
         let number = NEXT.try_with(|next| next.replace(next.get().wrapping_add(1)));
         let number = number.unwrap_or(u64::MAX);
         let runtime = Rc::new(self.clone());
-        // Refused only at the thread's end. What is refused is dropped here.
+        // Refused only at the thread's end. A context that is refused is dropped here.
         let _ = ENTERED.try_with(|entered| {
             if let Ok(mut entered) = entered.try_borrow_mut() {
                 entered.push(Entry { number, runtime });

@@ -1,4 +1,4 @@
-//! `RuntimeContext`: what higher layers pass around, and the one that a thread works in.
+//! `RuntimeContext`: a value that higher layers pass around, and the one that a thread works in.
 //!
 //! A device, a context, a stream and a pool in one value that is cheap to clone. A thread
 //! may [enter](RuntimeContext::enter) one: until the guard is dropped it is the thread's
