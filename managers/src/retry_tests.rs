@@ -5,7 +5,7 @@ use crate::error::{Cause, Site};
 use cupola_sys::driver::{CUresult, DriverError, id};
 use std::sync::Arc;
 
-/// A clock that only moves when somebody waits, or an attempt takes its time.
+/// A clock that only moves when the caller waits, or an attempt takes its time.
 #[derive(Default)]
 struct Virtual {
     now: Duration,

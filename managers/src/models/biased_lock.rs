@@ -7,8 +7,8 @@ use loom::thread;
 use super::model;
 use crate::sync::biased_lock::BiasedLock;
 
-/// What the lock guards: loom fails the model when two are at it, or one does not see what
-/// another did there before.
+/// The value that the lock guards: loom fails the model when two threads are at it, or one does not
+/// see what another did there before.
 struct Guarded {
     lock: BiasedLock,
     touched: UnsafeCell<u32>,
@@ -16,7 +16,7 @@ struct Guarded {
 
 // SAFETY: that the cell is used by one at a time is what the models check.
 unsafe impl Sync for Guarded {}
-// SAFETY: as above.
+// SAFETY: the cell may move: that it is used by one thread at a time is what the models check.
 unsafe impl Send for Guarded {}
 
 fn guarded() -> Arc<Guarded> {
@@ -30,7 +30,7 @@ impl Guarded {
     /// How often it was touched before.
     fn touch(&self) -> u32 {
         self.touched.with_mut(|number| {
-            // SAFETY: as above.
+            // SAFETY: that the cell is used by one thread at a time is what the models check.
             let number = unsafe { &mut *number };
             *number += 1;
             *number - 1
@@ -42,7 +42,8 @@ impl Guarded {
     /// # Safety
     /// The caller is the only owner.
     unsafe fn section(&self) -> bool {
-        // SAFETY: the caller's promise, and whoever enters here leaves.
+        // SAFETY: needs the one owner, which is not inside: this function's caller, and each
+        // section leaves.
         let inside = unsafe { self.lock.enter_as_owner() };
         if inside {
             self.touch();
@@ -68,7 +69,7 @@ fn an_owner_is_not_inside_what_is_seized() {
         // SAFETY: this thread is the owner.
         let sections = [(); 2].map(|()| unsafe { shared.section() });
         other.join().unwrap();
-        // SAFETY: as above. Nobody wants the lock any more.
+        // SAFETY: this thread is the owner. No other thread wants the lock any more.
         assert!(unsafe { shared.section() });
         seen.note(match sections {
             [true, true] => "both",
@@ -79,7 +80,7 @@ fn an_owner_is_not_inside_what_is_seized() {
     });
 }
 
-// Without it two who seize could be inside together, or the first let the owner in beside
+// Without it two threads that seize could be inside together, or the first let the owner in beside
 // the second.
 #[test]
 fn two_who_seize_come_one_after_the_other() {
@@ -126,7 +127,7 @@ fn an_owner_is_out_for_good_when_a_flag_is_set() {
             [false, false] => "neither",
             [false, true] => "the second",
         });
-        // SAFETY: as above.
+        // SAFETY: this thread is the owner.
         assert!(unsafe { !shared.section() });
         assert_eq!(shared.lock.flags(), 1);
     });
@@ -224,7 +225,7 @@ fn an_owner_that_closes_its_own_lock_is_alone() {
         };
         other.join().unwrap();
         seen.note(if before == 0 { "before" } else { "after" });
-        // SAFETY: as above.
+        // SAFETY: this thread is the owner.
         assert!(unsafe { !shared.section() });
         assert_eq!(shared.lock.flags(), 1);
     });

@@ -1,4 +1,4 @@
-//! The clock of a stream: a ticket completes after the work that was put before it.
+//! The timeline of a stream: a ticket completes after the work that was put before it.
 
 use loom::thread;
 
@@ -9,7 +9,7 @@ use crate::ops;
 use crate::stream::StreamConfig;
 use crate::stream::timeline::{Closed, Timeline};
 
-/// Somebody puts work on the stream and frees memory behind it: the ticket, and what must be
+/// Puts work on the stream and frees memory behind it: the ticket, and the work that must be
 /// complete when that is.
 fn free(clock: &Timeline) -> (u64, u64) {
     let work = put_work();
@@ -74,8 +74,8 @@ fn a_wait_completes_what_was_freed_before_it() {
     });
 }
 
-// Without it what was freed on a stream could complete never, or too early, when the stream
-// is destroyed while somebody closes a batch; or a destroyed stream be recorded on.
+// Without it memory that was freed on a stream could complete never, or too early, when the stream
+// is destroyed while another thread closes a batch; or a destroyed stream be recorded on.
 #[test]
 fn a_stream_that_ends_leaves_its_tickets_covered() {
     model(&["closed before", "closed by the end"], |seen| {

@@ -194,7 +194,7 @@ fn guards_end_in_any_order() {
         other.join().unwrap();
         assert!(driver::height() == 3);
         drop(second);
-        // What was there before was kept until then, and has ended.
+        // The context from before was kept until then, and has ended.
         assert_eq!((driver::height(), driver::current()), (0, None));
         assert_eq!(ledger.live().contexts, 2);
         seen.note("done");

@@ -1,5 +1,5 @@
-//! What is made when it is first asked for, as devices, contexts and functions are: one
-//! thread makes it, and the others sleep.
+//! Objects that are made when they are first asked for, as devices, contexts and functions are: one
+//! thread makes one, and the others sleep.
 
 use std::sync::Arc;
 
@@ -40,8 +40,8 @@ fn of_those_who_ask_one_makes_it_and_all_have_it() {
     });
 }
 
-// Without it one who waited could be left asleep when the making fails, be told of success, or
-// find the handle dead.
+// Without it a thread that waited could be left asleep when the making fails, be told of success,
+// or find the handle dead.
 #[test]
 fn a_failure_goes_to_all_who_wait_and_the_next_may_try() {
     let outcomes = ["one failure for both", "one each"];

@@ -1,7 +1,8 @@
 //! A driver for the models: contexts, streams and events that are only counted. As CUDA does,
-//! it gives the address of what was destroyed to what is made next. It reports what a driver
-//! need not forgive: a context that is not there made current, a green one on two threads. Work on streams is counted
-//! as if there were one stream; it completes when somebody asks for it.
+//! it gives the address of a destroyed object to the next that is made. It reports the mistakes
+//! that a driver need not forgive: a context that is not there made current, a green one on two
+//! threads. Work on streams is counted as if there were one stream; it completes when a thread asks
+//! for it.
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_uint, c_void};
@@ -269,7 +270,7 @@ unsafe extern "C" fn destroy_context(context: CUcontext) -> CUresult {
 
 unsafe extern "C" fn destroy_green(green: CUgreenCtx) -> CUresult {
     device().greens.retain(|known| known.0 != green.addr());
-    // SAFETY: the caller's promise.
+    // SAFETY: `destroy_context` has no condition of its own: it looks at the address alone.
     unsafe { destroy_context(green.cast()) }
 }
 

@@ -1,4 +1,4 @@
-//! The end of pools: who may still be at one, and what is on its way back to it.
+//! The end of pools: the threads that may still be at one, and the pieces on their way back to it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc as StdArc, Weak};
@@ -46,7 +46,7 @@ impl Drop for Pool {
     }
 }
 
-// Without it a piece that somebody takes of a graph's memory while that is dropped would be one of
+// Without it a piece that a thread takes of a graph's memory while that is dropped would be one of
 // a pool that is gone.
 #[test]
 fn a_piece_taken_late_keeps_its_pool() {
@@ -58,7 +58,7 @@ fn a_piece_taken_late_keeps_its_pool() {
             move || {
                 *pool.pieces.lock() += 1;
                 assert!(pool.orphan.end_request(|| pool.is_over()).is_none());
-                // What the piece knows of it.
+                // The pool's address, which the piece has.
                 let known = std::ptr::from_ref(&*pool) as usize;
                 drop(pool);
                 (!gone.load(Ordering::Relaxed)).then_some(known)
@@ -105,7 +105,7 @@ fn a_request_that_fails_late_lets_its_pool_go() {
     });
 }
 
-/// What ends on one thread, after all others have left.
+/// An object that ends on one thread, after all others have left.
 struct Place {
     touched: UnsafeCell<u32>,
     owner: ThreadId,
@@ -113,19 +113,19 @@ struct Place {
 
 // SAFETY: loom fails the model when two touch it at once.
 unsafe impl Send for Place {}
-// SAFETY: as above.
+// SAFETY: loom fails the model when two threads touch it at once.
 unsafe impl Sync for Place {}
 
 impl Drop for Place {
     fn drop(&mut self) {
         assert_eq!(thread::current().id(), self.owner, "a guest ends it");
-        // SAFETY: loom checks that nobody else is there.
+        // SAFETY: loom checks that no other thread is there.
         self.touched.with_mut(|touched| unsafe { *touched += 1 });
     }
 }
 
-// Without it an allocation, or a look at the figures, could end a pool of somebody else, and wait
-// for its work.
+// Without it an allocation, or a look at the figures, could end another thread's pool, and wait for
+// its work.
 #[test]
 fn a_guest_is_never_the_last() {
     model(&["came before", "came late"], |seen| {
@@ -143,7 +143,7 @@ fn a_guest_is_never_the_last() {
                     seen.note("came late");
                     return;
                 };
-                // SAFETY: loom checks that nobody else is there.
+                // SAFETY: loom checks that no other thread is there.
                 place.touched.with_mut(|touched| unsafe { *touched += 1 });
                 drop(place);
                 seen.note("came before");
@@ -153,7 +153,7 @@ fn a_guest_is_never_the_last() {
         rundown.run_down(|| began += 1);
         rundown.run_down(|| began += 1);
         assert_eq!(began, 1);
-        // The guest may come as late as this.
+        // The thread with the rundown guard may come as late as this.
         assert!(rundown.has_begun());
         drop(place);
         guest.join().unwrap();

@@ -7,7 +7,7 @@ use loom::thread;
 use super::model;
 use crate::pipeline::feed::{Feed, Next};
 
-/// Two slots, filled by whatever thread has taken them.
+/// Two slots, filled by the thread that has taken them.
 struct Slots {
     feed: Feed,
     contents: [UnsafeCell<u64>; 2],
@@ -15,7 +15,7 @@ struct Slots {
 
 // SAFETY: loom fails the model when two threads touch a slot without an order.
 unsafe impl Sync for Slots {}
-// SAFETY: as above.
+// SAFETY: loom fails the model when two threads touch a slot without an order.
 unsafe impl Send for Slots {}
 
 // Without it the pipeline could read an input that a thread still writes, lose or repeat an item,

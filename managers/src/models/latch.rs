@@ -1,4 +1,4 @@
-//! The latch: one error is the first, for everybody.
+//! The latch: one error is the first, for all threads.
 
 use cupola_sys::driver::{CUresult, DriverError, id};
 use loom::sync::Arc;
@@ -23,7 +23,7 @@ fn everybody_is_told_the_same_first_error() {
         ];
         let note = |latch: &Latch, code| {
             let was_first = latch.note(cause(code)).is_ok();
-            // Whoever had an error finds the latch set.
+            // A thread that had an error finds the latch set.
             (was_first, latch.get().unwrap().call.status().unwrap())
         };
         let other = thread::spawn({

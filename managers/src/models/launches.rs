@@ -1,5 +1,5 @@
-//! What streams remember of their launches, while several threads launch on one. Under loom
-//! a ring has two entries.
+//! The launches that streams remember, while several threads launch on one. Under loom a ring has
+//! two entries.
 
 use core::panic::Location;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::model;
 use crate::error::{Blame, LaunchSite, Launches, Ring, Site};
 use crate::handle::ManagedHandle;
 
-/// A launch whose kernel, place and stream go together, and who it is.
+/// A launch whose kernel, place and stream go together, and its name.
 #[derive(Clone, Copy)]
 struct Known {
     name: &'static str,
@@ -128,7 +128,7 @@ fn a_wait_lets_off_only_what_it_waited_for() {
         let launches = Arc::new(Launches::default());
         let ring = launches.ring();
         let known = Known::new(&launches, 1, c"a");
-        // What the device has been given.
+        // Whether the device has been given the launch.
         let is_given = loom::sync::Arc::new(AtomicBool::new(false));
         let other = thread::spawn({
             let (ring, is_given) = (Arc::clone(&ring), is_given.clone());

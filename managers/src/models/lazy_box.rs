@@ -1,4 +1,4 @@
-//! What the first who needs it makes.
+//! A value that the first thread which needs it makes.
 
 use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ struct Thing {
 
 // SAFETY: loom fails the model when one is read before it was made.
 unsafe impl Send for Thing {}
-// SAFETY: as above.
+// SAFETY: loom fails the model when one is read before it was made.
 unsafe impl Sync for Thing {}
 
 impl Thing {
@@ -26,7 +26,7 @@ impl Thing {
             maker: UnsafeCell::new(0),
             gone: StdArc::clone(gone),
         };
-        // SAFETY: nobody else has it yet.
+        // SAFETY: no other thread has it yet.
         thing.maker.with_mut(|at| unsafe { *at = maker });
         thing
     }
@@ -39,7 +39,7 @@ impl Thing {
 
 impl Drop for Thing {
     fn drop(&mut self) {
-        // SAFETY: loom checks that nobody reads it any more.
+        // SAFETY: loom checks that no thread reads it any more.
         self.maker.with_mut(|at| unsafe { *at = 0 });
         self.gone.fetch_add(1, Ordering::Relaxed);
     }

@@ -87,8 +87,8 @@ fn an_event_begins_unrecorded() {
     });
 }
 
-// Without it a wait for an event could be left out, because its new user forgot what
-// somebody had recorded by its name.
+// Without it a wait for an event could be left out, because its new user forgot a record that
+// another thread had made by its name.
 #[test]
 fn what_is_recorded_by_name_is_not_forgotten() {
     model(&["recorded", "no name yet"], |seen| {

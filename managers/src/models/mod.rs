@@ -66,11 +66,11 @@ pub(crate) fn model(outcomes: &[&'static str], run: impl Fn(&Seen) + Send + Sync
     assert_eq!(*seen.0.lock().unwrap(), outcomes.iter().copied().collect());
 }
 
-/// An object pool of things, its last owner in whatever thread; and the account of its things.
+/// An object pool of things, whose last owner may be in any thread; and the account of its things.
 type Shared = loom::sync::Arc<ObjectPool<Thing, tag::Event>>;
 type Lease = Leased<Thing, tag::Event>;
 
-/// What came of the things of one run. Not loom's atomics: they are of the model.
+/// How many things one run made and ended. Not loom's atomics: they are of the model.
 #[derive(Clone, Default)]
 struct Account(Arc<Counts>);
 
@@ -97,7 +97,7 @@ impl Account {
         self.0.ended.load(Ordering::Relaxed)
     }
 
-    /// What `acquire` makes a thing with.
+    /// Makes a thing, for `acquire`.
     fn make(&self) -> Result<Thing> {
         self.0.made.fetch_add(1, Ordering::Relaxed);
         Ok(Thing {
@@ -146,7 +146,8 @@ struct Thing {
 // SAFETY: the cell is only ever marked as read or written and holds nothing; that the
 // marks never meet is what the models check.
 unsafe impl Sync for Thing {}
-// SAFETY: as above.
+// SAFETY: the cell is only ever marked and holds nothing; that the marks never meet is what the
+// models check.
 unsafe impl Send for Thing {}
 
 impl Thing {
@@ -155,7 +156,7 @@ impl Thing {
         self.touched.with(|_| ());
     }
 
-    /// The use of somebody who has the life alone.
+    /// The use of a thread that has the life alone.
     fn write(&self) {
         self.touched.with_mut(|_| ());
     }

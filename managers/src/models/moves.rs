@@ -1,5 +1,5 @@
-//! What moves between a cache, a transfer cache and the heap, beside who looks for memory: whoever does has
-//! found it, or sees that it is worth another search, and finds it then.
+//! Pieces that move between a cache, a transfer cache and the heap, beside a thread that looks for
+//! memory: it has found them, or sees that another search is worth it, and finds them then.
 
 use std::ptr::{self, NonNull};
 use std::sync::Arc as StdArc;
@@ -34,7 +34,7 @@ fn batch() -> Box<[BlockHeader]> {
         header
     };
     let pieces: Box<[BlockHeader]> = [header(), header()].into();
-    // SAFETY: the piece is nobody else's.
+    // SAFETY: the piece is no other thread's.
     unsafe { pieces[0].set_next(&raw const pieces[1]) };
     pieces[0].batch.set(2);
     pieces
@@ -53,15 +53,15 @@ fn count(batch: NonNull<BlockHeader>) -> usize {
 struct Pool {
     cache: ThreadCache,
     state: StdArc<StreamState>,
-    /// What is in the heap, chained.
+    /// The pieces in the heap, chained.
     heap: SpinLock<Option<NonNull<BlockHeader>>>,
     moves: AtomicU64,
     pieces: Box<[BlockHeader]>,
 }
 
-// SAFETY: headers are used by whoever owns the piece.
+// SAFETY: a header is used by the thread that has the piece.
 unsafe impl Sync for Pool {}
-// SAFETY: as above.
+// SAFETY: a header is used by the thread that has the piece.
 unsafe impl Send for Pool {}
 
 impl Pool {
@@ -83,7 +83,7 @@ impl Pool {
         &self.state.transfer_cache
     }
 
-    /// As the counter of a cache, which its owner alone writes.
+    /// Counts a move like the counter of a cache, which its owner alone writes.
     fn note(&self) {
         let before = self.moves.load(Ordering::Relaxed);
         self.moves.store(before + 1, Ordering::Relaxed);
@@ -93,7 +93,7 @@ impl Pool {
         self.moves.load(Ordering::Relaxed)
     }
 
-    /// A search: how many pieces nobody had.
+    /// A search: how many pieces it found.
     fn search(&self) -> usize {
         let mut found = 0;
         self.cache.drain(|batch, _| found += count(batch));
@@ -104,7 +104,7 @@ impl Pool {
         found + self.heap.lock().take().map_or(0, count)
     }
 
-    /// Searches until nothing has moved meanwhile, beside an owner who takes one piece.
+    /// Searches until no piece has moved meanwhile, beside an owner that takes one.
     fn search_all(&self) -> usize {
         let mut found = 0;
         loop {
@@ -117,7 +117,7 @@ impl Pool {
     }
 }
 
-/// What the owner of a cache takes, beside somebody who looks for memory.
+/// The owner of a cache takes a piece, beside a thread that looks for memory.
 fn beside_a_search(
     outcomes: &[&'static str],
     set_up: fn(&Pool),
@@ -151,7 +151,7 @@ fn fill_depot(pool: &Pool) {
         .unwrap();
 }
 
-// Without it who finds a batch gone would not know that another search is worth it.
+// Without it a thread that finds a batch gone would not know that another search is worth it.
 #[test]
 fn who_misses_a_batch_knows_where_it_goes() {
     model(&["gone", "there"], |seen| {
@@ -209,7 +209,8 @@ fn slots_that_go_into_a_lane_are_found() {
     beside_a_search(&["all found", "taken"], set_up, take);
 }
 
-// Without it a request would be refused while somebody gives a transfer cache's batch back to the heap.
+// Without it a request would be refused while another thread gives a transfer cache's batch back to
+// the heap.
 #[test]
 fn a_batch_that_goes_into_the_heap_is_found() {
     model(&["found"], |seen| {

@@ -39,14 +39,14 @@ fn a_handle_leads_to_its_own_life_or_to_none() {
             None => "stale",
         });
         assert!(things.lease(handle).is_err());
-        // Nobody but us has a lease now: the handle led to none of this life.
+        // No other thread has a lease now: the handle led to none of this life.
         next.write();
         drop(next);
         account.close(things);
     });
 }
 
-// Without it whoever finds a name could find an object that is not there yet.
+// Without it a thread that finds a name could find an object that is not there yet.
 #[test]
 fn what_has_a_name_is_there() {
     model(&["found", "no name yet", "gone again"], |seen| {
@@ -123,7 +123,7 @@ fn a_release_and_the_last_lease_end_a_life_once() {
 }
 
 // Without it a late lease that is found again could be shown a life whose beginning it does
-// not see: the mark that says so comes from who took the node off its stack.
+// not see: the mark that says so comes from the thread that took the node off its stack.
 #[test]
 fn a_name_that_is_good_again_leads_to_a_life_that_began() {
     model(&["leased", "stale"], |seen| {

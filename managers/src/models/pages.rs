@@ -1,5 +1,5 @@
-//! Models of what only this room sees, as those of `crate::models`: pages that get and lose
-//! their memory beside those who place blocks.
+//! Models of types that only this room sees, like those of `crate::models`: pages that get and lose
+//! their memory beside threads that place blocks.
 
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
@@ -18,19 +18,19 @@ const BASE: u64 = 64 * LEAST_PAGE;
 const PAGE: u64 = LEAST_PAGE;
 const STREAM: u16 = 1;
 
-/// The device's side of a page: which memory it has, 0 for none. loom fails the model when
-/// somebody uses it while the driver maps or unmaps it, or does not see that it has.
+/// The device's side of a page: which memory it has, 0 for none. loom fails the model when a thread
+/// uses it while the driver maps or unmaps it, or does not see that it has.
 struct Frame(UnsafeCell<u64>);
 
 // SAFETY: that the cell is not used beside a change is what the models check.
 unsafe impl Sync for Frame {}
-// SAFETY: as above.
+// SAFETY: the cell may move: that it is not used beside a change is what the models check.
 unsafe impl Send for Frame {}
 
 /// Two pages, of which the second has no memory at first.
 struct Pool {
     central: SpinLock<Box<Heap>>,
-    /// Held by who changes pages.
+    /// Held by a thread that changes pages.
     mapper: Mutex<()>,
     frames: [Frame; 2],
 }
@@ -61,14 +61,14 @@ impl Pool {
     /// `cuMemMap` and `cuMemSetAccess`, or `cuMemUnmap`.
     fn change(&self, address: u64, memory: u64) {
         let frame = &self.frames[self.frame(address)];
-        // SAFETY: the model is there to find out.
+        // SAFETY: that no other thread uses the frame meanwhile is what the model checks.
         frame.0.with_mut(|frame| unsafe { *frame = memory });
     }
 
     /// Work of a block's user: which memory it found.
     fn touch(&self, address: u64) -> u64 {
         let frame = &self.frames[self.frame(address)];
-        // SAFETY: as above.
+        // SAFETY: that no other thread changes the frame meanwhile is what the model checks.
         let memory = frame.0.with(|frame| unsafe { *frame });
         assert_ne!(memory, 0, "a block has no memory");
         memory
@@ -155,8 +155,8 @@ fn a_block_is_ready_only_where_its_memory_is() {
     });
 }
 
-// Without it two who want memory for pages could both see to the same one, or one unmap what the
-// other maps for a block of its own.
+// Without it two threads that want memory for pages could both map the same one, or one unmap a
+// page that the other maps for a block of its own.
 #[test]
 fn pages_change_for_one_at_a_time() {
     model(&["kept", "taken first"], |seen| {
@@ -172,7 +172,8 @@ fn pages_change_for_one_at_a_time() {
             let _held = pool.mapper.lock().unwrap();
             pool.unmap()
         };
-        // What the other has mapped is free by then: one of its pages went, or the one before.
+        // The memory that the other has mapped is free by then: one of its pages went, or the one
+        // before.
         assert!(unmapped);
         assert_eq!(other.join().unwrap(), Some(1));
         seen.note(match pool.use_ready() {

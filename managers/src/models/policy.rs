@@ -1,4 +1,4 @@
-//! What happens when a context is lost: once, and under no lock of the operation that failed.
+//! The action when a context is lost: once, and under no lock of the operation that failed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! The pool's own: batches in a transfer cache, what a cache keeps, the short lock, two limits at once,
-//! and the end.
+//! The pool's own: batches in a transfer cache, the pieces in a cache, the spin lock, two limits at
+//! once, and the end.
 
 use std::ptr::{self, NonNull};
 use std::sync::Arc as StdArc;
@@ -23,13 +23,13 @@ use crate::pool::streams::stream_state::StreamState;
 use crate::stream::StreamConfig;
 use crate::sync::spin_lock::SpinLock;
 
-/// Memory that one at a time may use: loom fails the model when two do, or one does not see
-/// what another did before.
+/// Memory that one thread at a time may use: loom fails the model when two do, or one does not see
+/// the uses before its own.
 struct Piece(UnsafeCell<u32>);
 
 // SAFETY: that the cell is used by one at a time is what the models check.
 unsafe impl Sync for Piece {}
-// SAFETY: as above.
+// SAFETY: the cell may move: that it is used by one thread at a time is what the models check.
 unsafe impl Send for Piece {}
 
 impl Piece {
@@ -38,7 +38,7 @@ impl Piece {
     }
 
     fn touch(&self) {
-        // SAFETY: as above.
+        // SAFETY: that the cell is used by one thread at a time is what the models check.
         self.0.with_mut(|uses| unsafe { *uses += 1 });
     }
 }
@@ -99,7 +99,7 @@ fn a_batch_has_one_owner_at_a_time() {
 
 const BYTES: u64 = 256;
 
-/// Headers that nobody frees before the run's end.
+/// Headers that no thread frees before the run's end.
 fn headers(count: usize) -> Box<[BlockHeader]> {
     (0..count as u64)
         .map(|at| {
@@ -118,9 +118,9 @@ struct Kept {
     memory: [Piece; 2],
 }
 
-// SAFETY: headers and memory are used by whoever owns the piece, which the models check.
+// SAFETY: header and memory are used by the thread that has the piece, which the models check.
 unsafe impl Sync for Kept {}
-// SAFETY: as above.
+// SAFETY: header and memory are used by the thread that has the piece, which the models check.
 unsafe impl Send for Kept {}
 
 impl Kept {
@@ -143,7 +143,7 @@ impl Kept {
     /// The caller is the cache's owner, and has the piece.
     unsafe fn free(&self, piece: NonNull<BlockHeader>) -> bool {
         self.use_memory(piece);
-        // SAFETY: the caller's promise.
+        // SAFETY: needs the cache's owner, which has the piece to give: this function's caller.
         unsafe { self.cache.push(piece) }
     }
 
@@ -151,7 +151,7 @@ impl Kept {
     /// The caller is the cache's owner.
     unsafe fn allocate(&self) -> Option<NonNull<BlockHeader>> {
         let (slot, bytes) = Slot::of(BYTES).unwrap();
-        // SAFETY: the caller's promise.
+        // SAFETY: needs the cache's owner: this function's caller.
         let piece = unsafe { self.cache.pop(slot, bytes, (bytes, false)) }?;
         self.use_memory(piece);
         Some(piece)
@@ -189,10 +189,10 @@ fn a_piece_is_the_lanes_or_the_drainers() {
         });
         let mut mine = 0;
         for piece in pieces {
-            // SAFETY: this thread is the owner; the piece is nobody's yet.
+            // SAFETY: this thread is the owner; no other thread has the piece yet.
             mine += usize::from(unsafe { !kept.free(piece) });
         }
-        // SAFETY: as above.
+        // SAFETY: this thread is the owner.
         mine += usize::from(unsafe { kept.allocate() }.is_some());
         let drained = other.join().unwrap();
         seen.note(["0 drained", "1 drained", "2 drained"][drained]);
@@ -219,11 +219,11 @@ fn what_is_drained_is_stamped_behind_its_work() {
                 ticket
             }
         });
-        // A wait of the user's ends a batch; what is freed then is of the next.
+        // A wait of the user's ends a batch; memory that is freed then is of the next.
         ops::synchronize(&stream).unwrap();
         let work = put_work();
         let piece = NonNull::from(&kept.headers[0]);
-        // SAFETY: this thread is the owner; the piece is nobody's yet.
+        // SAFETY: this thread is the owner; no other thread has the piece yet.
         let pushed = unsafe { kept.free(piece) };
         let ticket = other.join().unwrap();
         assert!(pushed || ticket.is_none());
@@ -325,8 +325,8 @@ impl Pool {
     }
 }
 
-// Without it a pool whose last piece comes back while it is closed could stay for ever, or go
-// while somebody is in it. (loom fails the model when it stays.)
+// Without it a pool whose last piece comes back while it is closed could stay for ever, or go while
+// a thread is in it. (loom fails the model when it stays.)
 #[test]
 fn a_pool_goes_with_its_last_handle_or_its_last_piece() {
     model(&["over", "let go"], |seen| {

@@ -14,8 +14,8 @@ use crate::registry::{Fixed, Name, Registry, part};
 use crate::sync::capacity::Permit;
 use crate::sync::shutdown_gate::ShutdownGate;
 
-/// What a registry holds. Its end is not marked: the standard library's `Arc`, which loom does
-/// not see, puts it behind every use.
+/// An object that a registry holds. Its end is not marked: the standard library's `Arc`, which loom
+/// does not see, puts it behind every use.
 pub(super) struct Item {
     made: UnsafeCell<()>,
     ended: Arc<AtomicUsize>,
@@ -27,11 +27,12 @@ pub(super) struct Item {
 // SAFETY: the cell is only ever marked as read or written and holds nothing; that the
 // marks never meet is what the models check.
 unsafe impl Sync for Item {}
-// SAFETY: as above.
+// SAFETY: the cell is only ever marked and holds nothing; that the marks never meet is what the
+// models check.
 unsafe impl Send for Item {}
 
 impl Item {
-    /// Whoever has it finds all of it.
+    /// A use: a thread that has the item finds all of it.
     pub(super) fn read(&self) {
         self.made.with(|_| ());
     }
@@ -117,7 +118,7 @@ impl Items {
     }
 }
 
-/// What came of something that may have been made during a shutdown, which found `found`.
+/// The outcome of an item that may have been made during a shutdown, which found `found`.
 fn outcome(
     got: &Result<Arc<Item>>,
     found: &[(ManagedHandle<tag::Device>, Arc<Item>)],
@@ -191,7 +192,7 @@ fn nothing_is_made_on_demand_behind_a_shutdown() {
     );
 }
 
-// Without it a shutdown could miss an object that somebody is just leasing, or report it as
+// Without it a shutdown could miss an object that another thread is just leasing, or report it as
 // free while it is leased.
 #[test]
 fn a_shutdown_has_what_is_leased_meanwhile() {
@@ -230,7 +231,7 @@ fn a_shutdown_has_what_is_leased_meanwhile() {
     });
 }
 
-// Without it a shutdown could lose an object for good that has an owner, because somebody was
+// Without it a shutdown could lose an object for good that has an owner, because another thread was
 // just looking at it.
 #[test]
 fn a_shutdown_has_what_is_owned_and_looked_at() {
@@ -365,7 +366,7 @@ fn what_was_begun_before_a_shutdown_is_not_handed_out_after_an_opening() {
     });
 }
 
-// Without it a pass of before a shutdown would be good again after the next opening.
+// Without it a token from before a shutdown would be good again after the next opening.
 #[test]
 fn a_pass_ends_with_a_shutdown() {
     model(&["held", "ended"], |seen| {

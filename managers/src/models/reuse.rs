@@ -65,7 +65,7 @@ fn every_use_comes_before_the_end() {
     });
 }
 
-// Without it a pop could put a node on top that somebody took meanwhile (ABA).
+// Without it a pop could put a node on top that another thread took meanwhile (ABA).
 #[test]
 fn a_pop_that_was_overtaken_starts_over() {
     model(&["a new one", "top or below", "top, once more"], |seen| {

@@ -40,7 +40,7 @@ fn nothing_is_handed_out_after_a_shutdown() {
                     seen.note("handed out");
                 }
                 Err(Error::ShutDown { .. }) => {
-                    // What was in the other's hands at that moment is listed.
+                    // An object that the other held at that moment is listed.
                     assert!(report.leased.len() <= 1);
                     seen.note("refused");
                 }
@@ -132,7 +132,7 @@ fn what_is_given_back_while_opening_waits_or_is_destroyed() {
     });
 }
 
-// Without it somebody could be refused by a manager that is there, for good.
+// Without it a caller could be refused by a manager that is there, for good.
 #[test]
 fn a_shutdown_and_an_opening_do_not_mix() {
     model(&["open", "shut"], |seen| {
@@ -182,7 +182,7 @@ fn a_last_lease_ends_with_the_manager() {
             });
             drop(things);
             if once {
-                // Such a one never waits for anybody.
+                // An object of a single life never waits for another: that outcome cannot come.
                 seen.note("left to the manager");
             }
             other.join().unwrap();

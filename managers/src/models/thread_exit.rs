@@ -10,12 +10,12 @@ use super::{Account, model, objects};
 use crate::shutdown_report::ShutdownReport;
 use crate::sync::thread_exit::ThreadExit;
 
-/// What is visited, and then ended.
+/// An object that a destructor uses, and that then ends.
 struct Place(UnsafeCell<u32>);
 
 // SAFETY: loom fails the model when two touch it at once.
 unsafe impl Send for Place {}
-// SAFETY: as above.
+// SAFETY: loom fails the model when two touch it at once.
 unsafe impl Sync for Place {}
 
 // Without it a pool could end on a thread that its scope no longer waits for.
@@ -32,19 +32,19 @@ fn nobody_is_there_after_the_end() {
                     seen.note("came late");
                     return;
                 };
-                // SAFETY: loom checks that nobody else is there.
+                // SAFETY: loom checks that no other thread is there.
                 place.0.with_mut(|place| unsafe { *place += 1 });
                 seen.note("came before");
             })
         };
         thread_exit.close();
-        // SAFETY: as above.
+        // SAFETY: loom checks that no other thread is there.
         place.0.with_mut(|place| unsafe { *place += 1 });
         visitor.join().unwrap();
     });
 }
 
-/// What other code ends with its last owner, and joins another thread that ends then.
+/// An object of other code that ends with its last owner, and joins another thread that ends then.
 struct Joins {
     thread_exit: ThreadExit,
     users: AtomicU32,
@@ -52,12 +52,12 @@ struct Joins {
 
 impl Drop for Joins {
     fn drop(&mut self) {
-        // The other thread's visit, which this waits for.
+        // The other thread's exit, which this waits for.
         drop(self.thread_exit.enter());
     }
 }
 
-// Without it a thread that ends could wait for another one, which waits for its visit. (loom fails
+// Without it a thread that ends could wait for another one, which waits for its exit. (loom fails
 // the model when they wait for each other.)
 #[test]
 fn what_ends_with_a_visit_ends_after_it() {
@@ -75,7 +75,7 @@ fn what_ends_with_a_visit_ends_after_it() {
                 });
             })
         };
-        // Somebody else ends here: a release, or a last lease.
+        // This thread ends the object, as a release or a last lease does.
         place.users.fetch_add(1, Ordering::Relaxed);
         let last = StdArc::into_inner(place);
         seen.note(if last.is_some() {
