@@ -192,8 +192,8 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
                 node.word.store(next.0, Ordering::Release);
                 break;
             }
-            // An exchange and not a store: a shutdown marks the word, and a late lease of
-            // the last life counts itself, and what it did comes before this life.
+            // An exchange and not a store: a shutdown marks the word, and a late lease of the last
+            // life counts itself, and its uses come before this life.
             match node.word.compare_exchange_weak(
                 now.0,
                 next.0,

@@ -241,7 +241,7 @@ pub(super) unsafe fn retire<T: Reusable>(raw: NonNull<Node<T>>) -> Result<()> {
 pub(super) unsafe fn vacate<T>(raw: NonNull<Node<T>>) {
     // SAFETY: alive while it is the caller's alone: until the push has succeeded.
     let node = unsafe { raw.as_ref() };
-    // Set whichever mark its last life left: the next one has no name before it has begun.
+    // Set whether or not its last life left the mark: the next one has no name before it has begun.
     node.asleep.store(true, Ordering::Relaxed);
     let stack = if node.word().is_worn() {
         &node.idle.exhausted

@@ -57,7 +57,7 @@ use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering};
 
 /// A driver object that can have several lives. Dropping it destroys it.
 pub(crate) trait Reusable: Send + Sync + 'static {
-    /// Whether it may have another life. One that may not is dropped.
+    /// Whether it may have another life. An object that may not is dropped.
     fn is_reusable(&self) -> bool;
 
     /// Forgets its last life: called before a caller can have a lease of the next.

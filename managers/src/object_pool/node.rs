@@ -70,7 +70,7 @@ impl<T> Node<T> {
         word.leases().saturating_sub(u64::from(!awake))
     }
 
-    /// Changes the state, and returns what it became.
+    /// Changes the state, and returns the new one.
     pub(super) fn update(&self, change: impl Fn(Word) -> Word) -> Word {
         let mut word = self.word();
         loop {
@@ -138,7 +138,7 @@ impl<T> Node<T> {
         drop(unsafe { Box::from_raw(node) });
     }
 
-    /// Says to loom that the node is looked at.
+    /// Tells loom that the node is looked at.
     #[inline]
     #[cfg_attr(not(loom), allow(clippy::unused_self))]
     pub(super) fn touch(&self) {

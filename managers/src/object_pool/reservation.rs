@@ -30,7 +30,7 @@ impl<'d> Reservation<'d> {
             })
     }
 
-    /// Keeps the account, and says how many objects exist with this one.
+    /// Keeps the account, and returns how many objects exist with this one.
     pub(super) fn keep(self) -> usize {
         ManuallyDrop::new(self).now
     }

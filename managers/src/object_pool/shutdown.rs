@@ -55,7 +55,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
                 node.update(Word::closed);
             }
             let ended = Self::end_name(node, |word| word.is_named() || word.is_held());
-            // One that could not have been used again.
+            // An object that could not have been used again.
             if let Ended::Destroyed(destroyed) = ended {
                 report.ended(destroyed);
             }

@@ -13,7 +13,7 @@ pub(super) struct Stack {
     head: AtomicU64,
 }
 
-/// Whether nodes are taken, and what becomes of one that is not.
+/// Whether nodes are taken, and whether a node that is not taken is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Door {
     /// They are taken.
@@ -82,7 +82,7 @@ impl Stack {
         }
     }
 
-    /// Pops the newest node; `below` says which one lies below a node. `None` when there is
+    /// Pops the newest node; `below` returns the one that lies below a node. `None` when there is
     /// none, or when the stack is shut.
     #[inline]
     pub(super) fn pop(&self, mut below: impl FnMut(u32) -> u32) -> Option<u32> {

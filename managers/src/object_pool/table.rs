@@ -141,7 +141,7 @@ impl<T> Table<T> {
         Ok(node)
     }
 
-    /// Says how many nodes there may be, and does `also`, unless there is a node already.
+    /// Sets how many nodes there may be, and does `also`, unless there is a node already.
     #[cfg(feature = "test-utils")]
     pub(super) fn limit_for_test(&self, room: usize, also: impl FnOnce()) -> bool {
         let mut growth = self.growth();
