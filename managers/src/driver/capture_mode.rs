@@ -15,10 +15,10 @@ per_thread! {
 }
 
 /// While it lives, calls are allowed on this thread that a capture in another mode would forbid,
-/// or be ended by, whichever thread captures (`cuThreadExchangeStreamCaptureMode`): asking events,
-/// and getting and mapping memory. None of ours puts anything on a stream meanwhile.
+/// or be ended by, also one of another thread (`cuThreadExchangeStreamCaptureMode`): asking events,
+/// and getting and mapping memory. This crate puts no work on a stream meanwhile.
 ///
-/// Within another one of the thread it makes no calls: a thread has one driver in hand at a time.
+/// Within another one of the thread it makes no calls: a thread works with one driver at a time.
 pub(crate) struct RelaxedCapture<'a, F: Fn()> {
     driver: &'a Driver,
     /// `None` within another one, and when the driver has no such modes.

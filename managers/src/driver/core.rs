@@ -1,8 +1,8 @@
 //! `ContextCore`: one driver context and all that an operation in it needs.
 //!
-//! Everything that was made in a context holds an `Arc` of this, and dropping the last one
-//! destroys the context. It refers to nothing above it, so no order of drops can go wrong
-//! and there is no cycle.
+//! Every object that was made in a context holds an `Arc` of this, and dropping the last one
+//! destroys the context. It refers to nothing above it, so no order of drops can go wrong and there
+//! is no cycle.
 
 use std::fmt;
 use std::ptr;
@@ -269,7 +269,7 @@ impl ContextCore {
     /// The kernels that may still run.
     #[inline]
     pub(crate) fn launches(&self) -> &Launches {
-        // The device of a lost context says so in every part of it.
+        // The device reports a lost context in every part of it.
         &self.root().launches
     }
 
@@ -314,7 +314,7 @@ impl ContextCore {
         result
     }
 
-    /// A call that gives something back; a driver that has shut down has taken it back.
+    /// A call that gives an object back; a driver that has shut down has taken it back.
     pub(crate) fn give_back(
         &self,
         site: Site,
@@ -330,7 +330,7 @@ impl ContextCore {
         if self.ledger.is_forked() {
             return Err(Error::Forked);
         }
-        // This one means the current context, whichever that is.
+        // This call is about the current context.
         self.check_at(self.make_current(), site)?;
         let marks = self.launches().mark();
         // SAFETY: the call takes no pointers.
@@ -424,7 +424,7 @@ impl ContextCore {
         {
             self.note(call, site);
         }
-        // SAFETY: everything made in the context held this value, which ends here.
+        // SAFETY: every object made in the context held this value, which ends here.
         let result = unsafe { self.ownership.end(&self.driver, self.device, self.raw) };
         let result = forgive_shutdown(result);
         if let Err(call) = result {

@@ -19,7 +19,7 @@ per_thread! {
 
 /// A guard's place on the stack of its driver.
 struct Place {
-    /// Greater than those below it.
+    /// Greater than the numbers below it.
     number: u64,
     driver: Driver,
     core: Weak<ContextCore>,
@@ -29,7 +29,7 @@ struct Place {
 }
 
 impl Place {
-    /// Whether a guard is still to be dropped here. One that is past the life of its context
+    /// Whether a guard is still to be dropped here. A guard that is past the life of its context
     /// was forgotten.
     fn has_guard(&self) -> bool {
         self.left.is_none() && self.core.strong_count() > 0
@@ -49,9 +49,9 @@ impl ContextCore {
 }
 
 /// Takes a context that is about to be destroyed off this thread, if it is current: other
-/// code may have set another. Within a guard of the same driver, whichever execution manager's it
-/// is, or above the place of one that was dropped before another above it, the context of that takes
-/// its place, so that the driver's stack is as high as the guard expects.
+/// code may have set another. Within a guard of the same driver, also one of another execution
+/// manager, or above the place of a guard that was dropped before another above it, the context of
+/// that guard takes its place, so that the driver's stack is as high as the guard expects.
 ///
 /// # Errors
 /// What the driver returned: the driver takes it off with its end then.

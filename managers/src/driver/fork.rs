@@ -1,4 +1,4 @@
-//! `Origin`: the process that something was made in, cheap to compare with this one.
+//! `Origin`: the process that an object was made in, cheap to compare with this one.
 //!
 //! Asking for the process id costs a system call, too much for every operation. So a counter
 //! is raised in the child of each fork, by a handler that is registered once.

@@ -61,7 +61,7 @@ pub(crate) struct Ledger {
 }
 
 /// Counts of the objects that are alive under one [`ExecutionManager`](crate::ExecutionManager).
-/// All zero after everything was dropped, unless an object leaked.
+/// All zero after all were dropped, unless one leaked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Live {
@@ -182,7 +182,7 @@ impl Ledger {
         self.find(|known| known.at == raw.addr())
     }
 
-    /// The primary context of this device, if something still holds it.
+    /// The primary context of this device, if an object or a lease still holds it.
     pub(crate) fn primary(&self, device: CUdevice) -> Option<Arc<ContextCore>> {
         self.find(|known| known.is_primary && known.device == device)
     }

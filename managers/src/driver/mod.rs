@@ -6,8 +6,8 @@
 //!
 //! * [`ContextCore`] (`core`), its [`Ownership`], and the effects of a failed call (`failure`).
 //! * `current`, [`CurrentGuard`]: which context is current on a thread.
-//! * [`Ledger`]: what one execution manager has alive, and its contexts.
-//! * [`Origin`]: the process that something was made in.
+//! * [`Ledger`]: counts of the objects that one execution manager has alive, and its contexts.
+//! * [`Origin`]: the process that an object was made in.
 //! * [`RelaxedCapture`]: calls that no capture forbids.
 
 mod capture_mode;
