@@ -20,8 +20,8 @@ struct Seen {
 
 impl ContextManager {
     /// A context that other code made (another crate, a C library), to work in with this
-    /// crate's objects. It is never destroyed here. `token` is dropped when nothing of this
-    /// crate refers to the context any more, on the thread where that happens; not in a fork.
+    /// crate's objects. It is never destroyed here. `token` is dropped when no object of this crate
+    /// refers to the context any more, on the thread where that happens; not in a fork.
     ///
     /// The driver is asked which device the context is of (`cuCtxPushCurrent_v2`,
     /// `cuCtxGetDevice`, `cuCtxPopCurrent_v2`).
@@ -115,7 +115,7 @@ impl ContextManager {
         let mut held = seen.contexts.iter();
         match held.find(|context| Arc::ptr_eq(context.core(), &core)) {
             Some(context) => Ok(context.clone()),
-            // Its handle was released, and something of it is still there.
+            // Its handle was released, and an object made in it is still there.
             None => self.insert_again(core),
         }
     }

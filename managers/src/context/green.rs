@@ -227,8 +227,8 @@ impl ContextCore {
 }
 
 impl Context {
-    /// How many multiprocessors kernels run on: of a green context those that it was given,
-    /// else all of the device (`cuDeviceGetAttribute`).
+    /// How many multiprocessors kernels run on: of a green context the ones that it was given, else
+    /// all of the device (`cuDeviceGetAttribute`).
     ///
     /// # Errors
     /// What the driver returned.
@@ -264,6 +264,6 @@ fn multiprocessors_of(resource: &CUdevResource) -> u32 {
     if resource.type_ != CUdevResourceType::CU_DEV_RESOURCE_TYPE_SM {
         return 0;
     }
-    // SAFETY: the type says that this is the field that was written.
+    // SAFETY: the resource's type tells which field of the union was written: this one.
     unsafe { resource.__bindgen_anon_1.sm.smCount }
 }

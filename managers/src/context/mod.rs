@@ -1,8 +1,8 @@
 //! Contexts: the primary one of a device, shared; parts of it (green contexts); ones of our
 //! own; and ones that other code made.
 //!
-//! A [`Context`] is a lease. The driver's context ends with the last lease and the last thing made
-//! in it; the primary one, green ones and those of other code the manager holds until their
+//! A [`Context`] is a lease. The driver's context ends with the last lease and the last object made
+//! in it; the manager holds the primary one, green ones and contexts of other code until their
 //! handles are released.
 
 mod borrow;
@@ -218,13 +218,12 @@ impl ContextManager {
         self.contexts.is_alive(handle)
     }
 
-    /// A new context (`cuCtxCreate_v2`). The calling thread's current context stays what it
-    /// was, unless the driver refuses to take the new one off again (`cuCtxPopCurrent_v2`):
-    /// then that is current, which is no error and matters only to calls that this crate does
-    /// not make. One primary context is what most programs want: kernels of two contexts do not
-    /// run side by side.
+    /// A new context (`cuCtxCreate_v2`). The calling thread's current context stays the same,
+    /// unless the driver refuses to take the new one off again (`cuCtxPopCurrent_v2`): then that is
+    /// current, which is no error and matters only to calls that this crate does not make. Most
+    /// programs want one primary context: kernels of two contexts do not run side by side.
     ///
-    /// It ends with its last lease and the last thing made in it.
+    /// It ends with its last lease and the last object made in it.
     ///
     /// # Errors
     /// What the driver returned; [`Error::Full`], [`Error::ShutDown`], [`Error::Forked`].
@@ -262,8 +261,8 @@ impl ContextManager {
                     .cuCtxCreate_v2(&raw mut raw, waiting.flags(), self.device)
             }
             .map_err(|call| self.failed(call, site))?;
-            // Creating pushed the context; take it off again, leaving what was below. If
-            // that fails the thread's current context is no longer known.
+            // Creating pushed the context; take it off again, and leave the one below. If that
+            // fails the thread's current context is no longer known.
             let mut popped: CUcontext = ptr::null_mut();
             // SAFETY: `popped` outlives the call.
             let taken_off = unsafe { self.driver.cuCtxPopCurrent_v2(&raw mut popped) };
@@ -355,8 +354,8 @@ impl ContextManager {
         self.contexts.lease(handle).map(Context)
     }
 
-    /// Gives the context up: the handle is stale from now on. The driver's context ends
-    /// when the last lease and everything made in it are gone.
+    /// Gives the context up: the handle is stale from now on. The driver's context ends when the
+    /// last lease and every object made in it are gone.
     ///
     /// # Errors
     /// [`Error::StaleHandle`], [`Error::Forked`]; what the driver returned if it was
@@ -551,10 +550,10 @@ impl Context {
         self.0.core.set_checked(checked);
     }
 
-    /// Turns the memory of recent launches off, or on again, as it is at first. It costs a
-    /// launch some nanoseconds, and is what an error's [`Cause::blame`](crate::Cause::blame)
-    /// is made from: launches that were not remembered are not suspected. Checked mode
-    /// remembers its own in any case.
+    /// Turns the memory of recent launches off, or on again, as it is at first. It costs a launch
+    /// some nanoseconds, and an error's [`Cause::blame`](crate::Cause::blame) is made from it:
+    /// launches that were not remembered are not suspected. Checked mode remembers its own in any
+    /// case.
     pub fn set_tracking(&self, tracking: bool) {
         self.0.core.set_tracked(tracking);
     }
@@ -571,14 +570,14 @@ impl Context {
     }
 
     /// Calls `function` when this context is lost, or now if it is: once, with the
-    /// [`Error::Poisoned`] that every operation returns from then on, as long as what this returns
-    /// is there. Any number of subscribers are told, after the
+    /// [`Error::Poisoned`] that every operation returns from then on, as long as the returned
+    /// [`LossWatch`] is there. Any number of subscribers are told, after the
     /// [policy](Self::set_poison_policy) is carried out and in the order in which they came.
     /// Subscribers of a primary context and of its [green](ContextManager::green) ones are told of
     /// one loss.
     ///
-    /// A loss is noticed by a call that fails: a program that only waits for something else makes
-    /// none. The function runs on the thread of that call, which may be dropping something, when
+    /// A loss is noticed by a call that fails: a program that only waits for other events makes
+    /// none. The function runs on the thread of that call, which may be dropping an object, when
     /// the crate holds no lock that the operation took: it may use the crate. A panic ends in it.
     pub fn on_loss(&self, function: impl FnOnce(&Error) + Send + 'static) -> LossWatch {
         let watch = LossWatch::new(function);
@@ -588,8 +587,8 @@ impl Context {
 
     /// The driver's context, for calls that this crate does not make. It is alive as long
     /// as this lease. From now on no error is put down to one launch of the context for
-    /// certain ([`Blame`](crate::Blame)): work of other code is not seen. One that was made of a
-    /// [green](ContextManager::green) context may be current to one thread at a time, and this
+    /// certain ([`Blame`](crate::Blame)): work of other code is not seen. A context that was made
+    /// of a [green](ContextManager::green) one may be current to one thread at a time, and this
     /// crate makes streams with it on some.
     #[must_use]
     pub fn as_raw(&self) -> CUcontext {

@@ -72,7 +72,7 @@ impl ContextInner {
         part(self)
     }
 
-    /// Ends the context, unless something that was made in it is still there: then with that.
+    /// Ends the context, unless an object that was made in it is still there: then with that.
     #[track_caller]
     pub(super) fn end(self) -> Result<()> {
         match Arc::into_inner(self.dissolve()) {
@@ -108,7 +108,7 @@ impl End {
             .sort_by_key(|(_, core)| core.kind() == ContextKind::Primary);
         let mut left = self.left.into_iter();
         while let Some((handle, core)) = left.next() {
-            // One that had several handles ends with the last, or is told of once.
+            // A context that had several handles ends with the last, or is listed once.
             let mut others = left.as_slice().iter();
             if self.leased.contains(&Arc::as_ptr(&core))
                 || others.any(|(_, other)| Arc::ptr_eq(other, &core))
