@@ -158,7 +158,7 @@ impl StreamManager {
     /// [`Error::ShutDown`](crate::Error::ShutDown), [`Error::Forked`](crate::Error::Forked).
     ///
     /// # Safety
-    /// - `stream` is of this context, and alive until the last lease has ended and everything
+    /// - `stream` is of this context, and alive until the last lease has ended and every object
     ///   that was ever given a lease (a buffer that was allocated or used on it among them) is
     ///   gone.
     /// - It is not `CU_STREAM_PER_THREAD`, which means another stream on each thread; nor, of a

@@ -22,8 +22,8 @@ pub(crate) fn record(event: &RawEvent, stream: &Stream) -> Result<()> {
     stream.put(|driver, raw| unsafe { driver.cuEventRecord(event.as_raw(), raw) })
 }
 
-/// `cuStreamWaitEvent`; the event was made under the stream's execution manager. One that
-/// was not recorded is not waited for. Nor waits checked mode for this step.
+/// `cuStreamWaitEvent`; the event was made under the stream's execution manager. An event that was
+/// not recorded is not waited for. Nor does checked mode wait for this step.
 #[track_caller]
 pub(crate) fn wait(stream: &Stream, event: &RawEvent) -> Result<()> {
     if !event.is_recorded() {
@@ -240,10 +240,10 @@ impl Stream {
     }
 }
 
-/// Waits until nothing on the stream can touch memory any more, in a lost context too.
-/// False when that is not known: then the memory must not be given back. It is not known of a
-/// context that is lost: NVIDIA says that its later calls fail, and not that nothing runs at
-/// the moment when the host learns of the error.
+/// Waits until no work on the stream can touch memory any more, in a lost context too. False when
+/// that is not known: then the memory must not be given back. It is not known of a context that is
+/// lost: NVIDIA says that its later calls fail, and not that nothing runs at the moment when the
+/// host learns of the error.
 ///
 /// A wait that fails although the context is healthy is tried again, because memory safety depends
 /// on it.

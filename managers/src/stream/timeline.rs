@@ -3,7 +3,7 @@
 //! A caller takes a ticket, without a driver call: the free of a block, the launch of a kernel.
 //! Tickets of one batch have one number. The batch is closed, by an event recorded on the stream,
 //! when another stream or the host wants to know whether a ticket is complete: when the event is
-//! reached, everything is done that was on the stream at a ticket of the batch.
+//! reached, all work is done that was on the stream at a ticket of the batch.
 //!
 //! The batch is closed for new tickets before the event is recorded. So a thread that still got a
 //! ticket of it had put its work on the stream before the record, and the event covers that work.
