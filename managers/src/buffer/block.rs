@@ -3,8 +3,8 @@
 //! A block belongs to the stream it was allocated on. The first use on another stream makes that
 //! stream wait for the allocation, if work that had the memory before may still use it. Once freed,
 //! the memory is its own stream's again as soon as every stream that used it has come so far:
-//! neither waits for the other. Which work used it is not tracked: it is all that is on those
-//! streams at the free, which is simple, and never too little.
+//! neither waits for the other. The work that used it is not tracked: all work that is on those
+//! streams at the free counts as such, which is simple, and never too little.
 
 mod free_on;
 
@@ -104,8 +104,8 @@ impl Block {
         unsafe { self.header().lease() }
     }
 
-    /// Whether nothing that was put on the block's stream before its allocation can use its memory
-    /// any more. In a graph everything has its order from what is captured.
+    /// Whether no work that was put on the block's stream before its allocation can use its memory
+    /// any more. In a graph all work has its order from the capture.
     fn is_fresh(&self) -> bool {
         self.header().is_fresh() && !self.pool().is_of_graph()
     }

@@ -37,8 +37,8 @@ pub use cast::CastError;
 /// whose handles are gone: it ends the pool, waits for the work that may still use freed memory,
 /// and gives all memory back.
 ///
-/// One that a stream allocates or frees while it captures needs a
-/// [graph memory](crate::MemoryPool#capture).
+/// A buffer that a stream allocates or frees while it captures needs a [graph
+/// memory](crate::MemoryPool#capture).
 pub struct Buffer<T: DeviceCopy> {
     block: Block,
     len: usize,

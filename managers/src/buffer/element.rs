@@ -1,5 +1,5 @@
-//! `DeviceCopy`: what may be copied to and from a device byte by byte. The trait alone, without the
-//! derive macro of the same name.
+//! `DeviceCopy`: values that may be copied to and from a device byte by byte. The trait alone,
+//! without the derive macro of the same name.
 
 use crate::error::{Error, Result};
 
@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 /// `#[derive(DeviceCopy)]` (feature `derive`) implements it for a struct and checks each condition
 /// below at compile time; it makes the struct an argument of kernels as well.
 ///
-/// Most types take any bytes. For those that do not (`bool`, and structs that contain one), every
+/// Most types take any bytes. For types that do not (`bool`, and structs that contain one), every
 /// read from a device looks at each element before it hands out a reference, and is
-/// [`Error::Invalid`] if one has bytes that are no value: a kernel may have written anything.
+/// [`Error::Invalid`] if one has bytes that are no value: a kernel may have written any bytes.
 ///
 /// # Safety
 /// * No byte of a value is padding or otherwise uninitialised: `#[repr(C)]` or
@@ -48,7 +48,7 @@ numbers! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 }
 #[cfg(feature = "half")]
 numbers! { half::f16 half::bf16 }
 
-// SAFETY: one byte, 0 or 1, which is what is asked for.
+// SAFETY: one byte, 0 or 1, which `is_valid` asks for.
 unsafe impl DeviceCopy for bool {
     const ANY_BITS: bool = false;
 
@@ -104,8 +104,8 @@ pub(crate) unsafe fn check<T: DeviceCopy>(start: *const T, len: usize) -> Result
     unsafe { first_invalid(start, len) }.map_or(Ok(()), |index| Err(no_value::<T>(index, len)))
 }
 
-/// Makes zeros of elements that a device has written and that are no values, and says that there
-/// was one.
+/// Makes zeros of elements that a device has written and that are no values, and returns an error
+/// for the first.
 ///
 /// # Safety
 /// `start` is the address of `len` elements, all bytes of which are initialised; they may be

@@ -51,7 +51,7 @@ pub(crate) struct Copies {
 enum State {
     /// None.
     Idle,
-    /// Those up to the event, the last one on the stream with this serial number: handles of
+    /// The copies up to the event, the last one on the stream with this serial number: handles of
     /// two managers may be equal, and streams of several meet in one context.
     Until(u64),
     /// Not known: waiting for them failed. The memory is never touched again.

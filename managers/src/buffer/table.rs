@@ -41,7 +41,7 @@ pub(crate) struct BufferTable {
     capacity: AtomicUsize,
 }
 
-/// A handle that never names anything: no place has so many lives.
+/// A handle that never names an object: no place has so many lives.
 fn no_stream<G>() -> ManagedHandle<G> {
     ManagedHandle::NONE
 }
