@@ -1,5 +1,5 @@
-//! Copies. Those between device and pinned memory overlap with everything; those from and
-//! to ordinary slices wait, because nothing else would keep the slice safe.
+//! Copies. A copy between device and pinned memory overlaps with all other work; a copy from or to
+//! an ordinary slice waits, because nothing else would keep the slice safe.
 
 use std::mem::ManuallyDrop;
 
@@ -74,9 +74,9 @@ pub(crate) unsafe fn download_raw(
 ///
 /// # Errors
 /// [`Error::Capturing`] when a capture is open on the stream: the pinned memory could not tell any more
-/// when the copy is over. [`Error::Invalid`] when the lengths differ, or when a copy of before may still run because
-/// waiting for it failed; [`Error::WrongContext`] when the device memory or the pinned memory is
-/// another context's; [`Error::Full`] when there are too many events for one more;
+/// when the copy is over. [`Error::Invalid`] when the lengths differ, or when an earlier copy may
+/// still run because waiting for it failed; [`Error::WrongContext`] when the device memory or the
+/// pinned memory is another context's; [`Error::Full`] when there are too many events for one more;
 /// [`Error::Poisoned`], [`Error::Forked`]; in [checked mode](crate::Context::set_checked)
 /// [`Error::Unverified`]; what the driver returned.
 #[doc(alias = "cuMemcpyHtoDAsync")]
@@ -95,7 +95,7 @@ pub fn copy_to_device<'p, 'd, T: DeviceCopy>(
     let bytes = from.len() * size_of::<T>();
     let copying = from.begin_copy(stream)?;
     // SAFETY: the pinned buffer remembers the copy and waits for it before a caller writes or frees
-    // it; the device memory is freed after what is on the stream.
+    // it; the device memory is freed after the work on the stream.
     copying.end(unsafe { upload_raw(from.as_ptr().cast(), to.as_raw(), bytes, stream) })
 }
 
@@ -120,7 +120,7 @@ pub fn copy_to_host<'d, 'p, T: DeviceCopy>(
     let bytes = to.len() * size_of::<T>();
     let copying = to.begin_copy(stream)?;
     // SAFETY: the pinned buffer remembers the copy and waits for it before a caller looks at it or
-    // frees it; the device memory is freed after what is on the stream.
+    // frees it; the device memory is freed after the work on the stream.
     copying.end(unsafe { download_raw(from.as_raw(), to.as_ptr().cast(), bytes, stream) })
 }
 
@@ -143,7 +143,7 @@ pub fn copy<'s, 'd, T: DeviceCopy>(
     from.join(stream)?;
     to.join(stream)?;
     let bytes = from.len() * size_of::<T>();
-    // SAFETY: both are `bytes` bytes, freed after what is on the stream.
+    // SAFETY: both are `bytes` bytes, freed after the work on the stream.
     unsafe { copy_raw(from.as_raw(), to.as_raw(), bytes, stream) }
 }
 
@@ -268,7 +268,7 @@ pub(super) struct Waited<'s> {
 }
 
 impl<'s> Waited<'s> {
-    /// Before anything is put on the stream: the copy can be waited for.
+    /// Before work is put on the stream: the copy can be waited for.
     #[track_caller]
     pub(super) fn new(operation: &'static str, bytes: usize, stream: &'s Stream) -> Result<Self> {
         let mut event = None;
@@ -316,7 +316,7 @@ impl<'s> Waited<'s> {
     }
 }
 
-/// Waits on the host for what is on the stream now, by this event.
+/// Waits on the host for the work that is on the stream now, by this event.
 #[track_caller]
 fn wait_for(event: &LeasedEvent, stream: &Stream) -> Result<()> {
     let mark = stream.mark();

@@ -25,7 +25,7 @@ pub struct Rectangle {
 }
 
 impl Rectangle {
-    /// Rows without anything between them, on both sides.
+    /// Rows without bytes between them, on both sides.
     #[must_use]
     pub const fn new(width: usize, height: usize) -> Self {
         Self {
@@ -192,7 +192,7 @@ pub fn copy_2d<'s, 'd, T: DeviceCopy>(
     from.join(stream)?;
     to.join(stream)?;
     let (from, to) = (Side::Device(from.as_raw()), Side::Device(to.as_raw()));
-    // SAFETY: the rows lie in memory of the device that is freed after what is on the stream.
+    // SAFETY: the rows lie in memory of the device that is freed after the work on the stream.
     unsafe { copy_rows(from, to, bytes, stream) }
 }
 
@@ -217,7 +217,8 @@ pub fn copy_to_device_2d<'p, 'd, T: DeviceCopy>(
     let copying = from.begin_copy(stream)?;
     let (from, to) = (Side::Host(from.as_ptr().cast()), Side::Device(to.as_raw()));
     // SAFETY: the rows lie in the pinned buffer, which remembers the copy and waits for it before the
-    // host writes or frees it, and in memory of the device that is freed after what is on the stream.
+    // host writes or frees it, and in memory of the device that is freed after the work on the
+    // stream.
     copying.end(unsafe { copy_rows(from, to, bytes, stream) })
 }
 

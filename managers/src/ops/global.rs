@@ -38,7 +38,7 @@ impl<T: DeviceCopy> Global<T> {
     #[track_caller]
     pub fn to_vec(&self, stream: &Stream) -> Result<Vec<T>> {
         self.check_context(stream)?;
-        // SAFETY: as in `write`.
+        // SAFETY: the variable is there as long as `self`, and the copy is over with the call.
         unsafe { self.view() }.to_vec(stream)
     }
 

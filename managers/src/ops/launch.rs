@@ -77,8 +77,8 @@ impl LaunchConfig {
 /// waits for the allocation of buffers of other streams, and not for the work of these streams on
 /// them: see [`order`](super::order).
 ///
-/// Their number and sizes are compared with what the kernel declares, where the driver can
-/// tell (CUDA 12.4); their types cannot be.
+/// The number and the sizes of the arguments are compared with those that the kernel declares,
+/// where the driver can tell (CUDA 12.4); their types cannot be.
 ///
 /// ```no_run
 /// use cupola_managers::buffer::Buffer;

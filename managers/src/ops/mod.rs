@@ -1,4 +1,4 @@
-//! Everything that orders work: copies, fills, launches, marks and waits.
+//! The operations that order work: copies, fills, launches, marks and waits.
 //!
 //! Managers own and expose; only functions here, and the [`pipeline`](crate::pipeline) on
 //! top of them, put work on streams. Unless a function says that it waits, it returns at

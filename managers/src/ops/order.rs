@@ -1,7 +1,7 @@
-//! Marks and waits. Those on the host, and questions, end no capture of another stream: the thread
-//! is in relaxed mode meanwhile. No mode helps the legacy stream, to which the capture of a blocking
-//! stream is one of its own: then it is refused. Nor does any help an event that was recorded in a
-//! capture: a wait for it, or a question about it, ends that.
+//! Marks and waits. Waits on the host, and questions, end no capture of another stream: the thread
+//! is in relaxed mode meanwhile. No mode helps the legacy stream, to which the capture of a
+//! blocking stream is one of its own: then it is refused. Nor does any help an event that was
+//! recorded in a capture: a wait for it, or a question about it, ends that.
 
 use cupola_sys::driver::{CUresult, DriverError, id};
 

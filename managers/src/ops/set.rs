@@ -27,7 +27,7 @@ pub fn set_bytes<'d, T: DeviceCopy>(
     if bytes == 0 {
         return Ok(());
     }
-    // SAFETY: `bytes` bytes of the device, freed after what is on the stream.
+    // SAFETY: `bytes` bytes of the device, freed after the work on the stream.
     stream.submit(id::cuMemsetD8Async, |driver, raw| unsafe {
         driver.cuMemsetD8Async(to.as_raw(), byte, bytes, raw)
     })
@@ -79,7 +79,7 @@ pub fn fill<'d, T: DeviceCopy>(
         return Ok(());
     };
     let address = to.as_raw();
-    // The memory is `bytes` bytes of the device, freed after what is on the stream, and aligned to
+    // The memory is `bytes` bytes of the device, freed after the work on the stream, and aligned to
     // the pattern, which is of a size that divides them.
     match pattern {
         // SAFETY: as many bytes as there are.
