@@ -24,7 +24,7 @@ pub struct Account {
     pub limit: u64,
     /// Bytes in use and the limit, of a limit that is shared with other pools.
     pub shared: Option<(u64, u64)>,
-    /// The largest request that would fit without mapping anything.
+    /// The largest request that would fit without mapping a page.
     pub largest: u64,
     /// Bytes of a page: limits count whole pages.
     pub page: u64,

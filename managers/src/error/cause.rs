@@ -11,7 +11,7 @@ use super::explanation;
 
 use crate::handle::ManagedHandle;
 
-/// Where something happened.
+/// Where a call was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site {
     /// Ordinal of the device, where the call was for one.
@@ -131,7 +131,7 @@ impl Cause {
         Ok(())
     }
 
-    /// All but what the driver says.
+    /// Writes all but the driver's explanation.
     pub(super) fn fmt_own(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(device) = self.site.device {
             write!(f, "device {device}: ")?;
@@ -163,7 +163,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// A cause within a longer text, which ends with what the driver says.
+/// A cause within a longer text, which ends with the driver's explanation.
 pub(super) struct Own<'c>(pub(super) &'c Cause);
 
 impl fmt::Display for Own<'_> {

@@ -54,7 +54,7 @@ impl Error {
         self.class().is_sticky()
     }
 
-    /// Whether the same call may succeed later, at once or after something was freed.
+    /// Whether the same call may succeed later, at once or after memory or an object was freed.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.class().is_retryable()

@@ -1,11 +1,11 @@
-//! `FreeError`: why something was not freed, with what was to be freed.
+//! `FreeError`: why an object was not freed, with the object.
 
 use core::fmt;
 
 use super::Error;
 
-/// A free that was refused. Nothing has happened, and what was to be freed is in here, for
-/// another try.
+/// A free that was refused. Nothing has happened, and the object that was to be freed is in here,
+/// for another try.
 ///
 /// With `?` in a function that returns this crate's [`Error`] the value is dropped: a
 /// [`Buffer`](crate::Buffer) then frees itself, if that is possible by now, and a

@@ -2,12 +2,12 @@
 //!
 //! CUDA reports the error of a kernel at the next call, on any stream, and does not say which
 //! kernel's it is. So each stream keeps a short ring of its newest launches. A launch writes a few
-//! words there, which no other stream writes; a wait for the stream that succeeds says that those
-//! before it are complete. Launches that are left when an error comes are suspect.
+//! words there, which no other stream writes; a wait for the stream that succeeds tells that the
+//! launches before it are complete. Launches that are left when an error comes are suspect.
 //!
-//! Threads that launch on one stream take an entry each. One that was held up for a whole
-//! round of the ring finds its entry taken, and is not remembered: no entry is ever written
-//! by two.
+//! Threads that launch on one stream take an entry each. A thread that was held up for a whole
+//! round of the ring finds its entry taken, and its launch is not remembered: no entry is ever
+//! written by two.
 
 use core::panic::Location;
 use core::ptr;
@@ -54,7 +54,7 @@ struct Names {
 pub(crate) struct Ring {
     /// Launches begun so far.
     next: AtomicU64,
-    /// Those before this one are complete.
+    /// The launches before this one are complete.
     done: AtomicU64,
     closed: AtomicBool,
     /// A launch is not remembered that the driver may not have had yet.
@@ -332,9 +332,9 @@ impl Launches {
         }
     }
 
-    /// Whether everything of this context that may still run is remembered.
+    /// Whether every launch of this context that may still run is remembered.
     fn knows_all(&self) -> bool {
-        // The rings first: one that is forgotten sets the other before it goes.
+        // The rings first: a ring that is forgotten sets the other before it goes.
         let rings = lock(&self.rings).iter().all(|ring| ring.knows_all());
         rings && !self.unknown.load(Ordering::Relaxed)
     }
@@ -353,8 +353,8 @@ impl Launches {
     }
 }
 
-/// Forgets streams that are gone, but for the newest on which something may still run. Says
-/// whether one was forgotten on which something may run.
+/// Forgets streams that are gone, but for the newest on which a launch may still run. Returns
+/// whether one was forgotten on which a launch may run.
 fn forget(rings: &mut Vec<Arc<Ring>>) -> bool {
     let (mut gone, mut lost) = (0, false);
     rings.reverse();

@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, Weak};
 use super::Error;
 use crate::sync::Mutex;
 
-/// Something that is told of the loss of a context: at most once by the context, and by a caller
+/// A watcher that is told of the loss of a context: at most once by the context, and by a caller
 /// that comes too late for that. A watcher that is told twice does nothing the second time.
 pub(crate) trait OnLoss: Send + Sync {
     /// Under no lock of the crate. May be the user's code, and must not panic.
@@ -46,8 +46,8 @@ impl fmt::Debug for Watchers {
     }
 }
 
-/// Something of the user's that is taken once, by one of several: to be called or to be dropped.
-/// A panic of either ends in it.
+/// A function of the user's that is taken once, by one of several threads: to be called or to be
+/// dropped. A panic of either ends in it.
 pub(crate) struct Once<F>(Mutex<Option<F>>);
 
 impl<F> Once<F> {

@@ -1,4 +1,4 @@
-//! `Error`: everything that this crate can refuse or fail with.
+//! `Error`: the refusals and failures of this crate.
 //!
 //! A driver code is kept as the call that returned it; its name, meaning and remedy are
 //! looked up when the error is printed, so it costs nothing until then.
@@ -36,12 +36,12 @@ pub use cupola_sys::{ErrorClass, ErrorGroup};
 /// A result of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// Why something was not done.
+/// Why an operation was not done.
 ///
 /// Its text has all that is known, that of its [`source`](std::error::Error::source)
-/// included: the [`Cause`], which [`cause`](Self::cause) returns too. Errors of
-/// what the driver returned name the call, the code with its meaning and remedy, the device,
-/// the stream if it was for one, and the line that called this crate:
+/// included: the [`Cause`], which [`cause`](Self::cause) returns too. Errors of a driver call name
+/// the call, the code with its meaning and remedy, the device, the stream if it was for one, and
+/// the line that called this crate:
 ///
 /// ```text
 /// device 0: cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700): ...; possibly caused
@@ -53,15 +53,15 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 ///
 /// # Errors of kernels
 ///
-/// A kernel runs after its launch, so its error is returned by a later call: whichever comes
-/// next, in the whole context. CUDA does not say whose error it is. With the first error
-/// after which a context is lost, [`Cause::blame`] names the launches that were not known to
-/// be complete, newest first: one is likely the culprit, but work that other code puts on the
-/// device is not seen. A launch is known to be complete when a wait for its stream
-/// ([`synchronize`](crate::ops::synchronize), [`query`](crate::ops::query)) has succeeded;
-/// waits for events do not tell. [Checked mode](crate::Context::set_checked) narrows it down to
-/// one, where that can be known of the launches of this crate in this context: work of other
-/// contexts of the process and of other code is never seen.
+/// A kernel runs after its launch, so its error is returned by a later call: the next one, in the
+/// whole context. CUDA does not say which kernel's error it is. With the first error after which a
+/// context is lost, [`Cause::blame`] names the launches that were not known to be complete, newest
+/// first: one is likely the culprit, but work that other code puts on the device is not seen. A
+/// launch is known to be complete when a wait for its stream
+/// ([`synchronize`](crate::ops::synchronize), [`query`](crate::ops::query)) has succeeded; waits
+/// for events do not tell. [Checked mode](crate::Context::set_checked) narrows it down to one,
+/// where that can be known of the launches of this crate in this context: work of other contexts of
+/// the process and of other code is never seen.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
@@ -83,8 +83,8 @@ pub enum Error {
         /// The handle as a number.
         bits: u64,
     },
-    /// A handle names something that is not there yet: it is made when it is first asked
-    /// for with `ensure_alive`, or another thread is just making it.
+    /// A handle names an object that is not there yet: it is made when it is first asked for with
+    /// `ensure_alive`, or another thread is just making it.
     NotAlive {
         /// The kind of object that it names.
         kind: &'static str,
@@ -159,10 +159,10 @@ pub enum Error {
         /// The reason why it is refused.
         problem: String,
     },
-    /// Two things of one operation belong to different contexts, or to execution managers
-    /// whose drivers may be different ones.
+    /// Two objects of one operation belong to different contexts, or to execution managers whose
+    /// drivers may be different ones.
     WrongContext {
-        /// The thing.
+        /// The object that belongs to another context.
         what: &'static str,
     },
     /// An operation that cannot be part of a graph was given a stream on which a capture is open: one
@@ -219,7 +219,7 @@ impl Error {
         }
     }
 
-    /// The error of a call that says nothing of whether the work of `operation` is well.
+    /// The error of a call that does not tell whether the work of `operation` is well.
     pub(crate) fn unverified(self, operation: SymbolId) -> Self {
         match self {
             Self::Driver(cause) if !cause.call.class().is_sticky() => Self::Unverified {

@@ -24,9 +24,8 @@ pub enum PoisonPolicy {
     /// Call this function with the [`Error::Poisoned`] that every operation returns from
     /// now on.
     ///
-    /// It runs on the thread whose operation failed, which may be dropping something, when
-    /// the crate holds no lock that the operation took: it may use the crate. A panic ends in
-    /// it.
+    /// It runs on the thread whose operation failed, which may be dropping an object, when the
+    /// crate holds no lock that the operation took: it may use the crate. A panic ends in it.
     Call(Arc<dyn Fn(&Error) + Send + Sync>),
 }
 

@@ -21,7 +21,7 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// All but what the driver says.
+    /// Writes all but the driver's explanation.
     fn fmt_own(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Driver(cause) => cause.fmt_own(f),
