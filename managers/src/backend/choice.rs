@@ -33,7 +33,7 @@ pub struct Choice {
 /// No device suits.
 #[derive(Clone, Debug)]
 pub struct NoMatch {
-    /// Each device, and each backend that has none to show, with what it lacks.
+    /// Each device, and each backend that has none to show, with the requirements that it lacks.
     pub refused: Vec<Refusal>,
 }
 
@@ -45,7 +45,7 @@ pub struct Refusal {
     pub backend: String,
     /// Ordinal and name of the device; `None` when this is about the whole backend.
     pub device: Option<(u32, String)>,
-    /// Everything that it lacks.
+    /// All requirements that it lacks.
     pub unmet: Vec<Unmet>,
 }
 

@@ -163,8 +163,8 @@ impl BackendRegistry {
     /// Of threads that come at the same time one makes it and the others wait; if that fails
     /// all of them get its error, and the next call tries again.
     ///
-    /// One that was [shut down](ExecutionManager::shutdown) is not handed out, nor replaced without
-    /// the knowledge of the code that shut it down: the backend is unavailable
+    /// A manager that was [shut down](ExecutionManager::shutdown) is not handed out, nor replaced
+    /// without the knowledge of the code that shut it down: the backend is unavailable
     /// ([`Cause::ShutDown`]), for [`discover`](Self::discover) and [`best`](Self::best) too, until
     /// the manager is [configured](ExecutionManager::configure) again, or [`close`](Self::close)
     /// makes room for another.

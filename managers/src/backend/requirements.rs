@@ -116,7 +116,7 @@ impl Requirements {
         self
     }
 
-    /// Everything that a device of a driver of this version lacks.
+    /// All requirements that a device of a driver of this version lacks.
     pub(super) fn unmet(&self, info: &DeviceInfo, version: Version) -> Vec<Unmet> {
         let mut unmet = Vec::new();
         if info.compute_mode == ComputeMode::PROHIBITED {
@@ -165,7 +165,7 @@ impl Strategy {
     }
 }
 
-/// One thing that a device, or a backend as a whole, lacks.
+/// One requirement that a device, or a backend as a whole, lacks.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Unmet {
@@ -173,7 +173,7 @@ pub enum Unmet {
     Unavailable(Unavailable),
     /// It is a software backend, and those are not allowed.
     Software,
-    /// The device did not say what it is.
+    /// The device did not report its properties.
     Unreadable(Error),
     /// Its administrator lets no process use the device.
     Prohibited,

@@ -9,7 +9,7 @@ use cupola_sys::driver::LIBRARY_VARIABLE;
 
 use crate::error::Error;
 
-/// The first thing that is missing for a GPU to be used. `Display` names it,
+/// The first part that is missing for a GPU to be used. `Display` names it,
 /// [`advice`](Self::advice) says what to do.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

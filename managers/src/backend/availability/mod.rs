@@ -26,8 +26,8 @@ use crate::execution::ExecutionManager;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Availability {
-    /// The first thing that is missing, in the order in which a program would come to need
-    /// it; `None` when a GPU can be expected.
+    /// The first part that is missing, in the order in which a program would come to need it;
+    /// `None` when a GPU can be expected.
     pub missing: Option<Missing>,
     /// The library that the driver was loaded from, if it was.
     pub library: Option<String>,

@@ -50,8 +50,8 @@ type Permit = fn(&Path) -> io::Result<()>;
 
 type Load = Arc<dyn Fn() -> Result<Driver, LoadError> + Send + Sync>;
 
-/// Where to look, and which library to load. [`system`](Self::system) is the real thing; every part
-/// can be replaced.
+/// Where to look, and which library to load. [`system`](Self::system) takes this system's; every
+/// part can be replaced.
 #[derive(Clone)]
 pub struct Probe {
     proc: PathBuf,
@@ -95,8 +95,8 @@ impl Probe {
         self
     }
 
-    /// Whether the library was named by the user. It may then be anything, so nothing is
-    /// concluded from the files of NVIDIA's kernel module.
+    /// Whether the library was named by the user. It may then be any library, so the files of
+    /// NVIDIA's kernel module prove nothing.
     #[must_use]
     pub fn named(mut self, named: bool) -> Self {
         self.named = named;
@@ -133,7 +133,7 @@ impl Probe {
         self.load(move || Ok(driver.clone()))
     }
 
-    /// Looks at everything. Never fails: a file that cannot be read counts as not there.
+    /// Looks at all evidence. Never fails: a file that cannot be read counts as not there.
     #[must_use]
     pub fn run(&self) -> Availability {
         let begin = Instant::now();
