@@ -11,7 +11,7 @@ use crate::error::{Cause, Error, PoisonPolicy, Result, Site};
 use crate::shutdown_report::ShutdownReport;
 use crate::stats::State;
 
-/// Owns a driver and, through its [`DeviceManager`], everything made with it.
+/// Owns a driver and, through its [`DeviceManager`], every object made with it.
 ///
 /// A process may have as many as it likes, over one driver or several: a GPU and a software
 /// device side by side. Nothing is global. Dropping it is safe at any time: an object that is still
@@ -30,8 +30,8 @@ pub struct ExecutionConfig {
     pub devices: DevicesConfig,
     /// The contexts of each device, and the managers in each.
     pub contexts: ContextsConfig,
-    /// Whether contexts start in [checked mode](crate::Context::set_checked); those of
-    /// [`contexts.checked`](ContextsConfig::checked) do anyway.
+    /// Whether contexts start in [checked mode](crate::Context::set_checked), which
+    /// [`contexts.checked`](ContextsConfig::checked) makes them do anyway.
     pub checked: bool,
 }
 
@@ -123,9 +123,9 @@ impl ExecutionManager {
     /// an object ends with its last one. Nothing is handed out until
     /// [`configure`](Self::configure).
     ///
-    /// Operations that take an event of their own (those that order streams, or copy from or
-    /// to pinned memory) work on. Modules are unloaded after all work on the streams that their
-    /// kernels were launched on, see [`Module`](crate::Module).
+    /// Operations that take an event of their own (to order streams, or to copy from or to pinned
+    /// memory) work on. Modules are unloaded after all work on the streams that their kernels were
+    /// launched on, see [`Module`](crate::Module).
     #[track_caller]
     pub fn shutdown(&self) -> ShutdownReport {
         let mut report = self.devices.shutdown();

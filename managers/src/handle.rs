@@ -78,8 +78,8 @@ impl<G> ManagedHandle<G> {
     }
 
     /// The handle that [`to_bits`](Self::to_bits) gave `bits` for. `None` when `bits` can be no
-    /// handle. Any other number is accepted; the manager that it is shown to decides
-    /// whether it names something.
+    /// handle. Any other number is accepted; the manager that it is shown to decides whether it
+    /// names an object.
     #[must_use]
     pub fn from_bits(bits: u64) -> Option<Self> {
         Handle::from_bits(bits).map(Self)

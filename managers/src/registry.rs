@@ -370,7 +370,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         objects
     }
 
-    /// Whether nothing is left of what was made here.
+    /// Whether no object that was made here is left.
     pub(crate) fn is_empty(&self) -> bool {
         let is_gone = |(_, object): &(_, Weak<T>)| object.strong_count() == 0;
         self.capacity.taken() == 0 && self.made().iter().all(is_gone)

@@ -1,7 +1,7 @@
-//! `Retry`: tries again what may succeed later, and nothing else.
+//! `Retry`: tries a call again that may succeed later, and no other.
 //!
-//! What may is said by [`Error::is_retryable`]: something finite ran out, or was not ready.
-//! An error after which a context is lost is never tried again, nor is a mistake.
+//! [`Error::is_retryable`] tells which may: a finite resource ran out, or was not ready. An error
+//! after which a context is lost is never tried again, nor is a mistake.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -69,7 +69,7 @@ impl fmt::Display for GaveUp {
     }
 }
 
-/// The last error, and what was tried.
+/// The last error, and the attempts that were made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{last} (attempt {attempts}, after {elapsed:?}: {why})")]
 pub struct RetryError {
@@ -145,7 +145,7 @@ impl Retry {
     }
 
     /// The part of each pause that is random, from 0.0 to 1.0; other values are brought
-    /// into that range, and what is no number counts as 0.
+    /// into that range, and a value that is no number counts as 0.
     #[must_use]
     pub fn jitter(self, part: f64) -> Self {
         let jitter = if part.is_nan() {

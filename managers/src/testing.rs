@@ -16,8 +16,8 @@ use crate::object_pool::{MOST_LIVES, ObjectPool, ROOM, Reusable};
 /// `configure_for_test` of an [`ExecutionManager`](crate::ExecutionManager) holds for all
 /// contexts below it, that of a [`ContextManager`](crate::ContextManager) for its contexts,
 /// that of a [`StreamManager`](crate::stream::StreamManager) or
-/// [`EventManager`](crate::event::EventManager) for itself. It is refused once the manager
-/// has made something, and it changes no handle that is out.
+/// [`EventManager`](crate::event::EventManager) for itself. It is refused once the manager has made
+/// an object, and it changes no handle that is out.
 ///
 /// The driver objects that this crate makes for itself count too: ordering two streams takes
 /// an event, and a pipeline three streams.
@@ -91,7 +91,7 @@ impl TestConfig {
         Ok(self)
     }
 
-    /// The refusal of a manager that has made something of this kind.
+    /// The refusal of a manager that has made an object of this kind.
     pub(crate) fn too_late(kind: &'static str) -> Error {
         let problem = format!("a {kind} was made already; configure for the test before that");
         Error::invalid("configure_for_test", problem)

@@ -4,8 +4,8 @@
 
 use std::fmt;
 
-/// A generation of GPUs, known by its compute capability. One that is newer than this crate
-/// has no name and is shown by its number.
+/// A generation of GPUs, known by its compute capability. A generation that is newer than this
+/// crate has no name and is shown by its number.
 ///
 /// ```
 /// use cupola_managers::device::Architecture;

@@ -137,7 +137,7 @@ fn read_parameters(
 }
 
 /// A kernel of a loaded module. Clones are the same kernel, and keep its module loaded.
-/// Dropping the last thing that does waits for its kernels, see [`Module`](super::Module).
+/// Dropping the last value that does waits for its kernels, see [`Module`](super::Module).
 #[derive(Clone)]
 pub struct Function {
     inner: Arc<FunctionInner>,

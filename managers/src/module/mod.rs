@@ -337,16 +337,16 @@ impl ModuleManager {
 /// A leased module. Clones are the same module.
 ///
 /// It is unloaded when the last lease and [`Function`] are dropped, or with its release if the
-/// manager [keeps](ModuleManager::load_ptx_held) it until then. That drop waits on the host for
-/// what is on the streams that its kernels were launched on, because they may still run. Keep a
-/// lease where that matters. It breaks no capture: while one is open on such a stream (for the legacy
-/// stream, on any blocking one), or where no event can be had to wait by, the module cannot be waited
-/// for, and stays loaded for ever.
+/// manager [keeps](ModuleManager::load_ptx_held) it until then. That drop waits on the host for the
+/// work on the streams that its kernels were launched on, because they may still run. Keep a lease
+/// where that matters. It breaks no capture: while one is open on such a stream (for the legacy
+/// stream, on any blocking one), or where no event can be had to wait by, the module cannot be
+/// waited for, and stays loaded for ever.
 ///
-/// Two things are not seen. Where other code launches a function that it was given
-/// ([`as_raw`](Self::as_raw)): then all work in the context is waited for
-/// (`cuCtxSynchronize`), which ends captures in it. And graphs: code that captured launches
-/// keeps a lease as long as the graph may run.
+/// Two uses are not seen. Where other code launches a function that it was given
+/// ([`as_raw`](Self::as_raw)): then all work in the context is waited for (`cuCtxSynchronize`),
+/// which ends captures in it. And graphs: code that captured launches keeps a lease as long as the
+/// graph may run.
 #[derive(Clone)]
 pub struct Module(Arc<ModuleInner>);
 

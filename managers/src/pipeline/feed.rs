@@ -75,7 +75,7 @@ impl Feed {
         self.changed.notify_all();
     }
 
-    /// Takes the next slot, and says its number. Waits until there is one; `None` when the
+    /// Takes the next slot, and returns its number. Waits until there is one; `None` when the
     /// pipeline takes no more.
     pub(crate) fn take(&self) -> Option<u64> {
         let mut state = self.lock();

@@ -174,17 +174,16 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
 
     /// Runs items through the pipeline until `fill` has no more.
     ///
-    /// For each item, in order: `fill` writes its input and says how many elements that
-    /// are, or `None` at the end; `step` puts its kernels on [`Step::stream`] and says how many
-    /// elements of [`Step::output`] they write, from the first on; `sink` is given these elements
-    /// when they have arrived, and nothing else. All three run on the calling thread;
+    /// For each item, in order: `fill` writes its input and returns how many elements that are, or
+    /// `None` at the end; `step` puts its kernels on [`Step::stream`] and returns how many elements
+    /// of [`Step::output`] they write, from the first on; `sink` is given these elements when they
+    /// have arrived, and nothing else. All three run on the calling thread;
     /// [`producers`](Self::producers) fills on others.
     ///
     /// # Errors
     /// The first error of the device or of a closure; [`Error::Invalid`] when more elements are
-    /// filled or written than there is room for. Everything in flight is waited for
-    /// then, and no more outputs are delivered; the pipeline can be used again, unless the
-    /// context is lost.
+    /// filled or written than there is room for. All items in flight are waited for then, and no
+    /// more outputs are delivered; the pipeline can be used again, unless the context is lost.
     #[track_caller]
     pub fn run<E: From<Error>>(
         &mut self,
@@ -300,7 +299,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
         self.turns.oldest(Stage::Downloading).is_some()
     }
 
-    /// Delivers what is in flight, and completes the report.
+    /// Delivers the items in flight, and completes the report.
     #[track_caller]
     fn finish<E: From<Error>>(
         &mut self,

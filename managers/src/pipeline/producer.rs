@@ -86,7 +86,7 @@ impl<I: DeviceCopy> fmt::Debug for Producer<'_, I> {
 
 /// A pinned input, for one thread to fill. Its contents are those of an earlier item, or zeros.
 ///
-/// Dropped without [`submit`](Self::submit) it is no item: its number is left out. One that is
+/// Dropped without [`submit`](Self::submit) it is no item: its number is left out. A slot that is
 /// leaked (`mem::forget`) is waited for for ever.
 pub struct InputSlot<'p, I: DeviceCopy> {
     index: u64,

@@ -1,8 +1,9 @@
 //! The runtime context that a thread is in.
 //!
-//! The thread keeps those that it has entered, the current one last, each with a number that
-//! its guard has too. So guards may be dropped in any order: each takes its own out. A context that
-//! is taken out is dropped only after the list is whole again, because that may end a stream.
+//! The thread keeps the runtime contexts that it has entered, the current one last, each with a
+//! number that its guard has too. So guards may be dropped in any order: each takes its own out. A
+//! context that is taken out is dropped only after the list is whole again, because that may end a
+//! stream.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -27,8 +28,8 @@ impl RuntimeContext {
     /// Makes this the thread's current runtime context until the guard is dropped; then it is
     /// the one before again. Makes no driver call.
     ///
-    /// Guards nest. One that is dropped out of order takes its own runtime context out, and
-    /// the others stay as they are. A guard that is forgotten is undone by the thread's end. In
+    /// Guards nest. A guard that is dropped out of order takes its own runtime context out, and the
+    /// others stay as they are. A guard that is forgotten is undone by the thread's end. In
     /// destructors of thread-locals, at the thread's end, it may have no effect.
     pub fn enter(&self) -> RuntimeGuard {
         let number = NEXT.try_with(|next| next.replace(next.get().wrapping_add(1)));

@@ -6,8 +6,8 @@
 //! instead of asking its caller for a pool and a stream.
 //!
 //! The current one is a matter of the thread alone: nothing else is global, a new thread has
-//! none, and neither entering nor asking makes a driver call. (The driver's own idea of a
-//! current context is another thing, which operations see to themselves.)
+//! none, and neither entering nor asking makes a driver call. (The driver's own current context is
+//! another one, which operations set themselves.)
 //!
 //! ```no_run
 //! use cupola_managers::runtime::{self, RuntimeContext};
