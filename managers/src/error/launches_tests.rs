@@ -59,7 +59,7 @@ fn a_wait_does_not_cover_a_launch_that_is_on_its_way() {
 }
 
 // Without it a loop of one kernel could push all others out of the list, the list be without
-// end, or one launch pass for certain beside another.
+// end, or one launch be named for certain beside another.
 #[test]
 fn each_launch_is_named_once_and_at_most_eight() {
     let launches = Launches::default();
@@ -109,7 +109,7 @@ fn each_launch_is_named_once_and_at_most_eight() {
     );
 }
 
-// Without it a launch could pass for certain although others are forgotten that may still run.
+// Without it a launch could be named for certain although others are forgotten that may still run.
 #[test]
 fn what_is_forgotten_is_not_let_off() {
     let sure = |launches: &Launches, ring: &Ring| {
@@ -128,7 +128,7 @@ fn what_is_forgotten_is_not_let_off() {
     assert!(!other.knows_all() && !sure(&launches, &ring));
     other.complete(other.mark());
     assert!(sure(&launches, &ring), "all is waited for");
-    // One that was on its way for a whole round.
+    // A launch that was on its way for a whole round.
     let held_up = other.begin(launches.name(c"held up"), Location::caller(), 2);
     for _ in 0..RING {
         launch(&launches, &other, c"other", 2);

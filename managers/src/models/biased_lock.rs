@@ -54,7 +54,8 @@ impl Guarded {
     }
 }
 
-// Without it the owner could use what another thread has seized, or miss what was done there.
+// Without it the owner could enter a section that another thread has seized, or miss that thread's
+// writes.
 #[test]
 fn an_owner_is_not_inside_what_is_seized() {
     model(&["both", "the first", "the second", "neither"], |seen| {
@@ -133,7 +134,7 @@ fn an_owner_is_out_for_good_when_a_flag_is_set() {
     });
 }
 
-// Without it an owner that is let in again could miss what was done while it was kept out.
+// Without it an owner that is let in again could miss the writes of threads that kept it out.
 #[test]
 fn an_owner_sees_what_was_done_before_a_flag_was_cleared() {
     model(&["entered", "kept out"], |seen| {
@@ -153,7 +154,7 @@ fn an_owner_sees_what_was_done_before_a_flag_was_cleared() {
     });
 }
 
-// Without it an owner that a flag keeps out could share what it touches with a seizer.
+// Without it an owner that a flag keeps out could share the value that it touches with a seizer.
 #[test]
 fn an_owner_that_holds_the_lock_is_alone() {
     model(&["before", "after"], |seen| {

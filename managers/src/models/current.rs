@@ -160,7 +160,7 @@ fn a_guard_leaves_the_stack_as_high_as_it_was() {
         work_in(&one);
         drop(guard);
         assert_eq!(driver::height(), 1, "one too many");
-        // Other code takes the guard's own off, and with it what was there would go.
+        // Other code takes the guard's own off, and with it the context from before would go.
         let guard = two.guard().unwrap();
         let mut popped = std::ptr::null_mut();
         // SAFETY: the place outlives the call.
@@ -175,8 +175,8 @@ fn a_guard_leaves_the_stack_as_high_as_it_was() {
     });
 }
 
-// Without it a guard that is there could lose its context to the end of one that came before it,
-// or what that one kept end while it is on the stack.
+// Without it a guard that is there could lose its context to the end of an earlier guard, or the
+// context that the earlier one kept could end while it is on the stack.
 #[test]
 fn guards_end_in_any_order() {
     model(&["done"], |seen| {

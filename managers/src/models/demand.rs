@@ -9,7 +9,7 @@ use super::model;
 use super::registry::Items;
 use crate::error::Error;
 
-// Without it two threads could both make a device, or one that waited could sleep for ever.
+// Without it two threads could both make a device, or a thread that waited could sleep for ever.
 #[test]
 fn of_those_who_ask_one_makes_it_and_all_have_it() {
     model(&["mine", "the other's"], |seen| {

@@ -12,7 +12,7 @@ use crate::pool::lifetime::orphan::Orphan;
 use crate::sync::rundown::{Rundown, RundownWeak};
 use crate::sync::spin_lock::SpinLock;
 
-/// A pool of one piece that says when it goes.
+/// A pool of one piece that records its end.
 struct Pool {
     orphan: Orphan<Arc<Self>>,
     pieces: SpinLock<u32>,

@@ -1,5 +1,5 @@
-//! A limit that is lowered below what a pool has, and raised again, beside new caches: in the end
-//! each cache is open or not as the limit says.
+//! A limit that is lowered below a pool's memory, and raised again, beside new caches: in the end
+//! each cache is open or not by the limit.
 
 use std::sync::Arc as StdArc;
 

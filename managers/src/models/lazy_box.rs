@@ -9,7 +9,7 @@ use loom::thread;
 use super::model;
 use crate::sync::lazy_box::LazyBox;
 
-/// Says how many of them are gone.
+/// Counts how many of them are gone.
 struct Thing {
     maker: UnsafeCell<u32>,
     gone: StdArc<AtomicUsize>,

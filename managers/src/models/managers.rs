@@ -34,7 +34,7 @@ pub(super) fn managers() -> Shared {
     })
 }
 
-/// The end of everything.
+/// The end of all managers.
 pub(super) fn close(managers: Shared) {
     let ledger = managers.ledger.clone();
     drop(managers);

@@ -168,7 +168,8 @@ fn who_misses_a_batch_knows_where_it_goes() {
                 taken.is_some()
             }
         });
-        // Orders nothing, and has loom try what it would leave out: this thread all after that one.
+        // Orders nothing, and has loom try a run that it would leave out: this thread all after
+        // that one.
         let _after = transfer_cache.2.load(Ordering::Relaxed);
         let found = transfer_cache.0.pop(|| ()).is_some();
         assert!(found || transfer_cache.1.load(Ordering::Relaxed) == 1);
@@ -177,7 +178,8 @@ fn who_misses_a_batch_knows_where_it_goes() {
     });
 }
 
-// Without it a request would be refused while what it misses goes from a transfer cache into a cache.
+// Without it a request would be refused while the piece that it misses goes from a transfer cache
+// into a cache.
 #[test]
 fn a_batch_that_goes_into_a_lane_is_found() {
     let take = |pool: &Pool, content: &mut Magazines| match content.take_batch(

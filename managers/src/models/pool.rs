@@ -66,8 +66,8 @@ impl TransferCache {
     }
 }
 
-// Without it two threads could have one piece of memory, one be lost, or the next user of a
-// batch not see what was done with it before.
+// Without it two threads could have one piece of memory, one be lost, or the next user of a batch
+// not see earlier writes to it.
 #[test]
 fn a_batch_has_one_owner_at_a_time() {
     model(&["one", "both"], |seen| {
@@ -111,7 +111,7 @@ fn headers(count: usize) -> Box<[BlockHeader]> {
         .collect()
 }
 
-/// A cache, the memory of its pieces, and what was drained.
+/// A cache, the headers of its pieces, and their memory.
 struct Kept {
     cache: ThreadCache,
     headers: Box<[BlockHeader]>,
@@ -157,7 +157,7 @@ impl Kept {
         Some(piece)
     }
 
-    /// Takes everything out; how many pieces that were.
+    /// Takes all pieces out; how many those were.
     fn drain(&self) -> usize {
         let mut count = 0;
         self.cache.drain(|batch, _| {
@@ -202,8 +202,8 @@ fn a_piece_is_the_lanes_or_the_drainers() {
     });
 }
 
-// Without it what a thread frees while its cache is being drained could be complete before the
-// work on it is.
+// Without it a piece that a thread frees while its cache is being drained could be complete before
+// the work on it is.
 #[test]
 fn what_is_drained_is_stamped_behind_its_work() {
     model(&["drained", "kept"], |seen| {

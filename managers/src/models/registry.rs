@@ -1,4 +1,5 @@
-//! The registry's gate: shutdown and opening against what goes in and what is leased.
+//! The registry's gate: shutdown and opening against objects that go in and objects that are
+//! leased.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -20,7 +21,7 @@ pub(super) struct Item {
     made: UnsafeCell<()>,
     ended: Arc<AtomicUsize>,
     _permit: Permit,
-    /// Of one that only its leases keep.
+    /// Of an item that only its leases keep.
     name: OnceLock<Name<Self, tag::Device, Fixed<Self, 2>>>,
 }
 
@@ -96,7 +97,7 @@ impl Items {
         Ok((name.unwrap(), item))
     }
 
-    /// One that only its leases keep.
+    /// Inserts an item that only its leases keep.
     fn insert_leased(&self) -> Result<(ManagedHandle<tag::Device>, Arc<Item>)> {
         let mut name = None;
         let item = self.store.insert_leased(|handle, permit| {
@@ -140,7 +141,7 @@ fn outcome(
     }
 }
 
-// Without it something could be made or leased that no shutdown ends or reports.
+// Without it an object could be made or leased that no shutdown ends or reports.
 #[test]
 fn nothing_goes_in_behind_a_shutdown() {
     model(&["handed out", "refused", "refused, and found"], |seen| {
@@ -159,7 +160,7 @@ fn nothing_goes_in_behind_a_shutdown() {
     });
 }
 
-// Without it what is made on demand could come to life after the shutdown that ended its
+// Without it an object that is made on demand could come to life after the shutdown that ended its
 // handle.
 #[test]
 fn nothing_is_made_on_demand_behind_a_shutdown() {
@@ -288,8 +289,8 @@ fn a_shutdown_has_what_is_released_meanwhile() {
     });
 }
 
-// Without it an object whose handle is released just when it is made could be handed out, and
-// be in no list of what is leased.
+// Without it an object whose handle is released just when it is made could be handed out, and be in
+// no list of leased objects.
 #[test]
 fn what_is_released_while_it_is_made_is_known() {
     model(&["stale", "being made", "handed out"], |seen| {
@@ -324,8 +325,8 @@ fn what_is_released_while_it_is_made_is_known() {
     });
 }
 
-// Without it what was begun before a shutdown could be handed out after a later start, made
-// as the manager was set up before.
+// Without it an object begun before a shutdown could be handed out after a later start, made as the
+// manager was set up before.
 #[test]
 fn what_was_begun_before_a_shutdown_is_not_handed_out_after_an_opening() {
     let outcomes = ["before", "refused", "after"];
@@ -414,8 +415,8 @@ fn a_name_ends_with_the_last_lease() {
     });
 }
 
-// Without it a release, or a shutdown, that meets the last lease could end the handle of what has
-// the slot next.
+// Without it a release, or a shutdown, that meets the last lease could end the handle of the object
+// that has the slot next.
 #[test]
 fn a_last_lease_may_meet_the_release_of_its_handle() {
     model(&["released", "too late"], |seen| {

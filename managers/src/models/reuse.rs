@@ -26,7 +26,7 @@ fn an_object_is_in_one_life_at_a_time() {
     });
 }
 
-// Without it what one user did with an object could mix with what the next does.
+// Without it one user's writes to an object could mix with those of the next.
 #[test]
 fn a_life_comes_before_the_next() {
     model(&["the same", "a new one"], |seen| {
@@ -153,7 +153,7 @@ fn the_capacity_is_kept() {
     });
 }
 
-// Without it what is taken off to be looked through could be lost, or taken twice.
+// Without it nodes that are taken off to be looked through could be lost, or taken twice.
 #[test]
 fn a_trim_leaves_what_is_used() {
     for keep in [0, 1] {

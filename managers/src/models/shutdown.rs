@@ -8,7 +8,7 @@ use loom::thread;
 use super::{Account, Seen, model, objects, shut};
 use crate::error::Error;
 
-// Without it something could be handed out after a shutdown, or behind its report.
+// Without it an object could be handed out after a shutdown, or behind its report.
 #[test]
 fn nothing_is_handed_out_after_a_shutdown() {
     for waiting in [0, 1] {

@@ -1,4 +1,4 @@
-//! Threads that end, and the end of what they give back to.
+//! Threads that end, and the end of the managers that they give objects back to.
 
 use std::sync::Arc as StdArc;
 
@@ -88,7 +88,7 @@ fn what_ends_with_a_visit_ends_after_it() {
     });
 }
 
-// Without it a shutdown would tell of a lease that a thread has in its hands which just ends.
+// Without it a shutdown would report a lease of a thread that just ends.
 #[test]
 fn who_was_waited_for_leases_nothing() {
     model(&["in time", "late"], |seen| {

@@ -1,4 +1,4 @@
-//! The ends of what an object pool can count.
+//! The limits up to which an object pool can count.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, OnceLock};
@@ -149,7 +149,7 @@ fn what_a_look_has_missed_is_found() {
     ));
 }
 
-// Without it a trim could destroy what was used last, or leave more than it was to keep.
+// Without it a trim could destroy the objects used last, or leave more than it was to keep.
 #[test]
 fn a_trim_keeps_what_was_used_last() {
     for keep in [0, 1, 2, 3, 9, 10, 11, usize::MAX] {
@@ -188,7 +188,7 @@ impl Reusable for Greedy {
 
     fn destroy(self) -> Result<()> {
         let others = GREEDY.get().unwrap();
-        // One that waits: none is made.
+        // An object that waits: none is made.
         others
             .acquire(0, false, || Err(Error::ShutDown { kind: "Event" }))
             .map(drop)

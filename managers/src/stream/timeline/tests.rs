@@ -39,7 +39,7 @@ impl Bench {
         self.context.core()
     }
 
-    /// Puts work on the stream that lasts until something is sent, or the sender dropped.
+    /// Puts work on the stream that lasts until a message is sent, or the sender dropped.
     fn block(&self) -> mpsc::Sender<()> {
         let (release, released) = mpsc::channel();
         ops::host_function(&self.stream, move || {
@@ -77,7 +77,7 @@ impl Bench {
         assert_eq!(self.table.count(id::cuStreamDestroy_v2), 1);
     }
 
-    /// Drops everything, the timeline last: nothing is left. Returns the last ticket that was done
+    /// Drops all fields, the timeline last: nothing is left. Returns the last ticket that was done
     /// by then.
     fn check_empty(self) -> u64 {
         let watch = self.execution.watch();
@@ -200,7 +200,7 @@ fn a_captured_stream_is_left_alone() {
     bench.check_empty();
 }
 
-// Without it one refused call could lose what was freed, or have it taken for complete.
+// Without it one refused call could lose freed memory, or have it taken for complete.
 #[test]
 fn a_call_that_fails_leaves_the_clock_as_it_was() {
     let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;

@@ -82,7 +82,7 @@ fn a_system_with_a_gpu_lacks_nothing() {
     }
 }
 
-// Without it what is missing could go unnamed, or another thing be named.
+// Without it the missing part could go unnamed, or another part be named.
 #[test]
 fn the_first_thing_that_is_missing_is_named() {
     let system = System::new();
@@ -166,7 +166,7 @@ fn other_ways_to_a_gpu_are_known() {
     assert!(told(&denied.run()).contains("dxg"));
 }
 
-// Without it a file could make the check hang, fail, or print what it likes.
+// Without it a file could make the check hang, fail, or print any text.
 #[test]
 fn hostile_files_do_no_harm() {
     let system = System::new();
@@ -246,7 +246,7 @@ fn only_the_full_form_initialises_and_it_has_the_last_word() {
     let (found, started) = probe.run().full();
     assert!(started.unwrap().devices.is_err());
     assert!(told(&found).contains("CUDA_ERROR_NO_DEVICE"));
-    // The evidence explains what the driver says.
+    // The evidence explains the driver's answer.
     let (found, _) = probe.clone().roots("/no/such", "/no/such").run().full();
     assert!(told(&found).contains("kernel module"));
     faults.reset();
