@@ -7,12 +7,12 @@
 //! downloads. The pipeline calls ops, and ops take the leases that managers hand out; no manager
 //! calls either. Below them a stream's timeline tells when memory that was freed on it is free, and
 //! a context makes the managers of the objects in it. Several drivers side by side are
-//! [backends](backend); a [runtime context](runtime) is what a thread works in.
+//! [backends](backend); a thread works in a [runtime context](runtime).
 //!
-//! * Nothing is created before it is asked for, and no thread is started. Besides what the caller
-//!   asked for, an operation asks which context is current, may ask whether a stream is captured and
-//!   set the thread's capture mode around a wait, orders streams by events, and after a failure asks
-//!   for the driver's explanation.
+//! * Nothing is created before it is asked for, and no thread is started. Besides the calls that
+//!   its caller asked for, an operation asks which context is current, may ask whether a stream is
+//!   captured and set the thread's capture mode around a wait, orders streams by events, and after
+//!   a failure asks for the driver's explanation.
 //! * A handle names one life of one object. After its release its manager refuses it for ever.
 //!   Other managers refuse it too, but for the 255th of its kind that is made later
 //!   ([`ManagedHandle`]); each module is a manager of functions.

@@ -93,7 +93,7 @@ fn what_is_done_is_what_a_model_says() {
 }
 
 // Without it an attempt could begin after the deadline because a pause took too long, or code
-// that walks the chain of the error could miss what failed.
+// that walks the chain of the error could miss the call that failed.
 #[test]
 fn no_attempt_begins_after_a_pause_that_overslept() {
     struct Oversleeps(Duration);

@@ -85,7 +85,7 @@ pub struct ShutdownReport {
 }
 
 impl ShutdownReport {
-    /// Nothing is left of what the manager made.
+    /// No object that the manager made is left.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.leased.is_empty()
@@ -112,7 +112,7 @@ impl ShutdownReport {
         self.note(destroyed);
     }
 
-    /// Says of what was listed without a place that it is in this context.
+    /// Sets this context as the place of the objects that were listed without one.
     pub(crate) fn locate(&mut self, core: &ContextCore) {
         for object in self.leased.iter_mut().rev() {
             if object.device.is_some() {

@@ -69,7 +69,7 @@ impl Block {
         unsafe { self.piece.as_ref() }
     }
 
-    /// Takes what the block keeps out of its header, which is given back after that.
+    /// Takes the lease and the cold fields out of the header, which is given back after that.
     #[inline]
     fn end(&mut self) -> (Stream, Option<Box<ColdFields>>) {
         let header = self.header();

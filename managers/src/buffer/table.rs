@@ -156,7 +156,7 @@ impl BufferTable {
                 // SAFETY: from `into_raw` above, and no other thread has it.
                 drop(unsafe { Arc::from_raw(ours) });
                 let _ = self.names.take(handle);
-                // SAFETY: as at the top.
+                // SAFETY: the header has a share of the entry for as long as the buffer is alive.
                 unsafe { &*first }.handle
             }
         }

@@ -329,7 +329,7 @@ impl DeviceManager {
         Ok(())
     }
 
-    /// How many devices this asks for; refuses what the driver does not have.
+    /// How many devices this asks for; refuses more than the driver has.
     pub(crate) fn check(&self, config: DevicesConfig) -> Result<u32> {
         let count = config.capacity.unwrap_or(self.shown);
         if config.capacity == Some(0) || count > self.shown {

@@ -121,7 +121,7 @@ impl Cause {
     /// unless it was asked and has answered.
     ///
     /// # Errors
-    /// What asking returned.
+    /// The error of asking.
     pub(crate) fn explain(&mut self, driver: &Driver) -> Result<(), DriverError> {
         if self.told.is_some() {
             return Ok(());

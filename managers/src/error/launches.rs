@@ -29,7 +29,7 @@ const RING: u64 = if cfg!(loom) { 2 } else { 16 };
 /// Suspects that an error names.
 const MOST: usize = 8;
 
-/// Streams that are gone, and still remembered because of what may still run.
+/// Streams that are gone, and still remembered because a launch on them may still run.
 const GONE: usize = 64;
 
 /// The launches of one context.

@@ -177,7 +177,7 @@ pub enum Error {
     NoRuntime,
 }
 
-/// How the arguments of a launch differ from what the kernel declares.
+/// How the arguments of a launch differ from the parameters that the kernel declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArgumentMismatch {
     /// Too few or too many.
@@ -287,7 +287,7 @@ impl Error {
     }
 }
 
-/// An error is what every operation returns: it goes through a few registers or a cache line.
+/// Every operation may return an error: it goes through a few registers or a cache line.
 const _: () = assert!(size_of::<Error>() <= 64);
 
 /// An error can be sent to another thread and put in a box.

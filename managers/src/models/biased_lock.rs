@@ -106,7 +106,7 @@ fn two_who_seize_come_one_after_the_other() {
     });
 }
 
-// Without it what belongs to a closed lock could be taken away under its owner.
+// Without it the value behind a closed lock could be taken away under its owner.
 #[test]
 fn an_owner_is_out_for_good_when_a_flag_is_set() {
     model(&["both", "the first", "neither"], |seen| {

@@ -187,7 +187,7 @@ pub(super) fn number_of(core: &ContextCore) -> u64 {
 }
 
 unsafe extern "C" fn version(version: *mut c_int) -> CUresult {
-    // SAFETY: valid by the function's contract.
+    // SAFETY: the caller gives the address of a place for the result, as for the CUDA function.
     unsafe { *version = 12_040 };
     CUresult::CUDA_SUCCESS
 }
@@ -232,14 +232,14 @@ unsafe extern "C" fn pop_current(context: *mut CUcontext) -> CUresult {
     let Some((address, _)) = change(Vec::pop) else {
         return CUresult::CUDA_ERROR_INVALID_CONTEXT;
     };
-    // SAFETY: valid by the function's contract.
+    // SAFETY: the caller gives the address of a place for the result, as for the CUDA function.
     unsafe { *context = ptr::without_provenance_mut(address) };
     CUresult::CUDA_SUCCESS
 }
 
 unsafe extern "C" fn get_current(context: *mut CUcontext) -> CUresult {
     let (address, _) = top();
-    // SAFETY: valid by the function's contract.
+    // SAFETY: the caller gives the address of a place for the result, as for the CUDA function.
     unsafe { *context = ptr::without_provenance_mut(address) };
     CUresult::CUDA_SUCCESS
 }
@@ -278,7 +278,7 @@ unsafe extern "C" fn create_event(event: *mut CUevent, _: c_uint) -> CUresult {
     if current().is_none() {
         return CUresult::CUDA_ERROR_INVALID_CONTEXT;
     }
-    // SAFETY: valid by the function's contract.
+    // SAFETY: the caller gives the address of a place for the result, as for the CUDA function.
     unsafe { *event = ptr::without_provenance_mut(device().make()) };
     CUresult::CUDA_SUCCESS
 }
@@ -319,7 +319,7 @@ unsafe extern "C" fn create_stream(stream: *mut CUstream, _: c_uint, _: c_int) -
     if current().is_none() {
         return CUresult::CUDA_ERROR_INVALID_CONTEXT;
     }
-    // SAFETY: valid by the function's contract.
+    // SAFETY: the caller gives the address of a place for the result, as for the CUDA function.
     unsafe { *stream = ptr::without_provenance_mut(device().make()) };
     CUresult::CUDA_SUCCESS
 }

@@ -12,7 +12,7 @@ use crate::pool::cache::thread_cache::OVER_LIMIT;
 use crate::pool::limit::over_limit::OverLimit;
 use crate::sync::biased_lock::BiasedLock;
 
-/// Of a cache what keeps its owner out.
+/// The lock of a cache, which keeps its owner out.
 struct ThreadCache(BiasedLock);
 
 impl AsRef<BiasedLock> for ThreadCache {
@@ -57,8 +57,8 @@ impl Pool {
     }
 }
 
-// Without it a pool could keep threads out of their caches for nothing, or let one keep for itself
-// what the limit has no room for.
+// Without it a pool could keep threads out of their caches for nothing, or let one keep memory for
+// itself that the limit has no room for.
 #[test]
 fn lanes_are_open_as_the_last_limit_says() {
     model(&["over", "within"], |seen| {

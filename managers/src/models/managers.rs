@@ -66,7 +66,7 @@ fn a_stream_has_one_user_at_a_time() {
     });
 }
 
-// Without it an event could say of its new user that what its last one recorded was reached.
+// Without it an event could tell its new user that its last user's record was reached.
 #[test]
 fn an_event_begins_unrecorded() {
     model(&["one event", "two events"], |seen| {
@@ -144,7 +144,7 @@ fn a_stream_that_is_given_back_during_a_shutdown_is_destroyed() {
     });
 }
 
-// Without it what outlives its context's managers could be destroyed after the context.
+// Without it an object that outlives its context's managers could be destroyed after the context.
 #[test]
 fn the_last_lease_of_a_context_ends_it() {
     model(&["ended"], |seen| {

@@ -1,13 +1,14 @@
-//! Models of what threads share in this crate, run under loom; each is named for its claim.
+//! Models of the state that threads share in this crate, run under loom; each is named for its
+//! claim.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom -C debug-assertions=on" LOOM_MAX_PREEMPTIONS=2 \
 //!     cargo test --release -p cupola-managers --lib models
 //! ```
-//! What loom leaves out is said in `core/tests/loom/main.rs`, and why every model lists the
-//! outcomes that it must come to see. Here too objects hold a loom cell: a use that is not
-//! ordered behind the object's making and before its destruction fails the model. A node
-//! that is not freed keeps its `Arc` of the transfer cache, and loom refuses to end a run with one.
+//! `core/tests/loom/main.rs` says which runs loom leaves out, and why every model lists the
+//! outcomes that it must come to see. Here too objects hold a loom cell: a use that is not ordered
+//! behind the object's making and before its destruction fails the model. A node that is not freed
+//! keeps its `Arc` of the transfer cache, and loom refuses to end a run with one.
 
 mod biased_lock;
 mod clock;

@@ -47,7 +47,7 @@ fn one_of_those_who_fail_carries_the_policy_out() {
     });
 }
 
-// Without it a policy that uses what the failed operation had locked would wait for ever.
+// Without it a policy that takes a lock of the failed operation would wait for ever.
 #[test]
 fn a_policy_runs_when_the_locks_are_given_back() {
     model(&["told"], |seen| {

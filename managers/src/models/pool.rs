@@ -174,7 +174,7 @@ impl Kept {
 }
 
 // Without it a piece could be handed out by its thread and given back to all at once, or be
-// lost, when another thread takes back what the cache keeps.
+// lost, when another thread takes back the pieces in the cache.
 #[test]
 fn a_piece_is_the_lanes_or_the_drainers() {
     model(&["0 drained", "1 drained", "2 drained"], |seen| {
@@ -237,7 +237,7 @@ fn what_is_drained_is_stamped_behind_its_work() {
     });
 }
 
-// Without it two threads could change the heap at once, or one not see what another did.
+// Without it two threads could change the heap at once, or one not see another's changes.
 #[test]
 fn one_at_a_time_is_in_a_short_section() {
     model(&["first", "second"], |seen| {
@@ -291,7 +291,7 @@ fn a_refused_charge_costs_neither_limit() {
 }
 
 // Without it a request that fits could be refused because a graph's memory, which has the pool's
-// own limit, is about to be refused what the shared one has no room for.
+// own limit, is about to be refused a charge that the shared one has no room for.
 #[test]
 fn a_charge_that_is_refused_is_not_seen() {
     model(&["charged"], |seen| {

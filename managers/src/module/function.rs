@@ -30,7 +30,7 @@ pub struct Parameter {
 pub struct FunctionAttributes {
     /// Most threads in a block with which it can be launched.
     pub max_threads_per_block: u32,
-    /// Shared memory of a block in bytes, beside what the launch asks for.
+    /// Shared memory of a block in bytes, beside the dynamic memory that the launch asks for.
     pub shared_bytes: u32,
     /// Constant memory in bytes.
     pub const_bytes: u32,
@@ -191,7 +191,7 @@ impl Function {
         self.raw()
     }
 
-    /// For calls of this crate, which remember what they launch.
+    /// For calls of this crate, which remember their launches.
     #[inline]
     pub(crate) fn raw(&self) -> CUfunction {
         self.inner.raw

@@ -97,7 +97,7 @@ impl RawModule {
         &self.core
     }
 
-    /// An error about a function of that name, with what the driver's compiler said of it.
+    /// An error about a function of that name, with the compiler's messages about it.
     fn explain(&self, error: Error, name: &CStr) -> Error {
         // That there is no such kernel is all there is to say of it.
         if error.status() == Some(CUresult::CUDA_ERROR_NOT_FOUND) {
@@ -173,8 +173,8 @@ impl ModuleManager {
     /// the last lease of it and of its functions, see [`Module`].
     ///
     /// # Errors
-    /// [`Error::Load`] with what the driver's compiler said; [`Error::Invalid`] when the
-    /// text has a NUL inside; [`Error::Full`], [`Error::ShutDown`], [`Error::Poisoned`],
+    /// [`Error::Load`] with the messages of the driver's compiler; [`Error::Invalid`] when the text
+    /// has a NUL inside; [`Error::Full`], [`Error::ShutDown`], [`Error::Poisoned`],
     /// [`Error::Forked`].
     #[doc(alias = "cuModuleLoadDataEx")]
     #[track_caller]
@@ -200,7 +200,7 @@ impl ModuleManager {
     /// [`load_ptx`](Self::load_ptx) does.
     ///
     /// # Errors
-    /// [`Error::Load`] with what the driver said; [`Error::Full`], [`Error::ShutDown`],
+    /// [`Error::Load`] with the driver's messages; [`Error::Full`], [`Error::ShutDown`],
     /// [`Error::Poisoned`], [`Error::Forked`].
     ///
     /// # Safety

@@ -31,10 +31,10 @@ impl Function {
     /// all users of the kernel in its module, and takes nothing back that was allowed before.
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming `bytes` when the device cannot give a block as much, with what it
-    /// can (`CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN` less what the kernel itself has);
-    /// [`Error::Unsupported`] by a driver before CUDA 9; [`Error::Poisoned`], [`Error::Forked`]; what
-    /// the driver returned.
+    /// [`Error::Invalid`] naming `bytes` when the device cannot give a block as much, with the most
+    /// that it can (`CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN` less the kernel's own);
+    /// [`Error::Unsupported`] by a driver before CUDA 9; [`Error::Poisoned`], [`Error::Forked`];
+    /// what the driver returned.
     #[doc(alias = "cuFuncSetAttribute")]
     #[track_caller]
     pub fn allow_dynamic_shared(&self, bytes: u32) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `Leased`: a share in one life of a node, and what happens when the last one ends.
+//! `Leased`: a share in one life of a node, and the end of the last one.
 
 use std::fmt;
 use std::marker::PhantomData;

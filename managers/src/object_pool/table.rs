@@ -135,7 +135,8 @@ impl<T> Table<T> {
         }
         let index = u32::try_from(growth.count).map_err(|_| Refused::Full)?;
         let node = Node::boxed(index, idle);
-        // SAFETY: as in `get`.
+        // SAFETY: chunk `chunk` has `FIRST << chunk` entries, and `place` is below that; it is
+        // freed with the table only.
         unsafe { &*start.add(place) }.store(node.as_ptr(), Ordering::Release);
         growth.count += 1;
         Ok(node)

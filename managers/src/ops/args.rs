@@ -1,5 +1,5 @@
-//! Arguments of a launch: plain values and device memory, their number and sizes checked against what
-//! the kernel declares, without allocating.
+//! Arguments of a launch: plain values and device memory, their number and sizes checked against
+//! the parameters that the kernel declares, without allocating.
 
 use core::ffi::c_void;
 use core::fmt;

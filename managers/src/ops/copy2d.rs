@@ -243,8 +243,9 @@ pub fn copy_to_host_2d<'d, 'p, T: DeviceCopy>(
     from.join(stream)?;
     let copying = to.begin_copy(stream)?;
     let (from, to) = (Side::Device(from.as_raw()), Side::Host(to.as_ptr().cast()));
-    // SAFETY: as in `copy_to_device_2d`; the host does not look at the rows either before the copy is
-    // over.
+    // SAFETY: the rows lie in the pinned buffer, which remembers the copy and waits for it before
+    // the host looks at them or frees it, and in memory of the device that is freed after the work
+    // on the stream.
     copying.end(unsafe { copy_rows(from, to, bytes, stream) })
 }
 

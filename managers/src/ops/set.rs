@@ -55,7 +55,8 @@ pub fn zero<'d, T: DeviceCopy>(
 /// # Errors
 /// As [`set_bytes`]; [`Error::Invalid`] naming `value`, before anything is put on the stream, when
 /// its bytes do not repeat so, or when the memory, of a type that need not be aligned, is not
-/// aligned to what repeats. [`write()`](crate::ops::write()) or a kernel can set such elements.
+/// aligned to the number that repeats. [`write()`](crate::ops::write()) or a kernel can set such
+/// elements.
 #[doc(alias = "cuMemsetD8Async")]
 #[doc(alias = "cuMemsetD16Async")]
 #[doc(alias = "cuMemsetD32Async")]

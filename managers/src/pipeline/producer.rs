@@ -163,8 +163,8 @@ impl<I: DeviceCopy> fmt::Debug for InputSlot<'_, I> {
     }
 }
 
-/// The other half of [`Pipeline::producers`]: sends what the threads fill through the pipeline.
-/// Dropping it ends the run for them.
+/// The other half of [`Pipeline::producers`]: sends the inputs that the threads fill through the
+/// pipeline. Dropping it ends the run for them.
 pub struct Consumer<'p, I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> {
     pipeline: &'p mut Pipeline<I, O, SLOTS>,
     inputs: Arc<Inputs<I>>,

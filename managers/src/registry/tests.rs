@@ -78,7 +78,7 @@ fn what_is_made_during_a_shutdown_is_not_handed_out() {
     let reserved = registry.reserve().unwrap();
     let made = registry.ensure_alive(reserved, |permit| {
         registry.shut();
-        // Open again: what was begun before is refused all the same.
+        // Open again: an object begun before is refused all the same.
         registry.open(10);
         Ok((1, permit))
     });
@@ -86,7 +86,7 @@ fn what_is_made_during_a_shutdown_is_not_handed_out() {
     assert_eq!((registry.live(), registry.stats().live), (0, 0));
 }
 
-// Without it a shutdown could miss what is leased under no name.
+// Without it a shutdown could miss an object that is leased under no name.
 #[test]
 fn a_shutdown_finds_everything() {
     let registry = Numbers::new(10);

@@ -323,7 +323,7 @@ impl fmt::Debug for StreamManager {
 
 /// A leased stream. Clones are the same stream.
 ///
-/// What orders work on it is in [`ops`](crate::ops).
+/// The operations that order work on it are in [`ops`](crate::ops).
 #[derive(Clone)]
 pub struct Stream(Leased<RawStream, tag::Stream>);
 
@@ -369,7 +369,7 @@ impl Stream {
         self.raw()
     }
 
-    /// For calls of this crate, which remember what they launch.
+    /// For calls of this crate, which remember their launches.
     #[inline]
     pub(crate) fn raw(&self) -> CUstream {
         self.0.as_raw()

@@ -1,4 +1,4 @@
-//! `RawStream`: a driver's stream and what ends with it.
+//! `RawStream`: a driver's stream and the timeline that ends with it.
 
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -165,8 +165,8 @@ impl Stream {
         self.check(is_capturing(driver, self.raw()))
     }
 
-    /// Waits for the work that `call` put here, and takes what the context is lost to for its
-    /// error.
+    /// Waits for the work that `call` put here. An error that the context is lost to is reported as
+    /// that of `call`.
     #[cold]
     #[track_caller]
     fn verify(&self, call: SymbolId, launched: bool) -> Result<()> {

@@ -1,4 +1,4 @@
-//! The end of a buffer, with what went wrong.
+//! The end of a buffer, with an error if it fails.
 
 use super::Buffer;
 use crate::buffer::DeviceCopy;
