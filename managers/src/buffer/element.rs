@@ -18,8 +18,8 @@ use crate::error::{Error, Result};
 ///   `#[repr(transparent)]`, and the sizes of the fields add up to the size of the whole.
 /// * It contains no reference and no pointer to host memory that safe code follows.
 /// * All bytes zero are a value.
-/// * If [`ANY_BITS`](Self::ANY_BITS) is true, any bytes are a value. Else all bytes are for which
-///   [`is_valid`](Self::is_valid) returns true.
+/// * If [`ANY_BITS`](Self::ANY_BITS) is true, any bytes are a value. Else all bytes for which
+///   [`is_valid`](Self::is_valid) returns true are one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be copied to a device byte by byte",
     note = "derive it for a `#[repr(C)]` struct: `#[derive(Clone, Copy, DeviceCopy)]` (feature `derive`)"

@@ -2,7 +2,7 @@
 //!
 //! Streams, events, modules, buffers and pools hold an `Arc` of a [`ContextCore`]; it knows none
 //! of them. A call goes through it, which asks whether the context is lost, whether this process is
-//! a fork, and which context is current on the thread, and sorts a failure.
+//! a fork, and which context is current on the thread, and classifies a failure.
 //!
 //! * [`ContextCore`] (`core`), its [`Ownership`], and the effects of a failed call (`failure`).
 //! * `current`, [`CurrentGuard`]: which context is current on a thread.
