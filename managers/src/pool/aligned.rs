@@ -3,8 +3,8 @@
 use super::MemoryPool;
 use crate::buffer::{Block, Buffer, DeviceCopy, byte_len};
 use crate::error::Result;
-use crate::pool::alloc::patience::Wait;
 use crate::pool::request::AllocRequest;
+use crate::pool::request::Wait;
 use crate::stream::Stream;
 
 impl MemoryPool {

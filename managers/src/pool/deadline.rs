@@ -5,9 +5,9 @@ use std::time::Instant;
 use super::MemoryPool;
 use crate::buffer::{Block, Buffer, DeviceCopy, byte_len};
 use crate::error::Result;
-use crate::pool::alloc::patience::Wait;
 use crate::pool::raw_block::RawBlock;
 use crate::pool::request::AllocRequest;
+use crate::pool::request::Wait;
 use crate::stream::Stream;
 
 /// # How long an allocation may take

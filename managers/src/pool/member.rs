@@ -1,9 +1,9 @@
 //! `Member`: a pool as those that it shares a limit or a context with see it.
 
 use crate::error::Result;
-use crate::pool::alloc::patience::Wait;
 use crate::pool::alloc::progress::MemberProgress;
 use crate::pool::heap::block_header::BlockHeader;
+use crate::pool::request::Wait;
 
 /// A pool that can be asked for memory, for figures and for its buffers, by a caller that is not
 /// to end it. No caller has a lock of another pool meanwhile.

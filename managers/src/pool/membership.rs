@@ -4,11 +4,11 @@ use std::sync::atomic::Ordering;
 
 use crate::driver::Holds;
 use crate::error::Result;
-use crate::pool::alloc::patience::Wait;
 use crate::pool::alloc::progress::MemberProgress;
 use crate::pool::cache::thread_cache::ThreadCache;
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::member::Member;
+use crate::pool::request::Wait;
 use crate::pool::state::Pool;
 use crate::sync::lock;
 

@@ -10,7 +10,6 @@ use cupola_core::Pressure;
 use crate::buffer::{Block, Buffer, BufferTable, DeviceCopy, byte_len};
 use crate::driver::ContextCore;
 use crate::error::{Account, Error, Result};
-use crate::pool::alloc::patience::Wait;
 use crate::pool::config::PoolConfig;
 use crate::pool::graph_memory::GraphMemory;
 use crate::pool::heap::block_name::BlockName;
@@ -20,6 +19,7 @@ use crate::pool::inspect::usage::Usage;
 use crate::pool::named::AsBlockName;
 use crate::pool::raw_block::RawBlock;
 use crate::pool::request::AllocRequest;
+use crate::pool::request::Wait;
 use crate::pool::state::Pool;
 use crate::stream::Stream;
 

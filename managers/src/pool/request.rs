@@ -1,8 +1,30 @@
 //! `AllocRequest`: a caller's request of a pool.
 
-use crate::pool::alloc::patience::Wait;
+use std::time::{Duration, Instant};
+
 use crate::pool::heap::block_name::Name;
 use crate::stream::Stream;
+
+/// How long a request may wait for memory that work still uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// As the pool's configuration says.
+    AsConfigured,
+    /// Not at all, for other threads as little as for the device.
+    Never,
+    Until(Instant),
+}
+
+impl Wait {
+    /// Until when, if it begins now and the configuration says so long; `None` for no end.
+    pub(crate) fn end(self, configured: Duration) -> Option<Instant> {
+        match self {
+            Self::AsConfigured => Instant::now().checked_add(configured),
+            Self::Never => Some(Instant::now()),
+            Self::Until(end) => Some(end),
+        }
+    }
+}
 
 /// A request.
 #[derive(Clone, Copy, Debug)]

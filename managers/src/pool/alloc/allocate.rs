@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cupola_core::Budget;
 
 use crate::error::{Error, Result};
-use crate::pool::alloc::patience::Wait;
 use crate::pool::alloc::slow_path::{Served, SlowRequest};
 use crate::pool::cache::counters::{CacheCounters, add};
 use crate::pool::cache::magazine::{Batch, Found, Magazines};
@@ -20,6 +19,7 @@ use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::heap::central::{Central, HeapRequest};
 use crate::pool::inspect::region_hooks::RegionHooks;
 use crate::pool::request::AllocRequest;
+use crate::pool::request::Wait;
 use crate::pool::state::Pool;
 use crate::pool::streams::stream_state::StreamState;
 use crate::stream::Stream;

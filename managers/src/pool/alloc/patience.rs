@@ -6,6 +6,7 @@
 //! the time. And caches are drained a few times soon after each other, then ever more seldom: a
 //! neighbour's hits must not depend on how long another thread waits.
 
+use crate::pool::request::Wait;
 use std::time::{Duration, Instant};
 
 /// Most searches that are made anew where nothing is under way that the request could wait for,
@@ -19,27 +20,6 @@ const SOON: u32 = 8;
 const SELDOM: Duration = Duration::from_millis(100);
 const SHORTEST_NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
-
-/// How long a request may wait for memory that work still uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wait {
-    /// As the pool's configuration says.
-    AsConfigured,
-    /// Not at all, for other threads as little as for the device.
-    Never,
-    Until(Instant),
-}
-
-impl Wait {
-    /// Until when, if it begins now and the configuration says so long; `None` for no end.
-    fn end(self, configured: Duration) -> Option<Instant> {
-        match self {
-            Self::AsConfigured => Instant::now().checked_add(configured),
-            Self::Never => Some(Instant::now()),
-            Self::Until(end) => Some(end),
-        }
-    }
-}
 
 /// The changes since the last search began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

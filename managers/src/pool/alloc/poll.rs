@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
-use crate::pool::alloc::patience::Wait;
 use crate::pool::pages::vmm::is_out_of_memory;
+use crate::pool::request::Wait;
 use crate::pool::state::Pool;
 use crate::pool::streams::stream_state::StreamState;
 use crate::sync::lock;

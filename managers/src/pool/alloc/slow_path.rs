@@ -27,7 +27,7 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::pool::alloc::patience::{Patience, Wait};
+use crate::pool::alloc::patience::Patience;
 use crate::pool::cache::size_class::Slot;
 use crate::pool::counters::count;
 use crate::pool::heap::block_header::BlockHeader;
@@ -35,6 +35,7 @@ use crate::pool::heap::central::{Central, HeapRequest};
 use crate::pool::pages::mapper::{Found, From, Mapper};
 use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::is_out_of_memory;
+use crate::pool::request::Wait;
 use crate::pool::state::Pool;
 use crate::pool::streams::stream_state::StreamState;
 use crate::stream::Stream;

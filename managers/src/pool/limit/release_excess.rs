@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::pool::alloc::patience::Wait;
 use crate::pool::pages::mapper::Mapper;
 use crate::pool::pages::mapper_guard::MapperGuard;
+use crate::pool::request::Wait;
 use crate::pool::state::Pool;
 use crate::sync::lock;
 

@@ -3,7 +3,6 @@
 use cupola_core::tlsf::Block;
 
 use crate::error::{Error, Result};
-use crate::pool::alloc::patience::Wait;
 use crate::pool::counters::count;
 use crate::pool::heap::best_fit::Heap;
 use crate::pool::heap::central::HeapRequest;
@@ -14,6 +13,7 @@ use crate::pool::pages::mapper_guard::MapperGuard;
 use crate::pool::pages::page_table::PageTable;
 use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::{Vmm, is_out_of_memory};
+use crate::pool::request::Wait;
 use crate::pool::state::Pool;
 use crate::pool::streams::free_stamp::{Stamp, StreamIndex};
 

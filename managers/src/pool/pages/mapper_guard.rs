@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::pool::alloc::patience::Wait;
 use crate::pool::pages::mapper::Mapper;
+use crate::pool::request::Wait;
 use crate::sync::deferred::DeferCallbacks;
 use crate::sync::lock;
 
