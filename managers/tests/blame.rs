@@ -369,7 +369,7 @@ fn no_context(b: &Bench) {
 // Without it a context that is lost could pass for a healthy one because nobody is told what
 // the call returned that said so.
 #[test]
-fn a_call_whose_result_nobody_gets_sets_the_latch() {
+fn a_call_without_a_caller_sets_the_latch() {
     let code = CUresult::CUDA_ERROR_LAUNCH_FAILED;
     let arm = |b: &Bench, function| b.table.fail(function, b.table.count(function) + 1, code);
     let lost_by = |context: &Context, symbol: &str| match context.poison() {

@@ -280,7 +280,7 @@ fn a_child_gets_no_backend_of_its_parent() {
 // Without it a child that launches a kernel could sleep for ever: until a thread of its parent has
 // looked for a module's streams that are gone.
 #[test]
-fn a_child_launches_nothing_and_waits_for_nobody() {
+fn a_child_launches_nothing_and_waits_for_no_thread() {
     let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());
     let execution = ExecutionManager::new(table.driver()).unwrap();
     let context = execution.devices().get(0).unwrap().primary().unwrap();

@@ -123,7 +123,7 @@ mod tests {
 
     // Without it a shutdown would tell of leases that only a thread has that is just ending.
     #[test]
-    fn who_is_about_to_go_leases_nothing() {
+    fn a_thread_that_exits_leases_nothing() {
         let all = told(|context, contexts| {
             drop(context);
             contexts.shutdown()
@@ -164,7 +164,7 @@ mod tests {
     // Without it a context could stay after its release, and keep its place, until a thread
     // has ended that its scope no longer waits for.
     #[test]
-    fn a_release_waits_for_who_is_about_to_go() {
+    fn a_release_waits_for_a_thread_that_exits() {
         let one = left_after(|contexts, handle| contexts.release(handle).unwrap());
         let all = left_after(|contexts, _| contexts.release_all());
         assert_eq!((one, all), (0, 0));

@@ -101,7 +101,7 @@ impl ContextCore {
             }
             Err(first) => {
                 let lost = self.lost_to(first);
-                if mutant!("policy_by_everybody") {
+                if mutant!("policy_by_every_failing_thread") {
                     self.announce();
                 }
                 lost

@@ -57,7 +57,7 @@ impl Guarded {
 // Without it the owner could enter a section that another thread has seized, or miss that thread's
 // writes.
 #[test]
-fn an_owner_is_not_inside_what_is_seized() {
+fn an_owner_is_not_inside_a_revoked_lock() {
     model(&["both", "the first", "the second", "neither"], |seen| {
         let shared = guarded();
         let other = thread::spawn({
@@ -84,7 +84,7 @@ fn an_owner_is_not_inside_what_is_seized() {
 // Without it two threads that seize could be inside together, or the first let the owner in beside
 // the second.
 #[test]
-fn two_who_seize_come_one_after_the_other() {
+fn two_revocations_come_one_after_the_other() {
     model(&["entered", "kept out"], |seen| {
         let shared = guarded();
         let others = [(); 2].map(|()| {
@@ -180,7 +180,7 @@ fn an_owner_that_holds_the_lock_is_alone() {
 // Without it one barrier for several locks could leave the owner inside one of them beside the
 // thread that has seized all.
 #[test]
-fn an_owner_is_in_none_of_the_locks_that_are_seized_together() {
+fn an_owner_is_in_none_of_the_locks_that_are_revoked_together() {
     model(&["both", "the first", "the second", "neither"], |seen| {
         let shared = [guarded(), guarded()];
         let other = thread::spawn({

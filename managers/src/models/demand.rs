@@ -11,7 +11,7 @@ use crate::error::Error;
 
 // Without it two threads could both make a device, or a thread that waited could sleep for ever.
 #[test]
-fn of_those_who_ask_one_makes_it_and_all_have_it() {
+fn one_of_several_threads_makes_the_object_for_all() {
     model(&["mine", "the other's"], |seen| {
         let items = Items::new();
         let handle = items.store.reserve().unwrap();
@@ -43,7 +43,7 @@ fn of_those_who_ask_one_makes_it_and_all_have_it() {
 // Without it a thread that waited could be left asleep when the making fails, be told of success,
 // or find the handle dead.
 #[test]
-fn a_failure_goes_to_all_who_wait_and_the_next_may_try() {
+fn a_failure_goes_to_all_waiting_threads_and_the_next_may_try() {
     let outcomes = ["one failure for both", "one each"];
     model(&outcomes, |seen| {
         let items = Items::new();

@@ -127,7 +127,7 @@ impl Drop for Place {
 // Without it an allocation, or a look at the figures, could end another thread's pool, and wait for
 // its work.
 #[test]
-fn a_guest_is_never_the_last() {
+fn a_rundown_guard_is_never_the_last_owner() {
     model(&["came before", "came late"], |seen| {
         let rundown = Rundown::new();
         let place = StdArc::new(Place {

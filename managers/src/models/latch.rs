@@ -14,7 +14,7 @@ fn cause(code: CUresult) -> Cause {
 
 // Without it two threads could be told different first causes, or none.
 #[test]
-fn everybody_is_told_the_same_first_error() {
+fn all_threads_get_the_same_first_error() {
     model(&["mine", "the other's"], |seen| {
         let latch = Arc::new(Latch::default());
         let codes = [

@@ -11,12 +11,10 @@
 //! keeps its `Arc` of the transfer cache, and loom refuses to end a run with one.
 
 mod biased_lock;
-mod clock;
 mod current;
 mod demand;
 mod driver;
 mod ends;
-mod excess;
 mod feed;
 mod latch;
 mod launches;
@@ -24,6 +22,7 @@ mod lazy_box;
 mod managers;
 mod moves;
 mod names;
+mod over_limit;
 mod pages;
 mod policy;
 mod pool;
@@ -31,6 +30,7 @@ mod registry;
 mod reuse;
 mod shutdown;
 mod thread_exit;
+mod timeline;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

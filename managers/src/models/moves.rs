@@ -153,7 +153,7 @@ fn fill_depot(pool: &Pool) {
 
 // Without it a thread that finds a batch gone would not know that another search is worth it.
 #[test]
-fn who_misses_a_batch_knows_where_it_goes() {
+fn a_thread_that_misses_a_batch_knows_where_it_goes() {
     model(&["gone", "there"], |seen| {
         let transfer_cache = Arc::new((Shelf::default(), AtomicU64::new(0), AtomicU64::new(0)));
         let mut batch = 0_u32;
@@ -181,7 +181,7 @@ fn who_misses_a_batch_knows_where_it_goes() {
 // Without it a request would be refused while the piece that it misses goes from a transfer cache
 // into a cache.
 #[test]
-fn a_batch_that_goes_into_a_lane_is_found() {
+fn a_batch_that_goes_into_a_cache_is_found() {
     let take = |pool: &Pool, content: &mut Magazines| match content.take_batch(
         pool.transfer_cache(),
         slot(),
@@ -196,7 +196,7 @@ fn a_batch_that_goes_into_a_lane_is_found() {
 
 // Without it a request would be refused while slots go from the slabs into a cache.
 #[test]
-fn slots_that_go_into_a_lane_are_found() {
+fn slots_that_go_into_a_cache_are_found() {
     let set_up = |pool: &Pool| *pool.heap.lock() = Some(pool.first());
     let take = |pool: &Pool, content: &mut Magazines| {
         let find = |heap: &mut Option<NonNull<BlockHeader>>, found: &mut Found| {

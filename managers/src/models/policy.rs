@@ -21,7 +21,7 @@ fn fail(core: &ContextCore, code: CUresult) -> Error {
 // Without it a supervisor could be told twice of one loss, of another error than operations
 // return, or not at all.
 #[test]
-fn one_of_those_who_fail_carries_the_policy_out() {
+fn one_of_the_failing_threads_carries_the_policy_out() {
     model(&["mine", "the other's"], |seen| {
         let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
         let core = driver::context(&driver, &ledger);
@@ -87,7 +87,7 @@ fn a_policy_runs_when_the_locks_are_given_back() {
 // Without it a subscriber that comes while the context is lost could never be told, or a function
 // that a stream was to call be kept for ever.
 #[test]
-fn who_subscribes_while_a_context_is_lost_is_told_once() {
+fn a_subscriber_during_a_loss_is_told_once() {
     model(&["before", "after"], |seen| {
         let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
         let core = driver::context(&driver, &ledger);

@@ -239,7 +239,7 @@ fn what_is_drained_is_stamped_behind_its_work() {
 
 // Without it two threads could change the heap at once, or one not see another's changes.
 #[test]
-fn one_at_a_time_is_in_a_short_section() {
+fn one_thread_at_a_time_has_the_spin_lock() {
     model(&["first", "second"], |seen| {
         let shared = Arc::new((SpinLock::new(0_u32), Piece::new()));
         let section = |shared: &(SpinLock<u32>, Piece)| {

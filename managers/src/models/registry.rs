@@ -369,7 +369,7 @@ fn what_was_begun_before_a_shutdown_is_not_handed_out_after_an_opening() {
 
 // Without it a token from before a shutdown would be good again after the next opening.
 #[test]
-fn a_pass_ends_with_a_shutdown() {
+fn a_token_ends_with_a_shutdown() {
     model(&["held", "ended"], |seen| {
         let gate = loom::sync::Arc::new(ShutdownGate::new());
         let pass = gate.begin().unwrap();

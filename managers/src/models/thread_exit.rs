@@ -20,7 +20,7 @@ unsafe impl Sync for Place {}
 
 // Without it a pool could end on a thread that its scope no longer waits for.
 #[test]
-fn nobody_is_there_after_the_end() {
+fn no_destructor_uses_a_closed_object() {
     model(&["came before", "came late"], |seen| {
         let thread_exit = ThreadExit::new();
         let place = StdArc::new(Place(UnsafeCell::new(0)));
@@ -60,7 +60,7 @@ impl Drop for Joins {
 // Without it a thread that ends could wait for another one, which waits for its exit. (loom fails
 // the model when they wait for each other.)
 #[test]
-fn what_ends_with_a_visit_ends_after_it() {
+fn an_object_that_ends_with_a_destructor_ends_after_the_lock() {
     model(&["the visitor", "its owner"], |seen| {
         let thread_exit = ThreadExit::new();
         let place = StdArc::new(Joins {
@@ -90,7 +90,7 @@ fn what_ends_with_a_visit_ends_after_it() {
 
 // Without it a shutdown would report a lease of a thread that just ends.
 #[test]
-fn who_was_waited_for_leases_nothing() {
+fn a_destructor_that_was_waited_for_leases_nothing() {
     model(&["in time", "late"], |seen| {
         let (thread_exit, account) = (ThreadExit::new(), Account::default());
         let things = StdArc::new(objects(2));

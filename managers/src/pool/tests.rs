@@ -318,7 +318,7 @@ fn all_lanes_cost_one_barrier_and_a_thread_that_ends_pays_none() {
 
 // Without it a thread that must not wait would wait for another one that maps pages.
 #[test]
-fn who_may_not_wait_is_told_that_another_thread_maps() {
+fn a_request_that_may_not_wait_is_told_that_another_thread_maps() {
     let bench = Bench::new();
     let (pool, stream) = (bench.pool(4, Source::Best), bench.stream());
     let mapper = pool.pool().mapper();
@@ -367,7 +367,7 @@ fn what_goes_into_a_lane_is_a_sign() {
 // Without it a request would be refused while another thread has a transfer cache's batches in its
 // hands, on the way to the heap.
 #[test]
-fn nobody_has_what_goes_from_a_depot_to_the_heap_in_its_hands() {
+fn a_batch_on_its_way_to_the_heap_is_in_no_threads_hands() {
     let gives: [fn(&MemoryPool, &Stream); 2] = [
         |pool, stream| free(pool.allocate_raw(5 << 20, 1, stream).unwrap(), stream),
         |pool, _| assert!(pool.trim().is_ok()),

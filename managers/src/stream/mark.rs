@@ -27,7 +27,7 @@ impl Stream {
     pub(crate) fn complete(&self, mark: Mark) {
         self.launches().complete(mark.launches);
         if let (Some(clock), Some(ticket)) = (self.0.used_clock(), mark.freed) {
-            clock.complete(if mutant!("clock_wait_covers_all") {
+            clock.complete(if mutant!("timeline_wait_covers_all") {
                 clock.mark()
             } else {
                 ticket

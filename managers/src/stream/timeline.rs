@@ -186,7 +186,7 @@ impl Timeline {
     /// synchronised with, has put on the stream before this.
     #[inline]
     pub(crate) fn stamp(&self) -> u64 {
-        if mutant!("clock_stamp_is_a_load") {
+        if mutant!("timeline_stamp_is_a_load") {
             return self.open.load(Ordering::Relaxed);
         }
         // An exchange, so that it is before or after the one that closes the batch: before,
@@ -257,12 +257,12 @@ impl Timeline {
         let (config, note) = (EventConfig::default(), || count(&self.made.events));
         let event = event::acquire_noting(&stream.core, &stream.events, config, note)?;
         let mut last = 0;
-        if !mutant!("clock_closes_after_the_record") {
+        if !mutant!("timeline_closes_after_the_record") {
             last = self.end_batch();
         }
         count(&self.made.records);
         stream.record(&event)?;
-        if mutant!("clock_closes_after_the_record") {
+        if mutant!("timeline_closes_after_the_record") {
             last = self.end_batch();
         }
         // A capture that began meanwhile has the event: it tells nothing about the stream, and a
@@ -425,7 +425,7 @@ impl Timeline {
         };
         // No memory is freed on the stream any more, and memory that was, and only gets its ticket
         // from now on, is covered as well.
-        if closed == Ok(Closed::Covered) && !mutant!("clock_forgets_what_is_stamped_late") {
+        if closed == Ok(Closed::Covered) && !mutant!("timeline_forgets_what_is_stamped_late") {
             match closing.events.back_mut() {
                 Some((last, _)) => *last = EVERY,
                 None => self.complete(EVERY),

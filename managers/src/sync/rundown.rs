@@ -51,7 +51,7 @@ impl Rundown {
             first();
             inside.is_over = true;
         }
-        while inside.count > 0 && !mutant!("rundown_guests_are_not_waited_for") {
+        while inside.count > 0 && !mutant!("rundown_does_not_wait") {
             let left = self.0.left.wait(inside);
             inside = left.unwrap_or_else(PoisonError::into_inner);
         }
@@ -69,7 +69,7 @@ struct Protection(Rundown);
 impl Protection {
     fn begin(rundown: &Rundown) -> Option<Self> {
         let mut inside = rundown.lock();
-        if inside.is_over && !mutant!("rundown_guests_come_after_the_end") {
+        if inside.is_over && !mutant!("rundown_gives_guards_after_the_end") {
             return None;
         }
         inside.count += 1;

@@ -49,7 +49,7 @@ impl ThreadExit {
         };
         work(&there);
         let last = Arc::into_inner(there);
-        if !mutant!("thread_exit_visits_end_what_they_visit") {
+        if !mutant!("thread_exit_drops_under_the_lock") {
             drop(visit);
         }
         drop(last);
@@ -57,7 +57,7 @@ impl ThreadExit {
 
     /// Waits for the destructor that uses the object now. Not for the child of a fork.
     pub(crate) fn wait(&self) {
-        if !mutant!("thread_exit_visits_are_not_waited_for") {
+        if !mutant!("thread_exit_is_not_waited_for") {
             drop(self.lock());
         }
     }
@@ -74,7 +74,7 @@ impl ThreadExit {
     /// Waits for the destructor that uses the object, and refuses all that come later. Not for the
     /// child of a fork.
     pub(crate) fn close(&self) {
-        if !mutant!("thread_exit_visits_do_not_end") {
+        if !mutant!("thread_exit_does_not_close") {
             *self.lock() = true;
         }
     }

@@ -84,7 +84,7 @@ fn a_shutdown_finds_a_context_whose_managers_are_gone() {
 // Without it the primary context could have two handles, each with managers of its own, and
 // stay under the one when the other is released.
 #[test]
-fn a_primary_context_has_one_handle_whoever_asks_for_it() {
+fn a_primary_context_has_one_handle_for_all_threads() {
     let machine = machine();
     let execution = ExecutionManager::new(machine.driver()).unwrap();
     let device = device(&execution);

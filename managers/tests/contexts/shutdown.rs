@@ -203,7 +203,7 @@ impl All {
 // Without it a shutdown could overlook a context of some kind, end it under its users, end
 // what is other code's, or keep other code's token.
 #[test]
-fn a_shutdown_ends_what_nobody_leases_of_every_kind() {
+fn a_shutdown_ends_unleased_objects_of_every_kind() {
     for level in LEVELS {
         let mut all = All::new();
         let report = all.shutdown(level);

@@ -101,7 +101,7 @@ fn sixteen_threads_make_one_device_and_one_primary_context() {
 
 // Without it a waiter could hang, or be told of success, when the maker failed.
 #[test]
-fn a_failure_reaches_all_who_wait_and_the_next_attempt_works() {
+fn a_failure_reaches_all_waiting_threads_and_the_next_attempt_works() {
     let machine = Machine::builder().worker_threads(1).build();
     // The outer table delays the call that the inner one fails.
     let inner = FaultTable::new(machine.driver());

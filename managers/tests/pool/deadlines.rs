@@ -126,7 +126,7 @@ fn a_deadline_takes_the_place_of_the_pools_wait() {
 // Without it a thread that must not wait would wait for pools that share the limit, and for what
 // they do.
 #[test]
-fn who_may_not_wait_asks_no_other_pool() {
+fn a_request_that_may_not_wait_asks_no_other_pool() {
     let bench = Bench::new(Backing::Pages);
     let limit = DeviceLimit::new(4 * PAGE);
     let pool = || {

@@ -149,7 +149,7 @@ fn take_what_there_is(bench: &Bench, pool: &MemoryPool, requests: usize, others:
 // Without it a request that may not wait, or has waited in vain, would be refused what it could
 // have; or each would wait again for the same work.
 #[test]
-fn who_waits_in_vain_takes_what_there_is() {
+fn a_request_that_waited_in_vain_takes_a_worse_place() {
     for (wait, waits) in [(Duration::ZERO, 0), (Duration::from_millis(10), 1)] {
         let bench = Bench::new(Backing::Pages);
         // Five pages after the last block could have those that are free: more than five.

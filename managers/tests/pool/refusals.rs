@@ -159,7 +159,7 @@ const LONG: Duration = Duration::from_secs(30);
 // Without it whoever looks first would see what has completed, and the request that waits for it
 // would not.
 #[test]
-fn what_somebody_else_sees_complete_is_not_missed() {
+fn a_completion_that_another_thread_saw_is_not_missed() {
     let bench = Bench::new(Backing::Pages);
     for _ in 0..40 {
         let pool = pool(&bench, 3, LONG);
@@ -358,7 +358,7 @@ fn a_pool_may_wait_for_ever() {
 // Without it a request that cannot be had could go on for seconds while others allocate and free;
 // that it ends at all is a unit test's.
 #[test]
-fn neighbours_that_go_on_keep_nobody_from_a_refusal() {
+fn busy_neighbours_delay_no_refusal() {
     let bench = Bench::new(Backing::Pages);
     for wait in [Duration::ZERO, Duration::from_millis(5)] {
         let limit = DeviceLimit::new(2 * PAGE);

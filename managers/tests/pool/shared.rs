@@ -75,7 +75,7 @@ fn pools_may_go_while_others_ask_them() {
 // Without it a program could not make room by ending another pool: that would wait for the very
 // request that it is asked about.
 #[test]
-fn whoever_is_asked_before_a_refusal_may_end_a_pool() {
+fn a_callback_before_a_refusal_may_end_a_pool() {
     on_both(|bench| {
         let limit = DeviceLimit::new(16 * PAGE);
         let (other, asking, stream) = (

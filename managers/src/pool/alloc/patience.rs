@@ -173,7 +173,7 @@ mod tests {
     // Without it a request that cannot be had would search for ever, and drain the caches of all
     // threads, as long as another thread allocates and frees.
     #[test]
-    fn a_neighbour_that_goes_on_keeps_nobody_from_a_refusal() {
+    fn a_busy_neighbour_delays_no_refusal() {
         for news in [News::Completed, News::Changed] {
             let mut patience = patience(Duration::ZERO);
             let searches = (0..10_000)

@@ -229,7 +229,8 @@ impl ThreadCache {
     /// Revokes this cache alone, and takes everything out.
     #[cfg(all(test, loom))]
     pub(crate) fn drain(&self, give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
-        let early = mutant!("lane_stamps_before_the_seizure").then(|| self.state.stamp());
+        let early =
+            mutant!("thread_cache_stamps_before_the_revocation").then(|| self.state.stamp());
         let mut cache = RevokedCache {
             cache: self,
             revocation: self.lock.revoke(),

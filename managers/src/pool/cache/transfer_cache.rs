@@ -39,7 +39,7 @@ impl<T> Shelf<T> {
             if !cell.load(Ordering::Relaxed).is_null() {
                 continue;
             }
-            let release = if mutant!("depot_relaxed_push") {
+            let release = if mutant!("transfer_cache_relaxed_push") {
                 Ordering::Relaxed
             } else {
                 // All accesses to the pieces come before their next use.
@@ -65,17 +65,17 @@ impl<T> Shelf<T> {
     /// because of this sees the effects of `note`.
     #[inline]
     pub(crate) fn pop(&self, mut note: impl FnMut()) -> Option<NonNull<T>> {
-        let late = mutant!("depot_notes_late");
+        let late = mutant!("transfer_cache_notes_late");
         let found = self.0.iter().find_map(|cell| {
             let there = look(cell)?;
             if !late {
                 note();
             }
-            if mutant!("depot_takes_without_exchange") {
+            if mutant!("transfer_cache_takes_without_exchange") {
                 cell.store(ptr::null_mut(), Ordering::Relaxed);
                 return Some(there);
             }
-            let both = if mutant!("depot_relaxed_pop") {
+            let both = if mutant!("transfer_cache_relaxed_pop") {
                 Ordering::Acquire
             } else {
                 // Pairs with the Release that put the batch here, and with the Acquire of a thread
@@ -94,7 +94,7 @@ impl<T> Shelf<T> {
 /// The batch that waits in a cell. A look that finds none comes after the exchange that took it.
 #[inline]
 fn look<T>(cell: &AtomicPtr<T>) -> Option<NonNull<T>> {
-    let order = if mutant!("depot_relaxed_look") {
+    let order = if mutant!("transfer_cache_relaxed_look") {
         Ordering::Relaxed
     } else {
         Ordering::Acquire
@@ -235,7 +235,8 @@ impl TransferCache {
         give: &mut impl FnMut(&mut H, NonNull<BlockHeader>),
     ) {
         while self.has(slot) {
-            let early = mutant!("depot_gives_what_it_has_in_hand").then(|| self.pop(slot, || ()));
+            let early =
+                mutant!("transfer_cache_gives_what_it_has_in_hand").then(|| self.pop(slot, || ()));
             let heap = &mut *heap.lock();
             let Some(batch) = early.unwrap_or_else(|| self.pop(slot, || ())) else {
                 break;

@@ -62,7 +62,7 @@ fn configs() -> [PoolConfig; 2] {
 
 // Without it a replay of a graph could write to memory that has another user by then.
 #[test]
-fn what_a_graph_used_is_nobody_elses_while_it_may_run() {
+fn memory_of_a_graph_is_its_own_while_it_may_run() {
     for config in configs() {
         let bench = Bench::new(config);
         // Warm: the hit path must not be taken either.
@@ -353,7 +353,7 @@ fn a_late_request_that_fails_keeps_nothing() {
 // Without it a program that makes room when it learns that there is none could not do so for a
 // graph; nor by giving up that graph's memory, which the request is in.
 #[test]
-fn whoever_is_asked_before_a_refusal_is_asked_about_a_graphs_requests() {
+fn a_refusal_of_a_graphs_request_is_told_to_the_callback() {
     for config in configs() {
         let bench = Bench::new(config);
         let all = bench.pool.allocate_raw(60 * MIB, 1, &bench.other).unwrap();

@@ -47,7 +47,7 @@ impl<T> Orphan<T> {
     /// Before `close`: a request that has no handle of the pool, so that `close` does not wait for
     /// it. Until `end_request` it counts as a piece: it may get one, or fail with one in hand.
     pub(crate) fn begin_request(&self) {
-        if !mutant!("keep_forgets_who_is_late") {
+        if !mutant!("orphan_forgets_late_requests") {
             self.held().requests += 1;
         }
     }
@@ -60,7 +60,7 @@ impl<T> Orphan<T> {
         let mut held = self.held();
         held.requests = held.requests.saturating_sub(1);
         drop(held);
-        if mutant!("keep_takes_no_leave") {
+        if mutant!("orphan_ends_no_request") {
             return None;
         }
         self.try_reclaim(is_over)
@@ -74,7 +74,7 @@ impl<T> Orphan<T> {
         }
         self.held().owner = Some(owner);
         // The last one may have come back just before, and have found nothing to let go.
-        if !mutant!("keep_looks_once") && self.is_drained(&is_over) {
+        if !mutant!("orphan_looks_once") && self.is_drained(&is_over) {
             drop(self.take());
         }
     }

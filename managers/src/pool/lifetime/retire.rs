@@ -113,7 +113,7 @@ impl Pool {
                 return false;
             }
             // It comes after all that earlier holders did, which a look at the count would not.
-            let is_ours = Arc::get_mut(state).is_some() || mutant!("reap_takes_what_is_held");
+            let is_ours = Arc::get_mut(state).is_some() || mutant!("retire_takes_held_states");
             if is_ours {
                 gone.insert(state.index);
             } else {

@@ -29,7 +29,7 @@ impl PoolBudget {
 
     /// Bytes that would still fit.
     pub(crate) fn available(&self) -> u64 {
-        let _turn = (!mutant!("charge_looks_out_of_turn")).then(|| self.turn.lock());
+        let _turn = (!mutant!("budget_looks_out_of_turn")).then(|| self.turn.lock());
         self.budget.available()
     }
 }
@@ -50,7 +50,7 @@ impl fmt::Debug for PoolBudget {
 
 /// Charges bytes to both limits, or to neither.
 pub(crate) fn charge(own: &PoolBudget, shared: Option<&Budget>, bytes: u64) -> bool {
-    let in_turn = shared.is_some() && !mutant!("charge_takes_no_turn");
+    let in_turn = shared.is_some() && !mutant!("budget_takes_no_turn");
     // To the end: dropped after our own charge.
     let _turn = in_turn.then(|| own.turn.lock());
     let Ok(ours) = own.reserve(bytes) else {
@@ -58,7 +58,7 @@ pub(crate) fn charge(own: &PoolBudget, shared: Option<&Budget>, bytes: u64) -> b
     };
     if let Some(shared) = shared {
         let Ok(of_all) = shared.reserve(bytes) else {
-            if mutant!("charge_keeps_half") {
+            if mutant!("budget_keeps_half") {
                 let _: u64 = ours.commit();
             }
             // Dropping our own charge undoes it.

@@ -32,7 +32,7 @@ impl OverLimit {
 
     /// Gives a new cache the flag that the others have. Under the lock of the caches.
     pub(crate) fn enter(&self, cache: &BiasedLock) {
-        if self.is_flagged() && !mutant!("excess_forgets_new_lanes") {
+        if self.is_flagged() && !mutant!("over_limit_forgets_new_caches") {
             cache.set_flags(OVER_LIMIT);
         }
     }
@@ -43,7 +43,7 @@ impl OverLimit {
         is_over: impl Fn() -> bool,
         caches: impl FnOnce() -> L,
     ) {
-        let early = mutant!("excess_looks_before_the_lock").then(&is_over);
+        let early = mutant!("over_limit_looks_before_the_lock").then(&is_over);
         let caches = caches();
         // A thread that changes the limit does so before it comes here, so the last look is right.
         let is_over = early.unwrap_or_else(is_over);

@@ -285,7 +285,7 @@ fn what_was_freed_on_a_stream_completes_after_its_end() {
 
 // Without it the end of a stream whose timeline has no other user would cost an event.
 #[test]
-fn a_clock_that_nobody_else_has_ends_with_its_stream() {
+fn a_timeline_of_a_stream_alone_ends_with_it() {
     let mut bench = Bench::new();
     bench.clock.stamp();
     let own = bench.context.streams().create(Default::default()).unwrap();

@@ -215,7 +215,7 @@ fn what_waits_for_a_stream_that_goes_is_had_when_its_work_is_over() {
 // Without it the first use of new memory on another stream would wait for all that its own stream
 // has been given since, or one of memory that is used again not wait for its user before.
 #[test]
-fn the_first_use_elsewhere_waits_only_for_who_had_the_memory_before() {
+fn the_first_use_elsewhere_waits_only_for_earlier_users_of_the_memory() {
     let bench = Bench::new();
     let (pool, home, other) = (bench.pool(64), bench.stream(), bench.stream());
     let waits = || bench.table.count(id::cuStreamWaitEvent);

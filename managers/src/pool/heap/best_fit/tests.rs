@@ -36,7 +36,7 @@ fn no_block_lies_in_two_ranges() {
 // Without it the memory that a stream has left would be taken for that of the next stream with its
 // index, and no other could have it before that one has completed something.
 #[test]
-fn what_streams_leave_is_everybodys() {
+fn memory_of_gone_streams_is_every_streams() {
     const RANGE: u64 = 4 * LEAST_PAGE;
     let mut heap = Heap::new();
     heap.add_region(PageTable::new(RANGE, RANGE, LEAST_PAGE))

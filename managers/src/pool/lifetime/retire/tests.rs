@@ -86,7 +86,7 @@ fn hold(stream: &Stream) -> mpsc::Sender<()> {
 // Without it memory that a stream has left could not be had before the driver was asked, or the
 // next stream of its place had completed something.
 #[test]
-fn what_a_stream_leaves_is_everybodys() {
+fn memory_of_a_gone_stream_is_every_streams() {
     let bench = Bench::new(8);
     let other = bench.stream();
     free(bench.take(700, &other), &other);
@@ -167,7 +167,7 @@ fn a_stream_whose_work_runs_is_not_over() {
 // Without it a thread that still has a state in hand could give the next stream of its place out
 // for complete.
 #[test]
-fn a_line_that_somebody_has_stays() {
+fn a_state_that_a_thread_has_stays() {
     let bench = Bench::new(2);
     let stream = bench.stream();
     free(bench.take(PAGE, &stream), &stream);

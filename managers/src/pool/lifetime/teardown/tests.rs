@@ -81,7 +81,7 @@ fn hold(stream: &Stream, over: &Arc<AtomicBool>) -> Sender<()> {
 // while it is asked for memory: longer than it may, and for ever where that work waits for it. And
 // the drop would return before the memory is back.
 #[test]
-fn who_borrows_a_pool_does_not_end_it() {
+fn a_guard_of_a_pool_does_not_end_it() {
     let bench = Bench::new(16);
     let (lender, pool) = (bench.pool(Duration::ZERO), bench.pool(Duration::ZERO));
     let streams = [(); 3].map(|()| bench.stream());

@@ -60,7 +60,7 @@ impl Pool {
 // Without it a pool could keep threads out of their caches for nothing, or let one keep memory for
 // itself that the limit has no room for.
 #[test]
-fn lanes_are_open_as_the_last_limit_says() {
+fn caches_are_open_as_the_last_limit_says() {
     model(&["over", "within"], |seen| {
         let pool = Pool::new();
         let other = thread::spawn({
