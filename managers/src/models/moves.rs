@@ -126,7 +126,7 @@ fn beside_a_search(
     model(outcomes, move |seen| {
         let managers = managers();
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
-        let state = StdArc::new(StreamState::new(1, stream.clock()));
+        let state = StdArc::new(StreamState::new(1, stream.timeline()));
         let pool = Pool::new(&state);
         set_up(&pool);
         let owner = thread::spawn({
@@ -218,7 +218,7 @@ fn a_batch_that_goes_into_the_heap_is_found() {
     model(&["found"], |seen| {
         let managers = managers();
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
-        let state = StdArc::new(StreamState::new(1, stream.clock()));
+        let state = StdArc::new(StreamState::new(1, stream.timeline()));
         let pool = Pool::new(&state);
         fill_depot(&pool);
         let other = thread::spawn({

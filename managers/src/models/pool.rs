@@ -180,7 +180,7 @@ fn a_piece_is_the_lanes_or_the_drainers() {
     model(&["0 drained", "1 drained", "2 drained"], |seen| {
         let managers = managers();
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
-        let state = StdArc::new(StreamState::new(1, stream.clock()));
+        let state = StdArc::new(StreamState::new(1, stream.timeline()));
         let kept = Kept::new(&state);
         let pieces: Vec<_> = kept.headers.iter().map(NonNull::from).collect();
         let other = thread::spawn({
@@ -209,7 +209,7 @@ fn what_is_drained_is_stamped_behind_its_work() {
     model(&["drained", "kept"], |seen| {
         let managers = managers();
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
-        let state = StdArc::new(StreamState::new(1, stream.clock()));
+        let state = StdArc::new(StreamState::new(1, stream.timeline()));
         let kept = Kept::new(&state);
         let other = thread::spawn({
             let kept = kept.clone();
@@ -228,7 +228,7 @@ fn what_is_drained_is_stamped_behind_its_work() {
         let ticket = other.join().unwrap();
         assert!(pushed || ticket.is_none());
         if let Some(ticket) = ticket {
-            let done = stream.clock().is_done(ticket);
+            let done = stream.timeline().is_done(ticket);
             assert!(!done || completed() >= work, "memory is free too early");
         }
         seen.note(if ticket.is_some() { "drained" } else { "kept" });

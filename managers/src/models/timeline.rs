@@ -11,14 +11,14 @@ use crate::stream::timeline::{Closed, Timeline};
 
 /// Puts work on the stream and frees memory behind it: the ticket, and the work that must be
 /// complete when that is.
-fn free(clock: &Timeline) -> (u64, u64) {
+fn free(timeline: &Timeline) -> (u64, u64) {
     let work = put_work();
-    (clock.stamp(), work)
+    (timeline.stamp(), work)
 }
 
 /// Whether the ticket is complete; if so, its work is.
-fn is_done(clock: &Timeline, (ticket, work): (u64, u64)) -> bool {
-    let done = clock.is_done(ticket);
+fn is_done(timeline: &Timeline, (ticket, work): (u64, u64)) -> bool {
+    let done = timeline.is_done(ticket);
     assert!(!done || completed() >= work, "memory is free too early");
     done
 }
@@ -29,24 +29,24 @@ fn a_batch_is_closed_before_its_event_is_recorded() {
     model(&["in the batch", "in the next"], |seen| {
         let managers = managers();
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
-        let clock = stream.clock().clone();
+        let timeline = stream.timeline().clone();
         let other = thread::spawn({
-            let clock = clock.clone();
-            move || free(&clock)
+            let timeline = timeline.clone();
+            move || free(&timeline)
         });
         let core = &managers.core;
-        assert_eq!(clock.close(core, 1), Ok(Closed::Covered));
-        assert_eq!(clock.poll(core), Ok(1));
+        assert_eq!(timeline.close(core, 1), Ok(Closed::Covered));
+        assert_eq!(timeline.poll(core), Ok(1));
         let freed = other.join().unwrap();
-        seen.note(if is_done(&clock, freed) {
+        seen.note(if is_done(&timeline, freed) {
             "in the batch"
         } else {
             "in the next"
         });
-        assert_eq!(clock.close(core, freed.0), Ok(Closed::Covered));
-        clock.poll(core).unwrap();
-        assert!(is_done(&clock, freed));
-        drop((clock, stream));
+        assert_eq!(timeline.close(core, freed.0), Ok(Closed::Covered));
+        timeline.poll(core).unwrap();
+        assert!(is_done(&timeline, freed));
+        drop((timeline, stream));
         close(managers);
     });
 }
@@ -57,19 +57,19 @@ fn a_wait_completes_what_was_freed_before_it() {
     model(&["before", "after"], |seen| {
         let managers = managers();
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
-        let clock = stream.clock().clone();
+        let timeline = stream.timeline().clone();
         let other = thread::spawn({
-            let clock = clock.clone();
-            move || free(&clock)
+            let timeline = timeline.clone();
+            move || free(&timeline)
         });
         ops::synchronize(&stream).unwrap();
         let freed = other.join().unwrap();
-        seen.note(if is_done(&clock, freed) {
+        seen.note(if is_done(&timeline, freed) {
             "before"
         } else {
             "after"
         });
-        drop((clock, stream));
+        drop((timeline, stream));
         close(managers);
     });
 }
@@ -81,9 +81,9 @@ fn a_stream_that_ends_leaves_its_tickets_covered() {
     model(&["closed before", "closed by the end"], |seen| {
         let managers = managers();
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
-        let clock = stream.clock().clone();
+        let timeline = stream.timeline().clone();
         let other = thread::spawn(move || {
-            let freed = free(stream.clock());
+            let freed = free(stream.timeline());
             drop(stream);
             freed
         });
@@ -92,19 +92,19 @@ fn a_stream_that_ends_leaves_its_tickets_covered() {
             move || drop(managers.streams.shutdown())
         });
         let core = &managers.core;
-        assert_eq!(clock.close(core, 1), Ok(Closed::Covered));
-        clock.poll(core).unwrap();
+        assert_eq!(timeline.close(core, 1), Ok(Closed::Covered));
+        timeline.poll(core).unwrap();
         let freed = other.join().unwrap();
-        is_done(&clock, freed);
+        is_done(&timeline, freed);
         end.join().unwrap();
-        clock.poll(core).unwrap();
-        assert!(is_done(&clock, freed));
-        seen.note(match clock.calls().records {
+        timeline.poll(core).unwrap();
+        assert!(is_done(&timeline, freed));
+        seen.note(match timeline.calls().records {
             1 => "closed by the end",
             _ => "closed before",
         });
         assert_eq!(managers.ledger.live().streams, 0);
-        drop(clock);
+        drop(timeline);
         close(managers);
         device().check_empty();
     });

@@ -30,7 +30,7 @@ pub(crate) struct Uses {
 #[derive(Default)]
 struct Streams {
     /// By the streams' serial numbers.
-    clocks: BTreeMap<u64, Arc<Timeline>>,
+    timelines: BTreeMap<u64, Arc<Timeline>>,
     /// At so many streams, those that are gone are looked for.
     room: usize,
 }
@@ -41,14 +41,15 @@ impl Streams {
     #[cold]
     #[track_caller]
     fn forget_gone(&mut self, core: &Arc<ContextCore>) {
-        for clock in self.clocks.values() {
-            if clock.covered() == EVERY {
+        for timeline in self.timelines.values() {
+            if timeline.covered() == EVERY {
                 // An error is that of the launch too, or passes.
-                let _ = clock.poll(core);
+                let _ = timeline.poll(core);
             }
         }
-        self.clocks.retain(|_, clock| !clock.is_done(EVERY));
-        self.room = (2 * self.clocks.len()).max(4);
+        self.timelines
+            .retain(|_, timeline| !timeline.is_done(EVERY));
+        self.room = (2 * self.timelines.len()).max(4);
     }
 }
 
@@ -90,12 +91,12 @@ impl Uses {
         // A policy that a failing call sets off waits for the lock to be given back.
         let _defer = DeferCallbacks::new();
         let mut streams = self.streams();
-        if !streams.clocks.contains_key(&stream.serial()) {
-            if streams.clocks.len() >= streams.room {
+        if !streams.timelines.contains_key(&stream.serial()) {
+            if streams.timelines.len() >= streams.room {
                 streams.forget_gone(stream.core());
             }
-            let clock = Arc::clone(stream.clock());
-            streams.clocks.insert(stream.serial(), clock);
+            let timeline = Arc::clone(stream.timeline());
+            streams.timelines.insert(stream.serial(), timeline);
         }
         drop(streams);
         stream.newest_code().store(self.serial, Ordering::Relaxed);
@@ -115,9 +116,9 @@ impl Uses {
         if self.unknown.load(Ordering::Relaxed) {
             return submit::settle_context(core, site);
         }
-        let clocks = std::mem::take(&mut *self.streams()).clocks;
-        for clock in clocks.into_values() {
-            match settle_clock(&clock, core) {
+        let timelines = std::mem::take(&mut *self.streams()).timelines;
+        for timeline in timelines.into_values() {
+            match settle_timeline(&timeline, core) {
                 Ok(true) => {}
                 Ok(false) => return false,
                 // At the end of the process the driver has taken everything back.
@@ -137,13 +138,13 @@ impl Uses {
 /// # Errors
 /// The class of the last error: events cannot be had, or not asked.
 #[track_caller]
-fn settle_clock(clock: &Timeline, core: &Arc<ContextCore>) -> Result<bool, ErrorClass> {
-    let ticket = clock.stamp();
+fn settle_timeline(timeline: &Timeline, core: &Arc<ContextCore>) -> Result<bool, ErrorClass> {
+    let ticket = timeline.stamp();
     let far = || Instant::now() + Duration::from_secs(1 << 30);
-    let mut waited = clock.wait_on_host(core, ticket, far());
+    let mut waited = timeline.wait_on_host(core, ticket, far());
     for _ in 0..2 {
         if waited.is_err() {
-            waited = clock.wait_on_host(core, ticket, far());
+            waited = timeline.wait_on_host(core, ticket, far());
         }
     }
     waited.map_err(|error| error.class())

@@ -18,7 +18,7 @@ impl Stream {
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             launches: self.launches().mark(),
-            freed: self.0.used_clock().map(Timeline::mark),
+            freed: self.0.used_timeline().map(Timeline::mark),
         }
     }
 
@@ -26,9 +26,9 @@ impl Stream {
     #[inline]
     pub(crate) fn complete(&self, mark: Mark) {
         self.launches().complete(mark.launches);
-        if let (Some(clock), Some(ticket)) = (self.0.used_clock(), mark.freed) {
-            clock.complete(if mutant!("timeline_wait_covers_all") {
-                clock.mark()
+        if let (Some(timeline), Some(ticket)) = (self.0.used_timeline(), mark.freed) {
+            timeline.complete(if mutant!("timeline_wait_covers_all") {
+                timeline.mark()
             } else {
                 ticket
             });

@@ -393,8 +393,8 @@ impl Stream {
     }
 
     /// The timeline, which tells when memory that was freed here is free.
-    pub(crate) fn clock(&self) -> &Arc<Timeline> {
-        self.0.clock()
+    pub(crate) fn timeline(&self) -> &Arc<Timeline> {
+        self.0.timeline()
     }
 
     /// Where events for this stream come from.

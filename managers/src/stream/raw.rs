@@ -27,7 +27,7 @@ pub(crate) struct RawStream {
     /// The module that launched here last, by its number.
     newest_code: AtomicU64,
     /// Made when memory is first freed here, or a kernel launched.
-    clock: OnceLock<Arc<Timeline>>,
+    timeline: OnceLock<Arc<Timeline>>,
     events: Arc<EventPool>,
     core: Arc<ContextCore>,
 }
@@ -67,7 +67,7 @@ impl RawStream {
             serial: next_serial(),
             launches: core.launches().ring(),
             newest_code: AtomicU64::new(0),
-            clock: OnceLock::new(),
+            timeline: OnceLock::new(),
             events: Arc::clone(events),
             core: Arc::clone(core),
         })
@@ -86,7 +86,7 @@ impl RawStream {
             serial: next_serial(),
             launches: core.launches().ring(),
             newest_code: AtomicU64::new(0),
-            clock: OnceLock::new(),
+            timeline: OnceLock::new(),
             events: Arc::clone(events),
             core: Arc::clone(core),
         }
@@ -120,18 +120,19 @@ impl RawStream {
     }
 
     /// The timeline, which tells when memory that was freed here is free.
-    pub(super) fn clock(&self) -> &Arc<Timeline> {
-        self.clock.get_or_init(|| {
+    pub(super) fn timeline(&self) -> &Arc<Timeline> {
+        self.timeline.get_or_init(|| {
             // SAFETY: the stream is of this context; before it is destroyed `end` retires the
             // timeline, or drops it.
-            let clock = unsafe { Timeline::new(self.serial, self.raw, &self.events, &self.core) };
-            Arc::new(clock)
+            let timeline =
+                unsafe { Timeline::new(self.serial, self.raw, &self.events, &self.core) };
+            Arc::new(timeline)
         })
     }
 
     /// The timeline, if there is one.
-    pub(super) fn used_clock(&self) -> Option<&Timeline> {
-        self.clock.get().map(Arc::as_ref)
+    pub(super) fn used_timeline(&self) -> Option<&Timeline> {
+        self.timeline.get().map(Arc::as_ref)
     }
 
     pub(super) fn events(&self) -> &Arc<EventPool> {
@@ -144,13 +145,13 @@ impl RawStream {
         if raw.is_null() {
             return Ok(());
         }
-        if let Some(clock) = self.clock.take()
-            && Arc::strong_count(&clock) > 1
+        if let Some(timeline) = self.timeline.take()
+            && Arc::strong_count(&timeline) > 1
         {
             // A pool has it, and memory that was freed here, or a module that launched here.
-            clock.retire(&self.core);
+            timeline.retire(&self.core);
             // Else its last event would keep the context until it is asked.
-            let _ = clock.poll(&self.core);
+            let _ = timeline.poll(&self.core);
         }
         if !self.owned {
             return Ok(());

@@ -28,15 +28,15 @@ impl Pool {
         if !stream.is_in(&self.core) {
             return Err(Error::WrongContext { what: "the pool" });
         }
-        let clock = stream.clock();
+        let timeline = stream.timeline();
         let mut turns = 0;
         let mut is_full = false;
         loop {
             let mut states = lock(&self.streams);
-            if let Some(state) = states.find(clock) {
+            if let Some(state) = states.find(timeline) {
                 return Ok(state);
             }
-            if let Some(state) = states.add(clock) {
+            if let Some(state) = states.add(timeline) {
                 let mut central = self.central.lock();
                 let rules = central.heap.rules_mut();
                 rules.renew(state.index);

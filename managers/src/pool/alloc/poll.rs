@@ -22,7 +22,7 @@ impl Pool {
         let mut asked = Ok(());
         let mut seen = Vec::with_capacity(waiting.len());
         for (state, _) in &waiting {
-            asked = state.clock.poll(&self.core).map(|done| {
+            asked = state.timeline.poll(&self.core).map(|done| {
                 seen.push((state.index, done));
             });
             if asked.is_err() {
@@ -65,7 +65,7 @@ impl Pool {
     pub(crate) fn is_waiting(&self) -> bool {
         // Asked without the lock.
         let mut waiting = self.waiting().into_iter();
-        waiting.any(|(state, _)| state.clock.is_pending())
+        waiting.any(|(state, _)| state.timeline.is_pending())
     }
 
     /// Closes all batches, polls them, and merges the pieces of those that are complete.
@@ -115,7 +115,7 @@ impl Pool {
     #[track_caller]
     pub(crate) fn close_batches(&self) -> Result<()> {
         for (state, last) in self.waiting() {
-            match state.clock.close(&self.core, last) {
+            match state.timeline.close(&self.core, last) {
                 // A full device has no events either: memory that was freed here stays pending.
                 refused if is_out_of_memory(&refused) => {}
                 closed => drop(closed?),

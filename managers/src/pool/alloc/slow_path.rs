@@ -267,7 +267,7 @@ impl Pool {
         let state = request.state;
         count(&self.counters.host_waits);
         let until = patience.half(PATIENCE);
-        let is_done = match state.clock.wait_on_host(&self.core, ticket, until) {
+        let is_done = match state.timeline.wait_on_host(&self.core, ticket, until) {
             // A full device may have no event.
             refused if is_out_of_memory(&refused) => false,
             waited => waited?,
@@ -385,7 +385,7 @@ impl Pool {
         let states = self.all_states();
         let own = request.state.index;
         for other in states.iter().filter(|other| other.index != own) {
-            let granted = other.clock.covered();
+            let granted = other.timeline.covered();
             let found = {
                 let mut central = self.central.lock();
                 let rules = central.heap.rules_mut();
@@ -399,7 +399,7 @@ impl Pool {
             };
             count(&self.counters.device_waits);
             let stream = request.stream;
-            let waits = stream.wait_for_ticket(&other.clock, &self.core, granted);
+            let waits = stream.wait_for_ticket(&other.timeline, &self.core, granted);
             if matches!(waits, Ok(true)) {
                 return Ok(Some((block, was.stamp())));
             }

@@ -178,7 +178,7 @@ impl Pool {
     fn sort_out(&self, gauges: &mut Gauges, kept: &[Kept]) -> Result<()> {
         let asked = self.ask_for(kept);
         for kept in kept {
-            if kept.state.clock.is_done(kept.ticket) {
+            if kept.state.timeline.is_done(kept.ticket) {
                 gauges.kept += kept.bytes;
             } else {
                 gauges.pending += kept.bytes;
@@ -191,8 +191,8 @@ impl Pool {
     fn ask_for(&self, kept: &[Kept]) -> Result<()> {
         let mut new = Vec::new();
         for Kept { state, ticket, .. } in kept {
-            let is_new = state.clock.covered() < *ticket;
-            match state.clock.close(&self.core, *ticket) {
+            let is_new = state.timeline.covered() < *ticket;
+            match state.timeline.close(&self.core, *ticket) {
                 // A full device has no events either: it stays pending.
                 refused if is_out_of_memory(&refused) => {}
                 closed => {
@@ -203,16 +203,16 @@ impl Pool {
                 }
             }
             // A request asks only for tickets that the heap waits for.
-            if !state.clock.is_done(*ticket) {
-                state.clock.poll(&self.core)?;
+            if !state.timeline.is_done(*ticket) {
+                state.timeline.poll(&self.core)?;
             }
         }
         let until = Instant::now() + MOMENT;
         while !new.is_empty() {
             for (state, _) in &new {
-                state.clock.poll(&self.core)?;
+                state.timeline.poll(&self.core)?;
             }
-            new.retain(|(state, ticket)| !state.clock.is_done(*ticket));
+            new.retain(|(state, ticket)| !state.timeline.is_done(*ticket));
             if Instant::now() >= until {
                 break;
             }

@@ -145,8 +145,8 @@ impl Pool {
         self.core.not_forked()?;
         // Before the look, which makes calls of its own.
         let mut calls = self.calls.read();
-        let (streams, clocks) = self.clock_calls();
-        calls.add(clocks);
+        let (streams, timelines) = self.timeline_calls();
+        calls.add(timelines);
         let (gauges, looked) = self.gauges();
         looked?;
         let (device_free, device_total) = self.device_memory()?;

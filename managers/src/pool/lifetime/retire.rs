@@ -80,9 +80,9 @@ impl Pool {
     fn poll_retired(&self) -> bool {
         let mut complete = false;
         for state in self.all_states() {
-            if state.clock.covered() == EVERY {
+            if state.timeline.covered() == EVERY {
                 // An error is for requests that want the memory.
-                let _ = state.clock.poll(&self.core);
+                let _ = state.timeline.poll(&self.core);
                 complete |= state.is_over();
             }
         }
@@ -130,7 +130,7 @@ impl Pool {
         }
         let central = &mut *self.central.lock();
         for state in &taken {
-            states.past += state.clock.calls();
+            states.past += state.timeline.calls();
             if central.heap.rules_mut().set_done(state.index, EVERY) {
                 self.progress.note_done();
             }
@@ -156,11 +156,11 @@ impl Pool {
     }
 
     /// How many streams have a place, and the driver calls of all timelines that had one.
-    pub(crate) fn clock_calls(&self) -> (u64, TimelineCalls) {
+    pub(crate) fn timeline_calls(&self) -> (u64, TimelineCalls) {
         let states = lock(&self.streams);
         let mut calls = states.past;
         for state in states.all() {
-            calls += state.clock.calls();
+            calls += state.timeline.calls();
         }
         (states.count() as u64, calls)
     }

@@ -139,11 +139,11 @@ impl Stays<'_> {
 /// nothing tells when that is over: in a capture, which may not end before this does.
 fn wait(pool: &Pool) -> Result<bool> {
     for state in pool.all_states() {
-        let clock = &state.clock;
+        let timeline = &state.timeline;
         let last = pool.central.lock().heap.rules().last_freed(state.index);
-        while !clock.wait_on_host(&pool.core, last, Instant::now() + TURN)? {
+        while !timeline.wait_on_host(&pool.core, last, Instant::now() + TURN)? {
             pool.core.healthy()?;
-            if clock.close(&pool.core, last)? != Closed::Covered {
+            if timeline.close(&pool.core, last)? != Closed::Covered {
                 return Ok(false);
             }
         }

@@ -120,14 +120,14 @@ calls! {
 
 impl DriverCalls {
     /// Adds those of the pool's streams.
-    pub(crate) fn add(&mut self, clocks: TimelineCalls) {
-        self.record += clocks.records;
-        self.query += clocks.queries;
-        self.wait += clocks.waits;
-        self.event += clocks.events;
-        self.capturing += clocks.captures;
-        self.capture_mode += clocks.modes;
-        self.set_current += clocks.switches;
+    pub(crate) fn add(&mut self, timelines: TimelineCalls) {
+        self.record += timelines.records;
+        self.query += timelines.queries;
+        self.wait += timelines.waits;
+        self.event += timelines.events;
+        self.capturing += timelines.captures;
+        self.capture_mode += timelines.modes;
+        self.set_current += timelines.switches;
     }
 }
 

@@ -12,7 +12,7 @@ use crate::stream::timeline::{EVERY, Timeline};
 /// that a thread has too many of wait in its transfer cache.
 pub(crate) struct StreamState {
     pub(crate) index: StreamIndex,
-    pub(crate) clock: Arc<Timeline>,
+    pub(crate) timeline: Arc<Timeline>,
     pub(crate) transfer_cache: TransferCache,
     /// How often pieces came into those of its caches that are gone. These are changed under the
     /// lock of the caches.
@@ -22,10 +22,10 @@ pub(crate) struct StreamState {
 }
 
 impl StreamState {
-    pub(crate) fn new(index: StreamIndex, clock: &Arc<Timeline>) -> Self {
+    pub(crate) fn new(index: StreamIndex, timeline: &Arc<Timeline>) -> Self {
         Self {
             index,
-            clock: Arc::clone(clock),
+            timeline: Arc::clone(timeline),
             transfer_cache: TransferCache::new(),
             came_before: AtomicU64::new(0),
             looked: Default::default(),
@@ -52,7 +52,7 @@ impl StreamState {
         if seen.load(Ordering::Relaxed) != came {
             seen.store(came, Ordering::Relaxed);
             // After the revocations: an owner that put a piece in has its work on the stream now.
-            ticket.store(self.clock.stamp(), Ordering::Relaxed);
+            ticket.store(self.timeline.stamp(), Ordering::Relaxed);
         }
         ticket.load(Ordering::Relaxed)
     }
@@ -60,17 +60,17 @@ impl StreamState {
     /// The number of the driver's stream.
     #[inline]
     pub(crate) fn serial(&self) -> u64 {
-        self.clock.serial()
+        self.timeline.serial()
     }
 
     /// The stream is gone, and none of its work runs.
     pub(crate) fn is_over(&self) -> bool {
-        self.clock.done() == EVERY
+        self.timeline.done() == EVERY
     }
 
     /// The stamp of memory that is freed on the stream now.
     #[inline]
     pub(crate) fn stamp(&self) -> Stamp {
-        Stamp::new(self.index, self.clock.stamp())
+        Stamp::new(self.index, self.timeline.stamp())
     }
 }

@@ -66,18 +66,18 @@ impl StreamTable {
         gone.collect()
     }
 
-    pub(crate) fn find(&self, clock: &Timeline) -> Option<Arc<StreamState>> {
-        let index = self.by_serial.get(&clock.serial())?;
+    pub(crate) fn find(&self, timeline: &Timeline) -> Option<Arc<StreamState>> {
+        let index = self.by_serial.get(&timeline.serial())?;
         self.table.get(usize::from(*index))?.clone()
     }
 
     /// A state at the first place that is free. `None` when none is.
-    pub(crate) fn add(&mut self, clock: &Arc<Timeline>) -> Option<Arc<StreamState>> {
+    pub(crate) fn add(&mut self, timeline: &Arc<Timeline>) -> Option<Arc<StreamState>> {
         let next = || StreamIndex::try_from(self.table.len().max(1)).ok();
         let index = self.vacant.first().copied().or_else(next);
         let index = index.filter(|&index| index <= self.last)?;
         self.vacant.remove(&index);
-        let state = Arc::new(StreamState::new(index, clock));
+        let state = Arc::new(StreamState::new(index, timeline));
         let at = usize::from(index);
         if self.table.len() <= at {
             self.table.resize(at + 1, None);

@@ -15,7 +15,7 @@ struct Bench {
     execution: ExecutionManager,
     context: Context,
     stream: Stream,
-    clock: Arc<Timeline>,
+    timeline: Arc<Timeline>,
 }
 
 impl Bench {
@@ -24,14 +24,14 @@ impl Bench {
         let execution = ExecutionManager::new(table.driver()).unwrap();
         let context = execution.devices().get(0).unwrap().primary().unwrap();
         let stream = context.streams().create_held(Default::default()).unwrap();
-        let clock = Arc::clone(stream.clock());
+        let timeline = Arc::clone(stream.timeline());
         table.reset();
         Self {
             table,
             execution,
             context,
             stream,
-            clock,
+            timeline,
         }
     }
 
@@ -50,16 +50,16 @@ impl Bench {
     }
 
     fn close(&self, ticket: u64) -> Result<Closed> {
-        self.clock.close(self.core(), ticket)
+        self.timeline.close(self.core(), ticket)
     }
 
     fn poll(&self) -> u64 {
-        self.clock.poll(self.core()).unwrap()
+        self.timeline.poll(self.core()).unwrap()
     }
 
     fn wait(&self, ticket: u64, milliseconds: u64) -> Result<bool> {
         let deadline = Instant::now() + Duration::from_millis(milliseconds);
-        self.clock.wait_on_host(self.core(), ticket, deadline)
+        self.timeline.wait_on_host(self.core(), ticket, deadline)
     }
 
     /// Gives the stream up: it is destroyed.
@@ -82,8 +82,8 @@ impl Bench {
     fn check_empty(self) -> u64 {
         let watch = self.execution.watch();
         drop((self.stream, self.context, self.execution));
-        let done = self.clock.done();
-        drop(self.clock);
+        let done = self.timeline.done();
+        drop(self.timeline);
         assert_eq!(watch.live(), Live::default());
         done
     }
@@ -94,24 +94,24 @@ impl Bench {
 fn a_ticket_completes_when_the_work_before_it_has() {
     let bench = Bench::new();
     let release = bench.block();
-    let first = bench.clock.stamp();
-    assert_eq!((first, bench.clock.stamp()), (1, 1));
+    let first = bench.timeline.stamp();
+    assert_eq!((first, bench.timeline.stamp()), (1, 1));
     assert_eq!(bench.table.count(id::cuEventRecord), 0);
     assert_eq!(bench.close(first), Ok(Closed::Covered));
     assert_eq!(bench.close(first), Ok(Closed::Covered));
     assert_eq!(bench.table.count(id::cuEventRecord), 1);
-    let second = bench.clock.stamp();
+    let second = bench.timeline.stamp();
     assert_eq!(second, 2);
     assert_eq!(bench.poll(), 0);
     assert_eq!(bench.wait(first, 5), Ok(false));
     release.send(()).unwrap();
     assert_eq!(bench.wait(first, 10_000), Ok(true));
-    assert!(bench.clock.is_done(first) && !bench.clock.is_done(second));
+    assert!(bench.timeline.is_done(first) && !bench.timeline.is_done(second));
     assert_eq!(bench.wait(second, 10_000), Ok(true));
-    let calls = bench.clock.calls();
+    let calls = bench.timeline.calls();
     assert_eq!((calls.records, calls.waits), (2, 0));
     assert_eq!(calls.queries, bench.table.count(id::cuEventQuery));
-    assert_eq!(bench.clock.serial(), bench.stream.serial());
+    assert_eq!(bench.timeline.serial(), bench.stream.serial());
     bench.check_empty();
 }
 
@@ -121,20 +121,20 @@ fn a_ticket_completes_when_the_work_before_it_has() {
 fn another_stream_waits_on_the_device() {
     let bench = Bench::new();
     let other = bench.context.streams().create(Default::default()).unwrap();
-    let wait = |by: &Stream, ticket| by.wait_for_ticket(&bench.clock, bench.core(), ticket);
+    let wait = |by: &Stream, ticket| by.wait_for_ticket(&bench.timeline, bench.core(), ticket);
     let release = bench.block();
-    let ticket = bench.clock.stamp();
+    let ticket = bench.timeline.stamp();
     assert_eq!(wait(&bench.stream, ticket), Ok(true));
-    assert_eq!(bench.clock.calls(), TimelineCalls::default());
+    assert_eq!(bench.timeline.calls(), TimelineCalls::default());
     assert_eq!(wait(&other, ticket), Ok(true));
     assert_eq!(ops::query(&other), Ok(false), "it does not wait");
     release.send(()).unwrap();
     ops::synchronize(&other).unwrap();
     // The event was reached; that it was is known by a wait for all of its stream too.
     ops::synchronize(&bench.stream).unwrap();
-    assert!(bench.clock.is_done(ticket));
+    assert!(bench.timeline.is_done(ticket));
     assert_eq!(wait(&other, ticket), Ok(true));
-    let calls = bench.clock.calls();
+    let calls = bench.timeline.calls();
     assert_eq!((calls.records, calls.queries, calls.waits), (1, 0, 1));
     drop(other);
     bench.check_empty();
@@ -144,16 +144,16 @@ fn another_stream_waits_on_the_device() {
 #[test]
 fn a_wait_of_the_users_completes_tickets() {
     let bench = Bench::new();
-    let ticket = bench.clock.stamp();
+    let ticket = bench.timeline.stamp();
     ops::synchronize(&bench.stream).unwrap();
-    assert!(bench.clock.is_done(ticket));
-    let next = bench.clock.stamp();
+    assert!(bench.timeline.is_done(ticket));
+    let next = bench.timeline.stamp();
     assert!(next > ticket);
     let mark = bench.stream.mark();
-    let late = bench.clock.stamp();
+    let late = bench.timeline.stamp();
     bench.stream.complete(mark);
-    assert!(bench.clock.is_done(next) && !bench.clock.is_done(late));
-    assert_eq!(bench.clock.calls(), TimelineCalls::default());
+    assert!(bench.timeline.is_done(next) && !bench.timeline.is_done(late));
+    assert_eq!(bench.timeline.calls(), TimelineCalls::default());
     assert_eq!(bench.wait(late, 10_000), Ok(true));
     bench.check_empty();
 }
@@ -164,7 +164,7 @@ fn a_captured_stream_is_left_alone() {
     let bench = Bench::new();
     let other = bench.context.streams().create(Default::default()).unwrap();
     let captured = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-    let ticket = bench.clock.stamp();
+    let ticket = bench.timeline.stamp();
     let forbid = || {
         bench.table.reset();
         let asked = id::cuStreamIsCapturing;
@@ -172,10 +172,10 @@ fn a_captured_stream_is_left_alone() {
     };
     forbid();
     assert_eq!(bench.close(ticket), Ok(Closed::Capturing));
-    let wait = other.wait_for_ticket(&bench.clock, bench.core(), ticket);
+    let wait = other.wait_for_ticket(&bench.timeline, bench.core(), ticket);
     assert_eq!(wait, Ok(false));
     assert_eq!(bench.wait(ticket, 10_000), Ok(false));
-    let calls = bench.clock.calls();
+    let calls = bench.timeline.calls();
     assert_ne!(calls.captures, 0);
     let captures = calls.captures;
     let asked = TimelineCalls {
@@ -195,7 +195,7 @@ fn a_captured_stream_is_left_alone() {
     bench.table.fail(id::cuEventQuery, 1, captured_event);
     assert_eq!(bench.poll(), 0);
     assert_eq!(bench.wait(ticket, 10_000), Ok(true));
-    assert_eq!(bench.clock.calls().records, 3);
+    assert_eq!(bench.timeline.calls().records, 3);
     drop(other);
     bench.check_empty();
 }
@@ -206,18 +206,18 @@ fn a_call_that_fails_leaves_the_clock_as_it_was() {
     let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
     let refused = |function: SymbolId, which: u64, polls: bool| {
         let bench = Bench::new();
-        let ticket = bench.clock.stamp();
+        let ticket = bench.timeline.stamp();
         bench.table.fail(function, which, code);
         if polls {
             assert_eq!(bench.close(ticket), Ok(Closed::Covered));
-            let refused = bench.clock.poll(bench.core()).unwrap_err();
+            let refused = bench.timeline.poll(bench.core()).unwrap_err();
             assert_eq!(refused.status(), Some(code));
         } else {
             assert_eq!(bench.close(ticket).unwrap_err().status(), Some(code));
             assert_eq!(bench.poll(), 0, "the record was refused");
         }
-        assert!(!bench.clock.is_done(ticket));
-        let next = bench.clock.stamp();
+        assert!(!bench.timeline.is_done(ticket));
+        let next = bench.timeline.stamp();
         assert_eq!(bench.wait(ticket, 10_000), Ok(true));
         assert_eq!(bench.wait(next, 10_000), Ok(true));
         bench.check_empty();
@@ -229,12 +229,12 @@ fn a_call_that_fails_leaves_the_clock_as_it_was() {
     refused(id::cuEventQuery, 1, true);
     let bench = Bench::new();
     let other = bench.context.streams().create(Default::default()).unwrap();
-    let ticket = bench.clock.stamp();
+    let ticket = bench.timeline.stamp();
     bench.table.fail(id::cuStreamWaitEvent, 1, code);
-    let wait = || other.wait_for_ticket(&bench.clock, bench.core(), ticket);
+    let wait = || other.wait_for_ticket(&bench.timeline, bench.core(), ticket);
     assert_eq!(wait().unwrap_err().status(), Some(code));
     assert_eq!(wait(), Ok(true));
-    assert_eq!(bench.clock.calls().records, 1);
+    assert_eq!(bench.timeline.calls().records, 1);
     // The driver knows no capture modes.
     bench
         .table
@@ -249,30 +249,30 @@ fn a_call_that_fails_leaves_the_clock_as_it_was() {
 fn what_was_freed_on_a_stream_completes_after_its_end() {
     let mut bench = Bench::new();
     let release = bench.block();
-    let ticket = bench.clock.stamp();
+    let ticket = bench.timeline.stamp();
     bench.end_stream();
     assert_eq!(bench.table.count(id::cuStreamSynchronize), 0);
-    assert_eq!((bench.clock.calls().records, bench.poll()), (1, 0));
+    assert_eq!((bench.timeline.calls().records, bench.poll()), (1, 0));
     release.send(()).unwrap();
     assert_eq!(bench.wait(ticket, 10_000), Ok(true));
     // Memory that a thread's cache keeps of it gets its ticket late, and is complete too.
-    assert!(bench.clock.is_done(bench.clock.stamp()));
-    assert_eq!(bench.close(bench.clock.stamp()), Ok(Closed::Covered));
+    assert!(bench.timeline.is_done(bench.timeline.stamp()));
+    assert_eq!(bench.close(bench.timeline.stamp()), Ok(Closed::Covered));
     bench.check_empty();
 
     // No event can be had: the stream is waited for.
     let mut bench = Bench::new();
-    let ticket = bench.clock.stamp();
+    let ticket = bench.timeline.stamp();
     let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
     bench.table.fail_from(id::cuEventCreate, 1, code);
     bench.end_stream();
     assert_eq!(bench.table.count(id::cuStreamSynchronize), 1);
-    assert!(bench.clock.is_done(ticket));
+    assert!(bench.timeline.is_done(ticket));
     bench.check_empty();
 
     // Nor can it be waited for: freed memory stays where it is.
     let mut bench = Bench::new();
-    let ticket = bench.clock.stamp();
+    let ticket = bench.timeline.stamp();
     bench.table.fail_from(id::cuEventRecord, 1, code);
     bench.table.fail_from(id::cuStreamSynchronize, 1, code);
     bench.end_stream();
@@ -287,9 +287,9 @@ fn what_was_freed_on_a_stream_completes_after_its_end() {
 #[test]
 fn a_timeline_of_a_stream_alone_ends_with_it() {
     let mut bench = Bench::new();
-    bench.clock.stamp();
+    bench.timeline.stamp();
     let own = bench.context.streams().create(Default::default()).unwrap();
-    bench.clock = Arc::clone(own.clock());
+    bench.timeline = Arc::clone(own.timeline());
     bench.end_stream();
     assert_eq!(bench.table.count(id::cuEventRecord), 0);
     drop(own);
@@ -300,12 +300,12 @@ fn a_timeline_of_a_stream_alone_ends_with_it() {
 #[test]
 fn nothing_completes_in_a_lost_context() {
     let bench = Bench::new();
-    let first = bench.clock.stamp();
+    let first = bench.timeline.stamp();
     assert_eq!(bench.close(first), Ok(Closed::Covered));
     let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
     bench.table.fail_from(id::cuEventQuery, 1, code);
-    assert!(bench.clock.poll(bench.core()).is_err());
-    let second = bench.clock.stamp();
+    assert!(bench.timeline.poll(bench.core()).is_err());
+    let second = bench.timeline.stamp();
     assert_eq!(bench.close(second), Err(bench.core().poison().unwrap()));
     assert!(bench.wait(first, 10_000).is_err());
     assert_eq!(bench.check_empty(), 0);

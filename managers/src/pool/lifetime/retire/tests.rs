@@ -111,8 +111,8 @@ fn memory_of_a_gone_stream_is_every_streams() {
     // Figures make calls of their own.
     let calls = || {
         let pool = bench.pool.pool();
-        let (_, clocks) = pool.clock_calls();
-        let of_clocks = (clocks.records, clocks.queries, clocks.waits);
+        let (_, timelines) = pool.timeline_calls();
+        let of_clocks = (timelines.records, timelines.queries, timelines.waits);
         let calls = DriverCalls {
             info: 0,
             ..pool.calls.read()
