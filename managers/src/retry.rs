@@ -70,11 +70,9 @@ impl fmt::Display for GaveUp {
 }
 
 /// The last error, and the attempts that were made.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{last} (attempt {attempts}, after {elapsed:?}: {why})")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RetryError {
     /// The error of the last attempt.
-    #[source]
     pub last: Error,
     /// Attempts that were made.
     pub attempts: u32,
@@ -82,6 +80,24 @@ pub struct RetryError {
     pub elapsed: Duration,
     /// Why there was no other.
     pub why: GaveUp,
+}
+
+impl fmt::Display for RetryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            last,
+            attempts,
+            elapsed,
+            why,
+        } = self;
+        write!(f, "{last} (attempt {attempts}, after {elapsed:?}: {why})")
+    }
+}
+
+impl std::error::Error for RetryError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.last)
+    }
 }
 
 impl From<RetryError> for Error {

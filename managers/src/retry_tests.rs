@@ -231,6 +231,9 @@ fn edges() {
         text.contains("attempt 1") && text.contains("no time is left"),
         "{text}"
     );
+    let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
+    assert_eq!(source, Some(&error.last));
+    assert!(text.starts_with(&error.last.to_string()), "{text}");
     assert_eq!(Error::from(error).status(), Some(CUresult(2)));
     let cause: Cause = failed(2).cause().cloned().unwrap();
     assert_eq!(cause.site.location.file(), file!());

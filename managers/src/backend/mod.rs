@@ -59,29 +59,43 @@ pub const GPU: &str = "gpu";
 const NAME_BYTES: usize = 64;
 
 /// Why a backend was not registered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {
     /// There is one of that name.
-    #[error("there is a backend named {name:?} already: choose another name")]
     Duplicate {
         /// The name.
         name: String,
     },
     /// The name would not do.
-    #[error("name: {name:?} is not 1 to 64 letters, digits and signs without control characters")]
     Name {
         /// The name.
         name: String,
     },
 }
 
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Duplicate { name } => write!(
+                f,
+                "there is a backend named {name:?} already: choose another name"
+            ),
+            Self::Name { name } => write!(
+                f,
+                "name: {name:?} is not 1 to 64 letters, digits and signs without control characters"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RegisterError {}
+
 /// Why a backend was not opened.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum OpenError {
     /// There is none of that name.
-    #[error("there is no backend named {name:?}, there are: {}", known.join(", "))]
     Unknown {
         /// The name that was asked for.
         name: String,
@@ -89,7 +103,6 @@ pub enum OpenError {
         known: Vec<String>,
     },
     /// It has nothing to open.
-    #[error("backend {name}: {why}")]
     Unavailable {
         /// The backend.
         name: String,
@@ -97,6 +110,21 @@ pub enum OpenError {
         why: Unavailable,
     },
 }
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name, known } => write!(
+                f,
+                "there is no backend named {name:?}, there are: {}",
+                known.join(", ")
+            ),
+            Self::Unavailable { name, why } => write!(f, "backend {name}: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
 
 /// The backends of a program, by name, in the order in which they were registered.
 #[derive(Default)]

@@ -178,10 +178,9 @@ pub enum Error {
 }
 
 /// How the arguments of a launch differ from the parameters that the kernel declares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentMismatch {
     /// Too few or too many.
-    #[error("it takes {declared} arguments, not {given}")]
     Count {
         /// How many the kernel declares.
         declared: usize,
@@ -189,7 +188,6 @@ pub enum ArgumentMismatch {
         given: usize,
     },
     /// One has another size.
-    #[error("argument {index} has {declared} bytes, not {given}")]
     Size {
         /// Position of the argument, from 0.
         index: usize,

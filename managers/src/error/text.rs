@@ -6,7 +6,7 @@
 use core::fmt;
 
 use super::cause::Own;
-use super::{Cause, Error};
+use super::{ArgumentMismatch, Cause, Error};
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -104,6 +104,23 @@ impl std::error::Error for Error {
     }
 }
 
+impl fmt::Display for ArgumentMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count { declared, given } => {
+                write!(f, "it takes {declared} arguments, not {given}")
+            }
+            Self::Size {
+                index,
+                declared,
+                given,
+            } => write!(f, "argument {index} has {declared} bytes, not {given}"),
+        }
+    }
+}
+
+impl std::error::Error for ArgumentMismatch {}
+
 impl std::error::Error for Cause {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.call)
@@ -162,5 +179,21 @@ mod tests {
             assert_eq!(end.and_then(|end| end.downcast_ref()), Some(&call));
         }
         assert!(Error::Forked.source().is_none());
+    }
+
+    // Without it a refused launch could name the wrong one of its two numbers.
+    #[test]
+    fn a_mismatch_says_what_the_kernel_declares_and_what_was_given() {
+        let count = ArgumentMismatch::Count {
+            declared: 4,
+            given: 2,
+        };
+        assert_eq!(count.to_string(), "it takes 4 arguments, not 2");
+        let size = ArgumentMismatch::Size {
+            index: 1,
+            declared: 4,
+            given: 8,
+        };
+        assert_eq!(size.to_string(), "argument 1 has 4 bytes, not 8");
     }
 }

@@ -181,6 +181,8 @@ fn names_are_checked() {
     let registry = BackendRegistry::with_gpu();
     let again = registry.register(GPU, REAL, || Err("never asked".into()));
     let name = GPU.to_owned();
+    let taken = "there is a backend named \"gpu\" already: choose another name";
+    assert_eq!(again.as_ref().unwrap_err().to_string(), taken);
     assert_eq!(again, Err(RegisterError::Duplicate { name }));
     for name in ["", "a\nb", "\u{1b}[2J", &"x".repeat(65)] {
         let refused = registry.register(name, REAL, || Err("never asked".into()));
