@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 
 use crate::stages::{Stages, skip};
 use crate::tasks::{self, cargo, run as step, target};
-use crate::{bindgen, corpus, inline, mutants, no_std, ptx, root, sanitize};
+use crate::{bindgen, corpus, imports, inline, mutants, no_std, ptx, root, sanitize};
 
 /// Seconds for each fuzz target: as long as it takes to replay the corpus and a little more. A
 /// night is for finding new inputs.
@@ -49,6 +49,7 @@ fn before_the_tests(stages: &mut Stages, tidy: bool) -> Result<()> {
         false => Ok(()),
     };
     stages.run("lock files", 5, lock_files)?;
+    stages.run("imports of managers", 5, imports::run)?;
     stages.run("format, lints, documentation", 15, lints)?;
     done(&["doc"])?;
     stages.run("features and targets", 15, checks)?;

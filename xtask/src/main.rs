@@ -10,6 +10,7 @@ mod ci;
 #[cfg(test)]
 mod commit;
 mod corpus;
+mod imports;
 mod inline;
 mod macros;
 mod mutants;
@@ -78,6 +79,8 @@ enum Task {
     },
     /// Show that `core` links without std and refers to no allocation function
     NoStd,
+    /// Show that the rooms of `managers` import what they may, and how few crates it needs
+    Imports,
     /// Show that a crate built without LTO calls into `core` for nothing that is hot
     Inline,
     /// Run tests of `core` and `managers` under the address and the thread sanitizer
@@ -102,6 +105,7 @@ fn main() -> Result<()> {
         Task::Loom => tasks::loom(),
         Task::Mutants { names } => mutants::run(&names),
         Task::NoStd => no_std::run(),
+        Task::Imports => imports::run(),
         Task::Inline => inline::run(),
         Task::Sanitize => sanitize::run(),
         Task::Fuzz { seconds } => tasks::fuzz(seconds),
