@@ -21,7 +21,7 @@ use crate::stream::Stream;
 /// Hands out device memory in the order of streams.
 ///
 /// ```no_run
-/// use cupola_managers::memory::{Allocation, Allocator};
+/// use cupola_managers::pool::{Allocation, Allocator};
 /// use cupola_managers::{FreeError, Result, Stream};
 ///
 /// /// Prints the calls of another allocator.

@@ -64,7 +64,7 @@ impl fmt::Display for Backing {
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # use cupola_managers::{ExecutionManager, memory::PoolConfig, stream::StreamConfig};
+/// # use cupola_managers::{ExecutionManager, pool::PoolConfig, stream::StreamConfig};
 /// # let execution = ExecutionManager::new(cupola_sys::driver::Driver::load()?)?;
 /// # let context = execution.devices().get(0)?.primary()?;
 /// # let stream = context.streams().create(StreamConfig::default())?;
