@@ -141,8 +141,10 @@ unsafe fn copy_rows(from: Side, to: Side, bytes: Bytes, stream: &Stream) -> Resu
                     download_raw(from, to.cast(), bytes.width, stream)
                 }
                 (Side::Device(from), Side::Device(to)) => copy_raw(from, to, bytes.width, stream),
-                // No operation copies on the host.
-                (Side::Host(_), Side::Host(_)) => Ok(()),
+                (Side::Host(_), Side::Host(_)) => Err(Error::invalid(
+                    "rectangle",
+                    "both of its sides are on the host",
+                )),
             }
         };
     }
