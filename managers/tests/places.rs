@@ -5,7 +5,7 @@
 use cupola_managers::context::Waiting;
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
-use cupola_managers::pool::Source;
+use cupola_managers::pool::{DeviceLimit, Source};
 use cupola_managers::runtime::RuntimeContext;
 use cupola_managers::{
     Context, Device, Error, ExecutionManager, MemoryPool, PoolConfig, Result, Stream,
@@ -270,6 +270,27 @@ fn pages(b: &Bench, pool: &MemoryPool) {
     drop(hold);
     ops::synchronize(s).unwrap();
     pool.trim().unwrap();
+}
+
+// Without it the loss of a context in a pool that was asked for memory would be put down to a line
+// of this crate, and not to the request that asked.
+#[test]
+fn a_loss_in_a_neighbour_names_the_request() {
+    let b = Bench::new(Version::new(13, 0));
+    let limit = DeviceLimit::new(4 << 20);
+    let config = PoolConfig::limit(4 << 20).within(&limit);
+    let pool = || b.context.memory_pool(config.clone()).unwrap();
+    let (idle, asking) = (pool(), pool());
+    drop(idle.allocate::<u8>(4 << 20, &b.stream).unwrap());
+    ops::synchronize(&b.stream).unwrap();
+    let next = b.table.count(id::cuMemUnmap) + 1;
+    b.table
+        .fail(id::cuMemUnmap, next, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+    let (line, asked) = (line!(), asking.allocate::<u8>(4 << 20, &b.stream));
+    assert!(matches!(asked, Err(Error::Poisoned { .. })), "{asked:?}");
+    let lost = b.context.poison().unwrap();
+    let place = lost.location().unwrap();
+    assert_eq!((place.file(), place.line()), (file!(), line), "{lost}");
 }
 
 // Without it the paths without virtual memory management could lose the caller.

@@ -1,13 +1,17 @@
 //! `Member`: a pool as those that it shares a limit or a context with see it.
 
-use crate::error::Result;
+use std::any::Any;
+
 use crate::pool::alloc::progress::MemberProgress;
 use crate::pool::heap::block_header::BlockHeader;
-use crate::pool::request::Wait;
 
 /// A pool that can be asked for memory, for figures and for its buffers, by a caller that is not
 /// to end it. No caller has a lock of another pool meanwhile.
 pub(crate) trait Member: Send + Sync {
+    /// The pool itself. A call of the driver is made through it: a method of a trait object does
+    /// not know its caller, which an error names.
+    fn as_any(&self) -> &dyn Any;
+
     /// Its number in the process.
     fn number(&self) -> u64;
 
@@ -17,12 +21,6 @@ pub(crate) trait Member: Send + Sync {
     /// The counts of its changes so far.
     fn sign(&self) -> MemberProgress;
 
-    /// Whether work that uses freed memory is under way, after a poll.
-    ///
-    /// # Errors
-    /// The error that the driver returned.
-    fn is_under_way(&self) -> Result<bool>;
-
     /// Bytes that have ever gone out to users.
     fn bytes_out(&self) -> u64;
 
@@ -31,13 +29,6 @@ pub(crate) trait Member: Send + Sync {
 
     /// Bytes that a request may have without anything more from the driver.
     fn reusable(&self) -> u64;
-
-    /// Gives memory that nothing uses back to the driver, so many bytes or a little more. How many
-    /// bytes.
-    ///
-    /// # Errors
-    /// The driver's error; [`Error::Busy`](crate::Error::Busy) where `wait` is over.
-    fn give_up_idle(&self, wanted: u64, wait: Wait) -> Result<u64>;
 
     /// How many buffers are alive.
     fn buffers_alive(&self) -> usize;

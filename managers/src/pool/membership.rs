@@ -1,18 +1,28 @@
 //! A pool among others: the questions of pools that share a limit or a context with it.
 
+use std::any::Any;
 use std::sync::atomic::Ordering;
 
 use crate::driver::Holds;
-use crate::error::Result;
 use crate::pool::alloc::progress::MemberProgress;
 use crate::pool::cache::thread_cache::ThreadCache;
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::member::Member;
-use crate::pool::request::Wait;
 use crate::pool::state::Pool;
 use crate::sync::lock;
 
+impl Pool {
+    /// The pool that a member is.
+    pub(crate) fn of_member(member: &dyn Member) -> Option<&Self> {
+        member.as_any().downcast_ref()
+    }
+}
+
 impl Member for Pool {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn number(&self) -> u64 {
         self.number
     }
@@ -25,11 +35,6 @@ impl Member for Pool {
         self.sign_for(false)
     }
 
-    #[track_caller]
-    fn is_under_way(&self) -> Result<bool> {
-        Self::is_under_way(self)
-    }
-
     fn bytes_out(&self) -> u64 {
         self.traffic().bytes_out.load(Ordering::Relaxed)
     }
@@ -40,11 +45,6 @@ impl Member for Pool {
 
     fn reusable(&self) -> u64 {
         self.reusable_now()
-    }
-
-    #[track_caller]
-    fn give_up_idle(&self, wanted: u64, wait: Wait) -> Result<u64> {
-        Self::give_up_idle(self, wanted, wait)
     }
 
     fn buffers_alive(&self) -> usize {

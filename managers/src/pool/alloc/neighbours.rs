@@ -40,6 +40,9 @@ impl Pool {
             drop(mapper);
             for other in self.others_on(is_full) {
                 // Errors of their contexts are for their own callers.
+                let Some(other) = Self::of_member(&*other) else {
+                    continue;
+                };
                 let given = other.give_up_idle(left.unwrap_or(u64::MAX), request.wait);
                 left = left.map(|left| left.saturating_sub(given.unwrap_or(0)));
                 if left == Some(0) {

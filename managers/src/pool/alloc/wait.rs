@@ -85,7 +85,9 @@ impl Pool {
             pending |= self.is_under_way()?;
             for other in self.others() {
                 // Errors of their contexts are for their own callers.
-                pending |= other.is_under_way().unwrap_or(false);
+                if let Some(other) = Self::of_member(&*other) {
+                    pending |= other.is_under_way().unwrap_or(false);
+                }
             }
             let now = self.signs();
             let news = if before.completed(&now) {
