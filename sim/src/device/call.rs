@@ -80,6 +80,7 @@ pub(super) fn enter(
         // An answer, and no failure.
         Err(CUresult::CUDA_ERROR_NOT_READY) => CUresult::CUDA_ERROR_NOT_READY,
         Err(code) => {
+            call.learn_of_faults(code);
             let why = call.fault(code).or(said);
             machine.logs.add(function, code, why.as_deref());
             code
@@ -96,6 +97,20 @@ impl Call<'_> {
             return Err(CUresult::CUDA_ERROR_NOT_INITIALIZED);
         }
         Ok(())
+    }
+
+    /// A program that is told of a fault knows that the context's work is over, whichever call
+    /// told it: a wait that comes after the fault is refused and waits for nothing.
+    fn learn_of_faults(&self, code: CUresult) {
+        if !code.is_sticky() {
+            return;
+        }
+        for context in read(&self.machine.contexts).values() {
+            if context.health.check() == Err(code) {
+                let strict = &context.device.strict;
+                strict.learn(strict.seen_all(context.handle, None).as_ref());
+            }
+        }
     }
 
     /// What the current context has faulted with, if it has with this code.
