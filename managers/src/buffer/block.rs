@@ -45,8 +45,6 @@ impl Block {
         let table = pool.table();
         let permit = table.enter_one()?;
         let piece = pool.allocate(ask, home)?;
-        // SAFETY: the piece is ours, and came without a lease.
-        unsafe { piece.as_ref().put_lease(home.clone()) };
         let block = Self { piece };
         if permit.is_some() {
             let uses = Mutex::default();
@@ -173,12 +171,15 @@ impl Block {
     #[inline]
     #[track_caller]
     fn put(&mut self) -> Result<()> {
-        let (home, rest) = self.end();
+        // SAFETY: the block is the caller's alone.
+        let rest = unsafe { self.header().rest().take() };
         // SAFETY: the piece was the block's, which ends here; its stream has been made to wait for
         // all uses, or they are over.
-        let freed = unsafe { Pool::free_at(self.piece, &home, None) };
-        if freed.is_err() {
-            self.keep(home, rest);
+        let freed = unsafe { Pool::free_buffer(self.piece, None) };
+        if freed.is_err()
+            && let Some(rest) = rest
+        {
+            self.header().rest().get_or_put(*rest);
         }
         freed
     }

@@ -29,6 +29,7 @@ mod pool;
 mod registry;
 mod reuse;
 mod shutdown;
+mod stock;
 mod thread_exit;
 mod timeline;
 
@@ -43,7 +44,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc as StdArc, Weak};
 
 use crate::error::Result;
-use crate::object_pool::{Leased, ObjectPool, Reusable};
+use crate::object_pool::{LeaseHolders, Leased, ObjectPool, Reusable};
 use crate::pool::cache::thread_cache::{CacheOwner, ThreadCache};
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::streams::free_stamp::Stamp;
@@ -103,6 +104,7 @@ impl Account {
         self.0.made.fetch_add(1, Ordering::Relaxed);
         Ok(Thing {
             touched: UnsafeCell::new(()),
+            holders: LeaseHolders::new(),
             account: self.clone(),
         })
     }
@@ -141,6 +143,7 @@ fn shut(objects: &Shared) -> ShutdownReport {
 /// An object that loom watches.
 struct Thing {
     touched: UnsafeCell<()>,
+    holders: LeaseHolders,
     account: Account,
 }
 
@@ -171,6 +174,10 @@ impl Reusable for Thing {
 
     fn renew(&self) {
         self.write();
+    }
+
+    fn holders(&self) -> Option<&LeaseHolders> {
+        Some(&self.holders)
     }
 
     fn destroy(self) -> Result<()> {

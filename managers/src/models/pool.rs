@@ -152,7 +152,7 @@ impl Kept {
     unsafe fn allocate(&self) -> Option<NonNull<BlockHeader>> {
         let (slot, bytes) = Slot::of(BYTES).unwrap();
         // SAFETY: needs the cache's owner: this function's caller.
-        let piece = unsafe { self.cache.pop(slot, bytes, (bytes, false)) }?;
+        let (piece, _) = unsafe { self.cache.pop((slot, bytes), bytes, None) }?;
         self.use_memory(piece);
         Some(piece)
     }

@@ -37,8 +37,18 @@ impl<T: Reusable, G: Tag> Leased<T, G> {
         }
     }
 
+    /// Another lease of the same life.
+    ///
+    /// # Safety
+    /// The node's word counts it.
     #[inline]
-    fn node(&self) -> &Node<T> {
+    pub(super) unsafe fn again(&self) -> Self {
+        // SAFETY: the word counts it: the condition here.
+        unsafe { Self::from_node(self.node) }
+    }
+
+    #[inline]
+    pub(super) fn node(&self) -> &Node<T> {
         // SAFETY: a node with a lease is alive.
         let node = unsafe { self.node.as_ref() };
         node.touch();
@@ -59,7 +69,11 @@ impl<T: Reusable, G: Tag> Leased<T, G> {
 
     /// Whether it is the only one. The uses by leases that have ended come before.
     pub(crate) fn is_last(&self) -> bool {
-        self.node().look().0.leases() == 1
+        let word = self.node().look().0;
+        if word.has_stock() {
+            return self.is_alone();
+        }
+        word.leases() == 1
     }
 
     /// Whether both leases are of one life.
@@ -108,6 +122,13 @@ impl<T: Reusable, G: Tag> Drop for Leased<T, G> {
         };
         let mut word = Word(node.word.load(acquire));
         while word.leases() > 1 {
+            if word.has_stock() {
+                if self.end_beside_stock() {
+                    return;
+                }
+                word = Word(node.word.load(acquire));
+                continue;
+            }
             match node
                 .word
                 .compare_exchange_weak(word.0, word.without_lease().0, release, acquire)

@@ -26,6 +26,7 @@ mod reservation;
 mod shard;
 mod shutdown;
 mod stack;
+mod stock;
 mod table;
 #[cfg(feature = "test-utils")]
 mod test_hooks;
@@ -42,6 +43,7 @@ pub(crate) use lease::Leased;
 use node::Node;
 pub(crate) use shard::CLASSES;
 use stack::Stack;
+pub(crate) use stock::{LeaseHolder, LeaseHolders, LeaseStock};
 use table::Table;
 use word::Word;
 
@@ -63,6 +65,12 @@ pub(crate) trait Reusable: Send + Sync + 'static {
     /// Forgets its last life: called before a caller can have a lease of the next.
     #[inline]
     fn renew(&self) {}
+
+    /// The threads that have leases of it in stock ([`LeaseStock`]); `None` when there can be none.
+    #[inline]
+    fn holders(&self) -> Option<&LeaseHolders> {
+        None
+    }
 
     /// Destroys it, as dropping does, and returns the error that a drop would keep silent.
     #[track_caller]
@@ -244,8 +252,39 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
                     let destroyed = unsafe { lease::end_of_life(node.into()) };
                     return destroyed.map_or(Ended::Kept, Ended::Destroyed);
                 }
-                Ok(_) => return Ended::Kept,
+                Ok(_) => {
+                    // The manager was the last user beside stocks, perhaps: a lease that ends looks.
+                    if new.has_stock() && !mutant!("lease_stock_outlives_the_name") {
+                        drop(Self::pin(node));
+                    }
+                    return Ended::Kept;
+                }
                 Err(now) => word = Word(now),
+            }
+        }
+    }
+
+    /// A lease of a node that has leases in stock, whatever life it is in; `None` of one that waits
+    /// or has none there.
+    fn pin(node: &Node<T>) -> Option<Leased<T, G>> {
+        loop {
+            let (word, awake) = node.look();
+            if !word.has_stock()
+                || !awake
+                || word.leases() == 0
+                || word.leases() >= word::MOST_LEASES
+            {
+                return None;
+            }
+            let taken = node.word.compare_exchange_weak(
+                word.0,
+                word.with_lease().0,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            );
+            if taken.is_ok() {
+                // SAFETY: the word counts this lease.
+                return Some(unsafe { Leased::from_node(NonNull::from(node)) });
             }
         }
     }

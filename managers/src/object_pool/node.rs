@@ -10,6 +10,8 @@ use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 pub(super) struct Node<T> {
     /// See [`Word`].
     pub(super) word: AtomicU64,
+    /// How many of the leases may be in stock: no user's. See [`LeaseStock`](super::LeaseStock).
+    pub(super) stocked: AtomicU32,
     /// Whether the life has ended, or has not begun: the name is good for nothing.
     pub(super) asleep: AtomicBool,
     /// The node below on the stack that this one lies on: its index plus one.
@@ -34,6 +36,7 @@ impl<T> Node<T> {
     pub(super) fn boxed(index: u32, idle: &Arc<IdleObjects>) -> NonNull<Self> {
         let node = Box::new(Self {
             word: AtomicU64::new(idle.first_word().0),
+            stocked: AtomicU32::new(0),
             asleep: AtomicBool::new(true),
             below: AtomicU32::new(0),
             index,

@@ -73,6 +73,10 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
             }
         }
         for node in self.nodes() {
+            // Leases in stock are no caller's.
+            if let Some(lease) = Self::pin(node) {
+                lease.recall();
+            }
             // No object waits any more, so a node with a lease is held by a caller.
             let word = node.word();
             if word.leases() > 0 {

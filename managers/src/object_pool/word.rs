@@ -1,7 +1,7 @@
 //! `Word`: the state of a node in 64 bits, so that one exchange changes all of it.
 //!
-//! Generation (40 bits) above two marks, that the manager has a lease of its own and that it
-//! is shut down, above the count of leases (the manager's included; a node that waits has one,
+//! Generation (40 bits) above three marks, that the manager has a lease of its own, that it is shut
+//! down and that threads have leases in stock, above the count of leases (the manager's included; a node that waits has one,
 //! which goes to the thread that takes it). The generation is odd while the node has a name.
 
 /// A value of [`Node::word`](super::node::Node).
@@ -16,8 +16,10 @@ const LAST: u64 = (1 << 40) - 1;
 pub(super) const MOST_LIVES: u64 = (LAST - 1) / 2;
 const HELD: u64 = 1 << 23;
 const CLOSED: u64 = 1 << 22;
+/// Some of the leases may be in stock.
+pub(super) const STOCK: u64 = 1 << 21;
 /// Leases that a node can have: more are not handed out.
-pub(super) const MOST_LEASES: u64 = CLOSED / 2;
+pub(super) const MOST_LEASES: u64 = STOCK / 2;
 
 /// Why a node has no next life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +60,12 @@ impl Word {
     }
 
     pub(super) fn leases(self) -> u64 {
-        self.0 & (CLOSED - 1)
+        self.0 & (STOCK - 1)
+    }
+
+    #[inline]
+    pub(super) fn has_stock(self) -> bool {
+        self.0 & STOCK != 0
     }
 
     pub(super) fn is_held(self) -> bool {

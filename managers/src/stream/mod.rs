@@ -8,6 +8,7 @@
 mod config;
 mod mark;
 mod raw;
+mod stock;
 pub(crate) mod submit;
 pub(crate) mod timeline;
 
@@ -21,6 +22,7 @@ use cupola_sys::driver::CUstream;
 use config::{Classes, UNCLASSED};
 pub use config::{Purpose, StreamConfig, StreamsConfig};
 use raw::RawStream;
+pub(crate) use stock::StreamStock;
 
 use crate::driver::{ContextCore, ContextKind};
 use crate::error::{Result, Ring, Site};

@@ -10,7 +10,7 @@ use super::StreamConfig;
 use crate::driver::{ContextCore, Kind};
 use crate::error::{Result, Ring, Site};
 use crate::event::EventPool;
-use crate::object_pool::Reusable;
+use crate::object_pool::{LeaseHolders, Reusable};
 use crate::stream::timeline::Timeline;
 
 /// `CU_STREAM_LEGACY`.
@@ -30,6 +30,8 @@ pub(crate) struct RawStream {
     timeline: OnceLock<Arc<Timeline>>,
     events: Arc<EventPool>,
     core: Arc<ContextCore>,
+    /// Those that have leases of this stream in stock.
+    holders: LeaseHolders,
 }
 
 // SAFETY: a CUstream may be used from any thread; the rest is Send and Sync.
@@ -70,6 +72,7 @@ impl RawStream {
             timeline: OnceLock::new(),
             events: Arc::clone(events),
             core: Arc::clone(core),
+            holders: LeaseHolders::new(),
         })
     }
 
@@ -89,6 +92,7 @@ impl RawStream {
             timeline: OnceLock::new(),
             events: Arc::clone(events),
             core: Arc::clone(core),
+            holders: LeaseHolders::new(),
         }
     }
 
@@ -167,6 +171,11 @@ impl Reusable for RawStream {
     #[inline]
     fn is_reusable(&self) -> bool {
         self.owned && self.core.is_healthy()
+    }
+
+    fn holders(&self) -> Option<&LeaseHolders> {
+        // In a fork another thread may have left a lock taken.
+        self.core.not_forked().is_ok().then_some(&self.holders)
     }
 
     #[track_caller]

@@ -14,6 +14,7 @@ mod gauges;
 mod handles;
 mod hopeless;
 mod idle;
+mod leases;
 mod limit;
 mod lives;
 mod patience;

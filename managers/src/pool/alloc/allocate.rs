@@ -12,7 +12,7 @@ use crate::pool::alloc::slow_path::{Served, SlowRequest};
 use crate::pool::cache::counters::{CacheCounters, add};
 use crate::pool::cache::magazine::{Batch, Found, Magazines};
 use crate::pool::cache::size_class::{Slot, capacity};
-use crate::pool::cache::thread_cache::ThreadCache;
+use crate::pool::cache::thread_cache::{Leased, ThreadCache};
 use crate::pool::cache::thread_local;
 use crate::pool::heap::best_fit::{GRANULE, granular};
 use crate::pool::heap::block_header::BlockHeader;
@@ -25,7 +25,8 @@ use crate::pool::streams::stream_state::StreamState;
 use crate::stream::Stream;
 
 impl Pool {
-    /// A piece of memory that work on `stream` may use from now on.
+    /// A piece of memory that work on `stream` may use from now on. A buffer's has a lease of the
+    /// stream.
     #[inline]
     #[track_caller]
     pub(crate) fn allocate(
@@ -76,10 +77,18 @@ impl Pool {
             // SAFETY: the cache is this thread's, and its pool is there.
             let cache = unsafe { &*cache };
             let slot = Slot::of(ask.bytes);
-            // SAFETY: the cache is this thread's.
-            let pop = |(slot, bytes)| unsafe { cache.pop(slot, bytes, (ask.bytes, ask.buffer)) };
-            let found = slot.and_then(pop);
-            if let Some(piece) = found.or_else(|| self.allocate_placed(ask, slot, cache)) {
+            let buffer_on = ask.buffer.then_some(stream);
+            // SAFETY: the cache is this thread's, and the stream's.
+            let pop = |what| unsafe { cache.pop(what, ask.bytes, buffer_on) };
+            let found = slot.and_then(pop).or_else(|| {
+                let placed = self.allocate_placed(ask, slot, cache)?;
+                Some((placed, Leased::No))
+            });
+            if let Some((piece, leased)) = found {
+                if ask.buffer && leased != Leased::Yes {
+                    // SAFETY: the piece is ours, without a lease, and the cache this thread's.
+                    unsafe { Self::lease(piece, stream, Some(cache)) };
+                }
                 // SAFETY: the piece is ours.
                 let header = unsafe { piece.as_ref() };
                 header.go_live(ask.bytes, ask.name, ask.stream(stream));
@@ -87,6 +96,29 @@ impl Pool {
             }
         }
         self.allocate_missed(ask, stream)
+    }
+
+    /// Puts a lease of its stream into a buffer's piece: one in stock, else one that is counted for
+    /// itself, and some more for later where that pays.
+    ///
+    /// # Safety
+    /// The caller has the piece, in which there is no lease; the cache is this thread's, which is not
+    /// within it, and the stream's.
+    #[inline(never)]
+    unsafe fn lease(piece: NonNull<BlockHeader>, stream: &Stream, cache: Option<&ThreadCache>) {
+        // SAFETY: the conditions of this function.
+        let leased = cache.map_or(Leased::No, |cache| unsafe { cache.lease(piece, stream) });
+        if leased == Leased::Yes {
+            return;
+        }
+        // SAFETY: the piece is the caller's, and has no lease.
+        unsafe { piece.as_ref().put_lease(stream.clone()) };
+        if leased == Leased::Grow
+            && let Some(cache) = cache
+        {
+            // SAFETY: the conditions of this function; the pool is there, as a piece of it is out.
+            unsafe { cache.stock_leases(stream) };
+        }
     }
 
     /// A block of the heap whose pages are all there, within one stay in the cache. `None` for
@@ -186,6 +218,10 @@ impl Pool {
         if let Some(piece) = Self::take_hit(ask, cache) {
             // SAFETY: the piece is ours.
             let header = unsafe { piece.as_ref() };
+            if ask.buffer {
+                // SAFETY: the piece is ours, without a lease, and the cache this thread's.
+                unsafe { Self::lease(piece, stream, cache) };
+            }
             header.go_live(ask.bytes, ask.name, ask.stream(stream));
             return Ok(piece);
         }
@@ -199,6 +235,10 @@ impl Pool {
         };
         // SAFETY: the piece is ours.
         let header = unsafe { piece.as_ref() };
+        if ask.buffer {
+            // SAFETY: the piece is ours, without a lease, and the cache this thread's.
+            unsafe { Self::lease(piece, stream, cache) };
+        }
         header.go_live(ask.bytes, ask.name, ask.stream(stream));
         self.note(cache, |counters, put| {
             counters.note_out(ask.bytes, ask.buffer, put);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::error::{Error, Result};
-use crate::pool::cache::thread_cache::{CacheOwner, RECORDED, ROUTED, ThreadCache};
+use crate::pool::cache::thread_cache::{CacheOwner, RECORDED, ROUTED, RevokedCache, ThreadCache};
 use crate::pool::cache::thread_local;
 use crate::pool::counters::count;
 use crate::pool::heap::block_header::BlockHeader;
@@ -109,11 +109,15 @@ impl Pool {
         });
     }
 
-    /// Empties caches, which keep nothing from now on.
-    pub(crate) fn close_caches(&self, caches: &[Arc<ThreadCache>]) {
-        for mut cache in ThreadCache::revoke_all(caches) {
-            cache.close(|batch, stamp| self.central.lock().put_all(batch, stamp));
-        }
+    /// Empties caches, which keep nothing from now on. The leases are the caller's to end, outside of
+    /// locks: a stream may end with one.
+    #[must_use]
+    pub(crate) fn close_caches(&self, caches: &[Arc<ThreadCache>]) -> Vec<Stream> {
+        let mut caches = ThreadCache::revoke_all(caches);
+        let close = |cache: &mut RevokedCache<'_>| {
+            cache.close(|batch, stamp| self.central.lock().put_all(batch, stamp))
+        };
+        caches.iter_mut().filter_map(close).collect()
     }
 
     /// Gives all that threads and transfer caches keep back to the heap.

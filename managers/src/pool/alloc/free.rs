@@ -66,6 +66,61 @@ impl Pool {
         pool.free_slow(piece, stream, site)
     }
 
+    /// Takes a buffer's piece back, with its lease, in the order of the lease's stream.
+    ///
+    /// # Safety
+    /// As of [`free`](Self::free), on the stream of the lease, to which there is no reference.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) unsafe fn free_buffer(piece: NonNull<BlockHeader>, site: CallSite) -> Result<()> {
+        // SAFETY: the piece is the caller's, so its pool is there, and its lease.
+        let (pool, home) = unsafe { (&*Self::of(piece.as_ref()), piece.as_ref().lease()) };
+        if let Some(region_hooks) = &pool.region_hooks {
+            // SAFETY: the piece is the caller's.
+            pool.tell_end(region_hooks, unsafe { piece.as_ref() }, home, site)?;
+        }
+        if let Some(cache) = thread_local::recent(pool.number, home.serial()) {
+            // SAFETY: the cache is this thread's, and its pool is there; the piece and its lease
+            // are the caller's to give.
+            if let Some(surplus) = unsafe { (*cache).push_leased(piece) } {
+                // After the cache: the stream may end with it.
+                drop(surplus);
+                return Ok(());
+            }
+        }
+        // SAFETY: needs the piece with its lease, as this does.
+        unsafe { Self::free_buffer_slow(piece, site) }
+    }
+
+    /// # Safety
+    /// As of [`free_buffer`](Self::free_buffer).
+    #[inline(never)]
+    #[track_caller]
+    unsafe fn free_buffer_slow(piece: NonNull<BlockHeader>, site: CallSite) -> Result<()> {
+        // SAFETY: the piece is the caller's, so its pool is there; its lease is taken out once.
+        let (pool, home) = unsafe { (&*Self::of(piece.as_ref()), piece.as_ref().take_lease()) };
+        if let Some(cache) = thread_local::recent(pool.number, home.serial()) {
+            // SAFETY: the cache is this thread's, and its stream is there, which the lease keeps.
+            let cache = unsafe { &*cache };
+            if pool.free_overflow(cache, piece) {
+                // SAFETY: the cache is this thread's, which is not within it.
+                drop(unsafe { cache.keep_lease(home) });
+                return Ok(());
+            }
+        }
+        // SAFETY: as in `free_at`.
+        let pool = unsafe {
+            Arc::increment_strong_count(pool);
+            Arc::from_raw(pool)
+        };
+        let freed = pool.free_slow(piece, &home, site);
+        if freed.is_err() {
+            // SAFETY: nothing has happened: the piece is the caller's, and its lease is out.
+            unsafe { piece.as_ref().put_lease(home) };
+        }
+        freed
+    }
+
     /// Tells a driver that checks programs of a block's end. Apart from the way of a hit without
     /// such a driver.
     ///

@@ -7,13 +7,15 @@
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Weak};
 
+use crate::object_pool::LeaseHolder;
 use crate::pool::cache::counters::{CacheCounters, add};
 use crate::pool::cache::magazine::Magazines;
 use crate::pool::cache::size_class::Slot;
-use crate::pool::cache::thread_local::List;
+use crate::pool::cache::thread_local::{self, List};
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::streams::free_stamp::Stamp;
 use crate::pool::streams::stream_state::StreamState;
+use crate::stream::{Stream, StreamStock};
 use crate::sync::UnsafeCell;
 use crate::sync::biased_lock::{BiasedLock, Revocation};
 
@@ -84,10 +86,17 @@ impl RevokedCache<'_> {
         });
     }
 
-    /// Closes the cache, which keeps nothing from now on, and drains it.
-    pub(crate) fn close(&mut self, give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
+    /// Closes the cache, which keeps nothing from now on, and drains it. The lease is the caller's
+    /// to end, outside of locks.
+    #[must_use]
+    pub(crate) fn close(
+        &mut self,
+        give: impl FnMut(NonNull<BlockHeader>, Stamp),
+    ) -> Option<Stream> {
         self.revocation.set_flags(CLOSED);
         self.drain(give);
+        // SAFETY: the revocation keeps the owner and other revoking threads out.
+        unsafe { self.cache.drain_leases(false) }
     }
 
     /// Sets flags, which stay when the revocation ends.
@@ -106,6 +115,8 @@ pub(crate) struct ThreadCache {
     /// Where its thread looks for it, and its pool's number there.
     list: (Weak<List>, u64),
     content: UnsafeCell<Magazines>,
+    /// Leases of the stream, for buffers: under the lock, as the content.
+    leases: UnsafeCell<StreamStock>,
 }
 
 // SAFETY: the content is touched under the lock only, and a header by the owner of its piece.
@@ -128,6 +139,7 @@ impl ThreadCache {
             state: Arc::clone(state),
             counters: CacheCounters::default(),
             content: UnsafeCell::new(Magazines::new()),
+            leases: UnsafeCell::new(StreamStock::EMPTY),
         }
     }
 
@@ -246,7 +258,11 @@ impl ThreadCache {
     ///
     /// # Safety
     /// The calling thread is the cache's own, and not within a call of `own` or `with`.
-    unsafe fn close_own(&self, mut give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
+    #[must_use]
+    unsafe fn close_own(
+        &self,
+        mut give: impl FnMut(NonNull<BlockHeader>, Stamp),
+    ) -> Option<Stream> {
         // SAFETY: needs the lock's owner, outside of it: conditions of this function.
         let _held = unsafe { self.lock.lock_as_owner() };
         self.lock.set_own_flags(CLOSED);
@@ -256,6 +272,19 @@ impl ThreadCache {
             let content = unsafe { &mut *content };
             content.drain().for_each(|batch| give(batch, stamp));
         });
+        // SAFETY: the owner holds the lock.
+        unsafe { self.drain_leases(false) }
+    }
+
+    /// Takes the leases out, see [`StreamStock::drain`].
+    ///
+    /// # Safety
+    /// The caller holds the lock: it has a revocation, or is the owner and has locked.
+    unsafe fn drain_leases(&self, barred: bool) -> Option<Stream> {
+        self.leases.with_mut(|leases| {
+            // SAFETY: the caller holds the lock, under which alone the leases are touched.
+            unsafe { &mut *leases }.drain(barred)
+        })
     }
 
     /// The thread ends: the cache is emptied, and leaves its pool's books.
@@ -268,53 +297,179 @@ impl ThreadCache {
         {
             // SAFETY: the calling thread is the cache's own and not inside it, by this function's
             // own condition.
-            unsafe { self.close_own(|batch, stamp| pool.put_all(batch, stamp)) };
+            let lease = unsafe { self.close_own(|batch, stamp| pool.put_all(batch, stamp)) };
             pool.remove(&self);
+            drop(lease);
         }
     }
 
-    /// A hit of an allocation.
+    /// A hit of an allocation. A buffer's piece has a lease of its stream, if one was in stock.
     ///
     /// # Safety
-    /// The calling thread is the cache's own, and not within a call of `own` or `with`.
+    /// The calling thread is the cache's own, and not within a call of `own` or `with`. The stream is
+    /// the cache's.
     #[inline(always)]
     pub(crate) unsafe fn pop(
         &self,
-        slot: Slot,
-        bytes: u64,
-        (requested, buffer): (u64, bool),
-    ) -> Option<NonNull<BlockHeader>> {
+        (slot, bytes): (Slot, u64),
+        requested: u64,
+        buffer_on: Option<&Stream>,
+    ) -> Option<(NonNull<BlockHeader>, Leased)> {
         // SAFETY: `own` needs the cache's thread, outside of it: the same two conditions here.
         unsafe {
             self.own(|content| {
                 let piece = content.pop(slot, bytes)?;
-                self.counters.note_out(requested, buffer, add);
-                Some(piece)
+                self.counters.note_out(requested, buffer_on.is_some(), add);
+                let leased =
+                    buffer_on.map_or(Leased::No, |stream| self.lease_inside(piece, stream));
+                Some((piece, leased))
             })
         }?
+    }
+
+    /// Puts a lease into a buffer's piece that did not come from here, if there is one in stock.
+    ///
+    /// # Safety
+    /// The calling thread is the cache's own, and not within a call of `own` or `with`. The caller
+    /// has the piece, in which there is no lease, and the stream is the cache's.
+    pub(crate) unsafe fn lease(&self, piece: NonNull<BlockHeader>, stream: &Stream) -> Leased {
+        // SAFETY: the conditions of this function, within `own`.
+        let leased = unsafe { self.own(|_| self.lease_inside(piece, stream)) };
+        leased.unwrap_or(Leased::No)
+    }
+
+    /// Takes the lease of a piece in that did not end here; one that there is no room for is the
+    /// caller's to end.
+    ///
+    /// # Safety
+    /// The calling thread is the cache's own, and not within a call of `own` or `with`.
+    pub(crate) unsafe fn keep_lease(&self, lease: Stream) -> Option<Stream> {
+        let mut lease = Some(lease);
+        let keep = |_: &mut Magazines| {
+            self.leases.with_mut(|leases| {
+                // SAFETY: the thread is within the cache, so no other touches the leases.
+                let leases = unsafe { &mut *leases };
+                lease = lease.take().and_then(|lease| leases.put(lease));
+            });
+        };
+        // SAFETY: needs the cache's thread, outside of it: the two conditions here.
+        let _ = unsafe { self.own(keep) };
+        lease
+    }
+
+    /// Puts a lease into a buffer's piece.
+    ///
+    /// # Safety
+    /// The calling thread is within the cache, and has the piece, in which there is no lease.
+    #[inline(always)]
+    unsafe fn lease_inside(&self, piece: NonNull<BlockHeader>, stream: &Stream) -> Leased {
+        self.leases.with_mut(|leases| {
+            // SAFETY: the thread is within the cache, so no other touches the leases.
+            let leases = unsafe { &mut *leases };
+            match leases.take(stream) {
+                Some(lease) => {
+                    // SAFETY: the piece is the caller's, and has no lease.
+                    unsafe { piece.as_ref().put_lease(lease) };
+                    Leased::Yes
+                }
+                None if leases.wants_more() => Leased::Grow,
+                None => Leased::No,
+            }
+        })
+    }
+
+    /// Takes leases of the stream in stock, for buffers to come: the stream keeps its life until its
+    /// last user has them given back.
+    ///
+    /// # Safety
+    /// The calling thread is the cache's own, and not within a call of `own` or `with`. The stream is
+    /// the cache's, and the pool is there.
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn stock_leases(&self, stream: &Stream) {
+        let Some(holder) = thread_local::entered(self.list.1, self.state.serial()) else {
+            return;
+        };
+        let grow = |_: &mut Magazines| {
+            // SAFETY: the thread is within the cache, so no other touches the leases.
+            (self.leases).with_mut(|leases| unsafe { &mut *leases }.grow(stream, holder));
+        };
+        // SAFETY: the conditions of this function; the pool outlives the call.
+        let _ = unsafe { self.with_open(grow) };
     }
 
     /// A hit of a free; false when it is none.
     ///
     /// # Safety
     /// The calling thread is the cache's own, and not within a call of `own` or `with`. The piece
-    /// is the caller's to give, and its use ends in stream order on the cache's stream.
+    /// is the caller's to give, has no lease, and its use ends in stream order on the cache's stream.
     #[inline(always)]
     pub(crate) unsafe fn push(&self, piece: NonNull<BlockHeader>) -> bool {
+        // SAFETY: `own` needs the cache's thread, outside of it: the same two conditions here; the
+        // piece is the caller's.
+        unsafe { self.own(|content| self.push_inside(content, piece)) == Some(true) }
+    }
+
+    /// The same of a buffer's piece, whose lease goes into stock; one that there is no room for is
+    /// the caller's to end.
+    ///
+    /// # Safety
+    /// As of [`push`](Self::push), but that the piece has its lease, to which there is no reference.
+    #[inline(always)]
+    pub(crate) unsafe fn push_leased(&self, piece: NonNull<BlockHeader>) -> Option<Option<Stream>> {
+        let push = |content: &mut Magazines| {
+            // SAFETY: the piece is the caller's until it is pushed, and its link is not touched by
+            // that; after it, it is this thread's as long as it is within the cache.
+            unsafe {
+                self.push_inside(content, piece).then(|| {
+                    let lease = piece.as_ref().take_lease();
+                    (self.leases).with_mut(|leases| (&mut *leases).put(lease))
+                })
+            }
+        };
+        // SAFETY: `own` needs the cache's thread, outside of it: the same two conditions here.
+        unsafe { self.own(push) }?
+    }
+
+    /// # Safety
+    /// The calling thread is within the cache, and the piece is the caller's to give.
+    #[inline(always)]
+    unsafe fn push_inside(&self, content: &mut Magazines, piece: NonNull<BlockHeader>) -> bool {
         // SAFETY: the piece is the caller's.
         let header = unsafe { piece.as_ref() };
         let (slot, bytes) = (header.slot.get(), header.bytes());
-        // SAFETY: `own` needs the cache's thread, outside of it: the same two conditions here.
-        let pushed = unsafe {
-            self.own(|content| {
-                // A thread that names buffers holds a revocation: so this is looked at in here.
-                let pushed = !header.is_named() && content.push(slot, bytes, piece);
-                if pushed {
-                    self.counters.note_in(header.end_life(), add);
-                }
-                pushed
-            })
+        // A thread that names buffers holds a revocation: so this is looked at in here.
+        let pushed = !header.is_named() && content.push(slot, bytes, piece);
+        if pushed {
+            self.counters.note_in(header.end_life(), add);
+        }
+        pushed
+    }
+}
+
+/// Whether a piece got a lease of its stream out of stock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leased {
+    Yes,
+    No,
+    /// It did not, and there should be more in stock.
+    Grow,
+}
+
+impl LeaseHolder for ThreadCache {
+    fn give_back(&self) {
+        let here = thread_local::recent(self.list.1, self.state.serial());
+        let lease = if here.is_some_and(|cache| ptr::eq(cache, self)) {
+            // SAFETY: the cache is this thread's, which is not within it: leases end outside of
+            // caches.
+            let _held = unsafe { self.lock.lock_as_owner() };
+            // SAFETY: the owner holds the lock.
+            unsafe { self.drain_leases(false) }
+        } else {
+            let _held = self.lock.revoke();
+            // SAFETY: this thread holds the revocation.
+            unsafe { self.drain_leases(true) }
         };
-        pushed == Some(true)
+        drop(lease);
     }
 }

@@ -172,6 +172,16 @@ pub(crate) fn recent(pool: u64, stream: u64) -> Option<*const ThreadCache> {
     }
 }
 
+/// The cache of a pool and a stream as this thread's list has it.
+pub(crate) fn entered(pool: u64, stream: u64) -> Option<Weak<ThreadCache>> {
+    let entered = |caches: &Caches| {
+        let entries = lock(&caches.list.get()?.entries);
+        let entry = entries.by_pair.get(&(pool, stream))?;
+        Some(Weak::clone(&entry.cache))
+    };
+    CACHES.try_with(entered).ok().flatten()
+}
+
 /// The cache of a pool and a stream, made by `make` when there is none. `None` while the thread
 /// ends: it keeps nothing any more.
 pub(crate) fn find(

@@ -95,7 +95,10 @@ impl Pool {
         let caches: Vec<_> = lock(&self.caches).iter().filter(is_over).cloned().collect();
         // One by one, as not under the lock of the caches; while they are on the books: a caller
         // that looks for memory meanwhile waits at their locks.
-        caches.chunks(1).for_each(|cache| self.close_caches(cache));
+        // A stream that is gone has no leases.
+        for cache in caches.chunks(1) {
+            drop(self.close_caches(cache));
+        }
         let closed: HashSet<_> = caches.iter().map(Arc::as_ptr).collect();
         self.remove_caches(|cache| closed.contains(&Arc::as_ptr(cache)));
         for cache in &caches {

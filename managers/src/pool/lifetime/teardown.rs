@@ -30,12 +30,13 @@ impl Pool {
         }
         // Before this handle goes: else the pool could end on a thread that just ends.
         self.thread_exit.close();
-        {
+        let leases = {
             let caches = lock(&self.caches);
             self.orphan.close();
             // They stay: threads that have pieces look for them.
-            self.close_caches(&caches);
-        }
+            self.close_caches(&caches)
+        };
+        drop(leases);
         self.drain_transfer_caches(&self.all_states());
         self.orphan.hold(Kept::new(self), || self.is_over());
     }
