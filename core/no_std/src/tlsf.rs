@@ -13,6 +13,8 @@ struct Streams;
 
 impl Hooks for Streams {
     type Data = u32;
+    /// What the stream that asks may not have.
+    type Request = Option<u32>;
 
     const CANDIDATES: usize = 4;
 
@@ -20,8 +22,8 @@ impl Hooks for Streams {
         left.data == right.data
     }
 
-    fn rank(&self, offset: u64, size: u64, data: &u32) -> Option<u64> {
-        (*data < 9).then_some(offset ^ size)
+    fn rank(&self, request: Option<u32>, offset: u64, size: u64, data: &u32) -> Option<u64> {
+        (Some(*data) != request).then_some(offset ^ size)
     }
 
     fn scanning(&self) {}
@@ -31,12 +33,12 @@ type Heap = Tlsf<[Node<u32>; 16], Streams, 256>;
 
 fn use_heap(heap: &mut Heap, size: u64) -> Result<u64, AllocateError> {
     let one: Block = heap.allocate(size, 512, 1)?;
-    let two = heap.allocate_at(1 << 19, size, 2)?;
+    let two = heap.allocate_at(1 << 19, size, 2, None)?;
     let mut sum = one.offset() + two.size() + u64::from(heap.spare_nodes());
-    let place: Place<u32> = heap.look(size, 256)?;
-    let three = heap.take(place, place.data)?;
+    let place: Place<u32> = heap.look(size, 256, Some(9))?;
+    let three = heap.take(place, place.data, Some(9))?;
     sum += three.offset() + u64::from(heap.free(three, 1).is_ok());
-    let (four, was) = heap.allocate_below(size, 256, 1, place.rank)?;
+    let (four, was) = heap.allocate_below(size, 256, 1, Some(9), place.rank)?;
     sum += u64::from(was) + u64::from(heap.free(four, 1).is_ok());
     let freed: Result<FreeBlock, Stale> = heap.free(one, 3).and(heap.free(two, 3));
     sum += freed.map_or_else(
@@ -67,6 +69,7 @@ pub extern "C" fn cupola_tlsf(size: u64) -> u64 {
     let whole: Result<(), Damage> = heap.check();
     sum += whole.map_or_else(|damage| message(&damage) as u64, |()| 0);
     sum += u64::from(heap.coalesce_all());
+    sum += u64::from(heap.coalesce_by(|_, left, right| left.size < right.size));
     let usage: HeapUsage = heap.usage();
     sum + length(format_args!("{usage:?}")) as u64
 }

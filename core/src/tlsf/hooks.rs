@@ -6,11 +6,15 @@ use super::Piece;
 /// merge is allowed and every block as good as another.
 ///
 /// The methods see the heap's blocks, not the heap, and must answer by what they are given
-/// and what the caller has set in `self`. No answer can damage the heap.
+/// and by what is true of all requests, which is in `self`. What is true of one request only is in
+/// its [`Request`](Self::Request), which every search passes on. No answer can damage the heap.
 pub trait Hooks {
     /// The data that the caller keeps with each block, used or free: say, a stream and a
     /// ticket.
     type Data: Copy;
+
+    /// What a search is for: say, the stream that asks. `()` where all requests are alike.
+    type Request: Copy;
 
     /// How many blocks a search compares in the class whose smallest size is the request's.
     /// Below 64 granules all blocks of that class are equally large.
@@ -53,8 +57,14 @@ pub trait Hooks {
     /// block of `data`: say, the number of its pages that are not mapped. Of the blocks of a class
     /// that are looked at, the lowest rank wins; `None` forbids the place for this request.
     #[inline]
-    fn rank(&self, offset: u64, size: u64, data: &Self::Data) -> Option<u64> {
-        let _ = (offset, size, data);
+    fn rank(
+        &self,
+        request: Self::Request,
+        offset: u64,
+        size: u64,
+        data: &Self::Data,
+    ) -> Option<u64> {
+        let _ = (request, offset, size, data);
         Some(0)
     }
 
@@ -66,4 +76,5 @@ pub trait Hooks {
 
 impl Hooks for () {
     type Data = ();
+    type Request = ();
 }

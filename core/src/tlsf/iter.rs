@@ -79,6 +79,7 @@ where
     ///
     /// impl Hooks for ByOwner {
     ///     type Data = char;
+    ///     type Request = ();
     /// }
     ///
     /// let mut heap = Tlsf::<_, ByOwner>::new([Node::new(' '); 4], ByOwner);

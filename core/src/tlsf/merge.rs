@@ -26,6 +26,38 @@ where
     /// may merge any more, and returns the number of merges. The time is linear in the
     /// number of blocks.
     pub fn coalesce_all(&mut self) -> u32 {
+        self.coalesce_by(H::may_merge)
+    }
+
+    /// As [`coalesce_all`](Self::coalesce_all), but `may_merge` is asked in the place of
+    /// [`Hooks::may_merge`]: for merges that one request allows, and no other.
+    ///
+    /// ```
+    /// use cupola_core::Tlsf;
+    /// use cupola_core::tlsf::{Hooks, Node, Piece};
+    ///
+    /// struct Apart;
+    ///
+    /// impl Hooks for Apart {
+    ///     type Data = ();
+    ///     type Request = ();
+    ///     fn may_merge(&self, _: &Piece<()>, _: &Piece<()>) -> bool {
+    ///         false
+    ///     }
+    /// }
+    ///
+    /// let mut heap = Tlsf::<_, Apart>::new([Node::new(()); 4], Apart);
+    /// for start in [0, 10, 20] {
+    ///     heap.add_range(start, 10, ()).unwrap();
+    /// }
+    /// assert_eq!(heap.coalesce_all(), 0);
+    /// assert_eq!(heap.coalesce_by(|_, _, right| right.offset == 10), 1);
+    /// assert_eq!(heap.usage().largest_free, 20);
+    /// ```
+    pub fn coalesce_by(
+        &mut self,
+        mut may_merge: impl FnMut(&H, &Piece<H::Data>, &Piece<H::Data>) -> bool,
+    ) -> u32 {
         let before = self.free_blocks;
         let mut at = self.chain.first;
         while at != NONE {
@@ -35,7 +67,7 @@ where
                 at = after;
                 continue;
             }
-            let merged = self.merged(node.piece(), NONE, after);
+            let merged = self.merged_by(node.piece(), NONE, after, &mut may_merge);
             if merged.right == NONE {
                 at = after;
             } else {
@@ -55,6 +87,22 @@ where
     /// merges with the left one, then the whole with the right one.
     #[inline(always)]
     pub(super) fn merged(&self, piece: Piece<H::Data>, before: u32, after: u32) -> Merged<H::Data> {
+        self.merged_by(piece, before, after, &mut H::may_merge)
+    }
+
+    #[inline(always)]
+    fn merged_by(
+        &self,
+        piece: Piece<H::Data>,
+        before: u32,
+        after: u32,
+        may_merge: &mut impl FnMut(&H, &Piece<H::Data>, &Piece<H::Data>) -> bool,
+    ) -> Merged<H::Data> {
+        let mut may_merge = |left: &Piece<H::Data>, right: &Piece<H::Data>| {
+            // Between two ranges there may be a gap, about which the hooks have nothing to say.
+            left.end() == right.offset
+                && (mutant!("tlsf_merge_hook_ignored") || may_merge(&self.hooks, left, right))
+        };
         let mut merged = Merged {
             piece,
             left: NONE,
@@ -65,24 +113,18 @@ where
             node.is_free().then(|| node.piece())
         };
         if let Some(left) = free(before)
-            && self.may_merge(&left, &merged.piece)
+            && may_merge(&left, &merged.piece)
         {
             merged.left = before;
             merged.piece = self.union(&left, &merged.piece);
         }
         if let Some(right) = free(after)
-            && self.may_merge(&merged.piece, &right)
+            && may_merge(&merged.piece, &right)
         {
             merged.right = after;
             merged.piece = self.union(&merged.piece, &right);
         }
         merged
-    }
-
-    fn may_merge(&self, left: &Piece<H::Data>, right: &Piece<H::Data>) -> bool {
-        // Between two ranges there may be a gap, about which the hooks have nothing to say.
-        left.end() == right.offset
-            && (mutant!("tlsf_merge_hook_ignored") || self.hooks.may_merge(left, right))
     }
 
     fn union(&self, left: &Piece<H::Data>, right: &Piece<H::Data>) -> Piece<H::Data> {

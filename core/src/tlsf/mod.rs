@@ -132,37 +132,39 @@ where
     H: Hooks,
 {
     /// Allocates `size` bytes, rounded up to the granule, at a multiple of `align`, and
-    /// keeps `data` with the block.
+    /// keeps `data` with the block. The hooks get the default request: see
+    /// [`allocate_below`](Self::allocate_below) for one of the caller's.
     ///
     /// # Errors
     /// [`AllocateError`]. [`NoFit`](AllocateError::NoFit) is only said when no free block
     /// that the hooks allow holds the request.
-    pub fn allocate(
-        &mut self,
-        size: u64,
-        align: u64,
-        data: H::Data,
-    ) -> Result<Block, AllocateError> {
-        if !align.is_power_of_two() {
-            return Err(AllocateError::Misaligned);
-        }
-        let size = Self::whole_granules(size)?;
-        let (fit, start) = self.find(size, align).ok_or(AllocateError::NoFit)?;
-        self.carve(fit.node, start, size, data)
+    pub fn allocate(&mut self, size: u64, align: u64, data: H::Data) -> Result<Block, AllocateError>
+    where
+        H::Request: Default,
+    {
+        let request = H::Request::default();
+        let (block, _) = self.allocate_below(size, align, data, request, u64::MAX)?;
+        Ok(block)
     }
 
-    /// The place that [`allocate`](Self::allocate) would take, for a caller that asks for
-    /// its rank first. The heap does not change.
+    /// The place that [`allocate`](Self::allocate) would take for `request`, for a caller that asks
+    /// for its rank first. The heap does not change.
     ///
     /// # Errors
     /// As [`allocate`](Self::allocate), but for the nodes.
     #[inline]
-    pub fn look(&self, size: u64, align: u64) -> Result<Place<H::Data>, AllocateError> {
+    pub fn look(
+        &self,
+        size: u64,
+        align: u64,
+        request: H::Request,
+    ) -> Result<Place<H::Data>, AllocateError> {
         if !align.is_power_of_two() {
             return Err(AllocateError::Misaligned);
         }
         let size = Self::whole_granules(size)?;
-        let (fit, offset) = self.find(size, align).ok_or(AllocateError::NoFit)?;
+        let found = self.find(size, align, request);
+        let (fit, offset) = found.ok_or(AllocateError::NoFit)?;
         Ok(Place {
             offset,
             size,
@@ -172,8 +174,8 @@ where
         })
     }
 
-    /// Allocates as [`allocate`](Self::allocate) does, but only at a place that ranks `most` or
-    /// less. Returns the block, and the data of the free block that it was cut from.
+    /// Allocates for `request` as [`allocate`](Self::allocate) does, but only at a place that ranks
+    /// `most` or less. Returns the block, and the data of the free block that it was cut from.
     ///
     /// # Errors
     /// As [`allocate`](Self::allocate); [`AllocateError::NoFit`] also when the place that was
@@ -184,13 +186,15 @@ where
         size: u64,
         align: u64,
         data: H::Data,
+        request: H::Request,
         most: u64,
     ) -> Result<(Block, H::Data), AllocateError> {
         if !align.is_power_of_two() {
             return Err(AllocateError::Misaligned);
         }
         let size = Self::whole_granules(size)?;
-        let (fit, offset) = self.find(size, align).ok_or(AllocateError::NoFit)?;
+        let found = self.find(size, align, request);
+        let (fit, offset) = found.ok_or(AllocateError::NoFit)?;
         if fit.rank > most {
             return Err(AllocateError::NoFit);
         }
@@ -202,10 +206,16 @@ where
     /// Allocates a place that [`look`](Self::look) has found, without another search.
     ///
     /// # Errors
-    /// [`AllocateError::NoFit`] when the place is not free any more or the hooks forbid it now,
+    /// [`AllocateError::NoFit`] when the place is not free any more or the hooks forbid it for
+    /// `request` now,
     /// [`AllocateError::NoNodes`].
     #[inline]
-    pub fn take(&mut self, place: Place<H::Data>, data: H::Data) -> Result<Block, AllocateError> {
+    pub fn take(
+        &mut self,
+        place: Place<H::Data>,
+        data: H::Data,
+        request: H::Request,
+    ) -> Result<Block, AllocateError> {
         let piece = self.piece(place.within).ok_or(AllocateError::NoFit)?;
         // The fields are the caller's to change.
         let whole = (place.offset | place.size).is_multiple_of(GRANULE) && place.size > 0;
@@ -215,7 +225,7 @@ where
             && whole
             && self
                 .hooks
-                .rank(place.offset, place.size, &piece.data)
+                .rank(request, place.offset, place.size, &piece.data)
                 .is_some();
         // A name of a used block is never that of a free one.
         if !allowed {
@@ -229,12 +239,13 @@ where
     ///
     /// # Errors
     /// [`AllocateError`]. [`NoFit`](AllocateError::NoFit) when the place is not free, or
-    /// [`Hooks::rank`] forbids it.
+    /// [`Hooks::rank`] forbids it for `request`.
     pub fn allocate_at(
         &mut self,
         offset: u64,
         size: u64,
         data: H::Data,
+        request: H::Request,
     ) -> Result<Block, AllocateError> {
         if !offset.is_multiple_of(GRANULE) {
             return Err(AllocateError::Misaligned);
@@ -247,7 +258,8 @@ where
         }
         let holds = |node: &Node<H::Data>| {
             let inside = node.offset <= offset && end <= node.end();
-            inside && node.is_free() && self.hooks.rank(offset, size, &node.data).is_some()
+            let allowed = || self.hooks.rank(request, offset, size, &node.data).is_some();
+            inside && node.is_free() && allowed()
         };
         if at == NONE || !holds(self.chain.node(at)) {
             return Err(AllocateError::NoFit);

@@ -65,7 +65,7 @@ where
     /// most that alignment can cost. Below that, blocks have to be tried: a bounded number
     /// first, and all that could hold the request only when no block that was tried does.
     #[inline(always)]
-    pub(super) fn find(&self, size: u64, align: u64) -> Option<(Fit, u64)> {
+    pub(super) fn find(&self, size: u64, align: u64, request: H::Request) -> Option<(Fit, u64)> {
         let own = if mutant!("tlsf_own_class_skipped") {
             Class::covering(size / GRANULE)
         } else {
@@ -76,15 +76,15 @@ where
             Some(padded) => Class::covering(padded / GRANULE),
             None => END,
         };
-        let mut fit = self.try_few(own, sure, size, align);
+        let mut fit = self.try_few(own, sure, size, align, request);
         if !fit.is_some() {
-            fit = self.try_more(own, sure, size, align);
+            fit = self.try_more(own, sure, size, align, request);
         }
         if !fit.is_some() {
             return None;
         }
         if H::FURTHER > 0 && fit.rank > 0 && !mutant!("tlsf_no_further_look") {
-            fit = self.cheaper(fit, size, align);
+            fit = self.cheaper(fit, size, align, request);
         }
         let offset = self.chain.node(fit.node).offset;
         Some((fit, offset + padding(offset, align)))
@@ -93,7 +93,7 @@ where
     /// `fit`, or a larger block of a lower rank.
     #[cold]
     #[inline(never)]
-    fn cheaper(&self, fit: Fit, size: u64, align: u64) -> Fit {
+    fn cheaper(&self, fit: Fit, size: u64, align: u64, request: H::Request) -> Fit {
         let mut best = fit;
         let mut left = H::FURTHER;
         let mut class = Self::class(self.chain.node(fit.node).size);
@@ -101,7 +101,7 @@ where
             let Some(next) = self.index.first_from(class.next()) else {
                 break;
             };
-            let (found, seen) = self.best(next, left, size, align);
+            let (found, seen) = self.best(next, left, size, align, request);
             if found.is_some() && found.rank < best.rank {
                 best = found;
             }
@@ -112,32 +112,43 @@ where
 
     /// Tries a bounded number of blocks, first of the request's own class.
     #[inline(always)]
-    fn try_few(&self, own: Class, sure: Class, size: u64, align: u64) -> Fit {
+    fn try_few(&self, own: Class, sure: Class, size: u64, align: u64, request: H::Request) -> Fit {
         let Some(mut class) = self.index.first_from(own) else {
             return Fit::NONE;
         };
         if class < sure {
-            let (best, _) = self.best(class, H::TRIES, size, align);
+            let (best, _) = self.best(class, H::TRIES, size, align, request);
             if best.is_some() {
                 return best;
             }
             match self.index.first_from(class.next()) {
                 None => return Fit::NONE,
-                Some(next) if next < sure => return self.try_aligned(next, sure, size, align),
+                Some(next) if next < sure => {
+                    return self.try_aligned(next, sure, size, align, request);
+                }
                 Some(next) => class = next,
             }
         } else if class == own {
-            return self.best(class, H::CANDIDATES.max(1), size, align).0;
+            return self
+                .best(class, H::CANDIDATES.max(1), size, align, request)
+                .0;
         }
-        self.best(class, H::TRIES.max(1), size, align).0
+        self.best(class, H::TRIES.max(1), size, align, request).0
     }
 
     /// The rest of `try_few` for alignments that leave more than one class uncertain.
     #[inline(never)]
-    fn try_aligned(&self, mut class: Class, sure: Class, size: u64, align: u64) -> Fit {
+    fn try_aligned(
+        &self,
+        mut class: Class,
+        sure: Class,
+        size: u64,
+        align: u64,
+        request: H::Request,
+    ) -> Fit {
         let mut left = H::TRIES;
         while class < sure && left > 0 {
-            let (best, seen) = self.best(class, left, size, align);
+            let (best, seen) = self.best(class, left, size, align, request);
             if best.is_some() {
                 return best;
             }
@@ -148,7 +159,7 @@ where
             }
         }
         match self.index.first_from(class.max(sure)) {
-            Some(class) => self.best(class, H::TRIES.max(1), size, align).0,
+            Some(class) => self.best(class, H::TRIES.max(1), size, align, request).0,
             None => Fit::NONE,
         }
     }
@@ -157,7 +168,7 @@ where
     /// can have forbidden the blocks tried before; and then every block.
     #[cold]
     #[inline(never)]
-    fn try_more(&self, own: Class, sure: Class, size: u64, align: u64) -> Fit {
+    fn try_more(&self, own: Class, sure: Class, size: u64, align: u64, request: H::Request) -> Fit {
         let mut from = sure;
         let classes = if mutant!("tlsf_larger_classes_not_tried") {
             0
@@ -168,24 +179,24 @@ where
             let Some(class) = self.index.first_from(from) else {
                 break;
             };
-            let (best, _) = self.best(class, H::TRIES.max(1), size, align);
+            let (best, _) = self.best(class, H::TRIES.max(1), size, align, request);
             if best.is_some() {
                 return best;
             }
             from = class.next();
         }
-        self.try_all(own, size, align)
+        self.try_all(own, size, align, request)
     }
 
     /// The best fit in the first class that has any.
-    fn try_all(&self, own: Class, size: u64, align: u64) -> Fit {
+    fn try_all(&self, own: Class, size: u64, align: u64, request: H::Request) -> Fit {
         if mutant!("tlsf_no_complete_scan") {
             return Fit::NONE;
         }
         self.hooks.scanning();
         let mut from = own;
         while let Some(class) = self.index.first_from(from) {
-            let (best, _) = self.best(class, usize::MAX, size, align);
+            let (best, _) = self.best(class, usize::MAX, size, align, request);
             if best.is_some() {
                 return best;
             }
@@ -196,7 +207,14 @@ where
 
     /// The best fit among the first `count` blocks of a class, and how many were seen.
     #[inline(always)]
-    fn best(&self, class: Class, count: usize, size: u64, align: u64) -> (Fit, usize) {
+    fn best(
+        &self,
+        class: Class,
+        count: usize,
+        size: u64,
+        align: u64,
+        request: H::Request,
+    ) -> (Fit, usize) {
         let nodes = self.chain.nodes();
         let mut best = Key {
             rank: u64::MAX,
@@ -213,7 +231,8 @@ where
             };
             let padding = padding(node.offset, align);
             let rank = if node.size.saturating_sub(padding) >= size {
-                self.hooks.rank(node.offset + padding, size, &node.data)
+                self.hooks
+                    .rank(request, node.offset + padding, size, &node.data)
             } else {
                 None
             };
@@ -250,15 +269,16 @@ mod tests {
 
     impl Hooks for Distance {
         type Data = ();
+        type Request = ();
         const FURTHER: usize = 8;
 
-        fn rank(&self, offset: u64, _: u64, (): &()) -> Option<u64> {
+        fn rank(&self, (): (), offset: u64, _: u64, (): &()) -> Option<u64> {
             Some(offset.abs_diff(6400) / 100)
         }
     }
 
     /// Free blocks of 1000, 2000, ... 8000 bytes with used ones between them.
-    fn heap<H: Hooks<Data = ()>>(hooks: H) -> Tlsf<[Node; 32], H> {
+    fn heap<H: Hooks<Data = (), Request = ()>>(hooks: H) -> Tlsf<[Node; 32], H> {
         let mut heap = Tlsf::<_, H>::new([Node::new(()); 32], hooks);
         let mut at = 0;
         for size in 1..=8 {
@@ -272,9 +292,9 @@ mod tests {
     #[test]
     fn a_larger_block_of_a_lower_rank_is_preferred() {
         let mut heap = heap(Distance);
-        let place = heap.look(1000, 1).unwrap();
+        let place = heap.look(1000, 1, ()).unwrap();
         assert_eq!((place.offset, place.rank), (6300, 1));
-        let block = heap.take(place, ()).unwrap();
+        let block = heap.take(place, (), ()).unwrap();
         assert_eq!((block.offset(), block.size()), (6300, 1000));
         heap.check().unwrap();
     }
@@ -283,12 +303,12 @@ mod tests {
     #[test]
     fn a_place_is_taken_once() {
         let mut heap = heap(());
-        let place = heap.look(1000, 1).unwrap();
+        let place = heap.look(1000, 1, ()).unwrap();
         assert_eq!((place.offset, place.size, place.rank), (0, 1000, 0));
-        let block = heap.take(place, ()).unwrap();
-        assert_eq!(heap.take(place, ()), Err(AllocateError::NoFit));
+        let block = heap.take(place, (), ()).unwrap();
+        assert_eq!(heap.take(place, (), ()), Err(AllocateError::NoFit));
         heap.free(block, ()).unwrap();
-        assert_eq!(heap.look(9000, 1), Err(AllocateError::NoFit));
+        assert_eq!(heap.look(9000, 1, ()), Err(AllocateError::NoFit));
         heap.check().unwrap();
     }
 }

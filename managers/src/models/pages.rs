@@ -7,6 +7,7 @@ use loom::thread;
 
 use crate::models::model;
 use crate::pool::heap::best_fit::Heap;
+use crate::pool::heap::requester::Requester;
 use crate::pool::pages::handle_cache::PhysicalHandle;
 use crate::pool::pages::map_plan::MapPlan;
 use crate::pool::pages::page_table::PageTable;
@@ -81,7 +82,7 @@ impl Pool {
         let block = {
             let heap = &mut *self.central.lock();
             let place = heap.look(bytes, 1, STREAM)?;
-            let block = heap.take(place)?;
+            let block = heap.take(place, STREAM)?;
             plan.find_missing(heap, block);
             plan.begin_map(heap);
             block
@@ -123,7 +124,8 @@ impl Pool {
 
     /// A block of a page whose memory is there, used and freed; which memory that was.
     fn use_ready(&self) -> Option<u64> {
-        let (block, _) = self.central.lock().allocate_ready(PAGE, 1, STREAM)?;
+        let requester = Requester::new(STREAM);
+        let (block, _) = self.central.lock().allocate_ready(PAGE, 1, requester)?;
         let memory = self.touch(block.offset());
         self.central.lock().free(block, Stamp::READY);
         Some(memory)

@@ -77,11 +77,14 @@ fn sizes_and_alignments_near_the_end_of_64_bits_are_refused_or_served() {
 fn nothing_and_odd_alignments_are_errors() {
     let mut heap = heap::<16>(1024);
     assert_eq!(heap.allocate(0, 1, ()), Err(AllocateError::Empty));
-    assert_eq!(heap.allocate_at(0, 0, ()), Err(AllocateError::Empty));
+    assert_eq!(heap.allocate_at(0, 0, (), ()), Err(AllocateError::Empty));
     for align in [0, 3, 24, u64::MAX] {
         assert_eq!(heap.allocate(1, align, ()), Err(AllocateError::Misaligned));
     }
-    assert_eq!(heap.allocate_at(8, 16, ()), Err(AllocateError::Misaligned));
+    assert_eq!(
+        heap.allocate_at(8, 16, (), ()),
+        Err(AllocateError::Misaligned)
+    );
     assert_eq!(heap.add_range(2048, 0, ()), Err(RangeError::Empty));
     assert_eq!(heap.add_range(2048, 8, ()), Err(RangeError::Misaligned));
     assert_eq!(heap.usage().used_blocks, 0);
@@ -197,13 +200,14 @@ struct Streams {
 
 impl Hooks for Streams {
     type Data = u8;
+    type Request = ();
     const TRIES: usize = 8;
 
     fn may_merge(&self, left: &Piece<u8>, right: &Piece<u8>) -> bool {
         self.complete || left.data == right.data
     }
 
-    fn rank(&self, offset: u64, _: u64, _: &u8) -> Option<u64> {
+    fn rank(&self, (): (), offset: u64, _: u64, _: &u8) -> Option<u64> {
         // The first half is not mapped.
         Some(u64::from(offset < 50))
     }
@@ -246,7 +250,8 @@ fn a_forbidden_place_is_not_used() {
     struct Forbidden;
     impl Hooks for Forbidden {
         type Data = ();
-        fn rank(&self, offset: u64, _: u64, (): &()) -> Option<u64> {
+        type Request = ();
+        fn rank(&self, (): (), offset: u64, _: u64, (): &()) -> Option<u64> {
             (offset >= 64).then_some(0)
         }
     }
@@ -254,6 +259,6 @@ fn a_forbidden_place_is_not_used() {
     heap.add_range(0, 128, ()).unwrap();
     assert_eq!(heap.allocate(16, 1, ()), Err(AllocateError::NoFit));
     assert_eq!(heap.allocate(16, 64, ()), Err(AllocateError::NoFit));
-    assert_eq!(heap.allocate_at(64, 16, ()).unwrap().offset(), 64);
+    assert_eq!(heap.allocate_at(64, 16, (), ()).unwrap().offset(), 64);
     assert_eq!(heap.allocate(16, 1, ()).unwrap().offset(), 80);
 }

@@ -13,12 +13,13 @@ struct Counting {
 
 impl Hooks for Counting {
     type Data = u8;
+    type Request = ();
 
     fn may_merge(&self, left: &Piece<u8>, right: &Piece<u8>) -> bool {
         left.data == right.data
     }
 
-    fn rank(&self, _: u64, _: u64, data: &u8) -> Option<u64> {
+    fn rank(&self, (): (), _: u64, _: u64, data: &u8) -> Option<u64> {
         self.asked.set(self.asked.get() + 1);
         (*data == 0).then_some(0)
     }
@@ -75,9 +76,9 @@ fn the_only_allowed_block_is_found() {
 fn a_forbidden_place_is_refused_by_address_too() {
     let mut heap = mostly_forbidden();
     let before = heap.usage();
-    assert_eq!(heap.allocate_at(40, 8, 0), Err(AllocateError::NoFit));
+    assert_eq!(heap.allocate_at(40, 8, 0, ()), Err(AllocateError::NoFit));
     assert_eq!(heap.usage(), before);
-    assert_eq!(heap.allocate_at(500 * 40, 8, 0).unwrap().size(), 8);
+    assert_eq!(heap.allocate_at(500 * 40, 8, 0, ()).unwrap().size(), 8);
 }
 
 /// Merges blocks of neighbouring numbers; the lower number stays.
@@ -85,6 +86,7 @@ struct Numbers;
 
 impl Hooks for Numbers {
     type Data = u8;
+    type Request = ();
 
     fn may_merge(&self, left: &Piece<u8>, right: &Piece<u8>) -> bool {
         let touch = left.offset + left.size == right.offset;
@@ -131,7 +133,7 @@ fn hooks_are_not_asked_about_blocks_that_do_not_touch() {
     let mut heap = numbers(&[0]);
     heap.add_range(100, 10, 1).unwrap();
     heap.add_range(50, 10, 2).unwrap();
-    let block = heap.allocate_at(50, 10, 2).unwrap();
+    let block = heap.allocate_at(50, 10, 2, ()).unwrap();
     heap.free(block, 1).unwrap();
     assert_eq!(heap.coalesce_all(), 0);
     assert_eq!(heap.usage().free_blocks, 3);
@@ -141,7 +143,7 @@ fn hooks_are_not_asked_about_blocks_that_do_not_touch() {
 #[test]
 fn each_part_left_over_is_asked_for() {
     let mut heap = numbers(&[0]);
-    heap.allocate_at(4, 3, 0).unwrap();
+    heap.allocate_at(4, 3, 0, ()).unwrap();
     let data = |heap: &Tlsf<_, Numbers>| -> Vec<(u64, u64, u8)> {
         let free = heap.blocks().filter_map(|entry| match entry {
             Entry::Free(_, piece) => Some((piece.offset, piece.size, piece.data)),

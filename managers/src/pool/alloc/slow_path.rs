@@ -37,6 +37,7 @@ use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::is_out_of_memory;
 use crate::pool::request::Wait;
 use crate::pool::state::Pool;
+use crate::pool::streams::free_stamp::Stamp;
 use crate::pool::streams::stream_state::StreamState;
 use crate::stream::Stream;
 
@@ -388,10 +389,7 @@ impl Pool {
             let granted = other.timeline.covered();
             let found = {
                 let mut central = self.central.lock();
-                let rules = central.heap.rules_mut();
-                rules.granted = Some((other.index, granted));
-                let found = central.ready(request.want);
-                central.heap.rules_mut().granted = None;
+                let found = central.ready_behind(request.want, Stamp::new(other.index, granted));
                 found.map(|(block, was)| (block, central.heap.lasting(was)))
             };
             let Some((block, was)) = found else {

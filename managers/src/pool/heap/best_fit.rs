@@ -11,6 +11,7 @@ use cupola_core::tlsf::{AllocateError, Block, Entry, Node, Piece, Place, RangeEr
 use cupola_sys::driver::CUdeviceptr;
 
 use crate::pool::heap::placement::PlacementPolicy;
+use crate::pool::heap::requester::Requester;
 use crate::pool::pages::page_table::{Extent, PageTable};
 use crate::pool::streams::free_stamp::{RetiredStreams, Stamp, StreamIndex};
 
@@ -117,14 +118,9 @@ impl Heap {
     /// The best place for `bytes`, whole granules, that `stream` may use. Its rank says how many
     /// pages of it are missing. `None` where nothing that it may use holds the request.
     #[inline]
-    pub(crate) fn look(
-        &mut self,
-        bytes: u64,
-        align: u64,
-        stream: StreamIndex,
-    ) -> Option<Place<Stamp>> {
-        self.rules_mut().request = stream;
-        self.tlsf.look(bytes, align.max(GRANULE)).ok()
+    pub(crate) fn look(&self, bytes: u64, align: u64, stream: StreamIndex) -> Option<Place<Stamp>> {
+        let requester = Requester::new(stream);
+        self.tlsf.look(bytes, align.max(GRANULE), requester).ok()
     }
 
     /// A block whose pages are all mapped, and the stamp of the piece that it was cut from. `None`
@@ -134,12 +130,12 @@ impl Heap {
         &mut self,
         bytes: u64,
         align: u64,
-        stream: StreamIndex,
+        requester: Requester,
     ) -> Option<(Block, Stamp)> {
-        self.rules_mut().request = stream;
         let align = align.max(GRANULE);
         loop {
-            match self.tlsf.allocate_below(bytes, align, Stamp::READY, 0) {
+            let tlsf = &mut self.tlsf;
+            match tlsf.allocate_below(bytes, align, Stamp::READY, requester, 0) {
                 Ok((block, was)) => {
                     self.used += block.size();
                     return Some((block, was));
@@ -150,15 +146,17 @@ impl Heap {
         }
     }
 
-    /// Makes a place a block. `None` when it is not free any more, or not as it was found.
+    /// Makes a place that was found for `stream` a block. `None` when it is not free any more, or
+    /// not as it was found.
     #[inline]
-    pub(crate) fn take(&mut self, place: Place<Stamp>) -> Option<Block> {
+    pub(crate) fn take(&mut self, place: Place<Stamp>, stream: StreamIndex) -> Option<Block> {
+        let requester = Requester::new(stream);
         let piece = self.tlsf.piece(place.within())?;
         if piece.data != place.data {
             return None;
         }
         loop {
-            match self.tlsf.take(place, Stamp::READY) {
+            match self.tlsf.take(place, Stamp::READY, requester) {
                 Ok(block) => {
                     self.used += block.size();
                     return Some(block);
@@ -169,10 +167,17 @@ impl Heap {
         }
     }
 
-    /// Makes exactly these addresses a block. `None` when they are not free.
-    pub(crate) fn take_at(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
+    /// Makes exactly these addresses a block. `None` when they are not free, or the one that asks
+    /// may not use them.
+    pub(crate) fn take_at(
+        &mut self,
+        address: CUdeviceptr,
+        bytes: u64,
+        requester: Requester,
+    ) -> Option<Block> {
         loop {
-            match self.tlsf.allocate_at(address, bytes, Stamp::READY) {
+            let tlsf = &mut self.tlsf;
+            match tlsf.allocate_at(address, bytes, Stamp::READY, requester) {
                 Ok(block) => {
                     self.used += block.size();
                     return Some(block);
@@ -185,9 +190,7 @@ impl Heap {
 
     /// Makes exactly these addresses a block, if all work that used them is complete.
     pub(crate) fn take_idle_at(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
-        // No stream asks: only pieces whose work is complete may be had.
-        self.rules_mut().request = 0;
-        self.take_at(address, bytes)
+        self.take_at(address, bytes, Requester::NONE)
     }
 
     /// Gives a block back that was used until `stamp`.

@@ -8,6 +8,7 @@ use cupola_sys::driver::CUdeviceptr;
 use crate::pool::cache::size_class::{Slot, slots_of_slab};
 use crate::pool::heap::best_fit::Heap;
 use crate::pool::heap::block_header::{BlockHeader, BlockHeaders, Home, PoolRef};
+use crate::pool::heap::requester::Requester;
 use crate::pool::heap::slab::Slabs;
 use crate::pool::heap::waiting::WaitingPieces;
 use crate::pool::streams::free_stamp::{RetiredStreams, Stamp, StreamIndex};
@@ -109,9 +110,24 @@ impl Central {
     /// than asking the driver.
     #[inline(always)]
     pub(crate) fn ready(&mut self, want: HeapRequest) -> Option<(Block, Stamp)> {
+        self.ready_for(want, Requester::new(want.stream))
+    }
+
+    /// As `ready`, for a request whose stream is made to wait for another's work up to this ticket
+    /// before it uses the block.
+    pub(crate) fn ready_behind(
+        &mut self,
+        want: HeapRequest,
+        granted: Stamp,
+    ) -> Option<(Block, Stamp)> {
+        self.ready_for(want, Requester::new(want.stream).behind(granted))
+    }
+
+    #[inline(always)]
+    fn ready_for(&mut self, want: HeapRequest, requester: Requester) -> Option<(Block, Stamp)> {
         let found = self
             .heap
-            .allocate_ready(want.bytes, want.align, want.stream)?;
+            .allocate_ready(want.bytes, want.align, requester)?;
         self.note_peak();
         Some(found)
     }
@@ -135,10 +151,9 @@ impl Central {
         let address = self
             .heap
             .mapped_stretch(want.bytes, want.align, want.stream)?;
-        let was = self.heap.stamp_at(address)?;
-        let block = self.heap.take_at(address, want.bytes)?;
+        let found = self.heap.take_usable_at(address, want.bytes, want.stream)?;
         self.note_peak();
-        Some((block, was))
+        Some(found)
     }
 
     /// A block at a stretch of mapped pages over several neighbours, which do not merge because
@@ -151,10 +166,9 @@ impl Central {
         let address = self
             .heap
             .join_stretch(want.bytes, want.align, want.stream)?;
-        let was = self.heap.stamp_at(address)?;
-        let block = self.heap.take_at(address, want.bytes)?;
+        let found = self.heap.take_usable_at(address, want.bytes, want.stream)?;
         self.note_peak();
-        Some((block, was))
+        Some(found)
     }
 
     #[inline]

@@ -7,5 +7,6 @@ pub(crate) mod block_name;
 pub(crate) mod central;
 pub(crate) mod cold_fields;
 pub(crate) mod placement;
+pub(crate) mod requester;
 pub(crate) mod slab;
 pub(crate) mod waiting;

@@ -13,6 +13,7 @@ use std::iter;
 use cupola_core::tlsf::{Hooks, Piece};
 use cupola_sys::driver::CUdeviceptr;
 
+use crate::pool::heap::requester::Requester;
 use crate::pool::pages::page_table::{Extent, PageIndex, PageTable};
 use crate::pool::streams::free_stamp::{Stamp, StreamIndex};
 
@@ -24,14 +25,6 @@ pub(crate) struct PlacementPolicy {
     done: Vec<u64>,
     /// By stream: the last ticket that something was freed with.
     last: Vec<u64>,
-    /// The stream that asks.
-    pub(crate) request: StreamIndex,
-    /// A stream, and up to which ticket the requesting stream may use the memory that it freed,
-    /// because the requesting one will be made to wait for it. Only for one search.
-    pub(crate) granted: Option<(StreamIndex, u64)>,
-    /// Between these addresses the pieces that the requesting stream may use merge. `None` but for
-    /// one merging.
-    pub(crate) joined: Option<(CUdeviceptr, CUdeviceptr)>,
     /// At most one stream has been seen.
     pub(crate) single: bool,
     /// A search went through everything, for most was of other streams: it may be complete by now.
@@ -129,12 +122,30 @@ impl PlacementPolicy {
 
     /// Whether the stream that asks may use it now, or after the wait that was granted.
     #[inline]
-    pub(crate) fn is_usable(&self, stamp: Stamp) -> bool {
-        stamp.stream() == self.request
-            || self.is_done(stamp)
-            || self
-                .granted
-                .is_some_and(|(stream, last)| stamp.stream() == stream && stamp.ticket() <= last)
+    pub(crate) fn is_usable(&self, requester: Requester, stamp: Stamp) -> bool {
+        requester.is_granted(stamp) || self.is_done(stamp)
+    }
+
+    /// Whether neighbours may become one for a request that holds parts of both, between these
+    /// addresses: whichever other stream may use only one of them.
+    pub(crate) fn may_join(
+        &self,
+        requester: Requester,
+        (from, to): (CUdeviceptr, CUdeviceptr),
+        left: &Piece<Stamp>,
+        right: &Piece<Stamp>,
+    ) -> bool {
+        let within = from <= left.offset && right.offset + right.size <= to;
+        within
+            && !self.is_apart(right)
+            && self.is_usable(requester, left.data)
+            && self.is_usable(requester, right.data)
+    }
+
+    /// Whether a piece is of another range than the one on its left.
+    #[inline]
+    fn is_apart(&self, right: &Piece<Stamp>) -> bool {
+        self.regions.len() > 1 && self.begins(right.offset)
     }
 
     /// The range that an address lies in.
@@ -174,8 +185,8 @@ impl PlacementPolicy {
     }
 
     #[inline(never)]
-    fn rank_of(&self, offset: u64, size: u64, stamp: Stamp) -> Option<u64> {
-        self.is_usable(stamp)
+    fn rank_of(&self, requester: Requester, offset: u64, size: u64, stamp: Stamp) -> Option<u64> {
+        self.is_usable(requester, stamp)
             .then(|| u64::from(self.missing(offset, size)))
     }
 
@@ -190,12 +201,13 @@ impl PlacementPolicy {
     /// asks may use.
     pub(crate) fn mapped_stretches(
         &self,
+        requester: Requester,
         piece: &Piece<Stamp>,
         mut found: impl FnMut(CUdeviceptr, CUdeviceptr),
     ) {
         let Some(region) = self
             .region(piece.offset)
-            .filter(|_| self.is_usable(piece.data))
+            .filter(|_| self.is_usable(requester, piece.data))
         else {
             return;
         };
@@ -219,12 +231,13 @@ impl PlacementPolicy {
     /// more than `most`: its address, and how many.
     pub(crate) fn cheapest(
         &self,
+        requester: Requester,
         piece: &Piece<Stamp>,
         (bytes, align): (u64, u64),
         most: u64,
     ) -> Option<(u64, CUdeviceptr)> {
         let region = self.region(piece.offset)?;
-        if !self.is_usable(piece.data) {
+        if !self.is_usable(requester, piece.data) {
             return None;
         }
         let is_mapped = |page| region.is_mapped(page);
@@ -327,22 +340,19 @@ pub(crate) fn region_of(regions: &[PageTable], address: CUdeviceptr) -> Option<u
 
 impl Hooks for PlacementPolicy {
     type Data = Stamp;
+    type Request = Requester;
     const CANDIDATES: usize = 4;
     const TRIES: usize = 4;
     const FURTHER: usize = 48;
 
     #[inline]
     fn may_merge(&self, left: &Piece<Stamp>, right: &Piece<Stamp>) -> bool {
-        if self.regions.len() > 1 && self.begins(right.offset) {
+        if self.is_apart(right) {
             return false;
         }
         self.single
             || left.data.stream() == right.data.stream()
             || (self.is_done(left.data) && self.is_done(right.data))
-            || self.joined.is_some_and(|(from, to)| {
-                let within = from <= left.offset && right.offset + right.size <= to;
-                within && self.is_usable(left.data) && self.is_usable(right.data)
-            })
     }
 
     #[inline]
@@ -360,15 +370,15 @@ impl Hooks for PlacementPolicy {
     }
 
     #[inline]
-    fn rank(&self, offset: u64, size: u64, stamp: &Stamp) -> Option<u64> {
+    fn rank(&self, requester: Requester, offset: u64, size: u64, stamp: &Stamp) -> Option<u64> {
         // Nearly all that a search meets, where memory is plenty.
-        if (stamp.stream() == self.request || stamp.is_ready())
+        if (requester.has_freed(*stamp) || stamp.is_ready())
             && let Some(region) = self.regions.first()
             && region.is_solid(offset, size)
         {
             return Some(0);
         }
-        self.rank_of(offset, size, *stamp)
+        self.rank_of(requester, offset, size, *stamp)
     }
     #[inline]
     fn scanning(&self) {

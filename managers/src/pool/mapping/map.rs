@@ -15,7 +15,7 @@ use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::{Vmm, is_out_of_memory};
 use crate::pool::request::Wait;
 use crate::pool::state::Pool;
-use crate::pool::streams::free_stamp::{Stamp, StreamIndex};
+use crate::pool::streams::free_stamp::Stamp;
 
 /// Pages from which on the device is asked first whether it has as many.
 const MANY: u64 = 32;
@@ -66,7 +66,7 @@ impl Pool {
                 let mut central = self.central.lock();
                 match central.heap.look(want.bytes, want.align, want.stream) {
                     Some(place) if place.rank == 0 => {
-                        let Some(block) = central.heap.take(place) else {
+                        let Some(block) = central.heap.take(place, want.stream) else {
                             continue;
                         };
                         central.note_peak();
@@ -83,9 +83,11 @@ impl Pool {
             };
             match place {
                 Some(place) => {
-                    let take = |heap: &mut Heap| Some((heap.take(place)?, place.data));
-                    let mut mapped =
-                        self.map_place(vmm, mapper, search, (place.rank, want.stream), from, take)?;
+                    let take = |heap: &mut Heap| {
+                        let block = heap.take(place, want.stream)?;
+                        Some((block, place.data))
+                    };
+                    let mut mapped = self.map_place(vmm, mapper, search, place.rank, from, take)?;
                     if matches!(mapped, Mapped::Soon) {
                         search.patient = false;
                         // As much as that is had at once, from threads, transfer caches and slabs.
@@ -173,14 +175,14 @@ impl Pool {
     ) -> Result<Mapped> {
         let (bytes, stream) = (want.bytes, want.stream);
         let found = {
-            let heap = &mut self.central.lock().heap;
+            let heap = &self.central.lock().heap;
             heap.cheapest(bytes, want.align, stream, below)
         };
         let Some((address, missing)) = found else {
             return Ok(Mapped::Short);
         };
         let take = |heap: &mut Heap| heap.take_usable_at(address, bytes, stream);
-        self.map_place(vmm, mapper, search, (missing, stream), From::Idle, take)
+        self.map_place(vmm, mapper, search, missing, From::Idle, take)
     }
 
     /// Maps the missing pages of a place, `rank` of them, and makes it a block.
@@ -190,7 +192,7 @@ impl Pool {
         vmm: &Vmm,
         mapper: &mut Mapper,
         search: &mut Search,
-        (rank, stream): (u64, StreamIndex),
+        rank: u64,
         from: From,
         take: impl FnOnce(&mut Heap) -> Option<(Block, Stamp)>,
     ) -> Result<Mapped> {
@@ -209,8 +211,6 @@ impl Pool {
         let (block, was) = {
             let mut central = self.central.lock();
             let heap = &mut central.heap;
-            // Others have asked since it was found.
-            heap.rules_mut().request = stream;
             let Some((block, was)) = take(heap) else {
                 return Ok(Mapped::Lost);
             };

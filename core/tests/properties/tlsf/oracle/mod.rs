@@ -9,7 +9,7 @@ use cupola_core::Tlsf;
 use cupola_core::tlsf::{Block, Entry, FreeBlock, Node, Piece, Place, Stale};
 
 pub(crate) use op::{Op, TAGS};
-use rules::Rules;
+use rules::{Forbidden, Rules};
 
 /// The last base leaves room for 32 KiB below 2^64.
 const BASES: [u64; 3] = [0, 1 << 40, u64::MAX - 0x7fff];
@@ -61,6 +61,8 @@ impl Interval {
 pub(crate) struct World<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize> {
     heap: Tlsf<Vec<Node<u8>>, Rules<CANDIDATES, FURTHER>, GRANULE>,
     nodes: usize,
+    /// Of all requests until the next change of the rules.
+    request: Forbidden,
     intervals: Vec<Interval>,
     freed: Vec<Block>,
     names: Vec<FreeBlock>,
@@ -72,13 +74,11 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
     World<GRANULE, CANDIDATES, FURTHER>
 {
     pub(crate) fn new(nodes: usize) -> Self {
-        let rules = Rules {
-            complete: 0,
-            forbidden: TAGS,
-        };
+        let rules = Rules { complete: 0 };
         Self {
             heap: Tlsf::new(vec![Node::default(); nodes], rules),
             nodes,
+            request: Forbidden::default(),
             intervals: Vec::new(),
             freed: Vec::new(),
             names: Vec::new(),
@@ -122,10 +122,8 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
                 complete,
                 forbidden,
             } => {
-                *self.heap.hooks_mut() = Rules {
-                    complete,
-                    forbidden: forbidden % (2 * TAGS),
-                };
+                *self.heap.hooks_mut() = Rules { complete };
+                self.request = Forbidden(forbidden % (2 * TAGS));
             }
             Op::AddRange { start, size, tag } => self.add_range(start, size, tag),
             Op::Lend { nodes } => {

@@ -4,15 +4,26 @@ use cupola_core::tlsf::{Hooks, Piece};
 
 use super::op::TAGS;
 
-/// Blocks of different tags merge when both tags are complete; one tag no request may use.
+/// Blocks of different tags merge when both tags are complete.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules<const CANDIDATES: usize, const FURTHER: usize> {
     pub(super) complete: u8,
-    pub(super) forbidden: u8,
+}
+
+/// The tag that a request may not use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Forbidden(pub(super) u8);
+
+impl Default for Forbidden {
+    /// No tag.
+    fn default() -> Self {
+        Self(TAGS)
+    }
 }
 
 impl<const CANDIDATES: usize, const FURTHER: usize> Hooks for Rules<CANDIDATES, FURTHER> {
     type Data = u8;
+    type Request = Forbidden;
     const CANDIDATES: usize = CANDIDATES;
     const TRIES: usize = CANDIDATES;
     const FURTHER: usize = FURTHER;
@@ -36,7 +47,7 @@ impl<const CANDIDATES: usize, const FURTHER: usize> Hooks for Rules<CANDIDATES, 
         }
     }
 
-    fn rank(&self, offset: u64, size: u64, data: &u8) -> Option<u64> {
-        (*data != self.forbidden).then_some((offset / 64 + size) % 3)
+    fn rank(&self, request: Forbidden, offset: u64, size: u64, data: &u8) -> Option<u64> {
+        (*data != request.0).then_some((offset / 64 + size) % 3)
     }
 }

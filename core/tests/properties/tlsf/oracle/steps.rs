@@ -2,7 +2,7 @@
 
 use cupola_core::tlsf::{AllocateError, Block, Entry, Hooks, RangeError};
 
-use super::{Interval, World, pick};
+use super::{Interval, TAGS, World, pick};
 
 /// What the heap chooses by, the least: the rank if it looks at everything for the lowest; class,
 /// rank, size, offset.
@@ -12,7 +12,14 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
     World<GRANULE, CANDIDATES, FURTHER>
 {
     pub(super) fn allocate(&mut self, size: u64, align: u64, tag: u8) {
-        let outcome = self.heap.allocate(size, align, tag);
+        let request = self.request;
+        let outcome = if request.0 >= TAGS {
+            self.heap.allocate(size, align, tag)
+        } else {
+            let all = u64::MAX;
+            let outcome = self.heap.allocate_below(size, align, tag, request, all);
+            outcome.map(|(block, _)| block)
+        };
         match (self.check_request(size, align), outcome) {
             (Err(error), outcome) => assert_eq!(outcome, Err(error)),
             (Ok((size, best)), Ok(block)) => {
@@ -26,8 +33,9 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
     }
 
     pub(super) fn allocate_below(&mut self, size: u64, align: u64, tag: u8, most: u64) {
-        let found = self.heap.look(size, align);
-        let outcome = self.heap.allocate_below(size, align, tag, most);
+        let found = self.heap.look(size, align, self.request);
+        let request = self.request;
+        let outcome = self.heap.allocate_below(size, align, tag, request, most);
         match (self.check_request(size, align), outcome) {
             (Err(error), outcome) => assert_eq!(outcome, Err(error)),
             (Ok((size, best)), Ok((block, was))) => {
@@ -43,7 +51,7 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
     }
 
     pub(super) fn look(&mut self, size: u64, align: u64) {
-        let outcome = self.heap.look(size, align);
+        let outcome = self.heap.look(size, align, self.request);
         match (self.check_request(size, align), outcome) {
             (Err(error), outcome) => assert_eq!(outcome, Err(error)),
             (Ok((size, best)), Ok(place)) => {
@@ -76,7 +84,7 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
             6 => place.rank += 1,
             _ => {}
         }
-        let outcome = self.heap.take(place, tag);
+        let outcome = self.heap.take(place, tag, self.request);
         let whole = (place.offset | place.size).is_multiple_of(GRANULE) && place.size > 0;
         let free = self.heap.piece(name).filter(|_| outcome.is_err());
         let expected = match outcome {
@@ -87,8 +95,7 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
                 let at = self.interval_at(block.offset());
                 let free = self.intervals[at];
                 assert!(free.used.is_none() && place.offset + place.size <= free.end());
-                let rank = self.heap.hooks().rank(place.offset, place.size, &free.tag);
-                assert!(rank.is_some());
+                assert!(self.rank((place.offset, place.size), &free.tag).is_some());
                 self.carve(at, block, tag);
                 return;
             }
@@ -96,16 +103,21 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
         };
         let fits = free.is_some_and(|free| {
             let end = place.offset.checked_add(place.size);
-            let hooks = self.heap.hooks();
             let inside = free.offset <= place.offset;
             let inside = inside && end.is_some_and(|end| end <= free.offset + free.size);
-            inside && whole && hooks.rank(place.offset, place.size, &free.data).is_some()
+            inside && whole && self.rank((place.offset, place.size), &free.data).is_some()
         });
         if fits {
             self.check_nodes(expected);
         } else {
             assert_eq!(expected, AllocateError::NoFit);
         }
+    }
+
+    /// What the hooks say of a place for the present request.
+    fn rank(&self, (offset, size): (u64, u64), tag: &u8) -> Option<u64> {
+        let hooks = self.heap.hooks();
+        hooks.rank(self.request, offset, size, tag)
     }
 
     /// The size in whole granules, and what the best place for it has, by what the heap is to
@@ -128,7 +140,7 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
     fn key(&self, free: &Interval, size: u64, align: u64) -> Option<Key> {
         let start = free.offset.checked_next_multiple_of(align)?;
         let fits = free.used.is_none() && free.end().checked_sub(start)? >= size;
-        let rank = fits.then(|| self.heap.hooks().rank(start, size, &free.tag))??;
+        let rank = fits.then(|| self.rank((start, size), &free.tag))??;
         let cheap = if FURTHER == usize::MAX { rank } else { 0 };
         let class = class(free.size / GRANULE);
         Some((cheap, class, rank, free.size, free.offset))
@@ -156,7 +168,7 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
     }
 
     pub(super) fn allocate_at(&mut self, offset: u64, size: u64, tag: u8) {
-        let outcome = self.heap.allocate_at(offset, size, tag);
+        let outcome = self.heap.allocate_at(offset, size, tag, self.request);
         if !offset.is_multiple_of(GRANULE) {
             return assert_eq!(outcome, Err(AllocateError::Misaligned));
         }
@@ -168,8 +180,8 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
         };
         let holds = |free: &Interval| {
             let inside = free.offset <= offset && end <= free.end();
-            let rank = |tag| self.heap.hooks().rank(offset, end - offset, tag);
-            free.used.is_none() && inside && rank(&free.tag).is_some()
+            let place = (offset, end - offset);
+            free.used.is_none() && inside && self.rank(place, &free.tag).is_some()
         };
         match (self.intervals.iter().position(holds), outcome) {
             (None, outcome) => assert_eq!(outcome, Err(AllocateError::NoFit)),

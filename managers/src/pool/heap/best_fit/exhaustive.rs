@@ -1,6 +1,8 @@
 //! Places that a search by size does not find: anywhere in a piece, and over neighbours. For
 //! requests that would get nothing otherwise: the time is linear in blocks and pages.
 
+use cupola_core::tlsf::Hooks;
+
 use super::*;
 use crate::pool::heap::placement::{cheapest_in, region_of};
 
@@ -9,18 +11,19 @@ impl Heap {
     /// holds the request: its address. A search by size looks at the beginning of pieces only,
     /// and not at all of them. The time is linear in blocks and pages.
     pub(crate) fn mapped_stretch(
-        &mut self,
+        &self,
         bytes: u64,
         align: u64,
         stream: StreamIndex,
     ) -> Option<CUdeviceptr> {
-        self.rules_mut().request = stream;
+        let requester = Requester::new(stream);
         let mut best: Option<(u64, CUdeviceptr)> = None;
         for piece in self.pieces().filter(|piece| piece.size >= bytes) {
-            self.rules().mapped_stretches(&piece, |from, to| {
-                let place = place_in((from, to), bytes, align);
-                best = place.into_iter().chain(best).min();
-            });
+            self.rules()
+                .mapped_stretches(requester, &piece, |from, to| {
+                    let place = place_in((from, to), bytes, align);
+                    best = place.into_iter().chain(best).min();
+                });
         }
         best.map(|(_, at)| at)
     }
@@ -29,18 +32,19 @@ impl Heap {
     /// `below`: its address, and how many. A search by size looks at the beginning of pieces
     /// only, and not at all of them. The time is linear in blocks and pages.
     pub(crate) fn cheapest(
-        &mut self,
+        &self,
         bytes: u64,
         align: u64,
         stream: StreamIndex,
         below: u64,
     ) -> Option<(CUdeviceptr, u64)> {
-        self.rules_mut().request = stream;
+        let requester = Requester::new(stream);
         let wanted = (bytes, align.max(GRANULE));
         let mut best = None;
         let mut most = below.checked_sub(1)?;
         for piece in self.pieces() {
-            if let Some((missing, at)) = self.rules().cheapest(&piece, wanted, most) {
+            let found = self.rules().cheapest(requester, &piece, wanted, most);
+            if let Some((missing, at)) = found {
                 best = Some((at, missing));
                 match missing.checked_sub(1) {
                     Some(fewer) => most = fewer,
@@ -59,12 +63,9 @@ impl Heap {
         bytes: u64,
         stream: StreamIndex,
     ) -> Option<(Block, Stamp)> {
-        self.rules_mut().request = stream;
         let was = self.stamp_at(address)?;
-        if !self.rules().is_usable(was) {
-            return None;
-        }
-        Some((self.take_at(address, bytes)?, was))
+        let block = self.take_at(address, bytes, Requester::new(stream))?;
+        Some((block, was))
     }
 
     /// Whether the request could be had if all work that uses freed memory were complete, while no
@@ -145,13 +146,13 @@ impl Heap {
         align: u64,
         stream: StreamIndex,
     ) -> Option<CUdeviceptr> {
-        self.rules_mut().request = stream;
+        let requester = Requester::new(stream);
         let mut stretches: Vec<(CUdeviceptr, CUdeviceptr)> = Vec::new();
         let mut pieces = Vec::new();
         for piece in self.pieces() {
             pieces.push((piece.offset, piece.offset + piece.size));
             let rules = self.rules();
-            rules.mapped_stretches(&piece, |from, to| match stretches.last_mut() {
+            rules.mapped_stretches(requester, &piece, |from, to| match stretches.last_mut() {
                 Some(last) if last.1 == from && !rules.begins(from) => last.1 = to,
                 _ => stretches.push((from, to)),
             });
@@ -163,9 +164,9 @@ impl Heap {
             .filter(|&(from, to)| from < at + bytes && at < to);
         let (from, to) = held.next()?;
         let to = held.next_back().map_or(to, |(_, to)| to);
-        self.rules_mut().joined = Some((from, to));
-        self.tlsf.coalesce_all();
-        self.rules_mut().joined = None;
+        self.tlsf.coalesce_by(|rules, left, right| {
+            rules.may_merge(left, right) || rules.may_join(requester, (from, to), left, right)
+        });
         self.ask_pieces();
         Some(at)
     }

@@ -66,18 +66,19 @@ impl Model {
     /// One operation: its kind, its stream or block, and its size.
     fn step(&mut self, (what, pick, size): (u8, u8, u16)) {
         let stream = self.stream(pick);
+        let requester = Requester::new(stream);
         // Quarters of pages, so that pages often are of two blocks, and whole in the rest.
         let bytes = (1 + u64::from(size) % 7) * (LEAST_PAGE / 4);
         match what % 16 {
             0..=4 => {
-                if let Some((block, _)) = self.heap.allocate_ready(bytes, 1, stream) {
+                if let Some((block, _)) = self.heap.allocate_ready(bytes, 1, requester) {
                     self.hand_out(block, stream);
                 }
             }
             5..=8 => self.give_back(pick, size),
             9 => {
                 // A request that is given up, with a search for idle pages in between.
-                if let Some((block, was)) = self.heap.allocate_ready(bytes, 1, stream) {
+                if let Some((block, was)) = self.heap.allocate_ready(bytes, 1, requester) {
                     let was = self.heap.lasting(was);
                     if size % 2 == 0 {
                         self.look();
@@ -87,13 +88,13 @@ impl Model {
             }
             10 => {
                 if let Some(at) = self.heap.join_stretch(bytes, 1, stream) {
-                    let block = self.heap.take_at(at, bytes).unwrap();
+                    let block = self.heap.take_at(at, bytes, requester).unwrap();
                     self.hand_out(block, stream);
                 }
             }
             11 => {
                 let place = self.heap.mapped_stretch(bytes, 1, stream);
-                if let Some(block) = place.and_then(|at| self.heap.take_at(at, bytes)) {
+                if let Some(block) = place.and_then(|at| self.heap.take_at(at, bytes, requester)) {
                     self.hand_out(block, stream);
                 }
             }
@@ -214,7 +215,7 @@ fn the_cheapest_place_is_the_cheapest_there_is() {
         // Pieces that others use, or that the stream itself does.
         for (at, own) in ends {
             let at = BASE + u64::from(at) % (ALL / GRANULE) * GRANULE;
-            if let Some(block) = heap.take_at(at, (ALL + BASE - at).min(LEAST_PAGE / 2)) {
+            if let Some(block) = heap.take_idle_at(at, (ALL + BASE - at).min(LEAST_PAGE / 2)) {
                 heap.free(block, Stamp::new(if own { 1 } else { 2 }, 1));
             }
         }
@@ -224,7 +225,7 @@ fn the_cheapest_place_is_the_cheapest_there_is() {
         let found = heap.cheapest(bytes, align, 1, u64::MAX);
         let mut least = None;
         for piece in heap.pieces() {
-            if piece.size < bytes || !heap.rules().is_usable(piece.data) {
+            if piece.size < bytes || !heap.rules().is_usable(Requester::new(1), piece.data) {
                 continue;
             }
             let mut at = piece.offset.next_multiple_of(align);

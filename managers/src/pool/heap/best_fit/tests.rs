@@ -19,7 +19,7 @@ fn no_block_lies_in_two_ranges() {
     let third = 3 * LEAST_PAGE;
     let mut found: Vec<_> = std::iter::from_fn(|| {
         let place = heap.look(third, 1, 1)?;
-        heap.take(place)
+        heap.take(place, 1)
     })
     .collect();
     found.sort_unstable_by_key(|block| block.offset());
@@ -43,7 +43,7 @@ fn memory_of_gone_streams_is_every_streams() {
         .unwrap();
     heap.rules_mut().single = false;
     let place = heap.look(LEAST_PAGE, 1, 3).unwrap();
-    let block = heap.take(place).unwrap();
+    let block = heap.take(place, 3).unwrap();
     heap.free(block, Stamp::new(3, 7));
     assert_eq!(heap.look(RANGE, 1, 4), None);
     let mut gone = RetiredStreams::default();
@@ -54,6 +54,8 @@ fn memory_of_gone_streams_is_every_streams() {
     heap.forget(&gone);
     assert_eq!(heap.look(RANGE, 1, 4).unwrap().data, Stamp::READY);
 }
+
+const ONE: Requester = Requester::new(1);
 
 /// A heap of so many pages for one stream; those of the handles have memory.
 pub(super) fn heap_of(pages: u32, handles: impl IntoIterator<Item = Extent>) -> Heap {
@@ -84,7 +86,7 @@ pub(super) const BASE: u64 = 8 * LEAST_PAGE;
 
 /// Blocks of a page each, from the lowest on.
 fn blocks<const COUNT: usize>(heap: &mut Heap) -> [Block; COUNT] {
-    [(); COUNT].map(|()| heap.allocate_ready(LEAST_PAGE, 1, 1).unwrap().0)
+    [(); COUNT].map(|()| heap.allocate_ready(LEAST_PAGE, 1, ONE).unwrap().0)
 }
 
 fn idle(heap: &mut Heap) -> Vec<u32> {
@@ -123,7 +125,7 @@ fn pages_that_were_out_for_a_moment_are_as_old_as_before() {
     let mut heap = mapped(1);
     let [block] = blocks(&mut heap);
     heap.free(block, Stamp::new(1, 5));
-    let (block, was) = heap.allocate_ready(LEAST_PAGE, 1, 1).unwrap();
+    let (block, was) = heap.allocate_ready(LEAST_PAGE, 1, ONE).unwrap();
     let was = heap.lasting(was);
     assert_eq!(was.stamp(), Stamp::new(1, 5));
     assert!(idle(&mut heap).is_empty());

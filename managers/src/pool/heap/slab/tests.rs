@@ -40,7 +40,7 @@ impl Bench {
         if count == 0 {
             let size = u64::from(slots_of_slab(bytes)) * bytes;
             let place = self.heap.look(size, 1, stream).unwrap();
-            let block = self.heap.take(place).unwrap();
+            let block = self.heap.take(place, stream).unwrap();
             let (what, whose) = ((block, slot, bytes), (stream, Stamp::READY));
             self.slabs
                 .add(&mut self.headers, PoolRef::new(ptr::null()), what, whose);
