@@ -36,7 +36,7 @@ fn batch() -> Box<[BlockHeader]> {
     let pieces: Box<[BlockHeader]> = [header(), header()].into();
     // SAFETY: the piece is no other thread's.
     unsafe { pieces[0].set_next(&raw const pieces[1]) };
-    pieces[0].batch.set(2);
+    pieces[0].begin_batch(2);
     pieces
 }
 
@@ -80,7 +80,7 @@ impl Pool {
     }
 
     fn transfer_cache(&self) -> &TransferCache {
-        &self.state.transfer_cache
+        self.state.transfer_cache()
     }
 
     /// Counts a move like the counter of a cache, which its owner alone writes.

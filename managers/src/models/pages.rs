@@ -9,6 +9,7 @@ use crate::models::model;
 use crate::pool::heap::best_fit::Heap;
 use crate::pool::heap::requester::Requester;
 use crate::pool::pages::handle_cache::PhysicalHandle;
+use crate::pool::pages::handle_size::HandleSizes;
 use crate::pool::pages::map_plan::MapPlan;
 use crate::pool::pages::page_table::PageTable;
 use crate::pool::pages::vmm::LEAST_PAGE;
@@ -78,26 +79,25 @@ impl Pool {
     /// Maps `memory` where the best place lacks it, and gives the place back: the last page that
     /// was mapped, if any.
     fn map(&self, bytes: u64, memory: u64) -> Option<usize> {
-        let mut plan = MapPlan::default();
+        let mut plan = MapPlan::new(PAGE);
         let block = {
             let heap = &mut *self.central.lock();
             let place = heap.look(bytes, 1, STREAM)?;
             let block = heap.take(place, STREAM)?;
             plan.find_missing(heap, block);
-            plan.begin_map(heap);
+            plan.begin_map(heap, HandleSizes::default());
             block
         };
         let mut mapped = None;
-        for run in &plan.bare {
-            for page in 0..u64::from(run.pages) {
-                let address = run.address + page * PAGE;
-                self.change(address, memory);
-                let handle = address;
-                plan.mapped
-                    .push((address, PhysicalHandle { handle, pages: 1 }));
-                plan.opened.push(address);
-                mapped = Some(self.frame(address));
-            }
+        while let Some(missing) = plan.next_missing() {
+            let address = missing.address();
+            self.change(address, memory);
+            let handle = address;
+            plan.note_mapped(PhysicalHandle { handle, pages: 1 });
+            mapped = Some(self.frame(address));
+        }
+        while plan.next_sealed().is_some() {
+            plan.note_opened();
         }
         let heap = &mut *self.central.lock();
         plan.write_back(heap);
@@ -107,17 +107,17 @@ impl Pool {
 
     /// Unmaps a page that nothing uses, if there is one.
     fn unmap(&self) -> bool {
-        let mut plan = MapPlan::default();
+        let mut plan = MapPlan::new(PAGE);
         {
             let heap = &mut *self.central.lock();
             let idle = heap.idle(1);
             plan.begin_unmap(heap, idle);
         }
-        for idle in &mut plan.idle {
-            self.change(idle.address, 0);
-            idle.gone = true;
+        while let Some((address, _)) = plan.next_idle() {
+            self.change(address, 0);
+            plan.note_unmapped();
         }
-        let unmapped = !plan.idle.is_empty();
+        let unmapped = plan.idle_pages() > 0;
         plan.write_back(&mut self.central.lock());
         unmapped
     }

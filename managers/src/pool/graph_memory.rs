@@ -10,8 +10,7 @@
 
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::MemoryPool;
 use crate::error::{Error, Result};
@@ -21,7 +20,7 @@ use crate::pool::inspect::history::Action;
 use crate::pool::inspect::history::CallSite;
 use crate::pool::inspect::layout::{Layout, RunState};
 use crate::pool::state::Pool;
-use crate::pool::streams::open_graphs::{Graph, Held};
+use crate::pool::streams::open_graphs::Graph;
 use crate::stream::Stream;
 use crate::sync::lock;
 
@@ -90,7 +89,7 @@ impl GraphMemory {
     /// Whether the stream's requests come here.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.graph.open.load(Ordering::Relaxed)
+        self.graph.is_open()
     }
 
     /// Bytes of pages that are this memory's.
@@ -112,10 +111,7 @@ impl GraphMemory {
         if self.pool.pool().core.not_forked().is_err() {
             return 0;
         }
-        let held = lock(&self.graph.held);
-        // SAFETY: a held piece is the graph's, and its header stays where it is.
-        let bytes = |piece: &Held| unsafe { piece.0.as_ref() }.bytes();
-        held.iter().flatten().map(bytes).sum()
+        self.graph.held().bytes()
     }
 
     /// Where everything is in this memory. Its limit and the bytes that are mapped of that are the
@@ -124,7 +120,7 @@ impl GraphMemory {
     /// # Errors
     /// [`Error::Forked`].
     pub fn layout(&self) -> Result<Layout> {
-        self.graph.memory.layout()
+        self.graph.memory().layout()
     }
 }
 
@@ -133,14 +129,12 @@ impl Drop for GraphMemory {
         let pool = self.pool.pool();
         if pool.core.not_forked().is_err() {
             // As in `Pool::close`, the child cannot see whether a piece is out.
-            let _for_ever = Arc::into_raw(Arc::clone(&self.graph.memory));
+            let _for_ever = Arc::into_raw(Arc::clone(self.graph.memory()));
             return;
         }
         pool.close_graph(&self.graph);
-        // A thread that frees now finds that pieces are not held any more.
-        let held = lock(&self.graph.held).take();
-        for Held(piece) in held.into_iter().flatten() {
-            let stamp = self.graph.state.stamp();
+        for piece in self.graph.held().take_all() {
+            let stamp = self.graph.state().stamp();
             let mut central = pool.central.lock();
             // SAFETY: a held piece is the graph's, which gives it away here.
             unsafe { piece.as_ref() }.withhold(None);
@@ -148,14 +142,14 @@ impl Drop for GraphMemory {
         }
         // A request that waits for memory has not seen these as freed: they counted as that before.
         pool.progress.note_room();
-        self.graph.memory.close();
+        self.graph.memory().close();
     }
 }
 
 impl fmt::Debug for GraphMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GraphMemory")
-            .field("stream", &self.graph.state.serial())
+            .field("stream", &self.graph.state().serial())
             .field("open", &self.is_open())
             .finish_non_exhaustive()
     }
@@ -179,20 +173,15 @@ impl Pool {
             return Err(is_open_already());
         }
         let memory = Self::within(self, pool.keep_open())?;
-        let graph = Arc::new(Graph {
-            state,
-            memory,
-            held: Arc::new(Mutex::new(Some(Vec::new()))),
-            open: AtomicBool::new(true),
-        });
+        let graph = Arc::new(Graph::new(state, memory));
         let caches = lock(&self.caches);
         if !self.graphs.insert(&graph) {
             drop(caches);
-            graph.memory.close();
+            graph.memory().close();
             return Err(is_open_already());
         }
         for cache in caches.iter() {
-            if cache.state.serial() == graph.state.serial() {
+            if cache.state.serial() == graph.state().serial() {
                 cache.lock.set_flags(ROUTED);
             }
         }
@@ -205,19 +194,19 @@ impl Pool {
     /// counts as a piece until it leaves.
     pub(crate) fn enter_graph(&self, stream: &Stream) -> Option<Arc<Self>> {
         self.graphs.of(stream.serial(), |graph| {
-            graph.memory.orphan.begin_request();
-            Arc::clone(&graph.memory)
+            graph.memory().orphan.begin_request();
+            Arc::clone(graph.memory())
         })
     }
 
     fn close_graph(&self, graph: &Arc<Graph<Pool>>) {
-        if self.core.not_forked().is_err() || !graph.open.swap(false, Ordering::Relaxed) {
+        if self.core.not_forked().is_err() || !graph.close() {
             return;
         }
         let caches = lock(&self.caches);
         self.graphs.remove(graph);
         for cache in caches.iter() {
-            if cache.state.serial() == graph.state.serial() {
+            if cache.state.serial() == graph.state().serial() {
                 cache.lock.clear_flags(ROUTED);
             }
         }
@@ -231,27 +220,20 @@ impl Pool {
         stream: &Stream,
         site: CallSite,
     ) -> bool {
-        let get = |graph: &Graph<Self>| (Arc::clone(&graph.held), Arc::clone(&graph.state));
+        let get = |graph: &Graph<Self>| (Arc::clone(graph.held()), Arc::clone(graph.state()));
         let Some((held, state)) = self.graphs.of(stream.serial(), get) else {
             return false;
         };
-        // To the end: a piece that is put in after the last look would never come back.
-        let mut held = lock(&held);
-        let Some(held) = held.as_mut() else {
-            return false;
-        };
-        // SAFETY: the header stays where it is, and the caller gives the piece away.
-        let header = unsafe { piece.as_ref() };
-        let from = (state.serial(), state.stamp());
-        self.note_free(header, Action::Free, from, site);
-        {
+        held.keep(piece, || {
+            // SAFETY: the header stays where it is, and the caller gives the piece away.
+            let header = unsafe { piece.as_ref() };
+            let from = (state.serial(), state.stamp());
+            self.note_free(header, Action::Free, from, site);
             // A thread that names buffers holds the lock.
             let _central = self.central.lock();
             self.end(header);
             header.withhold(Some(Withheld::Held));
-        }
-        held.push(Held(piece));
-        true
+        })
     }
 }
 

@@ -239,7 +239,7 @@ impl Pool {
     pub(crate) fn with_headers(&self, mut work: impl FnMut(&BlockHeader)) {
         for number in 0.. {
             let central = self.central.lock();
-            let Some(headers) = central.headers.section(number) else {
+            let Some(headers) = central.headers().section(number) else {
                 break;
             };
             headers.iter().for_each(&mut work);

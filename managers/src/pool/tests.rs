@@ -382,7 +382,7 @@ fn a_batch_on_its_way_to_the_heap_is_in_no_threads_hands() {
         let blocks: Vec<_> = std::iter::repeat_with(allocate).take(16).collect();
         let state = Arc::clone(&pool.pool().all_states()[0]);
         // SAFETY: this is the only thread that has the pool so far.
-        let waiting = unsafe { state.transfer_cache.kept() };
+        let waiting = unsafe { state.transfer_cache().kept() };
         assert_ne!(waiting, 0);
         std::thread::scope(|scope| {
             let central = pool.pool().central.lock();
@@ -396,11 +396,11 @@ fn a_batch_on_its_way_to_the_heap_is_in_no_threads_hands() {
             // Time to take something in its hands.
             std::thread::sleep(Duration::from_millis(50));
             // SAFETY: batches are taken out within the section that is this thread's.
-            assert_eq!(unsafe { state.transfer_cache.kept() }, waiting);
+            assert_eq!(unsafe { state.transfer_cache().kept() }, waiting);
             drop(central);
         });
         // SAFETY: the other thread has ended.
-        assert_eq!(unsafe { state.transfer_cache.kept() }, 0);
+        assert_eq!(unsafe { state.transfer_cache().kept() }, 0);
         blocks.into_iter().for_each(|block| free(block, &stream));
         drop((state, pool, stream));
         bench.check_empty();
@@ -645,8 +645,8 @@ fn the_chunk_that_is_enough_goes_alone() {
     let frees = || bench.table.count(id::cuMemFree_v2);
     let chunks = || {
         let mapper = pool.pool().mapper();
-        let there = mapper.chunks.iter().filter(|chunk| chunk.hole.is_none());
-        let mut sizes: Vec<_> = there.map(|chunk| chunk.bytes >> 20).collect();
+        let there = mapper.chunks().backed();
+        let mut sizes: Vec<_> = there.map(|chunk| chunk.bytes() >> 20).collect();
         sizes.sort_unstable();
         sizes
     };

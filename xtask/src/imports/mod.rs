@@ -1,12 +1,13 @@
 //! `cargo xtask imports`: the drawing of `managers` holds.
 //!
-//! Which file imports which is read from the sources: `use` items and paths that start at
+//! Which file imports which, and which fields others see, is read from the sources: `use` items and paths that start at
 //! `crate`, at `super`, at a child module or at a name that was imported. A re-export is followed
 //! to the file that defines the name. Tests, comments, attributes and visibilities
 //! (`pub(in crate::pool)`) import nothing.
 
 mod circles;
 mod dependencies;
+mod fields;
 mod modules;
 mod rooms;
 mod uses;
@@ -37,6 +38,12 @@ pub(crate) fn run() -> Result<()> {
     problems.extend(rooms::problems(&imports));
     problems.extend(rooms::empty(&imports));
     problems.extend(rooms::crowded(&imports));
+    let read = |file: &'_ String| Ok((file.clone(), fs::read_to_string(folder.join(file))?));
+    let texts: Vec<(String, String)> = imports.keys().map(read).collect::<Result<_>>()?;
+    let texts = texts
+        .iter()
+        .map(|(file, text)| (file.as_str(), text.clone()));
+    problems.extend(fields::problems(texts)?);
     if !problems.is_empty() {
         bail!(
             "the files below are of managers/src, the rules are in xtask/src/imports:\n\n{}",

@@ -164,7 +164,7 @@ impl Found {
 }
 
 /// Whether an attribute is a `cfg` that only a test meets.
-fn is_for_tests(attribute: &Attribute) -> bool {
+pub(super) fn is_for_tests(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg")
         && attribute
             .parse_args()
@@ -185,7 +185,7 @@ fn needs_test(condition: &Meta) -> bool {
     }
 }
 
-fn attributes(item: &Item) -> &[Attribute] {
+pub(super) fn attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,
         Item::Enum(item) => &item.attrs,

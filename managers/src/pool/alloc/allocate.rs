@@ -132,16 +132,16 @@ impl Pool {
     ) -> Option<NonNull<BlockHeader>> {
         let state = &cache.state;
         let slot = slot.map_or(Slot::NONE, |(slot, _)| slot);
-        if (slot.is_kept() && slot.is_small()) || state.transfer_cache.has_exact() {
+        if (slot.is_kept() && slot.is_small()) || state.transfer_cache().has_exact() {
             return None;
         }
         if slot.is_kept() {
-            state.transfer_cache.note_miss(cache.name());
+            state.transfer_cache().note_miss(cache.name());
         }
         let want = HeapRequest {
             bytes: granular(ask.bytes)?,
             align: GRANULE,
-            stream: state.index,
+            stream: state.index(),
         };
         let work = |content: &mut Magazines| {
             let piece = self.place_in(content, want, state, slot)?;
@@ -293,7 +293,7 @@ impl Pool {
     ) -> Result<NonNull<BlockHeader>> {
         if let Some(cache) = cache {
             // A look first: without a batch there is no reason to enter the cache.
-            let found = state.transfer_cache.has(slot).then(|| {
+            let found = state.transfer_cache().has(slot).then(|| {
                 let take = |content: &mut Magazines| self.take_batch(content, (slot, bytes), cache);
                 // SAFETY: the cache is this thread's, which is not within it.
                 unsafe { cache.with(take) }
@@ -302,7 +302,7 @@ impl Pool {
                 Some(Batch::Piece(piece)) => return Ok(piece),
                 Some(Batch::Strange(_)) => {}
                 Some(Batch::Nothing) | None if slot.is_small() => {}
-                Some(Batch::Nothing) | None => state.transfer_cache.note_miss(cache.name()),
+                Some(Batch::Nothing) | None => state.transfer_cache().note_miss(cache.name()),
             }
         }
         if !slot.is_small() {
@@ -316,10 +316,10 @@ impl Pool {
         let slab = HeapRequest {
             bytes: Central::slab_bytes(bytes),
             align: GRANULE,
-            stream: state.index,
+            stream: state.index(),
         };
         let grown = self.grow(slab, ask.wait, |central, found| {
-            let from = (state.index, state.stamp());
+            let from = (state.index(), state.stamp());
             central.add_slab(self.reference(), found, (slot, bytes), from);
         });
         let grown = match grown {
@@ -343,9 +343,9 @@ impl Pool {
         let state = &cache.state;
         let note = || add(&cache.counters.moves, 1);
         let batch = if cache.may_keep() {
-            content.take_batch(&state.transfer_cache, what, note)
+            content.take_batch(state.transfer_cache(), what, note)
         } else {
-            let batch = state.transfer_cache.pop(what.0, note);
+            let batch = state.transfer_cache().pop(what.0, note);
             batch.map_or(Batch::Nothing, Batch::Strange)
         };
         if let Batch::Strange(batch) = batch {
@@ -395,24 +395,21 @@ impl Pool {
         found: &mut Found,
     ) {
         let mut give = |piece| found.push(piece);
-        let (slabs, heap) = (&mut central.slabs, &mut central.heap);
-        let mut taken = slabs.take(heap, slot, state.index, want, &mut give);
+        let mut taken = central.take_slots(slot, state.index(), want, &mut give);
         if taken == 0 {
             // A slab of memory that is mapped already.
             let slab = HeapRequest {
                 bytes: Central::slab_bytes(bytes),
                 align: GRANULE,
-                stream: state.index,
+                stream: state.index(),
             };
             if let Some(from) = central.ready(slab) {
                 let now = state.stamp();
                 let what = (slot, bytes);
-                central.add_slab(self.reference(), from, what, (state.index, now));
-                let (slabs, heap) = (&mut central.slabs, &central.heap);
-                taken = slabs.take(heap, slot, state.index, want, &mut give);
+                central.add_slab(self.reference(), from, what, (state.index(), now));
+                taken = central.take_slots(slot, state.index(), want, &mut give);
             } else if others {
-                let (slabs, heap) = (&mut central.slabs, &central.heap);
-                taken = slabs.take_from_others(heap, slot, state.index, 1, &mut give);
+                taken = central.take_slots_of_others(slot, state.index(), 1, &mut give);
             }
         }
         debug_assert!(taken <= want);
@@ -436,7 +433,7 @@ impl Pool {
         let want = HeapRequest {
             bytes,
             align: ask.align,
-            stream: state.index,
+            stream: state.index(),
         };
         self.poll_if_scanned()?;
         // A small block is no slot: it goes to the heap again.
@@ -473,7 +470,7 @@ impl Pool {
         slot: Slot,
     ) -> Option<NonNull<BlockHeader>> {
         let give = |central: &mut Central, batch| central.put_all(batch, state.stamp());
-        state.transfer_cache.give_exact(&self.central, give);
+        state.transfer_cache().give_exact(&self.central, give);
         match cache {
             // SAFETY: the cache is this thread's, which is not within it.
             Some(cache) => unsafe {
@@ -496,7 +493,7 @@ impl Pool {
         slot: Slot,
     ) -> Option<NonNull<BlockHeader>> {
         let central = &mut *self.central.lock();
-        if central.heap.rules().scanned.get() {
+        if central.rules().has_scanned() {
             return None;
         }
         content.keep_exact(central.may_cache_exact(want.bytes));

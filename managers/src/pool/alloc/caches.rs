@@ -37,12 +37,8 @@ impl Pool {
                 return Ok(state);
             }
             if let Some(state) = states.add(timeline) {
-                let mut central = self.central.lock();
-                let rules = central.heap.rules_mut();
-                rules.renew(state.index);
-                if states.count() > 1 {
-                    rules.single = false;
-                }
+                let count = states.count();
+                self.central.lock().add_stream(state.index(), count);
                 return Ok(state);
             }
             drop(states);
@@ -138,9 +134,7 @@ impl Pool {
         }
         self.drain_transfer_caches(&states);
         let central = &mut *self.central.lock();
-        central
-            .slabs
-            .release_all(&mut central.heap, &mut central.headers);
+        central.release_slabs();
         look(central)
     }
 
@@ -148,7 +142,7 @@ impl Pool {
         for state in states {
             // Stamped when it is ours: until then others may put more in, used later.
             let give = |central: &mut Central, batch| central.put_all(batch, state.stamp());
-            state.transfer_cache.give_all(&self.central, give);
+            state.transfer_cache().give_all(&self.central, give);
         }
     }
 

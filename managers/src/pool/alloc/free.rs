@@ -10,7 +10,7 @@ use crate::pool::cache::counters::add;
 use crate::pool::cache::magazine::Magazines;
 use crate::pool::cache::thread_cache::ThreadCache;
 use crate::pool::cache::thread_local;
-use crate::pool::heap::block_header::{BlockHeader, Withheld};
+use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::inspect::history::Action;
 use crate::pool::inspect::history::CallSite;
 use crate::pool::inspect::region_hooks::RegionHooks;
@@ -171,7 +171,7 @@ impl Pool {
         self.forget_name(header);
         cache.counters.note_in(header.end_life(), add);
         add(&cache.counters.spills, 1);
-        let (slot, bytes) = (header.slot.get(), header.bytes());
+        let (slot, bytes) = (header.slot(), header.bytes());
         let state = &cache.state;
         if !slot.is_kept() {
             self.central.lock().put(piece, state.stamp());
@@ -179,10 +179,10 @@ impl Pool {
         }
         if let Some((batch, size)) = content.spill(slot, bytes) {
             // SAFETY: `spill` gave the batch to this thread, and headers stay where they are.
-            let count = u64::from(unsafe { batch.as_ref() }.batch.get());
+            let count = u64::from(unsafe { batch.as_ref() }.batch());
             let pushed = if size == bytes {
                 state
-                    .transfer_cache
+                    .transfer_cache()
                     .push(slot, size * count, batch, cache.name())
             } else {
                 Err(batch)
@@ -277,8 +277,7 @@ impl Pool {
             pool.note_free(header, Action::Abandon, (0, Stamp::READY), None);
             let mut central = pool.central.lock();
             pool.end(header);
-            header.withhold(Some(Withheld::Abandoned));
-            central.abandoned += 1;
+            central.abandon(header);
         }
         // The last piece: the pool goes with this, after all locks.
         drop(pool.orphan.try_reclaim(|| pool.is_over()));

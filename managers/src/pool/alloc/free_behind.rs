@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::event::{self, EventConfig};
-use crate::pool::counters::count;
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::inspect::history::Action;
 use crate::pool::inspect::history::CallSite;
@@ -50,11 +49,11 @@ impl Pool {
     pub(crate) fn order(&self, first: &Stream, then: &Stream) -> Result<()> {
         let _switches = self.calls.switches();
         let (calls, config) = (&self.calls, EventConfig::default());
-        let note = || count(&calls.event);
+        let note = || calls.note_event();
         let event = event::acquire_noting(first.core(), first.events(), config, note)?;
-        count(&calls.record);
+        calls.note_record();
         submit::record(&event, first)?;
-        count(&calls.wait);
+        calls.note_wait();
         // The event may have its next life at once: the wait is on the stream by then.
         submit::wait(then, &event)
     }

@@ -1,13 +1,10 @@
 //! Requests that no completion can serve: live blocks leave no room for them, or they could be had
 //! only if blocks moved. They are refused without a wait.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{Ordering, fence};
 
-use cupola_sys::driver::CUdeviceptr;
-
 use crate::pool::alloc::slow_path::SlowRequest;
-use crate::pool::heap::block_header::Home;
 use crate::pool::heap::central::Central;
 use crate::pool::member::Member;
 use crate::pool::state::Pool;
@@ -65,32 +62,13 @@ impl Pool {
             return true;
         }
         let (slot, leaving) = (request.slot, central.leaving());
-        let is_free = || central.slabs.has_free(slot) || central.waiting.has(slot);
+        let is_free = || central.slabs().has_free(slot) || central.waiting().has(slot);
         if slot.is_small() && is_free() {
             return true;
         }
-        let (heap, page) = (&central.heap, self.page);
+        let (heap, page) = (central.heap(), self.page);
         heap.could_hold(bytes, align, (most / page, page), |block| {
             leaving.contains(&block.offset())
         })
-    }
-}
-
-impl Central {
-    /// The beginnings of blocks that are out of the heap and without a user: they come back when
-    /// work has completed, and no free is needed for that.
-    fn leaving(&self) -> HashSet<CUdeviceptr> {
-        let mut blocks = HashSet::new();
-        // Of each slab, the slots that wait for other streams.
-        let mut slots: HashMap<u32, u64> = HashMap::new();
-        for header in self.waiting.pieces() {
-            match header.home.get() {
-                Home::Nowhere => {}
-                Home::Heap(block) => drop(blocks.insert(block.offset())),
-                Home::Slab { slab, slot } => *slots.entry(slab).or_default() |= 1 << slot,
-            }
-        }
-        blocks.extend(self.slabs.empty_with(&slots));
-        blocks
     }
 }

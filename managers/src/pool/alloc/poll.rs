@@ -22,8 +22,8 @@ impl Pool {
         let mut asked = Ok(());
         let mut seen = Vec::with_capacity(waiting.len());
         for (state, _) in &waiting {
-            asked = state.timeline.poll(&self.core).map(|done| {
-                seen.push((state.index, done));
+            asked = state.timeline().poll(&self.core).map(|done| {
+                seen.push((state.index(), done));
             });
             if asked.is_err() {
                 break;
@@ -32,18 +32,7 @@ impl Pool {
         if seen.is_empty() {
             return asked;
         }
-        let mut news = false;
-        {
-            let mut central = self.central.lock();
-            for (stream, done) in seen {
-                news |= central.heap.rules_mut().set_done(stream, done);
-            }
-            if news {
-                central.put_waiting();
-                central.heap.sweep();
-            }
-        }
-        if news {
+        if self.central.lock().note_done(seen) {
             self.progress.note_done();
         }
         asked
@@ -55,9 +44,9 @@ impl Pool {
         let states = lock(&self.streams);
         let mut waiting = Vec::with_capacity(states.count());
         let central = self.central.lock();
-        let rules = central.heap.rules();
-        let of = states.all().filter(|state| rules.is_waiting(state.index));
-        waiting.extend(of.map(|state| (Arc::clone(state), rules.last_freed(state.index))));
+        let rules = central.rules();
+        let of = states.all().filter(|state| rules.is_waiting(state.index()));
+        waiting.extend(of.map(|state| (Arc::clone(state), rules.last_freed(state.index()))));
         waiting
     }
 
@@ -65,7 +54,7 @@ impl Pool {
     pub(crate) fn is_waiting(&self) -> bool {
         // Asked without the lock.
         let mut waiting = self.waiting().into_iter();
-        waiting.any(|(state, _)| state.timeline.is_pending())
+        waiting.any(|(state, _)| state.timeline().is_pending())
     }
 
     /// Closes all batches, polls them, and merges the pieces of those that are complete.
@@ -75,7 +64,7 @@ impl Pool {
         self.core.not_forked()?;
         self.close_batches()?;
         self.poll_streams()?;
-        self.central.lock().heap.sweep();
+        self.central.lock().sweep();
         Ok(())
     }
 
@@ -103,8 +92,8 @@ impl Pool {
     /// short.
     #[track_caller]
     pub(crate) fn poll_if_scanned(&self) -> Result<()> {
-        let scanned = self.central.lock().heap.rules().scanned.replace(false);
-        if scanned {
+        let has_scanned = self.central.lock().rules().take_scanned();
+        if has_scanned {
             self.close_batches()?;
             self.poll_streams()?;
         }
@@ -115,7 +104,7 @@ impl Pool {
     #[track_caller]
     pub(crate) fn close_batches(&self) -> Result<()> {
         for (state, last) in self.waiting() {
-            match state.timeline.close(&self.core, last) {
+            match state.timeline().close(&self.core, last) {
                 // A full device has no events either: memory that was freed here stays pending.
                 refused if is_out_of_memory(&refused) => {}
                 closed => drop(closed?),

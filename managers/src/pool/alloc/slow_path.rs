@@ -194,7 +194,11 @@ impl Pool {
         }
         if search.soon {
             // All batches are closed.
-            let ticket = (self.central.lock().heap.rules()).last_freed(request.state.index);
+            let ticket = self
+                .central
+                .lock()
+                .rules()
+                .last_freed(request.state.index());
             return Ok(Err(Nothing {
                 full: None,
                 soon: Some(ticket),
@@ -255,10 +259,9 @@ impl Pool {
         let may = request.patient && self.parent.is_none();
         may && self.is_waiting() && {
             let central = self.central.lock();
-            let rules = central.heap.rules();
-            let (stream, vain) = mapper.vain;
-            let is_new = stream != request.state.serial();
-            rules.single && (is_new || rules.done(request.state.index).unwrap_or(0) >= vain)
+            let rules = central.rules();
+            let done = rules.done(request.state.index()).unwrap_or(0);
+            rules.is_single() && !mapper.is_vain(request.state.serial(), done)
         }
     }
 
@@ -268,17 +271,14 @@ impl Pool {
         let state = request.state;
         count(&self.counters.host_waits);
         let until = patience.half(PATIENCE);
-        let is_done = match state.timeline.wait_on_host(&self.core, ticket, until) {
+        let is_done = match state.timeline().wait_on_host(&self.core, ticket, until) {
             // A full device may have no event.
             refused if is_out_of_memory(&refused) => false,
             waited => waited?,
         };
         // A request by a deadline is not kept from it for the sake of others.
         if !is_done && let Ok(mut mapper) = self.mapper_within(request.wait) {
-            let vain = &mut mapper.vain;
-            // Tickets of a stream that is gone say nothing of this one's.
-            let before = if vain.0 == state.serial() { vain.1 } else { 0 };
-            *vain = (state.serial(), before.max(ticket));
+            mapper.note_vain(state.serial(), ticket);
         }
         Ok(())
     }
@@ -358,10 +358,9 @@ impl Pool {
         }
         let mut found = None;
         let central = &mut *self.central.lock();
-        let (slabs, heap) = (&mut central.slabs, &central.heap);
         let (slot, stream) = (request.slot, request.want.stream);
-        if slabs.take(heap, slot, stream, 1, |piece| found = Some(piece)) == 0 {
-            slabs.take_from_others(heap, slot, stream, 1, |piece| found = Some(piece));
+        if central.take_slots(slot, stream, 1, |piece| found = Some(piece)) == 0 {
+            central.take_slots_of_others(slot, stream, 1, |piece| found = Some(piece));
         }
         found
     }
@@ -372,7 +371,7 @@ impl Pool {
     /// tens.
     #[track_caller]
     fn try_others(&self, want: HeapRequest) -> Result<Option<Found>> {
-        if self.central.lock().heap.rules().single {
+        if self.central.lock().rules().is_single() {
             return Ok(None);
         }
         self.close_batches()?;
@@ -384,25 +383,22 @@ impl Pool {
     #[track_caller]
     fn borrow_from_others(&self, request: SlowRequest) -> Result<Option<Found>> {
         let states = self.all_states();
-        let own = request.state.index;
-        for other in states.iter().filter(|other| other.index != own) {
-            let granted = other.timeline.covered();
-            let found = {
-                let mut central = self.central.lock();
-                let found = central.ready_behind(request.want, Stamp::new(other.index, granted));
-                found.map(|(block, was)| (block, central.heap.lasting(was)))
-            };
+        let own = request.state.index();
+        for other in states.iter().filter(|other| other.index() != own) {
+            let granted = other.timeline().covered();
+            let stamp = Stamp::new(other.index(), granted);
+            let found = self.central.lock().ready_behind(request.want, stamp);
             let Some((block, was)) = found else {
                 continue;
             };
             count(&self.counters.device_waits);
             let stream = request.stream;
-            let waits = stream.wait_for_ticket(&other.timeline, &self.core, granted);
+            let waits = stream.wait_for_ticket(other.timeline(), &self.core, granted);
             if matches!(waits, Ok(true)) {
                 return Ok(Some((block, was.stamp())));
             }
             // No user has seen the block.
-            self.central.lock().heap.undo(block, was);
+            self.central.lock().undo(block, was);
             waits?;
         }
         Ok(None)

@@ -62,7 +62,7 @@ impl Magazine {
         }
         let first = NonNull::new(first.cast_mut())?;
         // SAFETY: the piece is one of the magazine's, and its header stays where it is.
-        unsafe { first.as_ref() }.batch.set(count);
+        unsafe { first.as_ref() }.begin_batch(count);
         Some(first)
     }
 
@@ -195,7 +195,7 @@ impl Magazines {
     /// Puts a batch of this size in, of which there are none here. False when there is no room.
     pub(crate) fn fill(&mut self, slot: Slot, bytes: u64, batch: NonNull<BlockHeader>) -> bool {
         // SAFETY: the batch is the caller's.
-        let more = u64::from(unsafe { batch.as_ref() }.batch.get()) * bytes;
+        let more = u64::from(unsafe { batch.as_ref() }.batch()) * bytes;
         let Some(magazine) = self.magazines.get_mut(slot.number()) else {
             return false;
         };

@@ -437,7 +437,7 @@ impl ThreadCache {
     unsafe fn push_inside(&self, content: &mut Magazines, piece: NonNull<BlockHeader>) -> bool {
         // SAFETY: the piece is the caller's.
         let header = unsafe { piece.as_ref() };
-        let (slot, bytes) = (header.slot.get(), header.bytes());
+        let (slot, bytes) = (header.slot(), header.bytes());
         // A thread that names buffers holds a revocation: so this is looked at in here.
         let pushed = !header.is_named() && content.push(slot, bytes, piece);
         if pushed {

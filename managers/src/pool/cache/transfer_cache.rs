@@ -191,7 +191,7 @@ impl TransferCache {
             // SAFETY: the exchange gave the batch to this thread alone, and its headers stay where
             // they are.
             let first = unsafe { batch.as_ref() };
-            let bytes = first.bytes() * u64::from(first.batch.get());
+            let bytes = first.bytes() * u64::from(first.batch());
             self.exact.fetch_sub(bytes, Ordering::Relaxed);
         }
         Some(batch)
@@ -255,7 +255,7 @@ impl TransferCache {
             // SAFETY: the batch is the transfer cache's as long as no thread takes it out: the
             // condition of `kept`. Its headers stay where they are.
             let first = unsafe { batch.as_ref() };
-            first.bytes() * u64::from(first.batch.get())
+            first.bytes() * u64::from(first.batch())
         });
         bytes.sum()
     }
@@ -300,7 +300,7 @@ mod tests {
             let header = BlockHeader::new(PoolRef::new(ptr::null()));
             let (slot, bytes) = Slot::of(PIECE).unwrap();
             header.begin(0, bytes, slot, Home::Nowhere);
-            header.batch.set(2);
+            header.begin_batch(2);
             header
         })
         .take(64)

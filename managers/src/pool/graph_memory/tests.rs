@@ -1,10 +1,11 @@
+use std::sync::Mutex;
 use std::time::Duration;
 
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::{CUresult, id};
 
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::pool::{PoolConfig, RawBlock, Source};
@@ -268,7 +269,7 @@ fn a_request_may_outlast_its_graphs_memory() {
         // SAFETY: all work that uses it is on the stream.
         unsafe { all.free(&bench.other) }.unwrap();
         let memory = bench.pool.graph_memory(&bench.stream).unwrap();
-        let inner = Arc::downgrade(&memory.graph.memory);
+        let inner = Arc::downgrade(memory.graph.memory());
         let waiting = || {
             let pool = inner.upgrade().unwrap();
             pool.counters.host_waits.load(Ordering::Relaxed) > 0
@@ -296,7 +297,7 @@ fn a_late_request_leaves_nothing_in_a_closed_lane() {
     let [config, _] = configs();
     let bench = Bench::new(config);
     let memory = bench.pool.graph_memory(&bench.stream).unwrap();
-    let graph = Arc::clone(&memory.graph.memory);
+    let graph = Arc::clone(memory.graph.memory());
     let inner = Arc::downgrade(&graph);
     let (made, cache) = std::sync::mpsc::channel();
     let (locked, go) = std::sync::mpsc::channel();
@@ -331,7 +332,7 @@ fn a_late_request_that_fails_keeps_nothing() {
     let [config, _] = configs();
     let bench = Bench::new(config);
     let memory = bench.pool.graph_memory(&bench.stream).unwrap();
-    let inner = Arc::downgrade(&memory.graph.memory);
+    let inner = Arc::downgrade(memory.graph.memory());
     bench.table.reset();
     let create = id::cuMemCreate;
     bench.table.delay(create, 1, Duration::from_millis(200));

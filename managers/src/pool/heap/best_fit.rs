@@ -226,7 +226,10 @@ impl Heap {
         self.walks += 1;
         let pieces: Vec<_> = self.pieces().collect();
         let rules = self.rules_mut();
-        rules.regions.iter_mut().for_each(PageTable::forget_all);
+        rules
+            .regions_mut()
+            .iter_mut()
+            .for_each(PageTable::forget_all);
         if mutant!("pages_begin_as_idle") {
             return;
         }
@@ -279,7 +282,7 @@ impl Heap {
     /// Makes the memory ready that retired streams have freed, and merges it.
     pub(crate) fn forget(&mut self, gone: &RetiredStreams) {
         self.tlsf.update_free(|piece| gone.without(piece.data));
-        for region in &mut self.rules_mut().regions {
+        for region in self.rules_mut().regions_mut() {
             region.forget(gone);
         }
         self.ask_pieces();

@@ -87,8 +87,8 @@ pub(crate) struct BlockHeader {
     bytes: Cell<u64>,
     link: UnsafeCell<Link>,
     /// How many pieces the batch has that begins with this one.
-    pub(crate) batch: Cell<u32>,
-    pub(crate) slot: Cell<Slot>,
+    batch: Cell<u32>,
+    slot: Cell<Slot>,
     /// The bytes that its user asked for, one more, and whether it is a buffer's. While no user has
     /// it: why none may have it, else 0. In its first life, whether nothing that runs used the
     /// memory before.
@@ -103,8 +103,8 @@ pub(crate) struct BlockHeader {
     /// Of a buffer: the fields that only few need.
     rest: LazyBox<ColdFields>,
     /// When it was freed, of a slot that another stream than its slab's has freed.
-    pub(crate) freed: Cell<Stamp>,
-    pub(crate) home: Cell<Home>,
+    freed: Cell<Stamp>,
+    home: Cell<Home>,
 }
 
 // More fields would take a third cache line of each piece.
@@ -160,6 +160,40 @@ impl BlockHeader {
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.get()
+    }
+
+    /// The size class of the piece, or the place of its exact size.
+    #[inline]
+    pub(crate) fn slot(&self) -> Slot {
+        self.slot.get()
+    }
+
+    /// How many pieces the batch has that begins with this one.
+    #[inline]
+    pub(crate) fn batch(&self) -> u32 {
+        self.batch.get()
+    }
+
+    /// This piece begins a batch of so many.
+    #[inline]
+    pub(crate) fn begin_batch(&self, pieces: u32) {
+        self.batch.set(pieces);
+    }
+
+    /// Where the piece goes back to.
+    #[inline]
+    pub(crate) fn home(&self) -> Home {
+        self.home.get()
+    }
+
+    /// When it was freed, of a slot that another stream than its slab's has freed.
+    pub(crate) fn freed(&self) -> Stamp {
+        self.freed.get()
+    }
+
+    /// Another stream than its slab's has freed the slot.
+    pub(crate) fn note_freed(&self, stamp: Stamp) {
+        self.freed.set(stamp);
     }
 
     /// The next piece of a magazine's batch.

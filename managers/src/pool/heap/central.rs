@@ -1,30 +1,36 @@
 //! `Central`: the part that all threads share: the heap, the slabs over it, and the headers.
 
+mod holes;
+pub(crate) mod plans;
+mod waiting;
+
 use std::ptr::NonNull;
 
-use cupola_core::tlsf::Block;
-use cupola_sys::driver::CUdeviceptr;
+use cupola_core::tlsf::{Block, RangeError};
 
 use crate::pool::cache::size_class::{Slot, slots_of_slab};
-use crate::pool::heap::best_fit::Heap;
-use crate::pool::heap::block_header::{BlockHeader, BlockHeaders, Home, PoolRef};
+use crate::pool::heap::best_fit::{Heap, PriorStamp};
+use crate::pool::heap::block_header::{BlockHeader, BlockHeaders, Home, PoolRef, Withheld};
+use crate::pool::heap::placement::PlacementPolicy;
 use crate::pool::heap::requester::Requester;
 use crate::pool::heap::slab::Slabs;
-use crate::pool::heap::waiting::WaitingPieces;
+use crate::pool::pages::page_table::PageTable;
 use crate::pool::streams::free_stamp::{RetiredStreams, Stamp, StreamIndex};
+use crate::stream::timeline::EVERY;
+use waiting::WaitingPieces;
 
 pub(crate) struct Central {
-    pub(crate) heap: Heap,
-    pub(crate) slabs: Slabs,
-    pub(crate) headers: BlockHeaders,
+    heap: Heap,
+    slabs: Slabs,
+    headers: BlockHeaders,
     /// The most bytes that were ever out of the heap at a time.
-    pub(crate) peak_held: u64,
+    peak_held: u64,
     /// Headers of blocks without bytes that are in use.
-    pub(crate) empty: u64,
+    empty: u64,
     /// Pieces that no user will bring back.
-    pub(crate) abandoned: u64,
+    abandoned: u64,
     /// Pieces without a user that only become free when other streams have come so far.
-    pub(crate) waiting: WaitingPieces,
+    waiting: WaitingPieces,
     /// Blocks that stand for chunks without memory, and their bytes.
     holes: (u64, u64),
     /// While threads keep nothing of exact sizes.
@@ -73,6 +79,128 @@ impl Central {
         }
     }
 
+    /// The heap, to look at.
+    pub(crate) fn heap(&self) -> &Heap {
+        &self.heap
+    }
+
+    /// What is known of streams and pages.
+    #[inline]
+    pub(crate) fn rules(&self) -> &PlacementPolicy {
+        self.heap.rules()
+    }
+
+    /// The slabs, to look at.
+    pub(crate) fn slabs(&self) -> &Slabs {
+        &self.slabs
+    }
+
+    /// The headers of all pieces, to look at.
+    pub(crate) fn headers(&self) -> &BlockHeaders {
+        &self.headers
+    }
+
+    /// The pieces that wait for other streams than their own, to look at.
+    pub(crate) fn waiting(&self) -> &WaitingPieces {
+        &self.waiting
+    }
+
+    /// The most bytes that were ever out of the heap at a time, or since the reset.
+    pub(crate) fn peak_held(&self) -> u64 {
+        self.peak_held
+    }
+
+    /// Whether a piece was given up, which no user will bring back.
+    pub(crate) fn has_abandoned(&self) -> bool {
+        self.abandoned > 0
+    }
+
+    /// No user will bring this piece back: its memory stays where it is for ever.
+    pub(crate) fn abandon(&mut self, header: &BlockHeader) {
+        header.withhold(Some(Withheld::Abandoned));
+        self.abandoned += 1;
+    }
+
+    /// A stream gets a place in the pool, which so many have now: nothing of the one that had the
+    /// place before is left.
+    pub(crate) fn add_stream(&mut self, stream: StreamIndex, count: usize) {
+        let rules = self.heap.rules_mut();
+        rules.renew(stream);
+        rules.note_streams(count);
+    }
+
+    /// Notes how far streams have come, and merges what has become free by that, if anything may
+    /// have. Whether it may.
+    pub(crate) fn note_done(&mut self, seen: impl IntoIterator<Item = (StreamIndex, u64)>) -> bool {
+        let rules = self.heap.rules_mut();
+        let mut news = false;
+        for (stream, done) in seen {
+            news |= rules.set_done(stream, done);
+        }
+        if news {
+            self.put_waiting();
+            self.sweep();
+        }
+        news
+    }
+
+    /// All of a stream is complete, and it is gone. Whether something that was freed may be
+    /// complete by that.
+    pub(crate) fn note_retired(&mut self, stream: StreamIndex) -> bool {
+        self.heap.rules_mut().set_done(stream, EVERY)
+    }
+
+    /// Merges the pieces whose work has become complete.
+    pub(crate) fn sweep(&mut self) {
+        self.heap.sweep();
+    }
+
+    /// Gives back to the heap every slab that is free as a whole.
+    pub(crate) fn release_slabs(&mut self) {
+        self.slabs.release_all(&mut self.heap, &mut self.headers);
+    }
+
+    /// Takes up to `want` slots of slabs that `stream` may use. How many.
+    pub(crate) fn take_slots(
+        &mut self,
+        slot: Slot,
+        stream: StreamIndex,
+        want: u32,
+        give: impl FnMut(NonNull<BlockHeader>),
+    ) -> u32 {
+        self.slabs.take(&self.heap, slot, stream, want, give)
+    }
+
+    /// Takes up to `want` slots that other streams have freed, and that are complete. How many.
+    pub(crate) fn take_slots_of_others(
+        &mut self,
+        slot: Slot,
+        stream: StreamIndex,
+        want: u32,
+        give: impl FnMut(NonNull<BlockHeader>),
+    ) -> u32 {
+        self.slabs
+            .take_from_others(&self.heap, slot, stream, want, give)
+    }
+
+    /// Gives a block back that no user has seen, so that its stamp is as it was.
+    pub(crate) fn undo(&mut self, block: Block, was: PriorStamp) {
+        self.heap.undo(block, was);
+    }
+
+    /// Adds addresses, all of them free and without memory.
+    ///
+    /// # Errors
+    /// They overlap some that are there: the driver gave them twice.
+    pub(crate) fn add_region(&mut self, region: PageTable) -> Result<(), RangeError> {
+        self.heap.add_region(region)
+    }
+
+    /// Takes all ranges of addresses out, at the pool's end.
+    pub(crate) fn take_regions(&mut self) -> Vec<PageTable> {
+        self.heap.rules_mut().take_regions()
+    }
+
     /// The pool had no room beyond so many bytes: until there is room again below them, or that is
     /// long ago, threads keep nothing of exact sizes, because kept pieces are in the way of good
     /// places.
@@ -119,8 +247,10 @@ impl Central {
         &mut self,
         want: HeapRequest,
         granted: Stamp,
-    ) -> Option<(Block, Stamp)> {
-        self.ready_for(want, Requester::new(want.stream).behind(granted))
+    ) -> Option<(Block, PriorStamp)> {
+        let requester = Requester::new(want.stream).behind(granted);
+        let (block, was) = self.ready_for(want, requester)?;
+        Some((block, self.heap.lasting(was)))
     }
 
     #[inline(always)]
@@ -160,7 +290,7 @@ impl Central {
     /// others may not use all of them, but the requesting stream may. Only for a request that would
     /// have to wait otherwise: the rest of them is that stream's alone until its work is complete.
     pub(crate) fn in_joined_stretch(&mut self, want: HeapRequest) -> Option<(Block, Stamp)> {
-        if self.heap.rules().single {
+        if self.rules().is_single() {
             return None;
         }
         let address = self
@@ -178,20 +308,6 @@ impl Central {
 
     pub(crate) fn reset_peak(&mut self) {
         self.peak_held = self.held();
-    }
-
-    /// Takes addresses without memory out of the heap. `None` when they are not free, or work
-    /// may still use them.
-    pub(crate) fn reserve_hole(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
-        let hole = self.heap.take_idle_at(address, bytes)?;
-        self.holes = (self.holes.0 + 1, self.holes.1 + hole.size());
-        Some(hole)
-    }
-
-    /// The addresses of a hole are free again.
-    pub(crate) fn release_hole(&mut self, hole: Block) {
-        self.holes = (self.holes.0 - 1, self.holes.1 - hole.size());
-        self.heap.put_back(hole, Stamp::READY);
     }
 
     /// A header for a block of the heap, which was used until then.
@@ -249,7 +365,7 @@ impl Central {
         // SAFETY: the header stays where it is, and the caller gives the piece away.
         let header = unsafe { piece.as_ref() };
         self.heap.rules_mut().note_last(stamp);
-        match header.home.get() {
+        match header.home() {
             Home::Heap(block) => {
                 self.headers.put(piece);
                 self.heap.free(block, stamp);
@@ -276,11 +392,12 @@ impl Central {
         }
     }
 
-    /// Makes the memory ready that retired streams have left.
-    pub(crate) fn forget(&mut self, gone: &RetiredStreams) {
+    /// Makes the memory ready that retired streams have left, so that so many are there.
+    pub(crate) fn forget(&mut self, gone: &RetiredStreams, count: usize) {
         self.slabs.forget(&mut self.heap, &mut self.headers, gone);
         self.heap.forget(gone);
         self.wait_without(gone);
+        self.heap.rules_mut().note_streams(count);
     }
 
     /// How many pieces have a user, who will bring them back.

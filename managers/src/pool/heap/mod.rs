@@ -9,4 +9,3 @@ pub(crate) mod cold_fields;
 pub(crate) mod placement;
 pub(crate) mod requester;
 pub(crate) mod slab;
-pub(crate) mod waiting;

@@ -20,15 +20,15 @@ use crate::pool::streams::free_stamp::{Stamp, StreamIndex};
 #[derive(Debug, Default)]
 pub(crate) struct PlacementPolicy {
     /// The reserved ranges by address: nearly always one.
-    pub(crate) regions: Vec<PageTable>,
+    regions: Vec<PageTable>,
     /// By stream: up to which ticket all is complete.
     done: Vec<u64>,
     /// By stream: the last ticket that something was freed with.
     last: Vec<u64>,
     /// At most one stream has been seen.
-    pub(crate) single: bool,
+    single: bool,
     /// A search went through everything, for most was of other streams: it may be complete by now.
-    pub(crate) scanned: Cell<bool>,
+    scanned: Cell<bool>,
 }
 
 impl PlacementPolicy {
@@ -38,6 +38,42 @@ impl PlacementPolicy {
             single: true,
             ..Self::default()
         }
+    }
+
+    /// So many streams have a place in the pool.
+    pub(crate) fn note_streams(&mut self, count: usize) {
+        self.single = count <= 1;
+    }
+
+    /// Whether at most one stream has a place in the pool.
+    pub(crate) fn is_single(&self) -> bool {
+        self.single
+    }
+
+    /// Whether a search went through everything, for most was of other streams: it may be complete
+    /// by now.
+    pub(crate) fn has_scanned(&self) -> bool {
+        self.scanned.get()
+    }
+
+    /// As `has_scanned`, which is answered by this.
+    pub(crate) fn take_scanned(&self) -> bool {
+        self.scanned.replace(false)
+    }
+
+    /// The reserved ranges, by address.
+    pub(crate) fn regions(&self) -> &[PageTable] {
+        &self.regions
+    }
+
+    /// The same, to be changed, but for where they are.
+    pub(crate) fn regions_mut(&mut self) -> &mut [PageTable] {
+        &mut self.regions
+    }
+
+    /// Takes the ranges out: nothing of them is used any more.
+    pub(crate) fn take_regions(&mut self) -> Vec<PageTable> {
+        std::mem::take(&mut self.regions)
     }
 
     /// Whether no work that runs uses memory with this stamp.

@@ -51,7 +51,7 @@ impl Slab {
         };
         // SAFETY: a slot that another stream has freed is free, and a free slot's header is the
         // slab's.
-        unsafe { header.as_ref() }.freed.get()
+        unsafe { header.as_ref() }.freed()
     }
 }
 
@@ -333,9 +333,7 @@ impl Slabs {
         } else if !heap.rules().is_done(stamp) {
             slab.foreign |= bit;
             // SAFETY: a free slot's header is the slab's.
-            unsafe { slab.headers[usize::from(number)].as_ref() }
-                .freed
-                .set(stamp);
+            unsafe { slab.headers[usize::from(number)].as_ref() }.note_freed(stamp);
         }
         let whole = slab.free == slab.all;
         let owned = slab.stream != NOBODY;

@@ -113,16 +113,16 @@ impl Pool {
         let states = self.all_states();
         let seized = ThreadCache::revoke_all(&caches);
         let central = self.central.lock();
-        let in_slabs = central.slabs.free_bytes(central.heap.rules());
+        let in_slabs = central.slabs().free_bytes(central.rules());
         let in_lanes: u64 = seized.iter().map(RevokedCache::kept).sum();
         // SAFETY: `kept` needs that no batch goes in or out. A thread that moves one is inside a
         // cache or the central lock's section: the caches are revoked, and the lock is held.
         let in_depots = states
             .iter()
-            .map(|state| unsafe { state.transfer_cache.kept() });
+            .map(|state| unsafe { state.transfer_cache().kept() });
         let kept = in_lanes + in_depots.sum::<u64>() + in_slabs.0 + in_slabs.1;
         // Pieces that wait for other streams are out of the heap, and have no user.
-        (kept + central.waiting.bytes(), central.held())
+        (kept + central.waiting().bytes(), central.held())
     }
 
     /// All figures that are read while nothing moves, and the content of caches and transfer
@@ -149,7 +149,7 @@ impl Pool {
                 // SAFETY: `kept` needs that no batch goes in or out. A thread that moves one is
                 // inside a cache or the central lock's section: the caches are revoked, and the
                 // lock is held.
-                bytes: unsafe { state.transfer_cache.kept() },
+                bytes: unsafe { state.transfer_cache().kept() },
                 came: state.came_before(),
                 ticket: 0,
             });
@@ -178,7 +178,7 @@ impl Pool {
     fn sort_out(&self, gauges: &mut Gauges, kept: &[Kept]) -> Result<()> {
         let asked = self.ask_for(kept);
         for kept in kept {
-            if kept.state.timeline.is_done(kept.ticket) {
+            if kept.state.timeline().is_done(kept.ticket) {
                 gauges.kept += kept.bytes;
             } else {
                 gauges.pending += kept.bytes;
@@ -191,8 +191,8 @@ impl Pool {
     fn ask_for(&self, kept: &[Kept]) -> Result<()> {
         let mut new = Vec::new();
         for Kept { state, ticket, .. } in kept {
-            let is_new = state.timeline.covered() < *ticket;
-            match state.timeline.close(&self.core, *ticket) {
+            let is_new = state.timeline().covered() < *ticket;
+            match state.timeline().close(&self.core, *ticket) {
                 // A full device has no events either: it stays pending.
                 refused if is_out_of_memory(&refused) => {}
                 closed => {
@@ -203,16 +203,16 @@ impl Pool {
                 }
             }
             // A request asks only for tickets that the heap waits for.
-            if !state.timeline.is_done(*ticket) {
-                state.timeline.poll(&self.core)?;
+            if !state.timeline().is_done(*ticket) {
+                state.timeline().poll(&self.core)?;
             }
         }
         let until = Instant::now() + MOMENT;
         while !new.is_empty() {
             for (state, _) in &new {
-                state.timeline.poll(&self.core)?;
+                state.timeline().poll(&self.core)?;
             }
-            new.retain(|(state, ticket)| !state.timeline.is_done(*ticket));
+            new.retain(|(state, ticket)| !state.timeline().is_done(*ticket));
             if Instant::now() >= until {
                 break;
             }
@@ -225,8 +225,8 @@ impl Pool {
 impl Gauges {
     /// Adds the free memory of the heap and the slabs on mapped pages.
     fn add_heap(&mut self, central: &Central) {
-        let rules = central.heap.rules();
-        for piece in central.heap.pieces() {
+        let rules = central.rules();
+        for piece in central.heap().pieces() {
             let Some(region) = rules.region(piece.offset) else {
                 continue;
             };
@@ -250,8 +250,8 @@ impl Gauges {
                 }
             }
         }
-        let (ready, pending) = central.slabs.free_bytes(rules);
+        let (ready, pending) = central.slabs().free_bytes(rules);
         self.loose += ready;
-        self.pending += pending + central.waiting.bytes();
+        self.pending += pending + central.waiting().bytes();
     }
 }

@@ -132,7 +132,7 @@ impl Pool {
             taken: HashSet::new(),
         };
         for state in &states {
-            picture.streams.insert(state.index, state.serial());
+            picture.streams.insert(state.index(), state.serial());
         }
         picture.add_headers(&seized);
         picture.add_heap(&mapper);
@@ -142,7 +142,7 @@ impl Pool {
             page: self.page,
             mapped: self.budget.used(),
             limit: self.budget.limit(),
-            regions: central.heap.rules().regions.iter().map(region).collect(),
+            regions: central.rules().regions().iter().map(region).collect(),
             blocks,
         })
     }
@@ -171,14 +171,14 @@ impl Drawing<'_> {
             kept.extend(cache.pieces().map(|piece| (piece, cache.serial())));
         }
         let of_lane = |header: &BlockHeader| kept.get(&std::ptr::from_ref(header)).copied();
-        for header in central.headers.in_use() {
-            if let Home::Heap(block) = header.home.get() {
+        for header in central.headers().in_use() {
+            if let Home::Heap(block) = header.home() {
                 self.taken.insert(block.offset());
                 let stream = of_lane(header).unwrap_or_default();
                 self.blocks.push(piece(header, stream));
             }
         }
-        for (block, stream, slots) in central.slabs.all() {
+        for (block, stream, slots) in central.slabs().all() {
             self.taken.insert(block.offset());
             let stream = self.serial(stream);
             for (header, free) in slots {
@@ -195,8 +195,8 @@ impl Drawing<'_> {
     /// Adds the free memory of the heap on mapped pages, and blocks that were just taken out of it.
     fn add_heap(&mut self, mapper: &Mapper) {
         let central = self.central;
-        let holes: HashSet<_> = mapper.holes().map(Hole::offset).collect();
-        for entry in central.heap.blocks() {
+        let holes: HashSet<_> = mapper.chunks().holes().map(Hole::offset).collect();
+        for entry in central.heap().blocks() {
             match entry {
                 Entry::Used(block, _) => {
                     let at = block.offset();
@@ -212,7 +212,7 @@ impl Drawing<'_> {
 
     /// The parts of a free piece that have memory.
     fn add_free(&mut self, from: CUdeviceptr, bytes: u64, stamp: Stamp) {
-        let rules = self.central.heap.rules();
+        let rules = self.central.rules();
         let Some(region) = rules.region(from) else {
             return;
         };

@@ -122,7 +122,7 @@ impl Pool {
                 }
                 let from = (cache.state.serial(), cache.state.stamp());
                 self.note_free(header, Action::Free, from, site);
-                let (slot, bytes) = (header.slot.get(), header.bytes());
+                let (slot, bytes) = (header.slot(), header.bytes());
                 if !header.is_named() && content.push(slot, bytes, piece) {
                     cache.counters.note_in(header.end_life(), add);
                     add(&cache.counters.detours, 1);

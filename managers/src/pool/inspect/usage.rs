@@ -155,7 +155,7 @@ impl Pool {
         let pressure = self.pressure_with(cached, device_free);
         let (peak_held, tight) = {
             let central = self.central.lock();
-            (central.peak_held, central.is_tight())
+            (central.peak_held(), central.is_tight())
         };
         Ok(Usage {
             live: read(&counters.bytes_out).saturating_sub(read(&counters.bytes_in)),

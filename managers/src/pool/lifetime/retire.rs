@@ -28,7 +28,6 @@ use crate::pool::cache::thread_cache::ThreadCache;
 use crate::pool::state::Pool;
 use crate::pool::streams::free_stamp::{RetiredStreams, Stamp};
 use crate::pool::streams::stream_state::StreamState;
-use crate::pool::streams::stream_table::FEW;
 use crate::stream::timeline::{EVERY, TimelineCalls};
 use crate::sync::deferred::DeferCallbacks;
 use crate::sync::lock;
@@ -48,7 +47,7 @@ impl Pool {
     pub(crate) fn retire_if_due(&self) {
         let is_due = {
             let states = lock(&self.streams);
-            states.count() >= states.look_at
+            states.is_look_due()
         };
         if is_due {
             self.retire_streams();
@@ -80,9 +79,9 @@ impl Pool {
     fn poll_retired(&self) -> bool {
         let mut complete = false;
         for state in self.all_states() {
-            if state.timeline.covered() == EVERY {
+            if state.timeline().covered() == EVERY {
                 // An error is for requests that want the memory.
-                let _ = state.timeline.poll(&self.core);
+                let _ = state.timeline().poll(&self.core);
                 complete |= state.is_over();
             }
         }
@@ -118,7 +117,7 @@ impl Pool {
             // It comes after all that earlier holders did, which a look at the count would not.
             let is_ours = Arc::get_mut(state).is_some() || mutant!("retire_takes_held_states");
             if is_ours {
-                gone.insert(state.index);
+                gone.insert(state.index());
             } else {
                 held += 1;
             }
@@ -133,39 +132,26 @@ impl Pool {
         }
         let central = &mut *self.central.lock();
         for state in &taken {
-            states.past += state.timeline.calls();
-            if central.heap.rules_mut().set_done(state.index, EVERY) {
+            if central.note_retired(state.index()) {
                 self.progress.note_done();
             }
-            for batch in state.transfer_cache.drain() {
+            for batch in state.transfer_cache().drain() {
                 central.put_all(batch, Stamp::READY);
             }
         }
-        central.forget(&gone);
-        central.heap.rules_mut().single = states.count() <= 1;
+        central.forget(&gone, states.count());
         (taken, reaped)
     }
 
-    /// When the next look is worth it: not before there are twice as many states, or some more
-    /// where states that were found could not be taken.
+    /// After a look.
     fn look_later(&self, reaped: RetireReport) {
-        let states = &mut *lock(&self.streams);
-        let more = if reaped.held > 0 {
-            states.count() / 8
-        } else {
-            states.count()
-        };
-        states.look_at = states.count() + more.max(FEW);
+        lock(&self.streams).look_later(reaped.held > 0);
     }
 
     /// How many streams have a place, and the driver calls of all timelines that had one.
     pub(crate) fn timeline_calls(&self) -> (u64, TimelineCalls) {
         let states = lock(&self.streams);
-        let mut calls = states.past;
-        for state in states.all() {
-            calls += state.timeline.calls();
-        }
-        (states.count() as u64, calls)
+        (states.count() as u64, states.calls())
     }
 }
 

@@ -105,7 +105,7 @@ fn bytes_of(ranges: &[Range]) -> u64 {
 /// The addresses of blocks that no user will bring back.
 fn abandoned(pool: &Pool) -> Vec<Range> {
     let mut lost = Vec::new();
-    if pool.central.lock().abandoned == 0 {
+    if !pool.central.lock().has_abandoned() {
         return lost;
     }
     pool.with_headers(|header| {
@@ -140,8 +140,8 @@ impl Stays<'_> {
 /// nothing tells when that is over: in a capture, which may not end before this does.
 fn wait(pool: &Pool) -> Result<bool> {
     for state in pool.all_states() {
-        let timeline = &state.timeline;
-        let last = pool.central.lock().heap.rules().last_freed(state.index);
+        let timeline = state.timeline();
+        let last = pool.central.lock().rules().last_freed(state.index());
         while !timeline.wait_on_host(&pool.core, last, Instant::now() + TURN)? {
             pool.core.healthy()?;
             if timeline.close(&pool.core, last)? != Closed::Covered {
@@ -171,9 +171,7 @@ fn release(pool: &Pool, stays: &Stays<'_>) -> (u64, Result<()>) {
     };
     let mut mapper = pool.mapper();
     if let Some(vmm) = &pool.vmm {
-        let mut central = pool.central.lock();
-        let regions = std::mem::take(&mut central.heap.rules_mut().regions);
-        drop(central);
+        let regions = pool.central.lock().take_regions();
         let _relaxed = (!regions.is_empty()).then(|| vmm.relaxed());
         for mut region in regions {
             let extents: Vec<_> = region.extents().collect();
@@ -190,7 +188,7 @@ fn release(pool: &Pool, stays: &Stays<'_>) -> (u64, Result<()>) {
                 };
                 // SAFETY: the extent is mapped, and nothing that runs uses it.
                 match unsafe { vmm.unmap(region.address(extent.first), bytes) } {
-                    Ok(()) => mapper.cache.put(PhysicalHandle {
+                    Ok(()) => mapper.keep(PhysicalHandle {
                         handle,
                         pages: extent.pages,
                     }),
@@ -207,7 +205,7 @@ fn release(pool: &Pool, stays: &Stays<'_>) -> (u64, Result<()>) {
                 note(unsafe { vmm.unreserve(region.base(), region.bytes()) });
             }
         }
-        while let Some(memory) = mapper.cache.take() {
+        while let Some(memory) = mapper.take_kept() {
             // SAFETY: a handle of the cache is mapped nowhere, and it was taken out of there.
             let released = unsafe { vmm.release(memory.handle) };
             let bytes = u64::from(memory.pages) * pool.page;

@@ -3,8 +3,6 @@
 use std::sync::atomic::Ordering;
 
 use crate::error::Result;
-use crate::pool::pages::handle_cache::PhysicalHandle;
-use crate::pool::pages::handle_size::HandleSizes;
 use crate::pool::pages::map_plan::MapPlan;
 use crate::pool::pages::mapper::Mapper;
 use crate::pool::pages::search::Search;
@@ -24,54 +22,40 @@ impl Pool {
     ) -> Result<bool> {
         // Once for all calls of the plan.
         let _relaxed = (!plan.is_empty()).then(|| vmm.relaxed());
-        for idle in &mut plan.idle {
-            let bytes = u64::from(idle.extent.pages) * self.page;
+        while let Some((address, bytes)) = plan.next_idle() {
             // SAFETY: the extent is mapped, in a free piece, and all work that used it is complete.
-            unsafe { vmm.unmap(idle.address, bytes) }?;
-            let pages = u64::from(idle.extent.pages);
+            unsafe { vmm.unmap(address, bytes) }?;
+            let pages = bytes / self.page;
             self.counters.remapped.fetch_add(pages, Ordering::Relaxed);
-            idle.gone = true;
-            mapper.cache.put(PhysicalHandle {
-                handle: idle.handle,
-                pages: idle.extent.pages,
-            });
-        }
-        for run in &mut plan.bare {
-            let mut size = plan.handles.pages(run.pages);
-            while run.done < run.pages {
-                let left = run.pages - run.done;
-                let Some(memory) = self.acquire_handle(vmm, mapper, search, left, &mut size)?
-                else {
-                    return Ok(false);
-                };
-                let address = run.address + u64::from(run.done) * self.page;
-                let bytes = u64::from(memory.pages) * self.page;
-                // SAFETY: the pages are reserved and bare, and Busy keeps others from them.
-                if let Err(error) = unsafe { vmm.map(address, bytes, memory.handle) } {
-                    mapper.cache.put(memory);
-                    return mapper.fail(search, error);
-                }
-                run.done += memory.pages;
-                plan.mapped.push((address, memory));
-            }
-            if size < plan.handles.pages(run.pages) {
-                // The next run would find too little for these sizes too.
-                plan.handles = HandleSizes::default();
+            if let Some(memory) = plan.note_unmapped() {
+                mapper.keep(memory);
             }
         }
-        // The call costs nearly the same for any number of pages.
-        let mut sealed = std::mem::take(&mut plan.sealed);
-        for &(address, memory) in &plan.mapped {
-            sealed.extend((0..u64::from(memory.pages)).map(|page| address + page * self.page));
-        }
-        sealed.sort_unstable();
-        for run in sealed.chunk_by(|a, b| a + self.page == *b) {
-            // SAFETY: all pages of the run are mapped.
-            let opened = unsafe { vmm.set_access(run[0], run.len() as u64 * self.page) };
-            if let Err(error) = opened {
+        while let Some(missing) = plan.next_missing() {
+            let mut size = missing.size();
+            let Some(memory) =
+                self.acquire_handle(vmm, mapper, search, missing.most(), &mut size)?
+            else {
+                return Ok(false);
+            };
+            if size < missing.size() {
+                // The next pages would find too little for these sizes too.
+                plan.use_single_pages();
+            }
+            let bytes = u64::from(memory.pages) * self.page;
+            // SAFETY: the pages are reserved and bare, and Busy keeps others from them.
+            if let Err(error) = unsafe { vmm.map(missing.address(), bytes, memory.handle) } {
+                mapper.keep(memory);
                 return mapper.fail(search, error);
             }
-            plan.opened.extend_from_slice(run);
+            plan.note_mapped(memory);
+        }
+        while let Some((address, bytes)) = plan.next_sealed() {
+            // SAFETY: all pages of the run are mapped.
+            if let Err(error) = unsafe { vmm.set_access(address, bytes) } {
+                return mapper.fail(search, error);
+            }
+            plan.note_opened();
         }
         Ok(true)
     }

@@ -1,8 +1,6 @@
 //! Chunks of `cuMemAlloc`: the pool's memory where there is no virtual memory management. A chunk
 //! is mapped from the beginning, and given back when all of it is free.
 
-use std::cmp::Reverse;
-
 use cupola_sys::driver::CUdeviceptr;
 
 use crate::error::{Error, Result, Site};
@@ -10,7 +8,7 @@ use crate::pool::counters::count;
 use crate::pool::heap::central::HeapRequest;
 use crate::pool::inspect::history::Action;
 use crate::pool::lifetime::teardown::Stays;
-use crate::pool::pages::mapper::{Chunk, Found, From, Mapper};
+use crate::pool::pages::mapper::{Found, From, Mapper};
 use crate::pool::pages::page_table::{Extent, PageTable};
 use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::is_out_of_memory;
@@ -104,7 +102,7 @@ impl Pool {
         let _switches = self.calls.switches();
         let driver = self.core.enter()?;
         let _relaxed = self.calls.relaxed(driver);
-        count(&self.calls.alloc);
+        self.calls.note_alloc();
         let mut base: CUdeviceptr = 0;
         // SAFETY: `base` outlives the call, and the context is current.
         let allocated = unsafe { driver.cuMemAlloc_v2(&raw mut base, bytes as usize) };
@@ -115,21 +113,13 @@ impl Pool {
 
     #[track_caller]
     fn enter_chunk(&self, mapper: &mut Mapper, base: CUdeviceptr, bytes: u64) -> Result<()> {
-        let end = base + bytes;
-        // The driver may give addresses again that stand for chunks given back.
-        let overlaps = |chunk: &Chunk| chunk.base < end && base < chunk.base + chunk.bytes;
-        let known = mapper
-            .chunks
-            .iter()
-            .any(|chunk| overlaps(chunk) && chunk.hole.is_none());
-        if known || !base.is_multiple_of(crate::pool::heap::best_fit::GRANULE) {
+        if mapper.chunks().is_backed(base, bytes)
+            || !base.is_multiple_of(crate::pool::heap::best_fit::GRANULE)
+        {
             return self.refuse_chunk(base, bytes);
         }
-        let mut old: Vec<Chunk> = mapper
-            .chunks
-            .extract_if(.., |chunk| overlaps(chunk))
-            .collect();
-        old.sort_unstable_by_key(|chunk| chunk.base);
+        // The driver may give addresses again that stand for chunks given back.
+        let old = mapper.chunks_mut().take_overlapping(base, bytes);
         let mut region = PageTable::new(base, bytes, self.page);
         for page in 0..(bytes / self.page) as u32 {
             region.begin_map(page);
@@ -142,55 +132,9 @@ impl Pool {
             );
             region.open(page);
         }
-        let central = &mut *self.central.lock();
-        // Of each only the part outside stays a hole.
-        let mut rests = Vec::new();
-        for chunk in &old {
-            if let Some(hole) = chunk.hole {
-                central.release_hole(hole);
-            }
-            let to = chunk.base + chunk.bytes;
-            for (from, to) in [(chunk.base, base.min(to)), (end.max(chunk.base), to)] {
-                // They are free: they were just given back.
-                if from < to
-                    && let Some(hole) = central.reserve_hole(from, to - from)
-                {
-                    rests.push(Chunk {
-                        base: from,
-                        bytes: to - from,
-                        hole: Some(hole),
-                    });
-                }
-            }
-        }
-        let rules = central.heap.rules_mut();
-        for chunk in &old {
-            rules.leave(chunk.base);
-        }
-        for rest in &rests {
-            rules.enter(PageTable::new(rest.base, rest.bytes, self.page));
-        }
-        rules.enter(region);
-        // The addresses between them are new.
-        let mut at = base;
-        for chunk in &old {
-            if at < chunk.base {
-                let _ = central.heap.add(at, chunk.base - at);
-            }
-            at = at.max(chunk.base + chunk.bytes);
-        }
-        if at < end {
-            let _ = central.heap.add(at, end - at);
-        }
-        if !old.is_empty() {
-            central.heap.sweep();
-        }
-        mapper.chunks.append(&mut rests);
-        mapper.chunks.push(Chunk {
-            base,
-            bytes,
-            hole: None,
-        });
+        let rests = self.central.lock().add_chunk(region, &old);
+        mapper.chunks_mut().add_empty(rests);
+        mapper.chunks_mut().add(base, bytes);
         Ok(())
     }
 
@@ -207,7 +151,7 @@ impl Pool {
     #[track_caller]
     fn free_chunk(&self, base: CUdeviceptr) -> Result<()> {
         let _switches = self.calls.switches();
-        count(&self.calls.free);
+        self.calls.note_free();
         self.core.give_back(Site::here(), |driver| {
             let _relaxed = self.calls.relaxed(driver);
             // SAFETY: from `alloc_chunk`, and nothing uses it.
@@ -221,35 +165,31 @@ impl Pool {
     #[track_caller]
     pub(crate) fn release_chunks(&self, mapper: &mut Mapper, bytes: u64) -> Result<()> {
         let mut left = bytes;
-        mapper.chunks.sort_by_key(|chunk| Reverse(chunk.bytes));
-        let mut tried = 0;
-        while left > 0 && tried < mapper.chunks.len() {
-            // Of those that were not tried, from the largest to the smallest.
-            let enough = mapper.chunks[tried..].partition_point(|chunk| chunk.bytes >= left);
-            let at = tried + enough.saturating_sub(1);
-            // The order of the others stays.
-            mapper.chunks[tried..=at].rotate_right(1);
-            let chunk = &mut mapper.chunks[tried];
-            tried += 1;
-            if chunk.hole.is_some() {
+        let chunks = mapper.chunks_mut();
+        chunks.sort();
+        for tried in 0.. {
+            let Some(chunk) = chunks.next(tried, left).filter(|_| left > 0) else {
+                break;
+            };
+            if chunk.hole().is_some() {
                 continue;
             }
             let hole = {
                 let mut central = self.central.lock();
-                let Some(hole) = central.reserve_hole(chunk.base, chunk.bytes) else {
+                let Some(hole) = central.reserve_hole(chunk.base(), chunk.bytes()) else {
                     continue;
                 };
                 hole
             };
-            if let Err(error) = self.free_chunk(chunk.base) {
+            if let Err(error) = self.free_chunk(chunk.base()) {
                 self.central.lock().release_hole(hole);
                 return Err(error);
             }
-            chunk.hole = Some(hole);
-            left = left.saturating_sub(chunk.bytes);
-            self.release_charge(chunk.bytes);
+            chunks.note_empty(tried, hole);
+            left = left.saturating_sub(chunk.bytes());
+            self.release_charge(chunk.bytes());
             self.history
-                .note_memory(Action::Unmap, chunk.base, chunk.bytes);
+                .note_memory(Action::Unmap, chunk.base(), chunk.bytes());
         }
         Ok(())
     }
@@ -264,17 +204,17 @@ impl Pool {
         stays: &Stays<'_>,
     ) -> (u64, Result<()>) {
         let (mut kept, mut first) = (0, Ok(()));
-        for chunk in mapper.chunks.drain(..).filter(|chunk| chunk.hole.is_none()) {
-            if stays.has(chunk.base, chunk.bytes) {
-                kept += chunk.bytes;
+        for chunk in mapper.chunks_mut().take_all() {
+            if stays.has(chunk.base(), chunk.bytes()) {
+                kept += chunk.bytes();
                 continue;
             }
-            let freed = self.free_chunk(chunk.base);
+            let freed = self.free_chunk(chunk.base());
             if freed.is_err() {
-                kept += chunk.bytes;
+                kept += chunk.bytes();
             }
             if freed.is_ok() || !self.core.is_healthy() {
-                self.release_charge(chunk.bytes);
+                self.release_charge(chunk.bytes());
             }
             first = first.and(freed);
         }

@@ -1,13 +1,10 @@
 //! Finding a place for a request, and having its pages mapped.
 
-use cupola_core::tlsf::Block;
-
 use crate::error::{Error, Result};
 use crate::pool::counters::count;
-use crate::pool::heap::best_fit::Heap;
 use crate::pool::heap::central::HeapRequest;
+use crate::pool::heap::central::plans::{BarePlace, Placed, Planned, Room};
 use crate::pool::pages::handle_size::{Device, HandleSizes};
-use crate::pool::pages::map_plan::MapPlan;
 use crate::pool::pages::mapper::{Found, From, Mapper};
 use crate::pool::pages::mapper_guard::MapperGuard;
 use crate::pool::pages::page_table::PageTable;
@@ -15,7 +12,6 @@ use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::{Vmm, is_out_of_memory};
 use crate::pool::request::Wait;
 use crate::pool::state::Pool;
-use crate::pool::streams::free_stamp::Stamp;
 
 /// Pages from which on the device is asked first whether it has as many.
 const MANY: u64 = 32;
@@ -62,32 +58,14 @@ impl Pool {
         };
         let mut is_apart = false;
         loop {
-            let place = {
-                let mut central = self.central.lock();
-                match central.heap.look(want.bytes, want.align, want.stream) {
-                    Some(place) if place.rank == 0 => {
-                        let Some(block) = central.heap.take(place, want.stream) else {
-                            continue;
-                        };
-                        central.note_peak();
-                        return Ok(Some((block, place.data)));
-                    }
-                    Some(place) if from == From::Idle => {
-                        if let Some(found) = central.in_mapped_stretch(want) {
-                            return Ok(Some(found));
-                        }
-                        Some(place)
-                    }
-                    place => place,
-                }
+            let place = match self.central.lock().place(want, from) {
+                Placed::Ready(found) => return Ok(Some(found)),
+                Placed::Bare(place) => Some(place),
+                Placed::Nowhere => None,
             };
             match place {
                 Some(place) => {
-                    let take = |heap: &mut Heap| {
-                        let block = heap.take(place, want.stream)?;
-                        Some((block, place.data))
-                    };
-                    let mut mapped = self.map_place(vmm, mapper, search, place.rank, from, take)?;
+                    let mut mapped = self.map_place(vmm, mapper, search, want, place, from)?;
                     if matches!(mapped, Mapped::Soon) {
                         search.patient = false;
                         // As much as that is had at once, from threads, transfer caches and slabs.
@@ -98,11 +76,12 @@ impl Pool {
                         mapped = Mapped::Short;
                     }
                     if matches!(mapped, Mapped::Short) && from == From::Idle {
-                        mapped = self.map_cheapest(vmm, mapper, search, want, place.rank)?;
+                        let below = place.missing();
+                        mapped = self.map_cheapest(vmm, mapper, search, want, below)?;
                         let is_first = !std::mem::replace(&mut is_apart, true);
                         if matches!(mapped, Mapped::Short)
                             && is_first
-                            && self.unmap_large(vmm, mapper, search, place.rank)?
+                            && self.unmap_large(vmm, mapper, search, below)?
                         {
                             continue;
                         }
@@ -152,7 +131,7 @@ impl Pool {
             }
         };
         let region = PageTable::new(base, bytes, self.page);
-        if self.central.lock().heap.add_region(region).is_err() {
+        if self.central.lock().add_region(region).is_err() {
             // SAFETY: reserved above as a whole, with no mapping, and no block has the addresses.
             let _ = unsafe { vmm.unreserve(base, bytes) };
             let problem = "the driver reserved addresses that are reserved already";
@@ -173,92 +152,61 @@ impl Pool {
         want: HeapRequest,
         below: u64,
     ) -> Result<Mapped> {
-        let (bytes, stream) = (want.bytes, want.stream);
-        let found = {
-            let heap = &self.central.lock().heap;
-            heap.cheapest(bytes, want.align, stream, below)
-        };
-        let Some((address, missing)) = found else {
-            return Ok(Mapped::Short);
-        };
-        let take = |heap: &mut Heap| heap.take_usable_at(address, bytes, stream);
-        self.map_place(vmm, mapper, search, missing, From::Idle, take)
+        let found = self.central.lock().cheapest_place(want, below);
+        match found {
+            Some(place) => self.map_place(vmm, mapper, search, want, place, From::Idle),
+            None => Ok(Mapped::Short),
+        }
     }
 
-    /// Maps the missing pages of a place, `rank` of them, and makes it a block.
+    /// Maps the missing pages of a place, and makes it a block.
     #[track_caller]
     fn map_place(
         &self,
         vmm: &Vmm,
         mapper: &mut Mapper,
         search: &mut Search,
-        rank: u64,
+        want: HeapRequest,
+        place: BarePlace,
         from: From,
-        take: impl FnOnce(&mut Heap) -> Option<(Block, Stamp)>,
     ) -> Result<Mapped> {
-        let mut plan = MapPlan::default();
         // A plan that cannot work out must not fill the device up first.
         let (mut device, mut sizes) = (None, None);
+        let mut there = mapper.cached();
         if search.full.is_none() {
+            let missing = place.missing();
             let used = self.budget.used() / self.page;
             sizes = mapper.known(used);
-            if rank >= MANY || (rank > SINGLE && sizes.is_none()) {
+            if missing >= MANY || (missing > SINGLE && sizes.is_none()) {
                 device = Some(self.ask_device(mapper, used)?);
                 sizes = device;
             }
-            device = device.filter(|_| rank >= MANY);
+            device = device.filter(|_| missing >= MANY);
+            let room = self.available_pages();
+            let left = device.map_or(u64::MAX, |device| device.free);
+            search.lacking = left < room;
+            there += room.min(left);
         }
-        let (block, was) = {
-            let mut central = self.central.lock();
-            let heap = &mut central.heap;
-            let Some((block, was)) = take(heap) else {
-                return Ok(Mapped::Lost);
-            };
-            let was = heap.lasting(was);
-            plan.find_missing(heap, block);
-            let needed = plan.pages();
-            let mut there = mapper.cached();
-            if search.full.is_none() {
-                let room = self.available_pages();
-                let left = device.map_or(u64::MAX, |device| device.free);
-                search.lacking = left < room;
-                there += room.min(left);
-            }
-            let short = usize::try_from(needed.saturating_sub(there)).unwrap_or(usize::MAX);
-            if short > 0 {
-                let idle = match from {
-                    From::Limit => Vec::new(),
-                    From::Idle => heap.idle(short),
-                };
-                let found: u64 = idle.iter().map(|(_, it)| u64::from(it.pages)).sum();
-                if found < short as u64 {
-                    let patient = search.patient && from == From::Idle;
-                    let soon = patient && heap.whole_pages() >= short as u64;
-                    heap.undo(block, was);
-                    return Ok(if soon { Mapped::Soon } else { Mapped::Short });
-                }
-                plan.begin_unmap(heap, idle);
-            }
-            plan.handles = sizes.map_or(HandleSizes::default(), |device| {
+        let handles = |needed| {
+            sizes.map_or(HandleSizes::default(), |device| {
                 self.handle_sizes(needed, device)
-            });
-            plan.begin_map(heap);
-            (block, was)
+            })
         };
-        let done = self.apply_plan(vmm, mapper, search, &mut plan);
-        let mut central = self.central.lock();
-        plan.write_back(&mut central.heap);
-        match done {
-            Ok(true) => {
-                central.note_peak();
-                count(&self.counters.grown);
-                Ok(Mapped::Done((block, was.stamp())))
-            }
-            other => {
-                central.heap.undo(block, was);
-                other.map(|_| Mapped::Short)
-            }
+        let room = Room::new(there, from).patient(search.patient);
+        let planned = (self.central.lock()).begin_mapping(want, place, room, self.page, handles);
+        let mut mapping = match planned {
+            Planned::Mapping(mapping) => mapping,
+            Planned::Lost => return Ok(Mapped::Lost),
+            Planned::Short => return Ok(Mapped::Short),
+            Planned::Soon => return Ok(Mapped::Soon),
+        };
+        let done = self.apply_plan(vmm, mapper, search, mapping.plan());
+        let found = (self.central.lock()).finish_mapping(&mapping, done == Ok(true));
+        if !done? {
+            return Ok(Mapped::Short);
         }
+        count(&self.counters.grown);
+        Ok(found.map_or(Mapped::Short, Mapped::Done))
     }
 
     /// The device's free memory, from the driver.
@@ -269,7 +217,7 @@ impl Pool {
             free: free / self.page,
             total: total / self.page,
         };
-        mapper.known = Some((device, used));
+        mapper.note_known(device, used);
         Ok(device)
     }
 }

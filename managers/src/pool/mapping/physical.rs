@@ -111,7 +111,7 @@ impl Pool {
         size: &mut u32,
     ) -> Result<Option<PhysicalHandle>> {
         let most = if *size == 1 { 1 } else { left };
-        if let Some(memory) = mapper.cache.take_up_to(most) {
+        if let Some(memory) = mapper.take_kept_up_to(most) {
             return Ok(Some(memory));
         }
         loop {
@@ -125,12 +125,12 @@ impl Pool {
                 continue;
             }
             // Too large for this place: given back, it is memory for smaller ones.
-            let Some(larger) = mapper.cache.take() else {
+            let Some(larger) = mapper.take_kept() else {
                 return Ok(None);
             };
             // SAFETY: a handle of the cache is mapped nowhere, and it was taken out of there.
             if let Err(error) = unsafe { vmm.release(larger.handle) } {
-                mapper.cache.put(larger);
+                mapper.keep(larger);
                 return Err(error);
             }
             self.release_charge(u64::from(larger.pages) * self.page);
@@ -175,12 +175,12 @@ impl Pool {
         };
         let _relaxed = (mapper.cached() > keep as u64).then(|| vmm.relaxed());
         while mapper.cached() > keep as u64 {
-            let Some(memory) = mapper.cache.take() else {
+            let Some(memory) = mapper.take_kept() else {
                 break;
             };
             // SAFETY: a handle of the cache is mapped nowhere, and it was taken out of there.
             if let Err(error) = unsafe { vmm.release(memory.handle) } {
-                mapper.cache.put(memory);
+                mapper.keep(memory);
                 return Err(error);
             }
             self.release_charge(u64::from(memory.pages) * self.page);

@@ -8,7 +8,7 @@ use crate::pool::pages::vmm::Vmm;
 use crate::pool::state::Pool;
 
 impl Pool {
-    /// Unmaps all idle memory whose handles have several pages, if a request that misses `rank`
+    /// Unmaps all idle memory whose handles have several pages, if a request that misses so many
     /// pages might then be had: a place can be such that these are the only ones there are, and
     /// lie half in it. Whether there were any.
     #[cold]
@@ -18,19 +18,13 @@ impl Pool {
         vmm: &Vmm,
         mapper: &mut Mapper,
         search: &mut Search,
-        rank: u64,
+        missing: u64,
     ) -> Result<bool> {
-        let mut plan = MapPlan::default();
-        {
-            let heap = &mut self.central.lock().heap;
-            let mut idle = heap.idle(usize::MAX);
-            let pages: u64 = idle.iter().map(|(_, it)| u64::from(it.pages)).sum();
-            idle.retain(|(_, extent)| extent.pages > 1);
-            if idle.is_empty() || rank > mapper.cached() + self.available_pages() + pages {
-                return Ok(false);
-            }
-            plan.begin_unmap(heap, idle);
-        }
+        let there = mapper.cached() + self.available_pages();
+        let plan = (self.central.lock()).begin_unmapping_large(missing, there, self.page);
+        let Some(mut plan) = plan else {
+            return Ok(false);
+        };
         self.unmap(vmm, mapper, search, &mut plan).map(|()| true)
     }
 
@@ -43,15 +37,9 @@ impl Pool {
         let Some(vmm) = &self.vmm else {
             return Ok(0);
         };
-        let mut plan = MapPlan::default();
-        {
-            let mut central = self.central.lock();
-            let idle = central.heap.idle(wanted);
-            plan.begin_unmap(&mut central.heap, idle);
-        }
+        let mut plan = self.central.lock().begin_unmapping(wanted, self.page);
         self.unmap(vmm, mapper, &mut Search::default(), &mut plan)?;
-        let pages = plan.idle.iter().map(|idle| idle.extent.pages as usize);
-        Ok(pages.sum())
+        Ok(plan.idle_pages())
     }
 
     #[track_caller]
@@ -63,7 +51,7 @@ impl Pool {
         plan: &mut MapPlan,
     ) -> Result<()> {
         let done = self.apply_plan(vmm, mapper, search, plan);
-        plan.write_back(&mut self.central.lock().heap);
+        self.central.lock().finish_unmapping(plan);
         done.map(drop)
     }
 }

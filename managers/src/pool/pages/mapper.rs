@@ -6,10 +6,10 @@
 //! *Busy*, and its block in use or its addresses free but dear.
 
 use cupola_core::tlsf::Block;
-use cupola_sys::driver::CUdeviceptr;
 
 use crate::error::{Error, Result};
-use crate::pool::pages::handle_cache::HandleCache;
+use crate::pool::pages::chunk_list::ChunkList;
+use crate::pool::pages::handle_cache::{HandleCache, PhysicalHandle};
 use crate::pool::pages::handle_size::Device;
 use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::is_out_of_memory;
@@ -18,25 +18,68 @@ use crate::pool::streams::free_stamp::Stamp;
 /// The state that only the holder of the lock may change.
 #[derive(Debug, Default)]
 pub(crate) struct Mapper {
-    pub(crate) cache: HandleCache,
+    cache: HandleCache,
     /// The device's free memory when it was asked last, and the pool's memory then, in pages.
-    pub(crate) known: Option<(Device, u64)>,
+    known: Option<(Device, u64)>,
     /// In a pool of one stream: its serial, and the last ticket of it that a request has waited for
     /// in vain.
-    pub(crate) vain: (u64, u64),
-    /// Chunks of `cuMemAlloc` and the holes that stand for those that were given back.
-    pub(crate) chunks: Vec<Chunk>,
+    vain: (u64, u64),
+    /// Where there is no virtual memory management.
+    chunks: ChunkList,
 }
 
 impl Mapper {
-    /// Blocks that stand for addresses without memory.
-    pub(crate) fn holes(&self) -> impl Iterator<Item = Block> {
-        self.chunks.iter().filter_map(|chunk| chunk.hole)
+    /// The chunks, where there is no virtual memory management.
+    pub(crate) fn chunks(&self) -> &ChunkList {
+        &self.chunks
+    }
+
+    /// The chunks, to be changed together with the heap.
+    pub(crate) fn chunks_mut(&mut self) -> &mut ChunkList {
+        &mut self.chunks
     }
 
     /// Pages that are mapped nowhere.
     pub(crate) fn cached(&self) -> u64 {
         self.cache.pages()
+    }
+
+    /// Keeps memory that is mapped nowhere. It is charged.
+    pub(crate) fn keep(&mut self, memory: PhysicalHandle) {
+        self.cache.put(memory);
+    }
+
+    /// Takes memory that is mapped nowhere.
+    pub(crate) fn take_kept(&mut self) -> Option<PhysicalHandle> {
+        self.cache.take()
+    }
+
+    /// Takes memory that is mapped nowhere: the largest handle of `most` pages at most.
+    pub(crate) fn take_kept_up_to(&mut self, most: u32) -> Option<PhysicalHandle> {
+        self.cache.take_up_to(most)
+    }
+
+    /// Notes the device's free memory, when the pool had so many pages.
+    pub(crate) fn note_known(&mut self, device: Device, used: u64) {
+        self.known = Some((device, used));
+    }
+
+    /// A request has waited in vain for a ticket of a stream, by its serial, which is the pool's
+    /// only one.
+    pub(crate) fn note_vain(&mut self, stream: u64, ticket: u64) {
+        // Tickets of a stream that is gone say nothing of this one's.
+        let before = match self.vain {
+            (serial, before) if serial == stream => before,
+            _ => 0,
+        };
+        self.vain = (stream, before.max(ticket));
+    }
+
+    /// Whether a request has waited in vain for work of a stream that is not complete, when all is
+    /// up to `done`.
+    pub(crate) fn is_vain(&self, stream: u64, done: u64) -> bool {
+        let (serial, ticket) = self.vain;
+        serial == stream && done < ticket
     }
 
     /// The device's free memory, by the last answer, with so many pages in the pool now. `None`
@@ -63,15 +106,6 @@ impl Mapper {
         search.full = error;
         self.known = None;
     }
-}
-
-/// A chunk, where there is no virtual memory management.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Chunk {
-    pub(crate) base: CUdeviceptr,
-    pub(crate) bytes: u64,
-    /// The block that keeps its addresses out of the heap while it has no memory.
-    pub(crate) hole: Option<Block>,
 }
 
 /// Where the memory for missing pages may come from.

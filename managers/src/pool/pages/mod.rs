@@ -1,5 +1,6 @@
 //! Pages of virtual memory: which have physical memory, and how a plan changes that.
 
+pub(crate) mod chunk_list;
 pub(crate) mod device_memory;
 pub(crate) mod handle_cache;
 pub(crate) mod handle_size;

@@ -51,7 +51,7 @@ macro_rules! calls {
 
         #[derive(Debug, Default)]
         pub(crate) struct Calls {
-            $(pub(crate) $name: AtomicU64,)*
+            $($name: AtomicU64,)*
         }
 
         impl Calls {
@@ -134,6 +134,26 @@ impl DriverCalls {
 impl Calls {
     pub(crate) fn note_attribute(&self) {
         count(&self.attribute);
+    }
+
+    pub(crate) fn note_alloc(&self) {
+        count(&self.alloc);
+    }
+
+    pub(crate) fn note_free(&self) {
+        count(&self.free);
+    }
+
+    pub(crate) fn note_event(&self) {
+        count(&self.event);
+    }
+
+    pub(crate) fn note_record(&self) {
+        count(&self.record);
+    }
+
+    pub(crate) fn note_wait(&self) {
+        count(&self.wait);
     }
 
     /// Counts the calls that make the context current until it is dropped.

@@ -9,20 +9,98 @@ use crate::pool::streams::stream_state::StreamState;
 use crate::sync::lock;
 
 /// A piece that its user has freed, and that a graph may use.
-pub(crate) struct Held(pub(crate) NonNull<BlockHeader>);
+struct Held(NonNull<BlockHeader>);
 
 // SAFETY: the piece belongs to the owner of this value, whichever thread that is on.
 unsafe impl Send for Held {}
 
+/// The pieces of the surrounding pool that a graph may use, from when their users free them until
+/// the graph ends.
+pub(crate) struct HeldPieces {
+    /// `None` once they have gone back.
+    pieces: Mutex<Option<Vec<Held>>>,
+}
+
+impl HeldPieces {
+    fn new() -> Self {
+        Self {
+            pieces: Mutex::new(Some(Vec::new())),
+        }
+    }
+
+    /// Keeps a piece whose life `end` ends. False, without a call of that, once all have gone back:
+    /// a piece that is put in after the last look would never come back.
+    pub(crate) fn keep(&self, piece: NonNull<BlockHeader>, end: impl FnOnce()) -> bool {
+        let mut pieces = lock(&self.pieces);
+        let Some(pieces) = pieces.as_mut() else {
+            return false;
+        };
+        end();
+        pieces.push(Held(piece));
+        true
+    }
+
+    /// Bytes of all of them.
+    pub(crate) fn bytes(&self) -> u64 {
+        let pieces = lock(&self.pieces);
+        // SAFETY: a held piece is the graph's, and its header stays where it is.
+        let bytes = |piece: &Held| unsafe { piece.0.as_ref() }.bytes();
+        pieces.iter().flatten().map(bytes).sum()
+    }
+
+    /// Gives the pieces to the caller: a thread that frees from now on finds that none is held any
+    /// more.
+    pub(crate) fn take_all(&self) -> impl Iterator<Item = NonNull<BlockHeader>> {
+        let pieces = lock(&self.pieces).take();
+        pieces.into_iter().flatten().map(|Held(piece)| piece)
+    }
+}
+
 /// A graph's memory, as the surrounding pool knows it. `P` is a pool.
 pub(crate) struct Graph<P> {
     /// The stream in the surrounding pool.
-    pub(crate) state: Arc<StreamState>,
+    state: Arc<StreamState>,
     /// Where its requests go.
-    pub(crate) memory: Arc<P>,
-    /// Pieces of the surrounding pool; `None` once they have gone back.
-    pub(crate) held: Arc<Mutex<Option<Vec<Held>>>>,
-    pub(crate) open: AtomicBool,
+    memory: Arc<P>,
+    held: Arc<HeldPieces>,
+    open: AtomicBool,
+}
+
+impl<P> Graph<P> {
+    /// The graph of a stream, whose requests go to `memory`: it is open.
+    pub(crate) fn new(state: Arc<StreamState>, memory: Arc<P>) -> Self {
+        Self {
+            state,
+            memory,
+            held: Arc::new(HeldPieces::new()),
+            open: AtomicBool::new(true),
+        }
+    }
+
+    /// The stream in the surrounding pool.
+    pub(crate) fn state(&self) -> &Arc<StreamState> {
+        &self.state
+    }
+
+    /// Where its requests go.
+    pub(crate) fn memory(&self) -> &Arc<P> {
+        &self.memory
+    }
+
+    /// Pieces of the surrounding pool that it may use.
+    pub(crate) fn held(&self) -> &Arc<HeldPieces> {
+        &self.held
+    }
+
+    /// Whether the capture goes on.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// Ends the capture. False when that was done before.
+    pub(crate) fn close(&self) -> bool {
+        self.open.swap(false, Ordering::Relaxed)
+    }
 }
 
 /// The graphs of a pool that are open. Changed under the lock of the pool's caches.

@@ -11,9 +11,9 @@ use crate::stream::timeline::{EVERY, Timeline};
 /// A stream's place in a pool. Its timeline stamps the memory that the stream frees, and pieces
 /// that a thread has too many of wait in its transfer cache.
 pub(crate) struct StreamState {
-    pub(crate) index: StreamIndex,
-    pub(crate) timeline: Arc<Timeline>,
-    pub(crate) transfer_cache: TransferCache,
+    index: StreamIndex,
+    timeline: Arc<Timeline>,
+    transfer_cache: TransferCache,
     /// How often pieces came into those of its caches that are gone. These are changed under the
     /// lock of the caches.
     came_before: AtomicU64,
@@ -30,6 +30,24 @@ impl StreamState {
             came_before: AtomicU64::new(0),
             looked: Default::default(),
         }
+    }
+
+    /// The index that its stamps have.
+    #[inline]
+    pub(crate) fn index(&self) -> StreamIndex {
+        self.index
+    }
+
+    /// The clock of the stream.
+    #[inline]
+    pub(crate) fn timeline(&self) -> &Arc<Timeline> {
+        &self.timeline
+    }
+
+    /// Pieces that a thread had too many of.
+    #[inline]
+    pub(crate) fn transfer_cache(&self) -> &TransferCache {
+        &self.transfer_cache
     }
 
     /// How often pieces came into those of its caches that are gone.

@@ -16,15 +16,15 @@ pub(crate) struct StreamTable {
     /// Places between those of other streams.
     vacant: BTreeSet<StreamIndex>,
     /// The last index that may be given.
-    pub(crate) last: StreamIndex,
+    last: StreamIndex,
     /// With so many streams it is time to look which of them are gone.
-    pub(crate) look_at: usize,
+    look_at: usize,
     /// Driver calls of timelines whose streams are gone.
-    pub(crate) past: TimelineCalls,
+    past: TimelineCalls,
 }
 
 /// So many streams are not worth a look.
-pub(crate) const FEW: usize = 16;
+const FEW: usize = 16;
 
 impl Default for StreamTable {
     fn default() -> Self {
@@ -48,6 +48,37 @@ impl StreamTable {
         self.by_serial.len()
     }
 
+    /// Whether it is time to look which streams are gone.
+    pub(crate) fn is_look_due(&self) -> bool {
+        self.count() >= self.look_at
+    }
+
+    /// Says when the next look is worth it: not before there are twice as many streams, or some more
+    /// where others had states in hand that are gone.
+    pub(crate) fn look_later(&mut self, others_had_some: bool) {
+        let more = if others_had_some {
+            self.count() / 8
+        } else {
+            self.count()
+        };
+        self.look_at = self.count() + more.max(FEW);
+    }
+
+    /// The driver calls of the timelines of all streams that have, or had, a place.
+    pub(crate) fn calls(&self) -> TimelineCalls {
+        let mut calls = self.past;
+        for state in self.all() {
+            calls += state.timeline().calls();
+        }
+        calls
+    }
+
+    /// Gives no index above this one.
+    #[cfg(test)]
+    pub(crate) fn set_last(&mut self, last: StreamIndex) {
+        self.last = last;
+    }
+
     /// Takes the states out for which `is_gone` is true.
     pub(crate) fn take_out(
         &mut self,
@@ -60,7 +91,8 @@ impl StreamTable {
                 return None;
             }
             self.by_serial.remove(&state.serial());
-            self.vacant.insert(state.index);
+            self.vacant.insert(state.index());
+            self.past += state.timeline().calls();
             place.take()
         });
         gone.collect()

@@ -81,7 +81,7 @@ impl Heap {
     ) -> bool {
         let rules = self.rules();
         // Of each range, the pages that stay.
-        let ranges = rules.regions.iter();
+        let ranges = rules.regions().iter();
         let mut stay: Vec<_> = ranges.map(|it| vec![false; it.len() as usize]).collect();
         let mut staying = 0;
         // Free stretches, whichever stream may use which part of them now.
@@ -102,10 +102,10 @@ impl Heap {
                     continue;
                 }
             };
-            let Some(at) = region_of(&rules.regions, block.offset()) else {
+            let Some(at) = region_of(rules.regions(), block.offset()) else {
                 continue;
             };
-            let (region, stay) = (&rules.regions[at], &mut stay[at]);
+            let (region, stay) = (&rules.regions()[at], &mut stay[at]);
             let (mut page, end) = region.touched(block.offset(), block.size());
             while page < end.min(region.len()) {
                 let one = Extent {
@@ -127,12 +127,12 @@ impl Heap {
         }
         // Only where part of it lies on pages that stay.
         free.into_iter().any(|(from, to)| {
-            let Some(at) = region_of(&rules.regions, from) else {
+            let Some(at) = region_of(rules.regions(), from) else {
                 return false;
             };
             let stays = |page| stay[at][page as usize];
             let wanted = (bytes, align.max(GRANULE));
-            let found = cheapest_in(&rules.regions[at], (from, to - from), wanted, stays);
+            let found = cheapest_in(&rules.regions()[at], (from, to - from), wanted, stays);
             found.is_some_and(|(missing, _)| missing == 0 || staying + missing <= most)
         })
     }

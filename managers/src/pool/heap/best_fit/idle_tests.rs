@@ -154,14 +154,14 @@ impl Model {
         let there = self.streams.iter().flatten().count();
         if comes && there < 4 {
             self.streams.push(Some((1, 0)));
-            self.heap.rules_mut().single = false;
+            self.heap.rules_mut().note_streams(2);
         } else if there > 1 && self.out.iter().all(|out| out.stream != stream) {
             self.heap.rules_mut().set_done(stream, u64::MAX);
             self.streams[usize::from(stream) - 1] = None;
             let mut gone = RetiredStreams::default();
             gone.insert(stream);
             self.heap.forget(&gone);
-            self.heap.rules_mut().single = there - 1 <= 1;
+            self.heap.rules_mut().note_streams(there - 1);
         }
     }
 
@@ -211,7 +211,7 @@ fn the_cheapest_place_is_the_cheapest_there_is() {
     fn property(pages: u16, ends: Vec<(u16, bool)>, bytes: u16, align: u8) -> bool {
         let there = (0..PAGES).filter(|page| pages >> page & 1 == 1);
         let mut heap = heap_of(PAGES, there.map(single));
-        heap.rules_mut().single = false;
+        heap.rules_mut().note_streams(2);
         // Pieces that others use, or that the stream itself does.
         for (at, own) in ends {
             let at = BASE + u64::from(at) % (ALL / GRANULE) * GRANULE;

@@ -41,7 +41,7 @@ fn memory_of_gone_streams_is_every_streams() {
     let mut heap = Heap::new();
     heap.add_region(PageTable::new(RANGE, RANGE, LEAST_PAGE))
         .unwrap();
-    heap.rules_mut().single = false;
+    heap.rules_mut().note_streams(2);
     let place = heap.look(LEAST_PAGE, 1, 3).unwrap();
     let block = heap.take(place, 3).unwrap();
     heap.free(block, Stamp::new(3, 7));

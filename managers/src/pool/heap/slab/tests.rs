@@ -21,7 +21,7 @@ impl Bench {
         let region = PageTable::new(LEAST_PAGE, 1 << 30, LEAST_PAGE);
         heap.add_region(region).unwrap();
         // Several streams: memory that one has freed does not become part of all that is free.
-        heap.rules_mut().single = false;
+        heap.rules_mut().note_streams(2);
         Self {
             heap,
             headers: BlockHeaders::default(),
@@ -51,7 +51,7 @@ impl Bench {
         let at = at % self.taken.len();
         let header = self.taken.swap_remove(at);
         // SAFETY: the headers are here, and a slot in use is the test's.
-        let Home::Slab { slab, slot } = unsafe { header.as_ref() }.home.get() else {
+        let Home::Slab { slab, slot } = unsafe { header.as_ref() }.home() else {
             panic!("not of a slab");
         };
         let place = (slab, slot);

@@ -180,7 +180,7 @@ fn a_state_that_a_thread_has_stays() {
     }
     let next = bench.stream();
     let other = bench.pool.pool().state_of(&next).unwrap();
-    assert_ne!(state.index, other.index);
+    assert_ne!(state.index(), other.index());
     assert_eq!(
         bench.pool.pool().retire_streams(),
         RetireReport {
@@ -188,7 +188,7 @@ fn a_state_that_a_thread_has_stays() {
             held: 1
         }
     );
-    let index = state.index;
+    let index = state.index();
     drop((state, other));
     assert_eq!(
         bench.pool.pool().retire_streams(),
@@ -198,7 +198,7 @@ fn a_state_that_a_thread_has_stays() {
         }
     );
     let third = bench.stream();
-    assert_eq!(bench.pool.pool().state_of(&third).unwrap().index, index);
+    assert_eq!(bench.pool.pool().state_of(&third).unwrap().index(), index);
     drop((next, third));
     bench.end();
 }
@@ -208,7 +208,7 @@ fn a_state_that_a_thread_has_stays() {
 fn places_are_given_again() {
     const PLACES: u16 = 5;
     let bench = Bench::new(8);
-    lock(&bench.pool.pool().streams).last = PLACES;
+    lock(&bench.pool.pool().streams).set_last(PLACES);
     for _ in 0..20 {
         let stream = bench.stream();
         free(bench.take(100, &stream), &stream);

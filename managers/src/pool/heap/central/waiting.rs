@@ -6,10 +6,13 @@
 //! others. The batches of the others are closed like those of any stream that has freed something,
 //! when a request wants memory.
 
+use std::collections::{HashMap, HashSet};
 use std::ptr::NonNull;
 
+use cupola_sys::driver::CUdeviceptr;
+
 use crate::pool::cache::size_class::Slot;
-use crate::pool::heap::block_header::{BlockHeader, Withheld};
+use crate::pool::heap::block_header::{BlockHeader, Home, Withheld};
 use crate::pool::heap::central::Central;
 use crate::pool::streams::free_stamp::{RetiredStreams, Stamp};
 
@@ -48,7 +51,7 @@ impl WaitingPieces {
 
     /// Whether a piece of this class is among them.
     pub(crate) fn has(&self, slot: Slot) -> bool {
-        self.pieces().any(|header| header.slot.get() == slot)
+        self.pieces().any(|header| header.slot() == slot)
     }
 }
 
@@ -75,9 +78,26 @@ impl Central {
         });
     }
 
+    /// The beginnings of blocks that are out of the heap and without a user: they come back when
+    /// work has completed, and no free is needed for that.
+    pub(crate) fn leaving(&self) -> HashSet<CUdeviceptr> {
+        let mut blocks = HashSet::new();
+        // Of each slab, the slots that wait for other streams.
+        let mut slots: HashMap<u32, u64> = HashMap::new();
+        for header in self.waiting.pieces() {
+            match header.home() {
+                Home::Nowhere => {}
+                Home::Heap(block) => drop(blocks.insert(block.offset())),
+                Home::Slab { slab, slot } => *slots.entry(slab).or_default() |= 1 << slot,
+            }
+        }
+        blocks.extend(self.slabs.empty_with(&slots));
+        blocks
+    }
+
     /// Puts the pieces into the heap that no other stream uses any more. In the section that has
     /// noted how far a stream has come: a request that sees that finds the memory.
-    pub(crate) fn put_waiting(&mut self) {
+    pub(super) fn put_waiting(&mut self) {
         let mut at = 0;
         while let Some(waiting) = self.waiting.pieces.get(at) {
             let rules = self.heap.rules();
@@ -95,7 +115,7 @@ impl Central {
     }
 
     /// Nothing waits for streams that are gone.
-    pub(crate) fn wait_without(&mut self, gone: &RetiredStreams) {
+    pub(super) fn wait_without(&mut self, gone: &RetiredStreams) {
         for waiting in &mut self.waiting.pieces {
             waiting.home = gone.without(waiting.home);
             for stamp in &mut waiting.others {
