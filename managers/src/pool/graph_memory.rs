@@ -22,7 +22,6 @@ use crate::pool::inspect::layout::{Layout, RunState};
 use crate::pool::state::Pool;
 use crate::pool::streams::open_graphs::Graph;
 use crate::stream::Stream;
-use crate::sync::lock;
 
 /// Memory for the graph that a stream's work is captured into.
 ///
@@ -169,21 +168,19 @@ impl Pool {
         self.core.healthy()?;
         let state = self.state_of(stream)?;
         // Before a pool is built for nothing; two at the same time are told apart below.
-        if self.graphs.of(state.serial(), |_| ()).is_some() {
+        if self.streams.graphs().of(state.serial(), |_| ()).is_some() {
             return Err(is_open_already());
         }
         let memory = Self::within(self, pool.keep_open())?;
         let graph = Arc::new(Graph::new(state, memory));
-        let caches = lock(&self.caches);
-        if !self.graphs.insert(&graph) {
+        let caches = self.caches.lock();
+        if !self.streams.graphs().insert(&graph) {
             drop(caches);
             graph.memory().close();
             return Err(is_open_already());
         }
-        for cache in caches.iter() {
-            if cache.state.serial() == graph.state().serial() {
-                cache.lock.set_flags(ROUTED);
-            }
+        for cache in caches.of_stream(graph.state().serial()) {
+            cache.lock.set_flags(ROUTED);
         }
         drop(caches);
         let pool = pool.clone();
@@ -193,7 +190,7 @@ impl Pool {
     /// The memory of a stream's graph, for a request, which may outlast the graph's value: it
     /// counts as a piece until it leaves.
     pub(crate) fn enter_graph(&self, stream: &Stream) -> Option<Arc<Self>> {
-        self.graphs.of(stream.serial(), |graph| {
+        self.streams.graphs().of(stream.serial(), |graph| {
             graph.memory().orphan.begin_request();
             Arc::clone(graph.memory())
         })
@@ -203,12 +200,10 @@ impl Pool {
         if self.core.not_forked().is_err() || !graph.close() {
             return;
         }
-        let caches = lock(&self.caches);
-        self.graphs.remove(graph);
-        for cache in caches.iter() {
-            if cache.state.serial() == graph.state().serial() {
-                cache.lock.clear_flags(ROUTED);
-            }
+        let caches = self.caches.lock();
+        self.streams.graphs().remove(graph);
+        for cache in caches.of_stream(graph.state().serial()) {
+            cache.lock.clear_flags(ROUTED);
         }
     }
 
@@ -221,7 +216,7 @@ impl Pool {
         site: CallSite,
     ) -> bool {
         let get = |graph: &Graph<Self>| (Arc::clone(graph.held()), Arc::clone(graph.state()));
-        let Some((held, state)) = self.graphs.of(stream.serial(), get) else {
+        let Some((held, state)) = self.streams.graphs().of(stream.serial(), get) else {
             return false;
         };
         held.keep(piece, || {

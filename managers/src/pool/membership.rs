@@ -9,7 +9,6 @@ use crate::pool::cache::thread_cache::ThreadCache;
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::member::Member;
 use crate::pool::state::Pool;
-use crate::sync::lock;
 
 impl Pool {
     /// The pool that a member is.
@@ -57,9 +56,8 @@ impl Member for Pool {
 
     /// A thread that frees a buffer has its cache, or the central lock.
     fn with_buffers(&self, work: &mut dyn FnMut(&BlockHeader)) {
-        let caches = lock(&self.caches);
-        // A buffer's owner that allocates it after this call sees all stores from before it.
-        self.barrier.heavy();
+        let caches = self.caches.lock();
+        self.caches.heavy();
         let _seized = ThreadCache::revoke_all(&caches);
         self.with_headers(|header| {
             if header.is_buffer() {

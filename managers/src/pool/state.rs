@@ -16,8 +16,7 @@ use crate::buffer::BufferTable;
 use crate::driver::{ContextCore, Holds, Kind};
 use crate::error::{Error, Result};
 use crate::pool::alloc::progress::ProgressCounters;
-use crate::pool::cache::counters::CacheCounters;
-use crate::pool::cache::thread_cache::ThreadCache;
+use crate::pool::cache::thread_caches::ThreadCaches;
 use crate::pool::config::{PoolConfig, Source};
 use crate::pool::counters::Counters;
 use crate::pool::heap::block_header::{BlockHeader, PoolRef};
@@ -33,12 +32,9 @@ use crate::pool::pages::device_memory::DeviceMemory;
 use crate::pool::pages::mapper::Mapper;
 use crate::pool::pages::vmm::LEAST_PAGE;
 use crate::pool::pages::vmm::{Calls, Vmm};
-use crate::pool::streams::open_graphs::OpenGraphs;
-use crate::pool::streams::stream_table::StreamTable;
-use crate::sync::asymmetric_fence::AsymmetricFence;
+use crate::pool::streams::pool_streams::PoolStreams;
 use crate::sync::rundown::{Rundown, RundownWeak};
 use crate::sync::spin_lock::SpinLock;
-use crate::sync::thread_exit::ThreadExit;
 
 /// The reference that keeps a closed pool. A thread drops it when no piece of the pool is out any
 /// more, and so ends the pool, or leaves that to a free that is just over.
@@ -76,17 +72,11 @@ pub(crate) struct Pool {
     pub(crate) parent: Option<Arc<Self>>,
     /// Keeps that open: it ends after this.
     _open: Option<Arc<dyn Any + Send + Sync>>,
-    pub(crate) graphs: OpenGraphs<Self>,
     pub(crate) config: PoolConfig,
     pub(crate) central: SpinLock<Central>,
     pub(crate) mapper: Mutex<Mapper>,
-    pub(crate) streams: Mutex<StreamTable>,
-    /// Held by the thread that looks which streams are gone.
-    pub(crate) reaper: Mutex<()>,
-    pub(crate) caches: Mutex<Vec<Arc<ThreadCache>>>,
-    pub(crate) thread_exit: ThreadExit,
-    /// Blocks that went through caches that are gone, and past all caches.
-    pub(crate) past: CacheCounters,
+    pub(crate) streams: PoolStreams<Self>,
+    pub(crate) caches: ThreadCaches,
     pub(crate) counters: Counters,
     pub(crate) progress: ProgressCounters,
     pub(crate) levels: Levels,
@@ -94,7 +84,6 @@ pub(crate) struct Pool {
     pub(crate) calls: Arc<Calls>,
     pub(crate) history: Arc<History>,
     pub(crate) table: Arc<BufferTable>,
-    pub(crate) barrier: AsymmetricFence,
     pub(crate) callback: Mutex<Option<Callback>>,
     /// Closed under the lock of the caches.
     pub(crate) orphan: Orphan<Kept>,
@@ -164,15 +153,11 @@ impl Pool {
             budget,
             parent: parent.map(Arc::clone),
             _open: open,
-            graphs: OpenGraphs::default(),
             config,
             central: SpinLock::new(Central::new()),
             mapper: Mutex::default(),
-            streams: Mutex::default(),
-            reaper: Mutex::default(),
-            caches: Mutex::default(),
-            thread_exit: ThreadExit::new(),
-            past: CacheCounters::default(),
+            streams: PoolStreams::new(),
+            caches: ThreadCaches::new(),
             counters: Counters::default(),
             progress: ProgressCounters::default(),
             levels: Levels::default(),
@@ -180,7 +165,6 @@ impl Pool {
             calls,
             history,
             table: Arc::clone(table),
-            barrier: AsymmetricFence::of_process(),
             callback: Mutex::new(None),
             orphan: Orphan::new(),
             rundown: Rundown::new(),
@@ -231,7 +215,7 @@ impl Pool {
     /// The caller's side of the barrier in `with_buffers`.
     #[inline]
     pub(crate) fn light(&self) {
-        self.barrier.light();
+        self.caches.light();
     }
 
     /// Calls `work` with every header there is, in use or not, within the central lock, which is

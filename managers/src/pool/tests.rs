@@ -432,10 +432,7 @@ fn a_hit_takes_no_lock_however_many_streams_a_thread_uses() {
         });
         is_warm.recv().unwrap();
         let pool = pool.pool();
-        let locks = (
-            crate::sync::lock(&pool.streams),
-            crate::sync::lock(&pool.caches),
-        );
+        let locks = (pool.streams.table(), pool.caches.lock());
         let central = pool.central.lock();
         go.send(()).unwrap();
         let done = is_over.recv_timeout(Duration::from_secs(20));
@@ -507,7 +504,7 @@ fn threads_keep_nothing_small_either_over_a_lowered_limit() {
     let bench = Bench::new();
     let (pool, stream) = (bench.pool(8, Source::Best), bench.stream());
     let kept = || -> u64 {
-        let caches = crate::sync::lock(&pool.pool().caches);
+        let caches = pool.pool().caches.lock();
         let seized = ThreadCache::revoke_all(&caches);
         seized.iter().map(RevokedCache::kept).sum()
     };

@@ -161,7 +161,7 @@ impl Pool {
         ask: AllocRequest,
         stream: &Stream,
     ) -> Result<NonNull<BlockHeader>> {
-        if self.graphs.is_any()
+        if self.streams.graphs().is_any()
             && let Some(memory) = self.enter_graph(stream)
         {
             let taken = memory.allocate(ask, stream);
@@ -274,7 +274,7 @@ impl Pool {
         match cache {
             // SAFETY: the cache is this thread's, which is not within it.
             Some(cache) => unsafe { cache.with(|_| count(&cache.counters, add)) },
-            None => count(&self.past, |counter, more| {
+            None => count(self.caches.past(), |counter, more| {
                 counter.fetch_add(more, Ordering::Relaxed);
             }),
         }

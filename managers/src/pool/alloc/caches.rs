@@ -14,7 +14,6 @@ use crate::pool::state::Pool;
 use crate::pool::streams::free_stamp::Stamp;
 use crate::pool::streams::stream_state::StreamState;
 use crate::stream::Stream;
-use crate::sync::lock;
 use std::ptr::NonNull;
 use std::sync::Weak;
 
@@ -32,16 +31,10 @@ impl Pool {
         let mut turns = 0;
         let mut is_full = false;
         loop {
-            let mut states = lock(&self.streams);
-            if let Some(state) = states.find(timeline) {
+            let add = |index, count| self.central.lock().add_stream(index, count);
+            if let Some(state) = self.streams.find_or_add(timeline, add) {
                 return Ok(state);
             }
-            if let Some(state) = states.add(timeline) {
-                let count = states.count();
-                self.central.lock().add_stream(state.index(), count);
-                return Ok(state);
-            }
-            drop(states);
             if is_full {
                 return Err(Error::Full {
                     kind: "streams of a pool",
@@ -72,37 +65,25 @@ impl Pool {
             let owner: Weak<dyn CacheOwner> = Arc::<Self>::downgrade(self);
             let cache = ThreadCache::new(owner, &state).of_thread(list, self.number);
             let cache = Arc::new(cache);
-            let mut caches = lock(&self.caches);
+            let mut caches = self.caches.lock();
             if self.is_closed() {
                 return None;
             }
             if self.history.is_on() {
                 cache.lock.set_flags(RECORDED);
             }
-            if self.graphs.of(stream.serial(), |_| ()).is_some() {
+            if self.streams.graphs().of(stream.serial(), |_| ()).is_some() {
                 cache.lock.set_flags(ROUTED);
             }
             self.over_limit.enter(&cache.lock);
-            caches.push(Arc::clone(&cache));
+            caches.add(&cache);
             Some(cache)
         };
         Ok(thread_local::find(
-            (self.number, &self.thread_exit),
+            (self.number, self.caches.exit()),
             stream.serial(),
             make,
         ))
-    }
-
-    /// Takes caches off the books that are closed, and whose owners write no more.
-    pub(crate) fn remove_caches(&self, is_gone: impl Fn(&Arc<ThreadCache>) -> bool) {
-        lock(&self.caches).retain(|cache| {
-            let is_gone = is_gone(cache);
-            if is_gone {
-                self.past.absorb(&cache.counters);
-                cache.state.note_gone(&cache.counters);
-            }
-            !is_gone
-        });
     }
 
     /// Empties caches, which keep nothing from now on. The leases are the caller's to end, outside of
@@ -125,7 +106,7 @@ impl Pool {
     /// not free then is alive, or on its way to a user.
     pub(crate) fn drain_and<R>(&self, look: impl FnOnce(&mut Central) -> R) -> R {
         count(&self.counters.drains);
-        let caches = lock(&self.caches);
+        let caches = self.caches.lock();
         // Those of all caches that there can be meanwhile.
         let states = self.all_states();
         let mut seized = ThreadCache::revoke_all(&caches);
@@ -147,7 +128,7 @@ impl Pool {
     }
 
     pub(crate) fn all_states(&self) -> Vec<Arc<StreamState>> {
-        lock(&self.streams).all().cloned().collect()
+        self.streams.all()
     }
 }
 
@@ -161,6 +142,6 @@ impl CacheOwner for Pool {
     }
 
     fn remove(&self, cache: &Arc<ThreadCache>) {
-        self.remove_caches(|other| Arc::ptr_eq(other, cache));
+        self.caches.remove(|other| Arc::ptr_eq(other, cache));
     }
 }

@@ -206,7 +206,7 @@ impl Pool {
     ) -> Result<()> {
         // In a fork another thread may have left a lock taken.
         self.core.not_forked()?;
-        if self.graphs.is_any() && self.hold_for_graph(piece, stream, site) {
+        if self.streams.graphs().is_any() && self.hold_for_graph(piece, stream, site) {
             return Ok(());
         }
         if let Some(cache) = self.cache_of(stream)?

@@ -29,7 +29,7 @@ impl Pool {
         home: &Stream,
         others: impl IntoIterator<Item = &'a Stream>,
     ) -> Option<UseOrder> {
-        if self.core.healthy().is_err() || self.parent.is_some() || self.graphs.is_any() {
+        if self.core.healthy().is_err() || self.parent.is_some() || self.streams.graphs().is_any() {
             return None;
         }
         let others = others.into_iter().map(|other| self.state_of(other));

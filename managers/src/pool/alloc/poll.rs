@@ -8,7 +8,6 @@ use crate::pool::pages::vmm::is_out_of_memory;
 use crate::pool::request::Wait;
 use crate::pool::state::Pool;
 use crate::pool::streams::stream_state::StreamState;
-use crate::sync::lock;
 
 /// How long an event on a stream with nothing to do may take.
 pub(crate) const MOMENT: Duration = Duration::from_micros(200);
@@ -41,7 +40,7 @@ impl Pool {
     /// The streams that have freed something which is not known to be complete, and the last ticket
     /// of each.
     fn waiting(&self) -> Vec<(Arc<StreamState>, u64)> {
-        let states = lock(&self.streams);
+        let states = self.streams.table();
         let mut waiting = Vec::with_capacity(states.count());
         let central = self.central.lock();
         let rules = central.rules();

@@ -4,5 +4,6 @@ pub(crate) mod counters;
 pub(crate) mod magazine;
 pub(crate) mod size_class;
 pub(crate) mod thread_cache;
+pub(crate) mod thread_caches;
 pub(crate) mod thread_local;
 pub(crate) mod transfer_cache;

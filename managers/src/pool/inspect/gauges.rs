@@ -20,7 +20,6 @@ use crate::pool::pages::vmm::is_out_of_memory;
 use crate::pool::state::Pool;
 use crate::pool::streams::stream_state::StreamState;
 use crate::stream::timeline::Closed;
-use crate::sync::lock;
 
 /// How long figures wait for the events of streams with nothing to do.
 const MOMENT: Duration = Duration::from_micros(50);
@@ -109,7 +108,7 @@ impl Pool {
     /// that are out of the heap.
     fn kept_and_held(&self) -> (u64, u64) {
         // First the caches: no thread makes one of a stream that is not among the states then.
-        let caches = lock(&self.caches);
+        let caches = self.caches.lock();
         let states = self.all_states();
         let seized = ThreadCache::revoke_all(&caches);
         let central = self.central.lock();
@@ -135,12 +134,12 @@ impl Pool {
             return (gauges, Vec::new());
         }
         // First the caches: no thread makes one of a stream that is not among the states then.
-        let caches = lock(&self.caches);
+        let caches = self.caches.lock();
         let states = self.all_states();
         let seized = ThreadCache::revoke_all(&caches);
         let central = self.central.lock();
         gauges.mapped = self.budget.used();
-        gauges.counters.absorb(&self.past);
+        gauges.counters.absorb(self.caches.past());
         let mut kept: HashMap<*const StreamState, Kept> = HashMap::new();
         let states = states.iter().chain(caches.iter().map(|cache| &cache.state));
         for state in states {

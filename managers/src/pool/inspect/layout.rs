@@ -15,7 +15,6 @@ use crate::pool::pages::page_table::{PageState, PageTable};
 use crate::pool::state::Pool;
 use crate::pool::streams::free_stamp::{Stamp, StreamIndex};
 use crate::stream::StreamHandle;
-use crate::sync::lock;
 
 /// Where everything is in a pool, at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,7 +120,7 @@ impl Pool {
         self.core.not_forked()?;
         let mapper = self.mapper();
         // First the caches: no thread makes one of a stream that is not among the states then.
-        let caches = lock(&self.caches);
+        let caches = self.caches.lock();
         let states = self.all_states();
         let seized = ThreadCache::revoke_all(&caches);
         let central = self.central.lock();

@@ -12,13 +12,12 @@ use crate::pool::request::AllocRequest;
 use crate::pool::state::Pool;
 use crate::pool::streams::free_stamp::Stamp;
 use crate::stream::Stream;
-use crate::sync::lock;
 
 impl Pool {
     /// Begins to record: the last `capacity` events.
     pub(crate) fn record(&self, capacity: usize) -> Result<()> {
         self.core.not_forked()?;
-        let caches = lock(&self.caches);
+        let caches = self.caches.lock();
         self.history.start(capacity);
         for cache in ThreadCache::revoke_all(&caches) {
             cache.set_flags(RECORDED);
@@ -31,7 +30,7 @@ impl Pool {
     /// Ends the recording.
     pub(crate) fn take_recording(&self) -> Result<Recording> {
         self.core.not_forked()?;
-        let caches = lock(&self.caches);
+        let caches = self.caches.lock();
         let (recording, off) = self.history.stop();
         if off {
             for cache in caches.iter() {

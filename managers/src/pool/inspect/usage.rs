@@ -8,7 +8,6 @@ use crate::error::{Account, Error, Result};
 use crate::pool::cache::counters::CacheCounters;
 use crate::pool::pages::vmm::DriverCalls;
 use crate::pool::state::Pool;
-use crate::sync::lock;
 
 /// The gauges and counters of a [`MemoryPool`](crate::pool::MemoryPool). Sizes in bytes.
 ///
@@ -118,21 +117,11 @@ impl Usage {
 impl Pool {
     /// Bytes that are alive, blocks that are alive, and the figures of all caches.
     pub(crate) fn traffic(&self) -> CacheCounters {
-        let sum = CacheCounters::default();
-        if self.core.not_forked().is_err() {
-            // Another thread may have left a lock taken; as below.
-            return sum;
+        // Another thread may have left the lock taken.
+        match self.core.not_forked() {
+            Ok(()) => self.caches.figures(),
+            Err(_) => CacheCounters::default(),
         }
-        let caches = {
-            let caches = lock(&self.caches);
-            // Within the lock under which caches go: each counts here or there.
-            sum.absorb(&self.past);
-            caches.clone()
-        };
-        for cache in &caches {
-            sum.absorb(&cache.counters);
-        }
-        sum
     }
 
     /// Blocks that came back so far.
@@ -145,7 +134,7 @@ impl Pool {
         self.core.not_forked()?;
         // Before the look, which makes calls of its own.
         let mut calls = self.calls.read();
-        let (streams, timelines) = self.timeline_calls();
+        let (streams, timelines) = self.streams.calls();
         calls.add(timelines);
         let (gauges, looked) = self.gauges();
         looked?;
@@ -187,7 +176,7 @@ impl Pool {
             exhausted: read(&self.counters.exhausted),
             trims: read(&self.counters.trims),
             streams,
-            caches: lock(&self.caches).len() as u64,
+            caches: self.caches.count() as u64,
             calls,
             foreign: device_total
                 .saturating_sub(device_free)

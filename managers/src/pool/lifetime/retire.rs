@@ -7,7 +7,7 @@
 //! A place must not be given again while a thread may still make a stamp of it, or note how far its
 //! stream has come. Why no thread does:
 //!
-//! * A timeline completes [`EVERY`] ticket only after the last handle of its stream is gone
+//! * A timeline completes [`EVERY`](crate::stream::timeline::EVERY) ticket only after the last handle of its stream is gone
 //!   (`Timeline::retire`), and a thread that sees that comes after all that was done with the
 //!   handle. So no thread is, or ever comes, inside a cache of the stream as its owner, finds one
 //!   by its table, makes a new one, or asks for the state: all of these need the handle.
@@ -24,13 +24,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::pool::cache::thread_cache::ThreadCache;
 use crate::pool::state::Pool;
-use crate::pool::streams::free_stamp::{RetiredStreams, Stamp};
+use crate::pool::streams::free_stamp::Stamp;
 use crate::pool::streams::stream_state::StreamState;
-use crate::stream::timeline::{EVERY, TimelineCalls};
 use crate::sync::deferred::DeferCallbacks;
-use crate::sync::lock;
 
 /// The findings of a look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,11 +42,7 @@ impl Pool {
     /// Looks for streams that are gone, if there may be many. It may ask the driver: not for the
     /// way of a free.
     pub(crate) fn retire_if_due(&self) {
-        let is_due = {
-            let states = lock(&self.streams);
-            states.is_look_due()
-        };
-        if is_due {
+        if self.streams.is_look_due() {
             self.retire_streams();
         }
     }
@@ -62,36 +55,22 @@ impl Pool {
         }
         // Policies come after the lock.
         let _defer = DeferCallbacks::new();
-        let _turn = lock(&self.reaper);
-        if !self.poll_retired() {
-            self.look_later(RetireReport::default());
+        let _turn = self.streams.begin_look();
+        if !self.streams.poll_gone(&self.core) {
+            self.streams.look_later(false);
             return RetireReport::default();
         }
         self.drop_caches();
         let (states, reaped) = self.take_states();
-        self.look_later(reaped);
+        self.streams.look_later(reaped.held > 0);
         // After the locks: events go with their timelines.
         drop(states);
         reaped
     }
 
-    /// Sees whether the last event of streams that are gone is reached. Whether one is complete.
-    fn poll_retired(&self) -> bool {
-        let mut complete = false;
-        for state in self.all_states() {
-            if state.timeline().covered() == EVERY {
-                // An error is for requests that want the memory.
-                let _ = state.timeline().poll(&self.core);
-                complete |= state.is_over();
-            }
-        }
-        complete
-    }
-
     /// Closes the caches of streams that are gone, and takes them off the books.
     fn drop_caches(&self) {
-        let is_over = |cache: &&Arc<ThreadCache>| cache.state.is_over();
-        let caches: Vec<_> = lock(&self.caches).iter().filter(is_over).cloned().collect();
+        let caches = self.caches.of_gone_streams();
         // One by one, as not under the lock of the caches; while they are on the books: a caller
         // that looks for memory meanwhile waits at their locks.
         // A stream that is gone has no leases.
@@ -99,7 +78,8 @@ impl Pool {
             drop(self.close_caches(cache));
         }
         let closed: HashSet<_> = caches.iter().map(Arc::as_ptr).collect();
-        self.remove_caches(|cache| closed.contains(&Arc::as_ptr(cache)));
+        self.caches
+            .remove(|cache| closed.contains(&Arc::as_ptr(cache)));
         for cache in &caches {
             cache.leave_thread();
         }
@@ -108,50 +88,23 @@ impl Pool {
     /// Takes states out that no other thread has, and makes the memory that their streams have left
     /// ready for all.
     fn take_states(&self) -> (Vec<Arc<StreamState>>, RetireReport) {
-        let states = &mut *lock(&self.streams);
-        let (mut held, mut gone) = (0, RetiredStreams::default());
-        let taken = states.take_out(|state| {
-            if !state.is_over() {
-                return false;
+        let (taken, held) = self.streams.take_gone(|taken, gone, left| {
+            let central = &mut *self.central.lock();
+            for state in taken {
+                if central.note_retired(state.index()) {
+                    self.progress.note_done();
+                }
+                for batch in state.transfer_cache().drain() {
+                    central.put_all(batch, Stamp::READY);
+                }
             }
-            // It comes after all that earlier holders did, which a look at the count would not.
-            let is_ours = Arc::get_mut(state).is_some() || mutant!("retire_takes_held_states");
-            if is_ours {
-                gone.insert(state.index());
-            } else {
-                held += 1;
-            }
-            is_ours
+            central.forget(gone, left);
         });
         let reaped = RetireReport {
             streams: taken.len(),
             held,
         };
-        if taken.is_empty() {
-            return (taken, reaped);
-        }
-        let central = &mut *self.central.lock();
-        for state in &taken {
-            if central.note_retired(state.index()) {
-                self.progress.note_done();
-            }
-            for batch in state.transfer_cache().drain() {
-                central.put_all(batch, Stamp::READY);
-            }
-        }
-        central.forget(&gone, states.count());
         (taken, reaped)
-    }
-
-    /// After a look.
-    fn look_later(&self, reaped: RetireReport) {
-        lock(&self.streams).look_later(reaped.held > 0);
-    }
-
-    /// How many streams have a place, and the driver calls of all timelines that had one.
-    pub(crate) fn timeline_calls(&self) -> (u64, TimelineCalls) {
-        let states = lock(&self.streams);
-        (states.count() as u64, states.calls())
     }
 }
 

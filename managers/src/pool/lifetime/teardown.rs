@@ -13,7 +13,6 @@ use crate::pool::pages::handle_cache::PhysicalHandle;
 use crate::pool::state::{Kept, Pool};
 use crate::stream::timeline::Closed;
 use crate::sync::deferred::DeferCallbacks;
-use crate::sync::lock;
 
 /// How long one look at a timeline may take. The look is repeated: memory that work uses must not
 /// be unmapped under it.
@@ -29,9 +28,9 @@ impl Pool {
             return;
         }
         // Before this handle goes: else the pool could end on a thread that just ends.
-        self.thread_exit.close();
+        self.caches.exit().close();
         let leases = {
-            let caches = lock(&self.caches);
+            let caches = self.caches.lock();
             self.orphan.close();
             // They stay: threads that have pieces look for them.
             self.close_caches(&caches)

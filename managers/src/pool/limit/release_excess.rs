@@ -7,7 +7,6 @@ use crate::pool::pages::mapper::Mapper;
 use crate::pool::pages::mapper_guard::MapperGuard;
 use crate::pool::request::Wait;
 use crate::pool::state::Pool;
-use crate::sync::lock;
 
 /// How long an operation waits for the events of streams with nothing to do.
 const MOMENT: Duration = Duration::from_micros(20);
@@ -52,7 +51,7 @@ impl Pool {
 
     fn flag_caches(&self) {
         self.over_limit
-            .flag(|| self.over() > 0, || lock(&self.caches));
+            .flag(|| self.over() > 0, || self.caches.lock());
     }
 
     /// Off the hit path, with no lock: gives back the memory that a lowered limit has no room for,

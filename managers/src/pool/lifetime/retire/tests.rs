@@ -111,7 +111,7 @@ fn memory_of_a_gone_stream_is_every_streams() {
     // Figures make calls of their own.
     let calls = || {
         let pool = bench.pool.pool();
-        let (_, timelines) = pool.timeline_calls();
+        let (_, timelines) = pool.streams.calls();
         let of_clocks = (timelines.records, timelines.queries, timelines.waits);
         let calls = DriverCalls {
             info: 0,
@@ -208,7 +208,7 @@ fn a_state_that_a_thread_has_stays() {
 fn places_are_given_again() {
     const PLACES: u16 = 5;
     let bench = Bench::new(8);
-    lock(&bench.pool.pool().streams).set_last(PLACES);
+    bench.pool.pool().streams.table().set_last(PLACES);
     for _ in 0..20 {
         let stream = bench.stream();
         free(bench.take(100, &stream), &stream);
@@ -244,7 +244,7 @@ fn the_bytes_of_lanes_go_with_their_streams() {
             let _: Result<(), _> = gone.recv();
         });
         is_done.recv().unwrap();
-        let cache = Arc::clone(&lock(&bench.pool.pool().caches)[0]);
+        let cache = Arc::clone(&bench.pool.pool().caches.lock()[0]);
         assert_eq!((Arc::strong_count(&cache), Arc::weak_count(&cache)), (2, 1));
         ops::synchronize(&stream).unwrap();
         bench.destroy(stream);
