@@ -235,7 +235,7 @@ impl MemoryPool {
     /// The source of the memory.
     #[must_use]
     pub fn backing(&self) -> Backing {
-        match self.pool().vmm {
+        match self.pool().pages.vmm() {
             Some(_) => Backing::Pages,
             None => Backing::Chunks,
         }
@@ -251,7 +251,7 @@ impl MemoryPool {
     /// Bytes of a page: limits count whole pages.
     #[must_use]
     pub fn page(&self) -> u64 {
-        self.pool().page
+        self.pool().pages.page()
     }
 
     /// The limit in bytes.

@@ -28,10 +28,7 @@ use crate::pool::limit::budget::PoolBudget;
 use crate::pool::limit::levels::Levels;
 use crate::pool::limit::over_limit::OverLimit;
 use crate::pool::member::Member;
-use crate::pool::pages::device_memory::DeviceMemory;
-use crate::pool::pages::mapper::Mapper;
-use crate::pool::pages::vmm::LEAST_PAGE;
-use crate::pool::pages::vmm::{Calls, Vmm};
+use crate::pool::pages::page_mapper::PageMapper;
 use crate::pool::streams::pool_streams::PoolStreams;
 use crate::sync::rundown::{Rundown, RundownWeak};
 use crate::sync::spin_lock::SpinLock;
@@ -63,10 +60,7 @@ pub(crate) struct Pool {
     /// `None`: the driver checks nothing.
     pub(crate) region_hooks: Option<RegionHooks>,
     pub(crate) core: Arc<ContextCore>,
-    /// `None`: chunks.
-    pub(crate) vmm: Option<Vmm>,
-    pub(crate) page: u64,
-    pub(crate) device_memory: DeviceMemory,
+    pub(crate) pages: PageMapper,
     pub(crate) budget: Arc<PoolBudget>,
     /// Of a graph's memory: the pool that it shares the limit with.
     pub(crate) parent: Option<Arc<Self>>,
@@ -74,14 +68,12 @@ pub(crate) struct Pool {
     _open: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) config: PoolConfig,
     pub(crate) central: SpinLock<Central>,
-    pub(crate) mapper: Mutex<Mapper>,
     pub(crate) streams: PoolStreams<Self>,
     pub(crate) caches: ThreadCaches,
     pub(crate) counters: Counters,
     pub(crate) progress: ProgressCounters,
     pub(crate) levels: Levels,
     pub(crate) over_limit: OverLimit,
-    pub(crate) calls: Arc<Calls>,
     pub(crate) history: Arc<History>,
     pub(crate) table: Arc<BufferTable>,
     pub(crate) callback: Mutex<Option<Callback>>,
@@ -132,37 +124,27 @@ impl Pool {
     ) -> Result<Arc<Self>> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         core.healthy()?;
-        let calls = Arc::new(Calls::default());
         let history = Arc::new(History::new(config.history));
-        let vmm = match config.source {
-            Source::Best => Vmm::new(core, &calls, &history)?,
-            Source::Chunks => None,
-        };
         let (parent, open) = above.unzip();
-        let device_memory = match parent {
-            Some(parent) => parent.device_memory.clone(),
-            None => DeviceMemory::of(core, &calls)?,
-        };
+        let is_chunks = config.source == Source::Chunks;
+        let like = parent.map(|parent| &parent.pages);
+        let pages = PageMapper::new(core, &history, is_chunks, like)?;
         let pool = Arc::new(Self {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             region_hooks: RegionHooks::of(core.driver()),
             core: Arc::clone(core),
-            page: vmm.as_ref().map_or(LEAST_PAGE, Vmm::page),
-            vmm,
-            device_memory,
+            pages,
             budget,
             parent: parent.map(Arc::clone),
             _open: open,
             config,
             central: SpinLock::new(Central::new()),
-            mapper: Mutex::default(),
             streams: PoolStreams::new(),
             caches: ThreadCaches::new(),
             counters: Counters::default(),
             progress: ProgressCounters::default(),
             levels: Levels::default(),
             over_limit: OverLimit::default(),
-            calls,
             history,
             table: Arc::clone(table),
             callback: Mutex::new(None),

@@ -321,7 +321,7 @@ fn all_lanes_cost_one_barrier_and_a_thread_that_ends_pays_none() {
 fn a_request_that_may_not_wait_is_told_that_another_thread_maps() {
     let bench = Bench::new();
     let (pool, stream) = (bench.pool(4, Source::Best), bench.stream());
-    let mapper = pool.pool().mapper();
+    let mapper = pool.pool().pages.lock();
     let busy = pool.try_allocate_raw(PAGE, 256, &stream);
     assert!(matches!(busy, Err(Error::Busy { .. })), "{busy:?}");
     let deadline = std::time::Instant::now() + Duration::from_millis(5);
@@ -616,7 +616,7 @@ fn what_needs_no_page_is_had_while_another_thread_maps() {
         block.ok()
     })
     .collect();
-    let mapper = pool.pool().mapper();
+    let mapper = pool.pool().pages.lock();
     let slot = pool.try_allocate_raw(1000, 1, &other).unwrap();
     let busy = pool.try_allocate_raw(PAGE, 1, &other);
     assert!(matches!(busy, Err(Error::Busy { .. })), "{busy:?}");
@@ -641,7 +641,7 @@ fn the_chunk_that_is_enough_goes_alone() {
     pool.pool().close_and_poll_soon().unwrap();
     let frees = || bench.table.count(id::cuMemFree_v2);
     let chunks = || {
-        let mapper = pool.pool().mapper();
+        let mapper = pool.pool().pages.lock();
         let there = mapper.chunks().backed();
         let mut sizes: Vec<_> = there.map(|chunk| chunk.bytes() >> 20).collect();
         sizes.sort_unstable();
@@ -649,7 +649,7 @@ fn the_chunk_that_is_enough_goes_alone() {
     };
     assert_eq!(chunks(), [40, 72, 100]);
     let release = |bytes| {
-        let mut mapper = pool.pool().mapper();
+        let mut mapper = pool.pool().pages.lock();
         pool.pool().release_chunks(&mut mapper, bytes).unwrap();
     };
     release(50 << 20);

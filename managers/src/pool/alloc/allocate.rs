@@ -190,10 +190,11 @@ impl Pool {
         ask: AllocRequest,
         stream: &Stream,
     ) -> Result<NonNull<BlockHeader>> {
-        if !ask.align.is_power_of_two() || ask.align > self.page {
+        if !ask.align.is_power_of_two() || ask.align > self.pages.page() {
             let problem = format!(
                 "{} is no power of two up to {}, the size of a page",
-                ask.align, self.page
+                ask.align,
+                self.pages.page()
             );
             return Err(Error::invalid("align", problem));
         }

@@ -47,8 +47,8 @@ impl Pool {
     /// [`Error::Forked`](crate::Error::Forked); the error that the driver returned.
     #[track_caller]
     pub(crate) fn order(&self, first: &Stream, then: &Stream) -> Result<()> {
-        let _switches = self.calls.switches();
-        let (calls, config) = (&self.calls, EventConfig::default());
+        let _switches = self.pages.calls().switches();
+        let (calls, config) = (self.pages.calls(), EventConfig::default());
         let note = || calls.note_event();
         let event = event::acquire_noting(first.core(), first.events(), config, note)?;
         calls.note_record();

@@ -57,7 +57,7 @@ impl Pool {
     /// complete. For a caller that has drained the caches of threads.
     pub(crate) fn could_hold(&self, central: &Central, request: SlowRequest, most: u64) -> bool {
         let (bytes, align) = (request.want.bytes, request.want.align);
-        if self.vmm.is_none() {
+        if self.pages.vmm().is_none() {
             // A chunk goes as a whole: here the bytes that are alive must do.
             return true;
         }
@@ -66,7 +66,7 @@ impl Pool {
         if slot.is_small() && is_free() {
             return true;
         }
-        let (heap, page) = (central.heap(), self.page);
+        let (heap, page) = (central.heap(), self.pages.page());
         heap.could_hold(bytes, align, (most / page, page), |block| {
             leaving.contains(&block.offset())
         })

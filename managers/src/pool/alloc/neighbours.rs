@@ -31,9 +31,9 @@ impl Pool {
         request: SlowRequest,
     ) -> Result<(Option<Found>, MapperGuard<'p>)> {
         let is_full = search.is_device_full();
-        let whole = request.want.bytes.div_ceil(self.page);
+        let whole = request.want.bytes.div_ceil(self.pages.page());
         let room = if is_full { 0 } else { self.available_pages() };
-        let lacking = whole.saturating_sub(room).max(1) * self.page;
+        let lacking = whole.saturating_sub(room).max(1) * self.pages.page();
         for rest in [Some(lacking), None] {
             let mut left = rest;
             // Theirs and ours at once could wait for each other.
@@ -49,7 +49,7 @@ impl Pool {
                     break;
                 }
             }
-            mapper = self.mapper_within(request.wait)?;
+            mapper = self.pages.lock_within(request.wait)?;
             // The driver has their memory now, and others may have searched meanwhile.
             *search = Search::default();
             let found = self.find(&mut mapper, search, request.want, self.idle(request))?;

@@ -118,9 +118,9 @@ impl Pool {
     #[track_caller]
     pub(crate) fn give_up_idle(&self, wanted: u64, wait: Wait) -> Result<u64> {
         self.core.healthy()?;
-        let mut mapper = self.mapper_within(wait)?;
+        let mut mapper = self.pages.lock_within(wait)?;
         let before = self.budget.used();
-        let pages = usize::try_from(wanted.div_ceil(self.page)).unwrap_or(usize::MAX);
+        let pages = usize::try_from(wanted.div_ceil(self.pages.page())).unwrap_or(usize::MAX);
         for drains in [false, true] {
             let given = before.saturating_sub(self.budget.used());
             let short = pages.saturating_sub(mapper.cached() as usize);
@@ -137,7 +137,7 @@ impl Pool {
             self.release_chunks(&mut mapper, wanted - given)?;
         }
         let keep = (mapper.cached() as usize).saturating_sub(pages);
-        self.release_cache(&mut mapper, keep)?;
+        self.pages.release_cache(self, &mut mapper, keep)?;
         Ok(before.saturating_sub(self.budget.used()))
     }
 }

@@ -93,7 +93,7 @@ impl Pool {
         wait: Wait,
         place: impl FnOnce(&mut Central, Found),
     ) -> Result<bool> {
-        let mut mapper = self.mapper_within(wait)?;
+        let mut mapper = self.pages.lock_within(wait)?;
         self.poll_streams()?;
         let mut found = self.try_others(want)?;
         if found.is_none() {
@@ -157,7 +157,7 @@ impl Pool {
 
     /// Whether the limits are large enough for it.
     fn could_grant(&self, bytes: u64) -> bool {
-        let whole = bytes.checked_next_multiple_of(self.page);
+        let whole = bytes.checked_next_multiple_of(self.pages.page());
         whole.is_some_and(|whole| whole <= self.most()) && !self.is_full_in_common(bytes)
     }
 
@@ -174,7 +174,7 @@ impl Pool {
     /// Steps 1 to 7.
     #[track_caller]
     fn search_all(&self, request: SlowRequest) -> Result<Result<Served, Nothing>> {
-        let mut mapper = self.mapper_within(request.wait)?;
+        let mut mapper = self.pages.lock_within(request.wait)?;
         let mut search = Search {
             alone: self.is_alone(),
             hopeless: self.is_full_of_live(request.want.bytes),
@@ -231,7 +231,7 @@ impl Pool {
     #[track_caller]
     fn full(&self, search: &mut Search) -> Result<Option<Error>> {
         match search.full.take() {
-            None if search.lacking => self.device_refusal(),
+            None if search.lacking => self.pages.device_refusal(),
             full => Ok(full),
         }
     }
@@ -245,7 +245,7 @@ impl Pool {
     /// Where the memory for a request may come from at the limit. Giving a chunk back waits for all
     /// work of the context.
     pub(crate) fn idle(&self, request: SlowRequest) -> From {
-        if request.wait == Wait::Never && self.vmm.is_none() {
+        if request.wait == Wait::Never && self.pages.vmm().is_none() {
             From::Limit
         } else {
             From::Idle
@@ -277,7 +277,7 @@ impl Pool {
             waited => waited?,
         };
         // A request by a deadline is not kept from it for the sake of others.
-        if !is_done && let Ok(mut mapper) = self.mapper_within(request.wait) {
+        if !is_done && let Ok(mut mapper) = self.pages.lock_within(request.wait) {
             mapper.note_vain(state.serial(), ticket);
         }
         Ok(())
@@ -305,14 +305,14 @@ impl Pool {
         // The free memory of the device, where it has refused or will.
         let is_full = search.is_device_full();
         let left = match is_full {
-            true => self.device_memory()?.0,
+            true => self.pages.free_memory()?.0,
             false => u64::MAX,
         };
         {
             let mut central = self.central.lock();
             // The bytes that the pool could have by now: others may have the rest of a limit.
             central.pause_exact_caching(
-                self.budget.used() + left.min(self.available_pages() * self.page),
+                self.budget.used() + left.min(self.available_pages() * self.pages.page()),
             );
             if let Some(found) = central.in_mapped_stretch(want) {
                 return Ok(Some(Served::Block(found)));

@@ -312,7 +312,7 @@ fn a_late_request_leaves_nothing_in_a_closed_lane() {
             some.into_iter().for_each(|block| there.put(block));
         });
         cache.recv().unwrap();
-        let mapping = graph.mapper();
+        let mapping = graph.pages.lock();
         locked.send(()).unwrap();
         // It waits for the mapper by then, with its cache in hand.
         std::thread::sleep(Duration::from_millis(100));

@@ -72,9 +72,9 @@ impl Pool {
     pub(crate) fn gauges(&self) -> (Gauges, Result<()>) {
         let looked = self.close_and_poll();
         let (mut gauges, kept) = {
-            let mapper = self.mapper();
+            let mapper = self.pages.lock();
             let (mut gauges, kept) = self.stand_still();
-            gauges.unmapped = mapper.cached() * self.page;
+            gauges.unmapped = mapper.cached() * self.pages.page();
             (gauges, kept)
         };
         let asked = self.sort_out(&mut gauges, &kept);

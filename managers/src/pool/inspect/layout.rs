@@ -118,7 +118,7 @@ impl Pool {
     /// found and are on the way to their users.
     pub(crate) fn layout(&self) -> Result<Layout> {
         self.core.not_forked()?;
-        let mapper = self.mapper();
+        let mapper = self.pages.lock();
         // First the caches: no thread makes one of a stream that is not among the states then.
         let caches = self.caches.lock();
         let states = self.all_states();
@@ -138,7 +138,7 @@ impl Pool {
         let mut blocks = picture.blocks;
         blocks.sort_unstable_by_key(|block| block.address);
         Ok(Layout {
-            page: self.page,
+            page: self.pages.page(),
             mapped: self.budget.used(),
             limit: self.budget.limit(),
             regions: central.rules().regions().iter().map(region).collect(),

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use crate::error::Result;
 use crate::pool::MemoryPool;
+use crate::pool::pages::page_mapper::Charges;
 use crate::pool::state::Pool;
 
 impl MemoryPool {

@@ -133,12 +133,12 @@ impl Pool {
     pub(crate) fn usage(&self) -> Result<Usage> {
         self.core.not_forked()?;
         // Before the look, which makes calls of its own.
-        let mut calls = self.calls.read();
+        let mut calls = self.pages.calls().read();
         let (streams, timelines) = self.streams.calls();
         calls.add(timelines);
         let (gauges, looked) = self.gauges();
         looked?;
-        let (device_free, device_total) = self.device_memory()?;
+        let (device_free, device_total) = self.pages.free_memory()?;
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let (counters, mapped, cached) = (&gauges.counters, gauges.mapped, gauges.reusable());
         let pressure = self.pressure_with(cached, device_free);
@@ -191,7 +191,7 @@ impl Pool {
         let (counters, mapped) = (&gauges.counters, gauges.mapped);
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         // For an error nothing more is risked than a figure.
-        let (device_free, total) = self.device_memory().unwrap_or_default();
+        let (device_free, total) = self.pages.free_memory().unwrap_or_default();
         let shared = self.config.within.as_ref();
         Account {
             requested,
@@ -203,7 +203,7 @@ impl Pool {
             limit: self.budget.limit(),
             shared: shared.map(|limit| (limit.used(), limit.limit())),
             largest: gauges.largest,
-            page: self.page,
+            page: self.pages.page(),
             device_free,
             foreign: total.saturating_sub(device_free).saturating_sub(mapped),
         }

@@ -10,6 +10,7 @@ use crate::error::{Result, Site};
 use crate::pool::heap::block_header::Withheld;
 use crate::pool::member::Member;
 use crate::pool::pages::handle_cache::PhysicalHandle;
+use crate::pool::pages::page_mapper::Charges;
 use crate::pool::state::{Kept, Pool};
 use crate::stream::timeline::Closed;
 use crate::sync::deferred::DeferCallbacks;
@@ -168,15 +169,15 @@ fn release(pool: &Pool, stays: &Stays<'_>) -> (u64, Result<()>) {
             pool.release_charge(bytes);
         }
     };
-    let mut mapper = pool.mapper();
-    if let Some(vmm) = &pool.vmm {
+    let mut mapper = pool.pages.lock();
+    if let Some(vmm) = pool.pages.vmm() {
         let regions = pool.central.lock().take_regions();
         let _relaxed = (!regions.is_empty()).then(|| vmm.relaxed());
         for mut region in regions {
             let extents: Vec<_> = region.extents().collect();
             let mut left = 0;
             for extent in extents {
-                let bytes = u64::from(extent.pages) * pool.page;
+                let bytes = u64::from(extent.pages) * pool.pages.page();
                 if stays.has(region.address(extent.first), bytes) {
                     left += 1;
                     kept += bytes;
@@ -207,7 +208,7 @@ fn release(pool: &Pool, stays: &Stays<'_>) -> (u64, Result<()>) {
         while let Some(memory) = mapper.take_kept() {
             // SAFETY: a handle of the cache is mapped nowhere, and it was taken out of there.
             let released = unsafe { vmm.release(memory.handle) };
-            let bytes = u64::from(memory.pages) * pool.page;
+            let bytes = u64::from(memory.pages) * pool.pages.page();
             match released {
                 Ok(()) => pool.release_charge(bytes),
                 Err(_) => {

@@ -58,8 +58,8 @@ impl Pool {
         self.core.not_forked()?;
         let (gauges, looked) = self.gauges();
         looked?;
-        let (device_free, _) = self.device_memory()?;
-        let growth = (self.available_pages() * self.page).min(device_free);
+        let (device_free, _) = self.pages.free_memory()?;
+        let growth = (self.available_pages() * self.pages.page()).min(device_free);
         Ok(growth + gauges.reusable())
     }
 
@@ -68,20 +68,20 @@ impl Pool {
         self.core.not_forked()?;
         self.budget.set_limit(bytes);
         self.progress.note_room();
-        self.keep_limit(self.mapper(), MOMENT)
+        self.keep_limit(self.pages.lock(), MOMENT)
     }
 
     #[track_caller]
     pub(crate) fn trim(&self) -> Result<u64> {
         self.core.healthy()?;
         count(&self.counters.trims);
-        let mut mapper = self.mapper();
+        let mut mapper = self.pages.lock();
         let before = self.budget.used();
         self.drain();
         self.close_and_poll_soon()?;
         self.retire_streams();
         self.unmap_idle(&mut mapper, usize::MAX)?;
-        self.release_cache(&mut mapper, 0)?;
+        self.pages.release_cache(self, &mut mapper, 0)?;
         self.release_chunks(&mut mapper, u64::MAX)?;
         Ok(before.saturating_sub(self.budget.used()))
     }

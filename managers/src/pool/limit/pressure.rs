@@ -12,7 +12,7 @@ impl Pool {
             return Pressure::of(self.budget.used(), self.budget.limit());
         }
         // Errors of the context are for callers that use it.
-        let device_free = self.device_memory().map_or(u64::MAX, |(free, _)| free);
+        let device_free = self.pages.free_memory().map_or(u64::MAX, |(free, _)| free);
         self.pressure_with(self.reusable_now(), device_free)
     }
 

@@ -37,7 +37,7 @@ impl Pool {
         if over == 0 {
             return Ok(());
         }
-        let pages = over.div_ceil(self.page) as usize;
+        let pages = over.div_ceil(self.pages.page()) as usize;
         let missing = pages.saturating_sub(mapper.cached() as usize);
         if missing > 0 {
             self.drain();
@@ -45,7 +45,7 @@ impl Pool {
             self.unmap_idle(mapper, missing)?;
         }
         let keep = (mapper.cached() as usize).saturating_sub(pages);
-        self.release_cache(mapper, keep)?;
+        self.pages.release_cache(self, mapper, keep)?;
         self.release_chunks(mapper, over)
     }
 
@@ -66,7 +66,7 @@ impl Pool {
     #[cold]
     #[track_caller]
     fn release_excess_now(&self, bytes: u64) {
-        let is_small = bytes < self.page && self.over() > 0;
+        let is_small = bytes < self.pages.page() && self.over() > 0;
         // A graph's memory stays where it is: the pool that it is in gives back.
         if self.parent.is_some()
             || (is_small && !self.over_limit.is_turn())
@@ -75,7 +75,7 @@ impl Pool {
             return;
         }
         // The caller did not ask for it, and the next operation tries again.
-        if let Ok(mapper) = self.mapper_within(Wait::Never) {
+        if let Ok(mapper) = self.pages.lock_within(Wait::Never) {
             let _ = self.keep_limit(mapper, MOMENT);
         }
     }

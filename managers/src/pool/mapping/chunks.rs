@@ -3,12 +3,13 @@
 
 use cupola_sys::driver::CUdeviceptr;
 
-use crate::error::{Error, Result, Site};
+use crate::error::{Error, Result};
 use crate::pool::counters::count;
 use crate::pool::heap::central::HeapRequest;
 use crate::pool::inspect::history::Action;
 use crate::pool::lifetime::teardown::Stays;
 use crate::pool::pages::mapper::{Found, From, Mapper};
+use crate::pool::pages::page_mapper::Charges;
 use crate::pool::pages::page_table::{Extent, PageTable};
 use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::is_out_of_memory;
@@ -64,7 +65,7 @@ impl Pool {
             } else {
                 0
             })
-            .and_then(|bytes| bytes.checked_next_multiple_of(self.page));
+            .and_then(|bytes| bytes.checked_next_multiple_of(self.pages.page()));
         let Some(least) = least else {
             return Ok(false);
         };
@@ -73,10 +74,10 @@ impl Pool {
         }
         let smaller = (least < CHUNK).then_some(least);
         for bytes in std::iter::once(least.max(CHUNK)).chain(smaller) {
-            if !self.charge(bytes / self.page) {
+            if !self.charge(bytes) {
                 continue;
             }
-            match self.alloc_chunk(bytes) {
+            match self.pages.allocate_chunk(bytes) {
                 Ok(base) => {
                     self.note_mapped();
                     self.enter_chunk(mapper, base, bytes)?;
@@ -98,20 +99,6 @@ impl Pool {
     }
 
     #[track_caller]
-    fn alloc_chunk(&self, bytes: u64) -> Result<CUdeviceptr> {
-        let _switches = self.calls.switches();
-        let driver = self.core.enter()?;
-        let _relaxed = self.calls.relaxed(driver);
-        self.calls.note_alloc();
-        let mut base: CUdeviceptr = 0;
-        // SAFETY: `base` outlives the call, and the context is current.
-        let allocated = unsafe { driver.cuMemAlloc_v2(&raw mut base, bytes as usize) };
-        self.core.check(allocated)?;
-        self.history.note_memory(Action::Map, base, bytes);
-        Ok(base)
-    }
-
-    #[track_caller]
     fn enter_chunk(&self, mapper: &mut Mapper, base: CUdeviceptr, bytes: u64) -> Result<()> {
         if mapper.chunks().is_backed(base, bytes)
             || !base.is_multiple_of(crate::pool::heap::best_fit::GRANULE)
@@ -120,8 +107,8 @@ impl Pool {
         }
         // The driver may give addresses again that stand for chunks given back.
         let old = mapper.chunks_mut().take_overlapping(base, bytes);
-        let mut region = PageTable::new(base, bytes, self.page);
-        for page in 0..(bytes / self.page) as u32 {
+        let mut region = PageTable::new(base, bytes, self.pages.page());
+        for page in 0..(bytes / self.pages.page()) as u32 {
             region.begin_map(page);
             region.seal(
                 Extent {
@@ -141,22 +128,12 @@ impl Pool {
     /// Gives a chunk back whose addresses cannot be used.
     #[track_caller]
     fn refuse_chunk(&self, base: CUdeviceptr, bytes: u64) -> Result<()> {
-        self.free_chunk(base)?;
+        // SAFETY: from `allocate_chunk` just now: no block lies in it.
+        unsafe { self.pages.free_chunk(base) }?;
         self.release_charge(bytes);
         self.history.note_memory(Action::Unmap, base, bytes);
         let problem = "the driver's memory overlaps what the pool had before";
         Err(Error::invalid("memory", problem))
-    }
-
-    #[track_caller]
-    fn free_chunk(&self, base: CUdeviceptr) -> Result<()> {
-        let _switches = self.calls.switches();
-        self.calls.note_free();
-        self.core.give_back(Site::here(), |driver| {
-            let _relaxed = self.calls.relaxed(driver);
-            // SAFETY: from `alloc_chunk`, and nothing uses it.
-            unsafe { driver.cuMemFree_v2(base) }
-        })
     }
 
     /// Gives chunks back that nothing uses, until they are so many bytes or there are no more. Each
@@ -181,7 +158,9 @@ impl Pool {
                 };
                 hole
             };
-            if let Err(error) = self.free_chunk(chunk.base()) {
+            // SAFETY: the chunk has its memory, and all of it was free and complete: now its addresses
+            // are a hole.
+            if let Err(error) = unsafe { self.pages.free_chunk(chunk.base()) } {
                 self.central.lock().release_hole(hole);
                 return Err(error);
             }
@@ -209,7 +188,8 @@ impl Pool {
                 kept += chunk.bytes();
                 continue;
             }
-            let freed = self.free_chunk(chunk.base());
+            // SAFETY: the chunk has its memory, which nothing uses at the end but what stays.
+            let freed = unsafe { self.pages.free_chunk(chunk.base()) };
             if freed.is_err() {
                 kept += chunk.bytes();
             }

@@ -6,11 +6,9 @@ use crate::pool::heap::central::HeapRequest;
 use crate::pool::heap::central::plans::{BarePlace, Placed, Planned, Room};
 use crate::pool::pages::handle_size::{Device, HandleSizes};
 use crate::pool::pages::mapper::{Found, From, Mapper};
-use crate::pool::pages::mapper_guard::MapperGuard;
 use crate::pool::pages::page_table::PageTable;
 use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::{Vmm, is_out_of_memory};
-use crate::pool::request::Wait;
 use crate::pool::state::Pool;
 
 /// Pages from which on the device is asked first whether it has as many.
@@ -21,19 +19,6 @@ const SINGLE: u64 = 4;
 const MOST_ADDRESSES: u64 = 1 << 44;
 
 impl Pool {
-    /// Locks the mapper.
-    pub(crate) fn mapper(&self) -> MapperGuard<'_> {
-        MapperGuard::lock(&self.mapper)
-    }
-
-    /// Locks the mapper for a request that may wait so long.
-    ///
-    /// # Errors
-    /// [`Error::Busy`] when another thread has it for longer.
-    pub(crate) fn mapper_within(&self, wait: Wait) -> Result<MapperGuard<'_>> {
-        MapperGuard::lock_within(&self.mapper, wait)
-    }
-
     /// Finds a block, and has its pages mapped. `None` when there is too little memory to be
     /// had from there.
     ///
@@ -53,7 +38,7 @@ impl Pool {
             Some(_) => From::Limit,
             None => from,
         };
-        let Some(vmm) = &self.vmm else {
+        let Some(vmm) = self.pages.vmm() else {
             return self.find_in_chunks(mapper, search, want, from);
         };
         let mut is_apart = false;
@@ -113,24 +98,24 @@ impl Pool {
         let least = want
             .bytes
             .checked_add(want.align)
-            .and_then(|bytes| bytes.checked_next_multiple_of(self.page))
+            .and_then(|bytes| bytes.checked_next_multiple_of(self.pages.page()))
             .ok_or_else(|| self.refuse(want.bytes))?;
         // Addresses cost next to nothing, and the more there are the less often a request
         // meets the end of a range.
-        let (_, total) = self.device_memory()?;
+        let (_, total) = self.pages.free_memory()?;
         let mut bytes = total
             .saturating_mul(8)
-            .clamp(self.page, MOST_ADDRESSES)
+            .clamp(self.pages.page(), MOST_ADDRESSES)
             .next_power_of_two()
             .max(least);
         let base = loop {
             match vmm.reserve(bytes) {
                 Ok(base) => break base,
                 Err(error) if bytes == least || !self.core.is_healthy() => return Err(error),
-                Err(_) => bytes = (bytes / 2).max(least).next_multiple_of(self.page),
+                Err(_) => bytes = (bytes / 2).max(least).next_multiple_of(self.pages.page()),
             }
         };
-        let region = PageTable::new(base, bytes, self.page);
+        let region = PageTable::new(base, bytes, self.pages.page());
         if self.central.lock().add_region(region).is_err() {
             // SAFETY: reserved above as a whole, with no mapping, and no block has the addresses.
             let _ = unsafe { vmm.unreserve(base, bytes) };
@@ -175,7 +160,7 @@ impl Pool {
         let mut there = mapper.cached();
         if search.full.is_none() {
             let missing = place.missing();
-            let used = self.budget.used() / self.page;
+            let used = self.budget.used() / self.pages.page();
             sizes = mapper.known(used);
             if missing >= MANY || (missing > SINGLE && sizes.is_none()) {
                 device = Some(self.ask_device(mapper, used)?);
@@ -193,14 +178,17 @@ impl Pool {
             })
         };
         let room = Room::new(there, from).patient(search.patient);
-        let planned = (self.central.lock()).begin_mapping(want, place, room, self.page, handles);
+        let planned =
+            (self.central.lock()).begin_mapping(want, place, room, self.pages.page(), handles);
         let mut mapping = match planned {
             Planned::Mapping(mapping) => mapping,
             Planned::Lost => return Ok(Mapped::Lost),
             Planned::Short => return Ok(Mapped::Short),
             Planned::Soon => return Ok(Mapped::Soon),
         };
-        let done = self.apply_plan(vmm, mapper, search, mapping.plan());
+        let done = self
+            .pages
+            .apply_plan(self, vmm, mapper, search, mapping.plan());
         let found = (self.central.lock()).finish_mapping(&mapping, done == Ok(true));
         if !done? {
             return Ok(Mapped::Short);
@@ -212,10 +200,10 @@ impl Pool {
     /// The device's free memory, from the driver.
     #[track_caller]
     fn ask_device(&self, mapper: &mut Mapper, used: u64) -> Result<Device> {
-        let (free, total) = self.device_memory()?;
+        let (free, total) = self.pages.free_memory()?;
         let device = Device {
-            free: free / self.page,
-            total: total / self.page,
+            free: free / self.pages.page(),
+            total: total / self.pages.page(),
         };
         mapper.note_known(device, used);
         Ok(device)

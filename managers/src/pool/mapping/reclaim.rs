@@ -21,7 +21,7 @@ impl Pool {
         missing: u64,
     ) -> Result<bool> {
         let there = mapper.cached() + self.available_pages();
-        let plan = (self.central.lock()).begin_unmapping_large(missing, there, self.page);
+        let plan = (self.central.lock()).begin_unmapping_large(missing, there, self.pages.page());
         let Some(mut plan) = plan else {
             return Ok(false);
         };
@@ -34,10 +34,13 @@ impl Pool {
     /// The driver's first error; the pages before it are in the cache.
     #[track_caller]
     pub(crate) fn unmap_idle(&self, mapper: &mut Mapper, wanted: usize) -> Result<usize> {
-        let Some(vmm) = &self.vmm else {
+        let Some(vmm) = self.pages.vmm() else {
             return Ok(0);
         };
-        let mut plan = self.central.lock().begin_unmapping(wanted, self.page);
+        let mut plan = self
+            .central
+            .lock()
+            .begin_unmapping(wanted, self.pages.page());
         self.unmap(vmm, mapper, &mut Search::default(), &mut plan)?;
         Ok(plan.idle_pages())
     }
@@ -50,7 +53,7 @@ impl Pool {
         search: &mut Search,
         plan: &mut MapPlan,
     ) -> Result<()> {
-        let done = self.apply_plan(vmm, mapper, search, plan);
+        let done = self.pages.apply_plan(self, vmm, mapper, search, plan);
         self.central.lock().finish_unmapping(plan);
         done.map(drop)
     }

@@ -115,7 +115,7 @@ mod tests {
             let execution = ExecutionManager::new(machine.driver()).unwrap();
             let context = execution.devices().get(0).unwrap().primary().unwrap();
             let pool = context.memory_pool(PoolConfig::limit(8 * GIB)).unwrap();
-            let ask = &pool.pool().device_memory.available;
+            let ask = &pool.pool().pages.memory().available;
             ask.set(|| Some(12 * GIB)).unwrap();
             let stream = context.streams().create(Default::default()).unwrap();
             let block = pool.allocate_raw(GIB / 2, 1, &stream).unwrap();

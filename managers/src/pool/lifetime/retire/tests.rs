@@ -115,7 +115,7 @@ fn memory_of_a_gone_stream_is_every_streams() {
         let of_clocks = (timelines.records, timelines.queries, timelines.waits);
         let calls = DriverCalls {
             info: 0,
-            ..pool.calls.read()
+            ..pool.pages.calls().read()
         };
         (calls, of_clocks)
     };

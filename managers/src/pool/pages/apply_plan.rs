@@ -1,20 +1,19 @@
 //! The driver calls of a plan, under the mapper's lock alone.
 
-use std::sync::atomic::Ordering;
-
 use crate::error::Result;
 use crate::pool::pages::map_plan::MapPlan;
 use crate::pool::pages::mapper::Mapper;
+use crate::pool::pages::page_mapper::{Charges, PageMapper};
 use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::Vmm;
-use crate::pool::state::Pool;
 
-impl Pool {
+impl PageMapper {
     /// Makes the driver calls of a plan. False when there was no memory after all: another pool
     /// took it, or the driver has none.
     #[track_caller]
     pub(crate) fn apply_plan(
         &self,
+        charges: &impl Charges,
         vmm: &Vmm,
         mapper: &mut Mapper,
         search: &mut Search,
@@ -25,8 +24,7 @@ impl Pool {
         while let Some((address, bytes)) = plan.next_idle() {
             // SAFETY: the extent is mapped, in a free piece, and all work that used it is complete.
             unsafe { vmm.unmap(address, bytes) }?;
-            let pages = bytes / self.page;
-            self.counters.remapped.fetch_add(pages, Ordering::Relaxed);
+            charges.note_moved(bytes / self.page());
             if let Some(memory) = plan.note_unmapped() {
                 mapper.keep(memory);
             }
@@ -34,7 +32,7 @@ impl Pool {
         while let Some(missing) = plan.next_missing() {
             let mut size = missing.size();
             let Some(memory) =
-                self.acquire_handle(vmm, mapper, search, missing.most(), &mut size)?
+                self.acquire_handle(charges, vmm, mapper, search, missing.most(), &mut size)?
             else {
                 return Ok(false);
             };
@@ -42,7 +40,7 @@ impl Pool {
                 // The next pages would find too little for these sizes too.
                 plan.use_single_pages();
             }
-            let bytes = u64::from(memory.pages) * self.page;
+            let bytes = u64::from(memory.pages) * self.page();
             // SAFETY: the pages are reserved and bare, and Busy keeps others from them.
             if let Err(error) = unsafe { vmm.map(missing.address(), bytes, memory.handle) } {
                 mapper.keep(memory);
