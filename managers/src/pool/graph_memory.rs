@@ -140,7 +140,7 @@ impl Drop for GraphMemory {
             central.put(piece, stamp);
         }
         // A request that waits for memory has not seen these as freed: they counted as that before.
-        pool.progress.note_room();
+        pool.observer.progress().note_room();
         self.graph.memory().close();
     }
 }

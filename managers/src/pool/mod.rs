@@ -37,7 +37,6 @@ pub(crate) mod alloc;
 mod allocator;
 pub(crate) mod cache;
 mod config;
-mod counters;
 mod deadline;
 mod graph_memory;
 pub(crate) mod heap;

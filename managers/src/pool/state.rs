@@ -10,22 +10,20 @@
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use crate::buffer::BufferTable;
 use crate::driver::{ContextCore, Holds, Kind};
-use crate::error::{Error, Result};
-use crate::pool::alloc::progress::ProgressCounters;
+use crate::error::Result;
 use crate::pool::cache::thread_caches::ThreadCaches;
 use crate::pool::config::{PoolConfig, Source};
-use crate::pool::counters::Counters;
 use crate::pool::heap::block_header::{BlockHeader, PoolRef};
 use crate::pool::heap::central::Central;
 use crate::pool::inspect::history::History;
+use crate::pool::inspect::observer::Observer;
 use crate::pool::inspect::region_hooks::RegionHooks;
 use crate::pool::lifetime::orphan::Orphan;
 use crate::pool::limit::budget::PoolBudget;
-use crate::pool::limit::levels::Levels;
 use crate::pool::limit::over_limit::OverLimit;
 use crate::pool::member::Member;
 use crate::pool::pages::page_mapper::PageMapper;
@@ -51,14 +49,9 @@ impl Drop for Kept {
     }
 }
 
-/// The user's callback, which is asked before a request is refused.
-pub(crate) type Callback = Arc<dyn Fn(&Error) -> bool + Send + Sync>;
-
 pub(crate) struct Pool {
     /// No other pool of the process has it.
     pub(crate) number: u64,
-    /// `None`: the driver checks nothing.
-    pub(crate) region_hooks: Option<RegionHooks>,
     pub(crate) core: Arc<ContextCore>,
     pub(crate) pages: PageMapper,
     pub(crate) budget: Arc<PoolBudget>,
@@ -70,13 +63,9 @@ pub(crate) struct Pool {
     pub(crate) central: SpinLock<Central>,
     pub(crate) streams: PoolStreams<Self>,
     pub(crate) caches: ThreadCaches,
-    pub(crate) counters: Counters,
-    pub(crate) progress: ProgressCounters,
-    pub(crate) levels: Levels,
     pub(crate) over_limit: OverLimit,
-    pub(crate) history: Arc<History>,
+    pub(crate) observer: Observer,
     pub(crate) table: Arc<BufferTable>,
-    pub(crate) callback: Mutex<Option<Callback>>,
     /// Closed under the lock of the caches.
     pub(crate) orphan: Orphan<Kept>,
     /// Counts threads that borrow the pool for other pools, or for figures.
@@ -131,7 +120,6 @@ impl Pool {
         let pages = PageMapper::new(core, &history, is_chunks, like)?;
         let pool = Arc::new(Self {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
-            region_hooks: RegionHooks::of(core.driver()),
             core: Arc::clone(core),
             pages,
             budget,
@@ -141,13 +129,9 @@ impl Pool {
             central: SpinLock::new(Central::new()),
             streams: PoolStreams::new(),
             caches: ThreadCaches::new(),
-            counters: Counters::default(),
-            progress: ProgressCounters::default(),
-            levels: Levels::default(),
             over_limit: OverLimit::default(),
-            history,
+            observer: Observer::new(core.driver(), &history),
             table: Arc::clone(table),
-            callback: Mutex::new(None),
             orphan: Orphan::new(),
             rundown: Rundown::new(),
         });
@@ -186,8 +170,9 @@ impl Pool {
     }
 
     /// The hooks of a driver that checks the uses of the pool's blocks, if it does.
+    #[inline]
     pub(crate) fn region_hooks(&self) -> Option<&RegionHooks> {
-        self.region_hooks.as_ref()
+        self.observer.region_hooks()
     }
 
     pub(crate) fn table(&self) -> &BufferTable {

@@ -230,7 +230,7 @@ fn a_child_takes_no_lock_for_a_name_or_a_callback() {
     let (pool, stream) = (bench.pool(1, Source::Best), bench.stream());
     let held = (
         crate::sync::lock(block_name::all()),
-        crate::sync::lock(&pool.pool().callback),
+        pool.pool().observer.lock_callback(),
     );
     // SAFETY: the child runs this thread's code alone, and leaves without running anything else.
     let child = unsafe { libc::fork() };

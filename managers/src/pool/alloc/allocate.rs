@@ -34,7 +34,7 @@ impl Pool {
         ask: AllocRequest,
         stream: &Stream,
     ) -> Result<NonNull<BlockHeader>> {
-        match &self.region_hooks {
+        match self.observer.region_hooks() {
             None => self.allocate_untold(ask, stream),
             Some(region_hooks) => self.allocate_told(region_hooks, ask, stream),
         }
@@ -178,7 +178,7 @@ impl Pool {
             self.maybe_release_excess(ask.bytes);
         }
         let taken = self.allocate_on_miss(ask, stream);
-        if self.history.is_on() {
+        if self.observer.history().is_on() {
             self.note_allocation(ask, stream, &taken, Some(Location::caller()));
         }
         taken

@@ -7,9 +7,9 @@ use std::thread;
 use crate::error::{Error, Result};
 use crate::pool::cache::thread_cache::{CacheOwner, RECORDED, ROUTED, RevokedCache, ThreadCache};
 use crate::pool::cache::thread_local;
-use crate::pool::counters::count;
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::heap::central::Central;
+use crate::pool::inspect::counters::Happened;
 use crate::pool::state::Pool;
 use crate::pool::streams::free_stamp::Stamp;
 use crate::pool::streams::stream_state::StreamState;
@@ -69,7 +69,7 @@ impl Pool {
             if self.is_closed() {
                 return None;
             }
-            if self.history.is_on() {
+            if self.observer.history().is_on() {
                 cache.lock.set_flags(RECORDED);
             }
             if self.streams.graphs().of(stream.serial(), |_| ()).is_some() {
@@ -105,7 +105,7 @@ impl Pool {
     /// Drains all caches and transfer caches, and looks at the heap meanwhile: all memory that is
     /// not free then is alive, or on its way to a user.
     pub(crate) fn drain_and<R>(&self, look: impl FnOnce(&mut Central) -> R) -> R {
-        count(&self.counters.drains);
+        self.observer.note(Happened::Drained);
         let caches = self.caches.lock();
         // Those of all caches that there can be meanwhile.
         let states = self.all_states();

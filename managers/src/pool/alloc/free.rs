@@ -45,7 +45,7 @@ impl Pool {
     ) -> Result<()> {
         // SAFETY: the piece is the caller's, so its pool is there.
         let pool = unsafe { &*Self::of(piece.as_ref()) };
-        if let Some(region_hooks) = &pool.region_hooks {
+        if let Some(region_hooks) = pool.observer.region_hooks() {
             // SAFETY: the piece is the caller's.
             pool.tell_end(region_hooks, unsafe { piece.as_ref() }, stream, site)?;
         }
@@ -75,7 +75,7 @@ impl Pool {
     pub(crate) unsafe fn free_buffer(piece: NonNull<BlockHeader>, site: CallSite) -> Result<()> {
         // SAFETY: the piece is the caller's, so its pool is there, and its lease.
         let (pool, home) = unsafe { (&*Self::of(piece.as_ref()), piece.as_ref().lease()) };
-        if let Some(region_hooks) = &pool.region_hooks {
+        if let Some(region_hooks) = pool.observer.region_hooks() {
             // SAFETY: the piece is the caller's.
             pool.tell_end(region_hooks, unsafe { piece.as_ref() }, home, site)?;
         }
@@ -211,7 +211,7 @@ impl Pool {
         }
         if let Some(cache) = self.cache_of(stream)?
             && (self.free_overflow(&cache, piece)
-                || (self.history.is_on() && self.free_recorded(&cache, piece, site)))
+                || (self.observer.history().is_on() && self.free_recorded(&cache, piece, site)))
         {
             return Ok(());
         }

@@ -32,7 +32,7 @@ impl Pool {
             return asked;
         }
         if self.central.lock().note_done(seen) {
-            self.progress.note_done();
+            self.observer.progress().note_done();
         }
         asked
     }

@@ -17,7 +17,7 @@ pub(crate) struct ProgressCounters {
     /// may have been refused by it.
     undone: AtomicU64,
     /// Graphs' memories of the pool that give all back, and can be asked for nothing any more.
-    pub(crate) ending: AtomicU64,
+    ending: AtomicU64,
 }
 
 pub(crate) fn note(counter: &AtomicU64) {
@@ -32,6 +32,11 @@ impl ProgressCounters {
 
     pub(crate) fn note_room(&self) {
         note(&self.room);
+    }
+
+    /// Counts the graphs' memories of the pool that give all back.
+    pub(crate) fn ending(&self) -> &AtomicU64 {
+        &self.ending
     }
 
     pub(crate) fn note_undone(&self) {

@@ -29,9 +29,9 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::pool::alloc::patience::Patience;
 use crate::pool::cache::size_class::Slot;
-use crate::pool::counters::count;
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::heap::central::{Central, HeapRequest};
+use crate::pool::inspect::counters::Happened;
 use crate::pool::pages::mapper::{Found, From, Mapper};
 use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::is_out_of_memory;
@@ -269,7 +269,7 @@ impl Pool {
     #[track_caller]
     fn wait_for_pages(&self, request: SlowRequest, ticket: u64, patience: &Patience) -> Result<()> {
         let state = request.state;
-        count(&self.counters.host_waits);
+        self.observer.note(Happened::WaitedOnHost);
         let until = patience.half(PATIENCE);
         let is_done = match state.timeline().wait_on_host(&self.core, ticket, until) {
             // A full device may have no event.
@@ -391,7 +391,7 @@ impl Pool {
             let Some((block, was)) = found else {
                 continue;
             };
-            count(&self.counters.device_waits);
+            self.observer.note(Happened::WaitedOnDevice);
             let stream = request.stream;
             let waits = stream.wait_for_ticket(other.timeline(), &self.core, granted);
             if matches!(waits, Ok(true)) {
@@ -419,8 +419,8 @@ impl Pool {
     /// A refusal that the caller gets.
     pub(crate) fn counted(&self, refusal: Error) -> Error {
         match refusal {
-            Error::OverLimit(_) => count(&self.counters.refused),
-            Error::OutOfMemory { .. } => count(&self.counters.exhausted),
+            Error::OverLimit(_) => self.observer.note(Happened::Refused),
+            Error::OutOfMemory { .. } => self.observer.note(Happened::Exhausted),
             _ => {}
         }
         refusal

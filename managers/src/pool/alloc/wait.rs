@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::error::Result;
 use crate::pool::alloc::patience::{News, Next, Patience};
 use crate::pool::alloc::progress::{MemberProgress, Progress, note};
-use crate::pool::counters::count;
+use crate::pool::inspect::counters::Happened;
 use crate::pool::limit::device_limit::DeviceLimit;
 use crate::pool::member::Member;
 use crate::pool::state::Pool;
@@ -52,7 +52,7 @@ impl Pool {
         let shared = self.config.within.as_ref();
         let shared = shared.map(DeviceLimit::ending);
         let own = self.parent.as_deref().unwrap_or(self);
-        shared.into_iter().chain([&own.progress.ending])
+        shared.into_iter().chain([own.observer.progress().ending()])
     }
 
     /// From now on no pool can ask this one for memory; its memory is on its way back.
@@ -103,7 +103,7 @@ impl Pool {
                 Next::Wait => {}
             }
             if patience.begin_wait() {
-                count(&self.counters.host_waits);
+                self.observer.note(Happened::WaitedOnHost);
             }
             if Instant::now() < spin {
                 std::hint::spin_loop();
@@ -116,7 +116,7 @@ impl Pool {
 
     pub(crate) fn sign_for(&self, own: bool) -> MemberProgress {
         let moved = self.frees().wrapping_add(self.moves());
-        MemberProgress::new(self.number, &self.progress, moved, own)
+        MemberProgress::new(self.number, self.observer.progress(), moved, own)
     }
 
     /// Whether work that uses freed memory is under way, after a poll.

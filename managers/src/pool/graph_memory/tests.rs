@@ -8,6 +8,7 @@ use cupola_sys::driver::{CUresult, id};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
+use crate::pool::inspect::counters::Happened;
 use crate::pool::{PoolConfig, RawBlock, Source};
 use crate::{Context, ExecutionManager, Live, ops};
 
@@ -272,7 +273,7 @@ fn a_request_may_outlast_its_graphs_memory() {
         let inner = Arc::downgrade(memory.graph.memory());
         let waiting = || {
             let pool = inner.upgrade().unwrap();
-            pool.counters.host_waits.load(Ordering::Relaxed) > 0
+            pool.observer.counters().times(Happened::WaitedOnHost) > 0
         };
         let block = std::thread::scope(|scope| {
             let late = scope.spawn(|| bench.take(3 * MIB));

@@ -43,11 +43,11 @@ impl Pool {
     fn reset_peaks(&self) -> Result<()> {
         self.core.not_forked()?;
         let mapped = self.budget.used();
-        self.counters.peak_mapped.store(mapped, Ordering::Relaxed);
+        self.observer.counters().reset_peak(mapped);
         // Pages that were mapped meanwhile are in one of the two.
         self.note_mapped();
         self.central.lock().reset_peak();
-        self.history.reset_peak();
+        self.observer.history().reset_peak();
         Ok(())
     }
 }

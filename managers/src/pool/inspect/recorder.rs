@@ -18,12 +18,12 @@ impl Pool {
     pub(crate) fn record(&self, capacity: usize) -> Result<()> {
         self.core.not_forked()?;
         let caches = self.caches.lock();
-        self.history.start(capacity);
+        self.observer.history().start(capacity);
         for cache in ThreadCache::revoke_all(&caches) {
             cache.set_flags(RECORDED);
         }
         drop(caches);
-        self.history.begin_live(self.live());
+        self.observer.history().begin_live(self.live());
         Ok(())
     }
 
@@ -31,7 +31,7 @@ impl Pool {
     pub(crate) fn take_recording(&self) -> Result<Recording> {
         self.core.not_forked()?;
         let caches = self.caches.lock();
-        let (recording, off) = self.history.stop();
+        let (recording, off) = self.observer.history().stop();
         if off {
             for cache in caches.iter() {
                 cache.lock.clear_flags(RECORDED);
@@ -43,7 +43,7 @@ impl Pool {
     /// The last events of the pool's life.
     pub(crate) fn last_events(&self) -> Result<Recording> {
         self.core.not_forked()?;
-        Ok(self.history.last())
+        Ok(self.observer.history().last())
     }
 
     /// Notes the result of a request.
@@ -66,7 +66,7 @@ impl Pool {
             }
             Err(_) => return,
         };
-        self.history.note(Note {
+        self.observer.history().note(Note {
             action,
             address,
             bytes: ask.bytes,
@@ -87,8 +87,8 @@ impl Pool {
         (stream, stamp): (u64, Stamp),
         site: CallSite,
     ) {
-        if self.history.is_on() {
-            self.history.note(Note {
+        if self.observer.history().is_on() {
+            self.observer.history().note(Note {
                 action,
                 address: header.address(),
                 bytes: header.requested().unwrap_or_default(),

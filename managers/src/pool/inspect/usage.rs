@@ -6,6 +6,7 @@ use cupola_core::Pressure;
 
 use crate::error::{Account, Error, Result};
 use crate::pool::cache::counters::CacheCounters;
+use crate::pool::inspect::counters::Happened;
 use crate::pool::pages::vmm::DriverCalls;
 use crate::pool::state::Pool;
 
@@ -151,9 +152,9 @@ impl Pool {
             cached,
             pending: gauges.pending,
             mapped,
-            peak_mapped: read(&self.counters.peak_mapped),
+            peak_mapped: self.observer.counters().peak_mapped(),
             peak_held,
-            peak_live: self.history.peak_live(),
+            peak_live: self.observer.history().peak_live(),
             limit: self.budget.limit(),
             pressure,
             fragmentation: match gauges.loose {
@@ -166,15 +167,15 @@ impl Pool {
             misses: read(&counters.misses),
             spills: read(&counters.spills),
             detours: read(&counters.detours),
-            grown: read(&self.counters.grown),
-            remapped: read(&self.counters.remapped),
-            drains: read(&self.counters.drains),
+            grown: self.observer.counters().times(Happened::Grown),
+            remapped: self.observer.counters().times(Happened::Moved),
+            drains: self.observer.counters().times(Happened::Drained),
             tight,
-            device_waits: read(&self.counters.device_waits),
-            host_waits: read(&self.counters.host_waits),
-            refused: read(&self.counters.refused),
-            exhausted: read(&self.counters.exhausted),
-            trims: read(&self.counters.trims),
+            device_waits: self.observer.counters().times(Happened::WaitedOnDevice),
+            host_waits: self.observer.counters().times(Happened::WaitedOnHost),
+            refused: self.observer.counters().times(Happened::Refused),
+            exhausted: self.observer.counters().times(Happened::Exhausted),
+            trims: self.observer.counters().times(Happened::Trimmed),
             streams,
             caches: self.caches.count() as u64,
             calls,

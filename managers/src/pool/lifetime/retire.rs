@@ -92,7 +92,7 @@ impl Pool {
             let central = &mut *self.central.lock();
             for state in taken {
                 if central.note_retired(state.index()) {
-                    self.progress.note_done();
+                    self.observer.progress().note_done();
                 }
                 for batch in state.transfer_cache().drain() {
                     central.put_all(batch, Stamp::READY);

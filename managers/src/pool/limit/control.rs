@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::pool::NamedUsage;
 use crate::pool::alloc::poll::MOMENT;
-use crate::pool::counters::count;
-use crate::pool::state::{Callback, Pool};
-use crate::sync::lock;
+use crate::pool::inspect::counters::Happened;
+use crate::pool::inspect::observer::Callback;
+use crate::pool::state::Pool;
 
 thread_local! {
     static IS_ASKING: Cell<bool> = const { Cell::new(false) };
@@ -37,9 +37,7 @@ impl Pool {
         if self.core.not_forked().is_err() && !mutant!("control_takes_a_lock_in_a_fork") {
             return;
         }
-        let before = lock(&self.callback).replace(callback);
-        // After the lock: it may be anything.
-        drop(before);
+        self.observer.set_callback(callback);
     }
 
     /// Whether the callback has made room. It is not asked about refusals of its own requests.
@@ -49,7 +47,7 @@ impl Pool {
         };
         // A graph's memory has no callback of its own.
         let pool = self.parent.as_deref().unwrap_or(self);
-        let callback = lock(&pool.callback).clone();
+        let callback = pool.observer.callback();
         callback.is_some_and(|callback| callback(refusal))
     }
 
@@ -67,14 +65,14 @@ impl Pool {
     pub(crate) fn set_limit(&self, bytes: u64) -> Result<()> {
         self.core.not_forked()?;
         self.budget.set_limit(bytes);
-        self.progress.note_room();
+        self.observer.progress().note_room();
         self.keep_limit(self.pages.lock(), MOMENT)
     }
 
     #[track_caller]
     pub(crate) fn trim(&self) -> Result<u64> {
         self.core.healthy()?;
-        count(&self.counters.trims);
+        self.observer.note(Happened::Trimmed);
         let mut mapper = self.pages.lock();
         let before = self.budget.used();
         self.drain();

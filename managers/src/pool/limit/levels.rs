@@ -10,7 +10,7 @@ const LEVELS: Thresholds = Thresholds::DEFAULT.with_margin(5);
 
 /// A level that depends on the level at the last look.
 #[derive(Debug)]
-pub(crate) struct Level(AtomicU8);
+struct Level(AtomicU8);
 
 impl Default for Level {
     fn default() -> Self {
@@ -20,7 +20,7 @@ impl Default for Level {
 
 impl Level {
     /// The level now. Of looks at the same time any may be the last.
-    pub(crate) fn look(&self, used: u64, limit: u64) -> Pressure {
+    fn look(&self, used: u64, limit: u64) -> Pressure {
         let levels = [Pressure::Low, Pressure::Medium, Pressure::High];
         let before = self.0.load(Ordering::Relaxed);
         let before = levels.into_iter().find(|level| *level as u8 == before);
@@ -33,8 +33,20 @@ impl Level {
 /// The levels of a pool.
 #[derive(Debug, Default)]
 pub(crate) struct Levels {
-    pub(crate) own: Level,
-    pub(crate) shared: Level,
+    own: Level,
+    shared: Level,
+}
+
+impl Levels {
+    /// The level of the pool's own limit now.
+    pub(crate) fn look_at_own(&self, used: u64, limit: u64) -> Pressure {
+        self.own.look(used, limit)
+    }
+
+    /// The level of the limit that it shares now.
+    pub(crate) fn look_at_shared(&self, used: u64, limit: u64) -> Pressure {
+        self.shared.look(used, limit)
+    }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -29,7 +29,10 @@ impl Pool {
         let granted = |used: u64, limit: u64| limit.min(used.saturating_add(device_free));
         let used = self.budget.used();
         let limit = granted(used, self.budget.limit());
-        let own = (self.levels.own).look(used.saturating_sub(reusable), limit);
+        let own = self
+            .observer
+            .levels()
+            .look_at_own(used.saturating_sub(reusable), limit);
         let Some(shared) = &self.config.within else {
             return own;
         };
@@ -38,6 +41,6 @@ impl Pool {
         let used = shared.used();
         let limit = granted(used, shared.limit());
         let used = used.saturating_sub(theirs.sum::<u64>() + reusable);
-        own.max(self.levels.shared.look(used, limit))
+        own.max(self.observer.levels().look_at_shared(used, limit))
     }
 }

@@ -1,10 +1,9 @@
 //! What the mapper's memory is charged to: the pool's limit, the one that it shares, and who is told
 //! when something goes back.
 
-use std::sync::atomic::Ordering;
-
 use cupola_core::Budget;
 
+use crate::pool::inspect::counters::Happened;
 use crate::pool::limit::budget;
 use crate::pool::limit::device_limit::DeviceLimit;
 use crate::pool::pages::handle_size::{Device, HandleSizes};
@@ -44,15 +43,14 @@ impl Charges for Pool {
 
     fn note_mapped(&self) {
         let pool = self.parent.as_deref().unwrap_or(self);
-        let peak = &pool.counters.peak_mapped;
-        peak.fetch_max(self.budget.used(), Ordering::Relaxed);
+        pool.observer.counters().note_mapped(self.budget.used());
     }
 
     fn release_charge(&self, bytes: u64) {
         budget::release(&self.budget, self.shared(), bytes);
-        self.progress.note_room();
+        self.observer.progress().note_room();
         if let Some(parent) = &self.parent {
-            parent.progress.note_room();
+            parent.observer.progress().note_room();
         }
         if let Some(shared) = &self.config.within {
             shared.note_room();
@@ -61,13 +59,13 @@ impl Charges for Pool {
 
     fn undo_charge(&self, bytes: u64) {
         budget::release(&self.budget, self.shared(), bytes);
-        self.progress.note_undone();
+        self.observer.progress().note_undone();
         if let Some(parent) = &self.parent {
-            parent.progress.note_room();
+            parent.observer.progress().note_room();
         }
     }
 
     fn note_moved(&self, pages: u64) {
-        self.counters.remapped.fetch_add(pages, Ordering::Relaxed);
+        self.observer.counters().note_times(Happened::Moved, pages);
     }
 }

@@ -4,8 +4,8 @@
 use cupola_sys::driver::CUdeviceptr;
 
 use crate::error::{Error, Result};
-use crate::pool::counters::count;
 use crate::pool::heap::central::HeapRequest;
+use crate::pool::inspect::counters::Happened;
 use crate::pool::inspect::history::Action;
 use crate::pool::lifetime::teardown::Stays;
 use crate::pool::pages::mapper::{Found, From, Mapper};
@@ -45,7 +45,7 @@ impl Pool {
                 }
                 search.full = None;
             }
-            count(&self.counters.grown);
+            self.observer.note(Happened::Grown);
         }
     }
 
@@ -131,7 +131,9 @@ impl Pool {
         // SAFETY: from `allocate_chunk` just now: no block lies in it.
         unsafe { self.pages.free_chunk(base) }?;
         self.release_charge(bytes);
-        self.history.note_memory(Action::Unmap, base, bytes);
+        self.observer
+            .history()
+            .note_memory(Action::Unmap, base, bytes);
         let problem = "the driver's memory overlaps what the pool had before";
         Err(Error::invalid("memory", problem))
     }
@@ -167,7 +169,8 @@ impl Pool {
             chunks.note_empty(tried, hole);
             left = left.saturating_sub(chunk.bytes());
             self.release_charge(chunk.bytes());
-            self.history
+            self.observer
+                .history()
                 .note_memory(Action::Unmap, chunk.base(), chunk.bytes());
         }
         Ok(())

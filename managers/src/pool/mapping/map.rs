@@ -1,9 +1,9 @@
 //! Finding a place for a request, and having its pages mapped.
 
 use crate::error::{Error, Result};
-use crate::pool::counters::count;
 use crate::pool::heap::central::HeapRequest;
 use crate::pool::heap::central::plans::{BarePlace, Placed, Planned, Room};
+use crate::pool::inspect::counters::Happened;
 use crate::pool::pages::handle_size::{Device, HandleSizes};
 use crate::pool::pages::mapper::{Found, From, Mapper};
 use crate::pool::pages::page_table::PageTable;
@@ -193,7 +193,7 @@ impl Pool {
         if !done? {
             return Ok(Mapped::Short);
         }
-        count(&self.counters.grown);
+        self.observer.note(Happened::Grown);
         Ok(found.map_or(Mapped::Short, Mapped::Done))
     }
 
