@@ -76,3 +76,10 @@ pub(crate) use state::Pool;
 mod tests;
 
 pub use inspect::{history, layout};
+
+/// A history of the page heap, for the fuzz target `page_heap`.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub fn replay_page_heap(steps: impl IntoIterator<Item = [u8; 3]>) {
+    heap::central::plans::replay::replay(steps);
+}

@@ -225,3 +225,8 @@ impl Central {
         plan.write_back(&mut self.heap);
     }
 }
+
+#[cfg(all(any(test, fuzzing), not(loom)))]
+pub(crate) mod replay;
+#[cfg(all(test, not(loom)))]
+mod tests;
