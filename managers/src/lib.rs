@@ -114,4 +114,4 @@ pub use pool::{MemoryPool, PoolConfig};
 pub use runtime::RuntimeContext;
 pub use shutdown_report::{LeasedObject, ShutdownReport};
 pub use stats::{ManagerStats, RecycleStats, State};
-pub use stream::{Purpose, Stream, StreamConfig, StreamsConfig};
+pub use stream::{Purpose, Stream, StreamConfig, StreamsConfig, Ticket, TicketWatch};

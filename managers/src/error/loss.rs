@@ -58,6 +58,12 @@ impl<F> Once<F> {
     pub(crate) fn take(&self) -> Option<F> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
+
+    /// Whether it was not taken yet.
+    pub(crate) fn is_there(&self) -> bool {
+        let function = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        function.is_some()
+    }
 }
 
 /// Runs code of the user's where a panic must not go on. Dropping a panic's payload may panic

@@ -1,13 +1,17 @@
 //! The timeline of a stream: a ticket completes after the work that was put before it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cupola_sys::driver::{CUresult, DriverError, id};
 use loom::thread;
 
 use super::driver::{completed, device, put_work};
-use super::managers::{close, managers};
+use super::managers::{Shared, close, managers};
 use super::model;
+use crate::driver::ContextCore;
 use crate::ops;
 use crate::stream::StreamConfig;
-use crate::stream::timeline::{Closed, Timeline};
+use crate::stream::timeline::{Closed, OnDone, Timeline};
 
 /// Puts work on the stream and frees memory behind it: the ticket, and the work that must be
 /// complete when that is.
@@ -107,5 +111,149 @@ fn a_stream_that_ends_leaves_its_tickets_covered() {
         drop(timeline);
         close(managers);
         device().check_empty();
+    });
+}
+
+/// A caller's function: how often it was called with success, and with an error.
+#[derive(Clone, Default)]
+struct Told(std::sync::Arc<[AtomicUsize; 2]>);
+
+impl Told {
+    fn subscribe(&self, timeline: &std::sync::Arc<Timeline>, core: &Core) -> OnDone {
+        let told = self.clone();
+        timeline.on_done(core, 1, move |result| {
+            told.0[usize::from(result.is_err())].fetch_add(1, Ordering::Relaxed);
+        })
+    }
+
+    fn counts(&self) -> (usize, usize) {
+        let count = |of: usize| self.0[of].load(Ordering::Relaxed);
+        (count(0), count(1))
+    }
+}
+
+type Core = std::sync::Arc<ContextCore>;
+
+/// A timeline whose first ticket is covered and not known to be complete.
+fn covered(managers: &Shared) -> std::sync::Arc<Timeline> {
+    let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
+    let timeline = stream.timeline().clone();
+    assert_eq!(timeline.close(&managers.core, 1), Ok(Closed::Covered));
+    timeline
+}
+
+fn lose(core: &ContextCore) {
+    let (symbol, code) = (id::cuStreamQuery, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+    core.failed(DriverError::Failed { symbol, code });
+}
+
+// Without it a caller that subscribes while its ticket completes could wait for ever, or be told
+// twice.
+#[test]
+fn a_caller_is_told_once_of_a_completion() {
+    model(&["it was complete", "it completes"], |seen| {
+        let managers = managers();
+        let (timeline, told) = (covered(&managers), Told::default());
+        let poll = thread::spawn({
+            let (timeline, core) = (timeline.clone(), managers.core.clone());
+            move || timeline.poll(&core).unwrap()
+        });
+        let subscriber = thread::spawn({
+            let (timeline, core, told) = (timeline.clone(), managers.core.clone(), told.clone());
+            move || {
+                let was_done = timeline.is_done(1);
+                (was_done, told.subscribe(&timeline, &core))
+            }
+        });
+        poll.join().unwrap();
+        let (was_done, subscription) = subscriber.join().unwrap();
+        assert_eq!(told.counts(), (1, 0));
+        seen.note(match was_done {
+            true => "it was complete",
+            false => "it completes",
+        });
+        drop((subscription, timeline));
+        close(managers);
+    });
+}
+
+// Without it a caller could wait for ever for work of a context that is lost.
+#[test]
+fn a_caller_is_told_once_of_a_loss() {
+    model(&["it was lost", "it is lost"], |seen| {
+        let managers = managers();
+        let (timeline, told) = (covered(&managers), Told::default());
+        let loss = thread::spawn({
+            let core = managers.core.clone();
+            move || lose(&core)
+        });
+        let subscriber = thread::spawn({
+            let (timeline, core, told) = (timeline.clone(), managers.core.clone(), told.clone());
+            move || {
+                let was_lost = !core.is_healthy();
+                (was_lost, told.subscribe(&timeline, &core))
+            }
+        });
+        loss.join().unwrap();
+        let (was_lost, subscription) = subscriber.join().unwrap();
+        assert_eq!(told.counts(), (0, 1));
+        seen.note(if was_lost {
+            "it was lost"
+        } else {
+            "it is lost"
+        });
+        drop((subscription, timeline));
+        close(managers);
+    });
+}
+
+// Without it a caller could be told of a completion and of a loss, or of neither.
+#[test]
+fn a_completion_and_a_loss_are_one_call() {
+    model(&["complete", "lost"], |seen| {
+        let managers = managers();
+        let (timeline, told) = (covered(&managers), Told::default());
+        let subscription = told.subscribe(&timeline, &managers.core);
+        let loss = thread::spawn({
+            let core = managers.core.clone();
+            move || lose(&core)
+        });
+        let poll = thread::spawn({
+            let (timeline, core) = (timeline.clone(), managers.core.clone());
+            move || timeline.poll(&core).is_ok()
+        });
+        loss.join().unwrap();
+        poll.join().unwrap();
+        let (complete, lost) = told.counts();
+        assert_eq!(complete + lost, 1);
+        seen.note(if complete == 1 { "complete" } else { "lost" });
+        drop((subscription, timeline));
+        close(managers);
+    });
+}
+
+// Without it a function could be called after its caller gave up and all that it has was freed, or
+// be kept for ever.
+#[test]
+fn a_caller_that_gives_up_is_told_before_or_not_at_all() {
+    model(&["told", "not told"], |seen| {
+        let managers = managers();
+        let (timeline, told) = (covered(&managers), Told::default());
+        let subscription = told.subscribe(&timeline, &managers.core);
+        let poll = thread::spawn({
+            let (timeline, core) = (timeline.clone(), managers.core.clone());
+            move || timeline.poll(&core).unwrap()
+        });
+        let end = thread::spawn(move || drop(subscription));
+        end.join().unwrap();
+        poll.join().unwrap();
+        assert_eq!(std::sync::Arc::strong_count(&told.0), 1);
+        seen.note(match told.counts() {
+            (0, 0) => "not told",
+            (1, 0) => "told",
+            _ => panic!("told twice"),
+        });
+        drop(timeline);
+        close(managers);
     });
 }

@@ -5,12 +5,15 @@
 //! lease has ended waits for its next life, under a new handle. Streams are told apart by the
 //! handle, never by the driver's pointer, which comes again with another stream.
 
+mod completion;
 mod config;
 mod mark;
 mod raw;
 mod stock;
 pub(crate) mod submit;
+mod ticket;
 pub(crate) mod timeline;
+mod waiters;
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -19,10 +22,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use cupola_core::tag;
 use cupola_sys::driver::CUstream;
 
+use completion::CompletionThread;
 use config::{Classes, UNCLASSED};
 pub use config::{Purpose, StreamConfig, StreamsConfig};
 use raw::RawStream;
 pub(crate) use stock::StreamStock;
+pub use ticket::{Ticket, TicketWatch};
 
 use crate::driver::{ContextCore, ContextKind};
 use crate::error::{Result, Ring, Site};
@@ -45,6 +50,7 @@ pub struct StreamManager {
     purposes: Mutex<[Option<StreamHandle>; Purpose::ALL.len()]>,
     priorities: OnceLock<(i32, i32)>,
     events: Arc<EventPool>,
+    completions: Arc<CompletionThread>,
     core: Arc<ContextCore>,
 }
 
@@ -60,6 +66,7 @@ impl StreamManager {
             purposes: Mutex::new([None; Purpose::ALL.len()]),
             priorities: OnceLock::new(),
             events: Arc::clone(events),
+            completions: Arc::default(),
             core: Arc::clone(core),
         }
     }
@@ -111,7 +118,7 @@ impl StreamManager {
         let class = self.classes.of(config);
         self.streams
             .acquire(class, held, || {
-                RawStream::create(&self.core, &self.events, config, site)
+                RawStream::create(&self.core, &self.events, &self.completions, config, site)
             })
             .map(Stream)
     }
@@ -169,7 +176,15 @@ impl StreamManager {
     pub unsafe fn borrow_raw(&self, stream: CUstream) -> Result<Stream> {
         self.core.healthy()?;
         self.core.launches().note_unknown();
-        let borrow = || Ok(RawStream::borrowed(&self.core, &self.events, stream));
+        let completions = &self.completions;
+        let borrow = || {
+            Ok(RawStream::borrowed(
+                &self.core,
+                &self.events,
+                completions,
+                stream,
+            ))
+        };
         self.streams.acquire(UNCLASSED, false, borrow).map(Stream)
     }
 

@@ -228,7 +228,7 @@ impl Stream {
             return Ok(false);
         }
         match timeline.cover(ticket)? {
-            Cover::Event(event) => {
+            Cover::Event(_, event) => {
                 let _waiting = timeline.count_wait();
                 // No closure, which would not know this function's caller.
                 wait(self, &event)?;

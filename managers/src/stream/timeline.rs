@@ -17,11 +17,17 @@ use std::time::{Duration, Instant};
 
 use cupola_sys::driver::{CUresult, CUstream};
 
+use super::completion::CompletionThread;
+use super::waiters::Waiters;
 use crate::driver::{ContextCore, RelaxedCapture, context_switches, is_capturing};
 use crate::error::{ErrorClass, Result, Site};
 use crate::event::{self, EventConfig, EventPool, LeasedEvent, RawEvent};
 use crate::sync::deferred::DeferCallbacks;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+
+mod on_done;
+
+pub(crate) use on_done::OnDone;
 
 /// The timeline of one driver stream, shared by all that take tickets of it. It keeps neither the
 /// stream nor its context alive, but for the context of events that are not reached yet.
@@ -32,6 +38,9 @@ pub(crate) struct Timeline {
     /// Every ticket up to this one is complete.
     done: AtomicU64,
     closing: Mutex<Closing>,
+    waiters: Waiters,
+    /// Looks after the waiters.
+    thread: Arc<CompletionThread>,
     made: Made,
 }
 
@@ -80,6 +89,15 @@ struct Closing {
     events: VecDeque<(u64, LeasedEvent)>,
 }
 
+impl Closing {
+    /// Gives up the events of tickets that are known to be complete.
+    fn forget_reached(&mut self, done: u64) {
+        while self.events.front().is_some_and(|(last, _)| *last <= done) {
+            self.events.pop_front();
+        }
+    }
+}
+
 /// The stream that events are recorded on. It keeps its context as long as this is there.
 struct Recorder {
     raw: CUstream,
@@ -105,8 +123,8 @@ pub(crate) enum Closed {
 pub(super) enum Cover {
     /// The ticket is complete.
     Complete,
-    /// The ticket completes when this event is reached.
-    Event(LeasedEvent),
+    /// The ticket completes when this event is reached, and all tickets up to this one with it.
+    Event(u64, LeasedEvent),
     /// There is none: the stream is being captured, or the ticket never completes.
     None,
 }
@@ -158,6 +176,7 @@ impl Timeline {
         serial: u64,
         raw: CUstream,
         events: &Arc<EventPool>,
+        thread: &Arc<CompletionThread>,
         core: &Arc<ContextCore>,
     ) -> Self {
         Self {
@@ -173,6 +192,8 @@ impl Timeline {
                 covered: 0,
                 events: VecDeque::new(),
             }),
+            waiters: Waiters::default(),
+            thread: Arc::clone(thread),
             made: Made::default(),
         }
     }
@@ -297,13 +318,7 @@ impl Timeline {
     #[track_caller]
     fn poll_in(&self, closing: &mut Closing, core: &Arc<ContextCore>) -> Result<()> {
         // Events whose tickets a wait of the user's has completed.
-        while closing
-            .events
-            .front()
-            .is_some_and(|(last, _)| self.is_done(*last))
-        {
-            closing.events.pop_front();
-        }
+        closing.forget_reached(self.done());
         if closing.events.is_empty() {
             return Ok(());
         }
@@ -345,7 +360,41 @@ impl Timeline {
         }
         let mut events = closing.events.iter();
         let event = events.find(|(last, _)| ticket <= *last);
-        Ok(event.map_or(Cover::Complete, |(_, event)| Cover::Event(event.clone())))
+        Ok(event.map_or(Cover::Complete, |(last, event)| {
+            Cover::Event(*last, event.clone())
+        }))
+    }
+
+    /// Waits on the host until the ticket completes (`cuEventSynchronize`, unless that is known).
+    /// False, and it was not waited for, when the stream is being captured and no event covers the
+    /// ticket.
+    ///
+    /// # Errors
+    /// What the driver returned; that the ticket [never](Self::never) completes.
+    #[track_caller]
+    pub(crate) fn synchronize(&self, core: &Arc<ContextCore>, ticket: u64) -> Result<bool> {
+        if self.is_done(ticket) {
+            return Ok(true);
+        }
+        core.not_forked()?;
+        let (last, event) = match self.cover(ticket)? {
+            Cover::Complete => return Ok(true),
+            Cover::Event(last, event) => (last, event),
+            Cover::None if self.lock().stream.is_none() => return Err(Self::never()),
+            Cover::None => return Ok(false),
+        };
+        // Without a lock, which other threads need to take tickets.
+        let driver = core.enter()?;
+        let waited = {
+            let _relaxed = RelaxedCapture::uncounted(driver);
+            // SAFETY: the event is alive, and its context is current.
+            unsafe { driver.cuEventSynchronize(event.as_raw()) }
+        };
+        core.check(waited)?;
+        drop(event);
+        self.complete(last);
+        self.lock().forget_reached(self.done());
+        Ok(true)
     }
 
     /// Counts a `cuStreamIsCapturing` that a stream asks because of a ticket, and the changes of
@@ -407,6 +456,8 @@ impl Timeline {
     pub(crate) fn complete(&self, ticket: u64) {
         // Release: the work that the caller saw completed comes before the next use of the memory.
         self.done.fetch_max(ticket, Ordering::AcqRel);
+        let done = self.done();
+        self.waiters.tell(|ticket| ticket <= done, &Ok(()));
     }
 
     /// The stream is about to be destroyed: covers the tickets that are left by a last event, else

@@ -1,0 +1,245 @@
+//! `Ticket`: the work that was on a stream at a time, to ask for, to wait for and to await.
+
+use std::fmt;
+use std::mem;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use super::Stream;
+use super::timeline::{Closed, OnDone, Timeline};
+use crate::driver::ContextCore;
+use crate::error::{Error, Result};
+use crate::sync;
+
+/// The work that was on a stream when this was taken, see [`Stream::ticket`]. A future that is
+/// ready when that work has completed.
+///
+/// It keeps neither the stream nor what the work uses.
+#[doc(alias = "fence")]
+#[must_use = "a ticket that is dropped tells nothing"]
+pub struct Ticket {
+    number: u64,
+    timeline: Arc<Timeline>,
+    core: Arc<ContextCore>,
+    /// Once it was polled as a future.
+    waiting: Option<Waiting>,
+}
+
+/// A future that was polled. The subscription ends with it.
+struct Waiting {
+    state: Arc<Mutex<State>>,
+    _subscription: OnDone,
+}
+
+enum State {
+    Pending(Waker),
+    Told(Result<()>),
+}
+
+/// A subscription to the completion of a [`Ticket`], see [`Ticket::on_done`]. Ends when it is
+/// dropped; a call that runs just then is not waited for.
+#[must_use = "dropping it ends the subscription"]
+pub struct TicketWatch(#[expect(dead_code, reason = "ends the subscription when dropped")] OnDone);
+
+impl Stream {
+    /// A ticket of the work that is on the stream now (`cuEventRecord`): it is
+    /// [done](Ticket::is_done) when all of that work has completed.
+    ///
+    /// Awaiting a ticket takes no thread of the program's: one thread of this crate for each
+    /// context asks the device, as long as there is a ticket that a program waits for so. It is
+    /// told at most half a millisecond late, and of the loss of the context too.
+    ///
+    /// ```
+    /// use std::future::Future;
+    /// use std::pin::pin;
+    /// use std::sync::Arc;
+    /// use std::task::{Context, Poll, Wake, Waker};
+    /// use std::thread::{self, Thread};
+    ///
+    /// use cupola_managers::{ExecutionManager, PoolConfig};
+    ///
+    /// /// Runs a future on this thread.
+    /// fn block_on<F: Future>(future: F) -> F::Output {
+    ///     struct Unpark(Thread);
+    ///     impl Wake for Unpark {
+    ///         fn wake(self: Arc<Self>) {
+    ///             self.0.unpark();
+    ///         }
+    ///     }
+    ///     let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    ///     let mut future = pin!(future);
+    ///     loop {
+    ///         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+    ///             Poll::Ready(value) => return value,
+    ///             Poll::Pending => thread::park(),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// # let driver = cupola_sim::Machine::builder().build().driver();
+    /// let execution = ExecutionManager::new(driver)?;
+    /// let context = execution.devices().get(0)?.primary()?;
+    /// let stream = context.streams().create(Default::default())?;
+    /// let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+    /// block_on(async {
+    ///     let zeros = pool.zeros::<f32>(1000, &stream)?;
+    ///     stream.ticket()?.await?;
+    ///     drop(zeros);
+    ///     Ok::<_, cupola_managers::Error>(())
+    /// })?;
+    /// # Ok::<_, cupola_managers::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Capturing`] while a capture is open on the stream; [`Error::Full`] when there are
+    /// too many events; [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "cuEventRecord")]
+    #[doc(alias = "cuStreamAddCallback")]
+    #[track_caller]
+    pub fn ticket(&self) -> Result<Ticket> {
+        let (core, timeline) = (self.core(), self.timeline());
+        core.healthy()?;
+        let number = timeline.stamp();
+        match timeline.close(core, number)? {
+            Closed::Covered => {}
+            Closed::Capturing => {
+                return Err(Error::Capturing {
+                    operation: "ticket",
+                });
+            }
+            Closed::Never => return Err(Timeline::never()),
+        }
+        Ok(Ticket {
+            number,
+            timeline: Arc::clone(timeline),
+            core: Arc::clone(core),
+            waiting: None,
+        })
+    }
+}
+
+impl Ticket {
+    /// Whether the work has completed (`cuEventQuery`, unless it is known).
+    ///
+    /// # Errors
+    /// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
+    /// [`Error::Forked`].
+    #[doc(alias = "cuEventQuery")]
+    #[track_caller]
+    pub fn is_done(&self) -> Result<bool> {
+        if self.timeline.is_done(self.number) {
+            return Ok(true);
+        }
+        self.core.healthy()?;
+        Ok(self.timeline.poll(&self.core)? >= self.number)
+    }
+
+    /// Waits on the host until the work has completed (`cuEventSynchronize`, unless it is known).
+    ///
+    /// # Errors
+    /// As [`is_done`](Self::is_done); [`Error::Capturing`] when the event of the ticket became part
+    /// of a capture that another thread began meanwhile.
+    #[doc(alias = "cuEventSynchronize")]
+    #[track_caller]
+    pub fn wait(&self) -> Result<()> {
+        match self.timeline.synchronize(&self.core, self.number)? {
+            true => Ok(()),
+            false => Err(Error::Capturing {
+                operation: "wait for a ticket",
+            }),
+        }
+    }
+
+    /// Makes later work on `stream` wait for the work, on the device (`cuStreamWaitEvent`, unless
+    /// it is known to have completed).
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`] when the stream is another execution manager's;
+    /// [`Error::Capturing`] while a capture is open on it; [`Error::Poisoned`], [`Error::Forked`];
+    /// what the driver returned.
+    #[doc(alias = "cuStreamWaitEvent")]
+    #[track_caller]
+    pub fn wait_on(&self, stream: &Stream) -> Result<()> {
+        if !self.core.shares_driver(stream.core()) {
+            return Err(Error::WrongContext { what: "the ticket" });
+        }
+        stream.core().healthy()?;
+        match stream.wait_for_ticket(&self.timeline, &self.core, self.number)? {
+            true => Ok(()),
+            false => Err(Error::Capturing {
+                operation: "wait for a ticket",
+            }),
+        }
+    }
+
+    /// Calls `function` when the work has completed, or with the error that the context is lost to:
+    /// once, and now if that is known, as long as the returned [`TicketWatch`] is there. An error
+    /// that is not a loss is reported after the third attempt to ask the device.
+    ///
+    /// The function runs on the thread that learns of it: one of this crate's, or one that calls
+    /// this crate just then, when the crate holds no lock. It may use the crate, and should be
+    /// short. A panic ends in it.
+    pub fn on_done(&self, function: impl FnOnce(Result<()>) + Send + 'static) -> TicketWatch {
+        TicketWatch(self.timeline.on_done(&self.core, self.number, function))
+    }
+}
+
+impl Future for Ticket {
+    type Output = Result<()>;
+
+    /// Ready with the error that the context was lost to, if it is lost before the work is known to
+    /// have completed.
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let this = self.get_mut();
+        if this.waiting.is_none() {
+            if this.timeline.is_done(this.number) {
+                return Poll::Ready(Ok(()));
+            }
+            let state = Arc::new(Mutex::new(State::Pending(context.waker().clone())));
+            let told = Arc::clone(&state);
+            let subscription = this
+                .timeline
+                .on_done(&this.core, this.number, move |result| {
+                    let before = mem::replace(&mut *sync::lock(&told), State::Told(result));
+                    if let State::Pending(waker) = before {
+                        waker.wake();
+                    }
+                });
+            this.waiting = Some(Waiting {
+                state,
+                _subscription: subscription,
+            });
+        }
+        let Some(waiting) = &this.waiting else {
+            return Poll::Pending;
+        };
+        // Cloned and dropped without the lock: a waker is code of the program's.
+        let mut waker = context.waker().clone();
+        let mut state = sync::lock(&waiting.state);
+        match &mut *state {
+            State::Told(result) => Poll::Ready(result.clone()),
+            State::Pending(last) => {
+                mem::swap(last, &mut waker);
+                drop(state);
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ticket")
+            .field("stream", &self.timeline.serial())
+            .field("number", &self.number)
+            .field("done", &self.timeline.is_done(self.number))
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for TicketWatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TicketWatch")
+    }
+}

@@ -1,0 +1,317 @@
+//! Tickets: work on a stream that a program asks for, waits for and awaits.
+
+mod common;
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::task::{Context as Task, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use cupola_managers::{Error, Result, Stream, Ticket, TicketWatch, ops};
+use cupola_sys::driver::{CUresult, id};
+
+use common::open;
+
+const UNKNOWN: CUresult = CUresult::CUDA_ERROR_UNKNOWN;
+const SOON: Duration = Duration::from_millis(20);
+const LATE: Duration = Duration::from_secs(20);
+
+/// Puts work on the stream that lasts until a message is sent, or the sender dropped.
+fn hold(stream: &Stream) -> Sender<()> {
+    let (release, released) = channel();
+    ops::host_function(stream, move || {
+        let _ = released.recv();
+    })
+    .unwrap();
+    release
+}
+
+/// The results that a subscriber is told.
+fn subscribe(ticket: &Ticket) -> (TicketWatch, Receiver<Result<()>>) {
+    let (told, results) = channel();
+    let watch = ticket.on_done(move |result| told.send(result).unwrap());
+    (watch, results)
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Task::from_waker(&waker)) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => thread::park_timeout(LATE),
+        }
+    }
+}
+
+/// A waker that counts.
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+// Without it a program that only waits would never be told, or before its work is done, or twice.
+#[test]
+fn a_subscriber_is_told_once_without_a_call_of_the_programs() {
+    let (_table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let held = hold(&stream);
+    let ticket = stream.ticket().unwrap();
+    let panics = ticket.on_done(|_| panic!("in a subscriber"));
+    let (first, results) = subscribe(&ticket);
+    assert_eq!(results.recv_timeout(SOON), Err(RecvTimeoutError::Timeout));
+    assert_eq!(ticket.is_done(), Ok(false));
+    drop(held);
+    assert_eq!(results.recv_timeout(LATE), Ok(Ok(())));
+    // The function is gone, and its sender with it.
+    let gone = Err(RecvTimeoutError::Disconnected);
+    assert_eq!(results.recv_timeout(LATE), gone);
+    assert_eq!(ticket.is_done(), Ok(true));
+    // Now, if it is known.
+    let (second, results) = subscribe(&ticket);
+    assert_eq!(results.try_recv(), Ok(Ok(())));
+    drop((panics, first, second));
+}
+
+// Without it a future could sleep on when its work is done.
+#[test]
+fn a_future_that_waits_alone_is_woken() {
+    let (_table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    for _ in 0..3 {
+        let held = hold(&stream);
+        let ticket = stream.ticket().unwrap();
+        let release = thread::spawn(move || {
+            thread::sleep(SOON);
+            drop(held);
+        });
+        assert_eq!(block_on(ticket), Ok(()));
+        release.join().unwrap();
+        // Later than the completion thread waits for its next caller.
+        thread::sleep(Duration::from_millis(60));
+    }
+    assert_eq!(block_on(stream.ticket().unwrap()), Ok(()));
+}
+
+// Without it a future that moved to another task would wake the one that it came from.
+#[test]
+fn a_future_wakes_the_task_that_asked_last() {
+    let (_table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let held = hold(&stream);
+    let mut ticket = stream.ticket().unwrap();
+    let tasks = [(); 2].map(|()| Arc::new(Count::default()));
+    for task in &tasks {
+        let waker = Waker::from(Arc::clone(task));
+        let asked = Pin::new(&mut ticket).poll(&mut Task::from_waker(&waker));
+        assert_eq!(asked, Poll::Pending);
+    }
+    drop(held);
+    ticket.wait().unwrap();
+    assert_eq!(block_on(&mut ticket), Ok(()));
+    assert_eq!(block_on(&mut ticket), Ok(()), "asked once more");
+    let woken = tasks.map(|task| task.0.load(Ordering::SeqCst));
+    assert_eq!(woken[0], 0);
+}
+
+// Without it a future of a lost context would wait for ever, or a loss be taken for success.
+#[test]
+fn a_loss_ends_every_wait() {
+    let (table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let held = hold(&stream);
+    let mut ticket = stream.ticket().unwrap();
+    let task = Arc::new(Count::default());
+    let waker = Waker::from(Arc::clone(&task));
+    let asked = Pin::new(&mut ticket).poll(&mut Task::from_waker(&waker));
+    assert_eq!(asked, Poll::Pending);
+    let (watch, results) = subscribe(&ticket);
+    // The completion thread is the first to meet it.
+    let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
+    table.fail_from(id::cuEventQuery, 1, code);
+    let told = results.recv_timeout(LATE).unwrap().unwrap_err();
+    let lost = context.poison().unwrap();
+    assert_eq!(told, lost);
+    assert_eq!(block_on(&mut ticket), Err(lost.clone()));
+    assert_eq!(
+        results.recv_timeout(LATE),
+        Err(RecvTimeoutError::Disconnected)
+    );
+    // Nor is a caller left waiting that comes late.
+    let (late, results) = subscribe(&ticket);
+    assert_eq!(results.try_recv(), Ok(Err(lost.clone())));
+    assert_eq!(ticket.is_done(), Err(lost.clone()));
+    assert_eq!(ticket.wait(), Err(lost.clone()));
+    assert_eq!(stream.ticket().map(drop), Err(lost));
+    drop((held, watch, late));
+}
+
+// Without it a question that fails once could end a wait early, or one that always fails never.
+#[test]
+fn a_device_that_cannot_be_asked_is_asked_three_times() {
+    let (table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let ticket = stream.ticket().unwrap();
+    table.reset();
+    table.fail(id::cuEventQuery, 1, UNKNOWN);
+    table.fail(id::cuEventQuery, 2, UNKNOWN);
+    let (watch, results) = subscribe(&ticket);
+    assert_eq!(results.recv_timeout(LATE), Ok(Ok(())));
+    drop(watch);
+    let ticket = stream.ticket().unwrap();
+    table.reset();
+    table.fail_from(id::cuEventQuery, 1, UNKNOWN);
+    let (watch, results) = subscribe(&ticket);
+    let told = results.recv_timeout(LATE).unwrap().unwrap_err();
+    assert_eq!(told.status(), Some(UNKNOWN));
+    table.reset();
+    assert_eq!(ticket.wait(), Ok(()));
+    drop(watch);
+}
+
+// Without it a function could be called after its caller gave up, or the device be asked for no
+// caller until the work ends.
+#[test]
+fn a_subscription_ends_when_it_is_dropped() {
+    let (table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let held = hold(&stream);
+    let ticket = stream.ticket().unwrap();
+    let (watch, results) = subscribe(&ticket);
+    drop(watch);
+    let gone = Err(RecvTimeoutError::Disconnected);
+    assert_eq!(results.recv_timeout(LATE), gone);
+    let asked = || table.count(id::cuEventQuery);
+    let still = (0..1000).find(|_| {
+        let before = asked();
+        thread::sleep(SOON);
+        asked() == before
+    });
+    assert!(still.is_some(), "the device is still asked");
+    drop(held);
+    ticket.wait().unwrap();
+}
+
+// Without it a caller could use the crate in its function only at the risk of a deadlock.
+#[test]
+fn a_function_may_use_the_crate() {
+    let (_table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let held = hold(&stream);
+    let ticket = stream.ticket().unwrap();
+    let (told, results) = channel();
+    let next: Arc<Mutex<Option<TicketWatch>>> = Arc::default();
+    let watch = ticket.on_done({
+        let (stream, next) = (stream.clone(), Arc::clone(&next));
+        move |_| {
+            ops::synchronize(&stream).unwrap();
+            let after = stream.ticket().unwrap();
+            let watch = after.on_done(move |result| told.send(result).unwrap());
+            *next.lock().unwrap() = Some(watch);
+        }
+    });
+    drop(held);
+    assert_eq!(results.recv_timeout(LATE), Ok(Ok(())));
+    drop((watch, next));
+}
+
+// Without it a wait for a stream that is gone would never end, or a shutdown leave something.
+#[test]
+fn a_ticket_outlives_its_stream() {
+    let (_table, _machine, execution, context) = open();
+    let alive = execution.watch();
+    let streams = context.streams();
+    let stream = streams.create(Default::default()).unwrap();
+    let held = hold(&stream);
+    let ticket = stream.ticket().unwrap();
+    let (watch, results) = subscribe(&ticket);
+    drop(stream);
+    streams.trim(0).unwrap();
+    assert_eq!(execution.live().streams, 0);
+    drop((context, execution.shutdown(), execution));
+    assert_eq!(results.recv_timeout(SOON), Err(RecvTimeoutError::Timeout));
+    drop(held);
+    assert_eq!(results.recv_timeout(LATE), Ok(Ok(())));
+    assert_eq!(ticket.wait(), Ok(()));
+    drop((watch, ticket));
+    let empty = (0..1000).find(|_| {
+        thread::sleep(Duration::from_millis(1));
+        alive.live().is_empty()
+    });
+    assert!(empty.is_some(), "{:?}", alive.live());
+}
+
+// Without it a stream could run ahead of the work that it is to wait for, or a wait on the host
+// return early; or a wait for what is known to be done ask the driver.
+#[test]
+fn a_ticket_is_waited_for_on_the_device_and_on_the_host() {
+    let (table, _machine, _execution, context) = open();
+    let streams = context.streams();
+    let (first, then) = (
+        streams.create(Default::default()).unwrap(),
+        streams.create(Default::default()).unwrap(),
+    );
+    let held = hold(&first);
+    let ticket = first.ticket().unwrap();
+    ticket.wait_on(&then).unwrap();
+    assert_eq!(ops::query(&then), Ok(false));
+    let release = thread::spawn(move || {
+        thread::sleep(SOON);
+        drop(held);
+    });
+    ticket.wait().unwrap();
+    release.join().unwrap();
+    ops::synchronize(&then).unwrap();
+    table.reset();
+    ticket.wait_on(&then).unwrap();
+    ticket.wait().unwrap();
+    assert_eq!((ticket.is_done(), block_on(ticket)), (Ok(true), Ok(())));
+    assert!(table.counts().is_empty());
+    // Of the first fault of each call the caller is told, and the next attempt works.
+    let ticket = first.ticket().unwrap();
+    for (call, which) in [
+        (id::cuEventSynchronize, 0),
+        (id::cuEventQuery, 1),
+        (id::cuStreamWaitEvent, 2),
+    ] {
+        table.reset();
+        table.fail(call, 1, UNKNOWN);
+        let refused = match which {
+            0 => ticket.wait(),
+            1 => ticket.is_done().map(drop),
+            _ => ticket.wait_on(&then),
+        };
+        assert_eq!(refused.unwrap_err().status(), Some(UNKNOWN));
+    }
+    table.reset();
+    table.fail(id::cuEventRecord, 1, UNKNOWN);
+    assert_eq!(first.ticket().unwrap_err().status(), Some(UNKNOWN));
+    ticket.wait().unwrap();
+    first.ticket().unwrap().wait().unwrap();
+    // A capture takes no event of ours.
+    table.reset();
+    let captured = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    table.fail_from(id::cuStreamIsCapturing, 1, captured);
+    let operation = "ticket";
+    assert_eq!(
+        first.ticket().map(drop),
+        Err(Error::Capturing { operation })
+    );
+    assert_eq!(table.count(id::cuEventRecord), 0);
+}
