@@ -10,6 +10,7 @@ use cupola_core::Pressure;
 use crate::buffer::{Block, Buffer, BufferTable, DeviceCopy, byte_len};
 use crate::driver::ContextCore;
 use crate::error::{Account, Error, Result};
+use crate::pool::alloc::reclaim_step::ReclaimStep;
 use crate::pool::config::PoolConfig;
 use crate::pool::graph_memory::GraphMemory;
 use crate::pool::heap::block_name::BlockName;
@@ -202,6 +203,12 @@ impl MemoryPool {
             wait: Wait::AsConfigured,
         };
         self.pool().allocate(ask, stream).map(RawBlock::new)
+    }
+
+    /// Leaves a step of reclaim out from now on, to measure what it buys. No part of the interface.
+    #[doc(hidden)]
+    pub fn leave_out(&self, step: ReclaimStep) {
+        self.pool().left_out.leave_out(step);
     }
 
     /// A block by [`allocate_raw`](Self::allocate_raw), under a name, which costs as much as in

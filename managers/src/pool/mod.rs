@@ -54,6 +54,8 @@ mod request;
 mod state;
 pub(crate) mod streams;
 
+#[doc(hidden)]
+pub use alloc::reclaim_step::ReclaimStep;
 pub use allocator::{Allocation, Allocator, DriverAllocator, DriverBlock};
 pub use config::{PoolConfig, Source};
 pub use graph_memory::GraphMemory;

@@ -15,6 +15,7 @@ use std::sync::{Arc, Weak};
 use crate::buffer::BufferTable;
 use crate::driver::{ContextCore, Holds, Kind};
 use crate::error::Result;
+use crate::pool::alloc::reclaim_step::LeftOut;
 use crate::pool::cache::thread_caches::ThreadCaches;
 use crate::pool::config::{PoolConfig, Source};
 use crate::pool::heap::block_header::{BlockHeader, PoolRef};
@@ -63,6 +64,7 @@ pub(crate) struct Pool {
     pub(crate) central: SpinLock<Central>,
     pub(crate) streams: PoolStreams<Self>,
     pub(crate) caches: ThreadCaches,
+    pub(crate) left_out: LeftOut,
     pub(crate) over_limit: OverLimit,
     pub(crate) observer: Observer,
     pub(crate) table: Arc<BufferTable>,
@@ -129,6 +131,7 @@ impl Pool {
             central: SpinLock::new(Central::new()),
             streams: PoolStreams::new(),
             caches: ThreadCaches::new(),
+            left_out: LeftOut::default(),
             over_limit: OverLimit::default(),
             observer: Observer::new(core.driver(), &history),
             table: Arc::clone(table),

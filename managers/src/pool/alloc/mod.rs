@@ -9,5 +9,6 @@ pub(crate) mod neighbours;
 pub(crate) mod patience;
 pub(crate) mod poll;
 pub(crate) mod progress;
+pub(crate) mod reclaim_step;
 pub(crate) mod slow_path;
 pub(crate) mod wait;

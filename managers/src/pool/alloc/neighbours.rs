@@ -21,7 +21,7 @@ impl Pool {
         self.parent.is_some() || search.is_device_full() || left < own
     }
 
-    /// Step 6: takes the bytes that the request lacks from one pool after the other, until they are
+    /// Takes the bytes that the request lacks from one pool after the other, until they are
     /// there; then all that they do not use, for the place may need more than was thought.
     #[track_caller]
     pub(crate) fn find_at_others<'p>(

@@ -1,26 +1,16 @@
 //! The steps that a request tries when no memory is ready, with a search after each.
 //!
-//! Magazines, transfer caches and mapped memory were looked through before. From here on:
-//!
-//! 1. see which batches of frees have completed;
-//! 2. map pages within the limit;
-//! 3. look for mapped pages within larger pieces; close the open batches, and map pages again
-//!    that nothing uses. Where one stream uses the pool, and work is under way on it after which
-//!    the best place can have all its pages, wait for that on the host first, for a bounded time:
-//!    a worse place is worse for all that come later, and threads keep pieces for a reason;
-//! 4. drain the caches of threads and the transfer caches;
-//! 5. make the request's stream wait for the work before another stream's frees;
-//! 6. ask the pools that share the limit, and on a full device those of the context;
-//! 7. join pieces that only this stream may use yet with those that all streams may;
-//! 8. wait on the host, for a bounded time, until work that uses freed memory completes;
-//! 9. ask the user;
-//! 10. refuse, with the whole account.
+//! Magazines, transfer caches and mapped memory were looked through before. From here on a request
+//! walks the list of [`REQUEST`]: [`reclaim_step`](super::reclaim_step) says what each step is.
+//! Where all found nothing, it waits on the host for a bounded time until work that uses freed
+//! memory completes and searches again; then the user is asked; then it is refused, with the whole
+//! account.
 //!
 //! The context is never synchronised: other streams' work goes on.
 //!
 //! Waiting can only give memory that is not alive. A request that live blocks leave no room for is
-//! refused without a wait, before caches are drained; and so is one, after step 4, that could be
-//! had only if live blocks moved. How often step 4 is taken, and how long the waits are, is in
+//! refused without a wait, before caches are drained; and so is one, after they were, that could
+//! be had only if live blocks moved. How often they are drained, and how long the waits are, is in
 //! [`patience`](super::patience).
 
 use std::ptr::NonNull;
@@ -28,11 +18,13 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::pool::alloc::patience::Patience;
+use crate::pool::alloc::reclaim_step::{REQUEST, ReclaimStep};
 use crate::pool::cache::size_class::Slot;
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::heap::central::{Central, HeapRequest};
 use crate::pool::inspect::counters::Happened;
 use crate::pool::pages::mapper::{Found, From, Mapper};
+use crate::pool::pages::mapper_guard::MapperGuard;
 use crate::pool::pages::search::Search;
 use crate::pool::pages::vmm::is_out_of_memory;
 use crate::pool::request::Wait;
@@ -76,6 +68,15 @@ struct Nothing {
     hopeless: bool,
 }
 
+/// A search on its way through the steps.
+struct Walk<'p> {
+    /// `None` only while other pools are asked.
+    mapper: Option<MapperGuard<'p>>,
+    search: Search,
+    /// Bytes that a full device has left.
+    left: u64,
+}
+
 /// The memory that a request gets.
 pub(crate) enum Served {
     Block(Found),
@@ -83,7 +84,7 @@ pub(crate) enum Served {
 }
 
 impl Pool {
-    /// A block if the limit has room for it: steps 1 and 2. For a request that can do without.
+    /// A block if the limit has room for it: the steps up to [`ReclaimStep::Map`]. For a request that can do without.
     /// `place` gets the block before others search again, so that no thread misses it. Whether
     /// there was one.
     #[track_caller]
@@ -133,7 +134,8 @@ impl Pool {
                     if request.drains {
                         patience.note_drained();
                     }
-                    if self.wait_for_more(&before, &mut patience)? {
+                    let may_wait = !self.left_out.has(ReclaimStep::Wait);
+                    if may_wait && self.wait_for_more(&before, &mut patience)? {
                         continue;
                     }
                     if !request.drains {
@@ -171,60 +173,153 @@ impl Pool {
         self.budget.limit().min(shared)
     }
 
-    /// Steps 1 to 7.
+    /// One search: the steps of [`REQUEST`] in order, until one finds memory or ends it.
     #[track_caller]
     fn search_all(&self, request: SlowRequest) -> Result<Result<Served, Nothing>> {
-        let mut mapper = self.pages.lock_within(request.wait)?;
-        let mut search = Search {
-            alone: self.is_alone(),
-            hopeless: self.is_full_of_live(request.want.bytes),
-            ..Search::default()
+        let mut walk = Walk {
+            mapper: Some(self.pages.lock_within(request.wait)?),
+            search: Search {
+                alone: self.is_alone(),
+                hopeless: self.is_full_of_live(request.want.bytes),
+                ..Search::default()
+            },
+            left: u64::MAX,
         };
-        if !search.hopeless
-            && let Some(got) = self.search(&mut mapper, &mut search, request)?
-        {
-            return Ok(Ok(got));
+        for step in REQUEST {
+            if walk.search.hopeless || walk.search.soon {
+                break;
+            }
+            if self.left_out.has(step) {
+                continue;
+            }
+            if let Some(served) = self.take_step(step, &mut walk, request)? {
+                return Ok(Ok(served));
+            }
         }
-        if search.hopeless {
-            return Ok(Err(Nothing {
-                full: self.full(&mut search)?,
-                soon: None,
-                hopeless: true,
-            }));
-        }
-        if search.soon {
+        let mut search = walk.search;
+        let hopeless = search.hopeless;
+        let waits = search.soon && !hopeless;
+        Ok(Err(Nothing {
+            full: if waits { None } else { self.full(&mut search)? },
             // All batches are closed.
-            let ticket = self
-                .central
-                .lock()
-                .rules()
-                .last_freed(request.state.index());
-            return Ok(Err(Nothing {
-                full: None,
-                soon: Some(ticket),
-                hopeless: false,
-            }));
+            soon: waits.then(|| {
+                let central = self.central.lock();
+                central.rules().last_freed(request.state.index())
+            }),
+            hopeless,
+        }))
+    }
+
+    /// One step of a search: the memory that it has found.
+    #[track_caller]
+    fn take_step<'p>(
+        &'p self,
+        step: ReclaimStep,
+        walk: &mut Walk<'p>,
+        request: SlowRequest,
+    ) -> Result<Option<Served>> {
+        let want = request.want;
+        let block = match step {
+            ReclaimStep::Poll => {
+                self.poll_streams()?;
+                None
+            }
+            ReclaimStep::Slots => return Ok(self.free_slot(request).map(Served::Slot)),
+            ReclaimStep::Completed => self.try_others(want)?,
+            ReclaimStep::Map => self.find_in(walk, want, From::Limit)?,
+            ReclaimStep::PauseCaching => {
+                self.pause_caching(walk)?;
+                None
+            }
+            ReclaimStep::Stretch => self.central.lock().in_mapped_stretch(want),
+            ReclaimStep::Remap => {
+                self.close_batches()?;
+                self.poll_streams()?;
+                let is_patient =
+                    (walk.mapper.as_deref()).is_some_and(|it| self.is_patient(it, request));
+                walk.search.patient = is_patient;
+                self.find_in(walk, want, self.idle(request))?
+            }
+            ReclaimStep::Drain if request.drains => return self.drain_step(walk, request),
+            ReclaimStep::Borrow => self.borrow_from_others(request)?,
+            ReclaimStep::OtherPools => self.ask_others(walk, request)?,
+            ReclaimStep::Join => self.central.lock().in_joined_stretch(want),
+            // Parts of other steps, and what comes between two searches.
+            ReclaimStep::Drain
+            | ReclaimStep::Cheapest
+            | ReclaimStep::LargeHandles
+            | ReclaimStep::Patience
+            | ReclaimStep::Wait => None,
+        };
+        Ok(block.map(Served::Block))
+    }
+
+    /// [`find`](Self::find) of a walk, which has the mapper.
+    #[track_caller]
+    fn find_in(&self, walk: &mut Walk, want: HeapRequest, from: From) -> Result<Option<Found>> {
+        match walk.mapper.as_deref_mut() {
+            Some(mapper) => self.find(mapper, &mut walk.search, want, from),
+            None => Ok(None),
         }
+    }
+
+    /// Threads keep nothing of exact sizes from now on, because the pool has no room.
+    #[track_caller]
+    fn pause_caching(&self, walk: &mut Walk) -> Result<()> {
+        // The free memory of the device, where it has refused or will.
+        if walk.search.is_device_full() {
+            walk.left = self.pages.free_memory()?.0;
+        }
+        // The bytes that the pool could have by now: others may have the rest of a limit.
+        let more = walk.left.min(self.available_pages() * self.pages.page());
+        let could = self.budget.used() + more;
+        self.central.lock().pause_exact_caching(could);
+        Ok(())
+    }
+
+    /// Drains caches, and searches again. What is not to be had then, though all work were
+    /// complete, is hopeless.
+    #[track_caller]
+    fn drain_step(&self, walk: &mut Walk, request: SlowRequest) -> Result<Option<Served>> {
+        // On a full device the pool's memory and the free rest: unless another pool may come by
+        // memory that it can give up.
+        let most = match walk.search.alone {
+            true => self
+                .most()
+                .min(self.budget.used().saturating_add(walk.left)),
+            false => self.most(),
+        };
+        let could_hold = self.drain_and(|central| self.could_hold(central, request, most));
+        self.close_and_poll()?;
+        if let Some(piece) = self.free_slot(request) {
+            return Ok(Some(Served::Slot(piece)));
+        }
+        if let Some(found) = self.find_in(walk, request.want, self.idle(request))? {
+            return Ok(Some(Served::Block(found)));
+        }
+        walk.search.hopeless |= !could_hold;
+        Ok(None)
+    }
+
+    /// Asks other pools, if this one lacks what they could give. The mapper stays held from then
+    /// on: the page map must not change under what follows.
+    #[track_caller]
+    fn ask_others<'p>(
+        &'p self,
+        walk: &mut Walk<'p>,
+        request: SlowRequest,
+    ) -> Result<Option<Found>> {
         // A pool that works is drained no more often than the threads of this one are.
         let may_ask = request.wait != Wait::Never && request.drains;
-        // Held to the end: the page map must not change under what follows.
-        let _mapper = if may_ask && self.is_short_of_others(&search) {
-            let (found, mapper) = self.find_at_others(mapper, &mut search, request)?;
-            if let Some(found) = found {
-                return Ok(Ok(Served::Block(found)));
-            }
-            mapper
-        } else {
-            mapper
-        };
-        if let Some(found) = self.central.lock().in_joined_stretch(request.want) {
-            return Ok(Ok(Served::Block(found)));
+        if !may_ask || !self.is_short_of_others(&walk.search) {
+            return Ok(None);
         }
-        Ok(Err(Nothing {
-            full: self.full(&mut search)?,
-            soon: None,
-            hopeless: false,
-        }))
+        let Some(mapper) = walk.mapper.take() else {
+            return Ok(None);
+        };
+        let (found, mapper) = self.find_at_others(mapper, &mut walk.search, request)?;
+        walk.mapper = Some(mapper);
+        Ok(found)
     }
 
     /// The driver's error where the device has too little.
@@ -256,7 +351,8 @@ impl Pool {
     /// where several streams use the pool: work on another one may take any time. Nor where others
     /// have waited in vain for work that is still under way.
     fn is_patient(&self, mapper: &Mapper, request: SlowRequest) -> bool {
-        let may = request.patient && self.parent.is_none();
+        let is_out = self.left_out.has(ReclaimStep::Patience);
+        let may = request.patient && self.parent.is_none() && !is_out;
         may && self.is_waiting() && {
             let central = self.central.lock();
             let rules = central.rules();
@@ -281,73 +377,6 @@ impl Pool {
             mapper.note_vain(state.serial(), ticket);
         }
         Ok(())
-    }
-
-    /// Steps 1 to 5.
-    #[track_caller]
-    fn search(
-        &self,
-        mapper: &mut Mapper,
-        search: &mut Search,
-        request: SlowRequest,
-    ) -> Result<Option<Served>> {
-        let want = request.want;
-        self.poll_streams()?;
-        if let Some(piece) = self.free_slot(request) {
-            return Ok(Some(Served::Slot(piece)));
-        }
-        if let Some(found) = self.try_others(want)? {
-            return Ok(Some(Served::Block(found)));
-        }
-        if let Some(found) = self.find(mapper, search, want, From::Limit)? {
-            return Ok(Some(Served::Block(found)));
-        }
-        // The free memory of the device, where it has refused or will.
-        let is_full = search.is_device_full();
-        let left = match is_full {
-            true => self.pages.free_memory()?.0,
-            false => u64::MAX,
-        };
-        {
-            let mut central = self.central.lock();
-            // The bytes that the pool could have by now: others may have the rest of a limit.
-            central.pause_exact_caching(
-                self.budget.used() + left.min(self.available_pages() * self.pages.page()),
-            );
-            if let Some(found) = central.in_mapped_stretch(want) {
-                return Ok(Some(Served::Block(found)));
-            }
-        }
-        self.close_batches()?;
-        self.poll_streams()?;
-        search.patient = self.is_patient(mapper, request);
-        if let Some(found) = self.find(mapper, search, want, self.idle(request))? {
-            return Ok(Some(Served::Block(found)));
-        }
-        if search.soon {
-            return Ok(None);
-        }
-        if request.drains {
-            // On a full device the pool's memory and the free rest: unless another pool may come by
-            // memory that it can give up.
-            let most = match search.alone {
-                true => self.most().min(self.budget.used().saturating_add(left)),
-                false => self.most(),
-            };
-            let could_hold = self.drain_and(|central| self.could_hold(central, request, most));
-            self.close_and_poll()?;
-            if let Some(piece) = self.free_slot(request) {
-                return Ok(Some(Served::Slot(piece)));
-            }
-            if let Some(found) = self.find(mapper, search, want, self.idle(request))? {
-                return Ok(Some(Served::Block(found)));
-            }
-            if !could_hold {
-                search.hopeless = true;
-                return Ok(None);
-            }
-        }
-        Ok(self.borrow_from_others(request)?.map(Served::Block))
     }
 
     /// A slot of the slabs, for a small request: slots that others kept, or used until just now,

@@ -1,6 +1,7 @@
 //! Finding a place for a request, and having its pages mapped.
 
 use crate::error::{Error, Result};
+use crate::pool::alloc::reclaim_step::ReclaimStep;
 use crate::pool::heap::central::HeapRequest;
 use crate::pool::heap::central::plans::{BarePlace, Placed, Planned, Room};
 use crate::pool::inspect::counters::Happened;
@@ -62,10 +63,13 @@ impl Pool {
                     }
                     if matches!(mapped, Mapped::Short) && from == From::Idle {
                         let below = place.missing();
-                        mapped = self.map_cheapest(vmm, mapper, search, want, below)?;
+                        if !self.left_out.has(ReclaimStep::Cheapest) {
+                            mapped = self.map_cheapest(vmm, mapper, search, want, below)?;
+                        }
                         let is_first = !std::mem::replace(&mut is_apart, true);
                         if matches!(mapped, Mapped::Short)
                             && is_first
+                            && !self.left_out.has(ReclaimStep::LargeHandles)
                             && self.unmap_large(vmm, mapper, search, below)?
                         {
                             continue;
