@@ -30,10 +30,16 @@ pub(crate) struct HandleSizes {
     small: u32,
     /// How many handles a long run is to have at most, unless those of `MOST` are too small.
     parts: Option<u32>,
+    /// Pages of the largest one of a long run.
+    most: u32,
 }
 
 /// A short handle keeps no larger part of the room from being moved.
 const SMALL_SHARE: u64 = 2048;
+/// A long handle is no larger part of a limit: one small block keeps that much from being moved.
+/// Without this bound, programs whose huge blocks come and go among small ones need 1.024 times
+/// their peak in place of 1.013.
+const LONG_SHARE: u64 = 1024;
 /// Handles of a long run while three quarters of all limits are left.
 const FEW: u32 = 8;
 /// Handles of a long run while a quarter is left: more would take the most of a millisecond. A
@@ -63,6 +69,8 @@ impl HandleSizes {
                 && limits.iter().all(|limit| fits(limit, 4 - quarters))
         };
         let room = room.min(device.free).saturating_sub(pages);
+        let limits = limits.iter().map(|limit| limit.limit() / page);
+        let whole = limits.fold(device.total, u64::min);
         let parts = if leaves(3) {
             Some(FEW)
         } else if leaves(1) {
@@ -76,6 +84,7 @@ impl HandleSizes {
                 None => 0,
             },
             parts,
+            most: (whole / LONG_SHARE).clamp(1, u64::from(MOST)) as u32,
         }
     }
 
@@ -83,7 +92,7 @@ impl HandleSizes {
     pub(crate) fn pages(self, run: u32) -> u32 {
         let small = run.div_ceil(4).min(self.small);
         let long = match self.parts {
-            Some(parts) if run > LONG => run.div_ceil(parts).next_power_of_two().min(MOST),
+            Some(parts) if run > LONG => run.div_ceil(parts).next_power_of_two().min(self.most),
             _ => 1,
         };
         small.max(long).max(1)
@@ -92,7 +101,7 @@ impl HandleSizes {
 
 #[cfg(test)]
 mod tests {
-    use super::{FEW, HandleSizes, LONG, MOST};
+    use super::{Budget, Device, FEW, HandleSizes, LONG, LONG_SHARE, MOST};
 
     fn count(sizes: HandleSizes, run: u32) -> u32 {
         run.div_ceil(sizes.pages(run))
@@ -104,6 +113,7 @@ mod tests {
         let sizes = HandleSizes {
             small: 34,
             parts: Some(FEW),
+            most: MOST,
         };
         assert_eq!(
             [1, 2, 4, 5, 23].map(|run| sizes.pages(run)),
@@ -115,6 +125,22 @@ mod tests {
         assert_eq!(sizes.pages(u32::MAX), MOST);
     }
 
+    // Without it one small block in a large handle could keep percents of a small limit from being
+    // moved.
+    #[test]
+    fn a_long_handle_is_a_small_part_of_each_limit() {
+        for share in [1, 7, 64, MOST] {
+            let limit = Budget::new(u64::from(share) * LONG_SHARE * 10);
+            let whole = u64::from(MOST) * LONG_SHARE * 4;
+            let device = Device {
+                free: whole,
+                total: whole,
+            };
+            let sizes = HandleSizes::new(1, 10, limit.limit() / 10, device, &[&limit]);
+            assert_eq!(sizes.pages(u32::MAX), share);
+        }
+    }
+
     // Without it no page of a nearly full pool could be moved where it is needed.
     #[test]
     fn near_a_limit_each_page_has_a_handle() {
@@ -122,6 +148,7 @@ mod tests {
         let half = HandleSizes {
             small: 0,
             parts: Some(LONG),
+            most: MOST,
         };
         for run in 1..=1000 {
             assert_eq!(near.pages(run), 1);
