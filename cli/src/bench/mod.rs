@@ -13,6 +13,7 @@ mod rounds;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod slots;
+pub mod tight;
 mod traces;
 
 use std::time::Instant;

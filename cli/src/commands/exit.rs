@@ -80,6 +80,18 @@ impl From<cupola_cli::bench::alloc::Error> for Failure {
     }
 }
 
+impl From<cupola_cli::bench::tight::Error> for Failure {
+    fn from(error: cupola_cli::bench::tight::Error) -> Self {
+        use cupola_cli::bench::tight::Error;
+        let exit = match error {
+            Error::Trace(..) => Exit::File,
+            Error::SameName(..) => Exit::Usage,
+            Error::Device(error) => return error.into(),
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
 impl From<cupola_cli::bench::lifecycle::Error> for Failure {
     fn from(error: cupola_cli::bench::lifecycle::Error) -> Self {
         Self::new(Exit::Device, error.to_string())

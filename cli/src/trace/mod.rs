@@ -17,8 +17,10 @@
 
 mod build;
 mod error;
+pub mod generate;
 pub mod native;
 pub mod rmm;
+pub mod smallest;
 pub mod snapshot;
 mod spread;
 

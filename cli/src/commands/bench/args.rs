@@ -28,6 +28,9 @@ pub(crate) enum Suite {
     /// The stores of cupola-core against what their users would pick instead (build with
     /// `--features peers`); on no device
     Slots(SlotsArgs),
+    /// How little memory the pool needs: the smallest limit of traces, as a multiple of the most
+    /// bytes that they have alive
+    Tight(TightArgs),
 }
 
 impl Suite {
@@ -39,6 +42,7 @@ impl Suite {
             #[cfg(feature = "sim")]
             Self::Sim(args) => &args.common,
             Self::Slots(args) => &args.common,
+            Self::Tight(args) => &args.common,
         };
         &common.json
     }
@@ -150,6 +154,31 @@ pub(crate) struct SlotsArgs {
     /// times
     #[arg(long, num_args = 1..)]
     pub(crate) trace: Vec<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TightArgs {
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+
+    /// An allocation trace besides the bundled one; may be given several times
+    #[arg(long, num_args = 1..)]
+    pub(crate) trace: Vec<PathBuf>,
+
+    /// Streams that the traces are spread over, a row for each number; 1, 4 and 8 if not given
+    #[arg(long, num_args = 1.., value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) streams: Vec<u32>,
+
+    /// How many generated traces, of few huge blocks among many small ones; 32 if not given
+    #[arg(long)]
+    pub(crate) seeds: Option<u64>,
+
+    /// Leaves each step of reclaim out in turn
+    #[arg(long, hide = true)]
+    pub(crate) ablate: bool,
 }
 
 /// How many of something.

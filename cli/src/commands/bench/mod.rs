@@ -12,7 +12,7 @@ use super::destination::apart;
 use super::exit::{Exit, Failure};
 use super::input::only_files;
 use super::output::say;
-use args::{AllocArgs, LifecycleArgs, SlotsArgs, Suite};
+use args::{AllocArgs, LifecycleArgs, SlotsArgs, Suite, TightArgs};
 
 pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
     let report = suite.json().report()?;
@@ -44,6 +44,10 @@ pub(super) fn run(suite: &Suite) -> Result<Exit, Failure> {
         #[cfg(feature = "sim")]
         Suite::Sim(args) => bench::sim::run(&sim(args))?,
         Suite::Slots(args) => bench::slots::run(&slots(args))?,
+        Suite::Tight(args) => {
+            let (_cupola, device, name) = open(&args.device)?;
+            bench::tight::run(&device, name, &tight(args))?
+        }
     };
     let said = report.say(&figures.table());
     report.write(&figures)?;
@@ -64,6 +68,7 @@ fn read(suite: &Suite) -> Vec<(&'static str, &Path)> {
     let (traces, outputs): (&[PathBuf], &[PathBuf]) = match suite {
         Suite::Alloc(args) => (&args.trace, &args.peer_output),
         Suite::Slots(args) => (&args.trace, &[]),
+        Suite::Tight(args) => (&args.trace, &[]),
         _ => (&[], &[]),
     };
     let traces = traces.iter().map(|path| ("--trace", path.as_path()));
@@ -105,6 +110,24 @@ fn alloc(args: &AllocArgs) -> bench::alloc::Options {
         rounds: args.runs.unwrap_or(options.rounds),
         ..options
     }
+}
+
+fn tight(args: &TightArgs) -> bench::tight::Options {
+    let default = bench::tight::Options::default();
+    let options = bench::tight::Options {
+        traces: args.trace.clone(),
+        ..default
+    };
+    let mut options = match args.common.quick {
+        true => options.quick(),
+        false => options,
+    };
+    if !args.streams.is_empty() {
+        options.streams.clone_from(&args.streams);
+    }
+    options.seeds = args.seeds.unwrap_or(options.seeds);
+    options.ablate = args.ablate;
+    options
 }
 
 #[cfg(feature = "sim")]

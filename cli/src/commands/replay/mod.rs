@@ -8,7 +8,6 @@ mod latency;
 mod map;
 mod plan;
 mod report;
-mod smallest;
 mod snapshot;
 mod start;
 mod worker;
@@ -18,7 +17,7 @@ use std::time::Instant;
 
 use cupola::kernels::Kernels;
 use cupola::{Context, Cupola, Stream};
-use cupola_cli::trace::{ReadOptions, Trace, TraceError};
+use cupola_cli::trace::{ReadOptions, Trace, TraceError, smallest};
 
 use super::destination::{Destination, apart};
 use super::device::{DeviceReport, close};

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use cupola_cli::trace::Trace;
+use cupola_cli::trace::smallest::Smallest;
 use serde::Serialize;
 
 use super::engine::Failed;
 use super::gauges::Gauges;
 use super::latency::{Bucket, Percentiles};
-use super::smallest::Smallest;
 use crate::commands::device::{DeviceReport, Leaks};
 use crate::commands::exit::Exit;
 use crate::commands::ignored::IgnoredReport;
@@ -212,47 +212,46 @@ impl ReplayReport {
     }
 }
 
-impl Smallest {
-    fn text(&self, report: &Report) -> String {
-        let of = |limit: u64| {
-            format!(
-                "{} ({limit} bytes), {:.4} x the peak",
-                bytes(limit),
-                limit as f64 / report.trace.peak.max(1) as f64,
-            )
+/// What a search for the smallest limit has found, for people.
+fn found(smallest: &Smallest, peak: u64) -> String {
+    let of = |limit: u64| {
+        format!(
+            "{} ({limit} bytes), {:.4} x the peak",
+            bytes(limit),
+            limit as f64 / peak.max(1) as f64,
+        )
+    };
+    let mut text = match smallest.limit {
+        Some(limit) => format!("smallest limit {}\n", of(limit)),
+        None => "smallest limit none: the trace does not fit the device\n".into(),
+    };
+    if !smallest.larger_failed.is_empty() {
+        let failed = smallest.larger_failed.len() as u64;
+        let _ = match smallest.safe_from {
+            Some(limit) => writeln!(
+                text,
+                "         safe from {}: {} between the two failed",
+                of(limit),
+                count(failed, "limit")
+            ),
+            None => writeln!(
+                text,
+                "         {} failed, the last tried too",
+                count(failed, "larger limit")
+            ),
         };
-        let mut text = match self.limit {
-            Some(limit) => format!("smallest limit {}\n", of(limit)),
-            None => "smallest limit none: the trace does not fit the device\n".into(),
-        };
-        if !self.larger_failed.is_empty() {
-            let failed = self.larger_failed.len() as u64;
-            let _ = match self.safe_from {
-                Some(limit) => writeln!(
-                    text,
-                    "         safe from {}: {} between the two failed",
-                    of(limit),
-                    count(failed, "limit")
-                ),
-                None => writeln!(
-                    text,
-                    "         {} failed, the last tried too",
-                    count(failed, "larger limit")
-                ),
-            };
-        }
-        let _ = writeln!(
-            text,
-            "         {} tried{}; nothing is said of those between them, nor of replays with kernels, which lag behind: none ran",
-            count(self.tried.len() as u64, "limit"),
-            if self.cut_short {
-                ", and no time to try all around"
-            } else {
-                ""
-            },
-        );
-        text
     }
+    let _ = writeln!(
+        text,
+        "         {} tried{}; nothing is said of those between them, nor of replays with kernels, which lag behind: none ran",
+        count(smallest.tried.len() as u64, "limit"),
+        if smallest.cut_short {
+            ", and no time to try all around"
+        } else {
+            ""
+        },
+    );
+    text
 }
 
 impl Report {
@@ -289,7 +288,7 @@ impl Report {
             text += &replay.text(self);
         }
         if let Some(smallest) = &self.smallest {
-            text += &smallest.text(self);
+            text += &found(smallest, self.trace.peak);
         }
         text += &self.leaks.text();
         let word = match self.exit() {

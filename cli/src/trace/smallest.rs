@@ -14,7 +14,7 @@ const STEP: u64 = 2 << 20;
 
 /// How far to look around what a bisection has found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around {
+pub struct Around {
     /// So many limits in a row that fail end the way down.
     below: u64,
     /// So many in a row that do end the way up.
@@ -25,7 +25,7 @@ pub(super) struct Around {
 }
 
 /// What a trace on several streams gets.
-pub(super) const AROUND: Around = Around {
+pub const AROUND: Around = Around {
     below: 16,
     above: 32,
     most: 256,
@@ -34,35 +34,41 @@ pub(super) const AROUND: Around = Around {
 
 /// What the search found. Nothing is said of limits that were not tried.
 #[derive(Debug, Serialize)]
-pub(super) struct Smallest {
+pub struct Smallest {
     /// The least limit that was tried and did, in bytes; `None` if the trace does not fit the
     /// device.
-    pub(super) limit: Option<u64>,
+    pub limit: Option<u64>,
     /// The least from which on every limit that was tried did.
-    pub(super) safe_from: Option<u64>,
+    pub safe_from: Option<u64>,
     /// Limits larger than `limit` that failed.
-    pub(super) larger_failed: Vec<u64>,
+    pub larger_failed: Vec<u64>,
     /// Bytes between two limits that could be tried.
-    pub(super) step: u64,
+    pub step: u64,
     /// Every limit around the one that the bisection found was to be tried, and there was no time
     /// for all.
-    pub(super) cut_short: bool,
+    pub cut_short: bool,
     /// Blocks were stamped and checked by kernels: never. Where kernels lag behind, more is
     /// pending, and a limit that does here can fail.
-    pub(super) kernels: bool,
+    pub kernels: bool,
     /// Each limit that was tried, in order, and whether everything fit.
-    pub(super) tried: Vec<Attempt>,
+    pub tried: Vec<Attempt>,
 }
 
+/// A limit that was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Attempt {
-    pub(super) limit: u64,
-    pub(super) fits: bool,
+pub struct Attempt {
+    /// In bytes.
+    pub limit: u64,
+    /// Every allocation succeeded.
+    pub fits: bool,
 }
 
 /// Looks for the smallest limit between the trace's `peak`, below which nothing can fit, and
-/// `most`, in bytes.
-pub(super) fn search<E>(
+/// `most`, in bytes. `fits` says whether every allocation succeeds under a limit.
+///
+/// # Errors
+/// The first of `fits`.
+pub fn search<E>(
     peak: u64,
     most: u64,
     around: Option<Around>,
