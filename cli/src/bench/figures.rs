@@ -169,9 +169,11 @@ impl Row {
     fn line(&self, width: usize, text: &mut String) {
         let [least, most] = self.range;
         let (name, median, unit) = (&self.name, self.median, self.unit);
+        // Factors of a peak differ by parts of a thousand.
+        let digits = if unit == "x" { 4 } else { 2 };
         let _ = write!(
             text,
-            "  {name:width$}  {median:>10.2} {unit} ({least:.2} to {most:.2})"
+            "  {name:width$}  {median:>10.digits$} {unit} ({least:.digits$} to {most:.digits$})"
         );
         if let Some(rate) = self.million_per_second {
             let _ = write!(text, "  {rate:.1} M/s");
@@ -184,7 +186,7 @@ impl Row {
         }
         for bar in &self.bars {
             let word = if bar.met { "within" } else { "MISSES" };
-            let _ = write!(text, "  {word} the target of {:.2} {unit}", bar.most);
+            let _ = write!(text, "  {word} the target of {:.digits$} {unit}", bar.most);
             if let Some((factor, from)) = &bar.from {
                 let _ = write!(text, " ({factor:.3} x {from})");
             }
