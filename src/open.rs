@@ -147,7 +147,7 @@ impl Cupola {
         Ok(Self::over(Arc::new(execution), BackendKind::Real))
     }
 
-    /// Opens a backend of a registry of your own, which it shares with whoever opens it
+    /// Opens a backend of a registry of your own, which it shares with all who open it
     /// there.
     ///
     /// # Errors

@@ -38,7 +38,7 @@ fn every_call_of_daily_operations_may_fail() {
     run(&Sweep::new(machine, interface).title("daily operations, CUDA 13.0"));
 }
 
-// A context of other code's is destroyed by that code, which has nobody to tell.
+// A context of other code's is destroyed by that code, which has no caller to tell.
 #[test]
 fn every_call_of_the_managers_may_fail() {
     let machine = machine(Version::new(13, 0));

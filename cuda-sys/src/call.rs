@@ -2,7 +2,7 @@
 //!
 //! [`CallError`] is eight bytes and `Copy`: a raw call returns `Result<(), CallError>`
 //! in one register, and yet the error knows which function failed. Texts are looked up
-//! when somebody prints it.
+//! when the error is printed.
 
 use core::fmt;
 

@@ -2,7 +2,7 @@
 //!
 //! A name without a folder goes to the system's dynamic loader. Folders from the
 //! environment must be absolute: nothing is ever looked for in the current directory,
-//! where somebody else may have put it.
+//! where another user may have put it.
 
 use core::ffi::CStr;
 use std::ffi::OsString;

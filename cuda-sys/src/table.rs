@@ -105,7 +105,7 @@ mod loaded {
     }
 
     // SAFETY: the entries are atomics, the source is Send, and `scope` is only compared
-    // and handed out: whoever dereferences it answers for that.
+    // and handed out: code that dereferences it answers for that.
     unsafe impl<S, const N: usize> Send for Table<S, N> {}
     // SAFETY: as above; the source is Sync.
     unsafe impl<S, const N: usize> Sync for Table<S, N> {}
@@ -143,7 +143,7 @@ mod loaded {
         /// The address of a function.
         #[inline(always)]
         pub(crate) fn entry(&self, id: SymbolId<S>) -> Result<NonNull<c_void>, CallError<S>> {
-            // Acquire: whoever resolved the entry had loaded the library before.
+            // Acquire: the thread that resolved the entry had loaded the library before.
             // The index is a constant in every method: the check costs nothing there.
             if let Some(entry) = self.entries.get(usize::from(id.0))
                 && let found = entry.load(Ordering::Acquire)

@@ -62,7 +62,7 @@ impl Bench {
 
     #[track_caller]
     fn run(kernel: &Function, address: u64, stream: &Stream) -> Result<()> {
-        // SAFETY: the address is the buffer's; or nobody's on purpose, which the software
+        // SAFETY: the address is the buffer's; or of no buffer on purpose, which the software
         // device answers with an error.
         unsafe { ops::launch(kernel, LaunchConfig::linear(1, 1), (address,), stream) }
     }
@@ -366,7 +366,7 @@ fn no_context(b: &Bench) {
     unsafe { b.execution.driver().cuCtxSetCurrent(std::ptr::null_mut()) }.unwrap();
 }
 
-// Without it a context that is lost could pass for a healthy one because nobody is told what
+// Without it a context that is lost could pass for a healthy one because no context is told what
 // the call returned that said so.
 #[test]
 fn a_call_without_a_caller_sets_the_latch() {
@@ -422,7 +422,7 @@ fn what_could_not_be_waited_for_is_not_tried_again() {
     b.good().unwrap();
 }
 
-// Without it a launch could be named for certain beside work that nobody knows.
+// Without it a launch could be named for certain beside work that the record does not name.
 #[test]
 fn no_launch_is_certain_once_other_work_may_run() {
     let check = |what: &str, unknown: &dyn Fn(&Bench)| {

@@ -69,7 +69,7 @@ fn says<T>(
 ) {
     let name = SYMBOLS[usize::from(function.0)].as_str();
     let Err(error) = result else {
-        panic!("line {line}: {name} failed, and nobody was told");
+        panic!("line {line}: {name} failed, and the error was not returned");
     };
     let cause = error
         .cause()

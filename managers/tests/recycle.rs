@@ -205,7 +205,7 @@ fn a_long_lived_buffer_lets_streams_go() {
     assert!(findings.is_empty(), "{findings:#?}");
 }
 
-// Without it objects that wait could fill a manager that nobody leases anything of.
+// Without it objects that wait could fill a manager without a single lease.
 #[test]
 fn at_the_capacity_what_waits_makes_room() {
     let (_table, machine, execution, context) = open();

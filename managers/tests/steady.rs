@@ -16,7 +16,7 @@ fn open() -> (FaultTable, ExecutionManager, Context) {
     (table, execution, context)
 }
 
-// Without it opening a driver could create contexts or streams that nobody asked for.
+// Without it opening a driver could create contexts or streams that no caller asked for.
 #[test]
 fn nothing_is_made_before_it_is_asked_for() {
     let table = FaultTable::new(Machine::builder().build().driver());

@@ -252,7 +252,7 @@ fn what_keeps_a_context_may_wait_for_its_threads() {
         worker: Mutex::new(None),
         ended,
     });
-    // SAFETY: nobody destroys the context.
+    // SAFETY: no code destroys the context while it is borrowed.
     let context = unsafe { device.contexts().borrow(raw, token.clone()) }.unwrap();
     *token.worker.lock().unwrap() = Some(worker(&context));
     drop(token);
@@ -263,7 +263,7 @@ fn what_keeps_a_context_may_wait_for_its_threads() {
     let ended = is_ended.recv_timeout(Duration::from_secs(20));
     assert!(ended.is_ok(), "two threads that end wait for each other");
     slow.join().unwrap();
-    // SAFETY: made above, and nobody uses it any more.
+    // SAFETY: made above, and no code uses it any more.
     unsafe { table.driver().cuCtxDestroy_v2(raw) }.unwrap();
     drop((device, execution));
     assert_eq!(machine.leaks(), None);

@@ -180,7 +180,7 @@ fn memory_is_freed_behind_its_uses_or_not_at_all() {
     pool.trim().unwrap();
     assert_eq!(pool.mapped(), pool.page(), "still charged");
     let next = pool.allocate::<u32>(100, &home).unwrap();
-    assert_ne!(next.as_raw(), address, "nobody gets it");
+    assert_ne!(next.as_raw(), address, "no request gets it");
 }
 
 // Without it a copy that runs in spite of its error could write memory that is read or freed.

@@ -393,7 +393,7 @@ fn a_fault_shows_at_a_later_call_and_stays() {
         let bench = seeded(seed);
         let module = load(&bench);
         let stream = bench.stream(NON_BLOCKING);
-        // Nobody answers: the fault stops it, which is no fault of its own.
+        // No kernel answers: the fault stops it, which is no fault of its own.
         let (other, a) = (bench.stream(NON_BLOCKING), bench.alloc(4));
         launch(&bench, module, c"ask", (1, 1), other, a);
         launch(&bench, module, c"stop", (1, 1), stream, 0);
@@ -474,7 +474,7 @@ fn a_machine_may_go_with_work_left() {
             let a = bench.alloc(4);
             bench.upload(a, &[0; 4]);
             let stream = bench.stream(NON_BLOCKING);
-            // Nobody answers.
+            // No kernel answers.
             launch(&bench, module, c"ask", (1, 1), stream, a);
             launch(&bench, module, c"add_one", (1, 1), stream, a);
             for _ in 0..seed {

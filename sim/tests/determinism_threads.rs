@@ -37,7 +37,7 @@ fn work(order: Order) -> (usize, usize) {
     (queued, threads() - before)
 }
 
-/// Without it, an ordered machine could have threads that nobody orders.
+/// Without it, an ordered machine could have threads outside of its order.
 #[test]
 fn streams_of_ordered_machines_have_no_threads() {
     without_hanging(|| {

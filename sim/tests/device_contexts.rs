@@ -391,7 +391,7 @@ fn usage_can_be_asked_while_a_primary_context_goes() {
         }
         let asked = machine.clone();
         queue(&d, std::ptr::null_mut(), move || {
-            // The release has begun as soon as nobody retains the context.
+            // The release has begun as soon as the context is not retained.
             while asked.usage().contexts > 0 {
                 std::thread::yield_now();
             }
@@ -410,7 +410,7 @@ fn a_failed_context_gives_up_its_registrations() {
     let d = &bench.driver;
     let (mut own, mut other) = ([1u8; 1], std::ptr::null_mut());
     let memory = own.as_mut_ptr();
-    // SAFETY: the host memory outlives the work; nobody reads it while it is written.
+    // SAFETY: the host memory outlives the work; no thread reads it while it is written.
     unsafe {
         d.cuMemHostRegister_v2(memory.cast(), 1, 0).unwrap();
         let failed = fault(&bench);
@@ -528,7 +528,7 @@ fn a_primary_context_may_be_retained_while_it_goes() {
         queue(&d, std::ptr::null_mut(), move || retained.recv().unwrap());
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // The release has begun as soon as nobody retains the context.
+                // The release has begun as soon as the context is not retained.
                 while machine.usage().contexts > 0 {
                     std::thread::yield_now();
                 }
@@ -606,7 +606,7 @@ fn a_fault_spreads_to_who_waits_for_its_context() {
                 d.cuStreamWaitEvent(first.1, event, 0).unwrap();
                 d.cuMemsetD32Async(flag, 1, 1, opener).unwrap();
                 assert_eq!(code(d.cuStreamSynchronize(first.1)), bad);
-                // Whoever has not waited yet is told, and goes on.
+                // A stream that has not waited yet is told, and goes on.
                 assert_eq!(code(d.cuStreamWaitEvent(later.1, event, 0)), bad);
                 d.cuStreamSynchronize(later.1).unwrap();
             }

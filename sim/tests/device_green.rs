@@ -250,7 +250,7 @@ again:
     assert_eq!(machine.leaks(), None);
 }
 
-/// Without it, a stream that outlives its green context would be nobody's mistake, and a
+/// Without it, a stream that outlives its green context would be no mistake, and a
 /// program could not tell drivers apart by what they say of it.
 #[test]
 fn streams_are_destroyed_before_their_green_context() {

@@ -613,7 +613,7 @@ fn a_machine_ends_with_a_kernel_running() {
     drop(bench);
 }
 
-/// Without it, what kernels print could go where nobody looks.
+/// Without it, what kernels print could go where the test does not look.
 #[test]
 fn kernels_print_where_the_machine_says() {
     const PRINT: &str = r#"

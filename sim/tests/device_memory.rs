@@ -253,7 +253,7 @@ fn pools_have_limits_and_give_way() {
         let more = d.cuMemAllocFromPoolAsync(&raw mut b, 5 << 20, pool, stream);
         assert_eq!(code(more), MEMORY);
         d.cuMemFreeAsync(a, stream).unwrap();
-        // The pool holds 64 MiB and uses none: they are there for whoever needs them.
+        // The pool holds 64 MiB and uses none: they are there for every allocation that needs them.
         d.cuMemAlloc_v2(&raw mut b, 256 << 20).unwrap();
         let more = d.cuMemAllocFromPoolAsync(&raw mut a, 1, pool, stream);
         assert_eq!(code(more), MEMORY);
@@ -414,7 +414,7 @@ fn pointers_have_attributes() {
     let (first, second) = (ask(A::CU_POINTER_ATTRIBUTE_BUFFER_ID, a), bench.alloc(1));
     assert_ne!(first, ask(A::CU_POINTER_ATTRIBUTE_BUFFER_ID, second));
 
-    // Several at once, of a pointer that nobody knows: no error, and nothing said.
+    // Several at once, of a pointer that is unknown: no error, and no value.
     let (mut kind, mut device) = (7u32, 7i32);
     let mut names = [
         A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,

@@ -66,8 +66,8 @@ fn a_call_that_waits_leaves_host_functions_to_the_stream() {
 }
 
 /// Without it, threads that wait for a stream at the same time could execute an operation
-/// twice or out of order, return before their own, or leave the stream without anybody who
-/// goes on.
+/// twice or out of order, return before their own, or leave the stream without a thread
+/// that goes on.
 #[test]
 fn threads_that_wait_for_one_stream_share_its_work() {
     without_hanging(|| {
@@ -153,7 +153,7 @@ fn pinned_memory_is_read_late_and_pageable_memory_at_once() {
     pinned[0] = 1;
     gate.block(&bench, stream);
     let (late, early) = (pinned.as_mut_ptr(), pageable.as_mut_ptr());
-    // SAFETY: the host memory is live; nobody reads it while it is written.
+    // SAFETY: the host memory is live; no thread reads it while it is written.
     unsafe {
         bench
             .driver

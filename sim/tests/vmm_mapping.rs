@@ -129,7 +129,7 @@ fn kernels_and_copies_cross_mappings() {
     bench.finish();
 }
 
-/// Without it, a kernel could read what nobody gave it access to, write what it may only
+/// Without it, a kernel could read what it was not given access to, write what it may only
 /// read, or run over the end of what is mapped; and the message would not say which.
 #[test]
 fn kernels_fault_without_the_right_access() {
@@ -157,7 +157,7 @@ fn kernels_fault_without_the_right_access() {
             .iter()
             .any(|m| m.contains(text) && m.contains("reservation"));
         assert!(text.is_empty() || says, "{name}: {messages:?}");
-        // Cleaning up is not work of the context: its fault is in nobody's way.
+        // Cleaning up is not work of the context: its fault is not in the way.
         assert_eq!(vmm.try_unmap(base, 2 * PAGE), OK);
         vmm.release(handle);
         vmm.unreserve(base, 2 * PAGE);

@@ -364,7 +364,7 @@ fn agrees(steps: Vec<Step>) -> bool {
 }
 
 /// Without it, a page could show the wrong physical page, lose its bytes, or be accessed
-/// against what was set, after some sequence of calls that nobody thought of.
+/// against what was set, after a sequence of calls that no other test makes.
 #[test]
 fn random_calls_do_what_a_naive_model_does() {
     QuickCheck::new()

@@ -45,7 +45,7 @@ fn a_pool_size_holds_for_every_level_below() {
     bench.finish().unwrap();
 }
 
-// Without it nobody above could see that a slot wears out, and that its names never come
+// Without it no layer above could see that a slot wears out, and that its names never come
 // again.
 #[test]
 fn slots_wear_out_after_their_lives() {

@@ -94,7 +94,10 @@ fn an_error_that_nobody_is_told_of_is_a_problem() {
     let table = sweep(deaf).functions(asked).codes([999, 719]).run();
     assert_eq!(table.problems().len(), 1, "{table}");
     assert!(
-        found(&table, "cuMemGetInfo_v2 call 1 code 999: nobody was told"),
+        found(
+            &table,
+            "cuMemGetInfo_v2 call 1 code 999: the failure was not reported"
+        ),
         "{table}"
     );
     // The user's rule: that is meant.
@@ -113,7 +116,7 @@ fn careless(stage: &Stage) -> Outcome {
     let mut raw: CUstream = ptr::null_mut();
     // SAFETY: `raw` outlives the call.
     unsafe { driver.cuStreamCreate(&raw mut raw, 0) }?;
-    // SAFETY: made above, and used by nobody.
+    // SAFETY: made above, and no work uses it.
     Ok(unsafe { driver.cuStreamDestroy_v2(raw) }?)
 }
 
@@ -244,7 +247,7 @@ fn a_life_is_configured_for_its_test() {
 
 const HANG: &str = "CUPOLA_TESTING_HANG";
 
-// Without it a hang would be a test that never ends, and nobody would know in which case.
+// Without it a hang would be a test that never ends, without a word of which case hung.
 #[test]
 fn a_hang_ends_the_process_and_names_the_case() {
     if std::env::var_os(HANG).is_some() {

@@ -13,7 +13,7 @@ fn users() -> MutexGuard<'static, usize> {
 pub(crate) struct User(());
 
 impl User {
-    /// Waits while somebody is [`alone`].
+    /// Waits while another test is [`alone`].
     pub(crate) fn new() -> Self {
         *users() += 1;
         Self(())
@@ -30,9 +30,9 @@ impl Drop for User {
 /// Waits until no other test of this process uses the GPU, and lets none begin before `work` is
 /// done. Software devices are each test's own.
 pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
-    let _nobody = super::on_gpu().then(|| {
-        let nobody = FEWER.wait_while(users(), |users| *users > 0);
-        nobody.unwrap_or_else(PoisonError::into_inner)
+    let _alone = super::on_gpu().then(|| {
+        let alone = FEWER.wait_while(users(), |users| *users > 0);
+        alone.unwrap_or_else(PoisonError::into_inner)
     });
     work()
 }

@@ -39,7 +39,7 @@ pub(crate) fn passes(test: &str) {
     judge(test, run(test));
 }
 
-/// As [`passes`], while nobody else uses the GPU.
+/// As [`passes`], while no other test uses the GPU.
 pub(crate) fn passes_alone(test: &str) {
     judge(test, alone(|| start(test)));
 }

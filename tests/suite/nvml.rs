@@ -59,7 +59,7 @@ impl Watched {
         Ok(memory.used)
     }
 
-    /// Bytes in use, everybody's and the driver's own.
+    /// Bytes in use, by all processes and by the driver itself.
     pub(crate) fn used(&self) -> u64 {
         self.read().expect("as when it was found")
     }

@@ -89,7 +89,7 @@ fn canary(bench: &Bench, pool: &MemoryPool, seed: u64, align: u64) {
     }
     let mut found = [0];
     ops::read(&wrong, &mut found, &own).unwrap();
-    assert_eq!(found, [0], "bytes of a block were written by somebody else");
+    assert_eq!(found, [0], "bytes of a block were written by another owner");
 }
 
 fn canaries(align: u64) {
@@ -200,7 +200,7 @@ impl Worker<'_> {
         }
         let mut found = [0];
         ops::read(&*wrong, &mut found, self.stream).unwrap();
-        assert_eq!(found, [0], "bytes of a block were written by somebody else");
+        assert_eq!(found, [0], "bytes of a block were written by another owner");
     }
 
     fn reserve(&mut self, bytes: u64) -> bool {
@@ -356,7 +356,7 @@ fn threads_at_the_limit_never_pass_it() {
     crate::child::passes_alone("pool::threads_at_the_limit");
 }
 
-// Without it a request that cannot be would wait for what nobody frees.
+// Without it a request that cannot be met would wait for memory that is not freed.
 #[test]
 fn a_refusal_is_told_soon() {
     let bench = Bench::open();

@@ -245,7 +245,7 @@ fn the_host_cannot_touch_the_heap() {
     raw.free(table);
 }
 
-/// Without it, `malloc(0)` could give an address that belongs to somebody else, and a free of
+/// Without it, `malloc(0)` could give the address of another allocation, and a free of
 /// null could end the kernel.
 #[test]
 fn no_bytes_have_addresses_and_null_can_be_freed() {

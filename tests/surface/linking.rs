@@ -351,7 +351,7 @@ fn contradictions_spoil_the_link() {
     refused(&extern_g, ".visible .const .u32 g = 5;", "g");
 }
 
-/// Without it, a symbol that nobody defines would be null when the code runs.
+/// Without it, a symbol that no input defines would be null when the code runs.
 #[test]
 fn what_is_missing_is_named() {
     let raw = Raw::open();

@@ -82,7 +82,7 @@ fn streams_keep_their_attributes() {
     // SAFETY: the attribute is a number.
     let kept = |stream| unsafe { get(&raw, stream, sync).unwrap().syncPolicy };
     assert_eq!(kept(a), P::CU_SYNC_POLICY_BLOCKING_SYNC);
-    // A priority is one thing, whoever sets it, and is moved into its range.
+    // The priority of creation and the attribute are one value, which is moved into its range.
     assert_eq!(priority(&raw, b), (-3, -3));
     let (mut least, mut greatest) = (1, 1);
     // SAFETY: the places outlive the call.

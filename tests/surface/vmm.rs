@@ -322,7 +322,7 @@ fn copies_and_memsets_cross_mappings() {
     raw.end_two(base, handles);
 }
 
-/// Without it, memory could be accessed that nobody gave access to.
+/// Without it, memory could be accessed without access to it being set.
 #[test]
 fn access_is_what_was_set() {
     let Some(raw) = open() else { return };
@@ -411,7 +411,7 @@ fn pointers_know_their_mapping() {
     raw.end_two(base, handles);
 }
 
-/// Without it, a handle could be released while somebody counts on it.
+/// Without it, a handle could be released while a mapping or another holder counts on it.
 #[test]
 fn handles_are_counted() {
     let Some(raw) = open() else { return };

@@ -150,7 +150,7 @@ fn green(stage: &Stage, device: &Device) -> Result<(), Error> {
     contexts.release(part.handle())
 }
 
-/// A context of other code's, which destroys it when nobody here needs it any more.
+/// A context of other code's, which destroys it when no manager needs it any more.
 fn borrowed(stage: &Stage, device: &Device) -> Outcome {
     let foreign = Arc::new(Foreign::create(stage.execution().driver(), device)?);
     // SAFETY: it lives as long as the token.

@@ -54,7 +54,7 @@ pub(super) struct Up {
     hello_sent: usize,
     /// That it has is noted in the statistics.
     has_handler: bool,
-    /// Sending fails, as nobody reads: what the worker sent before is still to be read.
+    /// Sending fails, as the worker does not read: what the worker sent before is still to be read.
     deaf: bool,
 }
 

@@ -112,8 +112,8 @@ impl Failure {
     }
 }
 
-/// Code and class of an error that is of CUDA. A transparent wrapper shows its [`Error`] to
-/// nobody, but what that was caused by.
+/// Code and class of an error that is of CUDA. A transparent wrapper does not show its
+/// [`Error`], but what that was caused by.
 fn known_by(error: &(dyn StdError + 'static)) -> Option<(Option<CUresult>, ErrorClass)> {
     if let Some(error) = error.downcast_ref::<Error>() {
         return Some((error.status(), error.class()));

@@ -23,7 +23,7 @@ impl Left {
         let mut links = match self.0.try_lock() {
             Ok(links) => links,
             Err(TryLockError::Poisoned(links)) => links.into_inner(),
-            // Somebody else is at it, or was when this process was forked.
+            // Another thread is at it, or was when this process was forked.
             Err(TryLockError::WouldBlock) => return,
         };
         links.retain_mut(|link| link.ended().is_none());

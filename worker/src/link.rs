@@ -145,7 +145,7 @@ impl Link {
     }
 }
 
-/// Sends `parts`, less the first `skip` bytes, as one, without a signal if nobody listens.
+/// Sends `parts`, less the first `skip` bytes, as one, without a signal if the peer has closed.
 pub(super) fn send(socket: &UnixStream, parts: [&[u8]; 2], skip: usize) -> io::Result<usize> {
     let [first, second] = parts;
     let second = &second[skip.saturating_sub(first.len()).min(second.len())..];

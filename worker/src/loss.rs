@@ -17,7 +17,7 @@ pub enum Loss {
     /// The handler panicked. Nothing is known of what it left behind, so its process ended.
     #[error("the handler panicked: {0}")]
     Panicked(Failure),
-    /// The process ended by itself, or somebody had it end, with this exit code.
+    /// The process ended by itself, or was made to end, with this exit code.
     #[error("its process ended with exit code {0}, without a word")]
     Exited(i32),
     /// A signal ended the process.
@@ -80,7 +80,7 @@ fn signal_hint(signal: i32) -> &'static str {
     match signal {
         4 => " (illegal instruction)",
         6 => " (abort)",
-        9 => " (kill: the system ran out of memory, or somebody sent it)",
+        9 => " (kill: the system ran out of memory, or a process sent it)",
         11 => " (invalid memory reference)",
         15 => " (terminate)",
         _ => "",

@@ -61,7 +61,7 @@ fn asked() -> Option<(String, UnixStream)> {
     Some((job, socket))
 }
 
-/// The job that this process was started for, if nobody has served it.
+/// The job that this process was started for, if it has not been served.
 pub(super) fn unserved() -> Option<String> {
     asked().map(|(job, _)| job)
 }
@@ -165,7 +165,7 @@ impl Server {
                 std::process::exit(End::Lost as i32);
             }
         }
-        // A destructor that panics has nobody left to tell but the panic hook.
+        // A destructor that panics can tell only the panic hook.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(handler)));
         Ok(End::NoMoreItems)
     }

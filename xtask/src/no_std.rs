@@ -268,7 +268,7 @@ fn leaves(tree: &UseTree, names: &mut BTreeSet<String>) {
         }
         UseTree::Group(group) => group.items.iter().for_each(|tree| leaves(tree, names)),
         UseTree::Glob(_) => {
-            names.insert("*".into()); // used by nobody: says that this check has gone blind
+            names.insert("*".into()); // used by no file: says that this check has gone blind
         }
     }
 }

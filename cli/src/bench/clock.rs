@@ -1,6 +1,6 @@
 //! Samples: how long an operation takes, on one thread or on several at a time.
 //!
-//! Each thread works until its own time is over, so that nobody runs alone for long after
+//! Each thread works until its own time is over, so that no thread runs alone for long after
 //! the others have finished. The processor time of each thread says whether other work of
 //! the machine came between.
 

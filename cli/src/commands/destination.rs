@@ -115,7 +115,7 @@ fn way(path: &Path) -> io::Result<Way> {
     if let Some(file) = standard(&old) {
         return Ok(Way::Standard(file));
     }
-    // Not emptied, and kept: the reader of a pipe sees its end when nobody has it open.
+    // Not emptied, and kept: the reader of a pipe sees its end when no writer has it open.
     let file = OpenOptions::new().append(true).open(path)?;
     if !old.is_file() || is_descriptor(path) {
         return Ok(Way::Stream(file));
@@ -157,7 +157,7 @@ fn fresh(place: &Path) -> io::Result<NamedTempFile> {
         // Less what the user's mask takes away.
         builder.permissions(Permissions::from_mode(0o666));
     }
-    // The whole error has the temporary name, which says nothing to anybody.
+    // The whole error has the temporary name, which says nothing to a user.
     let made = builder.tempfile_in(folder);
     made.map_err(|error| error.kind().into())
 }

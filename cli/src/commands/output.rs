@@ -62,7 +62,7 @@ pub(crate) fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Writes to standard error. Where that fails nobody is left to be told; the exit code stays.
+/// Writes to standard error. Where that fails no place is left to tell it; the exit code stays.
 pub(crate) fn complain(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }

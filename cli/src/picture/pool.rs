@@ -6,7 +6,7 @@ use cupola_managers::pool::layout::{Block as Piece, BlockState, RunState};
 use super::{Block, Picture, Region, State};
 
 impl Picture {
-    /// What `layout` has: pages with memory, and what is in them. What is free for everybody is
+    /// What `layout` has: pages with memory, and what is in them. What is free for all streams is
     /// left as it is. `describe` gives each block its stream and label.
     #[must_use]
     pub fn of_pool(

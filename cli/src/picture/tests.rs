@@ -236,7 +236,7 @@ fn blocks_drawn_as_one_are_told_apart_in_words() {
     assert_eq!(svg.matches("512.00 KiB at 0x").count(), 4, "{svg}");
 }
 
-/// Without it what the colours mean could stand where nobody sees it.
+/// Without it what the colours mean could stand outside of the visible part.
 #[test]
 fn the_legend_is_within_the_picture() {
     for streams in [1, 8, 9, 1000] {

@@ -11,7 +11,7 @@ use super::{Operation, ReadOptions, Trace, TraceError};
 /// Why a reader stops.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// What it is looking at is wrong; whoever knows where that is says so.
+    /// What it is looking at is wrong; the caller that knows where that is says so.
     Here(&'static str),
     /// A whole error.
     Error(TraceError),

@@ -73,7 +73,7 @@ pub struct Trace {
     ignored: Ignored,
 }
 
-/// What a source holds that a trace cannot: to be told to whoever reads figures of it.
+/// What a source holds that a trace cannot: to be told to the reader of its figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ignored {
@@ -272,7 +272,7 @@ mod tests {
         assert!(matches!(Trace::read(truncated), Err(TraceError::Read(_))));
     }
 
-    /// Without it all but the first of the logs that somebody put together, or what was appended
+    /// Without it all but the first of the logs that a user put together, or what was appended
     /// to one, could be left out without a word.
     #[test]
     fn all_members_of_an_archive_are_read() {

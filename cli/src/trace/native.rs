@@ -97,7 +97,7 @@ mod tests {
         );
     }
 
-    /// Without it somebody could look for what is there.
+    /// Without it a user could look for a fault in a file that only lacks something.
     #[test]
     fn what_is_missing_is_told_from_what_is_wrong() {
         for (text, words) in [

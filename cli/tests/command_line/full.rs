@@ -1,4 +1,4 @@
-//! Standard output and error that have no room, or that nobody reads.
+//! Standard output and error that have no room, or that no process reads.
 
 use std::fs::OpenOptions;
 use std::process::{Command, Stdio};
@@ -114,8 +114,8 @@ fn who_cannot_be_told_of_a_failure_sees_its_code() {
     assert!(stderr.contains("RUST_LOG=a=b=c: "), "{stderr}");
 }
 
-/// Without it a program under the software device could lose its exit code to a report that nobody
-/// can read.
+/// Without it a program under the software device could lose its exit code to a report that no
+/// process can read.
 #[test]
 #[cfg(all(feature = "libcuda", unix))]
 fn a_report_that_cannot_be_said_leaves_the_exit_code() {

@@ -201,7 +201,7 @@ fn a_refusal_in_a_snapshot_has_what_the_device_had() {
     assert_eq!(sizes, [Some(i64::MAX as u64), Some(5_000_000)]);
 }
 
-/// Without it somebody could write a file that the viewer does not open, or convert one that `run`
+/// Without it a user could write a file that the viewer does not open, or convert one that `run`
 /// takes as it is.
 #[test]
 fn the_help_says_which_files_are_for_what() {

@@ -1,6 +1,6 @@
 //! What each `CUresult` means and what to do about it, offline.
 //!
-//! Written from what the codes mean to somebody who has to act on them; the driver's own
+//! Written from what the codes mean to a developer who has to act on them; the driver's own
 //! texts need a loaded driver and say less.
 
 use super::{CUresult, SYMBOLS};

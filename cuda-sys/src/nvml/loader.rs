@@ -46,7 +46,7 @@ impl Nvml {
     /// The CUDA version of the installed driver (`nvmlSystemGetCudaDriverVersion_v2`).
     ///
     /// Initialises NVML for the time of the question: it counts its users, so those of the
-    /// caller stay. That takes tens of milliseconds where nobody had initialised it.
+    /// caller stay. That takes tens of milliseconds where no user had initialised it.
     ///
     /// # Errors
     /// A function is missing or failed.

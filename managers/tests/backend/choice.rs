@@ -126,7 +126,7 @@ fn each_refusal_says_why() {
     assert!(nothing.to_string().contains("there is no backend"));
 }
 
-// Without it a driver could be started that nobody needs.
+// Without it a driver could be started that no caller needs.
 #[test]
 fn what_is_not_needed_is_not_opened() {
     let registry = BackendRegistry::new();

@@ -249,8 +249,8 @@ fn one_thread_opens_and_the_others_get_what_came_of_it() {
     assert_eq!(calls.load(Ordering::SeqCst), 4, "closed means opened again");
 }
 
-// Without it what somebody shut down would be handed out for good, refuse everything, and not
-// say why; or be replaced while whoever shut it down means to go on with it.
+// Without it a backend that was shut down would be handed out for good, refuse everything, and
+// not say why; or be replaced while the caller that shut it down means to go on with it.
 #[test]
 fn a_backend_that_was_shut_down_is_refused_until_it_is_configured_or_closed() {
     let registry = BackendRegistry::new();

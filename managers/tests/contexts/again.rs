@@ -63,7 +63,7 @@ fn a_primary_context_that_is_held_is_the_same_one_again() {
     }
 }
 
-// Without it somebody who asks for the primary context's handle would get the released one
+// Without it a caller that asks for the primary context's handle would get the released one
 // for ever.
 #[test]
 fn a_released_primary_context_gets_another_handle() {
@@ -83,7 +83,7 @@ fn a_released_primary_context_gets_another_handle() {
 }
 
 // Without it a context that is borrowed again would lose what its user had set, and a report
-// would name it by a handle that nobody can use.
+// would name it by a handle that no caller can use.
 #[test]
 fn a_context_that_is_borrowed_again_stays_as_it_was_set_up() {
     let execution = ExecutionManager::new(machine().driver()).unwrap();

@@ -72,7 +72,7 @@ fn a_context_that_is_known_is_not_taken_in_again() {
             (same.handle(), same.kind()),
             (context.handle(), context.kind())
         );
-        assert_eq!(Arc::strong_count(&token), 1, "nobody needs it");
+        assert_eq!(Arc::strong_count(&token), 1, "nothing needs it");
     }
     // Released, and leased: one more handle for it.
     contexts.release(own.handle()).unwrap();

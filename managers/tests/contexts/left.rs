@@ -19,7 +19,7 @@ fn a_shutdown_finds_a_context_whose_device_is_gone() {
     let handle = device.handle();
     drop(device);
     devices.release(handle).unwrap();
-    assert_eq!(devices.stats().live, 0, "nobody leases the device");
+    assert_eq!(devices.stats().live, 0, "no lease of the device");
     context.streams().acquire(Default::default()).unwrap();
     for _ in 0..2 {
         let report = execution.shutdown();
@@ -137,7 +137,7 @@ fn a_context_that_is_held_needs_no_second_seat() {
     assert_eq!((back.kind(), stats()), (ContextKind::Created, (1, 1)));
 }
 
-// Without it the contexts of a device that nobody can ask for any more could stay for good.
+// Without it the contexts of a device that no caller can ask for any more could stay for good.
 #[test]
 fn contexts_of_a_device_that_is_gone_end() {
     let machine = machine();
@@ -184,7 +184,7 @@ fn a_context_with_two_managers_ends_once() {
     assert_eq!(machine.leaks(), None);
 }
 
-// Without it a context with one leased handle and one that nobody leases could be told of twice.
+// Without it a context with one leased handle and one that is not leased could be told of twice.
 #[test]
 fn a_context_with_two_handles_is_told_of_once() {
     let machine = machine();

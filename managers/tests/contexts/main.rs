@@ -68,7 +68,7 @@ impl Other {
 impl Drop for Other {
     fn drop(&mut self) {
         self.ended.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: made in `new`, and nobody uses it any more.
+        // SAFETY: made in `new`, and no code uses it any more.
         let _ = unsafe { self.driver.cuCtxDestroy_v2(self.raw) };
     }
 }

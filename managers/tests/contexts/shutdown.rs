@@ -28,7 +28,7 @@ enum Level {
 const LEVELS: [Level; 3] = [Level::Execution, Level::Devices, Level::Contexts];
 
 /// Contexts of all kinds: of each one that is leased, with a stream that is leased and one
-/// that waits, and, but for the primary one, one that nobody leases.
+/// that waits, and, but for the primary one, one that is not leased.
 struct All {
     machine: Machine,
     table: FaultTable,
@@ -307,13 +307,13 @@ fn a_shutdown_tells_which_contexts_could_not_be_ended() {
 }
 
 // Without it a device that was given up could go on making contexts that no manager knows,
-// or take from somebody what they lease.
+// or take from a user what it leases.
 #[test]
 fn a_released_device_makes_no_more_contexts() {
     let mut all = All::new();
     let managed = all.execution.devices();
     managed.release(all.device.handle()).unwrap();
-    // What nobody leased is gone, other code's token with it.
+    // What was not leased is gone, other code's token with it.
     assert_eq!(all.ended(), [0, 1]);
     assert_eq!(all.execution.live().contexts, 4);
     all.refuses();
@@ -372,7 +372,7 @@ fn a_shutdown_beside_the_release_of_a_device_finds_its_contexts() {
 }
 
 // Without it a context could be made behind the release of its device, or behind a shutdown,
-// and stay in a manager that nobody looks at.
+// and stay in a manager that no shutdown looks at.
 #[test]
 fn contexts_of_all_kinds_are_made_while_a_device_ends() {
     for round in 0..20 {

@@ -164,7 +164,7 @@ impl World {
         let (buffer, tag, home) = &self.buffers[at];
         let mut words = vec![0; buffer.len()];
         ops::read(buffer, &mut words, &self.streams[*home]).unwrap();
-        assert!(words.iter().all(|word| word == tag), "somebody else wrote");
+        assert!(words.iter().all(|word| word == tag), "another owner wrote");
     }
 
     fn check(&mut self) {

@@ -192,7 +192,7 @@ fn a_free_on_another_stream_is_behind_the_buffers_own() {
     ops::synchronize(&bench.stream).unwrap();
     ops::synchronize(&other).unwrap();
     assert_eq!(bench.pool.usage().unwrap().pending, 0);
-    // Then it is anybody's.
+    // Then every stream may have it.
     let third = bench.another_stream();
     let again = bench.pool.allocate::<u32>(1 << 20, &third).unwrap();
     assert_eq!(again.as_raw(), address);

@@ -42,7 +42,7 @@ fn is_shut<T: std::fmt::Debug>(result: &Result<T, Error>) -> bool {
     matches!(result, Err(Error::ShutDown { .. }))
 }
 
-// Without it a device or a context could be made before anybody asks for it, or not at all.
+// Without it a device or a context could be made before a caller asks for it, or not at all.
 #[test]
 fn handles_exist_from_the_start_and_nothing_else_does() {
     let (table, machine, execution) = open();
@@ -113,7 +113,7 @@ fn a_failure_reaches_all_waiting_threads_and_the_next_attempt_works() {
         CUresult::CUDA_ERROR_OUT_OF_MEMORY,
     );
     outer.delay(retain, 1, Duration::from_millis(100));
-    // Whoever comes too late for the first attempt finds the next one failing too.
+    // A thread that comes too late for the first attempt finds the next one failing too.
     inner.fail_from(retain, 1, code);
     let barrier = Barrier::new(16);
     std::thread::scope(|scope| {

@@ -3,7 +3,7 @@
 use super::*;
 
 // Without it a shutdown could leave a level that hands things out, a handle that is good, or
-// something that nobody uses; or take from somebody what they lease.
+// something that is not used; or take from a user what it leases.
 #[test]
 fn a_shutdown_goes_through_all_levels() {
     let (_table, machine, execution) = open();
@@ -55,7 +55,7 @@ fn a_shutdown_goes_through_all_levels() {
     let named = report.leased_of("Stream").next().unwrap();
     assert_eq!(named.handle_as::<tag::Stream>(), Some(stream.handle()));
     assert_eq!(named.handle_as::<tag::Event>(), None);
-    // The stream that nobody leased, the module of the other context, and that context.
+    // The stream that was not leased, the module of the other context, and that context.
     assert_eq!(report.destroyed, 3, "{report}");
     let alive = report.alive.unwrap();
     assert_eq!(
@@ -64,7 +64,7 @@ fn a_shutdown_goes_through_all_levels() {
     );
     assert!(!report.is_complete() && report.errors.is_empty());
 
-    // Every level refuses, whoever leases what.
+    // Every level refuses, whatever is leased.
     assert_eq!(execution.state(), State::ShutDown);
     for state in [
         devices.state(),
@@ -294,7 +294,7 @@ fn a_buffer_is_reported_by_every_shutdown_until_it_is_freed() {
 }
 
 // Without it a pool could end on a thread whose scope has ended, and a shutdown tell of a lease
-// that nobody has.
+// that no thread has.
 #[test]
 fn threads_that_end_let_go_before_the_last_handle_does() {
     let (_table, machine, execution) = open();

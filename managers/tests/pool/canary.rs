@@ -1,5 +1,5 @@
-//! Work writes through a block, late; the block is freed at once; and whoever gets the memory
-//! next must not see that write. `CUPOLA_CANARY_ROUNDS` says how often (100000 if not set).
+//! Work writes through a block, late; the block is freed at once; and the next owner of
+//! the memory must not see that write. `CUPOLA_CANARY_ROUNDS` says how often (100000 if not set).
 
 use cupola_managers::buffer::{DeviceSlice, DeviceSliceMut};
 use cupola_managers::pool::Backing;

@@ -8,7 +8,7 @@ use cupola_managers::pool::Backing;
 
 use super::*;
 
-// Without it what a thread kept in its magazines would be nobody's after it.
+// Without it what a thread kept in its magazines would be lost after it.
 #[test]
 fn a_thread_that_ends_leaves_its_memory_to_all() {
     on_both(|bench| {

@@ -59,7 +59,7 @@ fn buffers_of_pools_that_are_gone_were_made() {
     });
 }
 
-// Without it a pool that nobody uses would say for ever that it is full.
+// Without it a pool that is not used would say for ever that it is full.
 #[test]
 fn what_is_done_is_free_without_a_request_that_needs_it() {
     on_both(|bench| {
@@ -83,9 +83,9 @@ fn what_is_done_is_free_without_a_request_that_needs_it() {
                 assert_eq!(usage.cached, usage.mapped - usage.pending);
                 assert_eq!(pool.available().unwrap(), 32 * PAGE - usage.pending);
                 assert_ne!(pool.pressure_level(), Pressure::Low);
-                assert_ne!(other.pressure_level(), Pressure::Low, "nobody can have it");
+                assert_ne!(other.pressure_level(), Pressure::Low, "no pool can have it");
                 drop(held);
-                // Nobody waits for the stream: the figures themselves look.
+                // No thread waits for the stream: the figures themselves look.
                 let until = Instant::now() + Duration::from_secs(20);
                 while pool.available().unwrap() < 32 * PAGE && Instant::now() < until {
                     std::thread::yield_now();

@@ -6,7 +6,7 @@ use cupola_managers::pool::layout::BlockState;
 
 use super::*;
 
-/// Waits until all that a pool has is ready for everybody.
+/// Waits until all that a pool has is ready for all streams.
 fn until_ready(pool: &MemoryPool) {
     let until = Instant::now() + Duration::from_secs(20);
     loop {
@@ -43,7 +43,7 @@ fn what_work_may_still_use_is_pending_wherever_it_waits() {
             let account = pool.account();
             assert_eq!((account.live, account.pending), (usage.live, usage.pending));
             assert_eq!(account.ready, usage.cached);
-            // What a stream with nothing to do frees is everybody's.
+            // What a stream with nothing to do frees is free for all streams.
             for block in others.drain(..) {
                 // SAFETY: nothing uses it, on no stream.
                 unsafe { block.free(&idle) }.unwrap();

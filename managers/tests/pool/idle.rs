@@ -6,7 +6,7 @@ use cupola_managers::pool::{Backing, Source};
 
 use super::*;
 
-/// A pool of so many pages where somebody has looked for idle ones, and that never waits.
+/// A pool of so many pages where a search for idle ones has been made, and that never waits.
 fn pool(bench: &Bench, pages: u64) -> MemoryPool {
     let pool = bench.impatient(pages * PAGE);
     pool.trim().unwrap();
@@ -150,7 +150,7 @@ fn what_others_freed_is_looked_at_once() {
     free(own, &other);
     ops::synchronize(&stream).unwrap();
     ops::synchronize(&other).unwrap();
-    // Nobody tells the pool but its own searches.
+    // Only the pool's own searches tell it.
     let pending = || {
         let blocks = pool.layout().unwrap().blocks;
         let is_pending = |block: &&Block| block.state == BlockState::Pending;

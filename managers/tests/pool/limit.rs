@@ -1,4 +1,4 @@
-//! Limits hold at every instant, whoever shares them.
+//! Limits hold at every instant, however many pools share them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -194,7 +194,7 @@ fn a_limit_below_what_is_mapped_is_reached_as_blocks_go() {
         assert_eq!(pool.available().unwrap(), 0);
         let error = pool.allocate_raw(1, 1, &stream).unwrap_err();
         assert!(matches!(error, Error::OverLimit(_)), "{error}");
-        // In use still when it is freed, so it goes with what comes after that: nobody says it
+        // In use still when it is freed, so it goes with what comes after that: no call says it
         // again.
         let release = hold(&stream);
         free(live, &stream);
@@ -370,7 +370,7 @@ fn the_user_is_asked_about_what_is_larger_than_the_limit() {
         let (pool, stream) = (bench.pool(4 * PAGE), bench.stream());
         let weak = pool.downgrade();
         pool.on_refusal(move |_| {
-            let pool = weak.upgrade().expect("whoever asks has it");
+            let pool = weak.upgrade().expect("the request has it");
             pool.set_limit(16 * PAGE).unwrap();
             true
         });
@@ -393,7 +393,7 @@ fn a_callback_that_does_not_help_ends_in_a_refusal() {
         let (seen, weak, on) = (Arc::clone(&asked), pool.downgrade(), stream.clone());
         pool.on_refusal(move |_| {
             seen.fetch_add(1, Ordering::Relaxed);
-            let pool = weak.upgrade().expect("whoever asks has it");
+            let pool = weak.upgrade().expect("the request has it");
             let refused = pool.allocate_raw(3 * PAGE, 256, &on);
             assert!(matches!(refused, Err(Error::OverLimit(_))), "{refused:?}");
             true
@@ -402,7 +402,7 @@ fn a_callback_that_does_not_help_ends_in_a_refusal() {
         assert!(matches!(refused, Err(Error::OverLimit(_))), "{refused:?}");
         assert_eq!(asked.swap(0, Ordering::Relaxed), 64);
         assert_eq!(pool.usage().unwrap().refused, 64 + 1);
-        // A panic goes to whoever asked, and the next request asks again.
+        // A panic goes to the caller of the request, and the next request asks again.
         let seen = Arc::clone(&asked);
         pool.on_refusal(move |_| {
             assert!(seen.fetch_add(1, Ordering::Relaxed) > 0, "the first time");

@@ -156,8 +156,8 @@ impl Waiting {
 
 const LONG: Duration = Duration::from_secs(30);
 
-// Without it whoever looks first would see what has completed, and the request that waits for it
-// would not.
+// Without it the first thread to look would see what has completed, and the request that waits
+// for it would not.
 #[test]
 fn a_completion_that_another_thread_saw_is_not_missed() {
     let bench = Bench::new(Backing::Pages);
@@ -291,7 +291,7 @@ fn a_full_pool_has_single_pages_whatever_limits_it() {
 }
 
 // Without it a stream would wait on the host for its own work, and be refused, while all that it
-// asks for is its own or nobody's.
+// asks for is its own or free for all.
 #[test]
 fn a_stream_gets_what_only_it_may_use_beside_what_all_may() {
     on_both(|bench| {

@@ -28,7 +28,7 @@ impl<T> Deref for Arc<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: alive as long as somebody counts.
+        // SAFETY: alive as long as the count is not zero, and `self` counts.
         unsafe { &self.0.as_ref().1 }
     }
 }
@@ -60,7 +60,7 @@ pub(crate) struct Mutex<T> {
 
 // SAFETY: the value is reached under the lock only.
 unsafe impl<T: Send> Sync for Mutex<T> {}
-// SAFETY: the lock is moved only while nobody holds it, before its first use.
+// SAFETY: the lock is moved only while no thread holds it, before its first use.
 unsafe impl<T: Send> Send for Mutex<T> {}
 
 pub(crate) struct MutexGuard<'m, T>(&'m Mutex<T>);

@@ -175,7 +175,7 @@ fn one_thread(things: Arc<Things>, mut random: Random, names: &[AtomicU64]) {
             leases.swap_remove(random.below(leases.len()));
         }
     }
-    // Whoever is the last ends the manager, while others still have leases.
+    // The last thread ends the manager, while others still have leases.
     drop(things);
     for lease in &leases {
         assert!(lease.word.read() < u64::MAX, "used after its end");

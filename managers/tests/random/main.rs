@@ -97,7 +97,7 @@ fn case(seed: u64) -> Tally {
     tally
 }
 
-// Without it a sequence of calls that nobody thought of could leak, mix up lives, lose
+// Without it a sequence of calls that no other test makes could leak, mix up lives, lose
 // writes, or hang.
 #[test]
 fn a_million_operations_agree_with_the_model() {

@@ -49,7 +49,7 @@ pub(crate) struct Worker<'s> {
     events: Vec<Event>,
     buffers: Vec<Filled>,
     pinned: Vec<PinnedBuffer<u32>>,
-    /// Held by the manager, ended by nobody else.
+    /// Held by the manager, ended by no other owner.
     held_streams: Vec<StreamHandle>,
     held_events: Vec<EventHandle>,
 }
@@ -209,7 +209,7 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// A handle that nobody ended leads to its object.
+    /// A handle that was not ended leads to its object.
     fn lease_held(&mut self) {
         if let Some(&handle) = self.held_streams.last() {
             let found = self.shared.context.streams().lease(handle);

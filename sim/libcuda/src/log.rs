@@ -22,7 +22,7 @@ pub(crate) enum Sink {
 
 impl Sink {
     /// A file to add to, or standard error. A program may start others, which write to the
-    /// same file: whoever starts the first one empties it.
+    /// same file: the process that starts the first one empties it.
     pub(crate) fn open(path: &Path) -> Result<Self, String> {
         if path == Path::new("stderr") {
             return Ok(Self::Error);

@@ -71,8 +71,8 @@ pub(crate) fn watch() -> Result<(), String> {
     }
 }
 
-/// What kernels print, to standard output. Not through Rust's buffer, which nobody would
-/// empty at the end of a C program.
+/// What kernels print, to standard output. Not through Rust's buffer, which is not
+/// emptied at the end of a C program.
 pub(crate) fn write_output(text: &[u8]) {
     write(1, text);
 }
@@ -95,7 +95,7 @@ fn write(file: c_int, mut text: &[u8]) {
                     std::io::ErrorKind::Interrupted => {}
                     std::io::ErrorKind::WouldBlock => wait_until_writable(file),
                     // What cannot be written is lost: the program under test goes on. (In
-                    // a program that does not ignore SIGPIPE, a pipe that nobody reads ends
+                    // a program that does not ignore SIGPIPE, a pipe without a reader ends
                     // it, as it does with its own output.)
                     _ => return,
                 }

@@ -49,7 +49,7 @@ impl<T> Out<T> {
         Ok(())
     }
 
-    /// Writes the result if somebody wants it.
+    /// Writes the result if the caller gave a place for it.
     pub(super) fn set_if(self, value: T) {
         if !self.0.is_null() {
             // SAFETY: a non-null place is writable (`from_c`). C callers may have packed it.

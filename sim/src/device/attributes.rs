@@ -16,7 +16,7 @@ pub(super) const SHARED_MOST: u32 = 163 << 10;
 /// The attributes that can be set: the first one's number, and how many there are.
 const FIRST: u32 = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES.0;
 const COUNT: usize = 8;
-/// A value that nobody has set.
+/// A value that the program has not set.
 const UNSET: i32 = i32::MIN;
 
 /// The attributes that a program has set, of a function or of a library's kernel.
@@ -91,7 +91,7 @@ pub(super) struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// An attribute that nobody has set.
+    /// An attribute that the program has not set.
     ///
     /// # Errors
     /// There is no such attribute.

@@ -115,7 +115,7 @@ impl Record {
     }
 
     /// [`Record::wait`] for a call of the program, which executes what comes before if
-    /// nobody else does. The caller must hold no lock.
+    /// no other thread does. The caller must hold no lock.
     pub(super) fn help(&self) {
         let stream = self
             .place
@@ -128,7 +128,7 @@ impl Record {
     }
 
     /// [`Record::wait`] for another stream, which goes on too when its own context halts: a
-    /// context that has faulted waits for nobody.
+    /// context that has faulted waits for no other.
     ///
     /// # Errors
     /// Those of [`Record::check`].

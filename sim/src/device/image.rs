@@ -120,7 +120,7 @@ unsafe fn fat_at<'a>(image: *const u8) -> Result<Image<'a>, ImageError> {
 }
 
 /// An image of which all bytes are given, as in a file. No address in it is followed: a
-/// file's bytes are nobody's promise.
+/// file's bytes promise nothing of memory.
 ///
 /// # Errors
 /// The image is of a kind that has no PTX.

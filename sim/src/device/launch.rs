@@ -408,6 +408,6 @@ mod tests {
         };
         assert!(first.upgrade().is_some(), "the launch has let go of it");
         drop(memory);
-        assert!(first.upgrade().is_none(), "nobody needs it any more");
+        assert!(first.upgrade().is_none(), "nothing needs it any more");
     }
 }

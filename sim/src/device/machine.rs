@@ -128,7 +128,7 @@ impl Machine {
     }
 
     /// What the machine has done, in order; `None` with
-    /// [`Order::Threads`](super::Order::Threads), which nobody can follow.
+    /// [`Order::Threads`](super::Order::Threads), whose order is not recorded.
     #[must_use]
     pub fn trace(&self) -> Option<Trace> {
         let schedule = self.inner.schedule.as_ref();
@@ -466,7 +466,7 @@ impl Inner {
     /// Waits for a context's work and takes away everything that belongs to it.
     ///
     /// # Errors
-    /// Somebody else has destroyed it.
+    /// Another call has destroyed it.
     pub(super) fn destroy_context(&self, context: &Context) -> Reply {
         // No new work: the handle is gone first.
         let removed = write(&self.contexts).remove(&context.handle);

@@ -4,7 +4,7 @@
 //! and ends when the stream has been idle for a while. A stream that executes nothing lends
 //! its turn to a caller that waits for it anyway (synchronisation, synchronous copies) or
 //! whose operation takes no time (event records), so such calls cost no switch of threads.
-//! Whoever has the turn, operations run one at a time and in order.
+//! Whichever thread has the turn, operations run one at a time and in order.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -54,8 +54,8 @@ impl Until {
         self.wait_or(Stream::wait_for);
     }
 
-    /// Waits for a call of the program, which executes what it waits for if nobody else
-    /// does. The caller must hold no lock.
+    /// Waits for a call of the program, which executes what it waits for if no other
+    /// thread does. The caller must hold no lock.
     pub(super) fn help(&self) {
         self.wait_or(|stream, number| {
             stream.help(number);
@@ -103,12 +103,12 @@ struct Queue {
     finished: u64,
     /// When the last finished operation ended, in virtual time.
     ready_at: Time,
-    /// Somebody executes an operation.
+    /// A thread executes an operation.
     busy: bool,
     /// The thread ends when the queue is empty.
     closing: bool,
     thread: Option<JoinHandle<()>>,
-    /// The thread waits for a notice, and none is on its way. Notices that nobody waits for
+    /// The thread waits for a notice, and none is on its way. Notices that no thread waits for
     /// are not given: each is a system call.
     asleep: bool,
     /// Callers that wait for an operation to finish.
@@ -308,7 +308,7 @@ impl Stream {
         }
     }
 
-    /// Executes operations up to that one, as long as nobody else has the turn.
+    /// Executes operations up to that one, as long as no other thread has the turn.
     pub(super) fn help(&self, number: u64) {
         let mut queue = lock(&self.queue);
         let mut helped = false;
@@ -375,7 +375,7 @@ impl Stream {
         }
     }
 
-    /// Waits until there is a job and nobody executes another, or until the end: the
+    /// Waits until there is a job and no thread executes another, or until the end: the
     /// stream closes, or has been idle for long.
     fn next_turn<'a>(&self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
         let mut late = false;

@@ -8,7 +8,7 @@ use super::machine::Device;
 use super::memory::{Access, Place, Viewer, Wish};
 
 /// How long a wait sleeps between two looks at most. The host and kernels write memory
-/// without telling anybody, so it has to look; it starts with short pauses.
+/// without a notice, so it has to look; it starts with short pauses.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Size of a value.
@@ -161,7 +161,7 @@ impl Value {
             Width::Word => {
                 // SAFETY: the place holds the four bytes and keeps them while the caller keeps
                 // it. The address is a multiple of 4, and the host's is
-                // congruent to it modulo 16. Everybody accesses device memory through raw
+                // congruent to it modulo 16. All accesses to device memory go through raw
                 // pointers.
                 let word = unsafe { AtomicU32::from_ptr(host.cast()) };
                 if let Some(value) = write {

@@ -66,7 +66,7 @@ pub(crate) struct Ctx<'m> {
     pub(crate) refused: Option<FaultAccess>,
     /// What is known of the running block's shared memory, if it is watched.
     pub(crate) shadow: Option<Box<Shadow>>,
-    /// What clocks show next, in nanoseconds; the host's time if nobody says.
+    /// What clocks show next, in nanoseconds; the host's time if it is not set.
     pub(crate) clock: Cell<Option<u64>>,
     pub(crate) env: &'m Env<'m>,
 }

@@ -114,7 +114,7 @@ impl<'a> Loader<'a> {
         let mut initialised = Vec::new();
         for (func, var) in all {
             if var.linkage == Linkage::Extern {
-                // A module that is not linked has nobody else to define it.
+                // No other module can define it if this one is not linked.
                 let known = self.names.vars.contains_key(var.name);
                 if known || definitions.contains(var.name) {
                     continue;
@@ -432,8 +432,8 @@ fn check_params(module: &Module<'_>, func: &ptx::Func<'_>) -> Result<(), LoadErr
     Ok(())
 }
 
-/// The parameters of an entry: they have passed [`check_params`], so no sum overflows. Of
-/// other functions nobody asks.
+/// The parameters of an entry: they have passed [`check_params`], so no sum overflows. No
+/// caller asks for those of other functions.
 fn entry_params(func: &ptx::Func<'_>) -> (Vec<ParamInfo>, u32) {
     if !func.entry {
         return (Vec::new(), 0);

@@ -63,8 +63,8 @@ pub enum BadFree {
 /// # Safety
 /// Every byte of a returned range must stay mapped at `host` (readable, and
 /// writable if it says so) until the launch that asked has returned, and
-/// `host` must be congruent to `base` modulo 16. Nobody may hold a Rust
-/// reference to those bytes meanwhile: kernels access them with relaxed atomics
+/// `host` must be congruent to `base` modulo 16. No code may hold a
+/// Rust reference to those bytes meanwhile: kernels access them with relaxed atomics
 /// of the access's size.
 pub unsafe trait GlobalMemory: Sync {
     /// The allocation that contains `addr`, or `None` if none does.

@@ -99,7 +99,7 @@ impl Program {
         &self.undecodable
     }
 
-    /// Variables that the module declares `.extern` and nobody defines. They are taken to
+    /// Variables that the module declares `.extern` and does not define. They are taken to
     /// be defined here, as compilers for GPUs take them when a module is not linked.
     #[must_use]
     pub fn adopted(&self) -> &[String] {

@@ -22,7 +22,7 @@ macro_rules! thunks {
                 pub(super) unsafe extern "C" fn $name($($arg: $ty),*) -> $ret {
                     let state = scope().cast::<State>();
                     // SAFETY: this function's address only leaves through `Source`, and
-                    // whoever calls it through `Driver` has `Source`'s scope set: the
+                    // a call of it through `Driver` has `Source`'s scope set: the
                     // `State` that the driver keeps alive. A raw call without scope has
                     // a null pointer here.
                     let Some(state) = (unsafe { state.as_ref() }) else {

@@ -6,7 +6,7 @@ use crate::client::{expect, expect_kernel, expect_memory, found_if, line_of};
 
 const NULL: cupola_sys::driver::CUstream = std::ptr::null_mut();
 
-// 36. Without it, a kernel that reads what nobody has written would see zeros here, and
+// 36. Without it, a kernel that reads what was never written would see zeros here, and
 // anything on a GPU.
 #[test]
 fn a_kernel_reads_memory_that_nobody_has_written() {

@@ -110,8 +110,8 @@ fn a_library_is_unloaded_under_its_kernel() {
     assert_eq!(finding.other.unwrap().function, "cuLaunchKernel");
 }
 
-// 22. Without it, nobody could ask for reports of what the driver allows: an event that
-// goes before its record is reached.
+// 22. Without it, a program could not ask for reports of what the driver allows: an event
+// that goes before its record is reached.
 #[test]
 fn an_event_is_destroyed_before_its_work() {
     let finding = found_if(Strict::PENDING_DESTROY, |client, bug| {
@@ -158,7 +158,7 @@ fn memory_is_freed_under_a_wait_for_a_value() {
 
 // 47. Without it, a stream that waits for its user by a value alone, in whatever order they
 // are queued and on whatever way it is told, would be reported; or, once any program has
-// used values, a stream that waits for nobody would not be.
+// used values, a stream that waits for no other would not be.
 #[test]
 fn values_order_streams() {
     for first in [false, true] {
@@ -191,7 +191,7 @@ fn values_order_streams() {
                 client.wait(stream);
             }
             client.free(flag);
-            // The streams are in nobody's order again.
+            // The streams are not ordered any more.
             let at = client.alloc_async(64, user);
             client.fill(at, 64, user);
             if !bug {

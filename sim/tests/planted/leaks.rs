@@ -4,7 +4,7 @@ use cupola_sim::{FindingKind as Kind, Machine, Strict};
 
 use crate::client::{expect, expect_memory, found, found_with};
 
-// 32. Without it, memory that a context takes along would be nobody's mistake.
+// 32. Without it, memory that a context takes along would not be reported.
 #[test]
 fn memory_is_not_freed() {
     let finding = found(|client, bug| {
@@ -17,7 +17,7 @@ fn memory_is_not_freed() {
     expect_memory(&finding, 1000, "cuMemAlloc_v2", None);
 }
 
-// 33. Without it, page-locked memory that a context takes along would be nobody's mistake.
+// 33. Without it, page-locked memory that a context takes along would not be reported.
 #[test]
 fn page_locked_memory_is_not_freed() {
     let finding = found(|client, bug| {
@@ -31,7 +31,7 @@ fn page_locked_memory_is_not_freed() {
     expect_memory(&finding, 64, "cuMemHostAlloc", None);
 }
 
-// 34. Without it, streams and events that a context takes along would be nobody's mistake.
+// 34. Without it, streams and events that a context takes along would not be reported.
 #[test]
 fn a_stream_and_an_event_are_not_destroyed() {
     for event in [false, true] {
@@ -109,8 +109,8 @@ fn what_is_held_can_be_asked_for() {
     assert_eq!(machine.leak_report(), []);
 }
 
-// Without it, the stack of an allocation could be missing when somebody asked for it, or
-// cost time when nobody did.
+// Without it, the stack of an allocation could be missing when the program asked for it, or
+// cost time when it did not.
 #[test]
 fn backtraces_are_kept_when_asked_for() {
     for asked in [false, true] {

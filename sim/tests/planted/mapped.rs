@@ -77,8 +77,8 @@ fn memory_is_unmapped_under_a_kernel() {
     assert_eq!(finding.other.unwrap().function, "cuLaunchKernel");
 }
 
-// 48. Without it, physical memory that no address leads to any more would be nobody's
-// mistake.
+// 48. Without it, physical memory that no address leads to any more would not be
+// reported.
 #[test]
 fn physical_memory_is_not_released() {
     let finding = found(|client, bug| {

@@ -139,7 +139,7 @@ impl<'s> Sweep<'s> {
     }
 
     /// The scenario may succeed although a call failed for which this is true. Which of
-    /// cupola's own calls may fail unreported is known: cleanup, which has nobody to tell,
+    /// cupola's own calls may fail unreported is known: cleanup, which has no caller to tell,
     /// and what is tried again.
     pub fn may_absorb(mut self, may_absorb: impl Fn(SymbolId, CUresult) -> bool + 's) -> Self {
         self.may_absorb.push(Box::new(may_absorb));
@@ -260,7 +260,7 @@ impl<'s> Sweep<'s> {
             && !rules::may_absorb(function, code)
             && !self.may_absorb.iter().any(|may| may(function, code));
         if untold {
-            note("nobody was told");
+            note("the failure was not reported");
         }
         faults.reset();
         let again = live(driver, &self.setup, &self.scenario);

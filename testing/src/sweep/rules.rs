@@ -74,8 +74,8 @@ pub(super) fn polls(function: SymbolId) -> bool {
     .contains(&function)
 }
 
-/// Whether a failed call of this function may go unreported: cleanup, which has nobody to
-/// tell, and waits that are made again.
+/// Whether a failed call of this function may go unreported: cleanup, which has no caller
+/// to tell, and waits that are made again.
 pub(super) fn may_absorb(function: SymbolId, code: CUresult) -> bool {
     // An answer rather than a failure.
     let query = [id::cuStreamQuery, id::cuEventQuery].contains(&function)
@@ -115,7 +115,7 @@ pub(super) fn may_absorb(function: SymbolId, code: CUresult) -> bool {
         // Lets what a pool does through a capture, and back.
         id::cuThreadExchangeStreamCaptureMode,
     ];
-    // Whoever sees the code of a lost context tells it, or latches it. Not so a context that is
+    // A call that sees the code of a lost context tells it, or latches it. Not so a context that is
     // only made current again, or taken off the thread before its end: it is not the operation's.
     // Nor is the mode of a thread of any context.
     let of_the_thread = [

@@ -103,8 +103,8 @@ impl SweepTable {
         counts
     }
 
-    /// What must not be, each with its case: leaks, double frees, panics, errors that nobody
-    /// is told of or that name another code than the injected one, a second attempt that
+    /// What must not be, each with its case: leaks, double frees, panics, errors that are
+    /// not reported or that name another code than the injected one, a second attempt that
     /// fails. Empty when all is well. A sweep without cases is a problem too.
     #[must_use]
     pub fn problems(&self) -> &[String] {

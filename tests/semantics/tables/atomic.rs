@@ -164,7 +164,7 @@ fn floats(place: Place) -> Vec<Form> {
         let flushes = ty == Ty::F32 && place != Place::Shared;
         all.extend(both(place, &name, ty, pairs(ty, ty), true, || {
             Box::new(move |a| {
-                // The sum that is stored is one that nobody can take for the operand.
+                // The sum that is stored is one that cannot be taken for the operand.
                 sum(format, flushes, a[0], a[1])
             })
         }));

@@ -51,8 +51,8 @@ fn a_device_divides_into_groups() {
             let asked = d.cuDeviceGetDevResource(raw.device, here, kind);
             assert_eq!(code(asked), TYPE, "{kind:?}");
         }
-        let nobody = d.cuDeviceGetDevResource(-1, here, SM);
-        assert_eq!(code(nobody), CUresult::CUDA_ERROR_INVALID_DEVICE);
+        let no_device = d.cuDeviceGetDevResource(-1, here, SM);
+        assert_eq!(code(no_device), CUresult::CUDA_ERROR_INVALID_DEVICE);
         let nowhere = d.cuDeviceGetDevResource(raw.device, null_mut(), SM);
         assert_eq!(code(nowhere), INVALID);
         let mut one = 1;
@@ -107,10 +107,10 @@ fn a_green_context_is_a_context() {
         d.cuGreenCtxGetId(null_mut(), &raw mut id).unwrap();
         assert_eq!(id, green_id);
         // Null is no context here, whatever is current.
-        let nobody = d.cuCtxGetDevResource(null_mut(), here, SM);
-        assert_eq!(code(nobody), NO_CONTEXT);
-        let nobody = d.cuGreenCtxGetDevResource(null_mut(), here, SM);
-        assert_eq!(code(nobody), NO_CONTEXT);
+        let of_null = d.cuCtxGetDevResource(null_mut(), here, SM);
+        assert_eq!(code(of_null), NO_CONTEXT);
+        let of_null = d.cuGreenCtxGetDevResource(null_mut(), here, SM);
+        assert_eq!(code(of_null), NO_CONTEXT);
         let other = CUdevResourceType(2);
         assert_eq!(code(d.cuGreenCtxGetDevResource(green, here, other)), TYPE);
         assert_eq!(code(d.cuCtxGetDevResource(context, here, other)), TYPE);
@@ -121,8 +121,8 @@ fn a_green_context_is_a_context() {
         let asked = d.cuCtxGetExecAffinity(&raw mut affinity, kind);
         assert_eq!(code(asked), NO_CONTEXT);
         assert_eq!(code(d.cuCtxFromGreenCtx(null_mut(), green)), INVALID);
-        let nobody = d.cuCtxFromGreenCtx(&raw mut now, null_mut());
-        assert_eq!(code(nobody), NO_CONTEXT);
+        let of_null = d.cuCtxFromGreenCtx(&raw mut now, null_mut());
+        assert_eq!(code(of_null), NO_CONTEXT);
         assert_eq!(code(d.cuGreenCtxDestroy(null_mut())), NO_CONTEXT);
         // It has a call of its own.
         assert_eq!(code(d.cuCtxDestroy_v2(context)), NO_CONTEXT);

@@ -228,7 +228,7 @@ impl<'a> Gate<'a> {
     }
 
     fn open(&self) {
-        // SAFETY: aligned and alive; everybody accesses it as an atomic.
+        // SAFETY: aligned and alive; the kernel and this thread access it as an atomic.
         unsafe { AtomicU32::from_ptr(self.word) }.store(1, Ordering::Release);
     }
 }

@@ -163,8 +163,8 @@ fn a_late_answer_charges_the_next_item_nothing() {
     assert_eq!(ledger.counts.given_up, 1);
 }
 
-// Without it outcomes that were taken out of order would take room behind one that nobody
-// receives, until there is none.
+// Without it outcomes that were taken out of order would take room behind one that the
+// caller does not receive, until there is none.
 #[test]
 fn what_was_received_takes_no_room() {
     let mut ledger = Ledger::new();

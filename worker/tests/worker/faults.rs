@@ -158,7 +158,7 @@ fn a_shutdown_hands_back_what_was_not_received() {
     );
 }
 
-// Without it a worker that crashes as it is stopped would be told of by nobody, or the answers
+// Without it the crash of a worker that is being stopped would not be reported, or the answers
 // that it gave before be thrown away.
 #[test]
 fn a_loss_during_a_shutdown_is_recorded() {

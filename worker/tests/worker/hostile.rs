@@ -102,7 +102,7 @@ fn a_start_that_is_no_workers_is_refused() {
     ));
 }
 
-// Without it an answer that nobody asked for could become the outcome of an item, one answer
+// Without it an answer to no question could become the outcome of an item, one answer
 // become two, or a length take all memory.
 #[test]
 fn an_answer_that_cannot_be_costs_the_worker_and_no_item() {

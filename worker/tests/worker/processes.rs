@@ -191,7 +191,7 @@ fn workers_may_be_waited_for_by_the_system() {
     let text = String::from_utf8_lossy(&output.unwrap().stdout).into_owned();
     assert!(text.contains("answer: 1 until 2 abort"), "{text}");
     assert!(text.contains("unreaped: 0"), "{text}");
-    // It is not made up: an exit code that nobody has seen, an end that may have been a crash.
+    // It is not made up: an exit code that was not seen, an end that may have been a crash.
     assert!(text.contains("cause: Some(Gone)"), "{text}");
     assert!(text.contains("orderly: false"), "{text}");
 }

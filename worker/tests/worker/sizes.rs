@@ -1,4 +1,4 @@
-//! Items and results of every size, and more of them than anybody takes.
+//! Items and results of every size, and more of them than are received.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ fn bytes_that_are_held_are_limited() {
     assert!(!supervisor.is_full());
 }
 
-// Without it one outcome that nobody receives would stop calls after as many as are taken.
+// Without it one outcome that is not received would stop calls after as many as are taken.
 #[test]
 fn calls_go_on_past_an_outcome_that_is_not_received() {
     let mut config = config("reverse");
@@ -128,7 +128,7 @@ fn nobody_waits_for_ever_when_both_directions_are_full() {
     }
     let refused = supervisor.submit(item(41)).unwrap_err();
     assert!(matches!(refused.why, Refusal::Full(40)));
-    // Longer than the deadline, and nobody listens.
+    // Longer than the deadline, and the supervisor does not receive.
     std::thread::sleep(Duration::from_millis(1500));
     for number in 1..=40 {
         let outcome = supervisor.receive().unwrap().unwrap();

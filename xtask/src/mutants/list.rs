@@ -87,7 +87,7 @@ pub(super) enum Kill {
     /// By a panic, or by dying of a signal.
     #[default]
     Failure,
-    /// By not ending: the mistake makes somebody wait for ever.
+    /// By not ending: the mistake makes a thread wait for ever.
     Timeout,
 }
 

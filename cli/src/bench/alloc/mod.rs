@@ -354,7 +354,7 @@ fn replays(
     options: &Options,
     clock: u64,
 ) -> Result<(), Error> {
-    // What the rows before this one have mapped is in nobody's way.
+    // What the rows before this one have mapped is not in the way.
     ours.trim()?;
     driver.trim()?;
     let operations = if options.quick {

@@ -25,7 +25,7 @@ pub(super) fn notes(options: &Options, empty: u64) -> Vec<String> {
     if !options.peer_output.is_empty() {
         notes.push(
             "rows of programs in other languages are as those printed them: they may have warmed \
-             up in another way, and nobody here knows whether a look at the clock is in their \
+             up in another way, and it is not known here whether a look at the clock is in their \
              latencies"
                 .into(),
         );

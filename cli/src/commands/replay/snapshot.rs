@@ -55,7 +55,7 @@ impl<'a> Recorder<'a> {
         let mut blocks = self.trace.blocks().saturating_sub(kept.count())..self.trace.blocks();
         let snapshot = Snapshot::of_pool(&recording, &layout, |event| {
             if !is_request(event) {
-                // Nobody's but the replay's.
+                // The replay's own, of no request.
                 return Some(Vec::new());
             }
             let site = blocks.next().and_then(|block| self.trace.site(block));

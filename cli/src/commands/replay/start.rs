@@ -26,7 +26,7 @@ impl Start {
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Somebody does not come: nobody waits any more.
+    /// One thread will not come, so no thread waits any more.
     pub(super) fn open(&self) {
         self.leave(|_| 0);
     }

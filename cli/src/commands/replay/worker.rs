@@ -98,7 +98,7 @@ pub(super) struct Worker<'a, 'o> {
     pub(super) observer: Option<Observer<'o>>,
 }
 
-/// Lets nobody wait for a thread that panics.
+/// Lets no thread wait for one that panics.
 struct StopOnPanic<'a>(&'a Shared<'a>);
 
 impl Drop for StopOnPanic<'_> {

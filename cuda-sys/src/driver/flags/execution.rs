@@ -122,7 +122,7 @@ flags! {
     GraphInstantiateFlags(u64):
         "cuGraphInstantiateWithFlags" "cuGraphExecGetFlags" "CUDA_GRAPH_INSTANTIATE_PARAMS_st.flags"
     {
-        /// Memory that the graph allocated and nobody freed is freed before a relaunch.
+        /// Memory that the graph allocated and that is not freed yet is freed before a relaunch.
         AUTO_FREE_ON_LAUNCH = CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH.0;
         /// The graph is uploaded at once, on the stream in the parameters.
         UPLOAD = CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD.0;

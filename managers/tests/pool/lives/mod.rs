@@ -170,7 +170,7 @@ impl Life {
         bench.table.reset();
         world.after(Ok(())).unwrap();
         let is_lost = bench.context.poison().is_some();
-        // What a part that ended could not give back is nobody's any more.
+        // What a part that ended could not give back has no owner any more.
         let stays = self.ends && GIVES_BACK.contains(&function);
         if is_lost {
             let refused = world.pool().allocate_raw(1, 1, &world.one);

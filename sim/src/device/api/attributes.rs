@@ -27,7 +27,7 @@ impl Default for Attributes {
     fn default() -> Self {
         Self {
             window: CUaccessPolicyWindow::default(),
-            // Nobody has set it: an H200 says so with a number that is no policy.
+            // Not set: an H200 says so with a number that is no policy.
             policy: CUsynchronizationPolicy(u32::MAX),
             // The device has one domain.
             domains: CUlaunchMemSyncDomainMap {

@@ -65,7 +65,7 @@ fn param_info(
     parameter(&get(call, function)?.kernel, index, offset, size)
 }
 
-/// Where a parameter lies; nobody need want its size.
+/// Where a parameter lies; `size` may be null.
 pub(super) fn parameter(
     kernel: &Kernel,
     index: usize,

@@ -25,8 +25,8 @@ fn pool(call: &Call<'_>, pool: Out<CUmemoryPool>, device: CUdevice) -> Reply {
 fn set_pool(call: &Call<'_>, device: CUdevice, pool: CUmemoryPool) -> Reply {
     let device = call.machine.device(device)?;
     let handle = pool.addr() as u64;
-    // Until the pool is the current one nobody can destroy it: who does makes the default
-    // pool the current one again.
+    // This lock keeps the pool from being destroyed before it is the current one: a destroy
+    // makes the default pool the current one again.
     let pools = read(&call.machine.pools);
     if pools.get(&handle) != Some(&device.ordinal) {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
@@ -84,7 +84,7 @@ fn destroy(call: &Call<'_>, pool: CUmemoryPool) -> Reply {
     }
     let mut pools = write(&call.machine.pools);
     if pools.remove(&handle).is_none() {
-        // Somebody else was faster.
+        // Another thread has destroyed it meanwhile.
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     device.account.close_pool(handle);

@@ -44,7 +44,7 @@ fn end(call: &Call<'_>, device: &Device, keep: impl Fn() -> bool) -> Reply {
         return Ok(());
     };
     ending.wait_idle();
-    // Taken out under the lock, so that nobody else ends it too, or has it back half ended.
+    // Taken out under the lock, so that no other call ends it too, or has it back half ended.
     let mut primary = lock(&device.primary);
     let same = |context: &mut Arc<Context>| Arc::ptr_eq(context, &ending);
     let taken = match keep() {
@@ -96,7 +96,7 @@ pub(super) fn release_green(call: &Call<'_>, device: &Device) -> Reply {
     }
 }
 
-/// Ends the context whoever retains it. The count stays: each retain still wants its
+/// Ends the context although it may be retained. The count stays: each retain still wants its
 /// release. The context comes back with the next retain.
 fn reset(call: &Call<'_>, device: CUdevice) -> Reply {
     let device = call.machine.device(device)?;

@@ -101,7 +101,7 @@ impl Placement for Pretend<'_> {
     fn fill(&mut self, address: u64, bytes: &[u8]) {
         let block = self.fresh.get(&address);
         if let Some(block) = block.filter(|block| block.holds(address, bytes.len() as u64)) {
-            // SAFETY: the block holds the bytes from that address, and nobody else knows
+            // SAFETY: the block holds the bytes from that address, and no other code knows
             // the address yet.
             unsafe {
                 block

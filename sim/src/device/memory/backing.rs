@@ -2,7 +2,7 @@
 //!
 //! Large blocks are mappings of their own, committed page by page when they are touched:
 //! a program may hold gigabytes of device memory and write little of it. The host's heap
-//! would fill memory that it reuses with zeros, all of it, before anybody asks.
+//! would fill memory that it reuses with zeros, all of it, before a byte is read.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
@@ -35,8 +35,8 @@ enum Owner {
     File(#[allow(dead_code)] Window, Pages),
 }
 
-// SAFETY: the memory belongs to the value; there is no reference to it, and whoever
-// accesses it through the pointer answers for the access.
+// SAFETY: the memory belongs to the value; there is no reference to it, and code
+// that accesses it through the pointer answers for the access.
 unsafe impl Send for Backing {}
 // SAFETY: as above.
 unsafe impl Sync for Backing {}

@@ -129,14 +129,14 @@ impl Block {
         let pages = Pages::shared(ipc::file_len(self.len)?, &ipc::label(self))?;
         let backing = Backing::file(pages)?;
         let len = usize::try_from(self.len).ok()?;
-        // SAFETY: the old memory has so many bytes, and nobody else accesses them: whoever
-        // does holds the block, and here is the only reference to it.
+        // SAFETY: the old memory has so many bytes, and no other code accesses them: an
+        // access holds the block, and here is the only reference to it.
         let bytes = unsafe { std::slice::from_raw_parts(self.backing.start(), len) };
         for (index, page) in bytes.chunks(PAGE).enumerate() {
-            // What nobody has touched takes no memory afterwards either.
+            // Pages that were never touched take no memory afterwards either.
             if page != &[0; PAGE][..page.len()] {
                 let place = backing.start().wrapping_add(index * PAGE);
-                // SAFETY: the new memory is at least as long and nobody else's yet.
+                // SAFETY: the new memory is at least as long, and only here is its address known.
                 unsafe { place.copy_from_nonoverlapping(page.as_ptr(), page.len()) };
             }
         }
@@ -170,14 +170,14 @@ impl Block {
         Some(())
     }
 
-    /// Somebody writes these bytes.
+    /// Notes that these bytes are written.
     pub(in crate::device) fn wrote(&self, address: u64, bytes: u64) {
         if let Some(shadow) = &self.shadow {
             shadow.wrote(address.wrapping_sub(self.address), bytes);
         }
     }
 
-    /// The address of the first of these bytes that nobody has written, if that is kept.
+    /// The address of the first of these bytes that was never written, if that is kept.
     pub(in crate::device) fn unwritten(&self, address: u64, bytes: u64) -> Option<u64> {
         let shadow = self.shadow.as_ref()?;
         let first = shadow.unwritten(address.wrapping_sub(self.address), bytes)?;
@@ -206,7 +206,7 @@ impl Block {
         offset < self.len && self.len - offset >= len
     }
 
-    /// Claims the right to free the block; false if somebody had it already.
+    /// Claims the right to free the block; false if another call had it already.
     pub(in crate::device) fn doom(&self) -> bool {
         !self.doomed.swap(true, Ordering::AcqRel)
     }

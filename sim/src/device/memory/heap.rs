@@ -64,7 +64,7 @@ impl Heap {
     }
 
     /// The smallest free piece that fits, the first one of several. No bytes take a piece
-    /// too, as on an H200, which nobody may access.
+    /// too, as on an H200; no access to it is allowed.
     pub(in crate::device) fn allocate(&self, bytes: u64) -> Option<u64> {
         let taken = bytes.max(1).checked_next_multiple_of(ALIGN)?;
         let mut state = write(&self.state);

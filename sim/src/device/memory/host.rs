@@ -1,7 +1,7 @@
 //! What the host lets the process do with its own memory.
 
-/// Whether all of a range is mapped readable, and writable if `write`. Where nobody can
-/// tell, because the host has no such list or does not show it, the answer is yes.
+/// Whether all of a range is mapped readable, and writable if `write`. Where this is
+/// unknown, because the host has no such list or does not show it, the answer is yes.
 pub(super) fn permits(start: u64, len: u64, write: bool) -> bool {
     #[cfg(target_os = "linux")]
     if let Ok(maps) = std::fs::read_to_string("/proc/self/maps") {

@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Without it, rows could be written over each other in an order that nobody promised.
+    /// Without it, rows could be written over each other in an order that is not promised.
     #[test]
     fn rows_lie_apart() {
         assert_eq!(Rows::new([8, 2, 1], 7, 0), None);

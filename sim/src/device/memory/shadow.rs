@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::backing::Backing;
 
-/// Bits that say which bytes of a block somebody has written.
+/// Bits that say which bytes of a block were written.
 #[derive(Debug)]
 pub(in crate::device) struct Shadow {
     /// One 64-bit word for each 64 bytes.
@@ -59,7 +59,7 @@ impl Shadow {
         }
     }
 
-    /// The first byte of a range that nobody has written.
+    /// The first byte of a range that was never written.
     pub(in crate::device) fn unwritten(&self, first: u64, bytes: u64) -> Option<u64> {
         self.words(first, bytes).find_map(|(index, mask)| {
             let missing = mask & !self.word(index).load(Ordering::Relaxed);

@@ -127,8 +127,8 @@ pub(in crate::device) struct Wish<'a> {
 
 impl Wish<'_> {
     pub(in crate::device) fn may(&self, place: &Place) -> bool {
-        let nobody = Peers::default();
-        let own = || Viewer::of(place.device(), &nobody);
+        let no_peers = Peers::default();
+        let own = || Viewer::of(place.device(), &no_peers);
         let viewer = self.viewer.unwrap_or_else(own);
         let access = match self.copies {
             true => viewer.copy_access(place),

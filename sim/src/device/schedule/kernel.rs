@@ -8,7 +8,7 @@ use super::Choice;
 use super::clock::{Parts, Time};
 use crate::exec::{Slice, Stepper, Turn};
 
-/// Instructions of each warp in a slice when nobody draws them.
+/// Instructions of each warp in a slice when no seed draws them.
 const FAIR: u64 = 1024;
 
 /// A kernel that has started.

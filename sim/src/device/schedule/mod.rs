@@ -47,7 +47,7 @@ pub(super) struct Schedule {
     state: Mutex<State>,
     /// A step was made, or the baton is free.
     changed: Condvar,
-    /// Somebody drives.
+    /// A thread drives the schedule.
     baton: AtomicBool,
     /// Lanes with work: a look at this spares calls of an idle machine the lock.
     busy: AtomicUsize,
@@ -212,7 +212,7 @@ impl Schedule {
     fn function_returned(self: &Arc<Self>) {
         self.changed.notify_all();
         if self.abandoned.load(Ordering::Acquire) {
-            // Nobody else is there to drop what is left.
+            // No other thread is there to drop what is left.
             self.drive(|| self.busy.load(Ordering::Acquire) == 0);
         }
     }

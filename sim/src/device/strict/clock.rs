@@ -2,7 +2,7 @@
 //!
 //! A clock has, for each stream, the number of the last operation that is known to have
 //! ended. The host has one, for what any of its threads has waited for; threads tell each
-//! other in ways that nobody sees, so they share it.
+//! other in ways that the device does not see, so they share it.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub(super) struct Stamp {
 pub(in crate::device) struct Clock {
     last: HashMap<u64, u64>,
     /// Waits for values among what has come before. Whatever is told to end one comes
-    /// before too, and nobody sees what that is: it may be everything, also what is queued
+    /// before too, and no call shows what that is: it may be everything, also what is queued
     /// later.
     open: Vec<Stamp>,
 }

@@ -42,7 +42,7 @@ pub enum FindingKind {
     HostRace,
     /// A launch is refused.
     InvalidLaunch,
-    /// A kernel reads what nobody has written.
+    /// A kernel reads memory that was never written.
     UninitialisedRead,
     /// Two warps of a block access shared memory, one of them to write, without a barrier
     /// between.

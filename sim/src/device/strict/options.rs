@@ -21,7 +21,7 @@ bitflags::bitflags! {
         const LAUNCHES = 1 << 4;
         /// What is left when a context or the machine ends.
         const LEAKS = 1 << 5;
-        /// Kernels that read device or shared memory that nobody has written. Accesses are
+        /// Kernels that read device or shared memory that was never written. Accesses are
         /// many times slower.
         const UNINITIALISED = 1 << 6;
         /// Accesses of a block's shared memory by two warps, one of them a write, that no

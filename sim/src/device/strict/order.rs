@@ -23,7 +23,7 @@ use super::regions::Moment;
 use super::site::Here;
 pub(in crate::device) use queue::Trace;
 
-/// Most destroyed streams whose work nobody has waited for that are kept apart.
+/// Most destroyed streams that are kept apart because the host has not waited for their work.
 const CLOSED: usize = 1024;
 
 /// Fewer things than this are not looked through for those that say nothing any more.
@@ -76,7 +76,7 @@ pub(super) struct Order {
     closed: VecDeque<u64>,
     /// What the program has waited for.
     host: Clock,
-    /// What values in memory may have told whoever looks.
+    /// What a reader of values in memory may have learned.
     told: Clock,
     things: HashMap<Thing, Uses>,
     /// At so many, things that say nothing any more are looked for.
@@ -139,9 +139,9 @@ impl Order {
 
     /// The stream's latest operation writes a value or waits for one.
     ///
-    /// Values are read by polling, and the host, kernels and copies do it without telling
-    /// anybody. So a wait may come after anything, and what comes before a write may be over
-    /// for everybody.
+    /// Values are read by polling, and the host, kernels and copies read them without a
+    /// call. So a wait may come after any operation, and what comes before a write may be over
+    /// for every reader.
     fn value(&mut self, stamp: Stamp, step: Step) {
         let Some(line) = self.lines.get_mut(&stamp.stream) else {
             return;

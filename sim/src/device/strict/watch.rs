@@ -269,7 +269,7 @@ impl Watch for Watcher<'_> {
             ),
             Observed::Unwritten { at } => (
                 FindingKind::UninitialisedRead,
-                format!("read of {access}: nobody has written 0x{at:x}"),
+                format!("read of {access}: 0x{at:x} was never written"),
                 around(),
             ),
             Observed::Race {

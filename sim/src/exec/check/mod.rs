@@ -1,4 +1,4 @@
-//! Checks that cost too much to be always on: reads of memory that nobody has written, and
+//! Checks that cost too much to be always on: reads of memory that was never written, and
 //! races in shared memory.
 //!
 //! A program that is loaded with [`LoadOptions::checked`](super::LoadOptions) has an
@@ -22,7 +22,7 @@ use shared::{By, Seen};
 /// What a launch is watched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Checks {
-    /// Reads of device and shared memory that nobody has written.
+    /// Reads of device and shared memory that was never written.
     pub uninitialised: bool,
     /// Accesses of shared memory by two warps, one of them a write, that no barrier and no
     /// atomic operation puts in order.
@@ -34,7 +34,7 @@ pub struct Checks {
 /// What was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Observed {
-    /// Nobody has written this byte of those that are read.
+    /// This byte of those that are read was never written.
     Unwritten {
         /// Its address, or its offset in shared memory.
         at: u64,

@@ -59,7 +59,7 @@ pub(super) struct Other {
 /// What an access shows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Seen {
-    /// The first byte that nobody has written.
+    /// The first byte that was never written.
     pub(super) unwritten: Option<u64>,
     pub(super) race: Option<Other>,
 }

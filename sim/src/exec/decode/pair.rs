@@ -1,5 +1,5 @@
-//! Pairs of operations that are executed together: the first one's result is the second
-//! one's operand and nobody else's. Each is what the two are, rounding included.
+//! Pairs of operations that are executed together: the first one's result is an
+//! operand of the second one only. Each is what the two are, rounding included.
 
 use crate::exec::inst::Tag;
 use crate::exec::lanes::Twin;

@@ -69,7 +69,7 @@ impl Barriers {
         self.active |= 1 << (number & 15);
     }
 
-    /// Whether anybody has arrived anywhere.
+    /// Whether a thread has arrived at any barrier.
     pub(crate) fn awaited(&self) -> bool {
         self.active != 0
     }

@@ -21,7 +21,7 @@ pub(crate) struct Group {
     pub(crate) mask: u32,
     pub(crate) pc: u32,
     pub(crate) state: State,
-    /// Gave way and waits until nobody else can run.
+    /// Gave way and waits until no other group can run.
     pub(crate) yielded: bool,
 }
 

@@ -40,8 +40,8 @@ fn needs_definition(name: &str, symbol: &Symbol) -> bool {
 }
 
 /// Takes out of every module what the link does not keep: definitions that lose to
-/// another one, whose references are nobody's either, and declarations, which are made
-/// anew.
+/// another one, with the references that only they make, and declarations, which are
+/// made anew.
 fn drop_losers(linker: &Linker, modules: &mut [Module<'_>], privates: &[HashSet<String>]) {
     let mut kept = HashSet::new();
     for (input, module) in modules.iter_mut().enumerate() {
@@ -68,7 +68,7 @@ fn drop_losers(linker: &Linker, modules: &mut [Module<'_>], privates: &[HashSet<
             let Some(symbol) = symbol(func.name) else {
                 return defined;
             };
-            // Calls of the engine's functions need a declaration, if nobody defines them.
+            // Calls of the engine's functions need a declaration, if no input defines them.
             let system = symbol.claim == Claim::Extern && is_of_the_system(func.name);
             (defined || system) && symbol.input == input && kept.insert(func.name)
         });
@@ -78,7 +78,7 @@ fn drop_losers(linker: &Linker, modules: &mut [Module<'_>], privates: &[HashSet<
     }
 }
 
-/// Every symbol that is used and that nobody defines, once for each input.
+/// Every symbol that is used and that no input defines, once for each input.
 fn undefined(
     linker: &Linker,
     modules: &mut [Module<'_>],
@@ -105,7 +105,7 @@ fn undefined(
     errors
 }
 
-/// Gives a new name to each static whose name somebody else has.
+/// Gives a new name to each static whose name another symbol has.
 fn renames(linker: &Linker, privates: &[HashSet<String>]) -> Renames {
     let mut taken: HashSet<&str> = linker.symbols.shared.keys().map(String::as_str).collect();
     // No name that occurs anywhere: a function's own must not hide the new one.

@@ -56,13 +56,13 @@ pub(super) struct Symbol {
     pub(super) shape: Shape,
     /// Number of the input that makes the claim.
     pub(super) input: usize,
-    /// The largest alignment that anybody asks for.
+    /// The largest alignment that an input asks for.
     pub(super) align: u32,
     /// The sizes of the variable that were declared, each kind once.
     pub(super) sizes: Vec<Declared>,
 }
 
-/// A size that somebody gave a variable.
+/// A size that an input gave a variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Declared {
     /// Only the largest `.common` counts, so these may differ from each other.
@@ -166,7 +166,7 @@ impl Symbols {
         Ok(())
     }
 
-    /// Moves the statics out of the shared symbols: nobody else sees them.
+    /// Moves the statics out of the shared symbols: other inputs do not see them.
     pub(super) fn hide_statics(mut self) -> Self {
         self.shared.retain(|name, _| !self.statics.contains(name));
         self

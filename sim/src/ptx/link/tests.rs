@@ -140,7 +140,7 @@ fn statics_stay_apart() {
             mov.u64 %p, s; call f; { .reg .u64 s; mov.u64 s, 7; } ret; }",
         ".visible .global .u64 s$in1_0$ = 3; .visible .func f() { ret; }",
     ]);
-    // The public name of the last input belongs to nobody else.
+    // The public name of the last input belongs to no other symbol.
     let text = text.unwrap();
     let module = Module::parse(&text).unwrap();
     let names: Vec<_> = module.vars.iter().map(|var| var.name).collect();

@@ -186,7 +186,7 @@ impl Virtual {
         Ok(mapping.handle)
     }
 
-    /// Maps a handle's memory, without access for anybody. `id` is unique in the machine.
+    /// Maps a handle's memory, without access for any device. `id` is unique in the machine.
     pub(in crate::device) fn map(&self, address: u64, len: u64, handle: u64, id: u64) -> Reply {
         let mut table = write(&self.table);
         let physical = table.held(handle)?;
@@ -318,7 +318,7 @@ impl Virtual {
         })
     }
 
-    /// Why a range cannot be accessed: at all, or so by somebody. `None` if it can, or has
+    /// Why a range cannot be accessed: at all, or so by `who`. `None` if it can, or has
     /// nothing to do with reservations.
     pub(in crate::device) fn why_not(
         &self,

@@ -113,7 +113,7 @@ impl Reservation {
             return;
         }
         shown.stale.retain(|stale| {
-            // SAFETY: there is no use, so nobody has a pointer into the window; and nobody
+            // SAFETY: there is no use, so no code has a pointer into the window; and none
             // gets one to this place, because a view is made of mapped places only.
             let hidden = unsafe { self.window.hide(stale.at, stale.len) };
             // If the host refuses, the next use's end tries again.
@@ -243,7 +243,7 @@ mod tests {
         unsafe { byte.write_volatile(3) };
         assert!(weak.upgrade().is_some());
         drop(second);
-        assert!(weak.upgrade().is_none(), "nobody uses them any more");
+        assert!(weak.upgrade().is_none(), "no use of them is left");
     }
 
     /// Without it, a mapping made over one that is still used would be hidden when the old

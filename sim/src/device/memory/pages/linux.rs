@@ -14,8 +14,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use super::super::super::sync::lock;
 use super::holes::Holes;
 
-/// The seals of a file that other processes get: nobody can make it shorter under a
-/// mapping, which would kill whoever touches the mapping.
+/// The seals of a file that other processes get: no process can make it shorter under a
+/// mapping, which would kill a process that touches the mapping.
 const SEALS: SealFlags = SealFlags::SHRINK
     .union(SealFlags::GROW)
     .union(SealFlags::SEAL);
@@ -144,8 +144,8 @@ pub(in crate::device) struct Window {
     len: usize,
 }
 
-// SAFETY: the addresses belong to the value; whoever accesses what they show through a
-// pointer answers for the access.
+// SAFETY: the addresses belong to the value; code that accesses what they show through
+// a pointer answers for the access.
 unsafe impl Send for Window {}
 // SAFETY: as above.
 unsafe impl Sync for Window {}
@@ -184,9 +184,9 @@ impl Window {
         };
         let access = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::SHARED | MapFlags::FIXED | MapFlags::NORESERVE;
-        // SAFETY: the place is within this window, so nobody else's mapping is replaced.
-        // No reference to its bytes exists, and whoever has pointers there finds bytes
-        // there still.
+        // SAFETY: the place is within this window, so no other owner's mapping is replaced.
+        // No reference to its bytes exists, and an access through a pointer there finds
+        // bytes still.
         let shown = unsafe { mmap(place.cast(), len, access, flags, &*pages.file, pages.start) };
         shown.is_ok()
     }
@@ -194,20 +194,20 @@ impl Window {
     /// Shows nothing any more.
     ///
     /// # Safety
-    /// Nobody accesses the place through a pointer until something is shown there again.
+    /// No code accesses the place through a pointer until something is shown there again.
     pub(in crate::device) unsafe fn hide(&self, at: u64, len: u64) -> bool {
         let Some((place, len)) = self.place(at, len) else {
             return false;
         };
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
-        // SAFETY: the place is within this window, and nobody accesses it.
+        // SAFETY: the place is within this window, and no code accesses it (`# Safety` above).
         unsafe { mmap_anonymous(place.cast(), len, ProtFlags::empty(), flags) }.is_ok()
     }
 }
 
 impl Drop for Window {
     fn drop(&mut self) {
-        // SAFETY: the whole range is the window's own. Whoever accesses it keeps the window.
+        // SAFETY: the whole range is the window's own. Code that accesses it keeps the window.
         // It fails only if the host has no memory to split a mapping; the range then stays.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
     }

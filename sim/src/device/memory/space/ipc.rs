@@ -17,7 +17,7 @@ const MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
 
 impl Space {
     /// Names the block that holds `address` for other processes. The first time, the block
-    /// moves to a file, which it can only while nobody accesses it: `None` if somebody does.
+    /// moves to a file, which it can only while it is not accessed: `None` if it is.
     ///
     /// # Errors
     /// No memory that can be shared is there, or the host has none for the file.
@@ -27,8 +27,8 @@ impl Space {
         let block = base.and_then(|base| table.blocks.get_mut(&base));
         let block = block.filter(|block| block.can_export()).ok_or(BAD)?;
         if block.pages().is_none() {
-            // Whoever accesses a block, or is about to, holds it; and who would find it now
-            // waits for the lock.
+            // A thread that accesses a block, or is about to, holds it; a thread that would
+            // find it now waits for the lock.
             let Some(block) = Arc::get_mut(block) else {
                 return Ok(None);
             };
