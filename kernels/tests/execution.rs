@@ -9,6 +9,7 @@ use cupola_kernels::arguments::{
 };
 use cupola_kernels::geometry::{self, Geometry, ReducePlan};
 use cupola_kernels::reference;
+use cupola_random::Random;
 use quickcheck::quickcheck;
 use support::Memory;
 
@@ -29,15 +30,7 @@ fn grid(blocks: u32, threads: u32) -> Geometry {
 
 /// Bytes without a pattern, the same in every run.
 fn noise(len: usize) -> Vec<u8> {
-    let mut state = 0x2545_F491_4F6C_DD1D_u64;
-    (0..len)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state.to_le_bytes()[3]
-        })
-        .collect()
+    Random::new(1).bytes(len)
 }
 
 fn f32_bytes(values: &[f32]) -> Vec<u8> {

@@ -1,5 +1,6 @@
 //! The runtime context that a thread is in: nesting, order of drops, threads and their end.
 
+use cupola_random::Random;
 use std::cell::RefCell;
 
 use cupola_managers::runtime::{self, RuntimeContext, RuntimeGuard};
@@ -142,15 +143,9 @@ fn guards_may_go_in_any_order() {
     }
     let check = runtimes.clone();
     std::thread::spawn(move || {
-        let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut random = Random::new(1);
         for _ in 0..300 {
-            let mut order = [0; 64];
-            for byte in &mut order {
-                seed ^= seed << 13;
-                seed ^= seed >> 7;
-                seed ^= seed << 17;
-                *byte = seed as u8;
-            }
+            let order = random.bytes(64);
             property(&check, &order);
         }
     })

@@ -3,6 +3,7 @@
 //! anything at random. Each sets the thread's current context, and ends contexts that are still
 //! current on other threads.
 
+use cupola_random::Random;
 use std::sync::{Arc, Mutex};
 
 use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream};
@@ -124,7 +125,7 @@ struct Worker<'s> {
     shared: &'s Shared,
     ours: Vec<Ours>,
     theirs: Vec<Theirs>,
-    state: u64,
+    random: Random,
 }
 
 impl<'s> Worker<'s> {
@@ -154,23 +155,14 @@ impl<'s> Worker<'s> {
             shared,
             ours: (0..DEVICES).map(ours).collect(),
             theirs: (0..DEVICES).map(theirs).collect(),
-            state: seed,
+            random: Random::new(seed),
         }
-    }
-
-    /// A number below this one (splitmix64).
-    fn below(&mut self, bound: usize) -> usize {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
     }
 
     fn run(mut self, operations: u64) -> u64 {
         for _ in 0..operations {
-            let device = self.below(DEVICES);
-            match self.below(1000) {
+            let device = self.random.index(DEVICES);
+            match self.random.below(1000) {
                 0..500 => self.ours(device),
                 500..990 => self.theirs(device),
                 _ => self.created(device),
@@ -181,7 +173,7 @@ impl<'s> Worker<'s> {
 
     /// An operation of this crate.
     fn ours(&mut self, device: usize) {
-        let pick = self.below(100);
+        let pick = self.random.below(100);
         let context = &self.shared.contexts[device];
         let Ours {
             stream,
@@ -212,7 +204,7 @@ impl<'s> Worker<'s> {
 
     /// An operation of cudarc.
     fn theirs(&mut self, device: usize) {
-        let pick = self.below(100);
+        let pick = self.random.below(100);
         let Theirs {
             context,
             stream,
@@ -244,7 +236,7 @@ impl<'s> Worker<'s> {
 
     /// A created context begins, is used, or ends, on whatever thread.
     fn created(&mut self, device: usize) {
-        let (pick, place) = (self.below(8), self.below(CREATED));
+        let (pick, place) = (self.random.below(8), self.random.index(CREATED));
         let shared = self.shared;
         let mut ours = shared.ours.lock().expect("no panic");
         let mut theirs = shared.theirs.lock().expect("no panic");

@@ -137,12 +137,5 @@ pub(crate) fn assert_nothing_left(watch: &LiveWatch) {
 
 /// Bytes that look random and depend on `seed` alone.
 pub(crate) fn noise(seed: u64, len: usize) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32) as u8
-    };
-    (0..len).map(|_| next()).collect()
+    cupola_random::Random::new(seed).bytes(len)
 }

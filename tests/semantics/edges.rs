@@ -1,34 +1,26 @@
 //! Operands: each type's edge values, their products, and seeded random ones.
 
+use cupola_random::Random;
+
 use crate::form::Ty;
 
-/// A small generator (SplitMix64): the same operands on every machine.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
+/// Operands at random: the same ones on every machine.
+pub(crate) trait Operands {
     /// A value of the type. Of floats, every second one has an exponent near zero's, so
     /// that sums and products of two neither vanish nor overflow.
-    pub(crate) fn of(&mut self, ty: Ty) -> u64 {
-        let raw = self.next();
+    fn of(&mut self, ty: Ty) -> u64;
+}
+
+impl Operands for Random {
+    fn of(&mut self, ty: Ty) -> u64 {
+        let raw = self.next_u64();
         let (fraction, exponent) = match ty {
             Ty::F16 | Ty::F16x2 => (10, 5),
             Ty::BF16 | Ty::BF16x2 => (7, 8),
             Ty::F32 => (23, 8),
             Ty::F64 => (52, 11),
             // Small numbers as often as large ones.
-            _ => return (raw >> (self.next() % u64::from(ty.bits()))) & ty.mask(),
+            _ => return (raw >> (self.next_u64() % u64::from(ty.bits()))) & ty.mask(),
         };
         if raw & 1 << 63 != 0 {
             return raw.rotate_left(17) & ty.mask();
@@ -40,7 +32,7 @@ impl Random {
             sign | exponent << fraction | (raw & ((1 << fraction) - 1))
         };
         match ty {
-            Ty::F16x2 | Ty::BF16x2 => near(raw) | near(self.next()) << 16,
+            Ty::F16x2 | Ty::BF16x2 => near(raw) | near(self.next_u64()) << 16,
             _ => near(raw),
         }
     }

@@ -2,6 +2,7 @@
 //! `CUPOLA_CANARY_ROUNDS` says how many rounds the canaries make, `CUPOLA_LIMIT_ROUNDS` each of the
 //! threads at the limit, and `CUPOLA_LIMIT_PERCENT` how much of the limit these have together.
 
+use cupola_random::Random;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -31,50 +32,34 @@ fn rounds() -> u64 {
     )
 }
 
-/// Numbers that look random and depend on the seed alone.
-struct Noise(u64);
-
-impl Noise {
-    fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % end
-    }
-}
-
 /// Stamps blocks, checks them later on the device, and frees them while all of that may still
 /// run; every fourth on another stream.
 fn canary(bench: &Bench, pool: &MemoryPool, seed: u64, align: u64) {
     let kernels = Kernels::load(&bench.context, bench.device.info().unwrap()).unwrap();
     let (own, other) = (bench.another_stream(), bench.another_stream());
-    let mut noise = Noise::new(seed);
+    let mut random = Random::new(seed);
     let mut wrong = bench.pool.allocate::<u64>(1, &own).unwrap();
     let mut delay = bench.pool.allocate::<u32>(1 << 20, &own).unwrap();
     ops::zero(&mut wrong, &own).unwrap();
     for round in 0..rounds() / THREADS {
-        let bytes = 256 + (noise.below(512 << 10) >> noise.below(11));
+        let bytes = 256 + (random.below(512 << 10) >> random.below(11));
         let block = pool.allocate_raw(bytes, align, &own).unwrap();
         let (address, len) = (block.address(), block.bytes() as usize);
         // Something long before and between, so that what comes too early meets a late write.
-        if on_gpu() && noise.below(4) == 0 {
+        if on_gpu() && random.below(4) == 0 {
             ops::fill(&mut delay, round as u32, &own).unwrap();
         }
         let mark = seed << 40 | round;
         // SAFETY: the block is alive, and freed behind this on the stream.
         let whole = unsafe { DeviceSliceMut::<u8>::from_raw(address, len) };
         kernels.stamp(whole, mark, &own).unwrap();
-        if noise.below(8) == 0 {
+        if random.below(8) == 0 {
             ops::fill(&mut delay, round as u32, &own).unwrap();
         }
         // SAFETY: as above.
         let whole = unsafe { DeviceSlice::<u8>::from_raw(address, len) };
         kernels.check(whole, mark, &mut wrong, &own).unwrap();
-        let to = if noise.below(4) == 0 {
+        let to = if random.below(4) == 0 {
             ops::order(&own, &other).unwrap();
             &other
         } else {
@@ -149,7 +134,7 @@ struct Worker<'a> {
     pool: &'a MemoryPool,
     kernels: &'a Kernels,
     stream: &'a Stream,
-    noise: Noise,
+    random: Random,
     charge: Charge,
     /// What all threads have.
     taken: &'a AtomicU64,
@@ -168,12 +153,12 @@ impl Worker<'_> {
         let rounds = number("CUPOLA_LIMIT_ROUNDS", if on_gpu() { 5000 } else { 1000 });
         self.start.wait();
         for round in 0..rounds {
-            let mut bytes = 256 + (self.noise.below(8 << 20) >> self.noise.below(16));
+            let mut bytes = 256 + (self.random.below(8 << 20) >> self.random.below(16));
             while !self.reserve(bytes) {
                 // Gives one back or makes do with less, so that the pool is full all the time.
                 let some = self.blocks.len() as u64;
-                if some > 0 && self.noise.below(2) == 0 {
-                    let at = self.noise.below(some);
+                if some > 0 && self.random.below(2) == 0 {
+                    let at = self.random.below(some);
                     self.give(at as usize, wrong);
                 } else if bytes > 512 {
                     bytes /= 2;
@@ -191,7 +176,7 @@ impl Worker<'_> {
                 }
             }
             if self.blocks.len() > 12 {
-                let at = self.noise.below(self.blocks.len() as u64);
+                let at = self.random.below(self.blocks.len() as u64);
                 self.give(at as usize, wrong);
             }
         }
@@ -293,7 +278,7 @@ fn at_the_limit(percent: u64, charge: Charge) {
                     kernels: &kernels,
                     stream,
                     charge,
-                    noise: Noise::new(seed),
+                    random: Random::new(seed),
                     taken: &taken,
                     most,
                     start: &start,

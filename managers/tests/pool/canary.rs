@@ -21,7 +21,7 @@ fn rounds() -> u64 {
 
 /// The first and the last words of the block, checked by what they should all be.
 fn canary(pool: &MemoryPool, bench: &Bench, seed: u64, align: u64, rounds: u64) {
-    let (own, other, mut noise) = (bench.stream(), bench.stream(), Noise::new(seed));
+    let (own, other, mut random) = (bench.stream(), bench.stream(), Random::new(seed));
     let buffers = bench.context.buffers();
     let mut seen: Vec<_> = (0..2 * ROUNDS)
         .map(|_| buffers.pinned::<u32>(WORDS).unwrap())
@@ -31,11 +31,11 @@ fn canary(pool: &MemoryPool, bench: &Bench, seed: u64, align: u64, rounds: u64) 
         let first = mark;
         for both in seen.chunks_mut(2) {
             mark = mark.wrapping_add(THREADS as u32);
-            let bytes = 512 + (noise.below(256 << 10) >> noise.below(10));
+            let bytes = 512 + (random.below(256 << 10) >> random.below(10));
             let block = pool.allocate_raw(bytes, align, &own).unwrap();
             let words = (block.bytes() / 4) as usize;
-            if noise.below(3) == 0 {
-                let late = Duration::from_micros(noise.below(60));
+            if random.below(3) == 0 {
+                let late = Duration::from_micros(random.below(60));
                 let wait = move || {
                     let until = Instant::now() + late;
                     while Instant::now() < until {}
@@ -52,7 +52,7 @@ fn canary(pool: &MemoryPool, bench: &Bench, seed: u64, align: u64, rounds: u64) 
                 let part = unsafe { DeviceSlice::<u32>::from_raw(address, WORDS) };
                 ops::copy_to_host(part, pinned, &own).unwrap();
             }
-            let to = if noise.below(4) == 0 {
+            let to = if random.below(4) == 0 {
                 ops::order(&own, &other).unwrap();
                 &other
             } else {

@@ -27,11 +27,11 @@ fn a_child_is_refused_and_may_drop_everything() {
             for seed in 0..3 {
                 let (pool, bench, done) = (&pool, &bench, &done);
                 scope.spawn(move || {
-                    let (stream, mut noise) = (bench.stream(), Noise::new(seed + 1));
+                    let (stream, mut random) = (bench.stream(), Random::new(seed + 1));
                     while !done.load(Ordering::Relaxed) {
-                        let bytes = 1 + (noise.below(8 << 20) >> noise.below(16));
+                        let bytes = 1 + (random.below(8 << 20) >> random.below(16));
                         pool.on_refusal(|_| false);
-                        let name = ["one", "two", "three"][noise.below(3) as usize];
+                        let name = ["one", "two", "three"][random.index(3)];
                         if let Ok(block) = pool.allocate_raw_named(name, bytes, 256, &stream) {
                             free(block, &stream);
                         }

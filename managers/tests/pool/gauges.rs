@@ -142,14 +142,14 @@ fn the_gauges_are_of_one_moment() {
             for seed in 0..3 {
                 let (pool, bench, done) = (&pool, &bench, &done);
                 scope.spawn(move || {
-                    let (stream, mut noise) = (bench.stream(), Noise::new(seed + 1));
+                    let (stream, mut random) = (bench.stream(), Random::new(seed + 1));
                     let mut blocks = Vec::new();
                     while !done.load(Ordering::Relaxed) {
-                        if noise.below(2) == 0 && blocks.len() < 30 {
+                        if random.below(2) == 0 && blocks.len() < 30 {
                             // Not rounded up, so that nothing hides what counts twice.
-                            let bytes = (1 + noise.below(12)) << 18;
+                            let bytes = (1 + random.below(12)) << 18;
                             blocks.extend(pool.allocate_raw(bytes, 256, &stream).ok());
-                        } else if noise.below(30) == 0 {
+                        } else if random.below(30) == 0 {
                             blocks.drain(..).for_each(|block| free(block, &stream));
                         } else if let Some(block) = blocks.pop() {
                             free(block, &stream);

@@ -29,9 +29,9 @@ fn threads_that_fit_are_never_refused_and_never_pass_the_limit() {
             .map(|seed| {
                 let (pool, bench) = (&pool, &bench);
                 scope.spawn(move || {
-                    let (stream, mut noise) = (bench.stream(), Noise::new(seed + 1));
+                    let (stream, mut random) = (bench.stream(), Random::new(seed + 1));
                     for _ in 0..100 {
-                        let bytes = (16 << 10) + noise.below(PAGE - (16 << 10));
+                        let bytes = (16 << 10) + random.below(PAGE - (16 << 10));
                         let mut buffer = pool.allocate::<u8>(bytes as usize, &stream).unwrap();
                         let begin = buffer.slice_mut(..256).unwrap();
                         ops::zero(begin, &stream).unwrap();
@@ -159,9 +159,9 @@ fn pools_under_one_limit_do_not_wait_for_each_other() {
         for seed in 0..4 {
             let (pool, bench, granted, limit) = (&pools[seed % 2], &bench, &granted, &limit);
             scope.spawn(move || {
-                let (stream, mut noise) = (bench.stream(), Noise::new(seed as u64 + 1));
+                let (stream, mut random) = (bench.stream(), Random::new(seed as u64 + 1));
                 for _ in 0..150 {
-                    match pool.allocate_raw(1 + noise.below(4 * PAGE), 256, &stream) {
+                    match pool.allocate_raw(1 + random.below(4 * PAGE), 256, &stream) {
                         Ok(block) => {
                             granted.fetch_add(1, Ordering::Relaxed);
                             free(block, &stream);

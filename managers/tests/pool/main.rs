@@ -24,6 +24,7 @@ mod refusals;
 mod shared;
 mod threads;
 
+use cupola_random::Random;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -139,20 +140,4 @@ fn hold(stream: &Stream) -> Sender<()> {
     })
     .unwrap();
     hold
-}
-
-/// Numbers that look random and depend on the seed alone.
-struct Noise(u64);
-
-impl Noise {
-    fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % end
-    }
 }

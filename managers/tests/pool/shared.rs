@@ -28,12 +28,12 @@ fn pools_may_go_while_others_ask_them() {
             let workers: Vec<_> = (0..4)
                 .map(|seed| {
                     scope.spawn(move || {
-                        let (stream, mut noise) = (bench.stream(), Noise::new(seed + 1));
+                        let (stream, mut random) = (bench.stream(), Random::new(seed + 1));
                         for _ in 0..40 {
                             let pool = pool(bench, limit, Duration::from_millis(2));
                             let mut last = None;
                             for _ in 0..6 {
-                                let bytes = 1 + (noise.below(5 * PAGE) >> noise.below(12));
+                                let bytes = 1 + (random.below(5 * PAGE) >> random.below(12));
                                 match pool.allocate_raw(bytes, 256, &stream) {
                                     Ok(block) => {
                                         if let Some(block) = last.replace(block) {
@@ -45,7 +45,7 @@ fn pools_may_go_while_others_ask_them() {
                                 }
                             }
                             // The pool goes with its handle, or with its last block.
-                            let pool = (noise.below(2) == 0).then_some(pool);
+                            let pool = (random.below(2) == 0).then_some(pool);
                             if let Some(block) = last {
                                 free(block, &stream);
                             }

@@ -16,9 +16,9 @@ fn blocks_may_be_freed_by_other_threads() {
                 let (send, receive) = sync_channel::<RawBlock>(100);
                 let (pool, stream) = (&pool, &stream);
                 scope.spawn(move || {
-                    let mut noise = Noise::new(pair + 1);
+                    let mut random = Random::new(pair + 1);
                     for _ in 0..3000 {
-                        let bytes = 1 + (noise.below(1 << 20) >> noise.below(16));
+                        let bytes = 1 + (random.below(1 << 20) >> random.below(16));
                         send.send(pool.allocate_raw(bytes, 256, stream).unwrap())
                             .unwrap();
                     }
@@ -49,11 +49,11 @@ fn blocks_may_be_freed_on_other_streams() {
             for (at, own) in streams.iter().enumerate() {
                 let (pool, streams, taken) = (&pool, &streams, &taken);
                 scope.spawn(move || {
-                    let mut noise = Noise::new(at as u64 + 1);
+                    let mut random = Random::new(at as u64 + 1);
                     let mut blocks: Vec<RawBlock> = Vec::new();
                     for _ in 0..1500 {
-                        if blocks.len() < 12 && noise.below(5) > 1 || blocks.is_empty() {
-                            let bytes = 1 + (noise.below(2 << 20) >> noise.below(16));
+                        if blocks.len() < 12 && random.below(5) > 1 || blocks.is_empty() {
+                            let bytes = 1 + (random.below(2 << 20) >> random.below(16));
                             let block = pool.allocate_raw(bytes, 256, own).unwrap();
                             let place = (block.address(), block.address() + block.bytes());
                             let mut taken = taken.lock().unwrap();
@@ -64,9 +64,9 @@ fn blocks_may_be_freed_on_other_streams() {
                             blocks.push(block);
                             continue;
                         }
-                        let at = noise.below(blocks.len() as u64) as usize;
+                        let at = random.index(blocks.len());
                         let block = blocks.swap_remove(at);
-                        let to = &streams[noise.below(4) as usize];
+                        let to = &streams[random.index(4)];
                         if to.handle() != own.handle() {
                             ops::order(own, to).unwrap();
                         }
@@ -105,9 +105,9 @@ fn a_pool_may_be_looked_at_and_trimmed_while_it_is_used() {
                 .map(|seed| {
                     let (pool, bench) = (&pool, &bench);
                     scope.spawn(move || {
-                        let (stream, mut noise) = (bench.stream(), Noise::new(seed + 1));
+                        let (stream, mut random) = (bench.stream(), Random::new(seed + 1));
                         for _ in 0..2000 {
-                            let bytes = 1 + (noise.below(4 << 20) >> noise.below(16));
+                            let bytes = 1 + (random.below(4 << 20) >> random.below(16));
                             free(pool.allocate_raw(bytes, 256, &stream).unwrap(), &stream);
                         }
                     })
@@ -139,13 +139,13 @@ fn streams_come_and_go_under_load() {
             for thread in 0..threads {
                 let (pool, bench) = (&pool, &bench);
                 scope.spawn(move || {
-                    let mut noise = Noise::new(thread + 1);
+                    let mut random = Random::new(thread + 1);
                     for round in 0..rounds {
                         let stream = bench.stream();
                         let tag = u32::try_from(thread << 16 | round).unwrap();
                         let buffers: Vec<_> = (0..4)
                             .map(|_| {
-                                let len = 1 + (noise.below(200_000) >> noise.below(16));
+                                let len = 1 + (random.below(200_000) >> random.below(16));
                                 let mut buffer = pool.allocate::<u32>(len as usize, &stream)?;
                                 ops::fill(&mut buffer, tag, &stream)?;
                                 Ok::<_, cupola_managers::Error>(buffer)
@@ -157,7 +157,7 @@ fn streams_come_and_go_under_load() {
                             ops::read(buffer, &mut words, &stream).unwrap();
                             assert!(words.iter().all(|&word| word == tag));
                         }
-                        if noise.below(8) == 0 {
+                        if random.below(8) == 0 {
                             pool.trim().unwrap();
                         }
                         bench.context.streams().release(stream.handle()).unwrap();

@@ -1,5 +1,6 @@
 //! Threads that do with an object pool whatever can be done, at random.
 
+use cupola_random::Random;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -58,19 +59,6 @@ impl Drop for Thing {
 
 type Things = ObjectPool<Thing, tag::Event>;
 
-/// Numbers that look random (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) % end as u64) as usize
-    }
-}
-
 /// `CUPOLA_SEED`, or the time.
 fn seed() -> u64 {
     let told = std::env::var("CUPOLA_SEED").ok();
@@ -124,7 +112,7 @@ fn one_manager(seed: u64) {
         .collect();
     drop(things);
     together(THREADS, &|number| {
-        let random = Random(seed.wrapping_add(number as u64));
+        let random = Random::new(seed.wrapping_add(number as u64));
         if let Some(things) = shares[number].0.take() {
             one_thread(things, random, &names);
         }
@@ -140,12 +128,12 @@ unsafe impl Sync for Share {}
 fn one_thread(things: Arc<Things>, mut random: Random, names: &[AtomicU64]) {
     let mut leases: Vec<Leased<Thing, tag::Event>> = Vec::new();
     for _ in 0..STEPS {
-        let name = &names[random.below(names.len())];
+        let name = &names[random.index(names.len())];
         let named = ManagedHandle::<tag::Event>::from_bits(name.load(Ordering::Relaxed));
         match random.below(100) {
             0..40 => {
                 let held = random.below(8) == 0;
-                let got = things.acquire(random.below(3), held, Thing::make);
+                let got = things.acquire(random.index(3), held, Thing::make);
                 if let Ok(lease) = got {
                     name.store(lease.handle().to_bits(), Ordering::Relaxed);
                     leases.push(lease);
@@ -162,17 +150,17 @@ fn one_thread(things: Arc<Things>, mut random: Random, names: &[AtomicU64]) {
                 }
             }
             65..75 => leases.extend(leases.last().cloned()),
-            75..78 => things.trim(random.below(3)).unwrap(),
+            75..78 => things.trim(random.index(3)).unwrap(),
             78 => things.shut(&mut ShutdownReport::default()),
             79..82 => things.open(),
-            82 => things.set_capacity(16 + random.below(100)),
+            82 => things.set_capacity(16 + random.index(100)),
             _ => {}
         }
         for lease in &leases {
             assert!(lease.word.read() < u64::MAX, "used after its end");
         }
-        while leases.len() > 6 || (!leases.is_empty() && random.below(3) == 0) {
-            leases.swap_remove(random.below(leases.len()));
+        while leases.len() > 6 || (!leases.is_empty() && random.index(3) == 0) {
+            leases.swap_remove(random.index(leases.len()));
         }
     }
     // The last thread ends the manager, while others still have leases.

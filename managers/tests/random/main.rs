@@ -10,17 +10,16 @@
 //! the end. Where another thread may have interfered (it may shut a manager down at any
 //! time) it demands that the answer is one of those that the documentation allows.
 
-mod rng;
 mod shared;
 mod worker;
 
+use cupola_random::Random;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cupola_managers::ExecutionManager;
 use cupola_sim::Machine;
 use quickcheck::{QuickCheck, TestResult};
 
-use rng::Rng;
 use shared::Shared;
 use worker::{Tally, Worker};
 
@@ -71,7 +70,7 @@ fn case(seed: u64) -> Tally {
         let threads: Vec<_> = (0..THREADS)
             .map(|n| {
                 scope.spawn(move || {
-                    let mut worker = Worker::new(shared, Rng::new(seed ^ (n + 1) << 56));
+                    let mut worker = Worker::new(shared, Random::new(seed ^ (n + 1) << 56));
                     for _ in 0..CASE / THREADS {
                         worker.step();
                     }

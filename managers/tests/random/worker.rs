@@ -1,5 +1,6 @@
 //! One thread of a case: its things, what it knows of them, and what it does next.
 
+use cupola_random::Random;
 use std::ops::AddAssign;
 
 use cupola_managers::event::EventHandle;
@@ -9,7 +10,6 @@ use cupola_managers::{
     StreamsConfig, ops,
 };
 
-use super::rng::Rng;
 use super::shared::Shared;
 
 /// A buffer, each word of which is `value`, last worked on on `stream`.
@@ -43,7 +43,7 @@ impl AddAssign for Tally {
 
 pub(crate) struct Worker<'s> {
     shared: &'s Shared,
-    rng: Rng,
+    random: Random,
     tally: Tally,
     streams: Vec<Stream>,
     events: Vec<Event>,
@@ -58,10 +58,10 @@ pub(crate) struct Worker<'s> {
 const KEPT: usize = 8;
 
 impl<'s> Worker<'s> {
-    pub(crate) fn new(shared: &'s Shared, rng: Rng) -> Self {
+    pub(crate) fn new(shared: &'s Shared, random: Random) -> Self {
         Self {
             shared,
-            rng,
+            random,
             tally: Tally::ZERO,
             streams: Vec::new(),
             events: Vec::new(),
@@ -74,7 +74,7 @@ impl<'s> Worker<'s> {
 
     /// One operation.
     pub(crate) fn step(&mut self) {
-        match self.rng.below(100) {
+        match self.random.index(100) {
             0..12 => self.acquire_stream(),
             12..24 => self.acquire_event(),
             24..30 => self.drop_something(),
@@ -128,14 +128,14 @@ impl<'s> Worker<'s> {
         if self.streams.is_empty() {
             self.acquire_stream();
         }
-        let n = self.rng.below(self.streams.len());
+        let n = self.random.index(self.streams.len());
         self.streams.get(n).cloned()
     }
 
     fn acquire_stream(&mut self) {
         let config = StreamConfig {
             blocking: false,
-            priority: -(self.rng.below(2) as i32),
+            priority: -(self.random.index(2) as i32),
         };
         let found = self.shared.context.streams().acquire(config);
         if let Some(stream) = self.unless_shut(found) {
@@ -143,7 +143,7 @@ impl<'s> Worker<'s> {
             self.streams.push(stream);
         }
         if self.streams.len() > KEPT {
-            let n = self.rng.below(KEPT);
+            let n = self.random.index(KEPT);
             let stream = self.streams.swap_remove(n);
             // Another thread, or a buffer, may have a lease of it.
             drop(stream);
@@ -152,7 +152,7 @@ impl<'s> Worker<'s> {
 
     fn acquire_event(&mut self) {
         let config = EventConfig {
-            timing: self.rng.one_in(4),
+            timing: self.random.one_in(4),
             blocking_sync: false,
         };
         let found = self.shared.context.events().acquire(config);
@@ -165,14 +165,14 @@ impl<'s> Worker<'s> {
             self.events.push(event);
         }
         if self.events.len() > KEPT {
-            let n = self.rng.below(KEPT);
+            let n = self.random.index(KEPT);
             self.events.swap_remove(n);
         }
     }
 
     fn drop_something(&mut self) {
         self.tally.done += 1;
-        match self.rng.below(4) {
+        match self.random.index(4) {
             0 => drop(self.streams.pop()),
             1 => drop(self.events.pop()),
             2 => drop(self.pinned.pop()),
@@ -241,7 +241,7 @@ impl<'s> Worker<'s> {
     }
 
     fn refused_for_ever(&mut self) {
-        let n = self.rng.below(64);
+        let n = self.random.index(64);
         self.tally.done += 1;
         if let Some(handle) = self.shared.dead_streams.take(n) {
             let found = self.shared.context.streams().lease(handle);
@@ -260,10 +260,10 @@ impl<'s> Worker<'s> {
             return;
         };
         match self.events.last() {
-            Some(event) if self.rng.one_in(2) => {
+            Some(event) if self.random.one_in(2) => {
                 ops::record(event, &first).unwrap();
                 ops::wait(&then, event).unwrap();
-                if self.rng.one_in(4) {
+                if self.random.one_in(4) {
                     ops::synchronize_event(event).unwrap();
                     assert!(ops::query_event(event).unwrap());
                 }
@@ -278,9 +278,9 @@ impl<'s> Worker<'s> {
 
     fn allocate(&mut self) {
         let Some(stream) = self.stream() else { return };
-        let len = [0, 1, 33, 256, 1000][self.rng.below(5)];
+        let len = [0, 1, 33, 256, 1000][self.random.index(5)];
         let mut buffer = self.shared.pool.allocate(len, &stream).unwrap();
-        let value = self.rng.next() as u32;
+        let value = self.random.next_u64() as u32;
         ops::fill(&mut buffer, value, &stream).unwrap();
         self.tally.done += 1;
         self.buffers.push(Filled {
@@ -289,14 +289,14 @@ impl<'s> Worker<'s> {
             stream,
         });
         if self.buffers.len() > KEPT {
-            let n = self.rng.below(KEPT);
+            let n = self.random.index(KEPT);
             // Freed in stream order, behind whatever used it.
             self.buffers.swap_remove(n);
         }
     }
 
     fn some_buffer(&mut self) -> Option<usize> {
-        let n = self.rng.below(self.buffers.len());
+        let n = self.random.index(self.buffers.len());
         (n < self.buffers.len()).then_some(n)
     }
 
@@ -304,7 +304,7 @@ impl<'s> Worker<'s> {
         let (Some(n), Some(stream)) = (self.some_buffer(), self.stream()) else {
             return;
         };
-        let value = self.rng.next() as u32;
+        let value = self.random.next_u64() as u32;
         let filled = &mut self.buffers[n];
         ops::order(&filled.stream, &stream).unwrap();
         ops::fill(&mut filled.buffer, value, &stream).unwrap();
@@ -358,7 +358,7 @@ impl<'s> Worker<'s> {
 
     fn give(&mut self) {
         self.tally.done += 1;
-        match self.rng.below(3) {
+        match self.random.index(3) {
             0 => self
                 .streams
                 .pop()
@@ -379,8 +379,8 @@ impl<'s> Worker<'s> {
 
     fn take(&mut self) {
         self.tally.done += 1;
-        let n = self.rng.below(64);
-        match self.rng.below(3) {
+        let n = self.random.index(64);
+        match self.random.index(3) {
             0 => self.streams.extend(self.shared.streams.take(n)),
             1 => self.events.extend(self.shared.events.take(n)),
             _ => self.buffers.extend(self.shared.buffers.take(n)),
@@ -388,7 +388,7 @@ impl<'s> Worker<'s> {
     }
 
     fn trim(&mut self) {
-        let keep = self.rng.below(3);
+        let keep = self.random.index(3);
         self.shared.context.streams().trim(keep).unwrap();
         self.shared.context.events().trim(keep).unwrap();
         self.tally.done += 1;
@@ -396,7 +396,7 @@ impl<'s> Worker<'s> {
 
     /// A context of this thread's own, whose things outlive it in part.
     fn own_context(&mut self) {
-        if !self.rng.one_in(8) {
+        if !self.random.one_in(8) {
             return;
         }
         let contexts = self.shared.device.contexts();
@@ -416,11 +416,11 @@ impl<'s> Worker<'s> {
 
     /// Shuts a manager down and sets it up again, while others use it.
     fn shutdown(&mut self) {
-        if !self.shared.shuts || !self.rng.one_in(4) {
+        if !self.shared.shuts || !self.random.one_in(4) {
             return;
         }
         let (streams, events) = (self.shared.context.streams(), self.shared.context.events());
-        if self.rng.one_in(2) {
+        if self.random.one_in(2) {
             let report = streams.shutdown();
             assert!(report.errors.is_empty(), "{report}");
             assert!(
@@ -444,7 +444,7 @@ impl<'s> Worker<'s> {
     pub(crate) fn finish(mut self) -> Tally {
         while !self.buffers.is_empty() {
             self.check_contents();
-            let n = self.rng.below(self.buffers.len());
+            let n = self.random.index(self.buffers.len());
             self.buffers.swap_remove(n);
         }
         self.tally

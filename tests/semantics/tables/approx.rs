@@ -1,9 +1,10 @@
 //! Approximations, within the errors that the PTX ISA allows them. The reference is the
 //! host's `libm` in double precision, whose own error is far below every bound here.
 
+use cupola_random::Random;
 use std::f64::consts::{LN_2, PI};
 
-use crate::edges::{Random, of, ones, pairs};
+use crate::edges::{of, ones, pairs};
 use crate::form::{Expect, Form, Ty};
 use crate::oracle::float::{self, Format, nearest, value};
 
@@ -83,7 +84,7 @@ fn within(low: f64, high: f64) -> Vec<Vec<u64>> {
     let mut random = Random::new(13);
     (0..400)
         .map(|_| {
-            let part = random.next() as f64 / u64::MAX as f64;
+            let part = random.next_u64() as f64 / u64::MAX as f64;
             vec![nearest(low + part * (high - low), F32)]
         })
         .collect()

@@ -1,8 +1,9 @@
 //! Logic, shifts, bit fields, counts, permutes and dot products (PTX ISA 9.7.1 and 9.7.8).
 
-use crate::edges::{Random, mixed, of, ones, pairs, product, triples};
+use crate::edges::{mixed, of, ones, pairs, product, triples};
 use crate::form::{Expect, Form, Ty};
 use crate::oracle::int::{number, wrap};
+use cupola_random::Random;
 
 pub(crate) fn all() -> Vec<Form> {
     let mut all = logic();
@@ -333,7 +334,7 @@ fn permutes() -> Vec<Form> {
     let mut all = Vec::new();
     let mut random = Random::new(7);
     let mut operands = product(&[of(t), vec![0x8899_aabb], vec![0x7654, 0xfedc, 0x3210]]);
-    operands.extend((0..512).map(|_| (0..3).map(|_| random.next() & 0xffff_ffff).collect()));
+    operands.extend((0..512).map(|_| (0..3).map(|_| random.next_u64() & 0xffff_ffff).collect()));
     all.push(Form::new("prmt.b32", &[t, t, t], t, operands, |a| {
         (0..4).fold(0, |d, i| {
             let pick = a[2] >> (4 * i);

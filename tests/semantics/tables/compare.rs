@@ -1,8 +1,9 @@
 //! Comparison and selection (PTX ISA 9.7.6 and 9.7.7).
 
+use cupola_random::Random;
 use std::cmp::Ordering;
 
-use crate::edges::{Random, few, mixed, of, pairs};
+use crate::edges::{Operands, few, mixed, of, pairs};
 use crate::form::{Expect, Form, Ty};
 use crate::oracle::float::{self, Format};
 use crate::oracle::int::number;

@@ -1,9 +1,10 @@
 //! `cvt` between integers, and between integers and floats (PTX ISA 9.7.9.21).
 
-use crate::edges::{Random, of, ones};
+use crate::edges::{of, ones};
 use crate::form::{Expect, Form, Needs, Ty};
 use crate::oracle::float::{self, Format, ROUNDS};
 use crate::oracle::int::{clamp, number, range, wrap};
+use cupola_random::Random;
 use rustc_apfloat::Round;
 
 const INTEGERS: [Ty; 8] = [
@@ -171,7 +172,7 @@ fn ties(ty: Ty) -> Vec<Vec<u64>> {
         for top in fraction + 2..ty.bits() {
             // Bits of a significand, then half an ulp, and its neighbours.
             let half = 1u64 << (top - fraction - 2);
-            let value = (random.next() >> (63 - top) | 1 << top) & !(2 * half - 1);
+            let value = (random.next_u64() >> (63 - top) | 1 << top) & !(2 * half - 1);
             for value in [value | half, (value | half) + 1, (value | half) - 1, value] {
                 all.push(vec![value & ty.mask()]);
                 all.push(vec![value.wrapping_neg() & ty.mask()]);

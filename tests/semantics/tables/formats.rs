@@ -1,8 +1,9 @@
 //! `cvt` between float formats (PTX ISA 9.7.9.21).
 
-use crate::edges::{Random, mixed, of, ones};
+use crate::edges::{Operands, mixed, of, ones};
 use crate::form::{Expect, Form, Ty};
 use crate::oracle::float::{self, Format, Mods, ROUNDS, Rounded};
+use cupola_random::Random;
 use rustc_apfloat::Round;
 
 pub(crate) fn all() -> Vec<Form> {

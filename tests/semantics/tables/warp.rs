@@ -1,8 +1,8 @@
 //! Instructions that look across a warp (PTX ISA 9.7.9.6, 9.7.14): whole warps are judged.
 
-use crate::edges::Random;
 use crate::form::{Expect, Form, Ty};
 use crate::oracle::int::number;
+use cupola_random::Random;
 
 const FULL: u64 = 0xffff_ffff;
 
@@ -25,10 +25,10 @@ fn warps(count: usize, ty: Ty) -> Vec<Vec<u64>> {
     (0..32 * count)
         .map(|i| {
             let value = match i / 32 % 4 {
-                0 => random.next() % 4,
-                1 => (random.next() % 3).wrapping_neg(),
+                0 => random.next_u64() % 4,
+                1 => (random.next_u64() % 3).wrapping_neg(),
                 2 => u64::from(i % 32 != 5),
-                _ => random.next(),
+                _ => random.next_u64(),
             };
             vec![value & ty.mask()]
         })
@@ -109,7 +109,7 @@ fn shuffles() -> Vec<Form> {
     // Each lane asks for another one, with the arguments in registers.
     let mut random = Random::new(19);
     let operands = (0..128)
-        .map(|_| vec![random.next() & FULL, random.next() & FULL])
+        .map(|_| vec![random.next_u64() & FULL, random.next_u64() & FULL])
         .collect();
     let form = Form::warp(
         "shfl.sync.idx.b32 by registers",

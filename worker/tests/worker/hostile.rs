@@ -1,6 +1,7 @@
 //! Workers that say what no worker says. The bytes are written by hand, so they pin the
 //! protocol as well.
 
+use cupola_random::Random;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -27,16 +28,6 @@ fn hello(version: u32, job: &str) -> Vec<u8> {
     frame(1, 0, &rest)
 }
 
-/// A long row of bytes that look random.
-fn noise() -> Vec<u8> {
-    let mut state = 0x9e37_79b9_u32;
-    let next = |_| {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 24) as u8
-    };
-    (0..1 << 20).map(next).collect()
-}
-
 /// In a worker with one of these jobs: says something, and stays to be killed.
 pub(crate) fn serve() {
     let job = std::env::var("CUPOLA_WORKER").unwrap_or_default();
@@ -46,7 +37,7 @@ pub(crate) fn serve() {
     let input = std::io::stdin().as_fd().try_clone_to_owned().unwrap();
     let mut socket = UnixStream::from(input);
     let start = match kind {
-        "noise" => noise(),
+        "noise" => Random::new(1).bytes(1 << 20),
         "http" => b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec(),
         "version" => hello(2, &job),
         "other-job" => hello(1, "another"),

@@ -1,5 +1,6 @@
 //! Workers that are lost in mid-work, a hundred times and more.
 
+use cupola_random::Random;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
@@ -8,22 +9,10 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::jobs::{config, gpu_item, gpu_result};
 
-/// Random numbers that depend on a seed alone.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) % limit
-    }
-}
-
 fn seed() -> u64 {
     let given = std::env::var("CUPOLA_TEST_SEED").ok();
     let seed = given.and_then(|text| text.parse().ok());
-    let seed = seed.unwrap_or_else(|| RandomState::new().hash_one(0) | 1);
+    let seed = seed.unwrap_or_else(|| RandomState::new().hash_one(0));
     println!("CUPOLA_TEST_SEED={seed}");
     seed
 }
@@ -37,8 +26,8 @@ fn kill(supervisor: &Supervisor) {
 }
 
 /// An item, most likely one that makes no trouble; `b'a'` in front aborts one worker.
-fn any_item(dice: &mut Dice, sequence: u64) -> Vec<u8> {
-    match dice.below(600) {
+fn any_item(random: &mut Random, sequence: u64) -> Vec<u8> {
+    match random.below(600) {
         _ if sequence == POISON => gpu_item(b'p', 255, sequence),
         0..20 => gpu_item(b's', 2, sequence),
         20..30 => gpu_item(b's', 3, sequence),
@@ -58,7 +47,7 @@ const POISON: u64 = 77;
 fn nothing_is_lost_in_a_hundred_kills() {
     const ITEMS: u64 = 600;
     const KILLS: u64 = 100;
-    let mut dice = Dice(seed());
+    let mut random = Random::new(seed());
     let mut config = config("gpu");
     config.item_deadline = Some(Duration::from_millis(300));
     config.restarts = u32::MAX;
@@ -84,17 +73,17 @@ fn nothing_is_lost_in_a_hundred_kills() {
         }
         while more && !supervisor.is_full() {
             let sequence = items.len() as u64 + 1;
-            let item = any_item(&mut dice, sequence);
+            let item = any_item(&mut random, sequence);
             aborts += u64::from(item[0] == b'a');
             items.push(item.clone());
             assert_eq!(supervisor.submit(item).expect("it is taken"), sequence);
         }
-        std::thread::sleep(Duration::from_micros(dice.below(1500)));
-        if dice.below(5) == 0 && supervisor.statistics().process.is_some() {
+        std::thread::sleep(Duration::from_micros(random.below(1500)));
+        if random.below(5) == 0 && supervisor.statistics().process.is_some() {
             kill(&supervisor);
             sent += 1;
         }
-        let received = match dice.below(2) {
+        let received = match random.below(2) {
             0 => supervisor.try_receive(),
             _ => supervisor.receive(),
         };
