@@ -104,10 +104,9 @@ impl Cupola {
     /// Opens a device. Fails at once where there is none: nothing is waited for, and the
     /// error names the first thing that is missing.
     ///
-    /// Each call opens the driver anew, and has a software device of its own. Open once, and share
-    /// what it returns: of two that open one GPU each has managers of its own, also for the one
-    /// primary context, and refuses objects of the other ([`Error::WrongContext`]); a loss that one
-    /// has met the other learns of by its own next call.
+    /// Each call opens the driver anew, and has a software device of its own. Of two that open one
+    /// GPU each has managers and handles of its own, and shuts down by itself. They share the primary
+    /// context: objects of both work together, and a loss that one meets is that of both.
     ///
     /// # Errors
     /// Why there is no GPU. With [`Select::AutoOrSoftware`] and [`Select::Best`] only if the

@@ -14,8 +14,10 @@ use crate::stats::State;
 /// Owns a driver and, through its [`DeviceManager`], every object made with it.
 ///
 /// A process may have as many as it likes, over one driver or several: a GPU and a software
-/// device side by side. Nothing is global. Dropping it is safe at any time: an object that is still
-/// leased keeps all that it needs alive.
+/// device side by side. Those of one driver meet in its contexts: the objects of all that have the
+/// primary context of a device work together, while handles, capacities and shutdown are each one's
+/// own. Dropping it is safe at any time: an object that is still leased keeps all that it needs
+/// alive.
 #[derive(Debug)]
 pub struct ExecutionManager {
     driver: Driver,

@@ -28,9 +28,12 @@ impl ContextManager {
     ///
     /// A context that this execution manager has, because it was borrowed before or made
     /// here, is not taken in twice: another lease of that one is returned, with its own
-    /// kind, and `token` is dropped at once. Take the primary context with
-    /// [`primary`](Self::primary), which shares it with other code anyway: borrowed *and*
-    /// retained it would be two contexts here, whose objects do not meet.
+    /// kind, and `token` is dropped at once. A context that another execution manager of the driver
+    /// has is one with that: objects of both work together, and a loss is that of both. If that one
+    /// made it, it is destroyed when neither has it any more.
+    ///
+    /// Take the primary context with [`primary`](Self::primary), which shares it with other code
+    /// anyway: borrowed *and* retained it has two handles here, each with managers of its own.
     ///
     /// # Errors
     /// [`Error::Invalid`] for null or a context of another device; [`Error::Full`] when the manager has
@@ -79,7 +82,10 @@ impl ContextManager {
         token: &Arc<dyn Any + Send + Sync>,
         seen: &mut Seen,
     ) -> Result<Context> {
-        if let Some(core) = self.ledger.context(raw) {
+        if let Some(core) = self.ledger.context(raw)
+            // SAFETY: there is a live context at this address, by a condition of this function.
+            && unsafe { core.is_there() }
+        {
             // Another thread that holds it may let it go meanwhile.
             seen.core = Some(Arc::clone(&core));
             return self.known(core, seen);

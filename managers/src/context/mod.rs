@@ -128,6 +128,11 @@ impl ContextManager {
     /// that one, under a new handle and with new managers: nothing is retained again, objects made
     /// in it before may be used with objects made now, and an error that lost it has lost it.
     ///
+    /// Other execution managers of the same driver, of this process, retain the same context. Each
+    /// has managers and handles of its own, and shuts down by itself; but their objects work
+    /// together, as those of one manager do, and an error that loses the context loses it for all.
+    /// The driver's context ends with the last of them.
+    ///
     /// # Errors
     /// What the driver returned: the next call tries again. [`Error::Full`] when the manager has room
     /// for no more contexts; [`Error::ShutDown`], [`Error::Forked`].
@@ -376,6 +381,11 @@ impl ContextManager {
     /// Handles of the contexts that have one now: they are leased or held, and were not released.
     pub fn handles(&self) -> impl Iterator<Item = ContextHandle> + '_ {
         self.contexts.handles()
+    }
+
+    /// Whether the context is of this device, under whichever execution manager.
+    pub(crate) fn has_device_of(&self, core: &ContextCore) -> bool {
+        self.device == core.device() && (self.is_of(core) || self.driver.is_same(core.driver()))
     }
 
     /// Whether these are the contexts of the device that `core` is a context of.

@@ -1,48 +1,53 @@
-//! `ContextCore`: one driver context and all that an operation in it needs.
+//! `ContextCore`: one driver context of an execution manager, and all that an operation in it needs.
+//!
+//! What belongs to the driver's context itself is in a [`SharedContext`], which the cores of all
+//! execution managers that have the context refer to.
 //!
 //! Every object that was made in a context holds an `Arc` of this, and dropping the last one
 //! destroys the context. It refers to nothing above it, so no order of drops can go wrong and there
 //! is no cycle.
 
 use std::fmt;
-use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cupola_core::{Tag, tag};
-use cupola_sys::driver::{CUcontext, CUdevice, CUresult, Driver, DriverError};
+use cupola_sys::driver::{CUcontext, CUdevice, Driver, DriverError};
 
 use super::RelaxedCapture;
 use super::current::{self, Identity};
-use super::current_guard;
+use super::intern::{self, Member};
 use super::ledger::{Kind, Ledger};
-use super::ownership::{ContextKind, GreenPart, Ownership};
-use crate::error::{Error, Latch, Launches, PoisonPolicy, Result, Site};
+use super::ownership::{ContextKind, GreenPart, Ownership, forgive_shutdown};
+use super::shared::SharedContext;
+use crate::error::{Error, Latch, Launches, Result, Site};
 use crate::handle::ContextHandle;
 use crate::sync::capacity::{Capacity, Permit};
 
 pub(crate) struct ContextCore {
     pub(super) driver: Driver,
-    raw: CUcontext,
+    pub(super) raw: CUcontext,
     identity: Identity,
-    ownership: Ownership,
+    /// The driver's number of the context, if it tells that.
+    id: Option<u64>,
+    pub(super) ownership: Ownership,
     /// The primary context that a green one is a part of, and whose objects all but its streams
     /// are.
-    parent: Option<Arc<ContextCore>>,
-    device: CUdevice,
+    pub(super) parent: Option<Arc<ContextCore>>,
+    pub(super) device: CUdevice,
     pub(super) ordinal: u32,
     /// The newest handle that it has had, and its share of the most contexts that there may
     /// be; there once it is in a manager.
     name: Mutex<Option<(ContextHandle, Permit)>>,
     /// Destroyed, or left to the parent of a fork.
-    ended: bool,
-    /// Shared by a primary context and its green ones.
-    pub(super) latch: Arc<Latch>,
+    pub(super) ended: bool,
     checked: AtomicBool,
     tracked: AtomicBool,
-    launches: Launches,
-    /// `None`: the execution manager's policy holds.
-    pub(super) policy: Mutex<Option<PoisonPolicy>>,
+    /// Of this context for all execution managers that have it; of a green one its primary
+    /// context's.
+    pub(super) shared: Arc<SharedContext>,
+    /// This execution manager among those; of a green context none of them.
+    pub(super) member: Arc<Member>,
     pub(super) ledger: Arc<Ledger>,
 }
 
@@ -53,10 +58,12 @@ unsafe impl Send for ContextCore {}
 unsafe impl Sync for ContextCore {}
 
 impl ContextCore {
-    /// `parent` is the primary context of a green one.
+    /// `parent` is the primary context of a green one. What other execution managers know of the
+    /// context is this one's too.
     ///
     /// # Safety
-    /// `raw` is a live context of `device`, which this value alone ends as `ownership` says.
+    /// `raw` is a live context of `device`, and stays so until `ownership` ends it. Of a created or
+    /// green one this value alone does so.
     pub(crate) unsafe fn new(
         driver: Driver,
         raw: CUcontext,
@@ -67,27 +74,47 @@ impl ContextCore {
         ledger: Arc<Ledger>,
     ) -> Arc<Self> {
         ledger.add(Kind::Context, 1);
-        let latch = parent.as_ref().map(|parent| Arc::clone(&parent.latch));
-        let latch = latch.unwrap_or_default();
+        // SAFETY: `raw` is live by this function's condition.
+        let id = unsafe { intern::id_of(&driver, raw) };
+        let known_id = id.ok().flatten();
+        let member = Member::new(Arc::clone(&ledger), ordinal);
+        let is_new = ownership.ends_the_context();
+        let (shared, identity) = match &parent {
+            Some(parent) => (Arc::clone(&parent.shared), Identity::of(raw)),
+            None => {
+                let shared = intern::join(&driver, raw, known_id, is_new, &member);
+                let identity = shared.identity();
+                (shared, identity)
+            }
+        };
         let core = Arc::new(Self {
             driver,
             raw,
-            identity: Identity::of(raw),
+            identity,
+            id: known_id,
             ownership,
             parent,
             device,
             ordinal,
             name: Mutex::new(None),
             ended: false,
-            latch,
             checked: AtomicBool::new(false),
             tracked: AtomicBool::new(true),
-            launches: Launches::default(),
-            policy: Mutex::new(None),
+            shared,
+            member,
             ledger,
         });
         if !core.ownership.is_ours() {
             core.launches().note_unknown();
+        }
+        if let Err(call) = id {
+            core.note(call, Site::here());
+        }
+        // A thread of another member that sets the latch looks for members after that.
+        if let Some(first) = core.latch().get()
+            && !mutant!("intern_late_member_is_not_told")
+        {
+            core.ledger.lose(first);
         }
         core.ledger.enter_context(&core);
         core
@@ -107,16 +134,11 @@ impl ContextCore {
         self.ownership.green_part()
     }
 
-    /// The context whose memory, modules and events this one's are.
-    fn root(&self) -> &Self {
-        self.parent.as_deref().unwrap_or(self)
-    }
-
-    /// Whether objects of one may be used on streams of the other: they are one context, or
-    /// parts of one primary context.
+    /// Whether objects of one may be used on streams of the other: they are one context of the
+    /// driver, of whichever execution managers, or parts of one primary context.
     #[inline]
     pub(crate) fn shares_objects(&self, other: &Self) -> bool {
-        ptr::eq(self, other) || ptr::eq(self.root(), other.root())
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     pub(crate) fn raw(&self) -> CUcontext {
@@ -129,6 +151,18 @@ impl ContextCore {
 
     pub(crate) fn ordinal(&self) -> u32 {
         self.ordinal
+    }
+
+    /// Whether the context that is at this one's address now is this one, as far as the driver
+    /// tells: other code may have reset a primary context, and have another one.
+    ///
+    /// # Safety
+    /// There is a live context at the address.
+    pub(crate) unsafe fn is_there(&self) -> bool {
+        // SAFETY: alive by this function's condition.
+        let now = unsafe { intern::id_of(&self.driver, self.raw) };
+        let now = now.ok().flatten();
+        now.is_none() || self.id.is_none() || now == self.id
     }
 
     /// The newest handle that it has had, which may be stale by now.
@@ -184,30 +218,33 @@ impl ContextCore {
     /// at a time, and nothing in the driver orders calls of several, so it never is.
     #[inline]
     pub(crate) fn current_raw(&self) -> CUcontext {
-        self.root().raw
+        self.shared.raw()
     }
 
     /// The identity of that.
     #[inline]
     pub(crate) fn current_identity(&self) -> Identity {
-        self.root().identity
+        self.shared.identity()
     }
 
     /// Makes it current on this thread.
     #[inline]
     fn make_current(&self) -> Result<(), DriverError> {
-        let root = if mutant!("green_context_is_current") {
-            self
-        } else {
-            self.root()
-        };
-        current::set(&self.driver, root.identity, root.raw)
+        if mutant!("green_context_is_current") {
+            return current::set(&self.driver, self.identity, self.raw);
+        }
+        current::set(&self.driver, self.current_identity(), self.current_raw())
     }
 
-    /// Whether the driver's objects of both contexts may meet in one call: they are of one
-    /// execution manager, so of one driver.
+    /// Whether the driver's objects of both contexts may meet in one call: they are of one driver.
     pub(crate) fn shares_driver(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.ledger, &other.ledger)
+        Arc::ptr_eq(&self.ledger, &other.ledger) || self.driver.is_same(&other.driver)
+    }
+
+    /// The error that the context was lost to, if it was.
+    #[inline]
+    pub(super) fn latch(&self) -> &Latch {
+        self.shared.latch()
     }
 
     /// The driver, also of a context that is lost.
@@ -217,7 +254,7 @@ impl ContextCore {
 
     /// The error that made the context unusable.
     pub(crate) fn poison(&self) -> Option<Error> {
-        self.latch.get().map(|first| self.lost_to(first))
+        self.latch().get().map(|first| self.lost_to(first))
     }
 
     /// Begins an operation: the context is healthy and current on this thread.
@@ -251,7 +288,7 @@ impl ContextCore {
     /// The context is not lost, and this is its process.
     #[inline]
     pub(crate) fn healthy(&self) -> Result<()> {
-        if let Some(first) = self.latch.get() {
+        if let Some(first) = self.latch().get() {
             return Err(self.lost_to(first));
         }
         if self.ledger.is_forked() {
@@ -263,14 +300,14 @@ impl ContextCore {
     /// Whether the context is not lost, and this is its process.
     #[inline]
     pub(crate) fn is_healthy(&self) -> bool {
-        self.latch.get().is_none() && !self.ledger.is_forked()
+        self.latch().get().is_none() && !self.ledger.is_forked()
     }
 
     /// The kernels that may still run.
     #[inline]
     pub(crate) fn launches(&self) -> &Launches {
-        // The device reports a lost context in every part of it.
-        &self.root().launches
+        // The device reports a lost context in every part of it, and to all that have it.
+        self.shared.launches()
     }
 
     /// Whether every operation waits for its work, so that its error is its own.
@@ -386,69 +423,12 @@ impl ContextCore {
     }
 }
 
-/// At the end of a process the driver may be gone before this crate; all is freed then.
-pub(crate) fn forgive_shutdown(result: Result<(), DriverError>) -> Result<(), DriverError> {
-    match result {
-        Err(call) if call.status() == Some(CUresult::CUDA_ERROR_DEINITIALIZED) => Ok(()),
-        other => other,
-    }
-}
-
-impl ContextCore {
-    /// Gives the driver's context back.
-    ///
-    /// # Errors
-    /// What the driver returned.
-    #[track_caller]
-    pub(crate) fn end(mut self) -> Result<()> {
-        let site = Site::here();
-        self.finish(site)
-            .map_err(|call| Error::at(call, Some(self.ordinal), site))
-    }
-
-    fn finish(&mut self, site: Site) -> Result<(), DriverError> {
-        if std::mem::replace(&mut self.ended, true) {
-            return Ok(());
-        }
-        self.ledger.remove(Kind::Context, 1);
-        if self.ledger.is_forked() {
-            // The list stays as it is: another thread may have held its lock at the fork.
-            self.ownership.forget();
-            return Ok(());
-        }
-        self.ledger.forget_contexts();
-        // A context in which other code has a share stays current where it is: that code may count
-        // on it.
-        if self.ownership.ends_the_context()
-            && let Err(call) = current_guard::take_off_thread(self)
-        {
-            self.note(call, site);
-        }
-        // SAFETY: every object made in the context held this value, which ends here.
-        let result = unsafe { self.ownership.end(&self.driver, self.device, self.raw) };
-        let result = forgive_shutdown(result);
-        if let Err(call) = result {
-            // A green context's loss is that of its primary context, which goes on.
-            self.note(call, site);
-            self.ledger.add(Kind::Abandoned, 1);
-        }
-        result
-    }
-}
-
-impl Drop for ContextCore {
-    fn drop(&mut self) {
-        // A context whose end failed is counted as abandoned.
-        let _ = self.finish(Site::here());
-    }
-}
-
 impl fmt::Debug for ContextCore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context")
             .field("device", &self.ordinal)
             .field("kind", &self.kind())
-            .field("poisoned", &self.latch.get())
+            .field("poisoned", &self.latch().get())
             .finish_non_exhaustive()
     }
 }

@@ -9,6 +9,7 @@ use cupola_sys::driver::{CUcontext, Driver, DriverError};
 
 use super::ContextCore;
 use super::current::{Identity, count_switch, forget, get, remember, remembered};
+use super::intern;
 use crate::error::{Error, Result, Site};
 use crate::sync::per_thread;
 
@@ -102,7 +103,7 @@ pub struct CurrentGuard<'c> {
     before: CUcontext,
     /// The context that this thread had set last.
     remembered: Identity,
-    /// One of the execution manager's is not destroyed before it is current again.
+    /// One of an execution manager's is not destroyed before it is current again.
     kept: Option<Arc<ContextCore>>,
     site: Site,
     /// A guard stays on its thread.
@@ -122,7 +123,14 @@ impl<'c> CurrentGuard<'c> {
     pub(crate) fn enter(core: &'c Arc<ContextCore>, site: Site) -> Result<Self, DriverError> {
         let driver = core.driver();
         let before = get(driver)?;
-        let kept = core.ledger().context(before);
+        let kept = core.ledger().context(before).or_else(|| {
+            if before.is_null() {
+                return None;
+            }
+            // One of another execution manager of the driver.
+            let others = intern::ledgers_at(driver, before);
+            others.iter().find_map(|ledger| ledger.context(before))
+        });
         let remembered = remembered();
         forget();
         count_switch();

@@ -1,11 +1,13 @@
 //! The effects of a failed call: the error of the caller, and the loss of the context.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use cupola_sys::driver::{CUresult, DriverError};
 
 use super::ContextCore;
 use super::current;
+use super::intern;
+use super::ledger::Ledger;
 use crate::error::{Blame, Cause, Error, Loss, OnLoss, PoisonPolicy, Result, Site};
 
 impl ContextCore {
@@ -70,12 +72,12 @@ impl ContextCore {
     }
 
     fn failed_of(&self, mut cause: Cause) -> Error {
-        if says_nothing_of_ours(&cause.call) && self.latch.get().is_none() {
+        if says_nothing_of_ours(&cause.call) && self.latch().get().is_none() {
             current::forget();
             return Error::of_cause(cause);
         }
         let sticky = cause.call.class().is_sticky();
-        if sticky && self.latch.get().is_none() && cause.blame.is_none() {
+        if sticky && self.latch().get().is_none() && cause.blame.is_none() {
             cause.blame = self.launches().blame(&cause.site, false);
         }
         // An error that the process was lost to comes out of the next call, in every context.
@@ -84,12 +86,12 @@ impl ContextCore {
         {
             cause.blame = Some(Arc::new(Blame::OneOf(vec![launch.clone()])));
         }
-        match self.latch.note(cause) {
+        match self.latch().note(cause) {
             Ok(cause) => {
                 if !sticky {
                     return Error::of_cause(cause);
                 }
-                let first = self.latch.get();
+                let first = self.latch().get();
                 if let Some(first) = first {
                     self.ledger.lose(first);
                 }
@@ -109,27 +111,37 @@ impl ContextCore {
         }
     }
 
-    /// The latch was set just now: carries out the policy, and tells the watchers.
+    /// The latch was set just now: carries out the policies of the execution managers that
+    /// have the context, and tells the watchers.
     #[cold]
     fn announce(&self) {
-        let own = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
-        let policy = own.clone();
-        drop(own);
-        let policy = policy.unwrap_or_else(|| self.ledger.poison_policy());
-        let watchers = self.latch.take_watchers();
-        if let Some(error) = self.poison() {
+        let Some(first) = self.latch().get() else {
+            return;
+        };
+        let tell = |policy, watchers, error| {
             let loss = Loss {
                 policy,
                 watchers,
                 error,
             };
             loss.tell();
+        };
+        tell(self.member.policy(), Vec::new(), self.lost_to(first));
+        for other in intern::others(&self.shared, &self.ledger) {
+            if mutant!("loss_of_one_manager") {
+                break;
+            }
+            other.ledger.lose(first);
+            let error = lost_to(first, other.ordinal, &other.ledger);
+            tell(other.policy(), Vec::new(), error);
         }
+        let watchers = self.latch().take_watchers();
+        tell(PoisonPolicy::Keep, watchers, self.lost_to(first));
     }
 
     /// Tells `watcher` when the context is lost, or now if it is.
     pub(crate) fn watch(&self, watcher: Arc<dyn OnLoss>) {
-        if self.latch.watch(Arc::downgrade(&watcher))
+        if self.latch().watch(Arc::downgrade(&watcher))
             && let Some(error) = self.poison()
         {
             let loss = Loss {
@@ -142,27 +154,32 @@ impl ContextCore {
     }
 
     pub(crate) fn set_poison_policy(&self, policy: PoisonPolicy) {
-        let mut own = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = own.replace(policy);
-        // The policy from before is dropped after the lock: it may be a user's closure.
-        drop(own);
-        drop(before);
+        self.member.set_policy(policy);
     }
 
     #[cold]
     pub(super) fn lost_to(&self, first: &Arc<Cause>) -> Error {
-        Error::Poisoned {
-            first: Arc::clone(first),
-            device: self.ordinal,
-            before: self.lost_before(first).cloned(),
-        }
+        lost_to(first, self.ordinal, &self.ledger)
     }
 
     /// The error that the process was lost to before this context was lost to another such
     /// error, which may have followed from it.
     fn lost_before(&self, first: &Arc<Cause>) -> Option<&Arc<Cause>> {
-        let lost = self.ledger.lost();
-        lost.filter(|lost| !Arc::ptr_eq(lost, first))
+        lost_before(first, &self.ledger)
+    }
+}
+
+fn lost_before<'l>(first: &Arc<Cause>, ledger: &'l Ledger) -> Option<&'l Arc<Cause>> {
+    let lost = ledger.lost();
+    lost.filter(|lost| !Arc::ptr_eq(lost, first))
+}
+
+/// The error of each operation from now on, of the execution manager that this ledger is of.
+fn lost_to(first: &Arc<Cause>, device: u32, ledger: &Ledger) -> Error {
+    Error::Poisoned {
+        first: Arc::clone(first),
+        device,
+        before: lost_before(first, ledger).cloned(),
     }
 }
 

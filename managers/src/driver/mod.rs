@@ -4,7 +4,10 @@
 //! of them. A call goes through it, which asks whether the context is lost, whether this process is
 //! a fork, and which context is current on the thread, and classifies a failure.
 //!
-//! * [`ContextCore`] (`core`), its [`Ownership`], and the effects of a failed call (`failure`).
+//! * [`ContextCore`] (`core`), its [`Ownership`], its `end`, and the effects of a failed call
+//!   (`failure`).
+//! * `SharedContext` (`shared`): the part of a core that several execution managers have in common,
+//!   from the table of the process's contexts (`intern`).
 //! * `current`, [`CurrentGuard`]: which context is current on a thread.
 //! * [`Ledger`]: counts of the objects that one execution manager has alive, and its contexts.
 //! * [`Origin`]: the process that an object was made in.
@@ -14,12 +17,15 @@ mod capture_mode;
 mod core;
 pub(crate) mod current;
 mod current_guard;
+mod end;
 mod failure;
 mod fork;
+mod intern;
 mod ledger;
 mod ownership;
+mod shared;
 
-pub(crate) use self::core::{ContextCore, forgive_shutdown};
+pub(crate) use self::core::ContextCore;
 pub(crate) use capture_mode::{RelaxedCapture, is_capturing};
 pub(crate) use current::Identity;
 pub use current::context_switches;
@@ -28,4 +34,4 @@ pub(crate) use fork::{Origin, driver_was_left_to_the_parent, note_driver_library
 pub use ledger::Live;
 pub(crate) use ledger::{Holds, Kind, Ledger};
 pub use ownership::ContextKind;
-pub(crate) use ownership::Ownership;
+pub(crate) use ownership::{Ownership, forgive_shutdown};

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-use cupola_sys::driver::{CUcontext, CUdevice, CUgreenCtx, Driver, DriverError};
+use cupola_sys::driver::{CUcontext, CUdevice, CUgreenCtx, CUresult, Driver, DriverError};
 
 use crate::sync::Mutex;
 
@@ -109,5 +109,13 @@ impl Ownership {
         if let Self::Borrowed(token) = std::mem::replace(self, Self::Left) {
             let _left = ManuallyDrop::new(token);
         }
+    }
+}
+
+/// At the end of a process the driver may be gone before this crate; all is freed then.
+pub(crate) fn forgive_shutdown(result: Result<(), DriverError>) -> Result<(), DriverError> {
+    match result {
+        Err(call) if call.status() == Some(CUresult::CUDA_ERROR_DEINITIALIZED) => Ok(()),
+        other => other,
     }
 }

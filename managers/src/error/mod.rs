@@ -159,8 +159,7 @@ pub enum Error {
         /// The reason why it is refused.
         problem: String,
     },
-    /// Two objects of one operation belong to different contexts, or to execution managers whose
-    /// drivers may be different ones.
+    /// Two objects of one operation belong to different contexts, or to different drivers.
     WrongContext {
         /// The object that belongs to another context.
         what: &'static str,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use cupola_sys::Symbol;
 use cupola_sys::driver::{
-    CUcontext, CUevent, CUgreenCtx, CUresult, CUstream, Driver, ProcAddress, pfn,
+    CUcontext, CUdevice, CUevent, CUgreenCtx, CUresult, CUstream, Driver, ProcAddress, pfn,
 };
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Mutex, MutexGuard};
@@ -30,6 +30,8 @@ pub(super) struct Device {
     recorded: Vec<(usize, u64)>,
     /// How much work has completed.
     completed: u64,
+    /// Address of the primary context, and how often it is retained.
+    primary: Option<(usize, u32)>,
     /// Contexts so far.
     pub(super) made: u64,
     /// Streams and events so far.
@@ -69,6 +71,14 @@ impl Device {
     fn context_at(&self, address: usize) -> Option<u64> {
         let found = self.contexts.iter().find(|context| context.0 == address);
         found.map(|context| context.1)
+    }
+
+    fn make_context(&mut self) -> usize {
+        let used: Vec<_> = self.contexts.iter().map(|context| context.0).collect();
+        let address = free(&used);
+        self.made += 1;
+        self.contexts.push((address, self.made));
+        address
     }
 
     fn make(&mut self) -> usize {
@@ -124,13 +134,7 @@ fn free(used: &[usize]) -> usize {
 }
 
 fn new_context() -> usize {
-    let mut device = device();
-    let used: Vec<_> = device.contexts.iter().map(|context| context.0).collect();
-    let address = free(&used);
-    device.made += 1;
-    let number = device.made;
-    device.contexts.push((address, number));
-    address
+    device().make_context()
 }
 
 /// A green context in another one, as a context manager makes one.
@@ -155,6 +159,28 @@ pub(super) fn context(driver: &Driver, ledger: &Arc<Ledger>) -> Arc<ContextCore>
     let ledger = Arc::clone(ledger);
     // SAFETY: made just now, for this value alone.
     unsafe { ContextCore::new(driver.clone(), raw, Ownership::Created, None, 0, 0, ledger) }
+}
+
+/// The primary context, retained once more as a context manager does.
+pub(super) fn primary(driver: &Driver, ledger: &Arc<Ledger>) -> Arc<ContextCore> {
+    let mut raw = ptr::null_mut();
+    // SAFETY: the place outlives the call.
+    unsafe { driver.cuDevicePrimaryCtxRetain(&raw mut raw, 0) }.unwrap();
+    let ledger = Arc::clone(ledger);
+    // SAFETY: retained just now, for this value.
+    unsafe { ContextCore::new(driver.clone(), raw, Ownership::Primary, None, 0, 0, ledger) }
+}
+
+/// A context that another execution manager has made, and keeps until this one is in it.
+pub(super) fn borrowed(
+    driver: &Driver,
+    ledger: &Arc<Ledger>,
+    made: &ContextCore,
+) -> Arc<ContextCore> {
+    let (raw, ownership) = (made.raw(), Ownership::Borrowed(Arc::new(())));
+    let ledger = Arc::clone(ledger);
+    // SAFETY: the caller's, which leaves it to this one when it ends.
+    unsafe { ContextCore::new(driver.clone(), raw, ownership, None, 0, 0, ledger) }
 }
 
 /// The number of the context that is current on this thread, if it is alive.
@@ -268,6 +294,33 @@ unsafe extern "C" fn destroy_context(context: CUcontext) -> CUresult {
     CUresult::CUDA_SUCCESS
 }
 
+unsafe extern "C" fn retain_primary(context: *mut CUcontext, _: CUdevice) -> CUresult {
+    let mut device = device();
+    let (address, count) = match device.primary {
+        Some(there) => there,
+        None => (device.make_context(), 0),
+    };
+    device.primary = Some((address, count + 1));
+    // SAFETY: the caller gives the address of a place for the result, as for the CUDA function.
+    unsafe { *context = ptr::without_provenance_mut(address) };
+    CUresult::CUDA_SUCCESS
+}
+
+unsafe extern "C" fn release_primary(_: CUdevice) -> CUresult {
+    let mut device = device();
+    let Some((address, count)) = device.primary else {
+        device
+            .mistakes
+            .push("a primary context was released that is not retained");
+        return CUresult::CUDA_ERROR_INVALID_CONTEXT;
+    };
+    device.primary = (count > 1).then_some((address, count - 1));
+    if count == 1 {
+        device.contexts.retain(|known| known.0 != address);
+    }
+    CUresult::CUDA_SUCCESS
+}
+
 unsafe extern "C" fn destroy_green(green: CUgreenCtx) -> CUresult {
     device().greens.retain(|known| known.0 != green.addr());
     // SAFETY: `destroy_context` has no condition of its own: it looks at the address alone.
@@ -339,6 +392,10 @@ unsafe impl ProcAddress for Source {
             "cuCtxGetCurrent" => get_current as pfn::cuCtxGetCurrent as _,
             "cuCtxPushCurrent_v2" => push_current as pfn::cuCtxPushCurrent_v2 as _,
             "cuCtxPopCurrent_v2" => pop_current as pfn::cuCtxPopCurrent_v2 as _,
+            "cuDevicePrimaryCtxRetain" => retain_primary as pfn::cuDevicePrimaryCtxRetain as _,
+            "cuDevicePrimaryCtxRelease_v2" => {
+                release_primary as pfn::cuDevicePrimaryCtxRelease_v2 as _
+            }
             "cuGreenCtxDestroy" => destroy_green as pfn::cuGreenCtxDestroy as _,
             "cuCtxSynchronize" => synchronize as pfn::cuCtxSynchronize as _,
             "cuCtxDestroy_v2" => destroy_context as pfn::cuCtxDestroy_v2 as _,

@@ -16,6 +16,7 @@ mod demand;
 mod driver;
 mod ends;
 mod feed;
+mod intern;
 mod latch;
 mod launches;
 mod lazy_box;

@@ -35,13 +35,11 @@ pub fn record(event: &Event, stream: &Stream) -> Result<()> {
 }
 
 /// Makes later work on `stream` wait for `event`, on the device (`cuStreamWaitEvent`). The event
-/// may be another context's of the same execution manager. An event never recorded is not waited
-/// for.
+/// may be another context's of the same driver. An event never recorded is not waited for.
 ///
 /// # Errors
-/// [`Error::WrongContext`] when the event is another execution manager's, whose driver may
-/// be another one; [`Error::Poisoned`], [`Error::Forked`]; in
-/// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
+/// [`Error::WrongContext`] when the event is another driver's; [`Error::Poisoned`],
+/// [`Error::Forked`]; in [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
 #[doc(alias = "cuStreamWaitEvent")]
 #[track_caller]
 pub fn wait(stream: &Stream, event: &Event) -> Result<()> {
@@ -53,10 +51,10 @@ pub fn wait(stream: &Stream, event: &Event) -> Result<()> {
 }
 
 /// Makes later work on `then` wait for the work that is on `first` now, on the device. The streams
-/// may be of different contexts of one execution manager.
+/// may be of different contexts of one driver.
 ///
 /// # Errors
-/// [`Error::WrongContext`] when they are of two execution managers; [`Error::Full`] when there
+/// [`Error::WrongContext`] when they are of two drivers; [`Error::Full`] when there
 /// are too many events; [`Error::Poisoned`], [`Error::Forked`]; in
 /// [checked mode](crate::Context::set_checked) [`Error::Unverified`]; what the driver returned.
 #[doc(alias = "cuEventRecord")]

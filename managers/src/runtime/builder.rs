@@ -65,7 +65,7 @@ impl RuntimeBuilder {
     pub fn build(self) -> Result<RuntimeContext> {
         let core = self.context.core();
         if let Some(device) = &self.device
-            && !device.contexts().is_of(core)
+            && !device.contexts().has_device_of(core)
         {
             return Err(Error::WrongContext { what: "the device" });
         }

@@ -22,8 +22,8 @@ pub(crate) fn record(event: &RawEvent, stream: &Stream) -> Result<()> {
     stream.put(|driver, raw| unsafe { driver.cuEventRecord(event.as_raw(), raw) })
 }
 
-/// `cuStreamWaitEvent`; the event was made under the stream's execution manager. An event that was
-/// not recorded is not waited for. Nor does checked mode wait for this step.
+/// `cuStreamWaitEvent`; the event is of the stream's driver. An event that was not recorded is not
+/// waited for. Nor does checked mode wait for this step.
 #[track_caller]
 pub(crate) fn wait(stream: &Stream, event: &RawEvent) -> Result<()> {
     if !event.is_recorded() {

@@ -7,6 +7,7 @@ mod current;
 mod green;
 mod left;
 mod shutdown;
+mod together;
 
 use std::any::Any;
 use std::ptr;
