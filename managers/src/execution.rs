@@ -170,7 +170,8 @@ impl ExecutionManager {
         self.ledger.is_forked()
     }
 
-    /// Sets the action that is taken, once for each context of this manager, when it is lost.
+    /// Sets the action that is taken, once for each context of this manager, when it is lost, also
+    /// when another execution manager in the context meets the error first.
     /// Contexts may have a [policy of their own](crate::Context::set_poison_policy); a primary
     /// context and its green ones are lost together, once.
     pub fn set_poison_policy(&self, policy: PoisonPolicy) {

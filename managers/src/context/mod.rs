@@ -574,7 +574,9 @@ impl Context {
     ///
     /// A primary context and its [green](ContextManager::green) ones are lost together, which is
     /// one loss: the policy is carried out of the context whose operation met the error. Set the
-    /// policy of each of them, if not the execution manager's.
+    /// policy of each of them, if not the execution manager's. Where several execution managers have
+    /// a context, the policy of each is carried out once: first that of the one whose operation met
+    /// the error.
     pub fn set_poison_policy(&self, policy: PoisonPolicy) {
         self.0.core.set_poison_policy(policy);
     }

@@ -79,7 +79,7 @@ pub(super) fn take_off_thread(core: &ContextCore) -> Result<(), DriverError> {
 /// Keeps a context current on this thread; the one before is current again when it is
 /// dropped, unless it was destroyed meanwhile.
 ///
-/// A context of the same execution manager that was current before is kept alive by the
+/// A context of an execution manager of the driver that was current before is kept alive by the
 /// guard. Operations in other contexts that run on this thread meanwhile make those current:
 /// the guard does not set its own again. Guards of a thread may be dropped in any order: when a
 /// guard is dropped before another above it, the context from before it is current again once that
@@ -90,7 +90,7 @@ pub(super) fn take_off_thread(core: &ContextCore) -> Result<(), DriverError> {
 /// The driver's stack of contexts is as high after the guard as it was before. Other code that
 /// changes the thread's context within the guard has to leave it as high as it was, as setting one
 /// does: the guard takes off the top (`cuCtxPopCurrent_v2`). The driver does not tell how high the
-/// stack is. So if other code took the guard's context off, a context of the execution manager that
+/// stack is. So if other code took the guard's context off, a context of an execution manager that
 /// was current before is put back; one of other code is not, and comes off too: the guard never
 /// names it to the driver, as other code may have destroyed it.
 #[derive(Debug)]
