@@ -87,6 +87,15 @@ impl Bench {
         }
     }
 
+    /// The same driver, opened once more.
+    pub(crate) fn open_again(&self) -> Self {
+        #[cfg(feature = "sim")]
+        if let Some(machine) = &self.machine {
+            return Self::over(machine.driver());
+        }
+        Self::loaded()
+    }
+
     /// Another stream of the context.
     pub(crate) fn another_stream(&self) -> Stream {
         self.context

@@ -200,3 +200,38 @@ fn owners_may_be_dropped_before_what_they_own() {
     drop(pinned);
     assert_nothing_left(&watch);
 }
+
+// Without it two libraries of one program that each open the GPU could not use each other's memory
+// and streams, or the end of one would take the context from the other.
+#[test]
+fn two_that_open_a_device_share_its_context() {
+    let one = Bench::open();
+    let two = one.open_again();
+    assert_eq!(one.context.as_raw(), two.context.as_raw());
+    assert_ne!(one.context.handle(), two.context.handle());
+    let mut from = one.pool.allocate::<u32>(1000, &one.stream).unwrap();
+    let mut to = two.pool.allocate::<u32>(1000, &one.stream).unwrap();
+    let mut pinned = two.context.buffers().pinned::<u32>(1000).unwrap();
+    let event = two.context.events().create(Default::default()).unwrap();
+    ops::fill(&mut from, 7, &two.stream).unwrap();
+    ops::record(&event, &two.stream).unwrap();
+    ops::wait(&one.stream, &event).unwrap();
+    ops::copy(&from, &mut to, &one.stream).unwrap();
+    ops::order(&one.stream, &two.stream).unwrap();
+    ops::copy_to_host(&to, &mut pinned, &two.stream).unwrap();
+    assert_eq!(pinned.as_slice().unwrap(), [7; 1000]);
+    // Freed on a stream of one, and used again on a stream of the other.
+    for stream in [&one.stream, &two.stream, &one.stream] {
+        let mut again = two.pool.allocate::<u32>(1 << 20, stream).unwrap();
+        ops::fill(&mut again, 1, stream).unwrap();
+    }
+    drop((to, pinned, event));
+    let watch = two.execution.watch();
+    drop(two);
+    let mut back = [0; 1000];
+    ops::read(&from, &mut back, &one.stream).unwrap();
+    assert_eq!(back, [7; 1000]);
+    drop(from);
+    one.finish();
+    assert_nothing_left(&watch);
+}
