@@ -98,7 +98,9 @@ impl ContextManager {
             return Err(Error::invalid("raw", problem));
         }
         // SAFETY: live, of this device, and not ended by this value.
-        self.insert(|| Ok(unsafe { self.core(raw, Ownership::Borrowed(Arc::clone(token)), None) }))
+        self.insert(|| unsafe {
+            self.core(raw, Ownership::Borrowed(Arc::clone(token)), None, site)
+        })
     }
 
     /// Another lease of a context that the execution manager has.

@@ -144,6 +144,7 @@ impl ContextManager {
     /// A green context with the multiprocessors of one group.
     #[track_caller]
     fn green_of(&self, parent: &Arc<ContextCore>, group: &mut CUdevResource) -> Result<Context> {
+        let site = Site::here();
         self.insert(|| {
             let driver = parent.driver();
             let mut descriptor: CUdevResourceDesc = ptr::null_mut();
@@ -174,7 +175,7 @@ impl ContextManager {
             let ownership = Ownership::green(green, multiprocessors_of(group));
             let parent = Some(Arc::clone(parent));
             // SAFETY: alive, of this device, and ended by this value alone.
-            Ok(unsafe { self.core(raw, ownership, parent) })
+            unsafe { self.core(raw, ownership, parent, site) }
         })
     }
 }

@@ -213,7 +213,7 @@ impl ContextManager {
         }
         .map_err(|call| self.failed(call, site))?;
         // SAFETY: retained just now, for this value.
-        Ok(unsafe { self.core(raw, Ownership::Primary, None) })
+        unsafe { self.core(raw, Ownership::Primary, None, site) }
     }
 
     /// Whether `handle` names a context that is there: not one that is to be made, nor one
@@ -272,12 +272,14 @@ impl ContextManager {
             // SAFETY: `popped` outlives the call.
             let taken_off = unsafe { self.driver.cuCtxPopCurrent_v2(&raw mut popped) };
             // SAFETY: made just now, and known to no other code.
-            let core = unsafe { self.core(raw, Ownership::Created, None) };
+            let core = unsafe { self.core(raw, Ownership::Created, None, site) };
             if let Err(call) = taken_off {
                 current::forget();
-                core.note(call, site);
+                if let Ok(core) = &core {
+                    core.note(call, site);
+                }
             }
-            Ok(core)
+            core
         }
     }
 
@@ -331,11 +333,12 @@ impl ContextManager {
         raw: CUcontext,
         ownership: Ownership,
         parent: Option<Arc<ContextCore>>,
-    ) -> Arc<ContextCore> {
+        site: Site,
+    ) -> Result<Arc<ContextCore>> {
         let (driver, ledger) = (self.driver.clone(), Arc::clone(&self.ledger));
-        let (device, ordinal) = (self.device, self.ordinal);
+        let device = (self.device, self.ordinal);
         // SAFETY: the condition of `ContextCore::new` is this function's own.
-        unsafe { ContextCore::new(driver, raw, ownership, parent, device, ordinal, ledger) }
+        unsafe { ContextCore::new(driver, raw, ownership, parent, device, ledger, site) }
     }
 
     /// The error of a call for the device.

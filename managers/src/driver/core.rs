@@ -59,7 +59,11 @@ unsafe impl Sync for ContextCore {}
 
 impl ContextCore {
     /// `parent` is the primary context of a green one. What other execution managers know of the
-    /// context is this one's too.
+    /// context is this one's too. `site` is the caller's place.
+    ///
+    /// # Errors
+    /// What the driver returned when it was asked which context it is; it is given up then, as
+    /// `ownership` says.
     ///
     /// # Safety
     /// `raw` is a live context of `device`, and stays so until `ownership` ends it. Of a created or
@@ -69,14 +73,14 @@ impl ContextCore {
         raw: CUcontext,
         ownership: Ownership,
         parent: Option<Arc<Self>>,
-        device: CUdevice,
-        ordinal: u32,
+        (device, ordinal): (CUdevice, u32),
         ledger: Arc<Ledger>,
-    ) -> Arc<Self> {
+        site: Site,
+    ) -> Result<Arc<Self>> {
         ledger.add(Kind::Context, 1);
         // SAFETY: `raw` is live by this function's condition.
         let id = unsafe { intern::id_of(&driver, raw) };
-        let known_id = id.ok().flatten();
+        let known_id = id.as_ref().ok().copied().flatten();
         let member = Member::new(Arc::clone(&ledger), ordinal);
         let is_new = ownership.ends_the_context();
         let (shared, identity) = match &parent {
@@ -107,9 +111,7 @@ impl ContextCore {
         if !core.ownership.is_ours() {
             core.launches().note_unknown();
         }
-        if let Err(call) = id {
-            core.note(call, Site::here());
-        }
+        core.check_at(id, site)?;
         // A thread of another member that sets the latch looks for members after that.
         if let Some(first) = core.latch().get()
             && !mutant!("intern_late_member_is_not_told")
@@ -117,7 +119,7 @@ impl ContextCore {
             core.ledger.lose(first);
         }
         core.ledger.enter_context(&core);
-        core
+        Ok(core)
     }
 
     pub(crate) fn kind(&self) -> ContextKind {

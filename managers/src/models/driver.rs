@@ -17,6 +17,7 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Mutex, MutexGuard};
 
 use crate::driver::{ContextCore, Ledger, Ownership};
+use crate::error::Site;
 use crate::sync::per_thread;
 
 #[derive(Default)]
@@ -150,7 +151,18 @@ pub(super) fn green(
     let parent = Some(Arc::clone(of));
     let ledger = Arc::clone(ledger);
     // SAFETY: made just now, for this value alone.
-    unsafe { ContextCore::new(driver.clone(), raw, ownership, parent, 0, 0, ledger) }
+    unsafe {
+        ContextCore::new(
+            driver.clone(),
+            raw,
+            ownership,
+            parent,
+            (0, 0),
+            ledger,
+            Site::here(),
+        )
+    }
+    .unwrap()
 }
 
 /// A context of this device, as a context manager makes one.
@@ -158,7 +170,18 @@ pub(super) fn context(driver: &Driver, ledger: &Arc<Ledger>) -> Arc<ContextCore>
     let raw = ptr::without_provenance_mut(new_context());
     let ledger = Arc::clone(ledger);
     // SAFETY: made just now, for this value alone.
-    unsafe { ContextCore::new(driver.clone(), raw, Ownership::Created, None, 0, 0, ledger) }
+    unsafe {
+        ContextCore::new(
+            driver.clone(),
+            raw,
+            Ownership::Created,
+            None,
+            (0, 0),
+            ledger,
+            Site::here(),
+        )
+    }
+    .unwrap()
 }
 
 /// The primary context, retained once more as a context manager does.
@@ -168,7 +191,18 @@ pub(super) fn primary(driver: &Driver, ledger: &Arc<Ledger>) -> Arc<ContextCore>
     unsafe { driver.cuDevicePrimaryCtxRetain(&raw mut raw, 0) }.unwrap();
     let ledger = Arc::clone(ledger);
     // SAFETY: retained just now, for this value.
-    unsafe { ContextCore::new(driver.clone(), raw, Ownership::Primary, None, 0, 0, ledger) }
+    unsafe {
+        ContextCore::new(
+            driver.clone(),
+            raw,
+            Ownership::Primary,
+            None,
+            (0, 0),
+            ledger,
+            Site::here(),
+        )
+    }
+    .unwrap()
 }
 
 /// A context that another execution manager has made, and keeps until this one is in it.
@@ -180,7 +214,18 @@ pub(super) fn borrowed(
     let (raw, ownership) = (made.raw(), Ownership::Borrowed(Arc::new(())));
     let ledger = Arc::clone(ledger);
     // SAFETY: the caller's, which leaves it to this one when it ends.
-    unsafe { ContextCore::new(driver.clone(), raw, ownership, None, 0, 0, ledger) }
+    unsafe {
+        ContextCore::new(
+            driver.clone(),
+            raw,
+            ownership,
+            None,
+            (0, 0),
+            ledger,
+            Site::here(),
+        )
+    }
+    .unwrap()
 }
 
 /// The number of the context that is current on this thread, if it is alive.
