@@ -254,7 +254,7 @@ mod tests {
         for seed in 0..64 {
             let trace = huge_among_small(seed, PEAK);
             let peak = trace.peak_bytes();
-            assert!(peak <= PEAK && peak >= PEAK / 100 * 97, "{seed}: {peak}");
+            assert!((PEAK / 100 * 97..=PEAK).contains(&peak), "{seed}: {peak}");
             let (mut huge, mut small) = (0, 0);
             let (mut alive, mut lived) = (HashMap::new(), 0);
             for operation in trace.operations() {
