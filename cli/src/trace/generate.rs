@@ -273,7 +273,7 @@ mod tests {
             }
             let stayed = alive.values().filter(|(is_huge, _)| !is_huge).count() as u64;
             assert!((6..40).contains(&huge), "{seed}: {huge} huge");
-            assert!(small >= 16 * huge, "{seed}: {small} small, {huge} huge");
+            assert!(small >= 8 * huge, "{seed}: {small} small, {huge} huge");
             assert!(
                 3 * (lived + stayed) > small,
                 "{seed}: {lived} and {stayed} of {small}"
