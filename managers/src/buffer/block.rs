@@ -11,7 +11,7 @@ mod free_on;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use cupola_sys::driver::CUdeviceptr;
 
@@ -46,12 +46,11 @@ impl Block {
         let permit = table.enter_one()?;
         let piece = pool.allocate(ask, home)?;
         let block = Self { piece };
-        if permit.is_some() {
-            let uses = Mutex::default();
-            block.header().rest().get_or_put(ColdFields {
-                _permit: permit,
-                uses,
-            });
+        if let Some(permit) = permit {
+            block
+                .header()
+                .rest()
+                .get_or_put(ColdFields::of_permit(permit));
         }
         // A shutdown names the buffers that it finds alive. A block that is alive only after the
         // shutdown looked sees the shutdown here, because that makes a barrier for all threads in
@@ -131,7 +130,7 @@ impl Block {
         let known = self.header().rest();
         let rest = known.get();
         let rest = rest.unwrap_or_else(|| known.get_or_put(ColdFields::default()));
-        let mut uses = rest.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = rest.lock_uses();
         if !uses.iter().any(|used| used.is(stream)) {
             {
                 // Told also where no wait is needed: the use comes after the allocation.
@@ -215,7 +214,7 @@ impl Block {
             let header = self.piece.as_ref();
             (header.lease(), &*Pool::of(header))
         };
-        let uses = self.rest_mut().map(ColdFields::uses);
+        let uses = self.rest_mut().map(ColdFields::uses_mut);
         let uses = uses.filter(|uses| !uses.is_empty());
         let Some(behind) = uses.and_then(|uses| pool.behind(home, &*uses)) else {
             return false;
@@ -223,7 +222,12 @@ impl Block {
         if let Some(region_hooks) = pool.region_hooks() {
             // SAFETY: the piece is this block's, and not given back before its end.
             let header = unsafe { &*self.piece.as_ptr() };
-            for other in self.rest_mut().map(ColdFields::uses).into_iter().flatten() {
+            for other in self
+                .rest_mut()
+                .map(ColdFields::uses_mut)
+                .into_iter()
+                .flatten()
+            {
                 region_hooks.behind(header, other);
             }
             region_hooks.end(header, home, None);
@@ -250,7 +254,7 @@ impl Block {
             (header.lease(), &*Pool::of(header))
         };
         match self.rest_mut() {
-            Some(rest) => rest.join_uses(home, pool),
+            Some(rest) => join_uses(rest.uses_mut(), home, pool),
             None => Ok(()),
         }
     }
@@ -259,8 +263,11 @@ impl Block {
     #[cold]
     fn settle_uses(&mut self) -> bool {
         let site = self.home().core().site();
-        let settled =
-            |rest: &mut ColdFields| rest.uses().iter().all(|used| submit::settle(used, site));
+        let settled = |rest: &mut ColdFields| {
+            rest.uses_mut()
+                .iter()
+                .all(|used| submit::settle(used, site))
+        };
         self.rest_mut().is_none_or(settled)
     }
 
@@ -276,24 +283,17 @@ impl Block {
     }
 }
 
-impl ColdFields {
-    fn uses(&mut self) -> &mut Vec<Stream> {
-        self.uses.get_mut().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// See [`Block::join_uses`].
-    #[track_caller]
-    fn join_uses(&mut self, home: &Stream, pool: &Pool) -> Result<()> {
-        let uses = self.uses();
-        while let Some(stream) = uses.last() {
-            // A lost context takes no order, and needs none: its pool hands nothing out any more.
-            if home.core().poison().is_none() {
-                pool.order(stream, home)?;
-            }
-            uses.pop();
+/// See [`Block::join_uses`].
+#[track_caller]
+fn join_uses(uses: &mut Vec<Stream>, home: &Stream, pool: &Pool) -> Result<()> {
+    while let Some(stream) = uses.last() {
+        // A lost context takes no order, and needs none: its pool hands nothing out any more.
+        if home.core().poison().is_none() {
+            pool.order(stream, home)?;
         }
-        Ok(())
+        uses.pop();
     }
+    Ok(())
 }
 
 impl Drop for Block {

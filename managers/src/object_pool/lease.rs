@@ -100,7 +100,7 @@ impl<T: Reusable, G: Tag> Clone for Leased<T, G> {
         // Relaxed: this lease keeps the node as it is meanwhile.
         let before = Word(self.node().word.fetch_add(1, Ordering::Relaxed));
         if before.leases() >= MOST_LEASES {
-            // Two million leases were leaked; as with `Arc`, going on would be unsound.
+            // A million leases were leaked; as with `Arc`, going on would be unsound.
             std::process::abort();
         }
         Self {

@@ -180,7 +180,7 @@ impl Pool {
             return Err(is_open_already());
         }
         for cache in caches.of_stream(graph.state().serial()) {
-            cache.lock.set_flags(ROUTED);
+            cache.set_flags(ROUTED);
         }
         drop(caches);
         let pool = pool.clone();
@@ -203,7 +203,7 @@ impl Pool {
         let caches = self.caches.lock();
         self.streams.graphs().remove(graph);
         for cache in caches.of_stream(graph.state().serial()) {
-            cache.lock.clear_flags(ROUTED);
+            cache.clear_flags(ROUTED);
         }
     }
 

@@ -1,7 +1,6 @@
 //! A pool among others: the questions of pools that share a limit or a context with it.
 
 use std::any::Any;
-use std::sync::atomic::Ordering;
 
 use crate::driver::Holds;
 use crate::pool::alloc::progress::MemberProgress;
@@ -35,11 +34,11 @@ impl Member for Pool {
     }
 
     fn bytes_out(&self) -> u64 {
-        self.traffic().bytes_out.load(Ordering::Relaxed)
+        self.traffic().bytes_out()
     }
 
     fn bytes_in(&self) -> u64 {
-        self.traffic().bytes_in.load(Ordering::Relaxed)
+        self.traffic().bytes_in()
     }
 
     fn reusable(&self) -> u64 {
@@ -51,7 +50,7 @@ impl Member for Pool {
     }
 
     fn buffers_made(&self) -> u64 {
-        self.traffic().buffers_out.load(Ordering::Relaxed)
+        self.traffic().buffers_out()
     }
 
     /// A thread that frees a buffer has its cache, or the central lock.

@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use cupola_core::Pressure;
@@ -497,10 +496,7 @@ impl fmt::Debug for MemoryPool {
         f.debug_struct("MemoryPool")
             .field("backing", &self.backing())
             .field("budget", &pool.budget)
-            .field(
-                "allocations",
-                &pool.traffic().allocations.load(Ordering::Relaxed),
-            )
+            .field("allocations", &pool.traffic().allocations())
             .finish_non_exhaustive()
     }
 }

@@ -12,18 +12,6 @@ const ROOMS: &[&str] = &["pool/cache/", "pool/heap/", "pool/pages/", "pool/strea
 /// Types with fields that others see, each with the reason.
 const BUT: &[(&str, &str)] = &[
     (
-        "pool/cache/counters.rs: CacheCounters",
-        "the way of a hit writes them by plain stores, wherever it is",
-    ),
-    (
-        "pool/cache/thread_cache.rs: ThreadCache",
-        "the way of a hit, which must cost nothing for being cut in rooms",
-    ),
-    (
-        "pool/heap/cold_fields.rs: ColdFields",
-        "what a buffer keeps in its header: the room of buffers has the methods",
-    ),
-    (
         "pool/heap/central.rs: HeapRequest",
         "three numbers of a request, which any caller may put together",
     ),

@@ -40,7 +40,11 @@ impl Block {
             let header = &*self.piece.as_ptr();
             (header, header.lease(), &*Pool::of(header))
         };
-        let uses = self.rest_mut().map(ColdFields::uses).into_iter().flatten();
+        let uses = self
+            .rest_mut()
+            .map(ColdFields::uses_mut)
+            .into_iter()
+            .flatten();
         // Its own stream too: work that was there before the block may still use the memory.
         let others = uses.map(|used| &*used).filter(|used| !used.is(stream));
         let others: Vec<&Stream> = others.chain([home]).collect();
@@ -73,11 +77,16 @@ impl Block {
             (header.lease(), &*Pool::of(header))
         };
         if home.core().poison().is_some() {
-            // A lost context takes no order, and needs none, see `ColdFields::join_uses`.
+            // A lost context takes no order, and needs none, see `join_uses`.
             return Ok(());
         }
         // They stay written down: after an error the block's own stream has not waited for them.
-        for used in self.rest_mut().map(ColdFields::uses).into_iter().flatten() {
+        for used in self
+            .rest_mut()
+            .map(ColdFields::uses_mut)
+            .into_iter()
+            .flatten()
+        {
             if !used.is(stream) {
                 pool.order(used, stream)?;
             }

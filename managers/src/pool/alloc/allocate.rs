@@ -130,7 +130,7 @@ impl Pool {
         slot: Option<(Slot, u64)>,
         cache: &ThreadCache,
     ) -> Option<NonNull<BlockHeader>> {
-        let state = &cache.state;
+        let state = cache.state();
         let slot = slot.map_or(Slot::NONE, |(slot, _)| slot);
         if (slot.is_kept() && slot.is_small()) || state.transfer_cache().has_exact() {
             return None;
@@ -145,8 +145,8 @@ impl Pool {
         };
         let work = |content: &mut Magazines| {
             let piece = self.place_in(content, want, state, slot)?;
-            cache.counters.note_out(ask.bytes, ask.buffer, add);
-            add(&cache.counters.misses, 1);
+            cache.counters().note_out(ask.bytes, ask.buffer, add);
+            cache.counters().note_miss(add);
             Some(piece)
         };
         // SAFETY: the cache is this thread's, which is not within it.
@@ -203,12 +203,12 @@ impl Pool {
             thread_local::recent(self.number, stream.serial()).map(|cache| unsafe { &*cache });
         let (found, alone);
         let (cache, state) = match known {
-            Some(cache) => (Some(cache), &cache.state),
+            Some(cache) => (Some(cache), cache.state()),
             None => {
                 self.retire_if_due();
                 found = self.cache_of(stream)?;
                 match &found {
-                    Some(cache) => (Some(&**cache), &cache.state),
+                    Some(cache) => (Some(&**cache), cache.state()),
                     None => {
                         alone = self.state_of(stream)?;
                         (None, &alone)
@@ -243,7 +243,7 @@ impl Pool {
         header.go_live(ask.bytes, ask.name, ask.stream(stream));
         self.note(cache, |counters, put| {
             counters.note_out(ask.bytes, ask.buffer, put);
-            put(&counters.misses, 1);
+            counters.note_miss(put);
         });
         Ok(piece)
     }
@@ -259,8 +259,8 @@ impl Pool {
         unsafe {
             cache.with(|content| {
                 let piece = content.pop(slot, bytes)?;
-                cache.counters.note_out(ask.bytes, ask.buffer, add);
-                add(&cache.counters.detours, 1);
+                cache.counters().note_out(ask.bytes, ask.buffer, add);
+                cache.counters().note_detour(add);
                 Some(piece)
             })
         }
@@ -274,7 +274,7 @@ impl Pool {
     ) {
         match cache {
             // SAFETY: the cache is this thread's, which is not within it.
-            Some(cache) => unsafe { cache.with(|_| count(&cache.counters, add)) },
+            Some(cache) => unsafe { cache.with(|_| count(cache.counters(), add)) },
             None => count(self.caches.past(), |counter, more| {
                 counter.fetch_add(more, Ordering::Relaxed);
             }),
@@ -330,7 +330,7 @@ impl Pool {
         };
         if grown {
             // Others may have looked for its slots already.
-            self.note(cache, |counters, put| put(&counters.moves, 1));
+            self.note(cache, |counters, put| counters.note_move(put));
         }
         if let Some(piece) = self.take_slots((slot, bytes), cache, state, true) {
             return Ok(piece);
@@ -341,8 +341,8 @@ impl Pool {
     /// A batch of the cache's transfer cache, within the cache; one that the cache cannot have is
     /// the heap's after this.
     fn take_batch(&self, content: &mut Magazines, what: (Slot, u64), cache: &ThreadCache) -> Batch {
-        let state = &cache.state;
-        let note = || add(&cache.counters.moves, 1);
+        let state = cache.state();
+        let note = || cache.counters().note_move(add);
         let batch = if cache.may_keep() {
             content.take_batch(state.transfer_cache(), what, note)
         } else {
@@ -379,7 +379,7 @@ impl Pool {
             };
             let find = |central: &mut Central, found: &mut Found| find(central, found, want);
             let put = |central: &mut Central, piece| central.put(piece, state.stamp());
-            let note = || add(&cache.counters.moves, 1);
+            let note = || cache.counters().note_move(add);
             content.refill(what, &self.central, (find, put), note)
         };
         // SAFETY: the cache is this thread's, which is not within it.

@@ -70,12 +70,12 @@ impl Pool {
                 return None;
             }
             if self.observer.history().is_on() {
-                cache.lock.set_flags(RECORDED);
+                cache.set_flags(RECORDED);
             }
             if self.streams.graphs().of(stream.serial(), |_| ()).is_some() {
-                cache.lock.set_flags(ROUTED);
+                cache.set_flags(ROUTED);
             }
-            self.over_limit.enter(&cache.lock);
+            self.over_limit.enter(ThreadCache::as_ref(&cache));
             caches.add(&cache);
             Some(cache)
         };

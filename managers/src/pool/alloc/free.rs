@@ -169,10 +169,10 @@ impl Pool {
         // SAFETY: the header stays where it is, and the caller gives the piece away.
         let header = unsafe { piece.as_ref() };
         self.forget_name(header);
-        cache.counters.note_in(header.end_life(), add);
-        add(&cache.counters.spills, 1);
+        cache.counters().note_in(header.end_life(), add);
+        cache.counters().note_spill(add);
         let (slot, bytes) = (header.slot(), header.bytes());
-        let state = &cache.state;
+        let state = cache.state();
         if !slot.is_kept() {
             self.central.lock().put(piece, state.stamp());
             return;
@@ -226,7 +226,7 @@ impl Pool {
             self.forget_name(header);
             self.note(None, |counters, put| {
                 counters.note_in(header.end_life(), put);
-                put(&counters.spills, 1);
+                counters.note_spill(put);
             });
             central.put(piece, state.stamp());
         }

@@ -19,7 +19,7 @@ impl Pool {
     /// through that. Unlike the other signs it is counted before a thread can miss the memory: a
     /// thread that finds it counted already waits for the cache.
     fn moves(&self) -> u64 {
-        self.traffic().moves.load(Ordering::Relaxed)
+        self.traffic().moves()
     }
 
     pub(crate) fn signs(&self) -> Progress {

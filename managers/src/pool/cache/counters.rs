@@ -6,24 +6,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// every thread may read.
 #[derive(Debug, Default)]
 pub(crate) struct CacheCounters {
-    pub(crate) allocations: AtomicU64,
-    pub(crate) frees: AtomicU64,
+    allocations: AtomicU64,
+    frees: AtomicU64,
     /// Bytes that were asked for, of pieces that were handed out, and that came back.
-    pub(crate) bytes_out: AtomicU64,
-    pub(crate) bytes_in: AtomicU64,
+    bytes_out: AtomicU64,
+    bytes_in: AtomicU64,
     /// The same of buffers alone.
-    pub(crate) buffers_out: AtomicU64,
-    pub(crate) buffers_in: AtomicU64,
-    pub(crate) buffer_bytes_out: AtomicU64,
-    pub(crate) buffer_bytes_in: AtomicU64,
+    buffers_out: AtomicU64,
+    buffers_in: AtomicU64,
+    buffer_bytes_out: AtomicU64,
+    buffer_bytes_in: AtomicU64,
     /// Requests that the magazines had no piece for, and frees that they had no room for.
-    pub(crate) misses: AtomicU64,
-    pub(crate) spills: AtomicU64,
+    misses: AtomicU64,
+    spills: AtomicU64,
     /// Requests that they served by the slow way.
-    pub(crate) detours: AtomicU64,
+    detours: AtomicU64,
     /// How often unused memory came in here, out of a transfer cache or the slabs: a thread that
     /// has looked through the cache before looks again.
-    pub(crate) moves: AtomicU64,
+    moves: AtomicU64,
 }
 
 impl CacheCounters {
@@ -47,6 +47,81 @@ impl CacheCounters {
             put(&self.buffers_in, 1);
             put(&self.buffer_bytes_in, bytes);
         }
+    }
+
+    /// The magazines had no piece for a request.
+    #[inline]
+    pub(crate) fn note_miss(&self, put: fn(&AtomicU64, u64)) {
+        put(&self.misses, 1);
+    }
+
+    /// The magazines had no room for a piece.
+    #[inline]
+    pub(crate) fn note_spill(&self, put: fn(&AtomicU64, u64)) {
+        put(&self.spills, 1);
+    }
+
+    /// The magazines served a request by the slow way.
+    #[inline]
+    pub(crate) fn note_detour(&self, put: fn(&AtomicU64, u64)) {
+        put(&self.detours, 1);
+    }
+
+    /// Unused memory came in.
+    #[inline]
+    pub(crate) fn note_move(&self, put: fn(&AtomicU64, u64)) {
+        put(&self.moves, 1);
+    }
+
+    /// Blocks that were handed out.
+    pub(crate) fn allocations(&self) -> u64 {
+        self.allocations.load(Ordering::Relaxed)
+    }
+
+    /// Blocks that came back.
+    pub(crate) fn frees(&self) -> u64 {
+        self.frees.load(Ordering::Relaxed)
+    }
+
+    /// Requests that the magazines had no piece for.
+    pub(crate) fn misses(&self) -> u64 {
+        self.misses.load(Ordering::Relaxed)
+    }
+
+    /// Pieces that the magazines had no room for.
+    pub(crate) fn spills(&self) -> u64 {
+        self.spills.load(Ordering::Relaxed)
+    }
+
+    /// Requests that the magazines served by the slow way.
+    pub(crate) fn detours(&self) -> u64 {
+        self.detours.load(Ordering::Relaxed)
+    }
+
+    /// How often unused memory came in.
+    pub(crate) fn moves(&self) -> u64 {
+        self.moves.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that were asked for, of blocks that were handed out.
+    pub(crate) fn bytes_out(&self) -> u64 {
+        self.bytes_out.load(Ordering::Relaxed)
+    }
+
+    /// The same of blocks that came back.
+    pub(crate) fn bytes_in(&self) -> u64 {
+        self.bytes_in.load(Ordering::Relaxed)
+    }
+
+    /// Buffers that were handed out.
+    pub(crate) fn buffers_out(&self) -> u64 {
+        self.buffers_out.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that were asked for and have not come back: of one cache alone fewer than none, where
+    /// blocks came back elsewhere, which this takes for none.
+    pub(crate) fn live_bytes(&self) -> u64 {
+        self.bytes_out().saturating_sub(self.bytes_in())
     }
 
     /// How often something came in: as long as it is the same, nothing has.

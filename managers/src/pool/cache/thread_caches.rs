@@ -65,7 +65,7 @@ impl ThreadCaches {
     /// The caches of streams that are gone, and none of whose work runs.
     pub(crate) fn of_gone_streams(&self) -> Vec<Arc<ThreadCache>> {
         let caches = lock(&self.caches);
-        let is_over = |cache: &&Arc<ThreadCache>| cache.state.is_over();
+        let is_over = |cache: &&Arc<ThreadCache>| cache.state().is_over();
         caches.iter().filter(is_over).cloned().collect()
     }
 
@@ -74,8 +74,8 @@ impl ThreadCaches {
         lock(&self.caches).retain(|cache| {
             let is_gone = is_gone(cache);
             if is_gone {
-                self.past.absorb(&cache.counters);
-                cache.state.note_gone(&cache.counters);
+                self.past.absorb(cache.counters());
+                cache.state().note_gone(cache.counters());
             }
             !is_gone
         });
@@ -91,7 +91,7 @@ impl ThreadCaches {
             caches.clone()
         };
         for cache in &caches {
-            sum.absorb(&cache.counters);
+            sum.absorb(cache.counters());
         }
         sum
     }
@@ -109,7 +109,7 @@ impl LockedCaches<'_> {
     /// The caches of a stream, by its serial.
     pub(crate) fn of_stream(&self, serial: u64) -> impl Iterator<Item = &ThreadCache> {
         let caches = self.0.iter().map(|cache| &**cache);
-        caches.filter(move |cache| cache.state.serial() == serial)
+        caches.filter(move |cache| cache.state().serial() == serial)
     }
 }
 

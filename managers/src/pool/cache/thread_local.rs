@@ -133,7 +133,7 @@ impl List {
     /// locked.
     pub(crate) fn forget(&self, pool: u64, cache: &ThreadCache) {
         if let Ok(mut entries) = self.entries.try_lock() {
-            entries.by_pair.remove(&(pool, cache.state.serial()));
+            entries.by_pair.remove(&(pool, cache.state().serial()));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `ColdFields`: the fields that few blocks need, apart from their header.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::stream::Stream;
 use crate::sync::capacity::Permit;
@@ -9,9 +9,29 @@ use crate::sync::capacity::Permit;
 #[derive(Default)]
 pub(crate) struct ColdFields {
     /// Its place among a limited number of buffers.
-    pub(crate) _permit: Option<Permit>,
+    _permit: Option<Permit>,
     /// Streams other than its own that work with the block was put on.
-    pub(crate) uses: Mutex<Vec<Stream>>,
+    uses: Mutex<Vec<Stream>>,
+}
+
+impl ColdFields {
+    /// Of a buffer that has a place among a limited number.
+    pub(crate) fn of_permit(permit: Permit) -> Self {
+        Self {
+            _permit: Some(permit),
+            uses: Mutex::default(),
+        }
+    }
+
+    /// Streams other than its own that work with the block was put on.
+    pub(crate) fn lock_uses(&self) -> MutexGuard<'_, Vec<Stream>> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same for the block's only user.
+    pub(crate) fn uses_mut(&mut self) -> &mut Vec<Stream> {
+        self.uses.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 const fn assert_shared<T: Send + Sync>() {}

@@ -141,7 +141,9 @@ impl Pool {
         gauges.mapped = self.budget.used();
         gauges.counters.absorb(self.caches.past());
         let mut kept: HashMap<*const StreamState, Kept> = HashMap::new();
-        let states = states.iter().chain(caches.iter().map(|cache| &cache.state));
+        let states = states
+            .iter()
+            .chain(caches.iter().map(|cache| cache.state()));
         for state in states {
             kept.entry(Arc::as_ptr(state)).or_insert_with(|| Kept {
                 state: Arc::clone(state),
@@ -154,10 +156,10 @@ impl Pool {
             });
         }
         for (cache, seized) in caches.iter().zip(&seized) {
-            gauges.counters.absorb(&cache.counters);
-            if let Some(kept) = kept.get_mut(&Arc::as_ptr(&cache.state)) {
+            gauges.counters.absorb(cache.counters());
+            if let Some(kept) = kept.get_mut(&Arc::as_ptr(cache.state())) {
                 kept.bytes += seized.kept();
-                kept.came = kept.came.wrapping_add(cache.counters.came());
+                kept.came = kept.came.wrapping_add(cache.counters().came());
             }
         }
         let mut kept: Vec<_> = kept.into_values().filter(|kept| kept.bytes > 0).collect();

@@ -1,7 +1,5 @@
 //! Peaks, and their reset.
 
-use std::sync::atomic::Ordering;
-
 use crate::error::Result;
 use crate::pool::MemoryPool;
 use crate::pool::pages::page_mapper::Charges;
@@ -36,8 +34,7 @@ impl Pool {
     /// Bytes that are alive, as they were asked for.
     pub(crate) fn live(&self) -> u64 {
         let counters = self.traffic();
-        let out = counters.bytes_out.load(Ordering::Relaxed);
-        out.saturating_sub(counters.bytes_in.load(Ordering::Relaxed))
+        counters.live_bytes()
     }
 
     fn reset_peaks(&self) -> Result<()> {

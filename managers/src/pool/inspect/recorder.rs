@@ -34,7 +34,7 @@ impl Pool {
         let (recording, off) = self.observer.history().stop();
         if off {
             for cache in caches.iter() {
-                cache.lock.clear_flags(RECORDED);
+                cache.clear_flags(RECORDED);
             }
         }
         Ok(recording)
@@ -119,12 +119,12 @@ impl Pool {
                 if !cache.may_keep() {
                     return false;
                 }
-                let from = (cache.state.serial(), cache.state.stamp());
+                let from = (cache.state().serial(), cache.state().stamp());
                 self.note_free(header, Action::Free, from, site);
                 let (slot, bytes) = (header.slot(), header.bytes());
                 if !header.is_named() && content.push(slot, bytes, piece) {
-                    cache.counters.note_in(header.end_life(), add);
-                    add(&cache.counters.detours, 1);
+                    cache.counters().note_in(header.end_life(), add);
+                    cache.counters().note_detour(add);
                 } else {
                     self.free_overflow_inside(cache, content, piece);
                 }

@@ -1,7 +1,5 @@
 //! `Usage`: a pool's gauges and counters.
 
-use std::sync::atomic::Ordering;
-
 use cupola_core::Pressure;
 
 use crate::error::{Account, Error, Result};
@@ -127,7 +125,7 @@ impl Pool {
 
     /// Blocks that came back so far.
     pub(crate) fn frees(&self) -> u64 {
-        self.traffic().frees.load(Ordering::Relaxed)
+        self.traffic().frees()
     }
 
     #[track_caller]
@@ -140,7 +138,6 @@ impl Pool {
         let (gauges, looked) = self.gauges();
         looked?;
         let (device_free, device_total) = self.pages.free_memory()?;
-        let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let (counters, mapped, cached) = (&gauges.counters, gauges.mapped, gauges.reusable());
         let pressure = self.pressure_with(cached, device_free);
         let (peak_held, tight) = {
@@ -148,7 +145,7 @@ impl Pool {
             (central.peak_held(), central.is_tight())
         };
         Ok(Usage {
-            live: read(&counters.bytes_out).saturating_sub(read(&counters.bytes_in)),
+            live: counters.live_bytes(),
             cached,
             pending: gauges.pending,
             mapped,
@@ -161,12 +158,12 @@ impl Pool {
                 0 => 0.0,
                 loose => (loose - gauges.largest) as f64 / loose as f64,
             },
-            blocks: read(&counters.allocations).saturating_sub(read(&counters.frees)),
-            allocations: read(&counters.allocations),
-            frees: read(&counters.frees),
-            misses: read(&counters.misses),
-            spills: read(&counters.spills),
-            detours: read(&counters.detours),
+            blocks: counters.allocations().saturating_sub(counters.frees()),
+            allocations: counters.allocations(),
+            frees: counters.frees(),
+            misses: counters.misses(),
+            spills: counters.spills(),
+            detours: counters.detours(),
             grown: self.observer.counters().times(Happened::Grown),
             remapped: self.observer.counters().times(Happened::Moved),
             drains: self.observer.counters().times(Happened::Drained),
@@ -190,14 +187,13 @@ impl Pool {
     pub(crate) fn account(&self, requested: u64) -> Account {
         let gauges = self.mapped_gauges();
         let (counters, mapped) = (&gauges.counters, gauges.mapped);
-        let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         // For an error nothing more is risked than a figure.
         let (device_free, total) = self.pages.free_memory().unwrap_or_default();
         let shared = self.config.within.as_ref();
         Account {
             requested,
-            live: read(&counters.bytes_out).saturating_sub(read(&counters.bytes_in)),
-            blocks: read(&counters.allocations).saturating_sub(read(&counters.frees)),
+            live: counters.live_bytes(),
+            blocks: counters.allocations().saturating_sub(counters.frees()),
             ready: gauges.ready(),
             pending: gauges.pending,
             mapped,
