@@ -75,6 +75,49 @@ fn in_a_child(code: impl FnOnce() -> c_int) -> c_int {
     status
 }
 
+// Without it a child could wait for a thread of its parent that tells of tickets, or for a lock that
+// threads with leases in stock take.
+#[test]
+fn a_child_waits_for_no_ticket_and_ends_leases_in_stock() {
+    let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());
+    let execution = ExecutionManager::new(table.driver()).unwrap();
+    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    // So many that the thread has leases of the stream in stock, and some are buffers'.
+    let buffers: Vec<_> = (0..100)
+        .map(|_| pool.allocate::<u32>(8, &stream).unwrap())
+        .collect();
+    let (hold, held) = std::sync::mpsc::channel::<()>();
+    ops::host_function(&stream, move || drop(held.recv())).unwrap();
+    let ticket = stream.ticket().unwrap();
+    let watch = ticket.on_done(|told| told.unwrap());
+    let other = stream.clone();
+    table.reset();
+    let status = in_a_child(|| {
+        // SAFETY: ends the child where it hangs.
+        unsafe { alarm(20) };
+        let (sender, told) = std::sync::mpsc::channel();
+        let at_once = ticket.on_done(move |result| sender.send(result).unwrap());
+        let refused = [
+            ticket.is_done().map(drop),
+            ticket.wait(),
+            told.try_recv().unwrap(),
+            stream.ticket().map(drop),
+        ];
+        let refused = refused.iter().all(|result| *result == Err(Error::Forked));
+        drop((at_once, watch, ticket));
+        drop((buffers, other, stream));
+        let silent = table.counts().is_empty();
+        if refused { c_int::from(!silent) } else { 2 }
+    });
+    assert_eq!(
+        status, 0,
+        "14: it hung, 256: the driver was called, 512: something was not refused"
+    );
+    drop(hold);
+}
+
 // Without it a child could ask the driver about a device, or sleep until a thread of its
 // parent has made one.
 #[test]

@@ -270,7 +270,9 @@ pub(super) unsafe fn vacate<T>(raw: NonNull<Node<T>>) {
         &node.idle.vacant
     };
     // SAFETY: needs a node that is the caller's to push: it is the caller's alone.
-    if unsafe { push(raw, stack) } == Door::Gone && !mutant!("object_pool_node_of_nobody_stays") {
+    if unsafe { push(raw, stack) } == Door::Gone
+        && !mutant!("object_pool_node_without_a_pool_stays")
+    {
         // SAFETY: it is empty, the push was refused, and the manager's table is gone.
         unsafe { Node::free(raw.as_ptr()) };
     }

@@ -43,6 +43,10 @@ impl Waiter {
 
     /// The caller does not wait any more. A call that runs just then is not waited for.
     pub(super) fn cancel(&self) {
+        // In a fork another thread may have left the lock taken, and no thread tells anything.
+        if self.core.not_forked().is_err() {
+            return;
+        }
         let function = self.told.take();
         contain(|| drop(function));
     }
