@@ -211,7 +211,7 @@ impl fmt::Display for Unmet {
             Self::Unavailable(why) => why.fmt(f),
             Self::Software => f.write_str("software devices are not allowed"),
             Self::Unreadable(error) => error.fmt(f),
-            Self::Prohibited => f.write_str("its compute mode lets nobody use it"),
+            Self::Prohibited => f.write_str("its compute mode lets no process use it"),
             Self::DriverVersion { needs, has } => {
                 write!(f, "its driver is of CUDA {has}, not {needs}")
             }

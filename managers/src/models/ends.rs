@@ -99,7 +99,7 @@ fn a_request_that_fails_late_lets_its_pool_go() {
         Pool::close(&pool);
         drop(pool);
         let by_request = other.join().unwrap();
-        assert!(gone.load(Ordering::Relaxed), "nobody ends it");
+        assert!(gone.load(Ordering::Relaxed), "no thread ends it");
         let how = ["ended before", "ended by the request"];
         seen.note(how[usize::from(by_request)]);
     });

@@ -80,7 +80,7 @@ pub(crate) struct Slabs {
 unsafe impl Send for Slabs {}
 
 /// Stands for the stream of slabs whose stream is gone.
-const NOBODY: StreamIndex = 0;
+const NO_STREAM: StreamIndex = 0;
 
 fn list_of(stream: StreamIndex, slot: Slot) -> usize {
     usize::from(stream) * CLASSES + slot.number()
@@ -154,7 +154,7 @@ impl Slabs {
     /// Makes a slab with free slots, whose stream is gone, `stream`'s own. False when there is
     /// none.
     fn adopt(&mut self, slot: Slot, stream: StreamIndex) -> bool {
-        let Some(id) = self.newest(list_of(NOBODY, slot)) else {
+        let Some(id) = self.newest(list_of(NO_STREAM, slot)) else {
             return false;
         };
         self.delist(id);
@@ -197,7 +197,7 @@ impl Slabs {
             let listed = slab.listed.is_some();
             self.delist(id);
             if let Some(Some(slab)) = self.slabs.get_mut(id as usize) {
-                slab.stream = NOBODY;
+                slab.stream = NO_STREAM;
             }
             if listed {
                 self.enlist(id);
@@ -336,7 +336,7 @@ impl Slabs {
             unsafe { slab.headers[usize::from(number)].as_ref() }.note_freed(stamp);
         }
         let whole = slab.free == slab.all;
-        let owned = slab.stream != NOBODY;
+        let owned = slab.stream != NO_STREAM;
         if slab.listed.is_none() {
             self.enlist(id);
         }
