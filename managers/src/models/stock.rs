@@ -183,3 +183,31 @@ fn a_stock_has_what_is_counted() {
         seen.note("done");
     });
 }
+
+// Without it the lock under which leases end beside a stock could go, with the object, while a thread
+// has it.
+#[test]
+fn the_object_goes_after_the_lock_that_its_leases_end_under() {
+    model(&["the cache's thread", "the other"], |seen| {
+        let (things, account) = (objects(1), Account::of_single_lives());
+        let cache = Cache::new();
+        let user = account.acquire(&things).unwrap();
+        cache.grow(&user);
+        let other = thread::spawn({
+            let account = account.clone();
+            move || {
+                drop(user);
+                account.ended()
+            }
+        });
+        drop(cache);
+        let ended = account.ended();
+        let others = other.join().unwrap();
+        assert_eq!(account.ended(), 1);
+        seen.note(match (ended, others) {
+            (1, 0) => "the cache's thread",
+            _ => "the other",
+        });
+        account.close(things);
+    });
+}

@@ -10,6 +10,7 @@ use cupola_core::Tag;
 use super::Reusable;
 use super::node::{Content, Node};
 use super::stack::{Door, Stack};
+use super::stock;
 use super::word::{MOST_LEASES, Word};
 use crate::error::Result;
 use crate::handle::ManagedHandle;
@@ -151,8 +152,14 @@ impl<T: Reusable, G: Tag> Drop for Leased<T, G> {
 #[inline]
 #[track_caller]
 pub(super) unsafe fn end_of_life<T: Reusable>(node: NonNull<Node<T>>) -> Option<Result<()>> {
+    // SAFETY: the node is alive while it has the caller's lease.
+    let lent = unsafe { node.as_ref() };
+    if lent.word().has_stock() {
+        // SAFETY: the node is full, and has the caller's lease.
+        unsafe { stock::end_stocks(lent) };
+    }
     // SAFETY: the node is full, and stays so while it has the caller's lease.
-    if unsafe { node.as_ref().content() }.value.is_reusable() {
+    if unsafe { lent.content() }.value.is_reusable() {
         // SAFETY: needs the last lease of a full node, which the caller gives up here.
         unsafe { put_by(node) }
     } else {

@@ -22,7 +22,6 @@ use std::sync::{PoisonError, Weak};
 
 use cupola_core::Tag;
 
-#[cfg(doc)]
 use super::node::Node;
 use super::word::{MOST_LEASES, STOCK, Word};
 use super::{Leased, Reusable};
@@ -46,15 +45,42 @@ pub(crate) trait LeaseHolder: Send + Sync {
 type Known = Vec<Weak<dyn LeaseHolder>>;
 
 /// Those that have leases of an object in stock, as the object knows them.
-pub(crate) struct LeaseHolders(Mutex<Known>);
+pub(crate) struct LeaseHolders {
+    known: Mutex<Known>,
+    /// Tells loom that the lock is used, and when it goes.
+    #[cfg(loom)]
+    memory: crate::sync::UnsafeCell<()>,
+}
+
+#[cfg(loom)]
+// SAFETY: the cell is only ever marked and holds nothing.
+unsafe impl Sync for LeaseHolders {}
 
 impl LeaseHolders {
     pub(crate) fn new() -> Self {
-        Self(Mutex::new(Vec::new()))
+        Self {
+            known: Mutex::new(Vec::new()),
+            #[cfg(loom)]
+            memory: crate::sync::UnsafeCell::new(()),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells loom that the lock is used.
+    #[cfg_attr(not(loom), expect(clippy::unused_self, reason = "for loom"))]
+    fn touch(&self) {
+        #[cfg(loom)]
+        self.memory.with(|_| ());
+    }
+}
+
+#[cfg(loom)]
+impl Drop for LeaseHolders {
+    fn drop(&mut self) {
+        self.memory.with_mut(|_| ());
     }
 }
 
@@ -251,7 +277,7 @@ impl<T: Reusable, G: Tag> Leased<T, G> {
         let mut known = holders.lock();
         loop {
             let word = self.node().word();
-            if word.leases() <= 1 || !self.is_beside_stock(word) {
+            if word.leases() <= 1 || !is_beside_stock(self.node(), word) {
                 return Ok(false);
             }
             // Where the object knows of no stock, another thread has taken them to give them back,
@@ -262,6 +288,9 @@ impl<T: Reusable, G: Tag> Leased<T, G> {
                 return Err(std::mem::take(&mut *known));
             }
             if self.end_at(word) {
+                // The lock is the object's, which has no lease of this thread's any more: whichever
+                // thread ends the last one takes the lock before the object goes.
+                holders.touch();
                 return Ok(true);
             }
         }
@@ -273,7 +302,10 @@ impl<T: Reusable, G: Tag> Leased<T, G> {
             let known = {
                 let mut known = holders.lock();
                 let word = self.node().word();
-                if !self.is_beside_stock(word) || self.leaves_users(word) || known.is_empty() {
+                if !is_beside_stock(self.node(), word)
+                    || self.leaves_users(word)
+                    || known.is_empty()
+                {
                     break;
                 }
                 std::mem::take(&mut *known)
@@ -291,20 +323,39 @@ impl<T: Reusable, G: Tag> Leased<T, G> {
         }
     }
 
-    /// Whether there are stocks. Under the lock of the holders: takes the mark away if not.
-    fn is_beside_stock(&self, word: Word) -> bool {
-        let node = self.node();
-        if word.has_stock() && node.stocked.load(Ordering::Relaxed) == 0 {
-            node.word.fetch_sub(STOCK, Ordering::Relaxed);
-            return false;
-        }
-        word.has_stock()
-    }
-
     /// Whether the end of this lease leaves more than stocks may have, under the lock of the
     /// holders.
     fn leaves_users(&self, word: Word) -> bool {
         let stocked = self.node().stocked.load(Ordering::Relaxed);
         word.leases() > u64::from(stocked) + 1
     }
+}
+
+/// Before the last lease ends: waits for threads that have ended theirs under the lock of the
+/// holders, which is the object's, and takes the mark away.
+///
+/// # Safety
+/// The node is full, and the caller has a lease of it.
+#[cold]
+#[inline(never)]
+pub(super) unsafe fn end_stocks<T: Reusable>(node: &Node<T>) {
+    // SAFETY: the node is full, and stays so while it has the caller's lease.
+    let object = unsafe { &node.content().value };
+    if let Some(holders) = object.holders()
+        && !mutant!("lease_stock_lock_goes_early")
+    {
+        let _known = holders.lock();
+        is_beside_stock(node, node.word());
+    }
+}
+
+/// Whether there are stocks. Under the lock of the holders: takes the mark away if not.
+fn is_beside_stock<T>(node: &Node<T>, word: Word) -> bool {
+    if word.has_stock() && node.stocked.load(Ordering::Relaxed) == 0 {
+        // Release: a thread that does not see the mark does not take the lock, and what was done
+        // under it before comes before the object's end there too.
+        node.word.fetch_sub(STOCK, Ordering::Release);
+        return false;
+    }
+    word.has_stock()
 }
