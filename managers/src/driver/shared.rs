@@ -38,6 +38,8 @@ impl SharedContext {
         self.identity
     }
 
+    // With every request of a pool.
+    #[inline]
     pub(super) fn latch(&self) -> &Latch {
         &self.latch
     }

@@ -163,6 +163,7 @@ impl Pool {
         RundownWeak::new(&self.rundown, weak)
     }
 
+    #[inline]
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
         &self.core
     }
@@ -178,6 +179,7 @@ impl Pool {
         self.observer.region_hooks()
     }
 
+    #[inline]
     pub(crate) fn table(&self) -> &BufferTable {
         &self.table
     }

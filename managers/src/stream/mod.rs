@@ -365,6 +365,7 @@ impl Stream {
     /// A number that no other stream of the process has: it tells driver streams apart that
     /// came after one another at the same address.
     #[must_use]
+    #[inline]
     pub fn serial(&self) -> u64 {
         self.0.serial()
     }

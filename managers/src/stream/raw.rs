@@ -106,6 +106,7 @@ impl RawStream {
         self.config
     }
 
+    #[inline]
     pub(super) fn serial(&self) -> u64 {
         self.serial
     }
