@@ -174,17 +174,23 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     pub(crate) fn lease(&self, handle: ManagedHandle<G>) -> Result<Leased<T, G>> {
         let stale = || Error::stale(G::NAME, handle.to_bits());
         let node = self.named(handle).ok_or_else(stale)?;
-        loop {
-            let (word, awake) = node.look();
+        Self::take_lease(node, |word| {
             let is_named = if mutant!("object_pool_lease_of_any_life") {
                 word.is_named()
             } else {
                 word.generation() == handle.generation()
             };
+            is_named.then_some(()).ok_or_else(stale)
+        })
+    }
+
+    /// One more lease of a node that is awake, as long as its word is as `check` wants it. The error
+    /// of a node that sleeps is that of `check` for the word of no life.
+    fn take_lease(node: &Node<T>, check: impl Fn(Word) -> Result<()>) -> Result<Leased<T, G>> {
+        loop {
             // A node that is awake has a lease.
-            if !(is_named && awake) {
-                return Err(stale());
-            }
+            let (word, awake) = node.look();
+            check(if awake { word } else { Word::NEW })?;
             if word.leases() >= word::MOST_LEASES {
                 return Err(Error::Full { kind: G::NAME });
             }
@@ -267,26 +273,9 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     /// A lease of a node that has leases in stock, whatever life it is in; `None` of one that waits
     /// or has none there.
     fn pin(node: &Node<T>) -> Option<Leased<T, G>> {
-        loop {
-            let (word, awake) = node.look();
-            if !word.has_stock()
-                || !awake
-                || word.leases() == 0
-                || word.leases() >= word::MOST_LEASES
-            {
-                return None;
-            }
-            let taken = node.word.compare_exchange_weak(
-                word.0,
-                word.with_lease().0,
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            );
-            if taken.is_ok() {
-                // SAFETY: the word counts this lease.
-                return Some(unsafe { Leased::from_node(NonNull::from(node)) });
-            }
-        }
+        let none = || Error::stale(G::NAME, 0);
+        let check = |word: Word| word.has_stock().then_some(()).ok_or_else(none);
+        Self::take_lease(node, check).ok()
     }
 
     /// Whether `handle` names a life now.
