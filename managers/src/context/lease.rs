@@ -1,0 +1,234 @@
+//! [`Context`]: a lease of a context, and the way to the managers of its objects.
+
+use std::fmt;
+use std::sync::Arc;
+
+use cupola_sys::driver::{CUcontext, Driver};
+
+use super::ContextInner;
+use crate::buffer::BufferManager;
+use crate::driver::{ContextCore, ContextKind, CurrentGuard};
+use crate::error::{Error, LossWatch, PoisonPolicy, Result};
+use crate::event::EventManager;
+use crate::handle::ContextHandle;
+use crate::module::ModuleManager;
+use crate::pool::{MemoryPool, PoolConfig};
+use crate::stream::StreamManager;
+
+/// A leased context, and the managers of the objects in it. Clones share the context.
+#[derive(Clone)]
+pub struct Context(pub(super) Arc<ContextInner>);
+
+impl Context {
+    /// The context's handle.
+    #[must_use]
+    pub fn handle(&self) -> ContextHandle {
+        self.0.handle
+    }
+
+    /// Where it came from.
+    #[must_use]
+    pub fn kind(&self) -> ContextKind {
+        self.0.core.kind()
+    }
+
+    /// Ordinal of the device.
+    #[must_use]
+    pub fn ordinal(&self) -> u32 {
+        self.0.core.ordinal()
+    }
+
+    /// The driver that the context is of.
+    #[must_use]
+    pub fn driver(&self) -> &Driver {
+        self.0.core.driver()
+    }
+
+    /// The streams of this context.
+    #[must_use]
+    pub fn streams(&self) -> &StreamManager {
+        &self.0.streams
+    }
+
+    /// The events of this context.
+    #[must_use]
+    pub fn events(&self) -> &EventManager {
+        &self.0.events
+    }
+
+    /// The device and pinned memory of this context.
+    #[must_use]
+    pub fn buffers(&self) -> &BufferManager {
+        &self.0.buffers
+    }
+
+    /// The modules of this context.
+    #[must_use]
+    pub fn modules(&self) -> &ModuleManager {
+        &self.0.modules
+    }
+
+    /// A pool of device memory with a limit of its own.
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "cuMemPoolCreate")]
+    #[track_caller]
+    pub fn memory_pool(&self, config: PoolConfig) -> Result<MemoryPool> {
+        MemoryPool::new(self.core(), self.0.buffers.table(), config)
+    }
+
+    /// Free and total bytes of the device, counting every process (`cuMemGetInfo_v2`).
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`], [`Error::Forked`]; what the driver returned.
+    #[doc(alias = "cuMemGetInfo")]
+    #[track_caller]
+    pub fn memory_info(&self) -> Result<MemoryInfo> {
+        let (mut free, mut total) = (0, 0);
+        let driver = self.0.core.enter()?;
+        // SAFETY: both outlive the call, and the context is current.
+        let asked = unsafe { driver.cuMemGetInfo_v2(&raw mut free, &raw mut total) };
+        self.0.core.check(asked)?;
+        Ok(MemoryInfo {
+            free: free as u64,
+            total: total as u64,
+        })
+    }
+
+    /// Makes the context current on this thread, for calls that this crate does not make;
+    /// its own operations need no such guard. Dropping the guard restores the context that
+    /// was current before (`cuCtxPushCurrent_v2`, `cuCtxPopCurrent_v2`), unless that was
+    /// destroyed meanwhile; see [`CurrentGuard`] for guards that are dropped in another order than
+    /// theirs. For a [green](super::ContextManager::green) context it is the primary
+    /// context that is made current, as for all operations in it.
+    ///
+    /// An operation of this crate in another context makes that one current on this thread,
+    /// and leaves it so: between such an operation and a foreign call, enter again.
+    ///
+    /// # Errors
+    /// [`Error::Forked`]; what the driver returned, or the error that the context was lost to.
+    #[doc(alias = "cuCtxPushCurrent")]
+    #[doc(alias = "cuCtxPopCurrent")]
+    #[track_caller]
+    pub fn enter(&self) -> Result<CurrentGuard<'_>> {
+        self.0.core.guard()
+    }
+
+    /// Makes the context current on this thread and leaves it so (`cuCtxSetCurrent`, if
+    /// `cuCtxGetCurrent` says that it is not), for calls that this crate does not make. For a
+    /// [green](super::ContextManager::green) context it is the primary one.
+    ///
+    /// # Errors
+    /// What the driver returned, or the error that the context was lost to; [`Error::Forked`].
+    #[doc(alias = "cuCtxSetCurrent")]
+    #[doc(alias = "cuCtxGetCurrent")]
+    #[inline]
+    #[track_caller]
+    pub fn make_current(&self) -> Result<()> {
+        self.0.core.enter().map(drop)
+    }
+
+    /// The error that made the context unusable, if one did. It never goes away.
+    #[must_use]
+    pub fn poison(&self) -> Option<Error> {
+        self.0.core.poison()
+    }
+
+    /// Whether every operation waits for its work on the device.
+    #[must_use]
+    pub fn is_checked(&self) -> bool {
+        self.0.core.is_checked()
+    }
+
+    /// Turns checked mode on or off: every operation then waits on the host for the work
+    /// that it put on its stream, so that an error is returned by the operation that caused
+    /// it, and the latch names that one. Slow; for finding a fault, not for production.
+    ///
+    /// A launch that fails is named alone ([`Blame::Launch`](crate::Blame::Launch)) when
+    /// no other launch of this crate may have run in this context at that time: not one from before
+    /// checked mode that no thread has waited for, not one of another thread, and not one that is
+    /// not remembered any more. Else the launches that are known are named too
+    /// ([`Blame::OneOf`](crate::Blame::OneOf)), as they are once there was a launch without
+    /// [tracking](Self::set_tracking), other code was given a raw handle (`as_raw` of the context,
+    /// a stream, a module or a function), or the context or a stream is of other code, or another
+    /// context of the execution manager has met an error that the process is lost to. Other
+    /// contexts of the process, and other code that shares a primary context, are not seen.
+    ///
+    /// When the wait itself fails, which says nothing about the work, the operation returns
+    /// [`Error::Unverified`]: its work is on the stream.
+    ///
+    /// A stream that is being captured is not waited for, which would break the capture: its
+    /// work runs when the graph does. Memory that is freed by dropping is not waited for
+    /// either.
+    pub fn set_checked(&self, checked: bool) {
+        self.0.core.set_checked(checked);
+    }
+
+    /// Turns the memory of recent launches off, or on again, as it is at first. It costs a launch
+    /// some nanoseconds, and an error's [`Cause::blame`](crate::Cause::blame) is made from it:
+    /// launches that were not remembered are not suspected. Checked mode remembers its own in any
+    /// case.
+    pub fn set_tracking(&self, tracking: bool) {
+        self.0.core.set_tracked(tracking);
+    }
+
+    /// Sets the action that is taken, once, when this context is lost, in the place of its
+    /// [execution manager](crate::ExecutionManager::set_poison_policy)'s. Nothing happens for a
+    /// context that is lost already: ask [`poison`](Self::poison) after setting this.
+    ///
+    /// A primary context and its [green](super::ContextManager::green) ones are lost together, which is
+    /// one loss: the policy is carried out of the context whose operation met the error. Set the
+    /// policy of each of them, if not the execution manager's. Where several execution managers have
+    /// a context, the policy of each is carried out once: first that of the one whose operation met
+    /// the error.
+    pub fn set_poison_policy(&self, policy: PoisonPolicy) {
+        self.0.core.set_poison_policy(policy);
+    }
+
+    /// Calls `function` when this context is lost, or now if it is: once, with the
+    /// [`Error::Poisoned`] that every operation returns from then on, as long as the returned
+    /// [`LossWatch`] is there. Any number of subscribers are told, after the
+    /// [policy](Self::set_poison_policy) is carried out and in the order in which they came.
+    /// Subscribers of a primary context and of its [green](super::ContextManager::green) ones are told of
+    /// one loss.
+    ///
+    /// A loss is noticed by a call that fails: a program that only waits for other events makes
+    /// none. The function runs on the thread of that call, which may be dropping an object, when
+    /// the crate holds no lock that the operation took: it may use the crate. A panic ends in it.
+    pub fn on_loss(&self, function: impl FnOnce(&Error) + Send + 'static) -> LossWatch {
+        let watch = LossWatch::new(function);
+        self.0.core.watch(watch.watcher());
+        watch
+    }
+
+    /// The driver's context, for calls that this crate does not make. It is alive as long
+    /// as this lease. From now on no error is put down to one launch of the context for
+    /// certain ([`Blame`](crate::Blame)): work of other code is not seen. A context that was made
+    /// of a [green](super::ContextManager::green) one may be current to one thread at a time, and this
+    /// crate makes streams with it on some.
+    #[must_use]
+    pub fn as_raw(&self) -> CUcontext {
+        self.0.core.launches().note_unknown();
+        self.0.core.raw()
+    }
+
+    pub(crate) fn core(&self) -> &Arc<ContextCore> {
+        &self.0.core
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0.core, f)
+    }
+}
+
+/// Memory of a device in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryInfo {
+    /// Bytes that no process uses.
+    pub free: u64,
+    /// All bytes.
+    pub total: u64,
+}
