@@ -89,7 +89,10 @@ fn a_child_waits_for_no_ticket_and_ends_leases_in_stock() {
         .map(|_| pool.allocate::<u32>(8, &stream).unwrap())
         .collect();
     let (hold, held) = std::sync::mpsc::channel::<()>();
-    ops::host_function(&stream, move || drop(held.recv())).unwrap();
+    ops::host_function(&stream, move || {
+        let _ended = held.recv();
+    })
+    .unwrap();
     let ticket = stream.ticket().unwrap();
     let watch = ticket.on_done(|told| told.unwrap());
     let other = stream.clone();
