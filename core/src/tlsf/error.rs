@@ -70,3 +70,26 @@ impl fmt::Display for Stale {
 }
 
 impl core::error::Error for Stale {}
+
+/// The reason why a block was not cut in two. The heap is as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SplitError {
+    /// The block is no longer there.
+    Stale,
+    /// One of the parts would have no bytes, or not begin on a granule.
+    Misfit,
+    /// There is no vacant node for the second part: lend one.
+    NoNodes,
+}
+
+impl fmt::Display for SplitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stale => "the block is no longer there",
+            Self::Misfit => "a block is cut at a granule within it",
+            Self::NoNodes => "one more node is needed",
+        })
+    }
+}
+
+impl core::error::Error for SplitError {}

@@ -23,7 +23,7 @@ mod usage;
 use chain::Chain;
 pub use check::Damage;
 use class::Class;
-pub use error::{AllocateError, RangeError, Stale};
+pub use error::{AllocateError, RangeError, SplitError, Stale};
 pub use hooks::Hooks;
 use index::Index;
 pub use iter::Blocks;
@@ -361,6 +361,55 @@ where
         self.used_bytes -= piece.size;
         self.free_bytes += piece.size;
         Ok(self.settle(block.node, merged))
+    }
+
+    /// Cuts an allocated block in two: its first `size` bytes, and the rest. Each is a block of its
+    /// own from now on, with the data of the whole, whose name ends. Takes constant time.
+    ///
+    /// ```
+    /// use cupola_core::Tlsf;
+    /// use cupola_core::tlsf::{Node, SplitError, Stale};
+    ///
+    /// let mut heap = Tlsf::<_, (), 256>::new([Node::new(()); 4], ());
+    /// heap.add_range(0, 4096, ()).unwrap();
+    /// let whole = heap.allocate(1024, 1, ()).unwrap();
+    /// let (left, right) = heap.split(whole, 256).unwrap();
+    /// assert_eq!((left.offset(), left.size()), (0, 256));
+    /// assert_eq!((right.offset(), right.size()), (256, 768));
+    /// assert_eq!(heap.free(whole, ()), Err(Stale));
+    /// assert_eq!(heap.split(left, 256), Err(SplitError::Misfit));
+    /// ```
+    ///
+    /// # Errors
+    /// [`SplitError`].
+    pub fn split(&mut self, block: Block, size: u64) -> Result<(Block, Block), SplitError> {
+        let node = self.used(block).map_err(|Stale| SplitError::Stale)?;
+        let (data, after) = (node.data, node.after);
+        if !size.is_multiple_of(GRANULE) || size == 0 || size >= block.size {
+            return Err(SplitError::Misfit);
+        }
+        if self.chain.spare() == 0 {
+            return Err(SplitError::NoNodes);
+        }
+        let right = Block {
+            offset: block.offset + size,
+            size: block.size - size,
+            serial: self.next_serial(true),
+            node: self.chain.insert(block.node, after),
+        };
+        let left = Block {
+            size,
+            // Names differ by their serials alone.
+            serial: self.next_serial(true),
+            ..block
+        };
+        for part in [left, right] {
+            let node = self.chain.node_mut(part.node);
+            (node.offset, node.size) = (part.offset, part.size);
+            (node.serial, node.data) = (part.serial, data);
+        }
+        self.used_blocks += 1;
+        Ok((left, right))
     }
 
     fn used(&self, block: Block) -> Result<&Node<H::Data>, Stale> {

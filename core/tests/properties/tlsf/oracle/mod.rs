@@ -104,6 +104,7 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
                     assert_eq!(self.heap.free(block, 0), Err(Stale));
                 }
             }
+            Op::Split { which, size } => self.split(which, size),
             Op::UpdateFree { from, to } => {
                 let changed = |tag: u8| if tag == from { to } else { tag };
                 self.heap.update_free(|piece| changed(piece.data));

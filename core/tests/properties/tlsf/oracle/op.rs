@@ -39,6 +39,10 @@ pub(crate) enum Op {
     FreeAgain {
         which: usize,
     },
+    Split {
+        which: usize,
+        size: u64,
+    },
     /// Gives all free blocks of one tag another.
     UpdateFree {
         from: u8,
@@ -112,7 +116,8 @@ impl Op {
                 size: u64::from(a) + 1,
                 tag,
             },
-            27..30 => Self::AddRange {
+            27 => Self::Split { which, size },
+            28..30 => Self::AddRange {
                 start: place(64),
                 size: u64::from(a) * 16,
                 tag,

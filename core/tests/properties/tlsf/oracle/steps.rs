@@ -1,6 +1,6 @@
 //! The steps, each taken by the heap and by the intervals.
 
-use cupola_core::tlsf::{AllocateError, Block, Entry, Hooks, RangeError};
+use cupola_core::tlsf::{AllocateError, Block, Entry, Hooks, RangeError, SplitError};
 
 use super::{Interval, TAGS, World, pick};
 
@@ -238,6 +238,36 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
         assert_eq!(self.heap.piece(name), Some(self.intervals[at].piece()));
         self.freed.push(block);
         self.names.push(name);
+    }
+
+    pub(super) fn split(&mut self, which: usize, size: u64) {
+        if let Some(gone) = pick(&self.freed, which) {
+            assert_eq!(self.heap.split(gone, GRANULE), Err(SplitError::Stale));
+        }
+        let Some(block) = pick(&self.used(), which) else {
+            return;
+        };
+        let spare = self.heap.spare_nodes();
+        let outcome = self.heap.split(block, size);
+        if size == 0 || size >= block.size() || !size.is_multiple_of(GRANULE) {
+            return assert_eq!(outcome, Err(SplitError::Misfit));
+        }
+        if spare == 0 {
+            return assert_eq!(outcome, Err(SplitError::NoNodes));
+        }
+        let (left, right) = outcome.unwrap();
+        let at = self.interval_at(block.offset());
+        let part = |part: Block| Interval {
+            offset: part.offset(),
+            size: part.size(),
+            used: Some(part),
+            ..self.intervals[at]
+        };
+        let parts = [part(left), part(right)];
+        assert_eq!((left.offset(), left.size()), (block.offset(), size));
+        assert_eq!(right.offset() + right.size(), block.offset() + block.size());
+        self.intervals.splice(at..=at, parts);
+        self.freed.push(block);
     }
 
     /// Merges the interval with its left and then with its right neighbour, if it may, and
