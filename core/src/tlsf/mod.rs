@@ -412,6 +412,20 @@ where
         Ok((left, right))
     }
 
+    /// Takes an allocated block out of the heap for good, with its bytes: they are not the heap's any
+    /// more, and no block is ever there unless the caller adds them again. Its node is spare after
+    /// it. Takes constant time.
+    ///
+    /// # Errors
+    /// [`Stale`] when the block is not allocated.
+    pub fn remove(&mut self, block: Block) -> Result<(), Stale> {
+        self.used(block)?;
+        self.chain.remove(block.node);
+        self.used_blocks -= 1;
+        self.used_bytes -= block.size;
+        Ok(())
+    }
+
     fn used(&self, block: Block) -> Result<&Node<H::Data>, Stale> {
         let node = self.chain.named(block.node, block.serial);
         let node = node.ok_or(Stale)?;

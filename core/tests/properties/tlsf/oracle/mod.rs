@@ -105,6 +105,7 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
                 }
             }
             Op::Split { which, size } => self.split(which, size),
+            Op::Remove { which } => self.remove(which),
             Op::UpdateFree { from, to } => {
                 let changed = |tag: u8| if tag == from { to } else { tag };
                 self.heap.update_free(|piece| changed(piece.data));

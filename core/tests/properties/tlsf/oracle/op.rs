@@ -43,6 +43,9 @@ pub(crate) enum Op {
         which: usize,
         size: u64,
     },
+    Remove {
+        which: usize,
+    },
     /// Gives all free blocks of one tag another.
     UpdateFree {
         from: u8,
@@ -117,6 +120,7 @@ impl Op {
                 tag,
             },
             27 => Self::Split { which, size },
+            28 if b % 2 == 0 => Self::Remove { which },
             28..30 => Self::AddRange {
                 start: place(64),
                 size: u64::from(a) * 16,

@@ -1,6 +1,6 @@
 //! The steps, each taken by the heap and by the intervals.
 
-use cupola_core::tlsf::{AllocateError, Block, Entry, Hooks, RangeError, SplitError};
+use cupola_core::tlsf::{AllocateError, Block, Entry, Hooks, RangeError, SplitError, Stale};
 
 use super::{Interval, TAGS, World, pick};
 
@@ -268,6 +268,17 @@ impl<const GRANULE: u64, const CANDIDATES: usize, const FURTHER: usize>
         assert_eq!(right.offset() + right.size(), block.offset() + block.size());
         self.intervals.splice(at..=at, parts);
         self.freed.push(block);
+    }
+
+    pub(super) fn remove(&mut self, which: usize) {
+        if let Some(gone) = pick(&self.freed, which) {
+            assert_eq!(self.heap.remove(gone), Err(Stale));
+        }
+        if let Some(block) = pick(&self.used(), which) {
+            assert_eq!(self.heap.remove(block), Ok(()));
+            self.intervals.remove(self.interval_at(block.offset()));
+            self.freed.push(block);
+        }
     }
 
     /// Merges the interval with its left and then with its right neighbour, if it may, and
