@@ -2,7 +2,8 @@
 //! the same machine: RMM's resources and PyTorch's caching allocator.
 //!
 //! A line is `NAME KIND... pair BYTES ns N`, `... random_live1000 free+alloc ns N`,
-//! `... threads T Mpairs/s N` (blocks of 1 MiB), `... replay FILE ops N ns/op N ...` or
+//! `... threads T Mpairs/s N` (blocks of 1 MiB), `... misses T live L free+alloc ns N` (the programs in
+//! `cli/peers`), `... replay FILE ops N ns/op N ...` or
 //! `... latency TRACE allocate|free POINT ns N` (a point of a distribution: `p99`, `max`), with
 //! `rmm` or `torch` for NAME. Other lines are left out, and the notes say how many.
 
@@ -16,7 +17,14 @@ use crate::bench::{Figures, traces};
 const THREADS_BYTES: u64 = 1 << 20;
 
 /// What a line's figure is of.
-const VERBS: &[&str] = &["pair", "random_live1000", "threads", "replay", "latency"];
+const VERBS: &[&str] = &[
+    "pair",
+    "random_live1000",
+    "threads",
+    "misses",
+    "replay",
+    "latency",
+];
 
 /// One figure of a program.
 #[derive(Debug, PartialEq)]
@@ -79,6 +87,10 @@ fn parse(line: &str) -> Option<Found> {
             let work = names::threads(threads.into(), THREADS_BYTES);
             (work, time, (threads > 1).then_some(rate))
         }
+        ["misses", threads, "live", live, "free+alloc", "ns", time] => {
+            let work = names::misses(threads.parse().ok()?, live.parse().ok()?);
+            (work, number(time)?, None)
+        }
         // What follows are other figures with their names, and nothing that says how it ended.
         ["replay", file, "ops", _, "ns/op", time, more @ ..]
             if more
@@ -138,6 +150,10 @@ mod tests {
                     1e3,
                     None,
                 ),
+            ),
+            (
+                "rmm arena misses 16 live 1000 free+alloc ns 1006260",
+                found(names::misses(16, 1000), "RMM arena", 1_006_260.0, None),
             ),
             (
                 "rmm async replay traces/embed13.trace ops 198798 ns/op 1150 peak_live 5 reserved 0",
