@@ -14,6 +14,7 @@ use crate::pool::cache::magazine::{Batch, Found, Magazines};
 use crate::pool::cache::size_class::Slot;
 use crate::pool::cache::thread_cache::ThreadCache;
 use crate::pool::cache::transfer_cache::{Shelf, TransferCache};
+use crate::pool::heap::arena::Drained;
 use crate::pool::heap::block_header::{BlockHeader, Home, PoolRef};
 use crate::pool::streams::stream_state::StreamState;
 use crate::stream::StreamConfig;
@@ -96,7 +97,10 @@ impl Pool {
     /// A search: how many pieces it found.
     fn search(&self) -> usize {
         let mut found = 0;
-        self.cache.drain(|batch, _| found += count(batch));
+        self.cache.drain(|drained, _| match drained {
+            Drained::Batch(batch) => found += count(batch),
+            Drained::Arena(_) => {}
+        });
         self.transfer_cache()
             .give(slot().0, &self.heap, &mut |heap, batch| {
                 *heap = Some(batch);

@@ -16,6 +16,7 @@ use crate::ops;
 use crate::pool::cache::size_class::Slot;
 use crate::pool::cache::thread_cache::ThreadCache;
 use crate::pool::cache::transfer_cache::Shelf;
+use crate::pool::heap::arena::Drained;
 use crate::pool::heap::block_header::{BlockHeader, Home, PoolRef};
 use crate::pool::lifetime::orphan::Orphan;
 use crate::pool::limit::budget::{PoolBudget, charge, release};
@@ -160,7 +161,10 @@ impl Kept {
     /// Takes all pieces out; how many those were.
     fn drain(&self) -> usize {
         let mut count = 0;
-        self.cache.drain(|batch, _| {
+        self.cache.drain(|drained, _| {
+            let Drained::Batch(batch) = drained else {
+                return;
+            };
             let mut next: *const BlockHeader = batch.as_ptr();
             while let Some(piece) = NonNull::new(next.cast_mut()) {
                 self.use_memory(piece);

@@ -31,6 +31,26 @@ pub struct PoolConfig {
     pub history: usize,
     /// Where the memory comes from.
     pub source: Source,
+    /// Which threads place blocks in memory of their own.
+    pub arenas: Arenas,
+}
+
+/// Which threads get an arena: spans of 32 MiB and more, in which they place blocks of 8 KiB to
+/// 4 MiB that no cache has, without the lock that all threads of the pool have in common.
+///
+/// What is free in a thread's arena no other thread gets, until memory runs short, the thread or the
+/// stream ends, or the pool is trimmed: then its blocks stay where they are, and the rest is
+/// everyone's. No arena grows that has an eighth or more of what is left of the limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Arenas {
+    /// A thread that has often found that lock taken.
+    #[default]
+    WhereContended,
+    /// No thread: for programs that want the least memory with many threads.
+    Never,
+    /// Every thread, from its first block on.
+    Always,
 }
 
 /// Where a pool's memory comes from.
@@ -60,6 +80,7 @@ impl PoolConfig {
             wait: Self::WAIT,
             history: 0,
             source: Source::Best,
+            arenas: Arenas::WhereContended,
         }
     }
 
@@ -76,6 +97,13 @@ impl PoolConfig {
     #[must_use]
     pub const fn wait(mut self, wait: Duration) -> Self {
         self.wait = wait;
+        self
+    }
+
+    /// Says which threads place blocks in memory of their own.
+    #[must_use]
+    pub const fn arenas(mut self, arenas: Arenas) -> Self {
+        self.arenas = arenas;
         self
     }
 

@@ -57,7 +57,7 @@ pub(crate) mod streams;
 #[doc(hidden)]
 pub use alloc::reclaim_step::ReclaimStep;
 pub use allocator::{Allocation, Allocator, DriverAllocator, DriverBlock};
-pub use config::{PoolConfig, Source};
+pub use config::{Arenas, PoolConfig, Source};
 pub use graph_memory::GraphMemory;
 pub(crate) use heap::block_header::BlockHeader;
 pub use heap::block_name::BlockName;

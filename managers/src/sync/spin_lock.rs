@@ -44,6 +44,15 @@ impl<T> SpinLock<T> {
         self.wait()
     }
 
+    /// Locks, and tells whether another thread had the lock.
+    #[inline]
+    pub(crate) fn lock_contended(&self) -> (SpinLockGuard<'_, T>, bool) {
+        if self.try_take() {
+            return (SpinLockGuard(self, PhantomData), false);
+        }
+        (self.wait(), true)
+    }
+
     #[inline]
     fn try_take(&self) -> bool {
         self.taken

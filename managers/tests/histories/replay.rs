@@ -6,7 +6,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use cupola_managers::buffer::Buffer;
-use cupola_managers::pool::{Backing, MemoryPool, PoolConfig, RawBlock, Source};
+use cupola_managers::pool::{Arenas, Backing, MemoryPool, PoolConfig, RawBlock, Source};
 use cupola_managers::stream::{Stream, StreamConfig};
 use cupola_managers::{Context, Error, ExecutionManager, Live, ops};
 use cupola_sim::Machine;
@@ -39,9 +39,15 @@ pub(crate) fn replay(kind: u8, pages: u8, steps: impl IntoIterator<Item = [u8; 4
     let execution = ExecutionManager::new(machine.driver()).unwrap();
     let watch = execution.watch();
     let context = execution.devices().get(0).unwrap().primary().unwrap();
-    let most = u64::from(pages % 32 + 2) * PAGE;
+    // No arena is made for less than 32 pages.
+    let (scale, arenas) = match kind % 8 {
+        4 | 5 => (8, Arenas::Always),
+        _ => (1, Arenas::default()),
+    };
+    let most = u64::from(pages % 32 + 2) * scale * PAGE;
     let config = PoolConfig {
         wait: Duration::ZERO,
+        arenas,
         source: if kind % 4 == 3 {
             Source::Chunks
         } else {

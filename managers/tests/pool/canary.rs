@@ -72,14 +72,9 @@ fn canary(pool: &MemoryPool, bench: &Bench, seed: u64, align: u64, rounds: u64) 
     }
 }
 
-fn run(backing: Backing, align: u64) {
-    let bench = Bench::new(backing);
-    // Little enough that threads have to take from each other.
-    let pool = bench.pool(if backing == Backing::Pages {
-        3 * PAGE
-    } else {
-        32 * PAGE
-    });
+/// On a pool of so many pages: few enough that threads have to take from each other.
+fn run(bench: Bench, pages: u64, align: u64) {
+    let pool = bench.pool(pages * PAGE);
     std::thread::scope(|scope| {
         for seed in 0..THREADS {
             let (pool, bench) = (&pool, &bench);
@@ -96,14 +91,24 @@ fn run(backing: Backing, align: u64) {
 // Without it a magazine could hand out what another stream still writes.
 #[test]
 fn magazines_hand_nothing_out_too_early() {
-    run(Backing::Pages, 256);
-    run(Backing::Chunks, 256);
+    run(Bench::new(Backing::Pages), 3, 256);
+    run(Bench::new(Backing::Chunks), 32, 256);
 }
 
 // Without it the heap could hand out what another stream still writes. Magazines keep nothing
 // that is aligned to more than a granule.
 #[test]
 fn the_heap_hands_nothing_out_too_early() {
-    run(Backing::Pages, 512);
-    run(Backing::Chunks, 512);
+    run(Bench::new(Backing::Pages), 3, 512);
+    run(Bench::new(Backing::Chunks), 32, 512);
+}
+
+// Without it a thread's arena could hand out what another stream still writes.
+#[test]
+fn arenas_hand_nothing_out_too_early() {
+    let bench = Bench {
+        arenas: Arenas::Always,
+        ..Bench::new(Backing::Pages)
+    };
+    run(bench, 64, 256);
 }

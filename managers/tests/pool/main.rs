@@ -2,6 +2,7 @@
 //! chunks where a device has none.
 
 mod addresses;
+mod arenas;
 mod basics;
 mod canary;
 mod capture;
@@ -28,7 +29,7 @@ use cupola_random::Random;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use cupola_managers::pool::{Backing, PoolConfig, RawBlock};
+use cupola_managers::pool::{Arenas, Backing, PoolConfig, RawBlock};
 use cupola_managers::{Context, ExecutionManager, MemoryPool, Stream, ops};
 use cupola_sim::fault::FaultTable;
 use cupola_sim::{DeviceConfig, Machine};
@@ -39,6 +40,8 @@ const PAGE: u64 = 2 << 20;
 
 /// A device, and at the end the proof that nothing is left on it.
 struct Bench {
+    /// Of its pools.
+    arenas: Arenas,
     context: Context,
     execution: ExecutionManager,
     table: FaultTable,
@@ -61,6 +64,7 @@ impl Bench {
         let execution = ExecutionManager::new(table.driver()).unwrap();
         let context = execution.devices().get(0).unwrap().primary().unwrap();
         Self {
+            arenas: Arenas::default(),
             context,
             execution,
             table,
@@ -69,13 +73,15 @@ impl Bench {
     }
 
     fn pool(&self, limit: u64) -> MemoryPool {
-        self.context.memory_pool(PoolConfig::limit(limit)).unwrap()
+        let config = PoolConfig::limit(limit).arenas(self.arenas);
+        self.context.memory_pool(config).unwrap()
     }
 
     /// A pool that waits for nothing on the host.
     fn impatient(&self, limit: u64) -> MemoryPool {
         let config = PoolConfig {
             wait: Duration::ZERO,
+            arenas: self.arenas,
             ..PoolConfig::limit(limit)
         };
         self.context.memory_pool(config).unwrap()
@@ -114,6 +120,16 @@ fn on_both(test: impl Fn(Bench)) {
         println!("on {backing}");
         test(Bench::new(backing));
     }
+}
+
+/// Runs a test on both kinds of memory, and on pages where each thread has an arena.
+fn on_all(test: impl Fn(Bench)) {
+    on_both(&test);
+    println!("with arenas");
+    test(Bench {
+        arenas: Arenas::Always,
+        ..Bench::new(Backing::Pages)
+    });
 }
 
 /// Frees a block that nothing uses on the stream that it was allocated on.

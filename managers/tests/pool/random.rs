@@ -16,6 +16,8 @@ type Place = (u64, u64, usize);
 struct Oracle {
     bench: Bench,
     pool: MemoryPool,
+    /// Its limit.
+    most: u64,
     streams: [Stream; STREAMS],
     /// While a sender is there, nothing of the stream completes.
     held: [Option<Sender<()>>; STREAMS],
@@ -27,12 +29,17 @@ struct Oracle {
 }
 
 impl Oracle {
-    /// A pool of 24 pages, which may have them in handles of several pages at first.
-    fn new(backing: Backing, large: bool) -> Self {
-        let bench = Bench::with_memory(backing, 128 << 30);
+    /// A pool of 24 pages, which may have them in handles of several pages at first. With arenas of
+    /// more, because none is made for less.
+    fn new(backing: Backing, large: bool, arenas: bool) -> Self {
+        let mut bench = Bench::with_memory(backing, 128 << 30);
+        let most = if arenas { 160 } else { 24 } * PAGE;
+        if arenas {
+            bench.arenas = Arenas::Always;
+        }
         // Nothing that is held ends while the pool waits.
-        let pool = bench.impatient(if large { 128 << 30 } else { 24 * PAGE });
-        if large && backing == Backing::Pages {
+        let pool = bench.impatient(if large { 128 << 30 } else { most });
+        if large && !arenas && backing == Backing::Pages {
             let stream = bench.stream();
             let blocks = [5, 6, 13].map(|pages| pool.allocate_raw(pages * PAGE, 256, &stream));
             blocks
@@ -41,9 +48,10 @@ impl Oracle {
             ops::synchronize(&stream).unwrap();
             assert!(pool.usage().unwrap().calls.create < 24);
         }
-        pool.set_limit(24 * PAGE).unwrap();
+        pool.set_limit(most).unwrap();
         Self {
             pool,
+            most,
             streams: [(); STREAMS].map(|()| bench.stream()),
             held: [const { None }; STREAMS],
             waits: [false; STREAMS],
@@ -157,7 +165,7 @@ impl Oracle {
             15 => {
                 let limit = (8 + size % 24) * PAGE;
                 self.pool.set_limit(limit).unwrap();
-                self.pool.set_limit(24 * PAGE).unwrap();
+                self.pool.set_limit(self.most).unwrap();
             }
             _ => {}
         }
@@ -187,13 +195,13 @@ impl Oracle {
 // wrongly.
 #[test]
 fn any_order_of_calls_agrees_with_the_oracle() {
-    fn property(chunks: bool, large: bool, steps: Vec<(u8, u8, u32)>) -> bool {
-        let backing = if chunks {
-            Backing::Chunks
-        } else {
-            Backing::Pages
+    fn property(kind: u8, steps: Vec<(u8, u8, u32)>) -> bool {
+        let (large, kind) = (kind % 2 == 1, kind / 2 % 3);
+        let backing = match kind {
+            0 => Backing::Chunks,
+            _ => Backing::Pages,
         };
-        let mut oracle = Oracle::new(backing, large);
+        let mut oracle = Oracle::new(backing, large, kind == 2);
         for step in steps {
             oracle.step(step);
             oracle.check();
@@ -202,7 +210,7 @@ fn any_order_of_calls_agrees_with_the_oracle() {
         true
     }
     quickcheck::QuickCheck::new()
-        .tests(150)
+        .tests(225)
         .rng(quickcheck::Gen::new(400))
-        .quickcheck(property as fn(bool, bool, Vec<(u8, u8, u32)>) -> bool);
+        .quickcheck(property as fn(u8, Vec<(u8, u8, u32)>) -> bool);
 }

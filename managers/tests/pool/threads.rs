@@ -9,7 +9,7 @@ use super::*;
 // twice.
 #[test]
 fn blocks_may_be_freed_by_other_threads() {
-    on_both(|bench| {
+    on_all(|bench| {
         let (pool, stream) = (bench.pool(512 << 20), bench.stream());
         std::thread::scope(|scope| {
             for pair in 0..4 {
@@ -41,7 +41,7 @@ fn blocks_may_be_freed_by_other_threads() {
 // one, or two threads get the same block.
 #[test]
 fn blocks_may_be_freed_on_other_streams() {
-    on_both(|bench| {
+    on_all(|bench| {
         let pool = bench.pool(512 << 20);
         let streams = [(); 4].map(|()| bench.stream());
         let taken: Mutex<Vec<(u64, u64)>> = Mutex::default();
@@ -98,7 +98,7 @@ fn blocks_may_be_freed_on_other_streams() {
 // Without it gauges, trims and new limits could break what other threads do meanwhile.
 #[test]
 fn a_pool_may_be_looked_at_and_trimmed_while_it_is_used() {
-    on_both(|bench| {
+    on_all(|bench| {
         let pool = bench.pool(512 << 20);
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..4)
@@ -132,7 +132,7 @@ fn a_pool_may_be_looked_at_and_trimmed_while_it_is_used() {
 // or be lost, where all look for memory.
 #[test]
 fn streams_come_and_go_under_load() {
-    on_both(|bench| {
+    on_all(|bench| {
         let pool = bench.pool(24 << 20);
         let (threads, rounds) = (4, 250);
         std::thread::scope(|scope| {

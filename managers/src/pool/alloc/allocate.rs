@@ -144,7 +144,7 @@ impl Pool {
             stream: state.index(),
         };
         let work = |content: &mut Magazines| {
-            let piece = self.place_in(content, want, state, slot)?;
+            let piece = self.place_in(content, want, cache, slot)?;
             cache.counters().note_out(ask.bytes, ask.buffer, add);
             cache.counters().note_miss(add);
             Some(piece)
@@ -319,8 +319,9 @@ impl Pool {
             align: GRANULE,
             stream: state.index(),
         };
-        let grown = self.grow(slab, ask.wait, |central, found| {
+        let grown = self.grow(slab, ask.wait, |found| {
             let from = (state.index(), state.stamp());
+            let central = &mut *self.central.lock();
             central.add_slab(self.reference(), found, (slot, bytes), from);
         });
         let grown = match grown {
@@ -442,6 +443,11 @@ impl Pool {
         if let Some(piece) = self.place(want, cache, state, kept) {
             return Ok(piece);
         }
+        if let Some(cache) = cache
+            && let Some(piece) = self.grow_arena(want, ask.wait, cache, kept)?
+        {
+            return Ok(piece);
+        }
         let request = SlowRequest {
             want,
             requested: ask.bytes,
@@ -475,7 +481,7 @@ impl Pool {
         match cache {
             // SAFETY: the cache is this thread's, which is not within it.
             Some(cache) => unsafe {
-                cache.with(|content| self.place_in(content, want, state, slot))
+                cache.with(|content| self.place_in(content, want, cache, slot))
             },
             None => {
                 let mut central = self.central.lock();
@@ -490,19 +496,25 @@ impl Pool {
         self: &Arc<Self>,
         content: &mut Magazines,
         want: HeapRequest,
-        state: &StreamState,
+        cache: &ThreadCache,
         slot: Slot,
     ) -> Option<NonNull<BlockHeader>> {
-        let central = &mut *self.central.lock();
+        if let Some(piece) = self.place_in_arena(content, want, cache, slot) {
+            return Some(piece);
+        }
+        let (mut central, was_taken) = self.central.lock_contended();
+        let central = &mut *central;
+        content.note_contention(was_taken);
         if central.rules().has_scanned() {
             return None;
         }
         content.keep_exact(central.may_cache_exact(want.bytes));
         if content.has_exact() {
-            let stamp = state.stamp();
+            let stamp = cache.state().stamp();
             let batches = content.drain_exact();
             batches.for_each(|batch| central.put_all(batch, stamp));
         }
+        self.open_or_dissolve(central, content, cache, slot);
         central.wrap_ready(self.reference(), want, slot)
     }
 }

@@ -7,14 +7,13 @@ use std::thread;
 use crate::error::{Error, Result};
 use crate::pool::cache::thread_cache::{CacheOwner, RECORDED, ROUTED, RevokedCache, ThreadCache};
 use crate::pool::cache::thread_local;
-use crate::pool::heap::block_header::BlockHeader;
+use crate::pool::heap::arena::Drained;
 use crate::pool::heap::central::Central;
 use crate::pool::inspect::counters::Happened;
 use crate::pool::state::Pool;
 use crate::pool::streams::free_stamp::Stamp;
 use crate::pool::streams::stream_state::StreamState;
 use crate::stream::Stream;
-use std::ptr::NonNull;
 use std::sync::Weak;
 
 /// Looks for a place while other threads have states of streams in hand.
@@ -92,7 +91,7 @@ impl Pool {
     pub(crate) fn close_caches(&self, caches: &[Arc<ThreadCache>]) -> Vec<Stream> {
         let mut caches = ThreadCache::revoke_all(caches);
         let close = |cache: &mut RevokedCache<'_>| {
-            cache.close(|batch, stamp| self.central.lock().put_all(batch, stamp))
+            cache.close(|drained, stamp| self.central.lock().take_back(drained, stamp))
         };
         caches.iter_mut().filter_map(close).collect()
     }
@@ -111,7 +110,7 @@ impl Pool {
         let states = self.all_states();
         let mut seized = ThreadCache::revoke_all(&caches);
         for cache in &mut seized {
-            cache.drain(|batch, stamp| self.central.lock().put_all(batch, stamp));
+            cache.drain(|drained, stamp| self.central.lock().take_back(drained, stamp));
         }
         self.drain_transfer_caches(&states);
         let central = &mut *self.central.lock();
@@ -137,8 +136,8 @@ impl CacheOwner for Pool {
         self.core.not_forked().is_ok()
     }
 
-    fn put_all(&self, batch: NonNull<BlockHeader>, stamp: Stamp) {
-        self.central.lock().put_all(batch, stamp);
+    fn take_back(&self, drained: Drained, stamp: Stamp) {
+        self.central.lock().take_back(drained, stamp);
     }
 
     fn remove(&self, cache: &Arc<ThreadCache>) {

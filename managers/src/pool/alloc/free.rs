@@ -10,6 +10,7 @@ use crate::pool::cache::counters::add;
 use crate::pool::cache::magazine::Magazines;
 use crate::pool::cache::thread_cache::ThreadCache;
 use crate::pool::cache::thread_local;
+use crate::pool::heap::arena::Drained;
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::inspect::history::Action;
 use crate::pool::inspect::history::CallSite;
@@ -173,6 +174,17 @@ impl Pool {
         cache.counters().note_spill(add);
         let (slot, bytes) = (header.slot(), header.bytes());
         let state = cache.state();
+        if let Some(arena) = content.arena_mut()
+            && arena.owns(header)
+        {
+            arena.free(piece);
+            if arena.is_mostly_free() {
+                let arena = content.take_arena().map(Drained::Arena);
+                let give = |arena| self.central.lock().take_back(arena, state.stamp());
+                arena.into_iter().for_each(give);
+            }
+            return;
+        }
         if !slot.is_kept() {
             self.central.lock().put(piece, state.stamp());
             return;

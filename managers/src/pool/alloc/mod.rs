@@ -1,7 +1,8 @@
 //! How a request is served, and how a block is freed: the rooms of components, composed.
 
 pub(crate) mod allocate;
-pub(crate) mod caches;
+pub(crate) mod arenas;
+mod caches;
 pub(crate) mod free;
 pub(crate) mod free_behind;
 pub(crate) mod hopeless;

@@ -21,7 +21,7 @@ use crate::pool::alloc::patience::Patience;
 use crate::pool::alloc::reclaim_step::{REQUEST, ReclaimStep};
 use crate::pool::cache::size_class::Slot;
 use crate::pool::heap::block_header::BlockHeader;
-use crate::pool::heap::central::{Central, HeapRequest};
+use crate::pool::heap::central::HeapRequest;
 use crate::pool::inspect::counters::Happened;
 use crate::pool::pages::mapper::{Found, From, Mapper};
 use crate::pool::pages::mapper_guard::MapperGuard;
@@ -92,7 +92,7 @@ impl Pool {
         &self,
         want: HeapRequest,
         wait: Wait,
-        place: impl FnOnce(&mut Central, Found),
+        place: impl FnOnce(Found),
     ) -> Result<bool> {
         let mut mapper = self.pages.lock_within(wait)?;
         self.poll_streams()?;
@@ -102,7 +102,7 @@ impl Pool {
         }
         let is_found = found.is_some();
         if let Some(found) = found {
-            place(&mut self.central.lock(), found);
+            place(found);
         }
         Ok(is_found)
     }

@@ -4,6 +4,7 @@ use std::ptr::{self, NonNull};
 
 use crate::pool::cache::size_class::{CLASSES, MOST_PIECES, SLOTS, Slot, capacity};
 use crate::pool::cache::transfer_cache::TransferCache;
+use crate::pool::heap::arena::{Arena, Drained};
 use crate::pool::heap::block_header::BlockHeader;
 use crate::sync::spin_lock::SpinLock;
 
@@ -126,7 +127,17 @@ pub(crate) struct Magazines {
     most_exact: u64,
     /// Which magazines for exact sizes may have pieces.
     filled: u64,
+    /// A heap of the thread's own.
+    arena: Option<Box<Arena>>,
+    /// How often the central lock was taken when a block was placed, lately.
+    contention: u32,
 }
+
+/// What [`Magazines::note_contention`] adds for a lock that was taken; it takes 1 off for one that
+/// was not.
+const TAKEN: u32 = 4;
+/// From here on a thread should have an arena.
+const CONTENDED: u32 = 128;
 
 impl Magazines {
     /// Nothing yet.
@@ -137,7 +148,48 @@ impl Magazines {
             exact: 0,
             most_exact: MOST_EXACT,
             filled: 0,
+            arena: None,
+            contention: 0,
         }
+    }
+
+    /// The thread's own heap, if it has one.
+    pub(crate) fn arena(&self) -> Option<&Arena> {
+        self.arena.as_deref()
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn arena_mut(&mut self) -> Option<&mut Arena> {
+        self.arena.as_deref_mut()
+    }
+
+    /// Takes the arena out.
+    #[inline]
+    pub(crate) fn take_arena(&mut self) -> Option<Box<Arena>> {
+        self.arena.take()
+    }
+
+    /// Puts an arena in.
+    #[inline]
+    pub(crate) fn put_arena(&mut self, arena: Box<Arena>) {
+        self.arena = Some(arena);
+        self.contention = 0;
+    }
+
+    /// Notes whether the central lock was taken when a block was placed.
+    #[inline]
+    pub(crate) fn note_contention(&mut self, was_taken: bool) {
+        self.contention = match was_taken {
+            true => self.contention + TAKEN,
+            false => self.contention.saturating_sub(1),
+        };
+    }
+
+    /// Whether the central lock was taken so often that the thread should have an arena.
+    #[inline]
+    pub(crate) fn is_contended(&self) -> bool {
+        self.contention >= CONTENDED
     }
 
     /// The pieces that it keeps.
@@ -292,17 +344,20 @@ impl Magazines {
         })
     }
 
-    /// Takes everything out, magazine by magazine.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = NonNull<BlockHeader>> + '_ {
+    /// Takes everything out, magazine by magazine, and then the arena.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Drained> + '_ {
         (self.exact, self.filled) = (0, 0);
-        self.magazines
-            .iter_mut()
-            .filter_map(|magazine| magazine.chain(u32::MAX))
+        self.contention = 0;
+        let arena = self.arena.take().map(Drained::Arena);
+        let batches = self.magazines.iter_mut();
+        let batches = batches.filter_map(|magazine| magazine.chain(u32::MAX));
+        batches.map(Drained::Batch).chain(arena)
     }
 
     /// Bytes that it keeps.
     pub(crate) fn kept(&self) -> u64 {
         let bytes = |magazine: &Magazine| magazine.bytes * u64::from(magazine.len);
-        self.magazines.iter().map(bytes).sum()
+        let in_arena = self.arena.as_ref().map_or(0, |arena| arena.free_bytes());
+        self.magazines.iter().map(bytes).sum::<u64>() + in_arena
     }
 }

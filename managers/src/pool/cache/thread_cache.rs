@@ -15,6 +15,7 @@ use crate::pool::cache::counters::{CacheCounters, add};
 use crate::pool::cache::magazine::Magazines;
 use crate::pool::cache::size_class::Slot;
 use crate::pool::cache::thread_local::List;
+use crate::pool::heap::arena::{Arena, Drained};
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::streams::free_stamp::Stamp;
 use crate::pool::streams::stream_state::StreamState;
@@ -39,8 +40,8 @@ pub(crate) trait CacheOwner: Send + Sync {
     /// Whether its locks may be taken: not in the child of a fork.
     fn is_here(&self) -> bool;
 
-    /// Takes a batch back that was used until `stamp`.
-    fn put_all(&self, batch: NonNull<BlockHeader>, stamp: Stamp);
+    /// Takes back what a cache has kept, which its stream has used until `stamp`.
+    fn take_back(&self, drained: Drained, stamp: Stamp);
 
     /// Takes a closed cache off the books.
     fn remove(&self, cache: &Arc<ThreadCache>);
@@ -74,28 +75,33 @@ impl RevokedCache<'_> {
         content.pieces()
     }
 
-    /// Takes everything out: `give` gets it batch by batch, with its stamp.
-    pub(crate) fn drain(&mut self, give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
+    /// The arena that it has.
+    pub(crate) fn arena(&self) -> Option<&Arena> {
+        // SAFETY: the revocation keeps the owner and other revoking threads out, and nothing is
+        // changed.
+        let content = self.cache.content.with(|content| unsafe { &*content });
+        content.arena()
+    }
+
+    /// Takes everything out: `give` gets it part by part, with its stamp.
+    pub(crate) fn drain(&mut self, give: impl FnMut(Drained, Stamp)) {
         // No earlier stamp: until the revocation the owner may have put a piece in, and the batch
         // of an earlier stamp may be complete without the work on that piece.
         self.drain_at(self.cache.state.stamp(), give);
     }
 
-    fn drain_at(&mut self, stamp: Stamp, mut give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
+    fn drain_at(&mut self, stamp: Stamp, mut give: impl FnMut(Drained, Stamp)) {
         self.cache.content.with_mut(|content| {
             // SAFETY: the revocation keeps the owner and other revoking threads out.
             let content = unsafe { &mut *content };
-            content.drain().for_each(|batch| give(batch, stamp));
+            content.drain().for_each(|drained| give(drained, stamp));
         });
     }
 
     /// Closes the cache, which keeps nothing from now on, and drains it. The lease is the caller's
     /// to end, outside of locks.
     #[must_use]
-    pub(crate) fn close(
-        &mut self,
-        give: impl FnMut(NonNull<BlockHeader>, Stamp),
-    ) -> Option<Stream> {
+    pub(crate) fn close(&mut self, give: impl FnMut(Drained, Stamp)) -> Option<Stream> {
         self.revocation.set_flags(CLOSED);
         self.drain(give);
         // SAFETY: the revocation keeps the owner and other revoking threads out.
@@ -265,7 +271,7 @@ impl ThreadCache {
 
     /// Revokes this cache alone, and takes everything out.
     #[cfg(all(test, loom))]
-    pub(crate) fn drain(&self, give: impl FnMut(NonNull<BlockHeader>, Stamp)) {
+    pub(crate) fn drain(&self, give: impl FnMut(Drained, Stamp)) {
         let early =
             mutant!("thread_cache_stamps_before_the_revocation").then(|| self.state.stamp());
         let mut cache = RevokedCache {
@@ -284,10 +290,7 @@ impl ThreadCache {
     /// # Safety
     /// The calling thread is the cache's own, and not within a call of `own` or `with`.
     #[must_use]
-    unsafe fn close_own(
-        &self,
-        mut give: impl FnMut(NonNull<BlockHeader>, Stamp),
-    ) -> Option<Stream> {
+    unsafe fn close_own(&self, mut give: impl FnMut(Drained, Stamp)) -> Option<Stream> {
         // SAFETY: needs the lock's owner, outside of it: conditions of this function.
         let _held = unsafe { self.lock.lock_as_owner() };
         self.lock.set_own_flags(CLOSED);
@@ -295,7 +298,7 @@ impl ThreadCache {
         self.content.with_mut(|content| {
             // SAFETY: the owner holds the lock, so no other thread touches the content.
             let content = unsafe { &mut *content };
-            content.drain().for_each(|batch| give(batch, stamp));
+            content.drain().for_each(|drained| give(drained, stamp));
         });
         // SAFETY: the owner holds the lock.
         unsafe { self.drain_leases(false) }
@@ -311,7 +314,7 @@ impl ThreadCache {
         {
             // SAFETY: the calling thread is the cache's own and not inside it, by this function's
             // own condition.
-            let lease = unsafe { self.close_own(|batch, stamp| pool.put_all(batch, stamp)) };
+            let lease = unsafe { self.close_own(|drained, stamp| pool.take_back(drained, stamp)) };
             pool.remove(&self);
             drop(lease);
         }

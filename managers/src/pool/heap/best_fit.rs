@@ -7,7 +7,7 @@
 mod exhaustive;
 
 use cupola_core::Tlsf;
-use cupola_core::tlsf::{AllocateError, Block, Entry, Node, Piece, Place, RangeError};
+use cupola_core::tlsf::{AllocateError, Block, Entry, Node, Piece, Place, RangeError, SplitError};
 use cupola_sys::driver::CUdeviceptr;
 
 use crate::pool::heap::placement::PlacementPolicy;
@@ -191,6 +191,24 @@ impl Heap {
     /// Makes exactly these addresses a block, if all work that used them is complete.
     pub(crate) fn take_idle_at(&mut self, address: CUdeviceptr, bytes: u64) -> Option<Block> {
         self.take_at(address, bytes, Requester::NONE)
+    }
+
+    /// Cuts a block in two: its first bytes, whole granules, and the rest, if there is any.
+    pub(crate) fn split(&mut self, block: Block, bytes: u64) -> (Block, Option<Block>) {
+        let mut parts = self.tlsf.split(block, bytes);
+        if parts == Err(SplitError::NoNodes) {
+            self.lend();
+            parts = self.tlsf.split(block, bytes);
+        }
+        debug_assert_ne!(
+            parts,
+            Err(SplitError::Stale),
+            "a block that is there is cut"
+        );
+        match parts {
+            Ok((left, right)) => (left, Some(right)),
+            Err(_) => (block, None),
+        }
     }
 
     /// Gives a block back that was used until `stamp`.

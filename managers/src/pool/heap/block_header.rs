@@ -9,7 +9,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::collections::HashSet;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU16, AtomicU64, Ordering};
 
 use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
@@ -89,6 +89,10 @@ pub(crate) struct BlockHeader {
     /// How many pieces the batch has that begins with this one.
     batch: Cell<u32>,
     slot: Cell<Slot>,
+    /// The number of the arena that the block is in; 0 for none. Atomic, because a thread that has
+    /// the piece in its cache compares it with the number of its own arena, while another thread
+    /// dissolves the arena that the piece is in.
+    arena: AtomicU16,
     /// The bytes that its user asked for, one more, and whether it is a buffer's. While no user has
     /// it: why none may have it, else 0. In its first life, whether nothing that runs used the
     /// memory before.
@@ -119,6 +123,7 @@ impl BlockHeader {
             link: UnsafeCell::new(Link { next: ptr::null() }),
             batch: Cell::new(0),
             slot: Cell::new(Slot::NONE),
+            arena: AtomicU16::new(0),
             live: AtomicU64::new(0),
             stream: AtomicU64::new(0),
             entry: AtomicPtr::new(ptr::null_mut()),
@@ -184,6 +189,25 @@ impl BlockHeader {
     #[inline]
     pub(crate) fn home(&self) -> Home {
         self.home.get()
+    }
+
+    /// The number of the arena that the block is in; 0 for none.
+    #[inline]
+    pub(crate) fn arena(&self) -> u16 {
+        self.arena.load(Ordering::Relaxed)
+    }
+
+    /// The block is in this arena from now on; 0 for none.
+    #[inline]
+    pub(crate) fn set_arena(&self, arena: u16) {
+        self.arena.store(arena, Ordering::Relaxed);
+    }
+
+    /// The block is in no arena from now on: with the cache held whose arena it was in, and within
+    /// the central lock where it becomes one of the central heap.
+    pub(crate) fn move_home(&self, home: Home) {
+        self.home.set(home);
+        self.set_arena(0);
     }
 
     /// When it was freed, of a slot that another stream than its slab's has freed.

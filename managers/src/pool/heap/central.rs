@@ -1,5 +1,6 @@
 //! `Central`: the part that all threads share: the heap, the slabs over it, and the headers.
 
+mod arenas;
 mod holes;
 pub(crate) mod plans;
 mod waiting;
@@ -9,6 +10,7 @@ use std::ptr::NonNull;
 use cupola_core::tlsf::{Block, RangeError};
 
 use crate::pool::cache::size_class::{Slot, slots_of_slab};
+use crate::pool::heap::arena::Drained;
 use crate::pool::heap::best_fit::{Heap, PriorStamp};
 use crate::pool::heap::block_header::{BlockHeader, BlockHeaders, Home, PoolRef, Withheld};
 use crate::pool::heap::placement::PlacementPolicy;
@@ -17,6 +19,7 @@ use crate::pool::heap::slab::Slabs;
 use crate::pool::pages::page_table::PageTable;
 use crate::pool::streams::free_stamp::{RetiredStreams, Stamp, StreamIndex};
 use crate::stream::timeline::EVERY;
+use arenas::Mailboxes;
 use waiting::WaitingPieces;
 
 pub(crate) struct Central {
@@ -31,6 +34,8 @@ pub(crate) struct Central {
     abandoned: u64,
     /// Pieces without a user that only become free when other streams have come so far.
     waiting: WaitingPieces,
+    /// Blocks of arenas that other threads have brought back.
+    mailboxes: Mailboxes,
     /// Blocks that stand for chunks without memory, and their bytes.
     holes: (u64, u64),
     /// While threads keep nothing of exact sizes.
@@ -74,6 +79,7 @@ impl Central {
             empty: 0,
             abandoned: 0,
             waiting: WaitingPieces::default(),
+            mailboxes: Mailboxes::default(),
             holes: (0, 0),
             tight: None,
         }
@@ -181,6 +187,11 @@ impl Central {
     ) -> u32 {
         self.slabs
             .take_from_others(&self.heap, slot, stream, want, give)
+    }
+
+    /// Gives a block back that no user has seen.
+    pub(crate) fn put_back(&mut self, (block, was): (Block, Stamp)) {
+        self.heap.put_back(block, was);
     }
 
     /// Gives a block back that no user has seen, so that its stamp is as it was.
@@ -365,6 +376,9 @@ impl Central {
         // SAFETY: the header stays where it is, and the caller gives the piece away.
         let header = unsafe { piece.as_ref() };
         self.heap.rules_mut().note_last(stamp);
+        if self.put_in_arena(piece, stamp) {
+            return;
+        }
         match header.home() {
             Home::Heap(block) => {
                 self.headers.put(piece);
@@ -389,6 +403,14 @@ impl Central {
             // batch away, and the first piece of a batch owns the others.
             next = unsafe { piece.as_ref().next() };
             self.put(piece, stamp);
+        }
+    }
+
+    /// Takes what a cache has kept back, which its stream has used until `stamp`.
+    pub(crate) fn take_back(&mut self, drained: Drained, stamp: Stamp) {
+        match drained {
+            Drained::Batch(batch) => self.put_all(batch, stamp),
+            Drained::Arena(arena) => self.dissolve(arena, stamp),
         }
     }
 

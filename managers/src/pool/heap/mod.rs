@@ -1,6 +1,7 @@
 //! The page heap: free pieces of all sizes, slabs for small ones, and the headers of blocks. It
 //! makes no driver call and knows no pool.
 
+pub(crate) mod arena;
 pub(crate) mod best_fit;
 pub(crate) mod block_header;
 pub(crate) mod block_name;

@@ -120,8 +120,11 @@ impl Pool {
             .iter()
             .map(|state| unsafe { state.transfer_cache().kept() });
         let kept = in_lanes + in_depots.sum::<u64>() + in_slabs.0 + in_slabs.1;
-        // Pieces that wait for other streams are out of the heap, and have no user.
-        (kept + central.waiting().bytes(), central.held())
+        // Pieces that wait for other streams, or for the thread of their arena, are out of the heap,
+        // and have no user.
+        let in_mail = central.mail_bytes();
+        let on_their_way = central.waiting().bytes() + in_mail.0 + in_mail.1;
+        (kept + on_their_way, central.held())
     }
 
     /// All figures that are read while nothing moves, and the content of caches and transfer
@@ -252,7 +255,8 @@ impl Gauges {
             }
         }
         let (ready, pending) = central.slabs().free_bytes(rules);
-        self.loose += ready;
-        self.pending += pending + central.waiting().bytes();
+        let in_mail = central.mail_bytes();
+        self.loose += ready + in_mail.0;
+        self.pending += pending + central.waiting().bytes() + in_mail.1;
     }
 }

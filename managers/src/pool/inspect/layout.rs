@@ -169,6 +169,16 @@ impl Drawing<'_> {
         for cache in caches {
             kept.extend(cache.pieces().map(|piece| (piece, cache.serial())));
         }
+        for cache in caches {
+            let Some(arena) = cache.arena() else {
+                continue;
+            };
+            self.taken
+                .extend(arena.spans().iter().map(|span| span.offset()));
+            let free = arena.free_pieces();
+            let free = free.map(|(at, bytes)| bare(at, bytes, BlockState::Cached, cache.serial()));
+            self.blocks.extend(free);
+        }
         let of_lane = |header: &BlockHeader| kept.get(&std::ptr::from_ref(header)).copied();
         for header in central.headers().in_use() {
             if let Home::Heap(block) = header.home() {

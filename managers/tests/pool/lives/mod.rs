@@ -191,6 +191,7 @@ impl Life {
             execution,
             table,
             machine,
+            ..
         } = bench;
         drop((context, execution, table));
         let mut live = watch.live();
