@@ -297,7 +297,24 @@ fn join_uses(uses: &mut Vec<Stream>, home: &Stream, pool: &Pool) -> Result<()> {
 }
 
 impl Drop for Block {
+    #[inline]
     fn drop(&mut self) {
+        // No other stream has used it, as of nearly all.
+        if self.rest_mut().is_none() {
+            // SAFETY: the piece was the block's, which ends here.
+            if unsafe { Pool::free_buffer(self.piece, None) }.is_ok() {
+                return;
+            }
+        }
+        self.drop_used();
+    }
+}
+
+impl Block {
+    /// The end of a block that other streams have used, or whose stream could not take it back.
+    #[cold]
+    #[inline(never)]
+    fn drop_used(&mut self) {
         if self.put_behind() {
             return;
         }

@@ -41,13 +41,12 @@ use std::sync::{Arc, Mutex};
 use cupola_core::tag;
 use loom::cell::UnsafeCell;
 
-use std::ptr::NonNull;
 use std::sync::{Arc as StdArc, Weak};
 
 use crate::error::Result;
 use crate::object_pool::{LeaseHolders, Leased, ObjectPool, Reusable};
 use crate::pool::cache::thread_cache::{CacheOwner, ThreadCache};
-use crate::pool::heap::block_header::BlockHeader;
+use crate::pool::heap::arena::Drained;
 use crate::pool::streams::free_stamp::Stamp;
 use crate::shutdown_report::ShutdownReport;
 
@@ -201,7 +200,7 @@ impl CacheOwner for NoPool {
         false
     }
 
-    fn put_all(&self, _: NonNull<BlockHeader>, _: Stamp) {}
+    fn take_back(&self, _: Drained, _: Stamp) {}
 
     fn remove(&self, _: &StdArc<ThreadCache>) {}
 }

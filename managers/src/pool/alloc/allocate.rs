@@ -78,12 +78,16 @@ impl Pool {
             let cache = unsafe { &*cache };
             let slot = Slot::of(ask.bytes);
             let buffer_on = ask.buffer.then_some(stream);
-            // SAFETY: the cache is this thread's, and the stream's.
-            let pop = |what| unsafe { cache.pop(what, ask.bytes, buffer_on) };
-            let found = slot.and_then(pop).or_else(|| {
-                let placed = self.allocate_placed(ask, slot, cache)?;
-                Some((placed, Leased::No))
-            });
+            // No closures: the compiler would make a call of the way that nearly all go.
+            let mut found = None;
+            if let Some(what) = slot {
+                // SAFETY: the cache is this thread's, and the stream's.
+                found = unsafe { cache.pop(what, ask.bytes, buffer_on) };
+            }
+            if found.is_none() {
+                let placed = self.allocate_placed(ask, slot, cache);
+                found = placed.map(|piece| (piece, Leased::No));
+            }
             if let Some((piece, leased)) = found {
                 if ask.buffer && leased != Leased::Yes {
                     // SAFETY: the piece is ours, without a lease, and the cache this thread's.
