@@ -11,7 +11,8 @@ use std::task::{Context as Task, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use cupola_managers::{Error, Result, Stream, Ticket, TicketWatch, ops};
+use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+use cupola_managers::{Error, PoolConfig, Result, Stream, Ticket, TicketWatch, ops};
 use cupola_sys::driver::{CUresult, id};
 
 use common::open;
@@ -314,4 +315,73 @@ fn a_ticket_is_waited_for_on_the_device_and_on_the_host() {
         Err(Error::Capturing { operation })
     );
     assert_eq!(table.count(id::cuEventRecord), 0);
+}
+
+// Without it each kind of wait would have a clock of its own, and ask for what another one knows.
+#[test]
+fn all_waits_for_a_stream_set_one_clock() {
+    let (table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let mut sixes = pool.upload(&[6u32; 100], &stream).unwrap();
+    let mut pinned = context.buffers().pinned::<u32>(100).unwrap();
+    // Of pinned memory.
+    let ticket = stream.ticket().unwrap();
+    ops::copy_to_host(&sixes, &mut pinned, &stream).unwrap();
+    let after = stream.ticket().unwrap();
+    assert_eq!(pinned.as_slice().unwrap(), [6; 100]);
+    table.reset();
+    assert_eq!(ticket.is_done(), Ok(true));
+    assert!(table.counts().is_empty());
+    after.is_done().unwrap();
+    assert_eq!(table.count(id::cuEventQuery), 1, "it came later");
+    // Of a read.
+    let ticket = stream.ticket().unwrap();
+    sixes.to_vec(&stream).unwrap();
+    table.reset();
+    assert_eq!(ticket.is_done(), Ok(true));
+    // Of the program, for all of the stream, and for a ticket.
+    for by_ticket in [false, true] {
+        ops::copy_to_device(&pinned, &mut sixes, &stream).unwrap();
+        match by_ticket {
+            false => ops::synchronize(&stream).unwrap(),
+            true => stream.ticket().unwrap().wait().unwrap(),
+        }
+        table.reset();
+        assert_eq!(pinned.as_slice().unwrap(), [6; 100]);
+    }
+    assert!(table.counts().is_empty());
+}
+
+// Without it memory that a step frees on the stages' streams would be asked for, though the item
+// that it was for has arrived.
+#[test]
+fn an_item_that_arrives_sets_the_clocks_of_all_stages() {
+    let (table, _machine, _execution, context) = open();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let config = PipelineConfig::new(100, 100);
+    let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();
+    let tickets = Mutex::new(Vec::new());
+    let mut left = 10;
+    pipeline
+        .run::<Error>(
+            |input| {
+                left -= 1;
+                Ok((left > 0).then_some(input.len()))
+            },
+            |step| {
+                ops::copy(step.input, step.output, step.stream)?;
+                tickets.lock().unwrap().push(step.stream.ticket()?);
+                Ok(100)
+            },
+            |item| {
+                let asked = table.count(id::cuEventQuery);
+                let tickets = tickets.lock().unwrap();
+                assert_eq!(tickets[item.index as usize].is_done(), Ok(true));
+                assert_eq!(table.count(id::cuEventQuery), asked);
+                Ok(())
+            },
+        )
+        .unwrap();
+    assert_eq!(tickets.lock().unwrap().len(), 9);
 }

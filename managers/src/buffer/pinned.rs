@@ -1,6 +1,6 @@
 //! `PinnedBuffer<T>`: page-locked host memory that devices copy from and to.
 //!
-//! A copy runs after the call that ordered it, so the buffer knows the event behind its
+//! A copy runs after the call that ordered it, so the buffer knows the fence behind its
 //! last copy. Looking at the elements waits for it, and so does dropping the buffer: no
 //! Rust reference exists while the device may write.
 
@@ -15,9 +15,10 @@ use super::DeviceCopy;
 use crate::driver::RelaxedCapture;
 use crate::driver::{ContextCore, Kind};
 use crate::error::{Error, Result, Site};
-use crate::event::{self, EventConfig, EventPool, LeasedEvent};
+use crate::event::EventPool;
 use crate::pool::RegionHooks;
 use crate::stream::Stream;
+use crate::stream::fence::Fence;
 use crate::stream::submit;
 use crate::sync::deferred::DeferCallbacks;
 pub use slice::{PinnedSlice, PinnedSliceMut};
@@ -40,20 +41,9 @@ pub struct PinnedBuffer<T: DeviceCopy> {
 }
 
 /// The copies that may still run.
-pub(crate) struct Copies {
-    state: State,
-    /// Made at the first copy; shared with a thread that waits for it without the lock.
-    event: Option<LeasedEvent>,
-    /// Copies ordered so far.
-    count: u64,
-}
-
-enum State {
-    /// None.
-    Idle,
-    /// The copies up to the event, the last one on the stream with this serial number: handles of
-    /// two managers may be equal, and streams of several meet in one context.
-    Until(u64),
+pub(crate) enum Copies {
+    /// Those up to the fence, which is made at the first copy.
+    Until(Option<Fence>),
     /// Not known: waiting for them failed. The memory is never touched again.
     Unknown,
 }
@@ -93,11 +83,7 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         Ok(Self {
             start,
             len,
-            copies: Mutex::new(Copies {
-                state: State::Idle,
-                event: None,
-                count: 0,
-            }),
+            copies: Mutex::new(Copies::Until(None)),
             events: Arc::clone(events),
             region_hooks: RegionHooks::of(core.driver()),
             core: Arc::clone(core),
@@ -191,28 +177,12 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
         self.check_context(stream)?;
         self.core.not_forked()?;
         let defer = DeferCallbacks::new();
-        let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        let Copies {
-            state,
-            event,
-            count,
-        } = &mut *copies;
-        let event = match event {
-            Some(event) => event,
-            None => event.insert(event::acquire(
-                &self.core,
-                &self.events,
-                EventConfig::default(),
-                false,
-            )?),
-        };
-        match state {
-            State::Until(last) if *last != stream.serial() => submit::wait(stream, event)?,
-            State::Unknown => return Err(Self::lost()),
-            _ => {}
+        let mut copies = self.lock();
+        match &mut *copies {
+            Copies::Until(Some(fence)) => fence.wait_on(stream)?,
+            Copies::Until(none) => *none = Some(Fence::new(&self.core, &self.events)?),
+            Copies::Unknown => return Err(Self::lost()),
         }
-        *count += 1;
-        *state = State::Until(stream.serial());
         Ok(Copying {
             copies,
             stream,
@@ -226,35 +196,33 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
     #[track_caller]
     fn wait(&self) -> Result<()> {
         self.core.not_forked()?;
-        let copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        let (event, count) = match (&copies.state, &copies.event) {
-            (State::Until(_), Some(event)) => (event.clone(), copies.count),
-            (State::Unknown, _) => return Err(Self::lost()),
-            _ => return Ok(()),
+        let fence = match &*self.lock() {
+            Copies::Until(Some(fence)) if !fence.is_done() => fence.clone(),
+            Copies::Until(_) => return Ok(()),
+            Copies::Unknown => return Err(Self::lost()),
         };
         // Without the lock, which other threads need to order copies.
-        drop(copies);
-        let driver = self.core.enter()?;
-        let waited = {
-            let _relaxed = RelaxedCapture::uncounted(driver);
-            // SAFETY: the event is alive, and the context is current.
-            unsafe { driver.cuEventSynchronize(event.as_raw()) }
-        };
-        self.core.check(waited)?;
-        let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        if copies.count == count {
-            copies.state = State::Idle;
+        fence.synchronize(self.core.site())?;
+        if let Copies::Until(Some(last)) = &mut *self.lock() {
+            last.forget(&fence);
         }
         Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Copies> {
+        self.copies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn copies(&mut self) -> &mut Copies {
+        self.copies
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Never gives the memory back nor lets a caller look at it: a copy that this buffer does not
     /// know of may still run.
     pub(crate) fn abandon(&mut self) {
-        self.copies
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner)
-            .state = State::Unknown;
+        *self.copies() = Copies::Unknown;
     }
 
     fn lost() -> Error {
@@ -266,37 +234,31 @@ impl<T: DeviceCopy> PinnedBuffer<T> {
 
     /// Whether no copy runs any more, waiting if need be.
     fn settle(&mut self) -> bool {
-        let copies = self
-            .copies
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        match (&copies.state, &copies.event) {
-            (State::Until(_), Some(event)) => {
-                submit::settle_event(&self.core, event, self.core.site())
-            }
-            (State::Unknown, _) => false,
-            _ => true,
+        let site = self.core.site();
+        match self.copies() {
+            Copies::Until(fence) => fence.as_ref().is_none_or(|fence| fence.settle(site)),
+            Copies::Unknown => false,
         }
     }
 }
 
 /// A copy that is being ordered; no other one is meanwhile.
-#[must_use = "the mark behind the copy is set when it ends"]
+#[must_use = "the fence behind the copy is recorded when it ends"]
 pub(crate) struct Copying<'p> {
     copies: MutexGuard<'p, Copies>,
     stream: &'p Stream,
-    /// The mark is set, or the error instead of it is known.
+    /// The fence is behind the copy, or the error instead of it is known.
     ended: bool,
     /// Behind the lock, so that it is dropped after it.
     _defer: DeferCallbacks,
 }
 
 impl Copying<'_> {
-    /// Sets the mark behind the copy, which was put on the stream with this result.
+    /// Puts the fence behind the copy, which was put on the stream with this result.
     #[track_caller]
     pub(crate) fn end(mut self, copied: Result<()>) -> Result<()> {
-        let ordered = match (&copied, &self.copies.event) {
-            (Ok(()), Some(event)) => submit::record(event, self.stream),
+        let ordered = match (&copied, &mut *self.copies) {
+            (Ok(()), Copies::Until(Some(fence))) => fence.record(self.stream),
             _ => copied,
         };
         if ordered.is_err() {
@@ -306,13 +268,13 @@ impl Copying<'_> {
         ordered
     }
 
-    /// The copy is on its way, or may be in spite of its error, and there is no mark behind
+    /// The copy is on its way, or may be in spite of its error, and there is no fence behind
     /// it: waits here, which waits for the copies before it too.
     fn settle(&mut self, site: Site) {
         // Until it is known.
-        self.copies.state = State::Unknown;
+        *self.copies = Copies::Unknown;
         if submit::settle(self.stream, site) {
-            self.copies.state = State::Idle;
+            *self.copies = Copies::Until(None);
         }
     }
 }
@@ -363,7 +325,7 @@ mod tests {
     use cupola_sim::fault::FaultTable;
     use cupola_sys::driver::{CUresult, id};
 
-    // Without it the memory could be looked at while a copy runs that has no mark behind it.
+    // Without it the memory could be looked at while a copy runs that has no fence behind it.
     #[test]
     fn a_copy_that_a_panic_cuts_short_is_waited_for() {
         let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());

@@ -7,7 +7,7 @@ use cupola_core::tag;
 use cupola_sys::driver::{CUevent, CUevent_flags};
 
 use super::config::EventConfig;
-use crate::driver::{ContextCore, Kind};
+use crate::driver::{ContextCore, Kind, RelaxedCapture};
 use crate::error::{Result, Site};
 use crate::object_pool::{ObjectPool, Reusable};
 use crate::sync::{AtomicBool, Ordering};
@@ -79,6 +79,17 @@ impl RawEvent {
     #[inline]
     pub(crate) fn core(&self) -> &Arc<ContextCore> {
         &self.core
+    }
+
+    /// Waits on the host until it is reached (`cuEventSynchronize`), for a caller at `site`.
+    pub(crate) fn synchronize(&self, site: Site) -> Result<()> {
+        let driver = self.core.enter_at(site)?;
+        let waited = {
+            let _relaxed = RelaxedCapture::uncounted(driver);
+            // SAFETY: the event is alive, and its context is current.
+            unsafe { driver.cuEventSynchronize(self.raw) }
+        };
+        self.core.check_at(waited, site)
     }
 
     #[track_caller]

@@ -406,6 +406,11 @@ unsafe extern "C" fn query_event(event: CUevent) -> CUresult {
     CUresult::CUDA_SUCCESS
 }
 
+unsafe extern "C" fn synchronize_event(event: CUevent) -> CUresult {
+    // SAFETY: `query_event` has no condition of its own: it looks at the address alone.
+    unsafe { query_event(event) }
+}
+
 unsafe extern "C" fn synchronize_stream(_: CUstream) -> CUresult {
     let covered = WORK.load(Ordering::Relaxed);
     let mut device = device();
@@ -448,6 +453,7 @@ unsafe impl ProcAddress for Source {
             "cuEventDestroy_v2" => destroy_event as pfn::cuEventDestroy_v2 as _,
             "cuEventRecord" => record_event as pfn::cuEventRecord as _,
             "cuEventQuery" => query_event as pfn::cuEventQuery as _,
+            "cuEventSynchronize" => synchronize_event as pfn::cuEventSynchronize as _,
             "cuStreamSynchronize" => synchronize_stream as pfn::cuStreamSynchronize as _,
             "cuStreamCreateWithPriority" => create_stream as pfn::cuStreamCreateWithPriority as _,
             "cuStreamDestroy_v2" => destroy_stream as pfn::cuStreamDestroy_v2 as _,

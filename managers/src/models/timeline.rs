@@ -9,8 +9,10 @@ use super::driver::{completed, device, put_work};
 use super::managers::{Shared, close, managers};
 use super::model;
 use crate::driver::ContextCore;
+use crate::error::Site;
 use crate::ops;
 use crate::stream::StreamConfig;
+use crate::stream::fence::Fence;
 use crate::stream::timeline::{Closed, OnDone, Timeline};
 
 /// Puts work on the stream and frees memory behind it: the ticket, and the work that must be
@@ -51,6 +53,63 @@ fn a_batch_is_closed_before_its_event_is_recorded() {
         timeline.poll(core).unwrap();
         assert!(is_done(&timeline, freed));
         drop((timeline, stream));
+        close(managers);
+    });
+}
+
+// Without it a wait for a copy could be taken to cover work that came after its event.
+#[test]
+fn a_fence_completes_what_was_freed_before_it() {
+    model(&["before", "after"], |seen| {
+        let managers = managers();
+        let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
+        let timeline = stream.timeline().clone();
+        let mut fence = Fence::new(&managers.core, stream.events()).unwrap();
+        let other = thread::spawn({
+            let timeline = timeline.clone();
+            move || free(&timeline)
+        });
+        fence.record(&stream).unwrap();
+        fence.synchronize(Site::here()).unwrap();
+        assert!(fence.is_done());
+        let freed = other.join().unwrap();
+        seen.note(match is_done(&timeline, freed) {
+            true => "before",
+            false => "after",
+        });
+        drop((fence, timeline, stream));
+        close(managers);
+    });
+}
+
+// Without it a thread that waits for a copy could be taken to have waited for one that another
+// thread orders meanwhile, with the same event.
+#[test]
+fn a_fence_is_waited_for_while_it_is_recorded_again() {
+    model(&["the first", "both"], |seen| {
+        let managers = managers();
+        let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
+        let timeline = stream.timeline().clone();
+        let mut fence = Fence::new(&managers.core, stream.events()).unwrap();
+        let first = put_work();
+        fence.record(&stream).unwrap();
+        let waiter = thread::spawn({
+            let fence = fence.clone();
+            move || {
+                fence.synchronize(Site::here()).unwrap();
+                assert!(fence.is_done() && completed() >= first);
+            }
+        });
+        let second = put_work();
+        fence.record(&stream).unwrap();
+        seen.note(match completed() >= second {
+            true => "both",
+            false => "the first",
+        });
+        assert!(!fence.is_done(), "its own end was not waited for");
+        waiter.join().unwrap();
+        assert!(!fence.is_done());
+        drop((fence, timeline, stream));
         close(managers);
     });
 }

@@ -8,10 +8,9 @@ use cupola_sys::driver::{CUdeviceptr, id};
 use crate::buffer::{
     DeviceCopy, DeviceSlice, DeviceSliceMut, PinnedSlice, PinnedSliceMut, check, repair,
 };
-use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result, Site};
-use crate::event::{self, EventConfig, LeasedEvent};
 use crate::stream::Stream;
+use crate::stream::fence::Fence;
 use crate::stream::submit;
 
 #[track_caller]
@@ -264,25 +263,19 @@ pub(super) fn read_new<T: DeviceCopy>(from: DeviceSlice<'_, T>, stream: &Stream)
 pub(super) struct Waited<'s> {
     stream: &'s Stream,
     /// `None` when there is nothing to copy.
-    event: Option<LeasedEvent>,
+    fence: Option<Fence>,
 }
 
 impl<'s> Waited<'s> {
     /// Before work is put on the stream: the copy can be waited for.
     #[track_caller]
     pub(super) fn new(operation: &'static str, bytes: usize, stream: &'s Stream) -> Result<Self> {
-        let mut event = None;
+        let mut fence = None;
         if bytes > 0 {
             stream.refuse_captured(operation)?;
-            let plain = EventConfig::default();
-            event = Some(event::acquire(
-                stream.core(),
-                stream.events(),
-                plain,
-                false,
-            )?);
+            fence = Some(Fence::new(stream.core(), stream.events())?);
         }
-        Ok(Self { stream, event })
+        Ok(Self { stream, fence })
     }
 
     /// Waits for the copy, which was put on the stream with this result. Returning while it may
@@ -294,13 +287,13 @@ impl<'s> Waited<'s> {
     /// memory cannot be kept from its owner.
     #[track_caller]
     pub(super) fn of(self, copied: Result<()>) -> Result<()> {
-        let Self { stream, event } = self;
-        let Some(event) = event else {
+        let Self { stream, fence } = self;
+        let Some(mut fence) = fence else {
             return copied;
         };
         // No closure, which would not know this function's caller.
         let waited = match copied {
-            Ok(()) => wait_for(&event, stream),
+            Ok(()) => wait_behind(&mut fence, stream),
             refused => refused,
         };
         let core = stream.core();
@@ -316,18 +309,12 @@ impl<'s> Waited<'s> {
     }
 }
 
-/// Waits on the host for the work that is on the stream now, by this event.
+/// Waits on the host for the work that is on the stream now, by this fence.
 #[track_caller]
-fn wait_for(event: &LeasedEvent, stream: &Stream) -> Result<()> {
-    let mark = stream.mark();
-    submit::record(event, stream)?;
-    let driver = stream.core().enter()?;
-    let done = {
-        let _relaxed = RelaxedCapture::uncounted(driver);
-        // SAFETY: the event is alive, and its context is current.
-        unsafe { driver.cuEventSynchronize(event.as_raw()) }
-    };
-    stream.check(done)?;
-    stream.complete(mark);
+fn wait_behind(fence: &mut Fence, stream: &Stream) -> Result<()> {
+    let launches = stream.launches().mark();
+    fence.record(stream)?;
+    fence.synchronize(stream.site())?;
+    stream.launches().complete(launches);
     Ok(())
 }

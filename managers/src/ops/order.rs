@@ -98,13 +98,7 @@ pub fn synchronize_event(event: &Event) -> Result<()> {
     if !event.raw().is_recorded() {
         return core.healthy();
     }
-    let driver = core.enter()?;
-    let waited = {
-        let _relaxed = RelaxedCapture::uncounted(driver);
-        // SAFETY: the event is alive, and its context is current.
-        unsafe { driver.cuEventSynchronize(event.raw().as_raw()) }
-    };
-    core.check(waited)
+    event.raw().synchronize(core.site())
 }
 
 /// Whether all work on `stream` has completed (`cuStreamQuery`).

@@ -1,19 +1,17 @@
-//! `Slot`: the memory and the events of one item in flight.
+//! `Slot`: the memory and the fences of one item in flight.
 
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 use super::clock::Marks;
 use super::producer::too_long;
 use super::{Item, Lanes, PipelineConfig, Step};
 use crate::buffer::{self, Buffer, DeviceCopy, PinnedBuffer};
 use crate::context::Context;
-use crate::driver::ContextCore;
-use crate::driver::RelaxedCapture;
-use crate::error::{Error, Result};
-use crate::event::{self, EventConfig, LeasedEvent};
+use crate::error::{Error, Result, Site};
+use crate::event::LeasedEvent;
 use crate::ops;
 use crate::pool::MemoryPool;
+use crate::stream::fence::Fence;
 use crate::stream::submit;
 
 pub(super) struct Slot<I: DeviceCopy, O: DeviceCopy> {
@@ -21,11 +19,10 @@ pub(super) struct Slot<I: DeviceCopy, O: DeviceCopy> {
     host_output: PinnedBuffer<O>,
     input: Buffer<I>,
     output: Buffer<O>,
-    uploaded: LeasedEvent,
-    computed: LeasedEvent,
-    downloaded: LeasedEvent,
+    uploaded: Fence,
+    computed: Fence,
+    downloaded: Fence,
     marks: Option<Marks>,
-    core: Arc<ContextCore>,
     /// Number of the item.
     index: u64,
     /// Elements of its input, and of its output.
@@ -43,9 +40,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         config: PipelineConfig,
         lanes: &Lanes,
     ) -> Result<Self> {
-        let core = context.core();
-        let events = context.events().pool();
-        let untimed = EventConfig::default();
+        let (core, events) = (context.core(), context.events().pool());
         let input = pool.allocate(config.input_len, &lanes.compute)?;
         let output = pool.allocate(config.output_len, &lanes.compute)?;
         // The memory is the compute stream's; the other two wait for it once, here.
@@ -56,15 +51,14 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
             host_output: context.buffers().pinned(config.output_len)?,
             input,
             output,
-            uploaded: event::acquire(core, events, untimed, false)?,
-            computed: event::acquire(core, events, untimed, false)?,
-            downloaded: event::acquire(core, events, untimed, false)?,
+            uploaded: Fence::new(core, events)?,
+            computed: Fence::new(core, events)?,
+            downloaded: Fence::new(core, events)?,
             marks: if config.measured {
                 Some(Marks::new(context)?)
             } else {
                 None
             },
-            core: Arc::clone(core),
             index: 0,
             len: 0,
             written: 0,
@@ -139,14 +133,14 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         // may touch or free them.
         unsafe { ops::upload_raw(from, self.input.as_raw(), bytes, &lanes.upload) }?;
         self.mark(|marks| &marks.upload.1, &lanes.upload)?;
-        submit::record(&self.uploaded, &lanes.upload)
+        self.uploaded.record(&lanes.upload)
     }
 
     /// Makes the compute stream wait for the upload, and returns the step: the stream, the input
     /// and the output.
     #[track_caller]
     pub(super) fn begin_step<'s>(&'s mut self, lanes: &'s Lanes) -> Result<Step<'s, I, O>> {
-        submit::wait(&lanes.compute, &self.uploaded)?;
+        self.uploaded.wait_on(&lanes.compute)?;
         self.mark(|marks| &marks.compute.0, &lanes.compute)?;
         Ok(Step {
             index: self.index,
@@ -166,8 +160,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         }
         self.written = written;
         self.mark(|marks| &marks.compute.1, &lanes.compute)?;
-        submit::record(&self.computed, &lanes.compute)?;
-        submit::wait(&lanes.download, &self.computed)?;
+        self.computed.record(&lanes.compute)?;
+        self.computed.wait_on(&lanes.download)?;
         let to = self.host_output.as_ptr().cast();
         let bytes = written * size_of::<O>();
         self.mark(|marks| &marks.download.0, &lanes.download)?;
@@ -175,19 +169,17 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         // may touch or free them.
         unsafe { ops::download_raw(self.output.as_raw(), to, bytes, &lanes.download) }?;
         self.mark(|marks| &marks.download.1, &lanes.download)?;
-        submit::record(&self.downloaded, &lanes.download)
+        self.downloaded.record(&lanes.download)
     }
 
     /// Waits on the host for the download.
     #[track_caller]
     pub(super) fn wait(&self) -> Result<()> {
-        let driver = self.core.enter()?;
-        let waited = {
-            let _relaxed = RelaxedCapture::uncounted(driver);
-            // SAFETY: the event is alive, and its context is current.
-            unsafe { driver.cuEventSynchronize(self.downloaded.as_raw()) }
-        };
-        self.core.check(waited)
+        self.downloaded.synchronize(Site::here())?;
+        // The download waited for the computation, and that for the upload.
+        self.computed.complete();
+        self.uploaded.complete();
+        Ok(())
     }
 
     /// Never gives the pinned memory back: a copy may still run.

@@ -7,6 +7,7 @@
 
 mod completion;
 mod config;
+pub(crate) mod fence;
 mod mark;
 mod raw;
 mod stock;

@@ -263,24 +263,14 @@ pub(crate) fn settle(stream: &Stream, site: Site) -> bool {
     settled
 }
 
-/// Waits until the event is reached, in a lost context too. False when that is not known, see
-/// [`settle`].
-pub(crate) fn settle_event(core: &Arc<ContextCore>, event: &RawEvent, site: Site) -> bool {
-    settled(|| {
-        // SAFETY: the event is alive.
-        core.last_wait(site, |driver| unsafe {
-            driver.cuEventSynchronize(event.as_raw())
-        })
-    })
-}
-
 /// Waits for all work in the context, also a lost one. False when its end is not known, see
 /// [`settle`].
 pub(crate) fn settle_context(core: &ContextCore, site: Site) -> bool {
     settled(|| core.synchronize(site))
 }
 
-fn settled(wait: impl Fn() -> Result<()>) -> bool {
+/// Whether the wait succeeded, at the third attempt at the latest.
+pub(super) fn settled(wait: impl Fn() -> Result<()>) -> bool {
     let mut shut_down = false;
     for _ in 0..3 {
         match wait() {

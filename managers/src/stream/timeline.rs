@@ -384,13 +384,7 @@ impl Timeline {
             Cover::None => return Ok(false),
         };
         // Without a lock, which other threads need to take tickets.
-        let driver = core.enter()?;
-        let waited = {
-            let _relaxed = RelaxedCapture::uncounted(driver);
-            // SAFETY: the event is alive, and its context is current.
-            unsafe { driver.cuEventSynchronize(event.as_raw()) }
-        };
-        core.check(waited)?;
+        event.synchronize(core.site())?;
         drop(event);
         self.complete(last);
         self.lock().forget_reached(self.done());
@@ -446,8 +440,9 @@ impl Timeline {
         Ok(true)
     }
 
-    /// Ends the batch, for a caller that is about to wait on the host for all work on the stream
-    /// and then [completes](Self::complete) the ticket that this returns.
+    /// Ends the batch, for a caller that is about to wait on the host for all work on the stream, or
+    /// to record an event of its own behind it, and [completes](Self::complete) the ticket that this
+    /// returns after the wait.
     pub(crate) fn mark(&self) -> u64 {
         self.end_batch()
     }

@@ -169,6 +169,37 @@ fn a_write_and_a_read_wait_for_their_copy_only() {
     assert_eq!(back, [6; 100]);
 }
 
+// Without it a program could wait for work that waits for the program: what comes on the stream
+// behind a copy is no part of it.
+#[test]
+fn pinned_memory_waits_for_its_own_copies_only() {
+    let (_table, _machine, _execution, context) = open();
+    let stream = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let sixes = pool.upload(&[6u32; 100], &stream).unwrap();
+    let mut pinned = [(); 2].map(|()| context.buffers().pinned::<u32>(100).unwrap());
+    for pinned in &mut pinned {
+        ops::copy_to_host(&sixes, pinned, &stream).unwrap();
+    }
+    let held = hold(&stream);
+    // Many copies later, each with its own end.
+    let mut later = [(); 40].map(|()| context.buffers().pinned::<u32>(100).unwrap());
+    for later in &mut later {
+        ops::copy_to_host(&sixes, later, &stream).unwrap();
+    }
+    let (done, waited) = channel();
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let both = pinned.each_ref().map(|pinned| pinned.as_slice().unwrap());
+            done.send(both == [[6; 100]; 2]).unwrap();
+        });
+        let waited = waited.recv_timeout(Duration::from_secs(20));
+        drop(held);
+        assert_eq!(waited, Ok(true), "it waits for later work");
+    });
+    assert_eq!(later[39].as_slice().unwrap(), [6; 100]);
+}
+
 // Without it pinned memory of a lost context could be freed while a copy of before writes it.
 #[test]
 fn pinned_memory_of_a_lost_context_is_kept_if_a_copy_may_run() {

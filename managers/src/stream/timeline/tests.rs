@@ -1,4 +1,3 @@
-use crate::stream::Stream;
 use std::sync::mpsc;
 
 use cupola_sim::Machine;
@@ -7,6 +6,8 @@ use cupola_sys::SymbolId;
 use cupola_sys::driver::id;
 
 use super::*;
+use crate::stream::Stream;
+use crate::stream::fence::Fence;
 use crate::{Context, ExecutionManager, Live, ops};
 
 /// A timeline and its stream, on a device where the work of a stream can be held up.
@@ -293,6 +294,33 @@ fn a_timeline_of_a_stream_alone_ends_with_it() {
     bench.end_stream();
     assert_eq!(bench.table.count(id::cuEventRecord), 0);
     drop(own);
+    bench.check_empty();
+}
+
+// Without it the end of a stream would cost an event, or another manager's context stay, for pinned
+// memory that was copied there once.
+#[test]
+fn a_fence_keeps_neither_the_stream_nor_its_timeline() {
+    let mut bench = Bench::new();
+    let own = bench.context.streams().create(Default::default()).unwrap();
+    bench.timeline = Arc::clone(own.timeline());
+    let mut fence = Fence::new(bench.core(), own.events()).unwrap();
+    assert!(fence.is_done(), "there is no work before it");
+    let release = bench.block();
+    fence.record(&bench.stream).unwrap();
+    bench.end_stream();
+    assert_eq!(bench.table.count(id::cuEventRecord), 1);
+    assert!(!fence.is_done());
+    fence.wait_on(&own).unwrap();
+    assert_eq!(ops::query(&own), Ok(false), "it does not wait");
+    release.send(()).unwrap();
+    let waiting = fence.clone();
+    waiting.synchronize(Site::here()).unwrap();
+    assert!(!fence.is_done(), "no clock tells");
+    fence.forget(&waiting);
+    assert!(fence.is_done());
+    ops::synchronize(&own).unwrap();
+    drop((own, fence, waiting));
     bench.check_empty();
 }
 
