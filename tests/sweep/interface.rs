@@ -52,6 +52,11 @@ fn operations(context: &Context) -> Result<(), Error> {
     ops::copy_to_host_2d(&zeros, &mut pinned, rows, &stream)?;
     pinned.as_slice()?;
 
+    let ticket = stream.ticket()?;
+    ticket.is_done()?;
+    ticket.wait_on(&other)?;
+    ticket.wait()?;
+
     let module = context.modules().load_ptx(PTX)?;
     let table = module.global::<u32>("table")?;
     table.write(&[1, 2, 3, 4], &stream)?;

@@ -10,7 +10,7 @@ use cupola_core::tag;
 use cupola_sys::driver::CUevent;
 
 pub use config::{EventConfig, EventsConfig};
-pub(crate) use raw::{EventPool, RawEvent};
+pub(crate) use raw::{EventPool, RawEvent, ready};
 
 use crate::driver::ContextCore;
 use crate::error::{Result, Site};

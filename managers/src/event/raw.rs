@@ -4,7 +4,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use cupola_core::tag;
-use cupola_sys::driver::{CUevent, CUevent_flags};
+use cupola_sys::driver::{CUevent, CUevent_flags, CUresult, DriverError};
 
 use super::config::EventConfig;
 use crate::driver::{ContextCore, Kind, RelaxedCapture};
@@ -81,8 +81,12 @@ impl RawEvent {
         &self.core
     }
 
-    /// Waits on the host until it is reached (`cuEventSynchronize`), for a caller at `site`.
+    /// Waits on the host until it is reached (`cuEventSynchronize`), for a caller at `site`. One that
+    /// was not recorded is.
     pub(crate) fn synchronize(&self, site: Site) -> Result<()> {
+        if !self.is_recorded() {
+            return self.core.healthy();
+        }
         let driver = self.core.enter_at(site)?;
         let waited = {
             let _relaxed = RelaxedCapture::uncounted(driver);
@@ -90,6 +94,20 @@ impl RawEvent {
             unsafe { driver.cuEventSynchronize(self.raw) }
         };
         self.core.check_at(waited, site)
+    }
+
+    /// Whether it is reached (`cuEventQuery`), for a caller at `site`.
+    pub(crate) fn query(&self, site: Site) -> Result<bool> {
+        if !self.is_recorded() {
+            return self.core.healthy().map(|()| true);
+        }
+        let driver = self.core.enter_at(site)?;
+        let asked = {
+            let _relaxed = RelaxedCapture::uncounted(driver);
+            // SAFETY: the event is alive, and its context is current.
+            unsafe { driver.cuEventQuery(self.raw) }
+        };
+        self.core.check_at(ready(asked), site)
     }
 
     #[track_caller]
@@ -102,6 +120,15 @@ impl RawEvent {
         self.core.dispose(Kind::Event, |driver| unsafe {
             driver.cuEventDestroy_v2(raw)
         })
+    }
+}
+
+/// What the driver says of work that may not be complete.
+pub(crate) fn ready(asked: Result<(), DriverError>) -> Result<bool, DriverError> {
+    match asked {
+        Ok(()) => Ok(true),
+        Err(call) if call.status() == Some(CUresult::CUDA_ERROR_NOT_READY) => Ok(false),
+        Err(call) => Err(call),
     }
 }
 

@@ -3,11 +3,11 @@
 //! blocking stream is one of its own: then it is refused. Nor does any help an event that was
 //! recorded in a capture: a wait for it, or a question about it, ends that.
 
-use cupola_sys::driver::{CUresult, DriverError, id};
+use cupola_sys::driver::id;
 
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
-use crate::event::Event;
+use crate::event::{Event, ready};
 use crate::stream::Stream;
 use crate::stream::submit;
 
@@ -94,11 +94,7 @@ pub fn synchronize(stream: &Stream) -> Result<()> {
 #[doc(alias = "cuEventSynchronize")]
 #[track_caller]
 pub fn synchronize_event(event: &Event) -> Result<()> {
-    let core = event.core();
-    if !event.raw().is_recorded() {
-        return core.healthy();
-    }
-    event.raw().synchronize(core.site())
+    event.raw().synchronize(event.core().site())
 }
 
 /// Whether all work on `stream` has completed (`cuStreamQuery`).
@@ -136,17 +132,7 @@ pub fn query(stream: &Stream) -> Result<bool> {
 #[doc(alias = "cuEventQuery")]
 #[track_caller]
 pub fn query_event(event: &Event) -> Result<bool> {
-    let core = event.core();
-    if !event.raw().is_recorded() {
-        return core.healthy().map(|()| true);
-    }
-    let driver = core.enter()?;
-    let asked = {
-        let _relaxed = RelaxedCapture::uncounted(driver);
-        // SAFETY: the event is alive, and its context is current.
-        unsafe { driver.cuEventQuery(event.raw().as_raw()) }
-    };
-    core.check(ready(asked))
+    event.raw().query(event.core().site())
 }
 
 /// Refuses the legacy stream while a blocking stream of its context is captured.
@@ -155,14 +141,6 @@ fn refuse_legacy_captured(stream: &Stream, operation: &'static str) -> Result<()
     match stream.is_legacy() {
         true => stream.refuse_captured(operation),
         false => Ok(()),
-    }
-}
-
-fn ready(asked: Result<(), DriverError>) -> Result<bool, DriverError> {
-    match asked {
-        Ok(()) => Ok(true),
-        Err(call) if call.status() == Some(CUresult::CUDA_ERROR_NOT_READY) => Ok(false),
-        Err(call) => Err(call),
     }
 }
 

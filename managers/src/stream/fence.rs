@@ -37,6 +37,16 @@ impl Fence {
         })
     }
 
+    /// The fence of a ticket of the stream, which completes with this event.
+    pub(super) fn of_ticket(stream: &Stream, ticket: u64, event: LeasedEvent) -> Self {
+        Self {
+            event,
+            stream: stream.serial(),
+            ticket,
+            timeline: Arc::downgrade(stream.timeline()),
+        }
+    }
+
     /// Puts it behind the work that is on the stream now (`cuEventRecord`); it is behind no other
     /// work any more. No capture is open on the stream.
     ///
@@ -76,6 +86,11 @@ impl Fence {
         self.stream == 0 || timeline().is_some_and(|timeline| timeline.is_done(self.ticket))
     }
 
+    /// Whether later work on `stream` comes after the work, as far as is known without a call.
+    pub(super) fn precedes(&self, stream: &Stream) -> bool {
+        self.stream == stream.serial() || self.is_done()
+    }
+
     /// Makes later work on `stream` wait for the work, on the device (`cuStreamWaitEvent`), unless it
     /// does so anyway.
     ///
@@ -83,10 +98,22 @@ impl Fence {
     /// What the driver returned.
     #[track_caller]
     pub(crate) fn wait_on(&self, stream: &Stream) -> Result<()> {
-        if self.stream == stream.serial() || self.is_done() {
+        if self.precedes(stream) {
             return Ok(());
         }
         submit::wait(stream, &self.event)
+    }
+
+    /// Whether the work has completed (`cuEventQuery`, unless it is known).
+    ///
+    /// # Errors
+    /// What the driver returned.
+    pub(super) fn query(&self, site: Site) -> Result<bool> {
+        let is_done = self.is_done() || self.event.query(site)?;
+        if is_done {
+            self.complete();
+        }
+        Ok(is_done)
     }
 
     /// Waits on the host until the work has completed (`cuEventSynchronize`, unless it is known).

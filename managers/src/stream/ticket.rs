@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use super::Stream;
-use super::timeline::{Closed, OnDone, Timeline};
+use super::fence::Fence;
+use super::timeline::{Cover, OnDone, Timeline};
 use crate::driver::ContextCore;
 use crate::error::{Error, Result};
 use crate::sync;
@@ -21,6 +22,8 @@ use crate::sync;
 pub struct Ticket {
     number: u64,
     timeline: Arc<Timeline>,
+    /// `None` when the work has completed.
+    fence: Option<Fence>,
     core: Arc<ContextCore>,
     /// Once it was polled as a future.
     waiting: Option<Waiting>,
@@ -40,7 +43,11 @@ enum State {
 /// A subscription to the completion of a [`Ticket`], see [`Ticket::on_done`]. Ends when it is
 /// dropped; a call that runs just then is not waited for.
 #[must_use = "dropping it ends the subscription"]
-pub struct TicketWatch(#[expect(dead_code, reason = "ends the subscription when dropped")] OnDone);
+pub struct TicketWatch {
+    _subscription: OnDone,
+    /// As the ticket's.
+    _fence: Option<Fence>,
+}
 
 impl Stream {
     /// A ticket of the work that is on the stream now (`cuEventRecord`): it is
@@ -101,18 +108,20 @@ impl Stream {
         let (core, timeline) = (self.core(), self.timeline());
         core.healthy()?;
         let number = timeline.stamp();
-        match timeline.close(core, number)? {
-            Closed::Covered => {}
-            Closed::Capturing => {
+        let fence = match timeline.cover(number)? {
+            Cover::Complete => None,
+            Cover::Event(last, event) => Some(Fence::of_ticket(self, last, event)),
+            // The stream is there: it is leased.
+            Cover::None => {
                 return Err(Error::Capturing {
                     operation: "ticket",
                 });
             }
-            Closed::Never => return Err(Timeline::never()),
-        }
+        };
         Ok(Ticket {
             number,
             timeline: Arc::clone(timeline),
+            fence,
             core: Arc::clone(core),
             waiting: None,
         })
@@ -123,31 +132,28 @@ impl Ticket {
     /// Whether the work has completed (`cuEventQuery`, unless it is known).
     ///
     /// # Errors
-    /// What the driver returned: the error of failed work among it. [`Error::Poisoned`],
+    /// What the driver returned: the error of failed work among it, and that the event of the ticket
+    /// became part of a capture that another thread began meanwhile. [`Error::Poisoned`],
     /// [`Error::Forked`].
     #[doc(alias = "cuEventQuery")]
     #[track_caller]
     pub fn is_done(&self) -> Result<bool> {
-        if self.timeline.is_done(self.number) {
-            return Ok(true);
+        match &self.fence {
+            Some(fence) => fence.query(self.core.site()),
+            None => Ok(true),
         }
-        self.core.healthy()?;
-        Ok(self.timeline.poll(&self.core)? >= self.number)
     }
 
     /// Waits on the host until the work has completed (`cuEventSynchronize`, unless it is known).
     ///
     /// # Errors
-    /// As [`is_done`](Self::is_done); [`Error::Capturing`] when the event of the ticket became part
-    /// of a capture that another thread began meanwhile.
+    /// As [`is_done`](Self::is_done).
     #[doc(alias = "cuEventSynchronize")]
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
-        match self.timeline.synchronize(&self.core, self.number)? {
-            true => Ok(()),
-            false => Err(Error::Capturing {
-                operation: "wait for a ticket",
-            }),
+        match &self.fence {
+            Some(fence) => fence.synchronize(self.core.site()),
+            None => Ok(()),
         }
     }
 
@@ -155,9 +161,8 @@ impl Ticket {
     /// it is known to have completed).
     ///
     /// # Errors
-    /// [`Error::WrongContext`] when the stream is another execution manager's;
-    /// [`Error::Capturing`] while a capture is open on it; [`Error::Poisoned`], [`Error::Forked`];
-    /// what the driver returned.
+    /// [`Error::WrongContext`] when the stream is another driver's; [`Error::Capturing`] while a
+    /// capture is open on it; as [`is_done`](Self::is_done).
     #[doc(alias = "cuStreamWaitEvent")]
     #[track_caller]
     pub fn wait_on(&self, stream: &Stream) -> Result<()> {
@@ -165,23 +170,29 @@ impl Ticket {
             return Err(Error::WrongContext { what: "the ticket" });
         }
         stream.core().healthy()?;
-        match stream.wait_for_ticket(&self.timeline, &self.core, self.number)? {
-            true => Ok(()),
-            false => Err(Error::Capturing {
-                operation: "wait for a ticket",
-            }),
+        match &self.fence {
+            Some(fence) if !fence.precedes(stream) => {
+                stream.refuse_captured("wait for a ticket")?;
+                fence.wait_on(stream)
+            }
+            _ => Ok(()),
         }
     }
 
     /// Calls `function` when the work has completed, or with the error that the context is lost to:
     /// once, and now if that is known, as long as the returned [`TicketWatch`] is there. An error
-    /// that is not a loss is reported after the third attempt to ask the device.
+    /// that is not a loss is reported after the third attempt to ask the device. A ticket whose event became part
+    /// of a capture completes after the capture, or never, when the stream is destroyed then: that is
+    /// [`Error::Invalid`].
     ///
     /// The function runs on the thread that learns of it: one of this crate's, or one that calls
     /// this crate just then, when the crate holds no lock. It may use the crate, and should be
     /// short. A panic ends in it.
     pub fn on_done(&self, function: impl FnOnce(Result<()>) + Send + 'static) -> TicketWatch {
-        TicketWatch(self.timeline.on_done(&self.core, self.number, function))
+        TicketWatch {
+            _subscription: self.timeline.on_done(&self.core, self.number, function),
+            _fence: self.fence.clone(),
+        }
     }
 }
 
@@ -189,7 +200,7 @@ impl Future for Ticket {
     type Output = Result<()>;
 
     /// Ready with the error that the context was lost to, if it is lost before the work is known to
-    /// have completed.
+    /// have completed, and with the other errors of [`on_done`](Self::on_done).
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
         let this = self.get_mut();
         if this.waiting.is_none() {

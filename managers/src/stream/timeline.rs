@@ -291,6 +291,7 @@ impl Timeline {
         if stream.is_capturing(&self.made)? {
             return Ok(Closed::Capturing);
         }
+        closing.forget_reached(self.done());
         closing.covered = last;
         closing.events.push_back((last, event));
         Ok(Closed::Covered)
@@ -363,32 +364,6 @@ impl Timeline {
         Ok(event.map_or(Cover::Complete, |(last, event)| {
             Cover::Event(*last, event.clone())
         }))
-    }
-
-    /// Waits on the host until the ticket completes (`cuEventSynchronize`, unless that is known).
-    /// False, and it was not waited for, when the stream is being captured and no event covers the
-    /// ticket.
-    ///
-    /// # Errors
-    /// What the driver returned; that the ticket [never](Self::never) completes.
-    #[track_caller]
-    pub(crate) fn synchronize(&self, core: &Arc<ContextCore>, ticket: u64) -> Result<bool> {
-        if self.is_done(ticket) {
-            return Ok(true);
-        }
-        core.not_forked()?;
-        let (last, event) = match self.cover(ticket)? {
-            Cover::Complete => return Ok(true),
-            Cover::Event(last, event) => (last, event),
-            Cover::None if self.lock().stream.is_none() => return Err(Self::never()),
-            Cover::None => return Ok(false),
-        };
-        // Without a lock, which other threads need to take tickets.
-        event.synchronize(core.site())?;
-        drop(event);
-        self.complete(last);
-        self.lock().forget_reached(self.done());
-        Ok(true)
     }
 
     /// Counts a `cuStreamIsCapturing` that a stream asks because of a ticket, and the changes of

@@ -10,6 +10,8 @@ use crate::stream::Stream;
 use crate::stream::fence::Fence;
 use crate::{Context, ExecutionManager, Live, ops};
 
+mod tickets;
+
 /// A timeline and its stream, on a device where the work of a stream can be held up.
 struct Bench {
     table: FaultTable,
