@@ -22,7 +22,8 @@ use crate::sync;
 pub struct Ticket {
     number: u64,
     timeline: Arc<Timeline>,
-    /// `None` when the work has completed.
+    /// `None` when the work has completed. Its event is in the timeline too, which might otherwise
+    /// give it up for a later one, whose work may wait for the program.
     fence: Option<Fence>,
     core: Arc<ContextCore>,
     /// Once it was polled as a future.

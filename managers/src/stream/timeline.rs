@@ -87,9 +87,35 @@ struct Closing {
     /// Events that were not reached yet when they were last asked, with the last ticket that
     /// each covers; oldest first.
     events: VecDeque<(u64, LeasedEvent)>,
+    /// At more events than this, some are given up.
+    room: usize,
 }
 
+/// So many events a timeline keeps for tickets that no caller holds.
+const ROOM: usize = 16;
+
 impl Closing {
+    /// Notes an event, and the last ticket that it covers. When there are many, every second one
+    /// is given up of those that no [`Ticket`](super::Ticket) has: what an event covers is covered
+    /// by the next one too. The host does not wait for the oldest instead, because the work before
+    /// it may wait for the host.
+    fn cover(&mut self, last: u64, event: LeasedEvent) {
+        self.covered = last;
+        if self.events.len() >= self.room {
+            let (mut held, mut keep) = (0, false);
+            self.events.retain(|(_, event)| {
+                if !event.is_last() && !mutant!("timeline_gives_up_held_events") {
+                    held += 1;
+                    return true;
+                }
+                keep = !keep;
+                keep
+            });
+            self.room = ROOM + 2 * held;
+        }
+        self.events.push_back((last, event));
+    }
+
     /// Gives up the events of tickets that are known to be complete.
     fn forget_reached(&mut self, done: u64) {
         while self.events.front().is_some_and(|(last, _)| *last <= done) {
@@ -191,6 +217,7 @@ impl Timeline {
                 }),
                 covered: 0,
                 events: VecDeque::new(),
+                room: ROOM,
             }),
             waiters: Waiters::default(),
             thread: Arc::clone(thread),
@@ -292,8 +319,7 @@ impl Timeline {
             return Ok(Closed::Capturing);
         }
         closing.forget_reached(self.done());
-        closing.covered = last;
-        closing.events.push_back((last, event));
+        closing.cover(last, event);
         Ok(Closed::Covered)
     }
 

@@ -130,3 +130,30 @@ fn of_a_ticket_that_never_completes_each_caller_is_told() {
     drop((early, late, ticket));
     bench.becomes_empty();
 }
+
+// Without it tickets in a row that a program drops would take all events that there may be; or one
+// that it keeps wait for later work, which may wait for the program.
+#[test]
+fn the_events_of_dropped_tickets_are_few_and_those_of_others_their_own() {
+    let bench = Bench::new();
+    let first = [(); 4].map(|()| bench.ticket());
+    let release = bench.block();
+    for _ in 0..20 * ROOM {
+        drop(bench.ticket());
+    }
+    assert!(bench.execution.live().events <= ROOM as u64 + 9);
+    let kept: Vec<_> = (0..3 * ROOM).map(|_| bench.ticket()).collect();
+    // The first are told before the work behind them has ended.
+    for ticket in &first {
+        let (_watch, results) = subscribe(ticket);
+        assert_eq!(results.recv_timeout(LATE), Ok(Ok(())));
+        assert_eq!(ticket.wait(), Ok(()));
+    }
+    release.send(()).unwrap();
+    for ticket in kept {
+        assert_eq!(ticket.wait(), Ok(()));
+    }
+    assert_eq!(bench.poll(), bench.timeline.covered());
+    drop(first);
+    bench.becomes_empty();
+}
