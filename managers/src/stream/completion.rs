@@ -31,6 +31,9 @@ const LINGER: Duration = Duration::from_millis(100);
 pub(crate) struct CompletionThread {
     state: Mutex<State>,
     changed: Condvar,
+    /// Bytes of the thread's stack. A test asks for more than there are.
+    #[cfg(all(test, not(loom)))]
+    pub(super) stack: Mutex<Option<usize>>,
 }
 
 #[derive(Default)]
@@ -50,9 +53,13 @@ impl CompletionThread {
         // The threads of a model are its own: they ask in its place.
         if !state.is_running && !cfg!(loom) {
             let this = Arc::clone(self);
-            thread::Builder::new()
-                .name("cupola-completion".into())
-                .spawn(move || this.run())?;
+            let thread = thread::Builder::new().name("cupola-completion".into());
+            #[cfg(all(test, not(loom)))]
+            let thread = match *sync::lock(&self.stack) {
+                Some(bytes) => thread.stack_size(bytes),
+                None => thread,
+            };
+            thread.spawn(move || this.run())?;
             state.is_running = true;
         }
         state.new.push(watched);

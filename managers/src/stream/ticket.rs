@@ -182,7 +182,8 @@ impl Ticket {
 
     /// Calls `function` when the work has completed, or with the error that the context is lost to:
     /// once, and now if that is known, as long as the returned [`TicketWatch`] is there. An error
-    /// that is not a loss is reported after the third attempt to ask the device. A ticket whose event became part
+    /// that is not a loss is reported after the third attempt to ask the device; [`Error::Full`]
+    /// at once, when the process can have no thread that would ask. A ticket whose event became part
     /// of a capture completes after the capture, or never, when the stream is destroyed then: that is
     /// [`Error::Invalid`].
     ///

@@ -54,9 +54,10 @@ impl Timeline {
         }
         let this: Weak<Self> = Arc::downgrade(self);
         if is_new && let Err(error) = self.thread.watch(this) {
-            let problem = format!("no thread can be had: {error}");
-            self.waiters
-                .abandon(Error::invalid("wait for a ticket", problem));
+            tracing::warn!(%error, "no thread can be had that waits for tickets");
+            self.waiters.abandon(Error::Full {
+                kind: "thread that waits for tickets",
+            });
         }
         subscription
     }

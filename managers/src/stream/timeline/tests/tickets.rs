@@ -72,6 +72,36 @@ impl Bench {
     }
 }
 
+// Without it a caller would wait for ever where the process can have no more threads.
+#[test]
+fn where_no_thread_can_be_had_each_caller_is_told() {
+    let bench = Bench::new();
+    let release = bench.block();
+    let (mut ticket, mut other) = (bench.ticket(), bench.ticket());
+    let stack = |bytes| *crate::sync::lock(&bench.context.streams().completions.stack) = bytes;
+    stack(Some(1 << 60));
+    let kind = "thread that waits for tickets";
+    let full = Err(Error::Full { kind });
+    for ticket in [&ticket, &other, &ticket] {
+        let (watch, results) = subscribe(ticket);
+        assert_eq!(results.try_recv(), Ok(full.clone()));
+        // The function is gone, and its sender with it.
+        assert!(results.recv_timeout(LATE).is_err());
+        drop(watch);
+    }
+    assert_eq!(asked(&mut ticket), Poll::Ready(full));
+    // Nor is anything left behind that keeps the next caller from its thread.
+    stack(None);
+    assert_eq!(asked(&mut other), Poll::Pending);
+    let (watch, results) = subscribe(&ticket);
+    release.send(()).unwrap();
+    assert_eq!(results.recv_timeout(LATE), Ok(Ok(())));
+    assert_eq!(told(&mut other), Ok(()));
+    assert_eq!((ticket.is_done(), ticket.wait()), (Ok(true), Ok(())));
+    drop((watch, ticket, other));
+    bench.becomes_empty();
+}
+
 // Without it a caller could wait for ever for work whose event is reached in no stream.
 #[test]
 fn what_a_capture_took_the_event_of_completes_after_the_capture() {
