@@ -3,9 +3,13 @@
 mod common;
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Barrier;
+use std::thread;
 
 use cupola_managers::event::EventsConfig;
-use cupola_managers::{Error, EventConfig, State, StreamConfig, StreamsConfig, ops};
+use cupola_managers::{
+    Context, Error, EventConfig, PoolConfig, State, Stream, StreamConfig, StreamsConfig, ops,
+};
 use cupola_sys::driver::{CUresult, id};
 
 use common::open;
@@ -186,9 +190,7 @@ fn leases_outlive_the_context_and_the_manager() {
 fn a_long_lived_buffer_lets_streams_go() {
     let (table, machine, execution, context) = open();
     let home = context.streams().acquire(StreamConfig::default()).unwrap();
-    let pool = context
-        .memory_pool(cupola_managers::PoolConfig::limit(8 << 20))
-        .unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let mut weights = pool.allocate::<u32>(100, &home).unwrap();
     for n in 0..100 {
         let stream = context.streams().acquire(StreamConfig::default()).unwrap();
@@ -252,4 +254,83 @@ fn a_shutdown_counts_what_was_destroyed() {
     assert_eq!((report.destroyed, report.errors.len()), (2, 1), "{report}");
     assert!(report.leased.is_empty(), "{report}");
     assert_eq!(execution.live().abandoned, 1);
+}
+
+// Without it two users of one stream of other code would wait for each other by events, or a stream
+// be taken for one that was at its address before.
+#[test]
+fn a_stream_of_other_code_is_one_as_long_as_it_is_leased() {
+    let (table, machine, execution, context) = open();
+    let streams = context.streams();
+    let theirs = streams.create(Default::default()).unwrap();
+    let raw = theirs.as_raw();
+    // SAFETY: of this context, and leased until the end.
+    let borrow = || unsafe { streams.borrow_raw(raw) }.unwrap();
+    let (first, second) = (borrow(), borrow());
+    assert_eq!(first.handle(), second.handle());
+    assert_eq!(first.serial(), second.serial());
+    assert_ne!(
+        first.serial(),
+        theirs.serial(),
+        "the leases of its maker are apart"
+    );
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    drop(pool.zeros::<u32>(100, &first).unwrap());
+    let mut zeros = pool.zeros::<u32>(100, &first).unwrap();
+    let mut pinned = context.buffers().pinned::<u32>(100).unwrap();
+    table.reset();
+    ops::copy_to_host(&zeros, &mut pinned, &second).unwrap();
+    ops::copy_to_device(&pinned, &mut zeros, &first).unwrap();
+    assert_eq!(table.count(id::cuStreamWaitEvent), 0);
+    drop((zeros, pinned));
+    // A name that was given up is not leased again, nor one that has no lease left.
+    let before = first.serial();
+    streams.release(first.handle()).unwrap();
+    let anew = borrow();
+    assert_ne!(anew.serial(), before);
+    let serial = anew.serial();
+    drop((first, second, anew));
+    assert_ne!(borrow().serial(), serial);
+    // Threads at the same time.
+    let barrier = Barrier::new(4);
+    let leases: Vec<_> = thread::scope(|threads| {
+        let wait = || {
+            barrier.wait();
+            // SAFETY: as above.
+            unsafe { streams.borrow_raw(theirs.as_raw()) }.unwrap()
+        };
+        let threads: Vec<_> = (0..4).map(|_| threads.spawn(wait)).collect();
+        threads.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let serials: HashSet<_> = leases.iter().map(Stream::serial).collect();
+    assert_eq!(serials.len(), 1);
+    drop((leases, pool, theirs, context, execution));
+    assert_eq!(machine.leaks(), None);
+}
+
+// Without it the default stream would be two streams, or all threads' default streams one.
+#[test]
+fn the_default_streams_have_the_names_that_they_are() {
+    let (_table, _machine, execution, context) = open();
+    let named = |context: &Context, name| {
+        let raw = std::ptr::without_provenance_mut(name);
+        // SAFETY: the driver's constants, good in every context; the other one is refused.
+        unsafe { context.streams().borrow_raw(raw) }
+    };
+    let legacy = context.streams().legacy_default().unwrap();
+    for name in [0, 1] {
+        assert_eq!(named(&context, name).unwrap().serial(), legacy.serial());
+    }
+    let per_thread = named(&context, 2).unwrap_err();
+    assert!(matches!(
+        per_thread,
+        Error::Invalid {
+            field: "stream",
+            ..
+        }
+    ));
+    let device = execution.devices().get(0).unwrap();
+    let other = device.contexts().create(Default::default()).unwrap();
+    assert_ne!(named(&other, 1).unwrap().serial(), legacy.serial());
+    assert_eq!(context.streams().live(), 1);
 }

@@ -51,9 +51,9 @@ impl fmt::Display for Backing {
 /// The memory goes back to the driver when the last clone and the last block are gone. If work
 /// may still use freed memory, that waits for it: unmapping is not ordered on streams.
 ///
-/// A stream is its [`Stream`] and the clones of that. Two that were
-/// [borrowed](crate::stream::StreamManager::borrow_raw) from one `CUstream` are two streams to the
-/// pool, and to a graph's memory.
+/// A stream is its [`Stream`] and the clones of that. One that was
+/// [borrowed](crate::stream::StreamManager::borrow_raw) again after its last lease is another stream to
+/// the pool, and to a graph's memory, as one is that another execution manager borrowed.
 ///
 /// # Capture
 ///

@@ -16,6 +16,7 @@ mod ticket;
 pub(crate) mod timeline;
 mod waiters;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -38,6 +39,7 @@ use crate::object_pool::{Leased, ObjectPool};
 use crate::shutdown_report::ShutdownReport;
 use crate::stats::{RecycleStats, State};
 use crate::stream::timeline::Timeline;
+use crate::sync;
 use crate::sync::deferred::DeferCallbacks;
 
 /// Names one life of a stream of a [`StreamManager`].
@@ -49,6 +51,9 @@ pub struct StreamManager {
     classes: Classes,
     /// The shared stream of each purpose, once it was asked for.
     purposes: Mutex<[Option<StreamHandle>; Purpose::ALL.len()]>,
+    /// The streams of other code by their addresses. A name is stale when there is no lease, so a
+    /// stream that comes at the address of one that is gone is not taken for it.
+    borrowed: Mutex<BTreeMap<usize, StreamHandle>>,
     priorities: OnceLock<(i32, i32)>,
     events: Arc<EventPool>,
     completions: Arc<CompletionThread>,
@@ -65,6 +70,7 @@ impl StreamManager {
             streams: ObjectPool::new(config.capacity),
             classes: Classes::default(),
             purposes: Mutex::new([None; Purpose::ALL.len()]),
+            borrowed: Mutex::default(),
             priorities: OnceLock::new(),
             events: Arc::clone(events),
             completions: Arc::default(),
@@ -144,7 +150,7 @@ impl StreamManager {
     }
 
     /// The context's legacy default stream (`CU_STREAM_LEGACY`): it and blocking streams wait
-    /// for each other.
+    /// for each other. As a borrowed stream it is one as long as there is a lease.
     ///
     /// # Errors
     /// As [`borrow_raw`](Self::borrow_raw); [`Error::Invalid`](crate::Error::Invalid) for a green context, whose default stream has no
@@ -163,20 +169,45 @@ impl StreamManager {
     /// Leases a stream that other code made, to order work of this crate on it. It is not
     /// destroyed.
     ///
+    /// As long as there is a lease of it, each further call for its address leases the same
+    /// [`Stream`], with its handle, its [`serial`](Stream::serial) and its clock; the two addresses of
+    /// the legacy default stream (null and `CU_STREAM_LEGACY`) are one. After the last lease, or
+    /// after [`release`](Self::release), the next call begins a stream anew, so an address that the
+    /// driver gives again is another stream. To two managers, of two execution managers that share a
+    /// context, it is two streams, whose work on one buffer waits for each other by events.
+    ///
     /// # Errors
-    /// The error that the context was lost to; [`Error::Full`](crate::Error::Full),
+    /// [`Error::Invalid`](crate::Error::Invalid) for `CU_STREAM_PER_THREAD`, which is another stream on
+    /// each thread; the error that the context was lost to; [`Error::Full`](crate::Error::Full),
     /// [`Error::ShutDown`](crate::Error::ShutDown), [`Error::Forked`](crate::Error::Forked).
     ///
     /// # Safety
     /// - `stream` is of this context, and alive until the last lease has ended and every object
     ///   that was ever given a lease (a buffer that was allocated or used on it among them) is
     ///   gone.
-    /// - It is not `CU_STREAM_PER_THREAD`, which means another stream on each thread; nor, of a
-    ///   green context, a default stream, which means the primary context's.
+    /// - It is not a default stream of a green context, which means the primary context's.
     #[track_caller]
     pub unsafe fn borrow_raw(&self, stream: CUstream) -> Result<Stream> {
         self.core.healthy()?;
+        let stream = if stream.is_null() {
+            raw::LEGACY
+        } else {
+            stream
+        };
+        if stream == raw::PER_THREAD {
+            let problem =
+                "it is another stream on each thread; acquire one, or borrow its own handle";
+            return Err(crate::Error::invalid("stream", problem));
+        }
         self.core.launches().note_unknown();
+        let _defer = DeferCallbacks::new();
+        let mut known = sync::lock(&self.borrowed);
+        if let Some(&handle) = known.get(&stream.addr())
+            && let Ok(lease) = self.lease(handle)
+        {
+            return Ok(lease);
+        }
+        known.retain(|_, &mut handle| self.is_alive(handle));
         let completions = &self.completions;
         let borrow = || {
             Ok(RawStream::borrowed(
@@ -186,7 +217,9 @@ impl StreamManager {
                 stream,
             ))
         };
-        self.streams.acquire(UNCLASSED, false, borrow).map(Stream)
+        let lease = self.streams.acquire(UNCLASSED, false, borrow).map(Stream)?;
+        known.insert(stream.addr(), lease.handle());
+        Ok(lease)
     }
 
     /// Leases the stream that `handle` names.
@@ -358,9 +391,9 @@ impl Stream {
         self.0.config()
     }
 
-    /// Whether it is the legacy default stream, by either of its names.
+    /// Whether it is the legacy default stream.
     pub(crate) fn is_legacy(&self) -> bool {
-        self.raw().is_null() || self.raw() == raw::LEGACY
+        self.raw() == raw::LEGACY
     }
 
     /// A number that no other stream of the process has: it tells driver streams apart that
