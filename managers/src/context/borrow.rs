@@ -4,10 +4,11 @@ use std::any::Any;
 use std::ptr;
 use std::sync::{Arc, PoisonError};
 
+use cupola_core::{Tag, tag};
 use cupola_sys::driver::{CUcontext, CUdevice, DriverError};
 
 use super::{Context, ContextManager};
-use crate::driver::{ContextCore, ContextKind, Ownership, current};
+use crate::driver::{ContextCore, ContextKind, Ownership, current, is_green};
 use crate::error::{Error, Result, Site};
 use crate::sync::deferred::DeferCallbacks;
 
@@ -36,12 +37,13 @@ impl ContextManager {
     /// anyway: borrowed *and* retained it has two handles here, each with managers of its own.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for null or a context of another device; [`Error::Full`] when the manager has
+    /// [`Error::Invalid`] for null or a context of another device; [`Error::StaleHandle`] for a green
+    /// context of another execution manager, as for its handle; [`Error::Full`] when the manager has
     /// room for no more contexts; [`Error::ShutDown`], [`Error::Forked`]; what the driver returned.
     ///
     /// # Safety
     /// - `raw` is a live context of this manager's driver, and lives as long as `token`.
-    /// - It was not made of a green context, which may be current to one thread at a time.
+    /// - Other code did not make it of a green context, which may be current to one thread at a time.
     /// - Other code leaves the objects of this crate in it alone.
     #[track_caller]
     #[expect(
@@ -89,6 +91,9 @@ impl ContextManager {
             // Another thread that holds it may let it go meanwhile.
             seen.core = Some(Arc::clone(&core));
             return self.known(core, seen);
+        }
+        if is_green(&self.driver, raw) {
+            return Err(Error::stale(tag::Context::NAME, raw.addr() as u64));
         }
         let site = Site::here();
         // SAFETY: needs a live context, which `raw` is by a condition of this function.

@@ -84,7 +84,10 @@ impl ContextCore {
         let member = Member::new(Arc::clone(&ledger), ordinal);
         let is_new = ownership.ends_the_context();
         let (shared, identity) = match &parent {
-            Some(parent) => (Arc::clone(&parent.shared), Identity::of(raw)),
+            Some(parent) => {
+                intern::add_green(&parent.shared, raw);
+                (Arc::clone(&parent.shared), Identity::of(raw))
+            }
             None => {
                 let shared = intern::join(&driver, raw, known_id, is_new, &member);
                 let identity = shared.identity();

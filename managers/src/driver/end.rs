@@ -36,7 +36,11 @@ impl ContextCore {
         let leaves_late = mutant!("intern_leaves_after_the_end");
         let inherited = match self.parent {
             None if !leaves_late => intern::leave(&self.shared, &self.member, &mut self.ownership),
-            _ => None,
+            None => None,
+            Some(_) => {
+                intern::remove_green(&self.shared, self.raw);
+                None
+            }
         };
         let mut result = Ok(());
         for ownership in inherited.iter().chain([&self.ownership]) {

@@ -64,6 +64,8 @@ struct Entry {
     id: Option<u64>,
     shared: Arc<SharedContext>,
     members: Vec<Arc<Member>>,
+    /// Addresses of the green contexts that are parts of it.
+    greens: Vec<usize>,
     /// The context itself, if its maker has left it to the members that are there.
     inherited: Option<Ownership>,
 }
@@ -174,6 +176,7 @@ pub(super) fn join(
         id,
         shared: Arc::clone(&shared),
         members: vec![Arc::clone(member)],
+        greens: Vec::new(),
         inherited: None,
     });
     shared
@@ -202,6 +205,32 @@ pub(super) fn leave(
     // It has a driver, which may be the last of its kind but for the member's.
     drop(entries);
     last.inherited
+}
+
+/// Notes a green context, which is a part of the context with this state and has no entry.
+pub(super) fn add_green(parent: &Arc<SharedContext>, raw: CUcontext) {
+    let mut entries = entries();
+    let mut entry = entries.iter_mut();
+    if let Some(entry) = entry.find(|entry| Arc::ptr_eq(&entry.shared, parent)) {
+        entry.greens.push(raw.addr());
+    }
+}
+
+/// The green context is about to end.
+pub(super) fn remove_green(parent: &Arc<SharedContext>, raw: CUcontext) {
+    let mut entries = entries();
+    let mut entry = entries.iter_mut();
+    if let Some(entry) = entry.find(|entry| Arc::ptr_eq(&entry.shared, parent)) {
+        entry.greens.retain(|&green| green != raw.addr());
+    }
+}
+
+/// Whether an execution manager of the driver has made a green context of this address.
+pub(crate) fn is_green(driver: &Driver, raw: CUcontext) -> bool {
+    resolve(driver);
+    let entries = entries();
+    let mut entries = entries.iter();
+    entries.any(|entry| entry.greens.contains(&raw.addr()) && entry.driver.is_same(driver))
 }
 
 /// The other execution managers in a context, each once.
@@ -283,6 +312,23 @@ mod tests {
         }
         let entries = entries();
         assert!(!entries.iter().any(|entry| entry.is(&one, raw, None)));
+    }
+
+    // Without it a context of other code would be refused that came at the address of a green one,
+    // or of another driver's.
+    #[test]
+    fn a_green_context_is_known_until_it_ends() {
+        let (one, two) = (Machine::builder().build(), Machine::builder().build());
+        let (one, two) = (one.driver(), two.driver());
+        // Only looked at.
+        let [raw, green] = [0x1000, 0x2000].map(ptr::without_provenance_mut);
+        let member = member();
+        let shared = join(&one, raw, None, true, &member);
+        add_green(&shared, green);
+        assert!(is_green(&one, green) && !is_green(&one, raw) && !is_green(&two, green));
+        remove_green(&shared, green);
+        assert!(!is_green(&one, green));
+        leave(&shared, &member, &mut Ownership::Left);
     }
 
     // Without it a child of a fork would wait for a lock that a thread of its parent held, when it

@@ -154,3 +154,35 @@ fn threads_borrow_one_context() {
     assert_eq!(ended.load(Ordering::Relaxed), 1);
     assert_eq!(machine.leaks(), None);
 }
+
+// Without it a green context could be current on two threads: its manager makes it current on none,
+// which another one that takes it for an ordinary context does not know.
+#[test]
+fn a_green_context_of_another_execution_manager_is_refused() {
+    let machine = machine();
+    let first = ExecutionManager::new(machine.driver()).unwrap();
+    let second = ExecutionManager::new(machine.driver()).unwrap();
+    let (theirs, ours) = (device(&first), device(&second));
+    let green = theirs.contexts().green(GreenConfig::at_least(8)).unwrap();
+    let raw = green.as_raw();
+    let token = Arc::new(());
+    // SAFETY: live, and no other code's green context.
+    let borrow = |device: &Device| unsafe { device.contexts().borrow(raw, token.clone()) };
+    // Also by a manager that has a share in the context which it is a part of.
+    for shared in [false, true] {
+        let _primary = shared.then(|| ours.primary().unwrap());
+        let refused = borrow(&ours).unwrap_err();
+        let kind = "Context";
+        assert_eq!(
+            refused,
+            Error::StaleHandle {
+                kind,
+                bits: raw.addr() as u64
+            }
+        );
+    }
+    assert_eq!(borrow(&theirs).unwrap().handle(), green.handle());
+    assert_eq!(Arc::strong_count(&token), 1);
+    drop((green, theirs, ours, first, second));
+    assert_eq!(machine.leaks(), None);
+}
