@@ -136,7 +136,12 @@ fn a_future_wakes_the_task_that_asked_last() {
 fn a_loss_ends_every_wait() {
     let (table, _machine, _execution, context) = open();
     let stream = context.streams().create(Default::default()).unwrap();
+    let other = context.streams().create(Default::default()).unwrap();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let sixes = pool.upload(&[6u32; 100], &stream).unwrap();
+    let mut pinned = context.buffers().pinned::<u32>(100).unwrap();
     let held = hold(&stream);
+    ops::copy_to_host(&sixes, &mut pinned, &stream).unwrap();
     let mut ticket = stream.ticket().unwrap();
     let task = Arc::new(Count::default());
     let waker = Waker::from(Arc::clone(&task));
@@ -159,6 +164,10 @@ fn a_loss_ends_every_wait() {
     assert_eq!(results.try_recv(), Ok(Err(lost.clone())));
     assert_eq!(ticket.is_done(), Err(lost.clone()));
     assert_eq!(ticket.wait(), Err(lost.clone()));
+    assert_eq!(ticket.wait_on(&other), Err(lost.clone()));
+    assert_eq!(pinned.as_slice().map(drop), Err(lost.clone()));
+    let copied = ops::copy_to_host(&sixes, &mut pinned, &other);
+    assert_eq!(copied, Err(lost.clone()));
     assert_eq!(stream.ticket().map(drop), Err(lost));
     drop((held, watch, late));
 }
