@@ -76,6 +76,7 @@ fn threads_that_miss_make_no_driver_call() {
         let after = pool.usage().unwrap();
         barrier.wait();
         assert!(after.misses - before.misses > 19_000, "{after:?}");
+        assert_eq!(after.arenas, 4);
         // A look has some of its own. A thread may still need a span more.
         let calls = |usage: &cupola_managers::pool::Usage| usage.calls.record + usage.calls.create;
         assert!(calls(&after) - calls(&before) < 200, "{before:?} {after:?}");
@@ -110,6 +111,7 @@ fn what_an_arena_has_free_is_everyones_when_memory_runs_short() {
     });
     let usage = pool.usage().unwrap();
     assert!(usage.drains > 0 && usage.refused == 0, "{usage:?}");
+    assert_eq!(usage.arenas, 0);
     blocks
         .into_iter()
         .flatten()
@@ -177,6 +179,25 @@ fn blocks_outlive_the_arena_of_a_thread_that_ends() {
     left.into_iter().for_each(|block| free(block, &stream));
     ops::synchronize(&stream).unwrap();
     trim_to(&pool, 0);
+    drop((pool, stream));
+    bench.finish();
+}
+
+// Without it a program in which one thread allocates would lose the tightness of one heap.
+#[test]
+fn a_thread_alone_has_no_arena() {
+    let bench = Bench::new(Backing::Pages);
+    let (pool, stream) = (bench.pool(8 << 30), bench.stream());
+    let mut random = Random::new(5);
+    let mut blocks: Vec<Option<RawBlock>> = (0..200).map(|_| None).collect();
+    for _ in 0..5000 {
+        replace(&pool, &stream, &mut blocks, &mut random);
+    }
+    assert_eq!(pool.usage().unwrap().arenas, 0);
+    blocks
+        .into_iter()
+        .flatten()
+        .for_each(|block| free(block, &stream));
     drop((pool, stream));
     bench.finish();
 }

@@ -90,6 +90,8 @@ pub struct Usage {
     /// Thread caches, one for each pair of a thread and a stream: some 25 KB of the host's memory
     /// each.
     pub caches: u64,
+    /// Those of them that place blocks in memory of their own: see [`Arenas`](crate::pool::Arenas).
+    pub arenas: u64,
     /// Calls of the driver, those of earlier looks at the figures included, and not those of this
     /// one.
     pub calls: DriverCalls,
@@ -140,9 +142,9 @@ impl Pool {
         let (device_free, device_total) = self.pages.free_memory()?;
         let (counters, mapped, cached) = (&gauges.counters, gauges.mapped, gauges.reusable());
         let pressure = self.pressure_with(cached, device_free);
-        let (peak_held, tight) = {
+        let (peak_held, tight, arenas) = {
             let central = self.central.lock();
-            (central.peak_held(), central.is_tight())
+            (central.peak_held(), central.is_tight(), central.arenas())
         };
         Ok(Usage {
             live: counters.live_bytes(),
@@ -175,6 +177,7 @@ impl Pool {
             trims: self.observer.counters().times(Happened::Trimmed),
             streams,
             caches: self.caches.count() as u64,
+            arenas,
             calls,
             foreign: device_total
                 .saturating_sub(device_free)

@@ -80,6 +80,11 @@ impl Central {
         self.mailboxes.open().map(Box::new)
     }
 
+    /// How many arenas there are.
+    pub(crate) fn arenas(&self) -> u64 {
+        self.mailboxes.boxes.iter().flatten().count() as u64
+    }
+
     /// Bytes of blocks that other threads have brought back to their arenas: those that no work which
     /// runs uses, and the others.
     pub(crate) fn mail_bytes(&self) -> (u64, u64) {
