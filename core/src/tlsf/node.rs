@@ -142,6 +142,24 @@ pub struct Place<D> {
 }
 
 impl<D> Place<D> {
+    /// The `size` bytes at `offset` in a free block: see
+    /// [`Tlsf::classes_from`](super::Tlsf::classes_from).
+    #[must_use]
+    #[inline]
+    pub fn new(
+        (within, piece): (FreeBlock, Piece<D>),
+        (offset, size): (u64, u64),
+        rank: u64,
+    ) -> Self {
+        Self {
+            offset,
+            size,
+            rank,
+            data: piece.data,
+            within,
+        }
+    }
+
     /// The free block that it lies in, as long as that is there.
     #[inline]
     pub fn within(&self) -> FreeBlock {

@@ -4,7 +4,7 @@ use core::hint::select_unpredictable;
 
 use super::class::{Class, END};
 use super::node::NONE;
-use super::{Hooks, Node, Tlsf};
+use super::{FreeBlock, Hooks, Node, Piece, Tlsf};
 
 /// Number of classes that surely fit and are tried before the complete scan, where hooks forbid
 /// the blocks tried before.
@@ -254,6 +254,50 @@ where
     }
 }
 
+impl<S, H, const GRANULE: u64> Tlsf<S, H, GRANULE>
+where
+    S: AsRef<[Node<H::Data>]> + AsMut<[Node<H::Data>]>,
+    H: Hooks,
+{
+    /// The free blocks that may hold `size` bytes, class by class: every block of a class is
+    /// smaller than those of the next one. For a caller that compares places by more than their
+    /// rank, and makes a [`Place`](super::Place) of the one that it has chosen.
+    ///
+    /// ```
+    /// use cupola_core::Tlsf;
+    /// use cupola_core::tlsf::{Node, Place};
+    ///
+    /// let mut heap = Tlsf::<_, ()>::new([Node::new(()); 8], ());
+    /// heap.add_range(0, 100, ()).unwrap();
+    /// heap.add_range(200, 300, ()).unwrap();
+    ///
+    /// // The end of the block at the highest address.
+    /// let free = heap.classes_from(50).flatten();
+    /// let (name, piece) = free.max_by_key(|(_, piece)| piece.offset).unwrap();
+    /// let place = Place::new((name, piece), (450, 50), 0);
+    /// let block = heap.take(place, (), ()).unwrap();
+    /// assert_eq!((block.offset(), block.size()), (450, 50));
+    /// ```
+    pub fn classes_from(
+        &self,
+        size: u64,
+    ) -> impl Iterator<Item = impl Iterator<Item = (FreeBlock, Piece<H::Data>)> + '_> + '_ {
+        let mut next = Self::class(size);
+        core::iter::from_fn(move || {
+            let class = self.index.first_from(next)?;
+            next = class.next();
+            let mut at = self.index.head(class);
+            Some(core::iter::from_fn(move || {
+                // NONE is no index: the list's end.
+                let node = self.chain.nodes().get(at as usize)?;
+                let name = self.name(at);
+                at = node.next;
+                Some((name, node.piece()))
+            }))
+        })
+    }
+}
+
 /// The bytes from `offset` up to the next multiple of `align`, a power of two.
 #[inline(always)]
 const fn padding(offset: u64, align: u64) -> u64 {
@@ -297,6 +341,26 @@ mod tests {
         let block = heap.take(place, (), ()).unwrap();
         assert_eq!((block.offset(), block.size()), (6300, 1000));
         heap.check().unwrap();
+    }
+
+    // Without it a caller that chooses for itself could miss a block that holds its request, or stop
+    // before a better one.
+    #[test]
+    fn classes_have_every_block_that_may_hold_a_request() {
+        let heap = heap(());
+        for size in [1, 999, 1000, 1001, 4000, 8000, 8001] {
+            let classes = heap.classes_from(size);
+            let classes: Vec<Vec<u64>> = classes
+                .map(|class| class.map(|(_, piece)| piece.size).collect())
+                .collect();
+            let holds = |piece: &u64| *piece >= size;
+            let found = classes.iter().flatten().filter(|it| holds(it)).count();
+            let all = (1..=8).map(|size| size * 1000).filter(holds).count();
+            assert_eq!(found, all, "{size}");
+            let ends =
+                |class: &Vec<u64>| (*class.iter().min().unwrap(), *class.iter().max().unwrap());
+            assert!(classes.is_sorted_by(|one, next| ends(one).1 < ends(next).0));
+        }
     }
 
     // Without it a place could be taken that was allocated meanwhile.
