@@ -316,6 +316,9 @@ impl Pool {
         if let Some(piece) = self.take_slots((slot, bytes), cache, state, false) {
             return Ok(piece);
         }
+        if self.central.lock().is_crowded() {
+            return self.allocate_block(ask, cache, state, stream, slot);
+        }
         // A new slab, if the limit has room for it; else a block of its own from wherever one
         // can be found.
         let slab = HeapRequest {
@@ -402,7 +405,16 @@ impl Pool {
     ) {
         let mut give = |piece| found.push(piece);
         let mut taken = central.take_slots(slot, state.index(), want, &mut give);
-        if taken == 0 {
+        if taken == 0 && central.is_crowded() {
+            // A slab would keep a whole stretch for one size.
+            let block = HeapRequest {
+                bytes,
+                align: GRANULE,
+                stream: state.index(),
+            };
+            let piece = central.wrap_ready(self.reference(), block, slot);
+            taken = u32::from(piece.map(&mut give).is_some());
+        } else if taken == 0 {
             // A slab of memory that is mapped already.
             let slab = HeapRequest {
                 bytes: Central::slab_bytes(bytes),
@@ -442,13 +454,11 @@ impl Pool {
             stream: state.index(),
         };
         self.poll_if_scanned()?;
-        // A small block is no slot: it goes to the heap again.
-        let kept = if slot.is_small() { Slot::NONE } else { slot };
-        if let Some(piece) = self.place(want, cache, state, kept) {
+        if let Some(piece) = self.place(want, cache, state, slot) {
             return Ok(piece);
         }
         if let Some(cache) = cache
-            && let Some(piece) = self.grow_arena(want, ask.wait, cache, kept)?
+            && let Some(piece) = self.grow_arena(want, ask.wait, cache, slot)?
         {
             return Ok(piece);
         }
@@ -465,7 +475,7 @@ impl Pool {
         match self.allocate_slow(request)? {
             Served::Block(found) => {
                 let mut central = self.central.lock();
-                Ok(central.wrap(self.reference(), found, kept))
+                Ok(central.wrap(self.reference(), found, slot))
             }
             Served::Slot(piece) => Ok(piece),
         }
@@ -512,8 +522,12 @@ impl Pool {
         if central.rules().has_scanned() {
             return None;
         }
-        content.keep_exact(central.may_cache_exact(want.bytes));
-        if content.has_exact() {
+        content.keep_exact(central.most_exact(want.bytes));
+        if central.wants_room(want.bytes) {
+            let stamp = cache.state().stamp();
+            let drained = content.drain();
+            drained.for_each(|drained| central.take_back(drained, stamp));
+        } else if content.has_exact() {
             let stamp = cache.state().stamp();
             let batches = content.drain_exact();
             batches.for_each(|batch| central.put_all(batch, stamp));

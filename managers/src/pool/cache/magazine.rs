@@ -314,10 +314,10 @@ impl Magazines {
         first
     }
 
-    /// Whether it may keep pieces of exact sizes from now on.
+    /// Keeps no more than so many bytes of exact sizes from now on.
     #[inline]
-    pub(crate) fn keep_exact(&mut self, keep: bool) {
-        self.most_exact = if keep { MOST_EXACT } else { 0 };
+    pub(crate) fn keep_exact(&mut self, most: u64) {
+        self.most_exact = most.min(MOST_EXACT);
     }
 
     /// Whether it has pieces of exact sizes.

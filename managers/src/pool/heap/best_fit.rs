@@ -4,10 +4,13 @@
 //! others. Every piece that is free knows on which stream it was freed and when, and
 //! [`PlacementPolicy`] says which stream may have it.
 
+mod crowded;
 mod exhaustive;
 
 use cupola_core::Tlsf;
-use cupola_core::tlsf::{AllocateError, Block, Entry, Node, Piece, Place, RangeError, SplitError};
+use cupola_core::tlsf::{
+    AllocateError, Block, Entry, FreeBlock, Hooks as _, Node, Piece, Place, RangeError, SplitError,
+};
 use cupola_sys::driver::CUdeviceptr;
 
 use crate::pool::heap::placement::PlacementPolicy;
@@ -32,6 +35,8 @@ pub(crate) struct Heap {
     noting: u32,
     /// How often all free pieces were gone through for that.
     walks: u64,
+    /// From how many bytes on a block is large, while the pool is crowded.
+    large: Option<u64>,
 }
 
 /// The stamp of a place when it was taken, for a request that may give it back unused.
@@ -62,6 +67,7 @@ impl Heap {
             used: 0,
             noting: 0,
             walks: 0,
+            large: None,
         }
     }
 
@@ -120,7 +126,11 @@ impl Heap {
     #[inline]
     pub(crate) fn look(&self, bytes: u64, align: u64, stream: StreamIndex) -> Option<Place<Stamp>> {
         let requester = Requester::new(stream);
-        self.tlsf.look(bytes, align.max(GRANULE), requester).ok()
+        let align = align.max(GRANULE);
+        match self.large {
+            Some(large) => self.look_crowded(bytes, align, requester, large),
+            None => self.tlsf.look(bytes, align, requester).ok(),
+        }
     }
 
     /// A block whose pages are all mapped, and the stamp of the piece that it was cut from. `None`
@@ -133,6 +143,11 @@ impl Heap {
         requester: Requester,
     ) -> Option<(Block, Stamp)> {
         let align = align.max(GRANULE);
+        if let Some(large) = self.large {
+            let place = self.look_crowded(bytes, align, requester, large)?;
+            let block = (place.rank == 0).then(|| self.take_place(place, requester))??;
+            return Some((block, place.data));
+        }
         loop {
             let tlsf = &mut self.tlsf;
             match tlsf.allocate_below(bytes, align, Stamp::READY, requester, 0) {
@@ -155,6 +170,10 @@ impl Heap {
         if piece.data != place.data {
             return None;
         }
+        self.take_place(place, requester)
+    }
+
+    fn take_place(&mut self, place: Place<Stamp>, requester: Requester) -> Option<Block> {
         loop {
             match self.tlsf.take(place, Stamp::READY, requester) {
                 Ok(block) => {

@@ -222,14 +222,34 @@ impl Central {
         });
     }
 
+    /// Notes how many of the bytes that the pool could have are mapped.
+    pub(crate) fn note_mapped(&mut self, mapped: u64, could: u64) {
+        self.heap.note_mapped(mapped, could);
+    }
+
+    /// Whether so much of what the pool could have is mapped that a small block is placed by itself,
+    /// without a slab.
+    #[inline]
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.heap.crowded().is_some()
+    }
+
+    /// Whether a block of so many bytes is to find as much room as there is: a large one, while no
+    /// exact sizes are kept.
+    #[inline]
+    pub(crate) fn wants_room(&self, bytes: u64) -> bool {
+        self.tight.is_some() && self.heap.crowded().is_some_and(|large| bytes >= large)
+    }
+
     /// Whether threads keep nothing of exact sizes.
     pub(crate) fn is_tight(&self) -> bool {
         self.tight.is_some()
     }
 
-    /// A block of so many bytes is about to be placed. Whether threads may keep exact sizes.
+    /// A block of so many bytes is about to be placed. How many bytes of exact sizes a cache may keep
+    /// until the next one: where memory is short no large block, because it would stay where it is.
     #[inline]
-    pub(crate) fn may_cache_exact(&mut self, bytes: u64) -> bool {
+    pub(crate) fn most_exact(&mut self, bytes: u64) -> u64 {
         if let Some(Tight { roomy, blocks }) = self.tight {
             let is_over = blocks == 0 || self.held().saturating_add(bytes) <= roomy;
             self.tight = (!is_over).then(|| Tight {
@@ -237,7 +257,11 @@ impl Central {
                 blocks: blocks - 1,
             });
         }
-        self.tight.is_none()
+        match (&self.tight, self.heap.crowded()) {
+            (Some(_), _) => 0,
+            (None, Some(large)) => large / 4,
+            (None, None) => u64::MAX,
+        }
     }
 
     /// Bytes out of the heap: in blocks that are alive, in magazines, transfer caches and slabs.

@@ -56,6 +56,11 @@ impl PlacementPolicy {
         self.scanned.get()
     }
 
+    /// Has other streams be asked how far they are before the next block is placed.
+    pub(crate) fn ask_streams(&self) {
+        self.scanned.set(!self.single);
+    }
+
     /// As `has_scanned`, which is answered by this.
     pub(crate) fn take_scanned(&self) -> bool {
         self.scanned.replace(false)
@@ -231,6 +236,16 @@ impl PlacementPolicy {
     pub(crate) fn missing(&self, address: CUdeviceptr, bytes: u64) -> u32 {
         self.region(address)
             .map_or(u32::MAX, |region| region.missing(address, bytes))
+    }
+
+    /// How many pages that lie in a free piece as a whole a place in it touches.
+    pub(crate) fn begun(&self, piece: &Piece<Stamp>, address: CUdeviceptr, bytes: u64) -> u32 {
+        let Some(region) = self.region(piece.offset) else {
+            return 0;
+        };
+        let (first, end) = region.touched(address, bytes);
+        let (from, to) = region.within(piece.offset, piece.size);
+        end.min(to).saturating_sub(first.max(from))
     }
 
     /// Calls `found` with the ends of each stretch of mapped pages in a piece that the stream that
@@ -418,6 +433,6 @@ impl Hooks for PlacementPolicy {
     }
     #[inline]
     fn scanning(&self) {
-        self.scanned.set(!self.single);
+        self.ask_streams();
     }
 }

@@ -342,8 +342,8 @@ impl Slabs {
         }
         let links = self.links(id).copied();
         let alone = links.is_some_and(|links| (links.newer, links.older) == (END, END));
-        // One stays for the next request of its class.
-        if whole && !(owned && alone) {
+        // One stays for the next request of its class, where there is room.
+        if whole && !(owned && alone && heap.crowded().is_none()) {
             self.release(heap, headers, id);
         }
     }

@@ -87,7 +87,7 @@ pub struct Usage {
     /// Streams that the pool has a place for: those that have used it, without those that are
     /// gone and were found so.
     pub streams: u64,
-    /// Thread caches, one for each pair of a thread and a stream: some 25 KB of the host's memory
+    /// Thread caches, one for each pair of a thread and a stream: some 26 KB of the host's memory
     /// each.
     pub caches: u64,
     /// Those of them that place blocks in memory of their own: see [`Arenas`](crate::pool::Arenas).

@@ -193,7 +193,12 @@ impl Pool {
         let done = self
             .pages
             .apply_plan(self, vmm, mapper, search, mapping.plan());
-        let found = (self.central.lock()).finish_mapping(&mapping, done == Ok(true));
+        let found = {
+            let mut central = self.central.lock();
+            let mapped = self.budget.used();
+            central.note_mapped(mapped, mapped + self.available_pages() * self.pages.page());
+            central.finish_mapping(&mapping, done == Ok(true))
+        };
         if !done? {
             return Ok(Mapped::Short);
         }
