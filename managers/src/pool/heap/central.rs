@@ -40,6 +40,8 @@ pub(crate) struct Central {
     holes: (u64, u64),
     /// While threads keep nothing of exact sizes.
     tight: Option<Tight>,
+    /// Bytes that came back to a crowded pool since streams were asked how far they are.
+    unasked: u64,
 }
 
 /// The conditions that end the time in which threads keep nothing of exact sizes.
@@ -59,6 +61,12 @@ const EXACT_CACHE_PAUSE: u32 = 1 << 16;
 /// out of the heap. With less, or with fewer blocks, a trace of a decoder needs 1.0205 times its
 /// peak in place of 1.0170.
 const ROOM: u64 = 2;
+
+/// In a crowded pool streams are asked how far they are whenever so many bytes as this many large
+/// blocks have come back: what one stream has freed is the best place for another's block only if it
+/// is known to be complete. Where they are asked when nothing else is left, a trace of a decoder on
+/// four streams needs 1.09 to 1.11 times its peak in place of 1.045.
+const UNASKED: u64 = 4;
 
 /// A caller's request of the heap.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +90,7 @@ impl Central {
             mailboxes: Mailboxes::default(),
             holes: (0, 0),
             tight: None,
+            unasked: 0,
         }
     }
 
@@ -407,6 +416,13 @@ impl Central {
             Home::Heap(block) => {
                 self.headers.put(piece);
                 self.heap.free(block, stamp);
+                if let Some(large) = self.heap.crowded() {
+                    self.unasked += block.size();
+                    if self.unasked >= UNASKED * large {
+                        self.unasked = 0;
+                        self.rules().ask_streams();
+                    }
+                }
             }
             Home::Slab { slab, slot } => {
                 let at = (slab, slot);
