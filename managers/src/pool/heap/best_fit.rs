@@ -7,6 +7,7 @@
 mod crowded;
 mod exhaustive;
 
+pub(crate) use crowded::LEAST_LARGE;
 use cupola_core::Tlsf;
 use cupola_core::tlsf::{
     AllocateError, Block, Entry, FreeBlock, Hooks as _, Node, Piece, Place, RangeError, SplitError,

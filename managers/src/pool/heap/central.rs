@@ -11,7 +11,7 @@ use cupola_core::tlsf::{Block, RangeError};
 
 use crate::pool::cache::size_class::{Slot, slots_of_slab};
 use crate::pool::heap::arena::Drained;
-use crate::pool::heap::best_fit::{Heap, PriorStamp};
+use crate::pool::heap::best_fit::{Heap, LEAST_LARGE, PriorStamp};
 use crate::pool::heap::block_header::{BlockHeader, BlockHeaders, Home, PoolRef, Withheld};
 use crate::pool::heap::placement::PlacementPolicy;
 use crate::pool::heap::requester::Requester;
@@ -268,8 +268,9 @@ impl Central {
         }
         match (&self.tight, self.heap.crowded()) {
             (Some(_), _) => 0,
-            (None, Some(large)) => large / 4,
-            (None, None) => u64::MAX,
+            // A pool of 1 GiB and less keeps them as ever.
+            (None, Some(large)) if large > LEAST_LARGE => large / 4,
+            (None, _) => u64::MAX,
         }
     }
 
