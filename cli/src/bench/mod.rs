@@ -4,6 +4,7 @@
 
 pub mod alloc;
 mod clock;
+mod explain;
 mod figures;
 pub mod lifecycle;
 pub mod loader;

@@ -5,6 +5,7 @@
 //! the limit from which on all that were tried did. Besides the traces in files, a family that a
 //! seed makes ([`huge_among_small`]). No kernels run: where they lag behind, more is pending.
 
+use std::cell::RefCell;
 use std::iter;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -14,6 +15,7 @@ use cupola_managers::stream::Stream;
 use cupola_managers::{Context, Device, StreamConfig};
 
 use super::Figures;
+use super::explain::Account;
 use super::traces::{self, Problem};
 use crate::trace::generate::huge_among_small;
 use crate::trace::smallest::{self, AROUND};
@@ -55,6 +57,8 @@ pub struct Options {
     pub peak: u64,
     /// Each step of reclaim is left out in turn: what the limits are without it.
     pub ablate: bool,
+    /// Says where the memory is when the largest limit below the smallest one is too little.
+    pub explain: bool,
 }
 
 impl Default for Options {
@@ -65,6 +69,7 @@ impl Default for Options {
             seeds: 32,
             peak: 2 << 30,
             ablate: false,
+            explain: false,
         }
     }
 }
@@ -91,6 +96,8 @@ pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, 
         context: device.primary()?,
         most: device.info()?.total_memory,
         without: None,
+        explain: options.explain,
+        account: RefCell::default(),
     };
     let mut figures = Figures::new("tight", name);
     let mut all = vec![traces::bundled()?];
@@ -117,9 +124,31 @@ struct Bench {
     most: u64,
     /// The step of reclaim that pools leave out.
     without: Option<ReclaimStep>,
+    explain: bool,
+    /// Of the last refusal, where it is to be explained.
+    account: RefCell<Option<Account>>,
 }
 
 impl Bench {
+    /// Notes where the memory is when a trace does not fit a limit.
+    fn explain(
+        &self,
+        figures: &mut Figures,
+        name: &str,
+        trace: &Trace,
+        limit: Option<u64>,
+    ) -> Result<(), Error> {
+        if let Some(limit) = limit.filter(|_| self.explain)
+            && !self.fits(trace, limit)?
+            && let Some(account) = self.account.take()
+        {
+            let factor = limit as f64 / trace.peak_bytes() as f64;
+            let note = format!("{name} at {factor:.4} of its peak {account}");
+            figures.notes.push(note);
+        }
+        Ok(())
+    }
+
     /// The smallest limit of each trace on each number of streams, by bisection, and the worst of
     /// the family: compared with the rows of all steps, which come first.
     fn ablation(
@@ -186,6 +215,10 @@ impl Bench {
             })
         };
         let smallest = factor(found.limit);
+        let failed = found.tried.iter().filter(|attempt| !attempt.fits);
+        let below = failed.map(|attempt| attempt.limit);
+        let below = below.filter(|limit| Some(*limit) < found.limit).max();
+        self.explain(figures, &name, trace, below)?;
         let row = figures.push(&format!("{name}: smallest"), "x", &[smallest], None);
         row.want(if streams > 1 { 1.05 } else { 1.015 });
         if streams > 1 {
@@ -202,7 +235,12 @@ impl Bench {
         let mut factors = Vec::new();
         let start = Instant::now();
         for seed in 0..options.seeds {
-            factors.push(self.bisect(&huge_among_small(seed, options.peak))?);
+            let trace = huge_among_small(seed, options.peak);
+            let factor = self.bisect(&trace)?;
+            factors.push(factor);
+            let limit = (factor * trace.peak_bytes() as f64).round() as u64;
+            let below = limit.checked_sub(smallest::STEP);
+            self.explain(figures, &format!("seed {seed}"), &trace, below)?;
         }
         if !factors.is_empty() {
             figures.push("huge among small: smallest", "x", &factors, None);
@@ -231,6 +269,16 @@ impl Bench {
             match step(&pool, &streams, &mut blocks, *operation) {
                 Ok(true) => {}
                 other => {
+                    if self.explain
+                        && let Ok(false) = other
+                    {
+                        let refused = match *operation {
+                            Operation::Allocate { bytes, .. } => bytes,
+                            Operation::Free { .. } => 0,
+                        };
+                        let account = Account::new(&pool.layout()?, refused, trace.peak_bytes());
+                        *self.account.borrow_mut() = Some(account);
+                    }
                     all = other;
                     break;
                 }
@@ -296,6 +344,8 @@ mod tests {
             context: device.primary().unwrap(),
             most: device.info().unwrap().total_memory,
             without: None,
+            explain: false,
+            account: RefCell::default(),
         };
         bench.bisect(&huge_among_small(seed, 128 << 20)).unwrap()
     }

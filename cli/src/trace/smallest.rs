@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 /// Limits are whole pages of memory as the driver maps them.
-const STEP: u64 = 2 << 20;
+pub(crate) const STEP: u64 = 2 << 20;
 
 /// How far to look around what a bisection has found.
 #[derive(Clone, Copy, Debug)]

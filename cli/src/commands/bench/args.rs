@@ -179,6 +179,10 @@ pub(crate) struct TightArgs {
     /// Leaves each step of reclaim out in turn
     #[arg(long, hide = true)]
     pub(crate) ablate: bool,
+
+    /// Says where every byte is when the largest limit below the smallest one is too little
+    #[arg(long)]
+    pub(crate) explain: bool,
 }
 
 /// How many of something.

@@ -127,6 +127,7 @@ fn tight(args: &TightArgs) -> bench::tight::Options {
     }
     options.seeds = args.seeds.unwrap_or(options.seeds);
     options.ablate = args.ablate;
+    options.explain = args.explain;
     options
 }
 
