@@ -183,7 +183,8 @@ impl<T, G, P: Policy> Drop for Waiting<'_, T, G, P> {
         let slot = self.place.slot;
         let left = slot
             .state
-            .update(Ordering::Release, |word| match word.phase() {
+            // Relaxed: it has not looked at the cell.
+            .update(Ordering::Relaxed, |word| match word.phase() {
                 Phase::Initialising => Ok(word.unleased()),
                 phase => Err(phase),
             });
@@ -227,9 +228,8 @@ struct Counted<'s, T, P: Policy> {
 impl<T, P: Policy> Drop for Counted<'_, T, P> {
     fn drop(&mut self) {
         let state = &self.slot.state;
-        // Release: this thread's look at the failure comes before its end. Acquire: so do the
-        // looks of the other threads.
-        let left = state.update(Ordering::AcqRel, |word| match word.leases() {
+        // Release: this thread's look at the failure comes before its end.
+        let left = state.update(Ordering::Release, |word| match word.leases() {
             // No thread counts in any more, so this one ends the failure.
             1 => Err(()),
             _ => Ok(word.unleased()),

@@ -40,17 +40,12 @@ impl Bitmap {
                 return None;
             }
             let at = free.trailing_zeros() as usize;
-            let order = if mutant!("slots_relaxed_claim") {
-                Ordering::Relaxed
-            } else {
-                // Acquire: pairs with the Release in `free`, so the new owner sees what the
-                // last one left.
-                Ordering::Acquire
-            };
+            // Acquire: pairs with the Release in `free`, so the new owner sees what the
+            // last one left.
             match self.taken.compare_exchange_weak(
                 taken,
                 taken | (1 << at),
-                order,
+                Ordering::Acquire,
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return Some(at),
@@ -68,27 +63,17 @@ impl Bitmap {
     /// Makes owned, vacant slots free: the next claim may take them.
     #[inline]
     pub(crate) fn free(&self, mask: u64) {
-        let order = if mutant!("slots_relaxed_free") {
-            Ordering::Relaxed
-        } else {
-            // Release: pairs with the Acquire in `claim`.
-            Ordering::Release
-        };
-        let before = self.taken.fetch_and(!mask, order);
+        // Release: pairs with the Acquire in `claim`.
+        let before = self.taken.fetch_and(!mask, Ordering::Release);
         debug_assert!(before & mask == mask, "a slot was freed twice");
     }
 
     /// Leaves an owned slot to others: a retiring one to `reap`, a vacant one to rest.
     #[inline]
     pub(crate) fn leave(&self, at: usize) {
-        let order = if mutant!("slots_relaxed_leave") {
-            Ordering::Relaxed
-        } else {
-            // Release: passes on everything that came before the last lease ended, and the
-            // moving out of the value.
-            Ordering::Release
-        };
-        let before = self.left.fetch_or(1 << at, order);
+        // Release: passes on everything that came before the last lease ended, and the
+        // moving out of the value.
+        let before = self.left.fetch_or(1 << at, Ordering::Release);
         debug_assert!(before & (1 << at) == 0, "a slot was left twice");
     }
 
@@ -116,10 +101,11 @@ impl Bitmap {
         // Acquire: pairs with the Release in `leave`.
         let got = self.left.fetch_and(!want, Ordering::Acquire) & want;
         // Slots that this thread owns do not change any more. Some may be in a later life:
-        // they are left again as they were.
+        // they are left again as they were. Relaxed: this thread has not touched them, and what
+        // their last owner released is passed on, because every change of the word is an exchange.
         let right = bits(got, is);
         if right != got {
-            self.left.fetch_or(got & !right, Ordering::Release);
+            self.left.fetch_or(got & !right, Ordering::Relaxed);
         }
         right
     }

@@ -159,7 +159,8 @@ where
 impl<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> Grown<C, S, CHUNKS> {
     /// The chunk at `index`.
     fn chunk(&self, index: usize) -> Option<&Chunk<C>> {
-        // Acquire: pairs with the Release in `grow`, so the chunk's first state is seen.
+        // Acquire: pairs with the Release in `grow`, so the chunk's first state is seen, and with
+        // that in `seal`: a thread that sees the end mark sees that the first slot is closed.
         let chunk = self.chunks.get(index)?.load(Ordering::Acquire);
         if chunk == end_mark() {
             return None;
@@ -192,8 +193,8 @@ impl<C: Payload, S: ChunkSource<C>, const CHUNKS: usize> sealed::Groups for Grow
         let Some(entry) = self.chunks.get(index) else {
             return false;
         };
-        // Acquire: a thread that sees the end mark then sees that the first slot is closed.
-        let is_empty = || entry.load(Ordering::Acquire).is_null();
+        // Relaxed: what is there is read by `chunk`, with Acquire.
+        let is_empty = || entry.load(Ordering::Relaxed).is_null();
         if !is_empty() {
             return true;
         }

@@ -55,13 +55,8 @@ impl<C: Payload> Slot<C> {
         // SAFETY: `Keep::write` needs the owner of a slot that holds no value: the caller
         // owns it, and in neither of the two phases a slot holds one.
         unsafe { self.cell.write(value) };
-        let order = if mutant!("slots_relaxed_publish") {
-            Ordering::Relaxed
-        } else {
-            // Release: a lease that sees `Alive` sees the value.
-            Ordering::Release
-        };
-        if self.state.exchange(word, next, order).is_ok() {
+        // Release: a lease that sees `Alive` sees the value.
+        if self.state.exchange(word, next, Ordering::Release).is_ok() {
             Ok(next.generation())
         } else {
             // SAFETY: `Keep::take` needs the owner of a slot that holds a value: the exchange

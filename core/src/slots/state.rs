@@ -92,13 +92,8 @@ impl State {
     /// Takes a lease on the life `generation`.
     #[inline]
     pub(crate) fn pin(&self, generation: u64) -> Result<(), HandleError> {
-        let order = if mutant!("slots_relaxed_pin") {
-            Ordering::Relaxed
-        } else {
-            // Acquire: pairs with the Release in `publish`, so the lease sees the value.
-            Ordering::Acquire
-        };
-        self.update(order, |word| {
+        // Acquire: pairs with the Release in `publish`, so the lease sees the value.
+        self.update(Ordering::Acquire, |word| {
             word.check(generation)?;
             if word.is_closed() && !mutant!("slots_lease_after_close") {
                 return Err(HandleError::Closed);
@@ -115,15 +110,10 @@ impl State {
     /// The caller holds a lease from `pin` and does not use it afterwards.
     #[inline]
     pub(crate) unsafe fn unpin(&self) -> bool {
-        let order = if mutant!("slots_relaxed_unpin") {
-            Ordering::Relaxed
-        } else {
-            // Release: reads under this lease come before the value is moved.
-            Ordering::Release
-        };
-        let before = Word(self.0.fetch_sub(1, order));
+        // Release: reads under this lease come before the value is moved.
+        let before = Word(self.0.fetch_sub(1, Ordering::Release));
         let last = before.phase() == Phase::Retiring && before.leases() == 1;
-        if last && !mutant!("slots_last_lease_without_acquire") {
+        if last {
             // Acquire: the other leases' reads and the work of the thread that released the
             // slot come before what the new owner does. A load and not a fence, which the
             // thread sanitizer does not understand.
@@ -138,8 +128,9 @@ impl State {
         // Most often the value is there and no lease is out. Guessing so saves a load, which
         // would wait for the last store to it: a third of the whole release.
         let guess = Word::new(generation, Phase::Alive, false, 0);
-        // The orders are those of the slow way.
-        match self.exchange(guess, guess.vacated(), Ordering::AcqRel) {
+        // Acquire: all reads under earlier leases come before the value is moved. No lease is left
+        // that could move it, so nothing is released here; the next owner comes by the slot's bit.
+        match self.exchange(guess, guess.vacated(), Ordering::Acquire) {
             Ok(()) => Ok(Ended::Now {
                 held: true,
                 reusable: !guess.is_last() || mutant!("slots_generation_wraps"),
@@ -186,10 +177,11 @@ impl State {
         !word.is_last()
     }
 
-    /// Marks the slot closed; returns the state before.
+    /// Marks the slot closed. Relaxed: the bit stands for nothing but itself, in the order of the
+    /// changes of this word.
     #[inline]
-    pub(crate) fn close(&self) -> Word {
-        Word(self.0.fetch_or(Word(0).closed().0, Ordering::AcqRel))
+    pub(crate) fn close(&self) {
+        self.0.fetch_or(Word(0).closed().0, Ordering::Relaxed);
     }
 
     /// Sets the state of a slot that no other thread uses. (Not `&mut self`: the slot may lie

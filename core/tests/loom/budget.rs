@@ -4,7 +4,7 @@ use cupola_core::{Budget, Pressure, Reservation};
 use loom::sync::Arc;
 use loom::thread;
 
-use super::{Ended, Value, model};
+use super::{Ended, Value, model, who};
 
 /// Would break if checking and charging were two steps.
 #[test]
@@ -109,6 +109,30 @@ fn freeing_memory_comes_before_its_bytes_are_charged_again() {
     });
 }
 
+/// Would break if a charge could miss a release that came between its look at the word and its
+/// exchange: the word is the same then, and the memory is just being freed.
+#[test]
+fn a_charge_comes_after_the_release_that_it_did_not_see() {
+    model(&["both", "mine", "the other's"], |seen| {
+        let budget = Arc::new(Budget::new(4));
+        let memory = Arc::new(Value::new(1, &Ended::default()));
+        let turn = {
+            let (budget, memory) = (Arc::clone(&budget), Arc::clone(&memory));
+            move || {
+                let charged = budget.reserve(4).map(Reservation::commit);
+                if let Ok(bytes) = charged {
+                    memory.write();
+                    budget.release(bytes).unwrap();
+                }
+                charged.is_ok()
+            }
+        };
+        let other = thread::spawn(turn.clone());
+        let mine = turn();
+        seen.note(who(mine, other.join().unwrap()));
+    });
+}
+
 /// Would break without the limit's epoch in the word: a charge that had read the old limit
 /// would land after `set_limit` has returned.
 #[test]
@@ -132,6 +156,28 @@ fn after_a_lower_limit_nothing_beyond_it_is_granted() {
             "granted before"
         } else {
             "refused after"
+        });
+    });
+}
+
+/// Would break if a charge that is refused at first, and looks again, could take the new bytes with
+/// the old limit.
+#[test]
+fn a_charge_that_looks_again_goes_by_the_new_limit() {
+    model(&["granted before", "refused"], |seen| {
+        let budget = Arc::new(Budget::new(100));
+        let _ = budget.reserve(90).unwrap().commit();
+        let other = {
+            let budget = Arc::clone(&budget);
+            thread::spawn(move || budget.reserve(20).map(Reservation::commit).is_ok())
+        };
+        budget.release(90).unwrap();
+        let used = budget.set_limit(10);
+        assert_eq!(other.join().unwrap(), used == 20);
+        seen.note(if used == 20 {
+            "granted before"
+        } else {
+            "refused"
         });
     });
 }
@@ -245,6 +291,26 @@ fn pressure_is_of_one_instant() {
             "before the new limit"
         } else {
             "after it"
+        });
+    });
+}
+
+/// Would break if bytes that were charged under a new limit could be counted against the old one.
+#[test]
+fn what_is_left_is_of_one_instant() {
+    model(&["100", "10", "5"], |seen| {
+        let budget = Arc::new(Budget::new(100));
+        let other = {
+            let budget = Arc::clone(&budget);
+            thread::spawn(move || budget.available())
+        };
+        budget.set_limit(10);
+        let _ = budget.reserve(5).unwrap().commit();
+        seen.note(match other.join().unwrap() {
+            100 => "100",
+            10 => "10",
+            5 => "5",
+            _ => "of no instant",
         });
     });
 }

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use cupola_core::{EnsureError, FixedSlots, Handle, HandleError, Park, Release, StorePolicy, tag};
+use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
@@ -335,5 +336,84 @@ fn a_waiter_that_panics_leaves_a_usable_slot() {
         let released = store.release(handle).expect("the slot is not lost");
         assert_eq!(released.now().map(Value::end).is_some(), made);
         assert!(store.held().is_empty());
+    });
+}
+
+/// An error whose copies are looks at a value.
+struct Told(Arc<Value>);
+
+impl Clone for Told {
+    fn clone(&self) -> Self {
+        self.0.read();
+        Self(Arc::clone(&self.0))
+    }
+}
+
+/// Would break if an attempt could begin before the one that failed has ended, for its maker and for
+/// all threads that are told.
+#[test]
+fn an_attempt_comes_after_the_one_that_failed() {
+    let outcomes = ["told", "failed", "came late"];
+    model(&outcomes, |seen| {
+        let ended = Ended::default();
+        let store = Arc::new(FixedSlots::<Value, 1, tag::Slot, StorePolicy<Told, Sleep>>::new());
+        let handle = store.reserve().unwrap();
+        let note = Arc::new(Value::new(1, &ended));
+        let other = {
+            let (store, note, seen) = (Arc::clone(&store), Arc::clone(&note), seen.clone());
+            thread::spawn(move || {
+                let mut tried = false;
+                let lease = store.ensure_alive(handle, || {
+                    tried = true;
+                    Err(Told(note))
+                });
+                seen.note(match lease {
+                    Ok(_) => "came late",
+                    Err(_) if tried => "failed",
+                    Err(_) => "told",
+                });
+            })
+        };
+        let failed = store.ensure_alive(handle, || Err(Told(Arc::clone(&note))));
+        assert!(matches!(failed, Err(EnsureError::Init(_))));
+        let made = store.ensure_alive(handle, || {
+            note.write();
+            Ok(Value::new(2, &ended))
+        });
+        drop(made);
+        other.join().unwrap();
+    });
+}
+
+/// Would break if a slot's last life could still be ending when its next value is made.
+#[test]
+fn a_reserved_slot_is_filled_after_its_last_life() {
+    model(&["not yet", "life not seen", "made"], |seen| {
+        let ended = Ended::default();
+        let store = Arc::new(Store::new());
+        let passed = Arc::new(AtomicU64::new(0));
+        let other = {
+            let (store, passed, ended) = (Arc::clone(&store), Arc::clone(&passed), ended.clone());
+            thread::spawn(move || {
+                let first = store.insert(Value::new(1, &ended)).unwrap();
+                store.release(first).unwrap().now().unwrap().end();
+                // Without any ordering of its own.
+                passed.store(store.reserve().unwrap().to_bits(), Ordering::Relaxed);
+            })
+        };
+        match Handle::from_bits(passed.load(Ordering::Relaxed)) {
+            None => seen.note("not yet"),
+            Some(handle) => match store.ensure_alive(handle, || Ok(Value::new(2, &ended))) {
+                Ok(lease) => {
+                    assert_eq!(lease.read(), 2);
+                    seen.note("made");
+                }
+                Err(refusal) => {
+                    assert!(matches!(refusal, EnsureError::Refused(HandleError::Stale)));
+                    seen.note("life not seen");
+                }
+            },
+        }
+        other.join().unwrap();
     });
 }
