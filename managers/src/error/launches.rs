@@ -114,6 +114,29 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// The oldest launch that the driver may not have yet, as far as this launch's entry tells: this
+    /// one, or an older one whose place it has yet to take.
+    fn on_its_way(&self, launch: u64) -> Option<u64> {
+        // Acquire: once a newer launch is there, it is seen whether it has overwritten one that was
+        // on its way.
+        let turn = self.turn.load(Ordering::Acquire);
+        let (there, state) = (turn >> 2, turn & 3);
+        if state == WRITING {
+            // Which launch it overwrites, and whether that is with the driver, is not known yet.
+            return Some(0);
+        }
+        if there > launch + 1 {
+            return None;
+        }
+        // Acquire: a wait that covers the launch begins after the driver has it.
+        if there == 0 || state == REFUSED || self.put.load(Ordering::Acquire) == there {
+            return (there <= launch).then_some(launch);
+        }
+        Some(there - 1)
+    }
+}
+
 impl Ring {
     fn new() -> Self {
         Self {
@@ -143,7 +166,8 @@ impl Ring {
         location: &'static Location<'static>,
         stream: u64,
     ) -> u64 {
-        // Streams do not share this word. Threads that launch on one stream do.
+        // Streams do not share this word. Threads that launch on one stream do. Relaxed: the entries
+        // say what is there.
         let launch = self.next.fetch_add(1, Ordering::Relaxed);
         let entry = self.entry(launch);
         let Some(before) = entry.claim(launch) else {
@@ -154,9 +178,8 @@ impl Ring {
             // It is forgotten while it is on its way: no wait can tell that it is complete.
             self.lost_one.store(true, Ordering::Relaxed);
         }
-        if !mutant!("launches_write_without_fence") {
-            fence(Ordering::Release);
-        }
+        // Release: a thread that sees one of the fields sees that they are being written.
+        fence(Ordering::Release);
         let location = ptr::from_ref(location).cast_mut();
         entry.location.store(location, Ordering::Relaxed);
         entry.kernel.store(kernel, Ordering::Relaxed);
@@ -180,24 +203,20 @@ impl Ring {
     pub(crate) fn refused(&self, launch: u64) {
         let turn = &self.entry(launch).turn;
         let (begun, refused) = (word(launch, BEGUN), word(launch, REFUSED));
-        let _ = turn.compare_exchange(begun, refused, Ordering::Release, Ordering::Relaxed);
+        // Relaxed: an exchange, which passes on what `begin` has released.
+        let _ = turn.compare_exchange(begun, refused, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// The launches that a wait which begins now covers: those below this number, which the driver
     /// has by now.
     pub(crate) fn mark(&self) -> u64 {
-        let next = self.next.load(Ordering::Acquire);
-        (self.oldest(next)..next)
-            .find(|&launch| {
-                let entry = self.entry(launch);
-                let turn = entry.turn.load(Ordering::Acquire);
-                // A newer launch in its place: then this one is not remembered any more.
-                turn >> 2 <= launch + 1
-                    && turn != word(launch, REFUSED)
-                    && entry.put.load(Ordering::Acquire) != launch + 1
-                    && !mutant!("launches_mark_covers_all")
-            })
-            .unwrap_or(next)
+        let next = self.next.load(Ordering::Relaxed);
+        if mutant!("launches_mark_covers_all") {
+            return next;
+        }
+        let launches = self.oldest(next)..next;
+        let on_their_way = launches.filter_map(|launch| self.entry(launch).on_its_way(launch));
+        on_their_way.min().unwrap_or(next)
     }
 
     fn oldest(&self, next: u64) -> u64 {
@@ -218,15 +237,15 @@ impl Ring {
     }
 
     /// Whether every launch that may still run is remembered.
-    fn knows_all(&self) -> bool {
-        let next = self.next.load(Ordering::Acquire);
+    pub(crate) fn knows_all(&self) -> bool {
+        let next = self.next.load(Ordering::Relaxed);
         let forgotten = next.saturating_sub(RING);
         !self.lost_one.load(Ordering::Relaxed) && self.done.load(Ordering::Relaxed) >= forgotten
     }
 
     /// The launches that may still run, newest first.
     fn open(&self) -> Vec<Record> {
-        let next = self.next.load(Ordering::Acquire);
+        let next = self.next.load(Ordering::Relaxed);
         let launches = (self.oldest(next)..next).rev();
         launches.filter_map(|launch| self.read(launch)).collect()
     }

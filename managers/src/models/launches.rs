@@ -156,3 +156,35 @@ fn a_wait_lets_off_only_what_it_waited_for() {
         assert!(suspects(&launches).is_empty());
     });
 }
+
+// Without it an error could be put down to one launch for certain while another one runs, which was
+// overwritten before the driver had it.
+#[test]
+fn a_launch_that_is_forgotten_on_its_way_is_known_to_be() {
+    model(&["forgotten", "remembered"], |seen| {
+        let launches = Arc::new(Launches::default());
+        let ring = launches.ring();
+        let known = [
+            Known::new(&launches, 1, c"a"),
+            Known::new(&launches, 2, c"b"),
+            Known::new(&launches, 3, c"c"),
+        ];
+        let on_its_way = known[0].begin(&ring);
+        let other = thread::spawn({
+            let ring = Arc::clone(&ring);
+            move || {
+                known[1].launch(&ring);
+                known[2].launch(&ring);
+            }
+        });
+        let mark = ring.mark();
+        ring.complete(mark);
+        if mark > on_its_way {
+            assert!(!ring.knows_all(), "let off");
+            seen.note("forgotten");
+        } else {
+            seen.note("remembered");
+        }
+        other.join().unwrap();
+    });
+}
