@@ -49,26 +49,59 @@ fn a_handle_leads_to_its_own_life_or_to_none() {
 // Without it a thread that finds a name could find an object that is not there yet.
 #[test]
 fn what_has_a_name_is_there() {
-    model(&["found", "no name yet", "gone again"], |seen| {
-        let (things, account) = (objects(1), Account::default());
+    // The first node comes with its chunk, the second one alone.
+    for before in [0, 1] {
+        model(&["found", "no name yet", "gone again"], move |seen| {
+            let (things, account) = (objects(2), Account::default());
+            let first = (before > 0).then(|| account.acquire(&things).unwrap());
+            let other = thread::spawn({
+                let things = things.clone();
+                move || {
+                    let name = things.handles().nth(before);
+                    match name.map(|name| things.lease(name)) {
+                        None => "no name yet",
+                        Some(Err(_)) => "gone again",
+                        Some(Ok(lease)) => {
+                            lease.read();
+                            "found"
+                        }
+                    }
+                }
+            });
+            let lease = account.acquire(&things).unwrap();
+            lease.read();
+            drop(lease);
+            seen.note(other.join().unwrap());
+            drop(first);
+            account.close(things);
+        });
+    }
+}
+
+// Without it a thread that lists the names could lead its caller to a life that has yet to begin:
+// its word is there, and the mark of the life before it says that the name is good.
+#[test]
+fn no_name_is_good_before_its_life() {
+    model(&["the first", "the second", "none"], |seen| {
+        let (things, account) = (objects(2), Account::default());
+        let first = account.acquire(&things).unwrap();
+        let handle = first.handle();
         let other = thread::spawn({
             let things = things.clone();
             move || {
-                let name = things.handles().next();
-                match name.map(|name| things.lease(name)) {
-                    None => "no name yet",
-                    Some(Err(_)) => "gone again",
-                    Some(Ok(lease)) => {
-                        lease.read();
-                        "found"
-                    }
-                }
+                let name = things.handles().next()?;
+                let lease = things.lease(name).ok()?;
+                lease.read();
+                Some(name == handle)
             }
         });
-        let lease = account.acquire(&things).unwrap();
-        lease.read();
-        drop(lease);
-        seen.note(other.join().unwrap());
+        drop(first);
+        drop(account.acquire(&things).unwrap());
+        seen.note(match other.join().unwrap() {
+            Some(true) => "the first",
+            Some(false) => "the second",
+            None => "none",
+        });
         account.close(things);
     });
 }
@@ -107,7 +140,8 @@ fn a_release_and_the_last_lease_end_a_life_once() {
         let lease = account.hold(&things);
         let handle = lease.handle();
         let other = thread::spawn(move || {
-            lease.read();
+            // The manager's own lease uses nothing.
+            lease.write();
             drop(lease);
         });
         things.release(handle).unwrap();

@@ -153,6 +153,33 @@ fn the_capacity_is_kept() {
     });
 }
 
+// Without it a request could be refused while an object waits: one of another class is taken after
+// an object of the request's class has come back.
+#[test]
+fn full_is_full_at_one_instant() {
+    model(&["the one that came back", "a new one"], |seen| {
+        let (things, account) = (objects(2), Account::default());
+        let mine = account.acquire(&things).unwrap();
+        let of_other_class = |things: &Shared, account: &Account| {
+            things.acquire(1, false, || account.make()).unwrap()
+        };
+        drop(of_other_class(&things, &account));
+        let other = thread::spawn({
+            let (things, account) = (things.clone(), account.clone());
+            move || account.acquire(&things).unwrap().write()
+        });
+        drop(mine);
+        of_other_class(&things, &account).write();
+        other.join().unwrap();
+        seen.note(if account.made() == 2 {
+            "the one that came back"
+        } else {
+            "a new one"
+        });
+        account.close(things);
+    });
+}
+
 // Without it nodes that are taken off to be looked through could be lost, or taken twice.
 #[test]
 fn a_trim_leaves_what_is_used() {

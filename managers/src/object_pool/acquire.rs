@@ -210,12 +210,7 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
             lease.renew();
         }
         // A thread that uses the name finds the object, and finds it renewed.
-        let release = if mutant!("object_pool_relaxed_begin") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Release
-        };
-        node.asleep.store(false, release);
+        node.asleep.store(false, Ordering::Release);
         if mutant!("event_forgets_late") {
             lease.renew();
         }

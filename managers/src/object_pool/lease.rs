@@ -115,25 +115,23 @@ impl<T: Reusable, G: Tag> Drop for Leased<T, G> {
     #[inline]
     fn drop(&mut self) {
         let node = self.node();
-        let (release, acquire) = if mutant!("object_pool_relaxed_last_lease") {
-            (Ordering::Relaxed, Ordering::Relaxed)
-        } else {
-            // All uses of the object, in all threads, come before its end.
-            (Ordering::Release, Ordering::Acquire)
-        };
-        let mut word = Word(node.word.load(acquire));
+        // Release and Acquire: all uses of the object, in all threads, come before its end.
+        let acquired = || Word(node.word.load(Ordering::Acquire));
+        let mut word = acquired();
         while word.leases() > 1 {
             if word.has_stock() {
                 if self.end_beside_stock() {
                     return;
                 }
-                word = Word(node.word.load(acquire));
+                word = acquired();
                 continue;
             }
-            match node
-                .word
-                .compare_exchange_weak(word.0, word.without_lease().0, release, acquire)
-            {
+            match node.word.compare_exchange_weak(
+                word.0,
+                word.without_lease().0,
+                Ordering::Release,
+                Ordering::Acquire,
+            ) {
                 Ok(_) => return,
                 Err(now) => word = Word(now),
             }
@@ -211,12 +209,7 @@ pub(super) unsafe fn claim<T>(node: NonNull<Node<T>>) -> bool {
         if new.leases() > 0 {
             // The name leads to it again. Release: a thread that finds that out by this store knows
             // of the life's beginning by it alone.
-            let release = if mutant!("object_pool_relaxed_waking") {
-                Ordering::Relaxed
-            } else {
-                Ordering::Release
-            };
-            node.asleep.store(false, release);
+            node.asleep.store(false, Ordering::Release);
         }
         match node
             .word

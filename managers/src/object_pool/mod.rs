@@ -194,10 +194,11 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
             if word.leases() >= word::MOST_LEASES {
                 return Err(Error::Full { kind: G::NAME });
             }
+            // Relaxed: `look` has acquired the life that this word is of.
             let taken = node.word.compare_exchange_weak(
                 word.0,
                 word.with_lease().0,
-                Ordering::Acquire,
+                Ordering::Relaxed,
                 Ordering::Relaxed,
             );
             if taken.is_ok() {
@@ -247,10 +248,12 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
             } else {
                 without
             };
+            // Acquire: all uses come before the end, if this is it. Every use was under a lease, which
+            // has ended with Release.
             match node.word.compare_exchange_weak(
                 word.0,
                 new.0,
-                Ordering::AcqRel,
+                Ordering::Acquire,
                 Ordering::Relaxed,
             ) {
                 Ok(_) if is_last => {

@@ -58,13 +58,8 @@ impl<T> Node<T> {
     pub(super) fn look(&self) -> (Word, bool) {
         // Acquire: with the word of a life comes the sleep before it, so that an old answer
         // to whether it sleeps is not taken for this life's.
-        let acquire = if mutant!("object_pool_relaxed_look") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Acquire
-        };
-        let word = Word(self.word.load(acquire));
-        (word, !self.asleep.load(acquire))
+        let word = Word(self.word.load(Ordering::Acquire));
+        (word, !self.asleep.load(Ordering::Acquire))
     }
 
     /// Leases of lives: a node that waits has one that no caller holds, which is not counted here.
@@ -73,7 +68,8 @@ impl<T> Node<T> {
         word.leases().saturating_sub(u64::from(!awake))
     }
 
-    /// Changes the state, and returns the new one.
+    /// Changes the state, and returns the new one. It orders nothing: the marks of a shutdown stand
+    /// for themselves, and a node that gets its first lease is still the caller's.
     pub(super) fn update(&self, change: impl Fn(Word) -> Word) -> Word {
         let mut word = self.word();
         loop {
@@ -81,7 +77,7 @@ impl<T> Node<T> {
             match self.word.compare_exchange_weak(
                 word.0,
                 new.0,
-                Ordering::AcqRel,
+                Ordering::Relaxed,
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return new,

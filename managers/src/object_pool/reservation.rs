@@ -21,8 +21,10 @@ impl<'d> Reservation<'d> {
             return (before < capacity).then_some(Self { existing, now });
         }
         let more = |count: usize| (count < capacity).then_some(count + 1);
+        // Release, and Acquire where there is none: a thread that finds no room sees what those who
+        // have it had given back before.
         existing
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
+            .fetch_update(Ordering::Release, Ordering::Acquire, more)
             .ok()
             .map(|before| Self {
                 existing,

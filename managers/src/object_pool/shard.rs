@@ -3,7 +3,7 @@
 use super::stack::Stack;
 
 /// Kinds of object that do not stand in for each other, in one object pool.
-pub(crate) const CLASSES: usize = if cfg!(loom) { 1 } else { 16 };
+pub(crate) const CLASSES: usize = if cfg!(loom) { 2 } else { 16 };
 
 /// Shards of an object pool: more threads than these share.
 pub(super) const SHARDS: usize = if cfg!(loom) { 1 } else { 16 };

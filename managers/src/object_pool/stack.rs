@@ -55,9 +55,7 @@ impl Stack {
             let door = Self::door_of(head);
             if door != Door::Open {
                 // Acquire: the thread that shut the stack looked at the node before.
-                if !mutant!("object_pool_refused_push_is_relaxed") {
-                    self.head.load(Ordering::Acquire);
-                }
+                self.head.load(Ordering::Acquire);
                 return door;
             }
             link((head & TOP) as u32);
@@ -66,15 +64,10 @@ impl Stack {
             } else {
                 (head & !TOP).wrapping_add(PUSH)
             };
-            let release = if mutant!("object_pool_relaxed_push") {
-                Ordering::Relaxed
-            } else {
-                Ordering::Release
-            };
             let new = count | (u64::from(index) + 1);
             match self
                 .head
-                .compare_exchange_weak(head, new, release, Ordering::Relaxed)
+                .compare_exchange_weak(head, new, Ordering::Release, Ordering::Relaxed)
             {
                 Ok(_) => return Door::Open,
                 Err(now) => head = now,
@@ -86,26 +79,26 @@ impl Stack {
     /// none, or when the stack is shut.
     #[inline]
     pub(super) fn pop(&self, mut below: impl FnMut(u32) -> u32) -> Option<u32> {
-        let acquire = if mutant!("object_pool_relaxed_pop") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Acquire
-        };
-        let mut head = self.head.load(acquire);
+        let mut head = self.head.load(Ordering::Acquire);
         loop {
             let top = (head & TOP) as u32;
             let index = top.checked_sub(1)?;
             let new = (head & !TOP) | u64::from(below(index));
-            match self.head.compare_exchange_weak(head, new, acquire, acquire) {
+            // Release: a thread that misses this node sees what this one has pushed before, on any
+            // stack. Not Acquire: the pushes are counted, so this is the head that was loaded.
+            match self
+                .head
+                .compare_exchange_weak(head, new, Ordering::Release, Ordering::Acquire)
+            {
                 Ok(_) => return Some(index),
                 Err(now) => head = now,
             }
         }
     }
 
-    /// Count of pushes so far. Acquire: a later load sees nothing older.
+    /// Count of pushes so far. Relaxed: a later look at this stack sees nothing older.
     pub(super) fn pushes(&self) -> u64 {
-        self.head.load(Ordering::Acquire) / PUSH
+        self.head.load(Ordering::Relaxed) / PUSH
     }
 
     /// Shuts the stack and takes its nodes: the index plus one of the top one, which leads to
@@ -116,14 +109,15 @@ impl Stack {
             Door::Shut => SHUT,
             Door::Gone => GONE,
         };
-        let mut head = self.head.load(Ordering::Acquire);
+        let mut head = self.head.load(Ordering::Relaxed);
         loop {
             let new = (head & !TOP) | bit;
-            // Release: a node that is not on the stack is freed by the thread that finds the stack
-            // shut, and the thread that shuts it may have looked at the node.
+            // Acquire: the nodes are as they were pushed. Release: a node that is not on the stack is
+            // freed by the thread that finds the stack shut, and the thread that shuts it may have
+            // looked at the node.
             match self
                 .head
-                .compare_exchange_weak(head, new, Ordering::AcqRel, Ordering::Acquire)
+                .compare_exchange_weak(head, new, Ordering::AcqRel, Ordering::Relaxed)
             {
                 Ok(_) => return (head & TOP) as u32,
                 Err(now) => head = now,

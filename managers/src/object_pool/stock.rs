@@ -352,9 +352,10 @@ pub(super) unsafe fn end_stocks<T: Reusable>(node: &Node<T>) {
 /// Whether there are stocks. Under the lock of the holders: takes the mark away if not.
 fn is_beside_stock<T>(node: &Node<T>, word: Word) -> bool {
     if word.has_stock() && node.stocked.load(Ordering::Relaxed) == 0 {
-        // Release: a thread that does not see the mark does not take the lock, and what was done
-        // under it before comes before the object's end there too.
-        node.word.fetch_sub(STOCK, Ordering::Release);
+        // Relaxed: a thread that does not see the mark does not take the lock. What was done under it
+        // before comes before the object's end there too, because the caller has a lease, and ends it
+        // with Release.
+        node.word.fetch_sub(STOCK, Ordering::Relaxed);
         return false;
     }
     word.has_stock()

@@ -19,7 +19,7 @@ pub(super) struct Table<T> {
     chunks: [AtomicPtr<AtomicPtr<Node<T>>>; CHUNKS],
     growth: Mutex<Growth>,
     /// No node is added: the manager is shut down. Changed under the lock, and read without it: a
-    /// caller in a fork must not wait for a thread of the parent.
+    /// caller in a fork must not wait for a thread of the parent. It stands for nothing but itself.
     shut: AtomicBool,
 }
 
@@ -80,7 +80,7 @@ impl<T> Table<T> {
     /// added before.
     pub(super) fn shut(&self) {
         let mut growth = self.growth();
-        self.shut.store(true, Ordering::Release);
+        self.shut.store(true, Ordering::Relaxed);
         growth.era += 1;
     }
 
@@ -91,12 +91,12 @@ impl<T> Table<T> {
     }
 
     pub(super) fn is_shut(&self) -> bool {
-        self.shut.load(Ordering::Acquire)
+        self.shut.load(Ordering::Relaxed)
     }
 
     pub(super) fn open(&self) {
         let _alone = self.growth();
-        self.shut.store(false, Ordering::Release);
+        self.shut.store(false, Ordering::Relaxed);
     }
 
     /// The node with this index.
@@ -169,7 +169,7 @@ impl<T> Table<T> {
 impl<T> Drop for Table<T> {
     fn drop(&mut self) {
         for (chunk, entry) in self.chunks.iter().enumerate() {
-            let start = entry.load(Ordering::Acquire);
+            let start = entry.load(Ordering::Relaxed);
             if !start.is_null() {
                 let chunk = ptr::slice_from_raw_parts_mut(start, FIRST << chunk);
                 // SAFETY: made by `add` from a box of this length, and no thread looks any more.
