@@ -5,8 +5,6 @@
 //! time on that a caller wants it: its owner, or a caller that asks for all.
 
 use std::fmt;
-use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cupola_core::tag;
@@ -20,7 +18,26 @@ use crate::registry::Registry;
 use crate::stats::ManagerStats;
 use crate::stream::StreamsConfig;
 use crate::sync::capacity::Permit;
+use crate::sync::event_count::EventCount;
+use crate::sync::lazy_arc::LazyArc;
 use crate::sync::rundown::{RundownGuard, RundownWeak};
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+/// There are as many buffers to be had as the table has room for.
+const OPEN: u32 = 0;
+/// There may be fewer: each takes a permit.
+const LIMITED: u32 = 1;
+/// None are to be had any more.
+const SHUT: u32 = 2;
+
+/// Whether so many buffers are to be had without a permit.
+fn access(capacity: usize) -> u32 {
+    if capacity < StreamsConfig::MOST {
+        LIMITED
+    } else {
+        OPEN
+    }
+}
 
 /// The handles of the buffers of a context.
 pub(crate) struct BufferTable {
@@ -28,11 +45,9 @@ pub(crate) struct BufferTable {
     names: Registry<BufferEntry, tag::Buffer>,
     pools: Mutex<Vec<RundownWeak<dyn Member>>>,
     /// Pools that may have memory: a pool that ends is among them until it has given it back.
-    there: AtomicUsize,
-    /// No buffers are to be had any more.
-    closing: AtomicBool,
-    /// There may be fewer buffers than the table has room for: each takes a permit.
-    limited: AtomicBool,
+    there: EventCount,
+    /// [`OPEN`], [`LIMITED`] or [`SHUT`].
+    access: AtomicU32,
     peak: AtomicUsize,
     /// Buffers that pools which have ended have made.
     made: AtomicU64,
@@ -52,9 +67,8 @@ impl BufferTable {
             core: Arc::clone(core),
             names: Registry::new(capacity).of_owned(),
             pools: Mutex::default(),
-            there: AtomicUsize::new(0),
-            closing: AtomicBool::new(false),
-            limited: AtomicBool::new(capacity < StreamsConfig::MOST),
+            there: EventCount::default(),
+            access: AtomicU32::new(access(capacity)),
             peak: AtomicUsize::new(0),
             made: AtomicU64::new(0),
             created: AtomicU64::new(0),
@@ -73,16 +87,16 @@ impl BufferTable {
     /// Room for one more buffer, before anything is allocated.
     #[inline]
     pub(super) fn enter_one(&self) -> Result<Option<Permit>> {
-        self.check_open()?;
-        if self.limited.load(Ordering::Relaxed) {
-            return self.names.permit().map(Some);
+        match self.access.load(Ordering::Relaxed) {
+            OPEN => Ok(None),
+            LIMITED => self.names.permit().map(Some),
+            _ => Err(Error::ShutDown { kind: "Buffer" }),
         }
-        Ok(None)
     }
 
     /// Adds a pool whose buffers are of this context.
     pub(crate) fn register(&self, pool: RundownWeak<dyn Member>) {
-        self.there.fetch_add(1, Ordering::Relaxed);
+        self.there.note();
         let mut pools = self.lock();
         pools.retain(RundownWeak::is_alive);
         pools.push(pool);
@@ -95,13 +109,12 @@ impl BufferTable {
 
     /// Notes that a pool has given back all memory that it ever will.
     pub(crate) fn note_empty(&self) {
-        // The memory that it gave back comes before it.
-        self.there.fetch_sub(1, Ordering::Release);
+        self.there.note_end();
     }
 
     /// Whether there is no pool in the context but one, neither one that ends.
     pub(crate) fn has_one_pool(&self) -> bool {
-        self.there.load(Ordering::Acquire) == 1
+        self.there.get() == 1
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<RundownWeak<dyn Member>>> {
@@ -128,9 +141,8 @@ impl BufferTable {
     /// The handle of a buffer that is alive; one that is stale when the manager was shut down
     /// before the buffer got one.
     pub(super) fn name(&self, header: &BlockHeader) -> BufferHandle {
-        let known = header.entry().load(Ordering::Acquire);
-        // SAFETY: the header has a share of the entry for as long as the buffer is alive.
-        if let Some(entry) = unsafe { known.as_ref() } {
+        // SAFETY: needs that the entry is not taken out: the buffer is alive.
+        if let Some(entry) = unsafe { header.entry().get() } {
             return entry.handle;
         }
         let info = BufferInfo {
@@ -143,32 +155,20 @@ impl BufferTable {
             return no_stream();
         };
         let handle = entry.handle;
-        let ours = Arc::into_raw(entry).cast_mut();
-        let set = header.entry().compare_exchange(
-            ptr::null_mut(),
-            ours,
-            Ordering::AcqRel,
-            Ordering::Acquire,
-        );
-        match set {
-            Ok(_) => handle,
-            Err(first) => {
-                // SAFETY: from `into_raw` above, and no other thread has it.
-                drop(unsafe { Arc::from_raw(ours) });
-                let _ = self.names.take(handle);
-                // SAFETY: the header has a share of the entry for as long as the buffer is alive.
-                unsafe { &*first }.handle
-            }
-        }
+        let Err(ours) = header.entry().put(entry) else {
+            return handle;
+        };
+        drop(ours);
+        let _ = self.names.take(handle);
+        // SAFETY: needs that the entry is not taken out: the buffer is alive.
+        let first = unsafe { header.entry().get() };
+        first.map_or_else(no_stream, |first| first.handle)
     }
 
     /// Ends a name: the buffer is about to be freed.
     #[cold]
-    pub(crate) fn forget(&self, entry: &AtomicPtr<BufferEntry>) {
-        let named = entry.swap(ptr::null_mut(), Ordering::AcqRel);
-        if !named.is_null() {
-            // SAFETY: from `into_raw` in `name`; the exchange took the header's share.
-            let entry = unsafe { Arc::from_raw(named) };
+    pub(crate) fn forget(&self, entry: &LazyArc<BufferEntry>) {
+        if let Some(entry) = entry.take() {
             // Stale only if its name ended before: there is nothing left to do then.
             let _ = self.names.take(entry.handle);
         }
@@ -220,13 +220,14 @@ impl BufferTable {
 
     #[inline]
     pub(super) fn is_shut(&self) -> bool {
-        self.closing.load(Ordering::Acquire)
+        self.access.load(Ordering::Relaxed) == SHUT
     }
 
     /// Hands out nothing from now on, and ends every name: those of the buffers that are alive.
     pub(super) fn shut(&self) -> Vec<(BufferHandle, Arc<BufferEntry>)> {
-        // Before the names are given: a block that is alive only after that sees it.
-        self.closing.store(true, Ordering::Release);
+        // Before the names are given. A caller that has come by before this gets a buffer, which may
+        // be named or not.
+        self.access.store(SHUT, Ordering::Relaxed);
         if !self.names.is_shut() {
             self.name_all();
         }
@@ -236,10 +237,8 @@ impl BufferTable {
 
     pub(super) fn open(&self, capacity: usize) {
         self.names.open(capacity);
-        self.closing.store(false, Ordering::Release);
         self.capacity.store(capacity, Ordering::Relaxed);
-        let limited = capacity < StreamsConfig::MOST;
-        self.limited.store(limited, Ordering::Relaxed);
+        self.access.store(access(capacity), Ordering::Relaxed);
     }
 }
 

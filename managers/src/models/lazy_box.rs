@@ -7,6 +7,7 @@ use loom::cell::UnsafeCell;
 use loom::thread;
 
 use super::model;
+use crate::sync::lazy_arc::LazyArc;
 use crate::sync::lazy_box::LazyBox;
 
 /// Counts how many of them are gone.
@@ -77,5 +78,64 @@ fn all_share_what_the_first_has_made() {
         assert_eq!(taken.map(|thing| thing.maker()), Some(first));
         assert!(shared.get().is_none());
         assert_eq!(gone.load(Ordering::Relaxed), 2);
+    });
+}
+
+// Without it two names could be given to one buffer, or one be read before it is there.
+#[test]
+fn all_share_what_was_put_in_first() {
+    let outcomes = ["found it", "found nothing", "the first", "the second"];
+    model(&outcomes, |seen| {
+        let gone = StdArc::new(AtomicUsize::new(0));
+        let shared = StdArc::new(LazyArc::new());
+        let threads = [1, 2].map(|maker| {
+            let (shared, gone) = (StdArc::clone(&shared), StdArc::clone(&gone));
+            thread::spawn(move || {
+                drop(shared.put(StdArc::new(Thing::new(maker, &gone))));
+                // SAFETY: it is taken out when this thread is done.
+                unsafe { shared.get() }.map_or(0, Thing::maker)
+            })
+        });
+        // SAFETY: it is taken out at the end.
+        match unsafe { shared.get() } {
+            Some(thing) => {
+                assert_ne!(thing.maker(), 0);
+                seen.note("found it");
+            }
+            None => seen.note("found nothing"),
+        }
+        let [first, second] = threads.map(|thread| thread.join().unwrap());
+        assert_eq!(first, second, "two things");
+        seen.note(if first == 1 {
+            "the first"
+        } else {
+            "the second"
+        });
+        assert_eq!(gone.load(Ordering::Relaxed), 1, "the other's own");
+        drop(shared);
+        assert_eq!(gone.load(Ordering::Relaxed), 2);
+    });
+}
+
+// Without it the owner of a buffer could end a name that another thread has not written yet.
+#[test]
+fn what_is_taken_out_is_whole() {
+    model(&["taken out", "left"], |seen| {
+        let gone = StdArc::new(AtomicUsize::new(0));
+        let shared = StdArc::new(LazyArc::new());
+        let other = thread::spawn({
+            let (shared, gone) = (StdArc::clone(&shared), StdArc::clone(&gone));
+            move || drop(shared.put(StdArc::new(Thing::new(1, &gone))))
+        });
+        seen.note(match shared.take() {
+            Some(thing) => {
+                assert_eq!(thing.maker(), 1);
+                "taken out"
+            }
+            None => "left",
+        });
+        other.join().unwrap();
+        drop(shared);
+        assert_eq!(gone.load(Ordering::Relaxed), 1);
     });
 }

@@ -11,10 +11,12 @@
 //! keeps its `Arc` of the transfer cache, and loom refuses to end a run with one.
 
 mod biased_lock;
+mod block_header;
 mod current;
 mod demand;
 mod driver;
 mod ends;
+mod event_count;
 mod feed;
 mod intern;
 mod latch;

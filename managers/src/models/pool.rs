@@ -26,7 +26,7 @@ use crate::sync::spin_lock::SpinLock;
 
 /// Memory that one thread at a time may use: loom fails the model when two do, or one does not see
 /// the uses before its own.
-struct Piece(UnsafeCell<u32>);
+pub(super) struct Piece(UnsafeCell<u32>);
 
 // SAFETY: that the cell is used by one at a time is what the models check.
 unsafe impl Sync for Piece {}
@@ -34,11 +34,11 @@ unsafe impl Sync for Piece {}
 unsafe impl Send for Piece {}
 
 impl Piece {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(UnsafeCell::new(0))
     }
 
-    fn touch(&self) {
+    pub(super) fn touch(&self) {
         // SAFETY: that the cell is used by one thread at a time is what the models check.
         self.0.with_mut(|uses| unsafe { *uses += 1 });
     }

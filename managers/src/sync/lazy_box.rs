@@ -31,14 +31,14 @@ impl<T> LazyBox<T> {
     /// The value; `value` if the box was empty. One of several threads that fill it wins.
     pub(crate) fn get_or_put(&self, value: T) -> &T {
         let ours = Box::into_raw(Box::new(value));
-        let publish = if mutant!("lazy_box_is_seen_before_it_is_made") {
-            Ordering::Relaxed
-        } else {
-            Ordering::AcqRel
-        };
-        let put = self
-            .boxed
-            .compare_exchange(ptr::null_mut(), ours, publish, Ordering::Acquire);
+        // Release: a thread that sees the box sees the value. Acquire, when another was first: as in
+        // `get`.
+        let put = self.boxed.compare_exchange(
+            ptr::null_mut(),
+            ours,
+            Ordering::Release,
+            Ordering::Acquire,
+        );
         let there = put.map_or_else(
             |first| {
                 // SAFETY: from `into_raw` above, and the exchange failed, so no other thread has seen it.

@@ -7,8 +7,9 @@
 //!   objects out.
 //! * The end of an object waits for its borrowers ([`rundown`]) and for destructors of threads
 //!   ([`thread_exit`]). [`deferred`] callbacks run when a thread holds no lock.
-//! * [`once_wait`]: threads that wait for the thread that makes an object. [`lazy_box`]: a box
-//!   that is made when it is first needed.
+//! * [`event_count`]: a count that is seen after what it counts.
+//! * [`once_wait`]: threads that wait for the thread that makes an object. [`lazy_box`], [`lazy_arc`]: a
+//!   value that is made when it is first needed.
 //!
 //! Types that threads share are the standard library's, or loom's under the models. Counters and
 //! statics that no model looks at are the standard library's everywhere.
@@ -17,6 +18,8 @@ pub(crate) mod asymmetric_fence;
 pub(crate) mod biased_lock;
 pub(crate) mod capacity;
 pub(crate) mod deferred;
+pub(crate) mod event_count;
+pub(crate) mod lazy_arc;
 pub(crate) mod lazy_box;
 #[cfg(loom)]
 mod once;

@@ -4,43 +4,38 @@
 //! looks. They are counted instead: a request that has found nothing, and that a completion could
 //! serve, searches again if the counts are not those from before its search.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::event_count::EventCount;
 
 /// Counts of the changes in a pool so far. Each is counted after it has happened.
 #[derive(Debug, Default)]
 pub(crate) struct ProgressCounters {
     /// Work that used freed memory has completed.
-    done: AtomicU64,
+    done: EventCount,
     /// Something went back to the driver, or a limit was raised.
-    room: AtomicU64,
+    room: EventCount,
     /// Something was charged for a moment, for nothing: of no use to the pool itself, but others
     /// may have been refused by it.
-    undone: AtomicU64,
+    undone: EventCount,
     /// Graphs' memories of the pool that give all back, and can be asked for nothing any more.
-    ending: AtomicU64,
-}
-
-pub(crate) fn note(counter: &AtomicU64) {
-    // The counted change comes before the count.
-    counter.fetch_add(1, Ordering::Release);
+    ending: EventCount,
 }
 
 impl ProgressCounters {
     pub(crate) fn note_done(&self) {
-        note(&self.done);
+        self.done.note();
     }
 
     pub(crate) fn note_room(&self) {
-        note(&self.room);
+        self.room.note();
     }
 
     /// Counts the graphs' memories of the pool that give all back.
-    pub(crate) fn ending(&self) -> &AtomicU64 {
+    pub(crate) fn ending(&self) -> &EventCount {
         &self.ending
     }
 
     pub(crate) fn note_undone(&self) {
-        note(&self.undone);
+        self.undone.note();
     }
 }
 
@@ -63,12 +58,11 @@ impl MemberProgress {
     /// Of the pool with this number, which has put memory back `moved` times; `own` of the pool
     /// that asks.
     pub(crate) fn new(pool: u64, changes: &ProgressCounters, moved: u64, own: bool) -> Self {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Acquire);
-        let undone = if own { 0 } else { read(&changes.undone) };
+        let undone = if own { 0 } else { changes.undone.get() };
         Self {
             pool,
-            done: read(&changes.done),
-            room: read(&changes.room).wrapping_add(undone).wrapping_add(moved),
+            done: changes.done.get(),
+            room: changes.room.get().wrapping_add(undone).wrapping_add(moved),
         }
     }
 }

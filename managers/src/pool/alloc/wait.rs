@@ -2,16 +2,16 @@
 
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
 use crate::pool::alloc::patience::{News, Next, Patience};
-use crate::pool::alloc::progress::{MemberProgress, Progress, note};
+use crate::pool::alloc::progress::{MemberProgress, Progress};
 use crate::pool::inspect::counters::Happened;
 use crate::pool::limit::device_limit::DeviceLimit;
 use crate::pool::member::Member;
 use crate::pool::state::Pool;
+use crate::sync::event_count::EventCount;
 use crate::sync::rundown::RundownGuard;
 
 impl Pool {
@@ -48,7 +48,7 @@ impl Pool {
     }
 
     /// The counts of the pools that end, of the limits that this one is charged to.
-    fn endings(&self) -> impl Iterator<Item = &AtomicU64> {
+    fn endings(&self) -> impl Iterator<Item = &EventCount> {
         let shared = self.config.within.as_ref();
         let shared = shared.map(DeviceLimit::ending);
         let own = self.parent.as_deref().unwrap_or(self);
@@ -58,17 +58,14 @@ impl Pool {
     /// From now on no pool can ask this one for memory; its memory is on its way back.
     pub(crate) fn note_ending(&self) {
         if !mutant!("an_end_is_not_awaited") {
-            self.endings().for_each(note);
+            self.endings().for_each(EventCount::note);
         }
     }
 
     /// Its memory is back, as far as it will ever be.
     pub(crate) fn note_ended(&self) {
         if !mutant!("an_end_is_not_awaited") {
-            for ending in self.endings() {
-                // The return of the memory comes before this.
-                ending.fetch_sub(1, Ordering::Release);
-            }
+            self.endings().for_each(EventCount::note_end);
         }
     }
 
@@ -81,7 +78,7 @@ impl Pool {
         let mut napped = false;
         loop {
             // No request is in a pool that ends, so it does not wait for itself.
-            let mut pending = self.endings().any(|it| it.load(Ordering::Acquire) > 0);
+            let mut pending = self.endings().any(|ending| ending.get() > 0);
             pending |= self.is_under_way()?;
             for other in self.others() {
                 // Errors of their contexts are for their own callers.

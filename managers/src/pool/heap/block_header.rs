@@ -9,7 +9,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::collections::HashSet;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicPtr, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU16;
 
 use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
@@ -20,7 +20,9 @@ use crate::pool::heap::block_name::Name;
 use crate::pool::heap::cold_fields::ColdFields;
 use crate::pool::streams::free_stamp::Stamp;
 use crate::stream::Stream;
+use crate::sync::lazy_arc::LazyArc;
 use crate::sync::lazy_box::LazyBox;
+use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
 /// The pool of a piece, as its header keeps it: the heap never looks into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +102,7 @@ pub(crate) struct BlockHeader {
     /// Of a buffer: the handle of its stream; of another piece the stream's serial.
     stream: AtomicU64,
     /// Of a buffer with a name in the table of buffers: its entry, one of whose counts this is.
-    entry: AtomicPtr<BufferEntry>,
+    entry: LazyArc<BufferEntry>,
     pool: Cell<PoolRef>,
     /// The name that its user gave it; null for none.
     name: AtomicPtr<&'static str>,
@@ -126,7 +128,7 @@ impl BlockHeader {
             arena: AtomicU16::new(0),
             live: AtomicU64::new(0),
             stream: AtomicU64::new(0),
-            entry: AtomicPtr::new(ptr::null_mut()),
+            entry: LazyArc::new(),
             pool: Cell::new(pool),
             name: AtomicPtr::new(ptr::null_mut()),
             rest: LazyBox::new(),
@@ -344,11 +346,11 @@ impl BlockHeader {
     /// Whether it has a name in the table of buffers.
     #[inline]
     pub(crate) fn is_named(&self) -> bool {
-        !self.entry.load(Ordering::Relaxed).is_null()
+        !self.entry.is_empty()
     }
 
     /// The entry that names it.
-    pub(crate) fn entry(&self) -> &AtomicPtr<BufferEntry> {
+    pub(crate) fn entry(&self) -> &LazyArc<BufferEntry> {
         &self.entry
     }
 

@@ -1,12 +1,12 @@
 //! `DeviceLimit`: a limit in bytes that several pools share.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cupola_core::{Budget, Pressure};
 
 use crate::pool::member::Member;
+use crate::sync::event_count::EventCount;
 use crate::sync::rundown::RundownWeak;
 
 /// A limit in bytes that several pools have in common. Clones are the same limit.
@@ -18,9 +18,9 @@ pub struct DeviceLimit(Arc<Shared>);
 struct Shared {
     budget: Budget,
     /// How often there was more room than before.
-    changes: AtomicU64,
+    changes: EventCount,
     /// Pools that give all back, and can be asked for nothing any more.
-    ending: AtomicU64,
+    ending: EventCount,
     pools: Mutex<Vec<RundownWeak<dyn Member>>>,
 }
 
@@ -30,8 +30,8 @@ impl DeviceLimit {
     pub fn new(bytes: u64) -> Self {
         Self(Arc::new(Shared {
             budget: Budget::new(bytes),
-            changes: AtomicU64::new(0),
-            ending: AtomicU64::new(0),
+            changes: EventCount::default(),
+            ending: EventCount::default(),
             pools: Mutex::default(),
         }))
     }
@@ -75,12 +75,11 @@ impl DeviceLimit {
 
     /// There may be more room than before.
     pub(crate) fn note_room(&self) {
-        // The counted change comes before the count.
-        self.0.changes.fetch_add(1, Ordering::Release);
+        self.0.changes.note();
     }
 
     pub(crate) fn changes(&self) -> u64 {
-        self.0.changes.load(Ordering::Acquire)
+        self.0.changes.get()
     }
 
     /// Adds a pool that is charged to it.
@@ -97,7 +96,7 @@ impl DeviceLimit {
         others.cloned().collect()
     }
 
-    pub(crate) fn ending(&self) -> &AtomicU64 {
+    pub(crate) fn ending(&self) -> &EventCount {
         &self.0.ending
     }
 }

@@ -199,7 +199,7 @@ fn a_pool_that_ends_is_waited_for() {
     let is_ending = || host.acquire().is_none();
     ask_while_one_ends(&bench, (&pool, &stream), (ending, held), is_ending);
     // Nothing is left to wait for.
-    let shared = bench.limit.ending().load(Ordering::Relaxed);
+    let shared = bench.limit.ending().get();
     assert_eq!(shared, 0);
     drop((pool, stream, other));
     bench.finish();
