@@ -112,7 +112,8 @@ fn table() -> &'static Table {
             return table;
         }
         let new = Box::into_raw(Box::new(Table::new()));
-        let put = TABLE.compare_exchange(known, new, Ordering::AcqRel, Ordering::Acquire);
+        // Release: a thread that finds the table sees all of it.
+        let put = TABLE.compare_exchange(known, new, Ordering::Release, Ordering::Relaxed);
         if put.is_err() {
             // SAFETY: made just now, and known to no other thread.
             drop(unsafe { Box::from_raw(new) });

@@ -32,6 +32,7 @@ mod pool;
 mod registry;
 mod reuse;
 mod shutdown;
+mod shutdown_gate;
 mod stock;
 mod thread_exit;
 mod timeline;

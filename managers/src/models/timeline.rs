@@ -8,6 +8,7 @@ use loom::thread;
 use super::driver::{completed, device, put_work};
 use super::managers::{Shared, close, managers};
 use super::model;
+use super::pool::Piece;
 use crate::driver::ContextCore;
 use crate::error::Site;
 use crate::ops;
@@ -133,6 +134,38 @@ fn a_wait_completes_what_was_freed_before_it() {
             "after"
         });
         drop((timeline, stream));
+        close(managers);
+    });
+}
+
+// Without it memory could be used again before what a thread did that waited for its last use.
+#[test]
+fn memory_is_used_again_after_the_wait_for_it() {
+    model(&["used again", "in use"], |seen| {
+        let managers = managers();
+        let timeline = covered(&managers);
+        let memory = std::sync::Arc::new(Piece::new());
+        let other = thread::spawn({
+            let (timeline, core) = (timeline.clone(), managers.core.clone());
+            let memory = memory.clone();
+            move || {
+                memory.touch();
+                timeline.poll(&core).unwrap();
+            }
+        });
+        let next = thread::spawn(move || {
+            let is_done = timeline.is_done(1);
+            if is_done {
+                memory.touch();
+            }
+            is_done
+        });
+        other.join().unwrap();
+        seen.note(if next.join().unwrap() {
+            "used again"
+        } else {
+            "in use"
+        });
         close(managers);
     });
 }

@@ -325,7 +325,8 @@ impl Timeline {
 
     /// Opens the next batch. The ticket of the one before.
     fn end_batch(&self) -> u64 {
-        self.open.fetch_add(1, Ordering::AcqRel)
+        // Acquire: pairs with the Release of each `stamp` of the batch.
+        self.open.fetch_add(1, Ordering::Acquire)
     }
 
     /// Asks the events, from the oldest to the first that is not reached (`cuEventQuery`).
@@ -451,7 +452,7 @@ impl Timeline {
     /// Notes that all work up to this ticket was waited for.
     pub(crate) fn complete(&self, ticket: u64) {
         // Release: the work that the caller saw completed comes before the next use of the memory.
-        self.done.fetch_max(ticket, Ordering::AcqRel);
+        self.done.fetch_max(ticket, Ordering::Release);
         let done = self.done();
         self.waiters.tell(|ticket| ticket <= done, &Ok(()));
     }
@@ -466,7 +467,7 @@ impl Timeline {
         }
         let _defer = DeferCallbacks::new();
         let mut closing = self.lock();
-        let closed = self.close_in(&mut closing, self.open.load(Ordering::Acquire));
+        let closed = self.close_in(&mut closing, self.open.load(Ordering::Relaxed));
         let Some(stream) = closing.stream.take() else {
             return;
         };

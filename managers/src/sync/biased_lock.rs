@@ -56,13 +56,8 @@ impl BiasedLock {
         if !mutant!("biased_lock_enter_without_barrier") {
             self.barrier.light();
         }
-        let order = if mutant!("biased_lock_relaxed_enter") {
-            Ordering::Relaxed
-        } else {
-            // Writes of a revocation come before this section.
-            Ordering::Acquire
-        };
-        if self.wanted.load(order) == 0 {
+        // Writes of a revocation come before this section.
+        if self.wanted.load(Ordering::Acquire) == 0 {
             return true;
         }
         self.refuse();
@@ -81,13 +76,8 @@ impl BiasedLock {
     /// The caller is the owner, and inside.
     #[inline(always)]
     pub(crate) unsafe fn leave_as_owner(&self) {
-        let order = if mutant!("biased_lock_relaxed_leave") {
-            Ordering::Relaxed
-        } else {
-            // The section comes before a revocation that sees this store.
-            Ordering::Release
-        };
-        self.inside.store(false, order);
+        // The section comes before a revocation that sees this store.
+        self.inside.store(false, Ordering::Release);
     }
 
     /// Keeps the owner and all other threads out until the value is dropped. Waits for them:
@@ -166,9 +156,10 @@ impl BiasedLock {
         self.wanted.fetch_and(!bits | REVOKED, Ordering::Release);
     }
 
-    /// The flags that are set.
+    /// The flags that are set. They order nothing: the owner looks at them where it is inside, or
+    /// holds the lock.
     pub(crate) fn flags(&self) -> u32 {
-        self.wanted.load(Ordering::Acquire) & !REVOKED
+        self.wanted.load(Ordering::Relaxed) & !REVOKED
     }
 }
 
@@ -199,13 +190,8 @@ impl Revocation<'_> {
 
 impl Drop for Revocation<'_> {
     fn drop(&mut self) {
-        let order = if mutant!("biased_lock_relaxed_revocation_end") {
-            Ordering::Relaxed
-        } else {
-            // Whatever changes `wanted` after this goes on its release: all are exchanges.
-            Ordering::Release
-        };
-        self.lock.wanted.fetch_and(!REVOKED, order);
+        // Whatever changes `wanted` after this goes on its release: all are exchanges.
+        self.lock.wanted.fetch_and(!REVOKED, Ordering::Release);
     }
 }
 

@@ -23,6 +23,8 @@ impl ShutdownGate {
 
     /// A token for an object that is about to be made; `None` while the gate is closed.
     pub(crate) fn begin(&self) -> Option<GateToken> {
+        // Acquire: pairs with the Release in `open`, so what was set up for the time after a shutdown
+        // is seen.
         let now = self.0.load(Ordering::Acquire);
         (now & 1 == 0).then_some(GateToken(now))
     }
@@ -32,10 +34,8 @@ impl ShutdownGate {
     pub(crate) fn validate(&self, token: GateToken) -> bool {
         // Pairs with the fence in `close`: either this load sees the closed gate, or the thread
         // that closed it sees the published object.
-        if !mutant!("shutdown_gate_without_fence") {
-            fence(Ordering::SeqCst);
-        }
-        self.0.load(Ordering::Acquire) == token.0
+        fence(Ordering::SeqCst);
+        self.0.load(Ordering::Relaxed) == token.0
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -44,7 +44,7 @@ impl ShutdownGate {
 
     /// Closes the gate: no token is given, and none of before is valid, from now on.
     pub(crate) fn close(&self) {
-        self.0.fetch_or(1, Ordering::AcqRel);
+        self.0.fetch_or(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
     }
 
@@ -58,7 +58,7 @@ impl ShutdownGate {
         let even = |now: u64| (now & 1 == 1).then_some(now.wrapping_add(step));
         let _ = self
             .0
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, even);
+            .fetch_update(Ordering::Release, Ordering::Relaxed, even);
     }
 }
 

@@ -94,12 +94,8 @@ impl<T> DerefMut for SpinLockGuard<'_, T> {
 impl<T> Drop for SpinLockGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        let order = if mutant!("spin_lock_relaxed_unlock") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Release
-        };
-        self.0.taken.store(false, order);
+        // Pairs with the Acquire in `try_take`.
+        self.0.taken.store(false, Ordering::Release);
     }
 }
 

@@ -39,14 +39,13 @@ impl<T> Shelf<T> {
             if !cell.load(Ordering::Relaxed).is_null() {
                 continue;
             }
-            let release = if mutant!("transfer_cache_relaxed_push") {
-                Ordering::Relaxed
-            } else {
-                // All accesses to the pieces come before their next use.
-                Ordering::Release
-            };
-            let put =
-                cell.compare_exchange(ptr::null_mut(), batch.as_ptr(), release, Ordering::Relaxed);
+            // All accesses to the pieces come before their next use.
+            let put = cell.compare_exchange(
+                ptr::null_mut(),
+                batch.as_ptr(),
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
             if put.is_ok() {
                 return Ok(());
             }
@@ -75,14 +74,9 @@ impl<T> Shelf<T> {
                 cell.store(ptr::null_mut(), Ordering::Relaxed);
                 return Some(there);
             }
-            let both = if mutant!("transfer_cache_relaxed_pop") {
-                Ordering::Acquire
-            } else {
-                // Pairs with the Release that put the batch here, and with the Acquire of a thread
-                // that finds it gone.
-                Ordering::AcqRel
-            };
-            NonNull::new(cell.swap(ptr::null_mut(), both))
+            // Pairs with the Release that put the batch here, and with the Acquire of a thread
+            // that finds it gone.
+            NonNull::new(cell.swap(ptr::null_mut(), Ordering::AcqRel))
         });
         if late && found.is_some() {
             note();
@@ -94,12 +88,7 @@ impl<T> Shelf<T> {
 /// The batch that waits in a cell. A look that finds none comes after the exchange that took it.
 #[inline]
 fn look<T>(cell: &AtomicPtr<T>) -> Option<NonNull<T>> {
-    let order = if mutant!("transfer_cache_relaxed_look") {
-        Ordering::Relaxed
-    } else {
-        Ordering::Acquire
-    };
-    NonNull::new(cell.load(order))
+    NonNull::new(cell.load(Ordering::Acquire))
 }
 
 /// Bytes of exact sizes that a transfer cache has room for at first.
