@@ -73,8 +73,8 @@ enum Task {
     /// Build each deliberate mistake in `core` and `managers` and demand that the test named for
     /// it fails
     Mutants {
-        /// The mutants, by the names in `core/mutants.toml` and `managers/mutants.toml`; all when
-        /// none is named
+        /// The mutants, by the names in `mutants.toml` and `orderings.toml` of `core` and `managers`;
+        /// a file (`core/src/slots/state.rs`) stands for the orderings in it; all when none is named
         names: Vec<String>,
     },
     /// Show that `core` links without std and refers to no allocation function

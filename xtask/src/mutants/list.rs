@@ -9,6 +9,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
+use super::orderings;
 use crate::root;
 
 /// One `mutants.toml`.
@@ -35,6 +36,14 @@ pub(super) struct Mutant {
     pub(super) member: Member,
 }
 
+impl Mutant {
+    /// Whether it has this name, or is an ordering in this file or function.
+    pub(super) fn is_of(&self, name: &str) -> bool {
+        let rest = self.name.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ':']))
+    }
+}
+
 /// A crate that has mutants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Member {
@@ -44,7 +53,7 @@ pub(super) enum Member {
 }
 
 impl Member {
-    const ALL: [Self; 2] = [Self::Core, Self::Managers];
+    pub(super) const ALL: [Self; 2] = [Self::Core, Self::Managers];
 
     pub(super) fn folder(self) -> &'static str {
         match self {
@@ -72,9 +81,10 @@ impl Member {
 }
 
 /// The test program that kills a mutant.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Suite {
+    #[default]
     Loom,
     Properties,
     Unit,
@@ -107,7 +117,7 @@ pub(super) fn read() -> Result<Vec<Mutant>> {
     let mut all = Vec::new();
     let mut names = BTreeSet::new();
     for member in Member::ALL {
-        for mutant in read_of(member)? {
+        for mutant in read_of(member)?.into_iter().chain(orderings::read(member)?) {
             ensure!(
                 names.insert(mutant.name.clone()),
                 "{}/mutants.toml lists {}, which is listed before",
@@ -174,6 +184,26 @@ fn placed(source: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Without it a mutant or an ordering that is not listed would be found only where all mutants
+    /// are made.
+    #[test]
+    fn the_lists_have_what_the_sources_have() {
+        let names: Vec<_> = read().unwrap().into_iter().map(|it| it.name).collect();
+        let pin = "core/src/slots/state.rs State::pin: Acquire to Relaxed";
+        assert!(names.iter().any(|name| name == pin), "{names:?}");
+    }
+
+    /// Without it the mutants of a file could not be made alone, or those of another would be too.
+    #[test]
+    fn a_file_stands_for_its_orderings() {
+        let all = read().unwrap();
+        let of = |name: &str| all.iter().filter(|mutant| mutant.is_of(name)).count();
+        assert!(of("core/src/slots/state.rs") > of("core/src/slots/state.rs State::pin"));
+        assert_eq!(of("core/src/slots/state.rs State::pin"), 1);
+        assert_eq!(of("core/src/slots/state"), 0);
+        assert_eq!(of("slots_two_makers"), 1);
+    }
 
     /// Without it a mutant of the code could go unlisted.
     #[test]

@@ -2,9 +2,12 @@
 //! that the test named for it fails.
 //!
 //! Every test program is built once, with `--cfg mutants`; which mistake a run of it makes, the
-//! variable `CUPOLA_MUTANT` says. Without it the program makes none, and its tests must pass.
+//! variable `CUPOLA_MUTANT` says. Without it the program makes none, and its tests must pass. The
+//! programs are built of a copy of the sources, in which every ordering is a mutant too.
 
 mod list;
+mod orderings;
+mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -19,7 +22,6 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use list::{Kill, Member, Mutant, Suite};
 
-use crate::root;
 use crate::tasks::{cargo, programs, target};
 
 /// The name of runs without a mistake.
@@ -56,18 +58,18 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
     eprintln!("\n==== mutants");
     let start = Instant::now();
     let list = list::read()?;
-    let names: BTreeSet<_> = list.iter().map(|mutant| mutant.name.as_str()).collect();
     for name in only {
         ensure!(
-            names.contains(name.as_str()),
-            "no mutants.toml has a mutant {name}"
+            list.iter().any(|mutant| mutant.is_of(name)),
+            "neither a mutants.toml nor an orderings.toml with a test has {name}"
         );
     }
     let chosen: Vec<_> = list
         .iter()
-        .filter(|mutant| only.is_empty() || only.contains(&mutant.name))
+        .filter(|mutant| only.is_empty() || only.iter().any(|name| mutant.is_of(name)))
         .cloned()
         .collect();
+    tree::write(&tree())?;
     let unchanged = check_unchanged(&chosen)?;
 
     let queue = Mutex::new(chosen.iter());
@@ -176,6 +178,7 @@ fn build(member: Member, suite: Suite) -> Result<PathBuf> {
     };
     let mut cargo = cargo(["test", "--release", "--package", member.package()]);
     cargo
+        .current_dir(tree())
         .args(member.arguments(suite))
         .env("CARGO_TARGET_DIR", folder().join(crates))
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
@@ -200,11 +203,12 @@ fn run_test(
     mutant: &str,
     patience: Duration,
 ) -> Result<Outcome> {
-    let log = folder().join(format!("{mutant}.log"));
+    let log = mutant.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
+    let log = folder().join(format!("{log}.log"));
     let file = File::create(&log)?;
     let mut child = Command::new(program)
         .args([test, "--exact", "--nocapture"])
-        .current_dir(root().join(member.folder()))
+        .current_dir(tree().join(member.folder()))
         .env(MUTANT, mutant)
         .env(
             "LOOM_MAX_PREEMPTIONS",
@@ -256,6 +260,11 @@ fn judge(status: ExitStatus, output: &str, test: &str) -> Result<Outcome> {
 
 fn folder() -> PathBuf {
     target().join("mutants")
+}
+
+/// The copy of the sources.
+fn tree() -> PathBuf {
+    folder().join("tree")
 }
 
 impl std::fmt::Display for Row {
