@@ -64,11 +64,13 @@ fn small_requests_get_what_threads_keep() {
 #[test]
 fn small_requests_get_the_slots_that_they_have_waited_for() {
     let bench = Bench::new(Backing::Pages);
-    let pool = pool(&bench, 1, Duration::from_secs(20));
+    let pool = pool(&bench, 2, Duration::from_secs(20));
     let (one, two) = (bench.stream(), bench.stream());
+    // Up to half of the limit small blocks are slots.
     let blocks: Vec<_> = (0..PAGE / 256)
         .map(|_| pool.allocate_raw(256, 1, &one).unwrap())
         .collect();
+    let rest = pool.allocate_raw(PAGE, 256, &one).unwrap();
     let held = hold(&one);
     let mut left = Vec::new();
     for (at, block) in blocks.into_iter().enumerate() {
@@ -85,6 +87,7 @@ fn small_requests_get_the_slots_that_they_have_waited_for() {
         drop(held);
         free(request.join().unwrap().unwrap(), &two);
     });
+    free(rest, &one);
     for block in left {
         free(block, &one);
     }
