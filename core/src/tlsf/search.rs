@@ -306,6 +306,8 @@ const fn padding(offset: u64, align: u64) -> u64 {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::vec::Vec;
+
     use super::super::{AllocateError, Hooks, Node, Tlsf};
 
     /// Ranks a place by its distance from 6 400 in hundreds.
