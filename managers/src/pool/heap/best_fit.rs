@@ -145,9 +145,7 @@ impl Heap {
     ) -> Option<(Block, Stamp)> {
         let align = align.max(GRANULE);
         if let Some(large) = self.large {
-            let place = self.look_crowded(bytes, align, requester, large)?;
-            let block = (place.rank == 0).then(|| self.take_place(place, requester))??;
-            return Some((block, place.data));
+            return self.allocate_crowded(bytes, align, requester, large);
         }
         loop {
             let tlsf = &mut self.tlsf;

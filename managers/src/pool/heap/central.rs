@@ -418,11 +418,7 @@ impl Central {
                 self.headers.put(piece);
                 self.heap.free(block, stamp);
                 if let Some(large) = self.heap.crowded() {
-                    self.unasked += block.size();
-                    if self.unasked >= UNASKED * large {
-                        self.unasked = 0;
-                        self.rules().ask_streams();
-                    }
+                    self.note_unasked(block.size(), large);
                 }
             }
             Home::Slab { slab, slot } => {
@@ -433,6 +429,16 @@ impl Central {
                 self.empty -= 1;
                 self.headers.put(piece);
             }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_unasked(&mut self, bytes: u64, large: u64) {
+        self.unasked += bytes;
+        if self.unasked >= UNASKED * large {
+            self.unasked = 0;
+            self.rules().ask_streams();
         }
     }
 

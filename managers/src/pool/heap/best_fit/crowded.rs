@@ -53,6 +53,21 @@ impl Heap {
         found
     }
 
+    /// [`allocate_ready`](Self::allocate_ready) of a crowded pool: apart from the way of the others.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn allocate_crowded(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        requester: Requester,
+        large: u64,
+    ) -> Option<(Block, Stamp)> {
+        let place = self.look_crowded(bytes, align, requester, large)?;
+        let block = (place.rank == 0).then(|| self.take_place(place, requester))??;
+        Some((block, place.data))
+    }
+
     /// Of the places that miss the fewest pages the one at the lowest address.
     fn lowest(&self, bytes: u64, align: u64, requester: Requester) -> Option<Place<Stamp>> {
         let free = self.tlsf.classes_from(bytes).flatten();
