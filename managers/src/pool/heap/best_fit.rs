@@ -38,6 +38,8 @@ pub(crate) struct Heap {
     walks: u64,
     /// From how many bytes on a block is large, while the pool is crowded.
     large: Option<u64>,
+    /// Whether caches should keep few bytes of exact sizes.
+    is_nearly_full: bool,
 }
 
 /// The stamp of a place when it was taken, for a request that may give it back unused.
@@ -69,6 +71,7 @@ impl Heap {
             noting: 0,
             walks: 0,
             large: None,
+            is_nearly_full: false,
         }
     }
 
