@@ -3,7 +3,7 @@
 use cupola_core::Tlsf;
 use cupola_core::tlsf::{
     AllocateError, Block, Blocks, Damage, Entry, FreeBlock, HeapUsage, Hooks, Node, Piece,
-    Place, RangeError, Stale,
+    Place, RangeError, SplitError, Stale,
 };
 
 use crate::{length, message};
@@ -38,6 +38,12 @@ fn use_heap(heap: &mut Heap, size: u64) -> Result<u64, AllocateError> {
     let place: Place<u32> = heap.look(size, 256, Some(9))?;
     let three = heap.take(place, place.data, Some(9))?;
     sum += three.offset() + u64::from(heap.free(three, 1).is_ok());
+    let (left, right) = match heap.split(two, 256) {
+        Ok(parts) => parts,
+        Err(SplitError::Stale | SplitError::Misfit | SplitError::NoNodes) => (two, two),
+    };
+    let two = left;
+    sum += u64::from(heap.remove(right).is_ok());
     let (four, was) = heap.allocate_below(size, 256, 1, Some(9), place.rank)?;
     sum += u64::from(was) + u64::from(heap.free(four, 1).is_ok());
     let freed: Result<FreeBlock, Stale> = heap.free(one, 3).and(heap.free(two, 3));
