@@ -438,7 +438,7 @@ impl Central {
         self.unasked += bytes;
         if self.unasked >= UNASKED * large {
             self.unasked = 0;
-            self.rules().ask_streams();
+            self.rules().note_due();
         }
     }
 

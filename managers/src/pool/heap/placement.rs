@@ -29,6 +29,8 @@ pub(crate) struct PlacementPolicy {
     single: bool,
     /// A search went through everything, for most was of other streams: it may be complete by now.
     scanned: Cell<bool>,
+    /// So much was freed that the streams should be asked how far they are.
+    due: Cell<bool>,
 }
 
 impl PlacementPolicy {
@@ -54,6 +56,21 @@ impl PlacementPolicy {
     /// by now.
     pub(crate) fn has_scanned(&self) -> bool {
         self.scanned.get()
+    }
+
+    /// So much was freed that the streams should be asked how far they are, before a request takes a
+    /// place that another stream's memory might save it.
+    pub(crate) fn note_due(&self) {
+        self.due.set(true);
+    }
+
+    /// Has the streams asked, if that is due. Whether it is.
+    pub(crate) fn ask_if_due(&self) -> bool {
+        let is_due = self.due.replace(false) && !self.single;
+        if is_due {
+            self.ask_streams();
+        }
+        is_due
     }
 
     /// Has other streams be asked how far they are before the next block is placed.

@@ -57,7 +57,9 @@ impl Heap {
     ) -> Option<Place<Stamp>> {
         let found = match bytes >= large {
             true => self.lowest(bytes, align, requester),
-            false => self.fullest(bytes, align, requester),
+            false => self
+                .fullest(bytes, align, requester)
+                .map(|(_, place)| place),
         };
         if found.is_none() {
             self.rules().ask_streams();
@@ -75,7 +77,17 @@ impl Heap {
         requester: Requester,
         large: u64,
     ) -> Option<(Block, Stamp)> {
-        let place = self.look_crowded(bytes, align, requester, large)?;
+        let (begun, place) = match bytes >= large {
+            true => (1, self.look_crowded(bytes, align, requester, large)?),
+            false => self.fullest(bytes, align, requester).or_else(|| {
+                self.rules().ask_streams();
+                None
+            })?,
+        };
+        // A place of another stream's may be better, if that is known to be complete.
+        if begun > 0 && self.rules().ask_if_due() {
+            return None;
+        }
         let block = (place.rank == 0).then(|| self.take_place(place, requester))??;
         Some((block, place.data))
     }
@@ -93,8 +105,8 @@ impl Heap {
     }
 
     /// Of the places that miss the fewest pages the one that begins the fewest, in the smallest
-    /// piece.
-    fn fullest(&self, bytes: u64, align: u64, requester: Requester) -> Option<Place<Stamp>> {
+    /// piece; and how many it begins.
+    fn fullest(&self, bytes: u64, align: u64, requester: Requester) -> Option<(u32, Place<Stamp>)> {
         let mut best = None;
         for (tried, class) in self.tlsf.classes_from(bytes).enumerate() {
             for (name, piece) in class.take(CANDIDATES) {
@@ -115,7 +127,7 @@ impl Heap {
                 _ => {}
             }
         }
-        best.map(|(_, place)| place)
+        best.map(|((_, begun, ..), place)| (begun, place))
     }
 
     /// The lowest and the highest place in a piece, but for the end of a range, whose addresses
