@@ -117,8 +117,11 @@ fn canaries_in_blocks_of_the_heap_live() {
 /// How much the threads of [`threads_at_the_limit`] have alive together, in percent of the limit,
 /// by bytes. Nothing that is alive is moved, so small blocks keep pages from larger ones: the
 /// fuller, the likelier a refusal that is no mistake. With 40 there was none in 20 runs, with 50
-/// one.
-const FULL: u64 = 30;
+/// one in 20; of 14 runs with 40 nine reached the limit and had to move or drain something.
+const FULL: u64 = 40;
+
+/// Runs in which the limit must have been reached once.
+const RUNS: u32 = 10;
 
 /// How a block counts among what the threads may have.
 type Charge = fn(u64) -> u64;
@@ -228,8 +231,9 @@ impl Worker<'_> {
     }
 }
 
-/// Has many threads ask for several times the limit: together they have `most`.
-fn at_the_limit(percent: u64, charge: Charge) {
+/// Has many threads ask for several times the limit: together they have `most`. Whether the pool had
+/// all of the limit, and had to move or drain something.
+fn at_the_limit(percent: u64, charge: Charge) -> bool {
     const MANY: u64 = 64;
     let bench = Bench::open();
     let limit = MANY * PAGE;
@@ -309,10 +313,6 @@ fn at_the_limit(percent: u64, charge: Charge) {
     assert!(mapped <= limit && usage.peak_mapped <= limit);
     assert_eq!((usage.live, usage.exhausted, usage.refused), (0, 0, 0));
     assert_eq!(refused, 0);
-    // Else it was no test of the limit. On the software device, where work is over at once, the pool
-    // needs less than the limit for these blocks.
-    let is_reached = usage.peak_mapped == limit && usage.remapped + usage.drains > 0;
-    assert!(is_reached || !on_gpu(), "{usage:?}");
     // Streams take some of the device's memory when they are first used.
     let others = if on_gpu() { 64 << 20 } else { 0 };
     assert!(before - least <= limit + others, "{}", before - least);
@@ -323,6 +323,7 @@ fn at_the_limit(percent: u64, charge: Charge) {
     }
     drop((wrong, kernels, streams, pool));
     bench.finish();
+    usage.peak_mapped == limit && usage.remapped + usage.drains > 0
 }
 
 // Without it threads could pass the limit together, or be refused what they have room for: by
@@ -330,8 +331,11 @@ fn at_the_limit(percent: u64, charge: Charge) {
 #[test]
 #[ignore = "run by threads_at_the_limit_never_pass_it: it looks at all the memory of its device"]
 fn threads_at_the_limit() {
+    // Blocks that count whole pages share them, and may need less.
     at_the_limit(100, pages);
-    at_the_limit(number("CUPOLA_LIMIT_PERCENT", FULL), |bytes| bytes);
+    let percent = number("CUPOLA_LIMIT_PERCENT", FULL);
+    let is_reached = (0..RUNS).any(|_| at_the_limit(percent, |bytes| bytes));
+    assert!(is_reached, "it was no test of the limit");
 }
 
 // The test above, in a process of its own and with the device to itself.
