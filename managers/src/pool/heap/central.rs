@@ -307,8 +307,8 @@ impl Central {
         Some(found)
     }
 
-    /// Finds a block by `ready` and gives it a header: its parts never leave the registers for
-    /// long.
+    /// Finds a block as `ready` does and gives it a header: its parts never leave the registers for
+    /// long. In a crowded pool it finds none where streams should be asked how far they are first.
     #[inline(never)]
     pub(crate) fn wrap_ready(
         &mut self,
@@ -316,7 +316,7 @@ impl Central {
         want: HeapRequest,
         slot: Slot,
     ) -> Option<NonNull<BlockHeader>> {
-        let found = self.ready(want)?;
+        let found = self.ready_for(want, Requester::new(want.stream).asking())?;
         Some(self.wrap(pool, found, slot))
     }
 

@@ -8,6 +8,8 @@ pub(crate) struct Requester {
     stream: StreamIndex,
     /// `READY` for none.
     granted: Stamp,
+    /// Has streams asked how far they are before it begins a page, if that is due.
+    is_asking: bool,
 }
 
 impl Requester {
@@ -20,7 +22,23 @@ impl Requester {
         Self {
             stream,
             granted: Stamp::READY,
+            is_asking: false,
         }
+    }
+
+    /// A request that begins a page only after the streams were asked how far they are, if that is
+    /// due: one that searches again when they were.
+    #[inline]
+    pub(crate) const fn asking(self) -> Self {
+        Self {
+            is_asking: true,
+            ..self
+        }
+    }
+
+    /// Whether this request has the streams asked.
+    pub(crate) fn is_asking(self) -> bool {
+        self.is_asking
     }
 
     /// A request of a stream that is made to wait for another's work, up to a ticket, before it

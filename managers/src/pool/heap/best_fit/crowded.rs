@@ -85,7 +85,7 @@ impl Heap {
             })?,
         };
         // A place of another stream's may be better, if that is known to be complete.
-        if begun > 0 && self.rules().ask_if_due() {
+        if begun > 0 && requester.is_asking() && self.rules().ask_if_due() {
             return None;
         }
         let block = (place.rank == 0).then(|| self.take_place(place, requester))??;
@@ -226,5 +226,20 @@ mod tests {
             }
         }
         assert!(compared > 300, "{compared}");
+    }
+
+    // Without it a request on the slow path, for which the streams were asked already, would find
+    // nothing once: it would then wait on the host for memory that it could borrow at once.
+    #[test]
+    fn only_a_request_that_searches_again_has_the_streams_asked() {
+        let mut heap = heap_of(PAGES, (0..PAGES).map(single));
+        heap.rules_mut().note_streams(2);
+        heap.note_mapped(1, 1);
+        heap.rules().note_due();
+        assert!(heap.allocate_ready(PAGE, 1, ONE).is_some());
+        assert!(!heap.rules().has_scanned());
+        assert!(heap.allocate_ready(PAGE, 1, ONE.asking()).is_none());
+        assert!(heap.rules().take_scanned());
+        assert!(heap.allocate_ready(PAGE, 1, ONE.asking()).is_some());
     }
 }
