@@ -216,22 +216,40 @@ where
         data: H::Data,
         request: H::Request,
     ) -> Result<Block, AllocateError> {
-        let piece = self.piece(place.within).ok_or(AllocateError::NoFit)?;
-        // The fields are the caller's to change.
-        let whole = (place.offset | place.size).is_multiple_of(GRANULE) && place.size > 0;
-        let end = place.offset.checked_add(place.size);
-        let within = end.is_some_and(|end| end <= piece.end()) && piece.offset <= place.offset;
-        let allowed = (within || mutant!("tlsf_place_taken_unseen"))
+        let at = (place.offset, place.size);
+        self.take_in(place.within, at, data, request)
+            .map(|(block, _)| block)
+    }
+
+    /// Allocates a place in a free block, as [`take`](Self::take) does: its offset and its size, whole
+    /// granules. Returns the data of the free block too.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    #[inline(always)]
+    pub fn take_in(
+        &mut self,
+        within: FreeBlock,
+        (offset, size): (u64, u64),
+        data: H::Data,
+        request: H::Request,
+    ) -> Result<(Block, H::Data), AllocateError> {
+        let piece = self.piece(within).ok_or(AllocateError::NoFit)?;
+        let whole = (offset | size).is_multiple_of(GRANULE) && size > 0;
+        let end = offset.checked_add(size);
+        let inside = end.is_some_and(|end| end <= piece.end()) && piece.offset <= offset;
+        let allowed = (inside || mutant!("tlsf_place_taken_unseen"))
             && whole
             && self
                 .hooks
-                .rank(request, place.offset, place.size, &piece.data)
+                .rank(request, offset, size, &piece.data)
                 .is_some();
         // A name of a used block is never that of a free one.
         if !allowed {
             return Err(AllocateError::NoFit);
         }
-        self.carve(place.within.node, place.offset, place.size, data)
+        let block = self.carve(within.node, offset, size, data)?;
+        Ok((block, piece.data))
     }
 
     /// Allocates the `size` bytes at `offset`, rounded up to the granule. The block there is

@@ -432,8 +432,7 @@ impl Central {
         }
     }
 
-    #[cold]
-    #[inline(never)]
+    #[inline]
     fn note_unasked(&mut self, bytes: u64, large: u64) {
         self.unasked += bytes;
         if self.unasked >= UNASKED * large {

@@ -25,6 +25,17 @@ const CANDIDATES: usize = 16;
 /// Classes that are gone through for a place that begins no page.
 const FURTHER: usize = 64;
 
+/// The best place that a search has met.
+#[derive(Clone, Copy)]
+struct Best {
+    within: FreeBlock,
+    at: u64,
+    /// Pages that it misses.
+    rank: u64,
+    /// Pages that are free as a whole, and that it begins; 1 for a large block.
+    begun: u32,
+}
+
 impl Heap {
     /// Notes how many of the bytes that the pool could have are mapped.
     pub(crate) fn note_mapped(&mut self, mapped: u64, could: u64) {
@@ -55,16 +66,16 @@ impl Heap {
         requester: Requester,
         large: u64,
     ) -> Option<Place<Stamp>> {
-        let found = match bytes >= large {
-            true => self.lowest(bytes, align, requester),
-            false => self
-                .fullest(bytes, align, requester)
-                .map(|(_, place)| place),
-        };
-        if found.is_none() {
+        let Some(best) = self.best(bytes, align, requester, large) else {
             self.rules().ask_streams();
-        }
-        found
+            return None;
+        };
+        let piece = self.tlsf.piece(best.within)?;
+        Some(Place::new(
+            (best.within, piece),
+            (best.at, bytes),
+            best.rank,
+        ))
     }
 
     /// [`allocate_ready`](Self::allocate_ready) of a crowded pool: apart from the way of the others.
@@ -77,87 +88,137 @@ impl Heap {
         requester: Requester,
         large: u64,
     ) -> Option<(Block, Stamp)> {
-        let (begun, place) = match bytes >= large {
-            true => (1, self.look_crowded(bytes, align, requester, large)?),
-            false => self.fullest(bytes, align, requester).or_else(|| {
-                self.rules().ask_streams();
-                None
-            })?,
+        let Some(best) = self.best(bytes, align, requester, large) else {
+            self.rules().ask_streams();
+            return None;
         };
         // A place of another stream's may be better, if that is known to be complete.
-        if begun > 0 && requester.is_asking() && self.rules().ask_if_due() {
+        if best.begun > 0 && requester.is_asking() && self.rules().ask_if_due() {
             return None;
         }
-        let block = (place.rank == 0).then(|| self.take_place(place, requester))??;
-        Some((block, place.data))
+        if best.rank > 0 {
+            return None;
+        }
+        loop {
+            let at = (best.at, bytes);
+            let tlsf = &mut self.tlsf;
+            match tlsf.take_in(best.within, at, Stamp::READY, requester) {
+                Ok((block, was)) => {
+                    self.used += block.size();
+                    return Some((block, was));
+                }
+                Err(AllocateError::NoNodes(_)) => self.lend(),
+                Err(_) => return None,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn best(&self, bytes: u64, align: u64, requester: Requester, large: u64) -> Option<Best> {
+        if bytes >= large {
+            self.lowest(bytes, align, requester)
+        } else {
+            self.fullest(bytes, align, requester)
+        }
     }
 
     /// Of the places that miss the fewest pages the one at the lowest address.
-    fn lowest(&self, bytes: u64, align: u64, requester: Requester) -> Option<Place<Stamp>> {
+    fn lowest(&self, bytes: u64, align: u64, requester: Requester) -> Option<Best> {
         let free = self.tlsf.classes_from(bytes).flatten();
-        let places = free.filter_map(|(name, piece)| {
-            let at = piece.offset.next_multiple_of(align);
-            let place = self.place_in((name, piece), (at, bytes), requester)?;
-            Some(((place.rank, at), place))
+        let places = free.filter_map(|(within, piece)| {
+            let at = aligned(piece.offset, align);
+            let rank = self.rank_in(&piece, at, bytes, requester)?;
+            let begun = 1;
+            Some(Best {
+                within,
+                at,
+                rank,
+                begun,
+            })
         });
-        let best = places.min_by_key(|&(key, _)| key);
-        best.map(|(_, place)| place)
+        places.min_by_key(|best| (best.rank, best.at))
     }
 
     /// Of the places that miss the fewest pages the one that begins the fewest, in the smallest
-    /// piece; and how many it begins.
-    fn fullest(&self, bytes: u64, align: u64, requester: Requester) -> Option<(u32, Place<Stamp>)> {
-        let mut best = None;
+    /// piece, and there the lowest.
+    #[inline(always)]
+    fn fullest(&self, bytes: u64, align: u64, requester: Requester) -> Option<Best> {
+        let mut best: Option<Best> = None;
+        // The size of the piece that the best place lies in.
+        let mut size = u64::MAX;
         for (tried, class) in self.tlsf.classes_from(bytes).enumerate() {
-            for (name, piece) in class.take(CANDIDATES) {
-                for at in self.ends(&piece, bytes, align) {
-                    let Some(place) = self.place_in((name, piece), (at, bytes), requester) else {
-                        continue;
-                    };
-                    let begun = self.rules().begun(&piece, at, bytes);
-                    let key = (place.rank, begun, piece.size, at);
-                    if best.is_none_or(|(least, _)| key < least) {
-                        best = Some((key, place));
+            for (within, piece) in class.take(CANDIDATES) {
+                let is_ideal = |best: &Best| (best.rank, best.begun) == (0, 0);
+                // No place in a larger piece is better than that.
+                if piece.size > size && best.as_ref().is_some_and(is_ideal) {
+                    continue;
+                }
+                let mut at = aligned(piece.offset, align);
+                // The lowest place in the piece, and then the highest.
+                loop {
+                    if let Some(rank) = self.rank_in(&piece, at, bytes, requester) {
+                        let begun = self.rules().begun(&piece, at, bytes);
+                        let key = (rank, begun, piece.size, at);
+                        let least = |best: &Best| (best.rank, best.begun, size, best.at);
+                        if best.as_ref().is_none_or(|best| key < least(best)) {
+                            size = piece.size;
+                            best = Some(Best {
+                                within,
+                                at,
+                                rank,
+                                begun,
+                            });
+                        }
+                        if (rank, begun) == (0, 0) {
+                            break;
+                        }
+                    }
+                    match self.highest(&piece, bytes, align) {
+                        Some(high) if high > at => at = high,
+                        _ => break,
                     }
                 }
             }
-            match best {
-                Some(((0, 0, ..), _)) => break,
+            match &best {
+                Some(best) if (best.rank, best.begun) == (0, 0) => break,
                 Some(_) if tried >= FURTHER => break,
                 _ => {}
             }
         }
-        best.map(|((_, begun, ..), place)| (begun, place))
+        best
     }
 
-    /// The lowest and the highest place in a piece, but for the end of a range, whose addresses
-    /// beyond all pages are of no use yet.
-    fn ends(
-        &self,
-        piece: &Piece<Stamp>,
-        bytes: u64,
-        align: u64,
-    ) -> impl Iterator<Item = u64> + use<> {
-        let low = piece.offset.next_multiple_of(align);
+    /// The highest place in a piece: none at the end of a range, whose addresses beyond all pages are
+    /// of no use yet.
+    #[inline]
+    fn highest(&self, piece: &Piece<Stamp>, bytes: u64, align: u64) -> Option<u64> {
         let end = piece.offset + piece.size;
         let known = |region: &PageTable| end <= region.address(region.len());
         let is_known = self.rules().region(piece.offset).is_some_and(known);
-        let high = end.saturating_sub(bytes) / align * align;
-        std::iter::once(low).chain((is_known && high > low).then_some(high))
+        is_known.then_some(end.checked_sub(bytes)? & !(align - 1))
     }
 
-    fn place_in(
+    /// How many pages a place misses, if it lies in the piece and `requester` may use it.
+    #[inline]
+    fn rank_in(
         &self,
-        (name, piece): (FreeBlock, Piece<Stamp>),
-        (at, bytes): (u64, u64),
+        piece: &Piece<Stamp>,
+        at: u64,
+        bytes: u64,
         requester: Requester,
-    ) -> Option<Place<Stamp>> {
+    ) -> Option<u64> {
         if at < piece.offset || at + bytes > piece.offset + piece.size {
             return None;
         }
-        let rank = self.rules().rank(requester, at, bytes, &piece.data)?;
-        Some(Place::new((name, piece), (at, bytes), rank))
+        self.rules().rank(requester, at, bytes, &piece.data)
     }
+}
+
+/// The next multiple of `align`, a power of two: a division takes longer than all else that is asked
+/// of a place.
+#[inline]
+fn aligned(address: u64, align: u64) -> u64 {
+    address + (address.wrapping_neg() & (align - 1))
 }
 
 #[cfg(all(test, not(loom)))]
