@@ -16,6 +16,9 @@
 //!   what the count has over the figure falls with the end of a lease alone.
 //! * A lease that ends while there is a stock ([`Word::has_stock`]) ends under the lock that growths
 //!   take. Within it the figure only falls, so the one that was read is no lower than the true one.
+//!
+//! A thread that ends gives its stock back itself. A last user that goes meanwhile finds no holder to
+//! ask: the object ends with that stock then, a moment later.
 
 use std::mem::ManuallyDrop;
 use std::sync::{PoisonError, Weak};

@@ -143,7 +143,7 @@ fn many_threads_begin_stocks_while_users_go() {
             let pool = &pool;
             let stream = Arc::new(bench.stream());
             std::thread::scope(|scope| {
-                for _ in 0..4 {
+                let threads = [(); 4].map(|()| {
                     let stream = Arc::clone(&stream);
                     scope.spawn(move || {
                         let mine = Stream::clone(&stream);
@@ -156,9 +156,12 @@ fn many_threads_begin_stocks_while_users_go() {
                         for _ in 0..20 {
                             drop(allocate(pool, kept.stream()));
                         }
-                    });
-                }
+                    })
+                });
                 drop(stream);
+                // A scope does not wait for what a thread does as it ends: a cache that is given
+                // back just then has leases that no other thread can ask for.
+                threads.map(|thread| thread.join().unwrap());
             });
             assert_eq!(bench.context.streams().live(), 0);
         }
