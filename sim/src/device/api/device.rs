@@ -4,13 +4,13 @@ use std::ffi::{c_char, c_int};
 
 use cupola_sys::driver::*;
 
-use super::super::args::{Out, Reply, Text};
-use super::super::call::Call;
-use super::super::machine::Device;
-use super::super::memory::VMM;
-use super::super::visible;
-use super::functions;
-use super::region::MAX_PITCH;
+use crate::device::api::copies::region::MAX_PITCH;
+use crate::device::api::functions;
+use crate::device::args::{Out, Reply, Text};
+use crate::device::call::Call;
+use crate::device::machine::Device;
+use crate::device::memory::VMM;
+use crate::device::visible;
 
 fn get(call: &Call<'_>, device: Out<CUdevice>, ordinal: c_int) -> Reply {
     call.machine.device(ordinal)?;

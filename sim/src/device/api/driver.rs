@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 use cupola_sys::driver::*;
 use cupola_sys::{Status, Version};
 
-use super::super::args::{Out, Reply, Text};
-use super::super::call::Call;
-use super::super::machine::Inner;
-use super::functions;
+use crate::device::api::functions;
+use crate::device::args::{Out, Reply, Text};
+use crate::device::call::Call;
+use crate::device::machine::Inner;
 
 fn init(call: &Call<'_>, flags: c_uint) -> Reply {
     if flags != 0 {

@@ -4,10 +4,10 @@ use std::ffi::{c_char, c_uint};
 
 use cupola_sys::driver::*;
 
-use super::super::args::{Out, Reply};
-use super::super::call::Call;
-use super::super::logs;
-use super::functions;
+use crate::device::api::functions;
+use crate::device::args::{Out, Reply};
+use crate::device::call::Call;
+use crate::device::logs;
 
 fn current(call: &Call<'_>, place: Out<CUlogIterator>, flags: c_uint) -> Reply {
     check_flags(flags)?;

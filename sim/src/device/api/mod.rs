@@ -1,52 +1,28 @@
-//! The driver's functions: one file for each group, with the bodies and, at its end, the
-//! table of the C functions that lead to them.
+//! The driver's functions: a room for each chapter of the driver API and a file for each group,
+//! with the bodies and, at its end, the table of the C functions that lead to them.
 //!
-//! A body is a safe function over [`Call`](super::call::Call) and converted arguments.
+//! A body is a safe function over [`Call`](crate::device::call::Call) and converted arguments.
 //! The table repeats the C signature; the compiler checks it against the generated one.
 
-mod attributes;
-mod capture;
-mod context;
-mod copy;
-mod copy2d;
-mod copy3d;
+mod contexts;
+mod copies;
 mod device;
 mod driver;
-mod end;
-mod event;
-mod fill;
-mod function;
-mod green;
-mod host;
-mod ipc;
-mod jit;
-mod kernel;
-mod launch;
-mod library;
-mod link;
+mod kernels;
 mod logs;
-mod managed;
-mod memop;
 mod memory;
-mod module;
-mod occupancy;
-mod peer;
-mod pointer;
-mod pool;
-mod primary;
+mod modules;
 mod profiler;
-mod region;
-mod stream;
-mod vmm;
+mod streams;
 
-pub(super) use attributes::Attributes;
+pub(super) use streams::attributes::Attributes;
 
 use std::ffi::c_void;
 
 use cupola_sys::driver::SYMBOLS;
 use cupola_sys::{SymbolId, Version};
 
-pub(super) use jit::Jit;
+pub(super) use modules::jit::Jit;
 
 /// The address of a C function of this crate.
 #[derive(Clone, Copy, Debug)]
@@ -81,37 +57,37 @@ pub(super) fn known(version: Version, without: &[SymbolId]) -> Vec<bool> {
 pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<Function>> {
     let mut functions = vec![None; SYMBOLS.len()];
     let tables = [
-        attributes::TABLE,
-        capture::TABLE,
-        context::TABLE,
-        copy::TABLE,
-        copy2d::TABLE,
-        copy3d::TABLE,
+        contexts::context::TABLE,
+        contexts::green::TABLE,
+        contexts::primary::TABLE,
+        copies::copy2d::TABLE,
+        copies::copy3d::TABLE,
+        copies::copy::TABLE,
+        copies::fill::TABLE,
+        copies::peer::TABLE,
         device::TABLE,
         driver::TABLE,
-        event::TABLE,
-        fill::TABLE,
-        occupancy::TABLE,
-        launch::TABLE,
-        function::TABLE,
-        green::TABLE,
-        module::TABLE,
-        library::TABLE,
-        kernel::TABLE,
-        link::TABLE,
+        kernels::function::TABLE,
+        kernels::kernel::TABLE,
+        kernels::launch::TABLE,
+        kernels::occupancy::TABLE,
         logs::TABLE,
+        memory::allocation::TABLE,
+        memory::host::TABLE,
+        memory::ipc::TABLE,
+        memory::managed::TABLE,
+        memory::pointer::TABLE,
+        memory::pool::TABLE,
+        memory::vmm::TABLE,
+        modules::library::TABLE,
+        modules::link::TABLE,
+        modules::module::TABLE,
         profiler::TABLE,
-        host::TABLE,
-        ipc::TABLE,
-        managed::TABLE,
-        memop::TABLE,
-        memory::TABLE,
-        peer::TABLE,
-        pointer::TABLE,
-        pool::TABLE,
-        primary::TABLE,
-        stream::TABLE,
-        vmm::TABLE,
+        streams::attributes::TABLE,
+        streams::capture::TABLE,
+        streams::event::TABLE,
+        streams::memop::TABLE,
+        streams::stream::TABLE,
     ];
     for row in tables.into_iter().flatten() {
         let position = usize::from(row.id.0);
@@ -132,15 +108,15 @@ macro_rules! functions {
             $(functions!(@define $when PerThread $twin $args $body);)*
         )*)*
 
-        pub(super) static TABLE: &[super::Row] = &[$($(
+        pub(in crate::device::api) static TABLE: &[crate::device::api::Row] = &[$($(
             functions!(@row $name),
             $(functions!(@row $twin),)*
         )*)*];
     };
     (@row $name:ident) => {
-        super::Row {
+        crate::device::api::Row {
             id: cupola_sys::driver::id::$name,
-            function: super::Function(
+            function: crate::device::api::Function(
                 $name as cupola_sys::driver::pfn::$name as *const std::ffi::c_void
             ),
         }

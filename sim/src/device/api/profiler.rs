@@ -4,9 +4,9 @@ use std::ffi::c_char;
 
 use cupola_sys::driver::*;
 
-use super::super::args::Reply;
-use super::super::call::Call;
-use super::functions;
+use crate::device::api::functions;
+use crate::device::args::Reply;
+use crate::device::call::Call;
 
 fn switch(call: &Call<'_>) -> Reply {
     call.context().map(drop)

@@ -1,0 +1,288 @@
+//! The ends of a copy as a call names them, and how the copy gets into its stream.
+//!
+//! Page-locked host memory is read and written when the stream gets to the copy.
+//! Pageable memory cannot be: its bytes are taken at the call on the way up, and the call
+//! waits on the way down, as with the real driver.
+
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
+
+use cupola_sys::driver::{CUdeviceptr, CUresult};
+
+use crate::device::args::Reply;
+use crate::device::call::Call;
+use crate::device::context::Context;
+use crate::device::engine::Direction;
+use crate::device::machine::OwnedStream;
+use crate::device::memory::{self, Access, Place, Pointer, Rows, Side, Space, Transfer, Viewer};
+use crate::device::op::Op;
+
+/// One end of a copy.
+#[derive(Clone, Copy)]
+pub(in crate::device::api) enum Endpoint {
+    Device(CUdeviceptr),
+    Host(*mut c_void),
+}
+
+/// An end whose memory was found at the call.
+struct Found {
+    side: Side,
+    /// A synchronous copy between such ends does not wait for itself.
+    may_return_early: bool,
+}
+
+impl Found {
+    fn device(address: u64, place: Option<&Place>) -> Self {
+        let may_return_early = match place {
+            Some(Place::Device(block)) => {
+                block.managed.is_none() && !block.sync_memops.load(Ordering::Acquire)
+            }
+            Some(Place::Pinned(_)) => false,
+            Some(Place::Mapped(_)) => true,
+            // Freed in stream order; the copy will fault when it runs.
+            None => true,
+        };
+        Self {
+            side: Side::Device(address),
+            may_return_early,
+        }
+    }
+
+    fn host(side: Side) -> Self {
+        Self {
+            side,
+            may_return_early: false,
+        }
+    }
+}
+
+impl Endpoint {
+    /// A host argument. Device memory passes too, as it does where addresses are unified,
+    /// and is checked like any other.
+    pub(in crate::device::api) fn host(pointer: *mut c_void) -> Self {
+        let address = pointer.addr() as u64;
+        if Space::is_device_address(address) {
+            Self::Device(address)
+        } else {
+            Self::Host(pointer)
+        }
+    }
+
+    /// An address of the unified space: host memory, unless it is in the device's range.
+    pub(in crate::device::api) fn unified(address: CUdeviceptr) -> Self {
+        if Space::is_device_address(address) {
+            Self::Device(address)
+        } else {
+            Self::Host(std::ptr::with_exposed_provenance_mut(address as usize))
+        }
+    }
+
+    fn is_device(self) -> bool {
+        matches!(self, Self::Device(_))
+    }
+
+    /// The end `by` bytes further.
+    ///
+    /// # Errors
+    /// The address would run over.
+    pub(in crate::device::api) fn offset(self, by: u64) -> Reply<Self> {
+        const OVER: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+        match self {
+            Self::Device(address) => address.checked_add(by).map(Self::Device).ok_or(OVER),
+            Self::Host(pointer) if pointer.is_null() => Ok(self),
+            Self::Host(pointer) => {
+                let by = usize::try_from(by).map_err(|_| OVER)?;
+                pointer.addr().checked_add(by).ok_or(OVER)?;
+                Ok(Self::Host(pointer.wrapping_byte_add(by)))
+            }
+        }
+    }
+
+    /// Checks the rows and says how a stream reaches them.
+    fn find(self, call: &Call<'_>, rows: Rows) -> Reply<Found> {
+        const BAD: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+        let space = &call.machine.space;
+        match self {
+            Self::Device(address) => {
+                space.check_rows(address, rows)?;
+                Ok(Found::device(address, space.find(address).as_ref()))
+            }
+            Self::Host(pointer) if pointer.is_null() => Err(BAD),
+            Self::Host(pointer) => {
+                let address = pointer.expose_provenance() as u64;
+                address.checked_add(rows.span() - 1).ok_or(BAD)?;
+                let place = space.find(address);
+                Ok(
+                    match place.filter(|place| place.holds(address, rows.span())) {
+                        Some(Place::Pinned(range)) => Found::host(Side::Pinned(range, address)),
+                        // Managed: no other device memory is at a host address.
+                        Some(place) => Found::device(address, Some(&place)),
+                        None => Found::host(Side::Caller(Pointer(pointer.cast()))),
+                    },
+                )
+            }
+        }
+    }
+}
+
+/// A copy of at least one byte.
+#[derive(Clone, Copy)]
+pub(in crate::device::api) struct Plan {
+    pub(in crate::device::api) to: (Endpoint, Rows),
+    pub(in crate::device::api) from: (Endpoint, Rows),
+    /// The call names the context of each end.
+    pub(in crate::device::api) across: bool,
+}
+
+impl Plan {
+    /// A copy of one row; `None` if it is empty.
+    pub(in crate::device::api) fn flat(to: Endpoint, from: Endpoint, len: usize) -> Option<Self> {
+        let rows = Rows::one(len as u64);
+        (len > 0).then_some(Self {
+            to: (to, rows),
+            from: (from, rows),
+            across: false,
+        })
+    }
+
+    /// Finds the memory of both ends.
+    fn prepare(self, call: &Call<'_>, context: &Context) -> Reply<Prepared> {
+        if !self.across {
+            let ends = [(self.to, Access::Write), (self.from, Access::Read)];
+            for ((end, rows), wanted) in ends {
+                if let Endpoint::Device(address) = end {
+                    permit(call, context, address, rows, wanted)?;
+                }
+            }
+        }
+        let (to, from) = (
+            self.to.0.find(call, self.to.1)?,
+            self.from.0.find(call, self.from.1)?,
+        );
+        // As the call names them: page-locked memory under its device address is as good
+        // as the device's own.
+        let direction = match (self.to.0.is_device(), self.from.0.is_device()) {
+            (true, false) => Some(Direction::Upload),
+            (false, true) => Some(Direction::Download),
+            _ => None,
+        };
+        Ok(Prepared {
+            may_return_early: to.may_return_early && from.may_return_early,
+            transfer: Transfer {
+                to: memory::End {
+                    side: to.side,
+                    rows: self.to.1,
+                },
+                from: memory::End {
+                    side: from.side,
+                    rows: self.from.1,
+                },
+                direction,
+                across: self.across,
+            },
+        })
+    }
+
+    /// Submits the copy to the default stream. The call returns when it is done, unless it
+    /// stays on devices.
+    pub(in crate::device::api) fn run(
+        self,
+        call: &Call<'_>,
+        (context, stream): OwnedStream,
+    ) -> Reply {
+        let Prepared {
+            transfer,
+            may_return_early,
+        } = self.prepare(call, &context)?;
+        let op = Op::Copy(Box::new(transfer));
+        if may_return_early {
+            context.submit(&stream, op)
+        } else {
+            context.submit_and_wait(&stream, op)
+        }
+    }
+
+    /// Submits the copy to the default stream and waits for it.
+    pub(in crate::device::api) fn run_and_wait(
+        self,
+        call: &Call<'_>,
+        (context, stream): OwnedStream,
+    ) -> Reply {
+        let op = Op::Copy(Box::new(self.prepare(call, &context)?.transfer));
+        context.submit_and_wait(&stream, op)
+    }
+
+    /// Submits the copy. The call returns at once, unless the destination is pageable.
+    pub(in crate::device::api) fn run_async(self, call: &Call<'_>, target: OwnedStream) -> Reply {
+        self.prepare(call, &target.0)?.submit(target)
+    }
+}
+
+/// Whether the context may access mapped memory so. Unlike other memory's, a driver
+/// looks at its rights when the call names it.
+pub(in crate::device::api) fn permit(
+    call: &Call<'_>,
+    context: &Context,
+    address: CUdeviceptr,
+    rows: Rows,
+    wanted: Access,
+) -> Reply {
+    let viewer = Viewer::new(&context.device, &context.health);
+    let space = &call.machine.space;
+    let checked = space.check_access(address, rows, viewer, wanted);
+    checked.map_err(|why| {
+        call.machine.notes.add(why);
+        CUresult::CUDA_ERROR_INVALID_VALUE
+    })
+}
+
+/// A copy whose addresses were found good.
+struct Prepared {
+    transfer: Transfer,
+    may_return_early: bool,
+}
+
+impl Prepared {
+    fn submit(mut self, (context, stream): OwnedStream) -> Reply {
+        let waits = matches!(self.transfer.to.side, Side::Caller(_));
+        if !waits {
+            stage(&mut self.transfer.from)?;
+        }
+        let op = Op::Copy(Box::new(self.transfer));
+        if waits {
+            context.submit_and_wait(&stream, op)
+        } else {
+            context.submit(&stream, op)
+        }
+    }
+}
+
+/// Takes a copy of pageable memory, which is good only until the call returns.
+fn stage(from: &mut memory::End) -> Reply {
+    let Side::Caller(pointer) = from.side else {
+        return Ok(());
+    };
+    const MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+    let len = |bytes: u64| usize::try_from(bytes).map_err(|_| MEMORY);
+    let (width, total) = (len(from.rows.width)?, len(from.rows.bytes())?);
+    let mut staged = Vec::new();
+    staged.try_reserve_exact(total).map_err(|_| MEMORY)?;
+    for offset in from.rows.offsets() {
+        let row = pointer.0.wrapping_add(len(offset)?);
+        // SAFETY: the caller gave rows of `width` readable bytes, and this call has not
+        // returned.
+        staged.extend_from_slice(unsafe { std::slice::from_raw_parts(row, width) });
+    }
+    from.side = Side::Staged(staged.into_boxed_slice());
+    from.rows = from.rows.packed();
+    Ok(())
+}
+
+/// Whether a memset of memory at the address must be done when its call returns: the host
+/// reaches that memory too, or the program asked for it.
+pub(in crate::device::api) fn fill_waits(call: &Call<'_>, address: CUdeviceptr) -> bool {
+    match call.machine.space.find(address) {
+        Some(place) => !Found::device(address, Some(&place)).may_return_early,
+        None => false,
+    }
+}

@@ -1,0 +1,9 @@
+//! Copies and memsets, within a context and between contexts.
+
+pub(super) mod copy;
+pub(super) mod copy2d;
+pub(super) mod copy3d;
+pub(super) mod copy_endpoint;
+pub(super) mod fill;
+pub(super) mod peer;
+pub(super) mod region;

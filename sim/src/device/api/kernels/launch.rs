@@ -1,0 +1,383 @@
+//! Launches of kernels.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
+
+use cupola_sys::driver::*;
+
+use crate::device::api::functions;
+use crate::device::api::kernels::occupancy::blocks_per_multiprocessor;
+use crate::device::api::streams::attributes::clamp;
+use crate::device::args::{In, Reply, Slots};
+use crate::device::call::Call;
+use crate::device::launch::{Launch, gather};
+use crate::device::module::Function;
+use crate::device::op::Op;
+use crate::exec::LaunchConfig;
+
+/// A launch before its arguments are read.
+struct Shape {
+    config: LaunchConfig,
+    stream: CUstream,
+    cooperative: bool,
+    priority: Option<c_int>,
+    /// Events that are recorded after the kernel.
+    after: Vec<CUevent>,
+}
+
+/// The buffer that the `extra` list names: pairs of a word and a pointer, ended by 0.
+fn packed(function: &Function, extra: Slots<*mut c_void>) -> Reply<Vec<u8>> {
+    let (mut buffer, mut size) = (None, None);
+    let mut index = 0;
+    loop {
+        let word = extra.at(index)?.addr();
+        let value = || extra.at(index + 1);
+        match u32::try_from(word).unwrap_or(u32::MAX) {
+            CU_LAUNCH_PARAM_END_AS_INT => break,
+            CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT => buffer = Some(value()?),
+            CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT => {
+                size = Some(In::of(value()?.cast::<usize>()).get()?);
+            }
+            _ => return Err(CUresult::CUDA_ERROR_INVALID_VALUE),
+        }
+        index += 2;
+    }
+    let needed = function.kernel.param_bytes as usize;
+    let (Some(buffer), Some(size)) = (buffer.filter(|buffer| !buffer.is_null()), size) else {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    };
+    if size < needed {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: the caller says that the buffer has `size` bytes.
+    Ok(unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), needed) }.to_vec())
+}
+
+fn submit(
+    call: &Call<'_>,
+    function: CUfunction,
+    shape: &Shape,
+    pointers: Slots<*mut c_void>,
+    extra: Slots<*mut c_void>,
+) -> Reply {
+    let (context, stream) = call.stream(shape.stream)?;
+    let function = crate::device::api::kernels::function::in_context(call, &context, function)?;
+    if function.context != context.handle {
+        let what = "the function's module is of another context than the stream";
+        call.machine.strict.foreign(what);
+        return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);
+    }
+    let refused = |code| {
+        let kernel = &function.kernel.name;
+        call.machine
+            .strict
+            .refused(kernel, "its shape or its arguments are invalid");
+        code
+    };
+    let places = stream.part.as_ref().map(|part| Arc::clone(&part.numbers));
+    let multiprocessors = match &places {
+        Some(places) => places.len() as u64,
+        None => u64::from(context.device.config.multiprocessors),
+    };
+    let resident = check_shape(multiprocessors, &function, shape).map_err(refused)?;
+    // Before anything is queued: a call that fails has launched nothing.
+    for event in &shape.after {
+        crate::device::api::streams::event::of_context(call, *event, &context)?;
+    }
+    let params = match (pointers.is_null(), extra.is_null()) {
+        (false, false) => return Err(refused(CUresult::CUDA_ERROR_INVALID_VALUE)),
+        (true, false) => packed(&function, extra).map_err(refused)?,
+        // SAFETY: the caller gave a pointer to each parameter's value.
+        _ => unsafe { gather(&function, pointers.start().cast::<*mut u8>()) }.map_err(refused)?,
+    };
+    let heap = match function.kernel.uses_heap {
+        true => Some(context.heap()?),
+        false => None,
+    };
+    let launch = Launch {
+        heap,
+        function,
+        config: shape.config,
+        params,
+        cooperative: shape.cooperative,
+        priority: shape.priority,
+        places,
+        resident,
+    };
+    launch.check().map_err(|(code, text)| {
+        call.machine
+            .strict
+            .refused(&launch.function.kernel.name, &text);
+        call.machine.notes.add(text);
+        code
+    })?;
+    let launch = Op::Launch(Box::new(launch));
+    match call.machine.launch_blocking {
+        true => context.submit_and_wait(&stream, launch)?,
+        false => context.submit(&stream, launch)?,
+    }
+    // The events were looked at with the attributes.
+    shape.after.iter().try_for_each(|event| {
+        crate::device::api::streams::event::record(call, *event, shape.stream)
+    })
+}
+
+/// How many blocks fit on the multiprocessors at once.
+fn check_shape(multiprocessors: u64, function: &Function, shape: &Shape) -> Reply<u64> {
+    let dynamic = u64::from(shape.config.dynamic_shared);
+    let LaunchConfig { grid, block, .. } = shape.config;
+    let within = |sizes: [u32; 3], most: [u32; 3]| {
+        let mut pairs = sizes.iter().zip(most);
+        pairs.all(|(size, most)| (1..=most).contains(size))
+    };
+    // Within these limits no product is larger than 64 bits.
+    if !within(block, [1024, 1024, 64]) || !within(grid, [0x7fff_ffff, 65535, 65535]) {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let count = |sizes: [u32; 3]| sizes.map(u64::from).iter().product::<u64>();
+    let threads = count(block);
+    if threads > 1024 || dynamic > function.most_dynamic() {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let resident = blocks_per_multiprocessor(function, threads, dynamic) * multiprocessors;
+    if shape.cooperative && count(grid) > resident {
+        return Err(CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    }
+    Ok(resident)
+}
+
+#[allow(clippy::too_many_arguments, reason = "the driver's function has them")]
+fn kernel(
+    call: &Call<'_>,
+    function: CUfunction,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    dynamic_shared: c_uint,
+    stream: CUstream,
+    pointers: Slots<*mut c_void>,
+    extra: Slots<*mut c_void>,
+) -> Reply {
+    let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+    let config = LaunchConfig {
+        grid,
+        block,
+        dynamic_shared,
+    };
+    submit(
+        call,
+        function,
+        &Shape {
+            config,
+            stream,
+            cooperative: false,
+            priority: None,
+            after: Vec::new(),
+        },
+        pointers,
+        extra,
+    )
+}
+
+#[allow(clippy::too_many_arguments, reason = "the driver's function has them")]
+fn cooperative_kernel(
+    call: &Call<'_>,
+    function: CUfunction,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    dynamic_shared: c_uint,
+    stream: CUstream,
+    pointers: Slots<*mut c_void>,
+) -> Reply {
+    let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+    let config = LaunchConfig {
+        grid,
+        block,
+        dynamic_shared,
+    };
+    let shape = Shape {
+        config,
+        stream,
+        cooperative: true,
+        priority: None,
+        after: Vec::new(),
+    };
+    submit(call, function, &shape, pointers, Slots::none())
+}
+
+fn kernel_with_config(
+    call: &Call<'_>,
+    config: In<CUlaunchConfig>,
+    function: CUfunction,
+    pointers: Slots<*mut c_void>,
+    extra: Slots<*mut c_void>,
+) -> Reply {
+    let given = config.get()?;
+    let config = LaunchConfig {
+        grid: [given.gridDimX, given.gridDimY, given.gridDimZ],
+        block: [given.blockDimX, given.blockDimY, given.blockDimZ],
+        dynamic_shared: given.sharedMemBytes,
+    };
+    let mut shape = Shape {
+        config,
+        stream: given.hStream,
+        cooperative: false,
+        priority: None,
+        after: Vec::new(),
+    };
+    let attributes = In::of(given.attrs);
+    for index in 0..given.numAttrs as usize {
+        apply(call, &mut shape, &attributes.at(index)?)?;
+    }
+    submit(call, function, &shape, pointers, extra)
+}
+
+/// Takes one attribute of a launch over.
+///
+/// # Errors
+/// An invalid value, or not supported for one that would change what the kernel may rely
+/// on.
+fn apply(call: &Call<'_>, shape: &mut Shape, attribute: &CUlaunchAttribute) -> Reply {
+    use CUlaunchAttributeID as A;
+    let invalid = Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    let value = &attribute.value;
+    match attribute.id {
+        // Hints, and a stream that waits for all of a kernel is right for all of these.
+        A::CU_LAUNCH_ATTRIBUTE_IGNORE
+        | A::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW
+        | A::CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE
+        | A::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        | A::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP
+        | A::CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING => Ok(()),
+        A::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN => {
+            // SAFETY: the attribute's id says which member of the union is set, and every
+            // bit pattern of it is a number.
+            match unsafe { value.memSyncDomain }.0 {
+                0 | 1 => Ok(()),
+                _ => invalid,
+            }
+        }
+        A::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => {
+            // SAFETY: as above. Read as signed: -1 is the default.
+            match unsafe { value.sharedMemCarveout }.cast_signed() {
+                -1..=100 => Ok(()),
+                _ => invalid,
+            }
+        }
+        A::CU_LAUNCH_ATTRIBUTE_PRIORITY => {
+            // SAFETY: as above.
+            shape.priority = Some(clamp(unsafe { value.priority }));
+            Ok(())
+        }
+        A::CU_LAUNCH_ATTRIBUTE_COOPERATIVE => {
+            // SAFETY: as above.
+            shape.cooperative = unsafe { value.cooperative } != 0;
+            Ok(())
+        }
+        A::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION => {
+            // SAFETY: as above, for three numbers.
+            let size = unsafe { value.clusterDim };
+            if [size.x, size.y, size.z].iter().all(|len| *len < 2) {
+                return Ok(());
+            }
+            not_supported(call, "clusters of more than one block")
+        }
+        // Both may come as late as the end of the kernel.
+        A::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT => {
+            // SAFETY: as above, for a handle and two numbers.
+            after(call, shape, unsafe { value.programmaticEvent }.event)
+        }
+        A::CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT => {
+            // SAFETY: as above, for a handle and a number.
+            after(call, shape, unsafe { value.launchCompletionEvent }.event)
+        }
+        A::CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION => {
+            not_supported(call, "a preferred cluster size")
+        }
+        A::CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE => {
+            not_supported(call, "a graph's node in a launch without a graph")
+        }
+        // Of streams and graphs (synchronisation policy), or unknown.
+        _ => invalid,
+    }
+}
+
+fn not_supported(call: &Call<'_>, what: &str) -> Reply {
+    call.machine
+        .notes
+        .add(format!("a launch asks for {what}: not supported"));
+    Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+}
+
+/// Has an event recorded after the kernel. It must not take times.
+fn after(call: &Call<'_>, shape: &mut Shape, event: CUevent) -> Reply {
+    if crate::device::api::streams::event::get(call, event)?.has_timing() {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    shape.after.push(event);
+    Ok(())
+}
+
+/// A cooperative launch on several devices, whose blocks could wait for those of the
+/// other devices. On one device it is a cooperative launch.
+fn cooperative_multi(
+    call: &Call<'_>,
+    launches: In<CUDA_LAUNCH_PARAMS>,
+    count: c_uint,
+    flags: c_uint,
+) -> Reply {
+    let known = CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC
+        | CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_POST_LAUNCH_SYNC;
+    if count == 0 || flags & !known != 0 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    let launch = launches.get()?;
+    // The default streams belong to no device.
+    if launch.hStream.addr() < 3 {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    if count > 1 {
+        return not_supported(call, "a cooperative kernel on several devices");
+    }
+    let config = LaunchConfig {
+        grid: [launch.gridDimX, launch.gridDimY, launch.gridDimZ],
+        block: [launch.blockDimX, launch.blockDimY, launch.blockDimZ],
+        dynamic_shared: launch.sharedMemBytes,
+    };
+    let shape = Shape {
+        config,
+        stream: launch.hStream,
+        cooperative: true,
+        priority: None,
+        after: Vec::new(),
+    };
+    let pointers = Slots::of(launch.kernelParams);
+    submit(call, launch.function, &shape, pointers, Slots::none())
+}
+
+functions! {
+    Initialized {
+        cuLaunchKernel, cuLaunchKernel_ptsz: (function: CUfunction,
+            grid_x: c_uint, grid_y: c_uint, grid_z: c_uint,
+            block_x: c_uint, block_y: c_uint, block_z: c_uint,
+            dynamic_shared: c_uint, stream: CUstream,
+            pointers: *mut *mut c_void, extra: *mut *mut c_void) = kernel;
+        cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz: (function: CUfunction,
+            grid_x: c_uint, grid_y: c_uint, grid_z: c_uint,
+            block_x: c_uint, block_y: c_uint, block_z: c_uint,
+            dynamic_shared: c_uint, stream: CUstream,
+            pointers: *mut *mut c_void) = cooperative_kernel;
+        cuLaunchCooperativeKernelMultiDevice: (launches: *mut CUDA_LAUNCH_PARAMS, count: c_uint,
+            flags: c_uint) = cooperative_multi;
+        cuLaunchKernelEx, cuLaunchKernelEx_ptsz: (config: *const CUlaunchConfig,
+            function: CUfunction, pointers: *mut *mut c_void, extra: *mut *mut c_void)
+            = kernel_with_config;
+    }
+}

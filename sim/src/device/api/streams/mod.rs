@@ -1,0 +1,7 @@
+//! Streams and events.
+
+pub(super) mod attributes;
+pub(super) mod capture;
+pub(super) mod event;
+pub(super) mod memop;
+pub(super) mod stream;
