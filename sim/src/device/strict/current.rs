@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 
-use super::super::sync::lock;
-use super::Monitor;
-use super::finding::{CallSite, Finding, FindingKind};
-use super::options::Strict;
-use super::site::{Here, Origin};
+use crate::device::strict::Monitor;
+use crate::device::strict::finding::{CallSite, Finding, FindingKind};
+use crate::device::strict::options::Strict;
+use crate::device::strict::site::{Here, Origin};
+use crate::device::sync::lock;
 
 /// The contexts that were destroyed, by handle: the calls that made and destroyed each. A
 /// handle is never given twice.

@@ -118,7 +118,7 @@ pub struct CallSite {
     /// The program's file and line, of calls by which an allocator tells of its blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The host's stack, if [`Strict::BACKTRACES`](super::Strict::BACKTRACES) was set.
+    /// The host's stack, if [`Strict::BACKTRACES`](crate::device::strict::Strict::BACKTRACES) was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backtrace: Option<String>,
 }

@@ -1,12 +1,12 @@
 //! Frees: wrong ones, and right ones that come too early.
 
-use super::super::memory::{Block, HostRange, Place, Space, Unmapped};
-use super::super::sync::lock;
-use super::Monitor;
-use super::finding::{Allocation, CallSite, Finding, FindingKind, Memory};
-use super::options::Strict;
-use super::order::Thing;
-use super::site::Here;
+use crate::device::memory::{Block, HostRange, Place, Space, Unmapped};
+use crate::device::strict::Monitor;
+use crate::device::strict::finding::{Allocation, CallSite, Finding, FindingKind, Memory};
+use crate::device::strict::options::Strict;
+use crate::device::strict::order::Thing;
+use crate::device::strict::site::Here;
+use crate::device::sync::lock;
 
 /// What a call that frees takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use super::super::context::Context;
-use super::super::green::Green;
-use super::super::machine::Inner;
-use super::super::sync::read;
-use super::finding::{CallSite, Finding, FindingKind};
-use super::options::Strict;
-use super::site::Here;
+use crate::device::context::Context;
+use crate::device::green::Green;
+use crate::device::machine::Inner;
+use crate::device::strict::finding::{CallSite, Finding, FindingKind};
+use crate::device::strict::options::Strict;
+use crate::device::strict::site::Here;
+use crate::device::sync::read;
 
 fn leak(what: &str, allocated: CallSite) -> Finding {
     Finding {

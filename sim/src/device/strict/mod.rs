@@ -5,23 +5,15 @@
 //! runs, when memory is made, missed and freed, and when a context ends. Nothing here
 //! changes what a call or a kernel does. `docs/design/sim/strict.md` says what is found.
 
-mod bounds;
-mod clock;
+mod blame;
+mod blocks;
 mod current;
-mod extent;
 mod finding;
 mod frees;
-mod history;
-mod kernel;
 mod leaks;
-mod locate;
 mod options;
 mod order;
-mod races;
-mod regions;
-mod search;
 mod site;
-mod touch;
 mod watch;
 
 use std::collections::VecDeque;
@@ -30,22 +22,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::op::{MachineId, in_user_code};
-use super::sync::lock;
-use history::History;
+use crate::device::op::{MachineId, in_user_code};
+use crate::device::sync::lock;
+use blame::history::History;
+use blocks::regions::Regions;
 use order::Order;
-use regions::Regions;
 
-pub(in crate::device) use bounds::{Bounds, Limit};
-pub(in crate::device) use clock::Clock;
+pub(in crate::device) use blame::locate::Miss;
+pub(in crate::device) use blocks::bounds::{Bounds, Limit};
+pub(in crate::device) use blocks::regions::{Map, Moment, Region, Told, set_own_order};
 pub(in crate::device) use current::{CurrentOn, Thread};
 pub use finding::{Allocation, CallSite, Finding, FindingKind, KernelSite, Memory};
 pub(in crate::device) use frees::Frees;
 pub(in crate::device) use leaks::{context_ends, green_ends, of_machine, report_leaks};
-pub(in crate::device) use locate::Miss;
 pub use options::Strict;
 pub(in crate::device) use order::Trace;
-pub(in crate::device) use regions::{Map, Moment, Region, Told, set_own_order};
+pub(in crate::device) use order::clock::Clock;
 pub(in crate::device) use site::{Entered, Here, Origin};
 pub(in crate::device) use watch::{Watched, Watcher};
 
@@ -132,7 +124,7 @@ impl Monitor {
         Origin::with_trace(self.wants(Strict::BACKTRACES))
     }
 
-    /// Keeps a finding and tells of it. No lock that [`Machine`](super::Machine)'s own
+    /// Keeps a finding and tells of it. No lock that [`Machine`](crate::device::Machine)'s own
     /// functions take may be held.
     pub(super) fn report(&self, finding: Finding) {
         let told = finding.clone();

@@ -5,22 +5,25 @@
 //! stream, an event or the legacy stream's rules say so. So a mistake is found in every
 //! run, also in those where it does no harm.
 
+mod access_set;
+pub(super) mod clock;
 mod queue;
+pub(super) mod races;
 mod waits;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Weak};
 
-use super::super::context::in_sight;
-use super::super::stream::{Kind, Stream};
-use super::super::sync::lock;
-use super::super::value::Step;
-use super::Monitor;
-use super::clock::{Clock, Stamp};
-use super::finding::CallSite;
-use super::options::Strict;
-use super::regions::Moment;
-use super::site::Here;
+use crate::device::context::in_sight;
+use crate::device::stream::{Kind, Stream};
+use crate::device::strict::Monitor;
+use crate::device::strict::blocks::regions::Moment;
+use crate::device::strict::finding::CallSite;
+use crate::device::strict::options::Strict;
+use crate::device::strict::order::clock::{Clock, Stamp};
+use crate::device::strict::site::Here;
+use crate::device::sync::lock;
+use crate::device::value::Step;
 pub(in crate::device) use queue::Trace;
 
 /// Most destroyed streams that are kept apart because the host has not waited for their work.
@@ -376,11 +379,11 @@ impl Monitor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::memory::Rows;
-    use super::super::extent::Extent;
-    use super::super::races::Used;
-    use super::super::regions::Region;
     use super::*;
+    use crate::device::memory::Rows;
+    use crate::device::strict::blocks::extent::Extent;
+    use crate::device::strict::blocks::regions::Region;
+    use crate::device::strict::order::races::Used;
 
     fn moment(stream: u64, number: u64, before: &[Stamp]) -> Arc<Moment> {
         let stamp = Stamp { stream, number };

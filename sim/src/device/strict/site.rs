@@ -4,8 +4,8 @@ use std::backtrace::Backtrace;
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::finding::CallSite;
-use super::regions::Moment;
+use crate::device::strict::blocks::regions::Moment;
+use crate::device::strict::finding::CallSite;
 
 /// A call of a driver function, small enough to be kept with everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

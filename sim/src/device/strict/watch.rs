@@ -4,17 +4,17 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::super::memory::{Place, Shadow, Space};
-use super::super::sync::lock;
-use super::Monitor;
-use super::bounds::Bounds;
-use super::extent::Extent;
-use super::finding::{Allocation, Finding, FindingKind, KernelSite};
-use super::options::Strict;
-use super::races::Used;
-use super::regions::Region;
-use super::search::Search;
-use super::site::Here;
+use crate::device::memory::{Place, Shadow, Space};
+use crate::device::strict::Monitor;
+use crate::device::strict::blocks::bounds::Bounds;
+use crate::device::strict::blocks::extent::Extent;
+use crate::device::strict::blocks::regions::Region;
+use crate::device::strict::blocks::search::Search;
+use crate::device::strict::finding::{Allocation, Finding, FindingKind, KernelSite};
+use crate::device::strict::options::Strict;
+use crate::device::strict::order::races::Used;
+use crate::device::strict::site::Here;
+use crate::device::sync::lock;
 use crate::exec::{Checks, FaultSpace, Observation, Observed, Touch, Watch};
 
 /// Watches one launch.

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::super::super::memory::Space;
-use super::super::super::op::Op;
-use super::super::super::stream::Stream;
-use super::super::super::sync::lock;
-use super::super::bounds::{Given, explain};
-use super::super::clock::{Clock, Stamp};
-use super::super::extent::Extent;
-use super::super::finding::{Finding, FindingKind};
-use super::super::options::Strict;
-use super::super::races::Used;
-use super::super::regions::{Map, Moment, Region, is_own_order};
-use super::super::site::Here;
-use super::super::{Entered, Monitor};
-use super::{Order, Thing, Uses};
+use crate::device::memory::Space;
+use crate::device::op::Op;
+use crate::device::stream::Stream;
+use crate::device::strict::blocks::bounds::{Given, explain};
+use crate::device::strict::blocks::extent::Extent;
+use crate::device::strict::blocks::regions::{Map, Moment, Region, is_own_order};
+use crate::device::strict::finding::{Finding, FindingKind};
+use crate::device::strict::options::Strict;
+use crate::device::strict::order::clock::{Clock, Stamp};
+use crate::device::strict::order::races::Used;
+use crate::device::strict::order::{Order, Thing, Uses};
+use crate::device::strict::site::Here;
+use crate::device::strict::{Entered, Monitor};
+use crate::device::sync::lock;
 
 /// What strict mode knows of a queued operation.
 #[derive(Debug)]
@@ -191,7 +191,7 @@ impl Monitor {
     }
 
     /// What a kernel that has run did with blocks.
-    pub(in super::super) fn kernel_touched(
+    pub(in crate::device::strict) fn kernel_touched(
         &self,
         moment: &Moment,
         (here, kernel): (Here, &str),

@@ -1,14 +1,14 @@
 //! What the program waits for, and what it destroys before that.
 
-use super::super::super::event::Event;
-use super::super::super::stream::Stream;
-use super::super::super::sync::lock;
-use super::super::Monitor;
-use super::super::clock::{Clock, Stamp};
-use super::super::finding::{Finding, FindingKind};
-use super::super::options::Strict;
-use super::super::site::Here;
-use super::{CLOSED, Line};
+use crate::device::event::Event;
+use crate::device::stream::Stream;
+use crate::device::strict::Monitor;
+use crate::device::strict::finding::{Finding, FindingKind};
+use crate::device::strict::options::Strict;
+use crate::device::strict::order::clock::{Clock, Stamp};
+use crate::device::strict::order::{CLOSED, Line};
+use crate::device::strict::site::Here;
+use crate::device::sync::lock;
 
 impl Monitor {
     /// What the program knows once it has waited for the stream.

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::memory::Space;
-use super::super::sync::lock;
-use super::Monitor;
-use super::finding::{Allocation, FindingKind};
-use super::options::Strict;
-use super::regions::{Map, Moment, Region};
-use super::search::{Search, Sources};
+use crate::device::memory::Space;
+use crate::device::strict::Monitor;
+use crate::device::strict::blocks::regions::{Map, Moment, Region};
+use crate::device::strict::blocks::search::{Search, Sources};
+use crate::device::strict::finding::{Allocation, FindingKind};
+use crate::device::strict::options::Strict;
+use crate::device::sync::lock;
 
 /// How far a pointer may point before or behind a block and still mean it, if it points into no
 /// other.
@@ -28,7 +28,7 @@ pub(in crate::device) enum Limit {
 /// The blocks of one operation.
 #[derive(Debug)]
 pub(in crate::device) struct Bounds<'a> {
-    pub(super) moment: Arc<Moment>,
+    pub(in crate::device::strict) moment: Arc<Moment>,
     monitor: &'a Monitor,
     space: &'a Space,
     /// The addresses that the operation was given, among other words.
@@ -43,7 +43,7 @@ pub(in crate::device) struct Bounds<'a> {
 impl<'a> Bounds<'a> {
     /// Of the kernel that this thread works for, with these parameters, and with what its slices
     /// before have found out; `None` if no allocator tells of anything.
-    pub(super) fn of_kernel(
+    pub(in crate::device::strict) fn of_kernel(
         monitor: &'a Monitor,
         space: &'a Space,
         params: &[u8],
@@ -70,7 +70,7 @@ impl<'a> Bounds<'a> {
     }
 
     /// What it has found out, for the launch's next slice.
-    pub(super) fn into_search(self) -> Search {
+    pub(in crate::device::strict) fn into_search(self) -> Search {
         let search = self.search.into_inner();
         search.unwrap_or_else(PoisonError::into_inner)
     }
@@ -90,7 +90,7 @@ impl<'a> Bounds<'a> {
     }
 
     /// The block at an address, if the operation may use it, or if it is not asked whether it may.
-    pub(super) fn region(&self, address: u64) -> Option<&Arc<Region>> {
+    pub(in crate::device::strict) fn region(&self, address: u64) -> Option<&Arc<Region>> {
         let region = self.map().find(address)?;
         let may = !self.monitor.wants(Strict::ACCESSES) || self.may(region);
         may.then_some(region)
@@ -113,7 +113,7 @@ impl<'a> Bounds<'a> {
     }
 
     /// What an access missed.
-    pub(super) fn explain(
+    pub(in crate::device::strict) fn explain(
         &self,
         address: u64,
         bytes: u64,
@@ -149,17 +149,17 @@ fn distance(region: &Region, address: u64) -> u64 {
 }
 
 /// The addresses that an operation has.
-pub(super) struct Given<'a> {
+pub(in crate::device::strict) struct Given<'a> {
     /// Those that it was given, among other words.
-    pub(super) words: &'a [u64],
+    pub(in crate::device::strict) words: &'a [u64],
     /// The blocks that it can have found its way to.
-    pub(super) found: &'a [Arc<Region>],
+    pub(in crate::device::strict) found: &'a [Arc<Region>],
     /// Whether it may have one into freed memory.
-    pub(super) stale: &'a dyn Fn(&Allocation) -> bool,
+    pub(in crate::device::strict) stale: &'a dyn Fn(&Allocation) -> bool,
 }
 
 /// What an access of some bytes missed.
-pub(super) fn explain(
+pub(in crate::device::strict) fn explain(
     monitor: &Monitor,
     map: &Map,
     given: &Given<'_>,

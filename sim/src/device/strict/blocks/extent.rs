@@ -1,10 +1,10 @@
 //! Which bytes of a block an operation uses.
 
-use super::super::memory::{Rows, Shadow};
+use crate::device::memory::{Rows, Shadow};
 
 /// Bytes of a block, counted from its beginning.
 #[derive(Debug)]
-pub(super) enum Extent {
+pub(in crate::device::strict) enum Extent {
     /// From the first to the one after the last: ascending, with others between them.
     Rows(Vec<(u64, u64)>),
     Bytes(Shadow),
@@ -19,7 +19,7 @@ impl Default for Extent {
 
 impl Extent {
     /// Rows of which the first begins at that byte.
-    pub(super) fn rows(first: u64, rows: Rows) -> Self {
+    pub(in crate::device::strict) fn rows(first: u64, rows: Rows) -> Self {
         let mut joined: Vec<(u64, u64)> = Vec::new();
         for offset in rows.offsets() {
             let begin = first.saturating_add(offset);
@@ -33,7 +33,7 @@ impl Extent {
     }
 
     /// The first byte that both have.
-    pub(super) fn common(&self, other: &Self) -> Option<u64> {
+    pub(in crate::device::strict) fn common(&self, other: &Self) -> Option<u64> {
         match (self, other) {
             (Self::Bytes(one), Self::Bytes(other)) => one.common(other),
             (Self::Bytes(bytes), Self::Rows(rows)) | (Self::Rows(rows), Self::Bytes(bytes)) => rows
@@ -44,7 +44,7 @@ impl Extent {
     }
 
     /// Takes others of the same operation in.
-    pub(super) fn add(&mut self, more: Self) {
+    pub(in crate::device::strict) fn add(&mut self, more: Self) {
         match (&mut *self, more) {
             (Self::Bytes(bytes), Self::Bytes(more)) => bytes.add(&more),
             (Self::Bytes(bytes), Self::Rows(rows)) => mark(bytes, &rows),

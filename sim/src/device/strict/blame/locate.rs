@@ -1,11 +1,11 @@
 //! Why there is no memory at an address: what was missed, by how much, or what was there.
 
-use super::super::memory::{Access, Around, Block, HostRange, Place, Space, Wish};
-use super::super::sync::lock;
-use super::Monitor;
-use super::finding::{Allocation, Finding, FindingKind, Memory};
-use super::options::Strict;
-use super::site::Here;
+use crate::device::memory::{Access, Around, Block, HostRange, Place, Space, Wish};
+use crate::device::strict::Monitor;
+use crate::device::strict::finding::{Allocation, Finding, FindingKind, Memory};
+use crate::device::strict::options::Strict;
+use crate::device::strict::site::Here;
+use crate::device::sync::lock;
 
 /// How far from page-locked or managed memory an address still is taken for a miss of it: what lies
 /// around it is the program's own.
@@ -56,7 +56,7 @@ impl HostRange {
 
 impl Place {
     /// The first address and the length.
-    pub(super) fn span(&self) -> (u64, u64) {
+    pub(in crate::device::strict) fn span(&self) -> (u64, u64) {
         match self {
             Self::Device(block) => (block.address, block.len),
             Self::Pinned(range) => (range.address, range.len),
@@ -65,7 +65,7 @@ impl Place {
     }
 
     /// Unique in the machine.
-    pub(super) fn id(&self) -> u64 {
+    pub(in crate::device::strict) fn id(&self) -> u64 {
         match self {
             Self::Device(block) => block.id,
             Self::Pinned(range) => range.id,
@@ -73,7 +73,7 @@ impl Place {
         }
     }
 
-    pub(super) fn allocation(&self) -> Allocation {
+    pub(in crate::device::strict) fn allocation(&self) -> Allocation {
         match self {
             Self::Device(block) => block.allocation(),
             Self::Pinned(range) => range.allocation(),
@@ -144,7 +144,7 @@ impl Monitor {
     }
 
     /// What an access missed.
-    pub(super) fn explain(&self, space: &Space, miss: Miss<'_>) -> Finding {
+    pub(in crate::device::strict) fn explain(&self, space: &Space, miss: Miss<'_>) -> Finding {
         let (kind, how, allocation) = self.reason(space, miss);
         let (what, bytes, address) = (miss.what, miss.bytes, miss.address);
         Finding {

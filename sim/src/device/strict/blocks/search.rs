@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::memory::{Place, Space};
-use super::regions::{Map, Region};
+use crate::device::memory::{Place, Space};
+use crate::device::strict::blocks::regions::{Map, Region};
 
 /// Most bytes that are looked through from one beginning on; a kernel that may have found its
 /// pointer in more is trusted.
@@ -16,22 +16,22 @@ const MOST: u64 = 256 << 20;
 const BEGINNINGS: u32 = 16;
 
 /// First address and length.
-pub(super) type Span = (u64, u64);
+pub(in crate::device::strict) type Span = (u64, u64);
 
 /// Where a kernel has its pointers from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sources<'a> {
-    pub(super) map: &'a Map,
-    pub(super) space: &'a Space,
+pub(in crate::device::strict) struct Sources<'a> {
+    pub(in crate::device::strict) map: &'a Map,
+    pub(in crate::device::strict) space: &'a Space,
     /// The words of its parameters.
-    pub(super) words: &'a [u64],
+    pub(in crate::device::strict) words: &'a [u64],
 }
 
 /// A search for pointers, as a conservative garbage collector's: from the parameters and the
 /// variables of modules on, each word that is an address is followed. It goes on where it stopped
 /// when the next block is asked for, so that a table of pointers is looked through once.
 #[derive(Debug, Default)]
-pub(super) struct Search {
+pub(in crate::device::strict) struct Search {
     /// Blocks that there was a pointer into, by id. They stay, whatever is written later.
     found: BTreeMap<u64, Arc<Region>>,
     /// Blocks that there was none into, by id.
@@ -49,7 +49,11 @@ pub(super) struct Search {
 
 impl Search {
     /// Whether the kernel can have a pointer into a block.
-    pub(super) fn leads_to(&mut self, from: Sources<'_>, region: &Region) -> bool {
+    pub(in crate::device::strict) fn leads_to(
+        &mut self,
+        from: Sources<'_>,
+        region: &Region,
+    ) -> bool {
         if self.found.contains_key(&region.id) {
             return true;
         }
@@ -68,12 +72,12 @@ impl Search {
     }
 
     /// The blocks that it has led to so far.
-    pub(super) fn found(&self) -> Vec<Arc<Region>> {
+    pub(in crate::device::strict) fn found(&self) -> Vec<Arc<Region>> {
         self.found.values().cloned().collect()
     }
 
     /// Whether the kernel can have a pointer into these bytes now.
-    pub(super) fn once(from: Sources<'_>, wanted: Span) -> bool {
+    pub(in crate::device::strict) fn once(from: Sources<'_>, wanted: Span) -> bool {
         let mut search = Self::default();
         search.begin(from, wanted) || search.go_on(from, wanted)
     }

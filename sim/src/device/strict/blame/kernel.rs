@@ -1,11 +1,11 @@
 //! Kernels that faulted.
 
-use super::super::memory::{Access, Space};
-use super::Monitor;
-use super::finding::{Finding, FindingKind, KernelSite};
-use super::locate::Miss;
-use super::options::Strict;
-use super::site::Here;
+use crate::device::memory::{Access, Space};
+use crate::device::strict::Monitor;
+use crate::device::strict::blame::locate::Miss;
+use crate::device::strict::finding::{Finding, FindingKind, KernelSite};
+use crate::device::strict::options::Strict;
+use crate::device::strict::site::Here;
 use crate::exec::{Fault, FaultAccess, FaultKind, FaultSpace};
 
 fn site(fault: &Fault) -> KernelSite {

@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, RwLock};
 
-use super::super::memory::{Place, Shadow, Space};
-use super::super::stream::Stream;
-use super::super::sync::{lock, read, write};
-use super::Monitor;
-use super::clock::{Clock, Stamp};
-use super::finding::{Allocation, CallSite, Finding, FindingKind, Memory};
-use super::options::Strict;
-use super::order::Thing;
-use super::races::Access;
-use super::site::{Here, Origin};
+use crate::device::memory::{Place, Shadow, Space};
+use crate::device::stream::Stream;
+use crate::device::strict::Monitor;
+use crate::device::strict::finding::{Allocation, CallSite, Finding, FindingKind, Memory};
+use crate::device::strict::options::Strict;
+use crate::device::strict::order::Thing;
+use crate::device::strict::order::clock::{Clock, Stamp};
+use crate::device::strict::order::races::Access;
+use crate::device::strict::site::{Here, Origin};
+use crate::device::sync::{lock, read, write};
 
 /// Blocks are looked for by this many bytes of addresses.
 const PART: u64 = 64 << 10;
@@ -29,9 +29,9 @@ const PARTS: u64 = 64;
 /// A block from its beginning to its end.
 #[derive(Debug)]
 pub(in crate::device) struct Region {
-    pub(super) id: u64,
-    pub(super) base: u64,
-    pub(super) len: u64,
+    pub(in crate::device::strict) id: u64,
+    pub(in crate::device::strict) base: u64,
+    pub(in crate::device::strict) len: u64,
     name: Option<String>,
     made: Origin,
     /// Where the program got it.
@@ -39,13 +39,13 @@ pub(in crate::device) struct Region {
     /// Which bytes are written in this life, if that is kept.
     shadow: Option<Shadow>,
     /// What operations did with it.
-    pub(super) accesses: Mutex<Vec<Access>>,
+    pub(in crate::device::strict) accesses: Mutex<Vec<Access>>,
 }
 
 impl Region {
     /// A block that nothing is known of.
     #[cfg(test)]
-    pub(super) fn of(id: u64, base: u64, len: u64) -> Self {
+    pub(in crate::device::strict) fn of(id: u64, base: u64, len: u64) -> Self {
         Self {
             id,
             base,
@@ -59,7 +59,7 @@ impl Region {
     }
 
     /// The first address after it.
-    pub(super) fn end(&self) -> u64 {
+    pub(in crate::device::strict) fn end(&self) -> u64 {
         self.base + self.len
     }
 
@@ -74,7 +74,7 @@ impl Region {
         Some((shadow, address.wrapping_sub(self.base)))
     }
 
-    pub(super) fn allocation(&self) -> Allocation {
+    pub(in crate::device::strict) fn allocation(&self) -> Allocation {
         Allocation {
             base: self.base,
             size: self.len,
@@ -112,7 +112,7 @@ type Parts = BTreeMap<u64, Arc<Vec<Arc<Region>>>>;
 
 impl Map {
     /// Whether blocks are cut out of the memory at an address.
-    pub(super) fn in_heap(&self, address: u64) -> bool {
+    pub(in crate::device::strict) fn in_heap(&self, address: u64) -> bool {
         let heap = self.heaps.range(..=address).next_back();
         heap.is_some_and(|(_, end)| address < *end)
     }
@@ -137,7 +137,10 @@ impl Map {
     }
 
     /// The nearest blocks before and after an address that is in none.
-    pub(super) fn around(&self, address: u64) -> impl Iterator<Item = &Arc<Region>> {
+    pub(in crate::device::strict) fn around(
+        &self,
+        address: u64,
+    ) -> impl Iterator<Item = &Arc<Region>> {
         let number = address / PART;
         let below = self.parts(0..=number).rev().find_map(|part| {
             let at = part.partition_point(|region| region.base <= address);
@@ -150,7 +153,7 @@ impl Map {
         below.into_iter().chain(above)
     }
 
-    pub(super) fn insert(&mut self, region: &Arc<Region>) {
+    pub(in crate::device::strict) fn insert(&mut self, region: &Arc<Region>) {
         for number in region.numbers() {
             let parts = Arc::make_mut(self.lists.entry(number / PARTS).or_default());
             let part = Arc::make_mut(parts.entry(number).or_default());
@@ -197,10 +200,10 @@ impl Map {
 
 /// The blocks now; `None` before the first one.
 #[derive(Debug, Default)]
-pub(super) struct Regions(RwLock<Option<Arc<Map>>>);
+pub(in crate::device::strict) struct Regions(RwLock<Option<Arc<Map>>>);
 
 impl Regions {
-    pub(super) fn now(&self) -> Option<Arc<Map>> {
+    pub(in crate::device::strict) fn now(&self) -> Option<Arc<Map>> {
         read(&self.0).clone()
     }
 
@@ -214,9 +217,9 @@ impl Regions {
 #[derive(Debug)]
 pub(in crate::device) struct Moment {
     pub(in crate::device) map: Arc<Map>,
-    pub(super) stamp: Stamp,
+    pub(in crate::device::strict) stamp: Stamp,
     /// What it comes after, itself included; nothing of what is compared with nothing.
-    pub(super) clock: Arc<Clock>,
+    pub(in crate::device::strict) clock: Arc<Clock>,
 }
 
 thread_local! {
@@ -234,7 +237,7 @@ impl Moment {
     }
 
     /// This thread works for the operation of that moment; gives the one before.
-    pub(super) fn replace(moment: Option<Arc<Self>>) -> Option<Arc<Self>> {
+    pub(in crate::device::strict) fn replace(moment: Option<Arc<Self>>) -> Option<Arc<Self>> {
         // While a thread ends it works for nothing.
         MOMENT
             .try_with(|now| now.replace(moment))
@@ -247,7 +250,7 @@ pub(in crate::device) fn set_own_order(own: bool) {
     OWN_ORDER.set(own);
 }
 
-pub(super) fn is_own_order() -> bool {
+pub(in crate::device::strict) fn is_own_order() -> bool {
     OWN_ORDER.get()
 }
 

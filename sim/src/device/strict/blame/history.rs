@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::finding::Allocation;
+use crate::device::strict::finding::Allocation;
 
 /// Most freed allocations that are remembered.
 const REMEMBERED: usize = 16384;
 
 /// Freed allocations by address.
 #[derive(Debug, Default)]
-pub(super) struct History {
+pub(in crate::device::strict) struct History {
     /// With the id that each had.
     freed: BTreeMap<u64, (u64, Allocation)>,
     /// Their addresses and ids, oldest first. May name some that are forgotten already.
@@ -18,7 +18,7 @@ pub(super) struct History {
 
 impl History {
     /// Remembers; gives the id of what is forgotten for it.
-    pub(super) fn add(&mut self, id: u64, freed: Allocation) -> Option<u64> {
+    pub(in crate::device::strict) fn add(&mut self, id: u64, freed: Allocation) -> Option<u64> {
         self.forget(freed.base, freed.size);
         self.order.push_back((freed.base, id));
         self.freed.insert(freed.base, (id, freed));
@@ -33,7 +33,7 @@ impl History {
     }
 
     /// The addresses are memory again.
-    pub(super) fn forget(&mut self, base: u64, size: u64) {
+    pub(in crate::device::strict) fn forget(&mut self, base: u64, size: u64) {
         let end = base.saturating_add(size);
         while let Some((&start, (_, old))) = self.freed.range(..end).next_back()
             && start.saturating_add(old.size) > base
@@ -43,7 +43,7 @@ impl History {
     }
 
     /// The freed allocation that `address` was in, and its id.
-    pub(super) fn find(&self, address: u64) -> Option<&(u64, Allocation)> {
+    pub(in crate::device::strict) fn find(&self, address: u64) -> Option<&(u64, Allocation)> {
         let (base, found) = self.freed.range(..=address).next_back()?;
         (address - base < found.1.size).then_some(found)
     }
@@ -51,8 +51,8 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finding::{CallSite, Memory};
     use super::*;
+    use crate::device::strict::finding::{CallSite, Memory};
 
     fn freed(base: u64, size: u64) -> Allocation {
         Allocation {

@@ -1,21 +1,21 @@
 //! Which memory and which module an operation uses, as far as its arguments say.
 
-use super::super::launch::Launch;
-use super::super::memory::{Place, Side, Space};
-use super::super::op::Op;
-use super::super::sync::lock;
-use super::super::value::Step;
-use super::Monitor;
-use super::finding::Allocation;
-use super::order::Thing;
+use crate::device::launch::Launch;
+use crate::device::memory::{Place, Side, Space};
+use crate::device::op::Op;
+use crate::device::strict::Monitor;
+use crate::device::strict::finding::Allocation;
+use crate::device::strict::order::Thing;
+use crate::device::sync::lock;
+use crate::device::value::Step;
 
 /// Something that an operation uses.
 #[derive(Debug)]
-pub(super) struct Touched {
-    pub(super) thing: Thing,
-    pub(super) allocation: Option<Allocation>,
+pub(in crate::device::strict) struct Touched {
+    pub(in crate::device::strict) thing: Thing,
+    pub(in crate::device::strict) allocation: Option<Allocation>,
     /// It is written, for certain.
-    pub(super) writes: bool,
+    pub(in crate::device::strict) writes: bool,
 }
 
 impl Touched {
@@ -32,7 +32,7 @@ impl Monitor {
     /// What an operation uses, live or freed. A kernel uses what its parameters point to, unless
     /// one is only compared and may be an end: what it finds behind further pointers is not known
     /// before it runs.
-    pub(super) fn touched(&self, space: &Space, op: &Op) -> Vec<Touched> {
+    pub(in crate::device::strict) fn touched(&self, space: &Space, op: &Op) -> Vec<Touched> {
         match op {
             Op::Copy(copy) => {
                 let ends = [(&copy.to, true), (&copy.from, false)].into_iter();

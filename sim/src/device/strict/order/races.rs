@@ -2,27 +2,27 @@
 
 use std::sync::Arc;
 
-use super::super::sync::lock;
-use super::clock::{Clock, Stamp};
-use super::extent::Extent;
-use super::finding::{Finding, FindingKind};
-use super::order::Order;
-use super::regions::{Moment, Region};
-use super::site::Here;
+use crate::device::strict::blocks::extent::Extent;
+use crate::device::strict::blocks::regions::{Moment, Region};
+use crate::device::strict::finding::{Finding, FindingKind};
+use crate::device::strict::order::Order;
+use crate::device::strict::order::clock::{Clock, Stamp};
+use crate::device::strict::site::Here;
+use crate::device::sync::lock;
 
 /// Most accesses of one block that are kept; the oldest go first.
 const KEPT: usize = 256;
 
 /// The bytes that one operation reads, or those that it writes.
 #[derive(Debug, Default)]
-pub(super) struct Used {
-    pub(super) weak: Extent,
+pub(in crate::device::strict) struct Used {
+    pub(in crate::device::strict) weak: Extent,
     /// By atomic operations, and by accesses that others may make at the same time.
-    pub(super) strong: Extent,
+    pub(in crate::device::strict) strong: Extent,
 }
 
 impl Used {
-    pub(super) fn weak(weak: Extent) -> Self {
+    pub(in crate::device::strict) fn weak(weak: Extent) -> Self {
         Self {
             weak,
             ..Self::default()
@@ -44,7 +44,7 @@ impl Used {
 
 /// What one operation did with a block.
 #[derive(Debug)]
-pub(super) struct Access {
+pub(in crate::device::strict) struct Access {
     stamp: Stamp,
     clock: Arc<Clock>,
     here: Here,
@@ -76,7 +76,7 @@ impl Access {
 impl Region {
     /// An operation reads and writes these bytes of the block, and perhaps others that it has told
     /// of before. Gives what it races with. Called with the lock of the order.
-    pub(super) fn note_access(
+    pub(in crate::device::strict) fn note_access(
         &self,
         order: &Order,
         (moment, here, kernel): (&Moment, Here, Option<&str>),
