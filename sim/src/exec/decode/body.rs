@@ -1,9 +1,10 @@
 //! A function's statements: scopes, declarations, labels, instructions.
 
-use super::call::{Layout, MAX_LOCAL};
-use super::control::control;
-use super::cx::{Loc, Scope};
-use super::{Bad, Cx, DecodeError, Names, Place, cfg, fuse, table};
+use crate::exec::decode::control::branch::control;
+use crate::exec::decode::control::call::{Layout, MAX_LOCAL};
+use crate::exec::decode::cx::{Loc, Scope};
+use crate::exec::decode::passes::{cfg, fuse};
+use crate::exec::decode::{Bad, Cx, DecodeError, Names, Place, table};
 use crate::exec::inst::{Class, Func, Kind, NONE};
 use crate::exec::kernel::ParamInfo;
 use crate::ptx::{self, Instr, Operand, RegDecl, Space, Stmt, Var};

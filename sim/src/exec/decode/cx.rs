@@ -1,6 +1,6 @@
 //! The state of a function being decoded: its names, registers and code so far.
 
-use super::{Bad, Names, Place};
+use crate::exec::decode::{Bad, Names, Place};
 use crate::exec::inst::{BarKind, Class, Func, Inst, Kind, NONE, Need, Shape, Tag};
 use crate::exec::lanes::Twin;
 use crate::ptx::{CallProto, Operand, ScalarType};

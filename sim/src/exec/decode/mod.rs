@@ -4,35 +4,20 @@
 //! line and that function are all an opcode needs. What cannot be decoded is an
 //! error of the function it is in, found when the function is looked up.
 
-mod approx;
-mod arith;
-mod atom;
-mod bits;
+mod arithmetic;
 mod body;
-mod call;
-mod carry;
-mod cfg;
-mod compare;
 mod control;
 mod cvt;
 mod cx;
-mod float;
-mod fuse;
-mod half;
-mod hint;
-mod mem;
-mod minmax;
+mod logic;
+mod memory;
 mod mods;
-mod moves;
 mod operand;
-mod pair;
-mod shift;
-mod sign;
+mod passes;
 mod table;
-mod warp;
 
 pub(crate) use body::{Input, function};
-pub(crate) use call::{Layout, layout};
+pub(crate) use control::call::{Layout, layout};
 pub(crate) use cx::Cx;
 
 use std::collections::HashMap;

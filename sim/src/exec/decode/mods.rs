@@ -1,6 +1,6 @@
 //! The dot tokens of an opcode, sorted into types and everything else.
 
-use super::Bad;
+use crate::exec::decode::Bad;
 use crate::ptx::{Instr, ScalarType};
 
 /// Types and modifiers of an opcode.

@@ -1,15 +1,24 @@
 //! Operands: which register holds a source, which one takes a result, and the
 //! conversions between them and the instruction's type.
 
-use super::cx::Loc;
-use super::mods::signed;
-use super::{Bad, Cx, Place};
+use crate::exec::decode::cx::Loc;
+use crate::exec::decode::mods::signed;
+use crate::exec::decode::{Bad, Cx, Place};
 use crate::exec::inst::Class;
 use crate::exec::lanes::map::map1;
 use crate::exec::lanes::pred;
 use crate::exec::lanes::sreg::{self, SREGS, Sreg};
 use crate::exec::memory::CODE_WINDOW;
-use crate::ptx::{Operand, ScalarType};
+use crate::ptx::{Instr, Operand, ScalarType};
+
+/// `N` operands, or an error.
+pub(super) fn args<'i, 'a, const N: usize>(
+    ins: &'i Instr<'a>,
+) -> Result<&'i [Operand<'a>; N], Bad> {
+    ins.args[..]
+        .try_into()
+        .map_err(|_| Bad::new(format!("{N} operands are expected")))
+}
 
 /// A destination register, and how to reach it if its class is not the type's.
 pub(crate) struct Dst {

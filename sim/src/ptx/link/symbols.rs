@@ -7,7 +7,7 @@ use super::LinkError;
 use crate::ptx::ast::{Func, Linkage, Module, Space, Var};
 
 /// Functions that programs may call and need not define: the engine executes such a call
-/// itself (`exec/decode/call.rs`), unless the module has a function of that name.
+/// itself (`exec/decode/control/call.rs`), unless the module has a function of that name.
 const OF_THE_SYSTEM: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
 
 pub(super) fn is_of_the_system(name: &str) -> bool {

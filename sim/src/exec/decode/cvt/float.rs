@@ -1,9 +1,9 @@
 //! Conversions from, to and between floating-point types.
 
-use super::super::mods::{Mods, signed};
-use super::super::{Bad, Cx};
-use super::int::{clamp, extend, widen};
-use super::{Step, range_code, then};
+use crate::exec::decode::cvt::int::{clamp, extend, widen};
+use crate::exec::decode::cvt::{Step, range_code, then};
+use crate::exec::decode::mods::{Mods, signed};
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::lanes::map::{map1, map1x};
 use crate::exec::num::float::{ftz, nan32, sat32, sat64};
 use crate::exec::num::soft::{self, BF16, F16, F32, F64, Round};

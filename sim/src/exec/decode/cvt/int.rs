@@ -1,8 +1,8 @@
 //! Integers to integers, and the steps that other conversions share with them.
 
-use super::super::mods::signed;
-use super::super::{Bad, Cx};
-use super::{Step, range_code, then};
+use crate::exec::decode::cvt::{Step, range_code, then};
+use crate::exec::decode::mods::signed;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::lanes::map::{map1, map1x};
 use crate::ptx::ScalarType;
 

@@ -5,9 +5,9 @@ mod float;
 mod int;
 mod pack;
 
-use super::arith::args;
-use super::mods::{Mods, signed};
-use super::{Bad, Cx};
+use crate::exec::decode::mods::{Mods, signed};
+use crate::exec::decode::operand::args;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::inst::Class;
 use crate::exec::lanes::Twin;
 use crate::ptx::{Instr, ScalarType};

@@ -1,8 +1,8 @@
 //! Conversions of several values to one register.
 
-use super::super::arith::args;
-use super::super::mods::Mods;
-use super::super::{Bad, Cx};
+use crate::exec::decode::mods::Mods;
+use crate::exec::decode::operand::args;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::lanes::map::{map2x, map3x};
 use crate::exec::num::soft::{self, BF16, F16, Round};
 use crate::ptx::{Instr, ScalarType};
@@ -40,11 +40,11 @@ pub(super) fn halves<'a>(
             let format = if bfloat { BF16 } else { F16 };
             let v = soft::convert(v, format, Round::from_code(x));
             let v = if x & FINITE != 0 {
-                super::float::largest(v, u64::from(bfloat))
+                crate::exec::decode::cvt::float::largest(v, u64::from(bfloat))
             } else {
                 v
             };
-            u32::from(super::super::half::bits(v, bfloat))
+            u32::from(crate::exec::decode::arithmetic::half::bits(v, bfloat))
         };
         one(a) << 16 | one(b)
     });

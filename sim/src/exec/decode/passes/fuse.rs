@@ -8,7 +8,7 @@
 //! - Operations that follow each other are counted, so that the interpreter's loop over
 //!   them asks nothing in between.
 
-use super::pair;
+use crate::exec::decode::passes::pair;
 use crate::exec::inst::{Func, Inst, Kind, NONE, Tag};
 use crate::ptx::Instr;
 
@@ -16,7 +16,7 @@ use crate::ptx::Instr;
 const MOST: u16 = 16_000;
 
 /// Notes what the instruction of a program is, if it became one operation.
-pub(super) fn mark(code: &mut [Inst], ins: &Instr<'_>) {
+pub(in crate::exec::decode) fn mark(code: &mut [Inst], ins: &Instr<'_>) {
     if let [op] = code
         && is_plain(op)
     {
@@ -26,7 +26,7 @@ pub(super) fn mark(code: &mut [Inst], ins: &Instr<'_>) {
 
 /// Finishes the code of `func`, whose branch targets are in `x`. `mentions` says how often
 /// the program names the register at each multiple of 128 bytes.
-pub(super) fn finish(func: &mut Func, mentions: &[u8], wide: bool) {
+pub(in crate::exec::decode) fn finish(func: &mut Func, mentions: &[u8], wide: bool) {
     invert(func);
     pairs(func, mentions, wide);
     join(func);

@@ -1,10 +1,11 @@
 //! Atomic operations: `atom`, and `red`, which is the same without a result.
 
-use super::mem::{self, Target};
-use super::mods::Mods;
-use super::{Bad, Cx, half};
 use crate::exec::access::atom::{self as atoms, atom, atom_split};
 use crate::exec::check::Mode;
+use crate::exec::decode::arithmetic::half;
+use crate::exec::decode::memory::load_store::{self, Target};
+use crate::exec::decode::mods::Mods;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::inst::{Class, NONE};
 use crate::exec::lanes::Twin;
 use crate::exec::num::float::{ftz, nan32};
@@ -83,8 +84,8 @@ fn operation(op: &str, ty: ScalarType) -> Option<Twin> {
     })
 }
 
-pub(super) fn decode<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
-    let mut allowed = mem::MODS.to_vec();
+pub(in crate::exec::decode) fn decode<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let mut allowed = load_store::MODS.to_vec();
     allowed.extend(OPS);
     allowed.push("noftz");
     let mods = Mods::of(ins, &allowed)?;
@@ -109,13 +110,16 @@ pub(super) fn decode<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad
     {
         cx.src(policy, ScalarType::B64)?;
     }
-    let Target::Memory(space, base, offset) = mem::target(cx, &mods, a)? else {
+    let Target::Memory(space, base, offset) = load_store::target(cx, &mods, a)? else {
         return Err(Bad::new("the parameters of a kernel cannot be written"));
     };
-    let whole = ty.size() * mem::elements(&mods, b)?.len() as u32;
+    let whole = ty.size() * load_store::elements(&mods, b)?.len() as u32;
     cx.check(Mode::atomic(), space, base, offset, whole);
-    let (b, c) = (mem::elements(&mods, b)?, mem::elements(&mods, c)?);
-    let d = d.map(|d| mem::elements(&mods, d)).transpose()?;
+    let (b, c) = (
+        load_store::elements(&mods, b)?,
+        load_store::elements(&mods, c)?,
+    );
+    let d = d.map(|d| load_store::elements(&mods, d)).transpose()?;
     // Each element of a vector is an atomic operation of its own. Results wait until all
     // operands have been read.
     let count = b.len();

@@ -1,8 +1,8 @@
 //! Comparison and selection.
 
-use super::arith::args;
-use super::mods::{Mods, unsigned};
-use super::{Bad, Cx};
+use crate::exec::decode::mods::{Mods, unsigned};
+use crate::exec::decode::operand::args;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::inst::{Class, NONE};
 use crate::exec::lanes::Twin;
 use crate::exec::lanes::map::{map1, map1x, map2, map3};
@@ -159,7 +159,7 @@ fn widened(
     Ok(to)
 }
 
-pub(super) fn setp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn setp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, MODS)?;
     let ty = mods.ty()?;
     let [d, srcs @ ..] = &ins.args[..] else {
@@ -185,7 +185,7 @@ pub(super) fn setp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
 }
 
 /// `set`: all ones or 1.0 where true.
-pub(super) fn set<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn set<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, MODS)?;
     let (dty, sty) = mods.two()?;
     let [d, srcs @ ..] = &ins.args[..] else {
@@ -219,7 +219,7 @@ pub(super) fn set<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     Ok(())
 }
 
-pub(super) fn selp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn selp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let ty = Mods::of(ins, &[])?.ty()?;
     let [d, a, b, c] = args(ins)?;
     let (ra, rb) = (cx.src(a, ty)?, cx.src(b, ty)?);
@@ -236,7 +236,7 @@ pub(super) fn selp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
 }
 
 /// `d = c >= 0 ? a : b`.
-pub(super) fn slct<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn slct<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["ftz"])?;
     let (ty, cty) = mods.two()?;
     let [d, a, b, c] = args(ins)?;

@@ -1,11 +1,11 @@
 //! Branches, barriers and the ends of threads.
 
-use super::arith::args;
-use super::body::emit_returns;
-use super::cx::{Draft, Scope};
-use super::mods::Mods;
-use super::{Bad, Cx};
 use crate::exec::ctx::Ctx;
+use crate::exec::decode::body::emit_returns;
+use crate::exec::decode::cx::{Draft, Scope};
+use crate::exec::decode::mods::Mods;
+use crate::exec::decode::operand::args;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::inst::{BarKind, Flow, Inst, Kind, NONE, Shape};
 use crate::exec::lanes::{Body, Twin};
 use crate::ptx::{Instr, Operand, ScalarType};
@@ -22,7 +22,7 @@ impl Body for Nothing {
 }
 
 /// An instruction of the scheduler's.
-pub(super) fn control(cx: &Cx<'_, '_>, kind: Kind) -> Draft {
+pub(in crate::exec::decode) fn control(cx: &Cx<'_, '_>, kind: Kind) -> Draft {
     let mut inst = cx.blank(Twin::single::<Nothing>());
     inst.kind = kind;
     inst
@@ -35,7 +35,7 @@ fn label(scopes: &[Scope<'_>], name: &str) -> Result<u32, Bad> {
         .ok_or_else(|| Bad::new(format!("label {name} is not declared")))
 }
 
-pub(super) fn bra<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn bra<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     Mods::of(ins, &["uni"])?;
     let [Operand::Name(name)] = args(ins)? else {
         return Err(Bad::new("a label is expected"));
@@ -46,7 +46,7 @@ pub(super) fn bra<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     Ok(())
 }
 
-pub(super) fn brx<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn brx<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     Mods::of(ins, &["idx", "uni"])?;
     let [index, Operand::Name(list)] = args(ins)? else {
         return Err(Bad::new("an index and a list of labels are expected"));
@@ -76,7 +76,7 @@ pub(super) fn brx<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     Ok(())
 }
 
-pub(super) fn ret<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn ret<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     Mods::of(ins, &["uni"])?;
     emit_returns(cx)?;
     let inst = control(cx, Kind::Ret);
@@ -84,7 +84,7 @@ pub(super) fn ret<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     Ok(())
 }
 
-pub(super) fn exit<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn exit<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     Mods::of(ins, &[])?;
     let inst = control(cx, Kind::Exit);
     cx.push(inst);
@@ -92,7 +92,7 @@ pub(super) fn exit<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
 }
 
 /// `trap` and `brkpt`, which without a debugger is one.
-pub(super) fn trap<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn trap<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     Mods::of(ins, &[])?;
     let inst = control(cx, Kind::Trap);
     cx.push(inst);
@@ -100,7 +100,10 @@ pub(super) fn trap<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
 }
 
 /// `nanosleep`: others run meanwhile, however long that takes.
-pub(super) fn nanosleep<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn nanosleep<'a>(
+    cx: &mut Cx<'a, '_>,
+    ins: &Instr<'a>,
+) -> Result<(), Bad> {
     let ty = Mods::of(ins, &[])?.ty()?;
     let [time] = args(ins)?;
     cx.src(time, ty)?;
@@ -110,7 +113,7 @@ pub(super) fn nanosleep<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), 
 }
 
 /// `bar` and `barrier`: `.sync`, `.arrive`, `.red`, and `bar.warp.sync`.
-pub(super) fn bar<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn bar<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let allowed = [
         "cta", "warp", "sync", "arrive", "red", "popc", "and", "or", "aligned",
     ];

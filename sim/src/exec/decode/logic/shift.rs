@@ -1,13 +1,13 @@
 //! Shifts and funnel shifts.
 
-use super::arith::args;
-use super::mods::{Mods, WORDS, signed, unsigned};
-use super::{Bad, Cx};
+use crate::exec::decode::mods::{Mods, WORDS, signed, unsigned};
+use crate::exec::decode::operand::args;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::lanes::map::{map1, map1x, map2, map3};
 use crate::ptx::{Instr, Operand, ScalarType};
 
 /// `shl` and `shr`: amounts beyond the width shift everything out.
-pub(super) fn shift<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn shift<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let ty = unsigned(Mods::of(ins, &[])?.ty()?);
     if ty == ScalarType::Pred {
         return Err(Bad::new("an integer type of 16, 32 or 64 bits is expected"));
@@ -108,7 +108,7 @@ fn shift_by<'a>(
     cx.apply(twin, d, ty, &[(a, ty)], n)
 }
 
-pub(super) fn shf<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn shf<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["l", "r", "wrap", "clamp"])?;
     let ty = mods.ty_of(WORDS)?;
     let [d, a, b, c] = args(ins)?;

@@ -1,7 +1,7 @@
 //! Extended-precision arithmetic: instructions that set or use the carry flag.
 
-use super::mods::{Mods, unsigned};
-use super::{Bad, Cx};
+use crate::exec::decode::mods::{Mods, unsigned};
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::inst::NONE;
 use crate::exec::lanes::pred;
 use crate::ptx::{Instr, ScalarType};
@@ -28,7 +28,7 @@ macro_rules! carry_op {
 
 /// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`. The carry of a
 /// subtraction is its borrow.
-pub(super) fn carry<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn carry<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["cc", "lo", "hi"])?;
     let ty = mods.ty()?;
     let signed = matches!(ty, ScalarType::S32 | ScalarType::S64);

@@ -1,8 +1,8 @@
 //! Logic and bit fields.
 
-use super::arith::args;
-use super::mods::{Mods, WORDS, signed};
-use super::{Bad, Cx};
+use crate::exec::decode::mods::{Mods, WORDS, signed};
+use crate::exec::decode::operand::args;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::inst::Class;
 use crate::exec::lanes::map::{map1, map2, map2x, map3, map3x, map4};
 use crate::exec::lanes::pred;
@@ -21,7 +21,7 @@ macro_rules! on_bits {
     };
 }
 
-pub(super) fn logic<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn logic<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let ty = Mods::of(ins, &[])?.ty()?;
     let [d, a, b] = args(ins)?;
     if ty == ScalarType::Pred {
@@ -45,7 +45,7 @@ pub(super) fn logic<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
 }
 
 /// `not` and `cnot`.
-pub(super) fn not<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn not<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let ty = Mods::of(ins, &[])?.ty()?;
     let [d, a] = args(ins)?;
     if ty == ScalarType::Pred {
@@ -65,7 +65,7 @@ pub(super) fn not<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
 }
 
 /// `popc`, `clz` and `brev`.
-pub(super) fn count<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn count<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let ty = Mods::of(ins, &[])?.ty()?;
     let [d, a] = args(ins)?;
     let (twin, dty) = match (ins.op.base, ty.size()) {
@@ -80,7 +80,7 @@ pub(super) fn count<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
     cx.apply(twin, d, dty, &[(a, ty)], 0)
 }
 
-pub(super) fn bfe<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn bfe<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let ty = Mods::of(ins, &[])?.ty()?;
     let [d, a, b, c] = args(ins)?;
     macro_rules! field {
@@ -122,7 +122,7 @@ pub(super) fn bfe<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     )
 }
 
-pub(super) fn bfi<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn bfi<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let ty = Mods::of(ins, &[])?.ty()?;
     let [f, a, b, c, d] = args(ins)?;
     macro_rules! insert {
@@ -148,7 +148,7 @@ pub(super) fn bfi<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     cx.apply(twin, f, ty, &[(a, ty), (b, ty), (c, u32_), (d, u32_)], 0)
 }
 
-pub(super) fn bfind<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn bfind<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["shiftamt"])?;
     let ty = mods.ty()?;
     let [d, a] = args(ins)?;
@@ -182,7 +182,7 @@ pub(super) fn bfind<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
 }
 
 /// The position of the n-th set bit from a base.
-pub(super) fn fns<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn fns<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let ty = Mods::of(ins, &[])?.ty_of(WORDS)?;
     let [d, mask, base, offset] = args(ins)?;
     let twin = map3(|mask: u32, base: u32, offset: i32| {
@@ -220,7 +220,7 @@ pub(super) fn fns<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     )
 }
 
-pub(super) fn bmsk<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn bmsk<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["clamp", "wrap"])?;
     let ty = mods.ty_of(WORDS)?;
     let [d, a, b] = args(ins)?;
@@ -235,7 +235,7 @@ pub(super) fn bmsk<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
     cx.apply(twin, d, ty, &[(a, ty), (b, ty)], 0)
 }
 
-pub(super) fn szext<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn szext<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["clamp", "wrap"])?;
     let ty = mods.ty_of(WORDS)?;
     let [d, a, b] = args(ins)?;
@@ -268,7 +268,7 @@ fn immediate(arg: &Operand<'_>) -> Result<u64, Bad> {
     }
 }
 
-pub(super) fn lop3<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn lop3<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["and", "or"])?;
     let ty = mods.ty_of(WORDS)?;
     let twin = map3x(|a: u32, b: u32, c: u32, x: u64| {
@@ -317,7 +317,7 @@ pub(super) fn lop3<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
     Ok(())
 }
 
-pub(super) fn prmt<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn prmt<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let modes = ["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"];
     let mods = Mods::of(ins, &modes)?;
     let ty = mods.ty_of(WORDS)?;
@@ -351,7 +351,7 @@ pub(super) fn prmt<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
 }
 
 /// `dp4a` and `dp2a`: sums of products of bytes.
-pub(super) fn dp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn dp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["lo", "hi"])?;
     let (ta, tb) = mods.two()?;
     if [ta, tb]

@@ -1,8 +1,10 @@
 //! Integer arithmetic, and the opcodes that are shared with floating point
-//! (those branch off to [`float`](super::float) and [`half`](super::half)).
+//! (those branch off to [`float`](crate::exec::decode::arithmetic::float) and [`half`](crate::exec::decode::arithmetic::half)).
 
-use super::mods::{Mods, unsigned};
-use super::{Bad, Cx, carry, float, half};
+use crate::exec::decode::arithmetic::{carry, float, half};
+use crate::exec::decode::mods::{Mods, unsigned};
+use crate::exec::decode::operand::args;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::inst::Class;
 use crate::exec::lanes::Twin;
 use crate::exec::lanes::map::{map2, map3};
@@ -22,7 +24,7 @@ macro_rules! on_int {
         }
     };
 }
-pub(super) use on_int;
+pub(in crate::exec::decode) use on_int;
 
 /// One closure for both halves of a packed pair of 16-bit integers.
 macro_rules! on_pair {
@@ -41,25 +43,17 @@ macro_rules! on_pair {
         }
     };
 }
-pub(super) use on_pair;
+pub(in crate::exec::decode) use on_pair;
 
-/// `N` operands, or an error.
-pub(super) fn args<'i, 'a, const N: usize>(
-    ins: &'i Instr<'a>,
-) -> Result<&'i [Operand<'a>; N], Bad> {
-    ins.args[..]
-        .try_into()
-        .map_err(|_| Bad::new(format!("{N} operands are expected")))
-}
-
-pub(super) const FLOAT_MODS: &[&str] = &["rn", "rz", "rm", "rp", "ftz", "sat", "approx", "full"];
+pub(in crate::exec::decode) const FLOAT_MODS: &[&str] =
+    &["rn", "rz", "rm", "rp", "ftz", "sat", "approx", "full"];
 
 fn binary<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, twin: Twin, ty: ScalarType) -> Result<(), Bad> {
     let [d, a, b] = args(ins)?;
     cx.apply(twin, d, ty, &[(a, ty), (b, ty)], 0)
 }
 
-pub(super) fn add<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn add<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["cc", "sat", "rn", "rz", "rm", "rp", "ftz"])?;
     match mods.types[..] {
         [ScalarType::F32 | ScalarType::F64 | ScalarType::F32x2] => {
@@ -83,7 +77,7 @@ pub(super) fn add<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     binary(cx, ins, twin, ty)
 }
 
-pub(super) fn sub<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn sub<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["cc", "sat", "rn", "rz", "rm", "rp", "ftz"])?;
     match mods.types[..] {
         [ScalarType::F32 | ScalarType::F64 | ScalarType::F32x2] => {
@@ -134,7 +128,7 @@ macro_rules! high {
     };
 }
 
-pub(super) fn mul<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn mul<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(
         ins,
         &["lo", "hi", "wide", "rn", "rz", "rm", "rp", "ftz", "sat"],
@@ -167,7 +161,7 @@ pub(super) fn mul<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     binary(cx, ins, twin, ty)
 }
 
-pub(super) fn mad<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn mad<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let allowed = [
         "lo", "hi", "wide", "cc", "rn", "rz", "rm", "rp", "ftz", "sat",
     ];
@@ -219,7 +213,7 @@ pub(super) fn mad<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     Ok(())
 }
 
-pub(super) fn mul24<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn mul24<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["lo", "hi", "sat"])?;
     let ty = mods.ty()?;
     let add = ins.op.base == "mad24";
@@ -263,7 +257,7 @@ fn mad24_sat<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, mods: &Mods<'a>) -> Resul
     cx.apply(twin, d, ty, &[(a, ty), (b, ty), (c, ty)], 0)
 }
 
-pub(super) fn sad<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn sad<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let ty = Mods::of(ins, &[])?.ty()?;
     let [d, a, b, c] = args(ins)?;
     let twin = on_int!(ty, map3, |a, b, c| {
@@ -278,7 +272,7 @@ pub(super) fn sad<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
 }
 
 /// Division by zero gives all ones, as GPUs do; the remainder is the dividend.
-pub(super) fn div<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn div<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, FLOAT_MODS)?;
     let ty = mods.ty()?;
     if matches!(ty, ScalarType::F32 | ScalarType::F64) {
@@ -288,7 +282,7 @@ pub(super) fn div<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     binary(cx, ins, twin, ty)
 }
 
-pub(super) fn rem<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn rem<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let ty = Mods::of(ins, &[])?.ty()?;
     let twin = on_int!(ty, map2, |a, b| if b == 0 { a } else { a.wrapping_rem(b) });
     binary(cx, ins, twin, ty)

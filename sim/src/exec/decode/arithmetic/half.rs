@@ -2,8 +2,8 @@
 //! double precision and rounded once, one closure for all operations: these are
 //! rare, and clarity beats speed.
 
-use super::mods::Mods;
-use super::{Bad, Cx};
+use crate::exec::decode::mods::Mods;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::lanes::map::map3x;
 use crate::exec::num::float::{ftz16, max64, min64, sat64};
 use crate::exec::num::soft::{self, BF16, F16, Round};
@@ -29,7 +29,7 @@ const NAN: u64 = 1 << 8;
 const FTZ: u64 = 1 << 9;
 const XORSIGN: u64 = 1 << 10;
 
-pub(super) fn is_half(mods: &Mods<'_>) -> bool {
+pub(in crate::exec::decode) fn is_half(mods: &Mods<'_>) -> bool {
     matches!(
         mods.types[..],
         [ScalarType::F16 | ScalarType::F16x2 | ScalarType::BF16 | ScalarType::BF16x2]
@@ -37,7 +37,7 @@ pub(super) fn is_half(mods: &Mods<'_>) -> bool {
 }
 
 /// Bits as a value.
-pub(super) fn value(bits: u16, bfloat: bool) -> f64 {
+pub(in crate::exec::decode) fn value(bits: u16, bfloat: bool) -> f64 {
     if bfloat {
         f64::from(f32::from_bits(u32::from(bits) << 16))
     } else {
@@ -46,7 +46,7 @@ pub(super) fn value(bits: u16, bfloat: bool) -> f64 {
 }
 
 /// Bits of a value that the format represents.
-pub(super) fn bits(v: f64, bfloat: bool) -> u16 {
+pub(in crate::exec::decode) fn bits(v: f64, bfloat: bool) -> u16 {
     if v.is_nan() {
         0x7fff
     } else if bfloat {
@@ -57,17 +57,17 @@ pub(super) fn bits(v: f64, bfloat: bool) -> u16 {
 }
 
 /// `a + b` of atomics, which never flush.
-pub(super) fn sum(a: u16, b: u16, bfloat: bool) -> u16 {
+pub(in crate::exec::decode) fn sum(a: u16, b: u16, bfloat: bool) -> u16 {
     one(a, b, 0, if bfloat { BFLOAT } else { 0 })
 }
 
 /// The lesser value, for atomics.
-pub(super) fn min(a: u16, b: u16, bfloat: bool) -> u16 {
+pub(in crate::exec::decode) fn min(a: u16, b: u16, bfloat: bool) -> u16 {
     one(a, b, 0, 4 | if bfloat { BFLOAT } else { 0 })
 }
 
 /// The greater value, for atomics.
-pub(super) fn max(a: u16, b: u16, bfloat: bool) -> u16 {
+pub(in crate::exec::decode) fn max(a: u16, b: u16, bfloat: bool) -> u16 {
     one(a, b, 0, 5 | if bfloat { BFLOAT } else { 0 })
 }
 
@@ -113,7 +113,11 @@ fn one(a: u16, b: u16, c: u16, x: u64) -> u16 {
     flushed(bits(r, bfloat))
 }
 
-pub(super) fn arith<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, mods: &Mods<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn arith<'a>(
+    cx: &mut Cx<'a, '_>,
+    ins: &Instr<'a>,
+    mods: &Mods<'a>,
+) -> Result<(), Bad> {
     let ty = mods.ty()?;
     let Some(op) = OPS.iter().position(|(name, _)| *name == ins.op.base) else {
         return Err(Bad::new("this type is not supported"));

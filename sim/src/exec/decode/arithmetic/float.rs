@@ -5,9 +5,10 @@
 //! approximate functions are computed in double precision and rounded, which is
 //! within every documented error bound and bit-equal to no GPU.
 
-use super::arith::FLOAT_MODS;
-use super::mods::Mods;
-use super::{Bad, Cx, half};
+use crate::exec::decode::arithmetic::half;
+use crate::exec::decode::arithmetic::integer::FLOAT_MODS;
+use crate::exec::decode::mods::Mods;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::inst::Class;
 use crate::exec::lanes::Twin;
 use crate::exec::lanes::map::{map1, map1x, map2, map2x, map3, map3x};
@@ -16,13 +17,13 @@ use crate::exec::num::soft::{self, F32, F64, Round};
 use crate::ptx::{Instr, ScalarType};
 
 /// Rounding code of the modifiers, with bit 2 for `.ftz`.
-pub(super) fn mode(mods: &Mods<'_>) -> u64 {
+pub(in crate::exec::decode) fn mode(mods: &Mods<'_>) -> u64 {
     let round = mods.find(Round::from_token).map_or(0, |r| r as u64);
     round | u64::from(mods.has("ftz")) << 2
 }
 
 /// `op` on operands of one type, then `.sat`.
-pub(super) fn emit<'a>(
+pub(in crate::exec::decode) fn emit<'a>(
     cx: &mut Cx<'a, '_>,
     ins: &Instr<'a>,
     mods: &Mods<'a>,
@@ -46,14 +47,14 @@ pub(super) fn emit<'a>(
     Ok(())
 }
 
-pub(super) fn count(ins: &Instr<'_>, n: usize) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn count(ins: &Instr<'_>, n: usize) -> Result<(), Bad> {
     if ins.args.len() == n {
         return Ok(());
     }
     Err(Bad::new(format!("{n} operands are expected")))
 }
 
-pub(super) fn add<'a>(
+pub(in crate::exec::decode) fn add<'a>(
     cx: &mut Cx<'a, '_>,
     ins: &Instr<'a>,
     mods: &Mods<'a>,
@@ -117,7 +118,11 @@ fn pair3(a: u64, b: u64, c: u64, x: u64, f: impl Fn(f32, f32, f32, u64) -> f32) 
     half(0) | half(32)
 }
 
-pub(super) fn mul<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, mods: &Mods<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn mul<'a>(
+    cx: &mut Cx<'a, '_>,
+    ins: &Instr<'a>,
+    mods: &Mods<'a>,
+) -> Result<(), Bad> {
     count(ins, 3)?;
     let x = mode(mods);
     let twin = match (mods.ty()?, x) {
@@ -132,7 +137,7 @@ pub(super) fn mul<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, mods: &Mods<'a>) -> 
 }
 
 /// `fma`, and `mad` on floats, which is the same since sm_20.
-pub(super) fn fma<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn fma<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["rn", "rz", "rm", "rp", "ftz", "sat", "relu"])?;
     if half::is_half(&mods) {
         return half::arith(cx, ins, &mods);
@@ -163,7 +168,7 @@ pub(super) fn fma<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
 
 /// `add`, `sub` and `fma` of `.f32` whose first operands are half precision or bfloat16:
 /// those are widened, which is exact.
-pub(super) fn mixed<'a>(
+pub(in crate::exec::decode) fn mixed<'a>(
     cx: &mut Cx<'a, '_>,
     ins: &Instr<'a>,
     mods: &Mods<'a>,
@@ -201,7 +206,11 @@ pub(super) fn mixed<'a>(
     Ok(())
 }
 
-pub(super) fn div<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, mods: &Mods<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn div<'a>(
+    cx: &mut Cx<'a, '_>,
+    ins: &Instr<'a>,
+    mods: &Mods<'a>,
+) -> Result<(), Bad> {
     count(ins, 3)?;
     let x = mode(mods);
     let twin = match (mods.ty()?, x) {
@@ -227,7 +236,7 @@ fn div_approx(a: f32, b: f32, x: u64) -> f32 {
     flush(nan32(quotient), x)
 }
 
-pub(super) fn rcp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn rcp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, FLOAT_MODS)?;
     count(ins, 2)?;
     let x = mode(&mods);
@@ -248,7 +257,7 @@ pub(super) fn rcp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
 }
 
 /// The low 32 bits cleared, subnormals flushed and NaNs made one, as `.approx.ftz.f64` does.
-pub(super) fn high_half(v: f64) -> f64 {
+pub(in crate::exec::decode) fn high_half(v: f64) -> f64 {
     let bits = v.to_bits() & 0xffff_ffff_0000_0000;
     f64::from_bits(match bits & !(1 << 63) {
         0..0x0010_0000_0000_0000 => bits & 1 << 63,
@@ -257,7 +266,7 @@ pub(super) fn high_half(v: f64) -> f64 {
     })
 }
 
-pub(super) fn sqrt<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn sqrt<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, FLOAT_MODS)?;
     count(ins, 2)?;
     let x = mode(&mods);

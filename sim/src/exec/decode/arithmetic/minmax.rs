@@ -1,8 +1,10 @@
 //! `min` and `max` of integers, packed integers, floats and, with three operands, floats.
 
-use super::arith::{args, on_int, on_pair};
-use super::mods::{Mods, unsigned};
-use super::{Bad, Cx, half};
+use crate::exec::decode::arithmetic::half;
+use crate::exec::decode::arithmetic::integer::{on_int, on_pair};
+use crate::exec::decode::mods::{Mods, unsigned};
+use crate::exec::decode::operand::args;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::lanes::Twin;
 use crate::exec::lanes::map::{map1, map2, map2x, map3x};
 use crate::exec::num::float::{flush, max32, max64, min32, min64};
@@ -13,7 +15,10 @@ const NAN: u64 = 1 << 3;
 const XORSIGN: u64 = 1 << 4;
 const ABS: u64 = 1 << 5;
 
-pub(super) fn min_max<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn min_max<'a>(
+    cx: &mut Cx<'a, '_>,
+    ins: &Instr<'a>,
+) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["ftz", "NaN", "relu", "xorsign", "abs"])?;
     if half::is_half(&mods) {
         return half::arith(cx, ins, &mods);

@@ -1,10 +1,10 @@
 //! Instructions that look across a warp. Those with a member mask become
 //! [`Kind::WarpOp`]: the scheduler gathers the lanes before they run.
 
-use super::arith::args;
-use super::cx::Draft;
-use super::mods::{Mods, WORDS};
-use super::{Bad, Cx};
+use crate::exec::decode::cx::Draft;
+use crate::exec::decode::mods::{Mods, WORDS};
+use crate::exec::decode::operand::args;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::inst::{Class, Kind, NONE};
 use crate::exec::lanes::map::map1;
 use crate::exec::lanes::warp;
@@ -25,7 +25,7 @@ fn gathered<'a>(
     Ok(())
 }
 
-pub(super) fn shfl<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn shfl<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["sync", "up", "down", "bfly", "idx"])?;
     let ty = mods.ty()?;
     if !WORDS.contains(&ty) && ty != ScalarType::F32 {
@@ -58,7 +58,7 @@ pub(super) fn shfl<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
     Ok(())
 }
 
-pub(super) fn vote<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn vote<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["sync", "all", "any", "uni", "ballot"])?;
     let (d, a, members) = match (&ins.args[..], mods.has("sync")) {
         ([d, a], false) => (d, a, None),
@@ -82,13 +82,16 @@ pub(super) fn vote<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
     Ok(())
 }
 
-pub(super) fn activemask<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn activemask<'a>(
+    cx: &mut Cx<'a, '_>,
+    ins: &Instr<'a>,
+) -> Result<(), Bad> {
     let ty = Mods::of(ins, &[])?.ty_of(WORDS)?;
     let [d] = args(ins)?;
     cx.apply(warp::active_mask(), d, ty, &[], 0)
 }
 
-pub(super) fn elect<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn elect<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     Mods::of(ins, &["sync"])?;
     let [d, members] = args(ins)?;
     let Operand::Pair(d, p) = *d else {
@@ -108,7 +111,10 @@ pub(super) fn elect<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
     Ok(())
 }
 
-pub(super) fn matching<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn matching<'a>(
+    cx: &mut Cx<'a, '_>,
+    ins: &Instr<'a>,
+) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["sync", "any", "all"])?;
     let ty = mods.ty()?;
     let [d, a, members] = args(ins)?;
@@ -128,7 +134,7 @@ pub(super) fn matching<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), B
     Ok(())
 }
 
-pub(super) fn redux<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn redux<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let allowed = [
         "sync", "add", "min", "max", "and", "or", "xor", "abs", "NaN",
     ];

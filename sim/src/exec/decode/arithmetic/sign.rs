@@ -1,16 +1,16 @@
 //! Instructions on signs and classes of numbers: `abs`, `neg`, `copysign`, `testp`.
 
-use super::arith::args;
-use super::float::{count, emit};
-use super::mods::Mods;
-use super::{Bad, Cx};
+use crate::exec::decode::arithmetic::float::{count, emit};
+use crate::exec::decode::mods::Mods;
+use crate::exec::decode::operand::args;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::lanes::map::{map1, map2};
 use crate::exec::lanes::pred;
 use crate::exec::num::float::{ftz, ftz16, ftz16x2};
 use crate::ptx::{Instr, ScalarType};
 
 /// `abs` of integers and floats.
-pub(super) fn abs<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn abs<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["ftz"])?;
     count(ins, 2)?;
     let twin = match mods.ty()? {
@@ -30,7 +30,7 @@ pub(super) fn abs<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
 }
 
 /// `neg` of integers and floats.
-pub(super) fn neg<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn neg<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["ftz"])?;
     count(ins, 2)?;
     let twin = match mods.ty()? {
@@ -50,7 +50,10 @@ pub(super) fn neg<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
 }
 
 /// The second operand with the sign of the first.
-pub(super) fn copysign<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn copysign<'a>(
+    cx: &mut Cx<'a, '_>,
+    ins: &Instr<'a>,
+) -> Result<(), Bad> {
     let mods = Mods::of(ins, &[])?;
     count(ins, 3)?;
     let twin = match mods.ty()? {
@@ -61,7 +64,7 @@ pub(super) fn copysign<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), B
     emit(cx, ins, &mods, twin, 0)
 }
 
-pub(super) fn testp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn testp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let tests = [
         "finite",
         "infinite",

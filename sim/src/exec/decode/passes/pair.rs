@@ -9,7 +9,7 @@ use crate::ptx::{Instr, Operand, ScalarType};
 
 /// What an instruction is, if it is one that pairs are made of. The decoder must have made
 /// one operation from it.
-pub(super) fn tag(ins: &Instr<'_>) -> Tag {
+pub(in crate::exec::decode) fn tag(ins: &Instr<'_>) -> Tag {
     let Some((&last, rest)) = ins.op.mods.split_last() else {
         return Tag::Other;
     };
@@ -62,7 +62,7 @@ fn float(base: &str, mods: &[&str], ty: ScalarType) -> Tag {
 
 /// `second(first(a, b), c)`, or `second(c, first(a, b))` if `swapped`. Shifts of the first
 /// are by `x`.
-pub(super) fn twin(first: Tag, second: Tag, swapped: bool) -> Option<Twin> {
+pub(in crate::exec::decode) fn twin(first: Tag, second: Tag, swapped: bool) -> Option<Twin> {
     macro_rules! narrow {
         (|$a:ident, $b:ident, $x:ident| $first:expr) => {
             match (second, swapped) {

@@ -3,11 +3,11 @@
 //! out by [`layout`] alike for caller and callee. Register arguments of the old
 //! calling style are stored to such slots first.
 
-use super::control::control;
-use super::cx::Loc;
-use super::mods::Mods;
-use super::{Bad, Cx};
 use crate::exec::access::{MemSpace, load_store};
+use crate::exec::decode::control::branch::control;
+use crate::exec::decode::cx::Loc;
+use crate::exec::decode::mods::Mods;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::inst::{Call, Callee, Class, Kind, Move};
 use crate::exec::lanes::sreg::{self, Sreg};
 use crate::ptx::{Instr, Operand, Param, ScalarType};
@@ -132,7 +132,7 @@ fn list<'i, 'a>(arg: Option<&'i Operand<'a>>) -> &'i [Operand<'a>] {
     }
 }
 
-pub(super) fn call<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn call<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     Mods::of(ins, &["uni"])?;
     let has_returns = matches!(ins.args.first(), Some(Operand::List(_)));
     let (returns, rest) = ins.args.split_at(usize::from(has_returns));

@@ -1,10 +1,10 @@
 //! Fences, and hints about caches and resources. The latter do nothing here, as PTX allows,
 //! but a hint with operands that make no sense is an error all the same.
 
-use super::mem::{self, Target};
-use super::mods::Mods;
-use super::{Bad, Cx};
 use crate::exec::ctx::Ctx;
+use crate::exec::decode::memory::load_store::{self, Target};
+use crate::exec::decode::mods::Mods;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::inst::{Class, Flow, Inst, NONE, Shape};
 use crate::exec::lanes::{Body, Twin};
 use crate::ptx::{Instr, Operand, ScalarType};
@@ -21,12 +21,12 @@ impl Body for Fence {
 }
 
 /// A fence of the strongest kind, which serves for all of them.
-pub(super) fn fence_twin() -> Twin {
+pub(in crate::exec::decode) fn fence_twin() -> Twin {
     Twin::single::<Fence>()
 }
 
 /// `membar` and `fence`.
-pub(super) fn fence<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn fence<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let allowed = [
         "cta",
         "gl",
@@ -61,9 +61,11 @@ pub(super) fn fence<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad>
 /// Checks that an operand names something.
 fn operand<'a>(cx: &mut Cx<'a, '_>, mods: &Mods<'a>, arg: &Operand<'a>) -> Result<(), Bad> {
     match arg {
-        Operand::Address(..) | Operand::Element { .. } => match mem::target(cx, mods, arg)? {
-            Target::Memory(..) | Target::Param(_) => Ok(()),
-        },
+        Operand::Address(..) | Operand::Element { .. } => {
+            match load_store::target(cx, mods, arg)? {
+                Target::Memory(..) | Target::Param(_) => Ok(()),
+            }
+        }
         Operand::Name(name) => match cx.reg(name)? {
             Some(_) => Ok(()),
             None => Err(Bad::new(format!("{name} is not a register"))),
@@ -75,8 +77,8 @@ fn operand<'a>(cx: &mut Cx<'a, '_>, mods: &Mods<'a>, arg: &Operand<'a>) -> Resul
 
 /// `prefetch`, `prefetchu`, `applypriority`, `discard`, `pmevent`, `setmaxnreg` and
 /// `griddepcontrol`.
-pub(super) fn hint<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
-    let mut allowed = mem::MODS.to_vec();
+pub(in crate::exec::decode) fn hint<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+    let mut allowed = load_store::MODS.to_vec();
     let own: &[&str] = match ins.op.base {
         "prefetch" => &["L1", "L2", "tensormap"],
         "prefetchu" => &["L1"],
@@ -105,8 +107,11 @@ pub(super) fn hint<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
 
 /// `createpolicy`: a value that only cache hints look at, which do nothing. It says how it
 /// was made, so that two different policies differ.
-pub(super) fn createpolicy<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
-    let mut allowed = mem::MODS.to_vec();
+pub(in crate::exec::decode) fn createpolicy<'a>(
+    cx: &mut Cx<'a, '_>,
+    ins: &Instr<'a>,
+) -> Result<(), Bad> {
+    let mut allowed = load_store::MODS.to_vec();
     allowed.extend(["fractional", "range", "cvt", "L2"]);
     let mods = Mods::of(ins, &allowed)?;
     let [d, rest @ ..] = &ins.args[..] else {

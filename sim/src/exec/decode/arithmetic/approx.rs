@@ -2,9 +2,10 @@
 //! computed in double precision and rounded, which is within every documented error bound
 //! and bit-equal to no GPU.
 
-use super::float::{count, emit, high_half, mode};
-use super::mods::Mods;
-use super::{Bad, Cx, half};
+use crate::exec::decode::arithmetic::float::{count, emit, high_half, mode};
+use crate::exec::decode::arithmetic::half;
+use crate::exec::decode::mods::Mods;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::lanes::map::{map1, map1_patched, map1x};
 use crate::exec::num::approx;
 use crate::exec::num::float::{flush, nan32};
@@ -15,7 +16,7 @@ fn through(a: f32, x: u64, f: impl Fn(f64) -> f64) -> f32 {
     flush(nan32(f(f64::from(flush(a, x))) as f32), x)
 }
 
-pub(super) fn approx<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn approx<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, &["approx", "ftz"])?;
     if half::is_half(&mods) {
         return half::arith(cx, ins, &mods);

@@ -1,17 +1,18 @@
 //! Loads and stores.
 
-use super::cx::Loc;
-use super::mods::{Mods, signed};
-use super::{Bad, Cx, Place, hint};
 use crate::exec::access::{MemSpace, load_store};
 use crate::exec::check::Mode;
+use crate::exec::decode::cx::Loc;
+use crate::exec::decode::memory::hint;
+use crate::exec::decode::mods::{Mods, signed};
+use crate::exec::decode::{Bad, Cx, Place};
 use crate::exec::inst::{Class, NONE};
 use crate::exec::lanes::map::map1;
 use crate::exec::lanes::sreg::{self, Sreg};
 use crate::exec::memory::PARAM_WINDOW;
 use crate::ptx::{Instr, Operand, ScalarType};
 
-pub(super) const MODS: &[&str] = &[
+pub(in crate::exec::decode) const MODS: &[&str] = &[
     "global",
     "shared",
     "local",
@@ -62,14 +63,14 @@ pub(super) const MODS: &[&str] = &[
 ];
 
 /// Where an access goes, as far as is known when decoding.
-pub(super) enum Target {
+pub(in crate::exec::decode) enum Target {
     /// Address register and offset.
     Memory(MemSpace, u32, u64),
     /// Offset in the kernel's parameters.
     Param(u32),
 }
 
-pub(super) fn target<'a>(
+pub(in crate::exec::decode) fn target<'a>(
     cx: &mut Cx<'a, '_>,
     mods: &Mods<'a>,
     arg: &Operand<'a>,
@@ -145,7 +146,7 @@ pub(super) fn target<'a>(
 }
 
 /// The elements of a `.v2` or `.v4` operand, or the operand itself.
-pub(super) fn elements<'i, 'a>(
+pub(in crate::exec::decode) fn elements<'i, 'a>(
     mods: &Mods<'_>,
     arg: &'i Operand<'a>,
 ) -> Result<&'i [Operand<'a>], Bad> {
@@ -187,7 +188,7 @@ fn policy<'a>(cx: &mut Cx<'a, '_>, mods: &Mods<'a>, arg: Option<&Operand<'a>>) -
     }
 }
 
-pub(super) fn ld<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn ld<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, MODS)?;
     let ty = mods.ty()?;
     let [d, a, rest @ ..] = &ins.args[..] else {
@@ -261,7 +262,7 @@ fn one_or_none<T>(rest: &[T]) -> Result<Option<&T>, Bad> {
     }
 }
 
-pub(super) fn st<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn st<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mods = Mods::of(ins, MODS)?;
     let ty = mods.ty()?;
     let [a, v, rest @ ..] = &ins.args[..] else {

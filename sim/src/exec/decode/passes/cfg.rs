@@ -33,7 +33,7 @@ fn ends(kind: Kind) -> bool {
 
 /// Resolves labels and reorders the code of `func`. `ret` and `bra` are unguarded
 /// instructions to copy.
-pub(super) fn arrange(func: &mut Func, labels: &[u32], ret: Inst, bra: Inst) {
+pub(in crate::exec::decode) fn arrange(func: &mut Func, labels: &[u32], ret: Inst, bra: Inst) {
     func.code.push(ret);
     let n = func.code.len();
     let place = |label: u64| {

@@ -1,16 +1,16 @@
 //! `mov` in its scalar and packing forms, and changes of address space.
 
-use super::arith::args;
-use super::mods::Mods;
-use super::{Bad, Cx};
 use crate::exec::access::in_window;
+use crate::exec::decode::mods::Mods;
+use crate::exec::decode::operand::args;
+use crate::exec::decode::{Bad, Cx};
 use crate::exec::inst::Class;
 use crate::exec::lanes::map::{map1, map1x, map2, map2x};
 use crate::exec::lanes::pred;
 use crate::exec::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::ptx::{Instr, Operand, ScalarType};
 
-pub(super) fn mov<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn mov<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let ty = Mods::of(ins, &[])?.ty()?;
     let [d, a] = args(ins)?;
     match (d, a) {
@@ -125,7 +125,7 @@ const SPACES: &[&str] = &[
     "param::entry",
 ];
 
-pub(super) fn cvta<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn cvta<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
     let mut allowed = vec!["to"];
     allowed.extend(SPACES);
     let mods = Mods::of(ins, &allowed)?;
@@ -154,7 +154,10 @@ pub(super) fn cvta<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> 
     cx.apply(twin, d, ty, &[(a, ty)], x)
 }
 
-pub(super) fn isspacep<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> Result<(), Bad> {
+pub(in crate::exec::decode) fn isspacep<'a>(
+    cx: &mut Cx<'a, '_>,
+    ins: &Instr<'a>,
+) -> Result<(), Bad> {
     let mods = Mods::of(ins, SPACES)?;
     let [d, a] = args(ins)?;
     let ra = cx.src(a, ScalarType::U64)?;

@@ -1,0 +1,5 @@
+//! Passes over a decoded function's code: its layout, and fewer steps.
+
+pub(super) mod cfg;
+pub(super) mod fuse;
+pub(super) mod pair;
