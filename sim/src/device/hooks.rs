@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use cupola_sys::driver::hooks::{MemoryHooks, MemoryRegion, VERSION};
 
-use super::context::Context;
-use super::machine::{Inner, Machine};
-use super::stream::Stream;
-use super::strict::{Told, set_own_order};
-use super::sync::read;
+use crate::device::contexts::context::Context;
+use crate::device::machine::{Inner, Machine};
+use crate::device::streams::stream::Stream;
+use crate::device::strict::{Told, set_own_order};
+use crate::device::sync::read;
 
 impl Machine {
     /// What allocators tell a machine that looks for anything: for a library that exports it.

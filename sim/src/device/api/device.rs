@@ -6,11 +6,11 @@ use cupola_sys::driver::*;
 
 use crate::device::api::copies::region::MAX_PITCH;
 use crate::device::api::functions;
-use crate::device::args::{Out, Reply, Text};
-use crate::device::call::Call;
+use crate::device::calls::args::{Out, Reply, Text};
+use crate::device::calls::call::Call;
 use crate::device::machine::Device;
+use crate::device::machine::visible;
 use crate::device::memory::VMM;
-use crate::device::visible;
 
 fn get(call: &Call<'_>, device: Out<CUdevice>, ordinal: c_int) -> Reply {
     call.machine.device(ordinal)?;

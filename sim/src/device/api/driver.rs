@@ -8,8 +8,8 @@ use cupola_sys::driver::*;
 use cupola_sys::{Status, Version};
 
 use crate::device::api::functions;
-use crate::device::args::{Out, Reply, Text};
-use crate::device::call::Call;
+use crate::device::calls::args::{Out, Reply, Text};
+use crate::device::calls::call::Call;
 use crate::device::machine::Inner;
 
 fn init(call: &Call<'_>, flags: c_uint) -> Reply {

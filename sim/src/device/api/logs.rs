@@ -5,9 +5,9 @@ use std::ffi::{c_char, c_uint};
 use cupola_sys::driver::*;
 
 use crate::device::api::functions;
-use crate::device::args::{Out, Reply};
-use crate::device::call::Call;
-use crate::device::logs;
+use crate::device::calls::args::{Out, Reply};
+use crate::device::calls::call::Call;
+use crate::device::calls::logs;
 
 fn current(call: &Call<'_>, place: Out<CUlogIterator>, flags: c_uint) -> Reply {
     check_flags(flags)?;

@@ -1,7 +1,7 @@
 //! The driver's functions: a room for each chapter of the driver API and a file for each group,
 //! with the bodies and, at its end, the table of the C functions that lead to them.
 //!
-//! A body is a safe function over [`Call`](crate::device::call::Call) and converted arguments.
+//! A body is a safe function over [`Call`](crate::device::calls::call::Call) and converted arguments.
 //! The table repeats the C signature; the compiler checks it against the generated one.
 
 mod contexts;
@@ -124,12 +124,12 @@ macro_rules! functions {
     (@define $when:ident $default:ident $name:ident ($($arg:ident: $ty:ty),*) $body:ident) => {
         #[allow(non_snake_case, clippy::too_many_arguments)]
         unsafe extern "C" fn $name($($arg: $ty),*) -> cupola_sys::driver::CUresult {
-            use crate::device::call::{DefaultStream, When, enter};
+            use crate::device::calls::call::{DefaultStream, When, enter};
             enter(stringify!($name), When::$when, DefaultStream::$default, |call| {
                 $(
                     // SAFETY: the caller keeps the function's documented contract: its
                     // pointers are null or good until the call returns.
-                    let $arg = unsafe { crate::device::args::FromC::from_c($arg) };
+                    let $arg = unsafe { crate::device::calls::args::FromC::from_c($arg) };
                 )*
                 // By path: an argument may have the body's name.
                 self::$body(call, $($arg),*)

@@ -5,8 +5,8 @@ use std::ffi::c_char;
 use cupola_sys::driver::*;
 
 use crate::device::api::functions;
-use crate::device::args::Reply;
-use crate::device::call::Call;
+use crate::device::calls::args::Reply;
+use crate::device::calls::call::Call;
 
 fn switch(call: &Call<'_>) -> Reply {
     call.context().map(drop)

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex};
 
 use cupola_sys::driver::CUresult;
 
-use super::super::args::Reply;
-use super::super::strict::Origin;
-use super::super::sync::lock;
-use super::viewer::PoolAccess;
+use crate::device::calls::args::Reply;
+use crate::device::memory::viewer::PoolAccess;
+use crate::device::strict::Origin;
+use crate::device::sync::lock;
 
 /// Steps in which pools reserve, as far as the device has room; seen on an H200.
 const RESERVE_STEP: u64 = 32 << 20;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::super::sync::lock;
+use crate::device::sync::lock;
 
 /// Advice and prefetches are for whole pages.
 const PAGE: u64 = 4096;

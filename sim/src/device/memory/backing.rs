@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 use memmap2::MmapMut;
 
-use super::pages::{Pages, Window};
+use crate::device::memory::pages::{Pages, Window};
 
 /// From this size on a block has a mapping of its own.
 const MAPPED_FROM: usize = 64 << 10;

@@ -5,14 +5,14 @@ use std::sync::{Arc, OnceLock};
 
 use cupola_sys::driver::CU_MEMHOSTREGISTER_READ_ONLY;
 
-use super::super::strict::Origin;
-use super::advice::Advices;
-use super::backing::Backing;
-use super::ipc::{self, Name, Opened};
-use super::pages::{Pages, SUPPORTED};
-use super::shadow::Shadow;
-use super::space::Owner;
-use super::viewer::PoolAccess;
+use crate::device::memory::advice::Advices;
+use crate::device::memory::backing::Backing;
+use crate::device::memory::ipc::{self, Name, Opened};
+use crate::device::memory::pages::{Pages, SUPPORTED};
+use crate::device::memory::shadow::Shadow;
+use crate::device::memory::space::Owner;
+use crate::device::memory::viewer::PoolAccess;
+use crate::device::strict::Origin;
 
 /// An allocation in device memory.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! Memsets, as a stream executes them.
 
-use super::super::health::{Fault, Health};
-use super::super::machine::Device;
-use super::reach::Reach;
-use super::rows::Rows;
-use super::transfer::Side;
-use super::viewer::{Access, Viewer, Wish};
+use crate::device::contexts::health::{Fault, Health};
+use crate::device::machine::Device;
+use crate::device::memory::reach::Reach;
+use crate::device::memory::rows::Rows;
+use crate::device::memory::transfer::Side;
+use crate::device::memory::viewer::{Access, Viewer, Wish};
 
 /// A memset of rows of values, each `width` bytes.
 #[derive(Debug)]

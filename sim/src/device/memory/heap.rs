@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, RwLock};
 
-use super::super::sync::{read, write};
-use super::block::Block;
+use crate::device::memory::block::Block;
+use crate::device::sync::{read, write};
 use crate::exec::{BadFree, MemRange};
 
 /// What `malloc` gives begins at multiples of this.

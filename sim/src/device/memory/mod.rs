@@ -24,9 +24,9 @@ use std::sync::Arc;
 
 use cupola_sys::driver::CUresult;
 
-use super::args::Reply;
-use super::context::Context;
-use super::machine::Device;
+use crate::device::calls::args::Reply;
+use crate::device::contexts::context::Context;
+use crate::device::machine::Device;
 
 pub(super) use account::{Account, Pool, PoolLimits};
 pub(super) use advice::{Advice, Location};

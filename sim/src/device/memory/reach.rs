@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::super::health::Fault;
-use super::super::strict::{Map, Moment, Region};
-use super::block::Block;
-use super::rows::Rows;
-use super::shadow::Shadow;
-use super::space::{Place, Space};
-use super::transfer::Side;
-use super::viewer::Wish;
+use crate::device::contexts::health::Fault;
+use crate::device::memory::block::Block;
+use crate::device::memory::rows::Rows;
+use crate::device::memory::shadow::Shadow;
+use crate::device::memory::space::{Place, Space};
+use crate::device::memory::transfer::Side;
+use crate::device::memory::viewer::Wish;
+use crate::device::strict::{Map, Moment, Region};
 
 /// What may know which of its bytes are written.
 enum Kept<'a> {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::backing::Backing;
+use crate::device::memory::backing::Backing;
 
 /// Bits that say which bytes of a block were written.
 #[derive(Debug)]

@@ -18,16 +18,16 @@ use std::sync::{Arc, RwLock, Weak};
 
 use cupola_sys::driver::{CU_MEMHOSTREGISTER_READ_ONLY, CUresult};
 
-use super::super::args::Reply;
-use super::super::health::Fault;
-use super::super::strict::{Miss, Monitor};
-use super::super::sync::{read, write};
-use super::block::{Block, HostRange};
-use super::heap::Heap;
-use super::host;
-use super::mapped::{View, Virtual};
-use super::rows::Rows;
-use super::viewer::{Access, PoolAccess, Viewer, Wish};
+use crate::device::calls::args::Reply;
+use crate::device::contexts::health::Fault;
+use crate::device::memory::block::{Block, HostRange};
+use crate::device::memory::heap::Heap;
+use crate::device::memory::host;
+use crate::device::memory::mapped::{View, Virtual};
+use crate::device::memory::rows::Rows;
+use crate::device::memory::viewer::{Access, PoolAccess, Viewer, Wish};
+use crate::device::strict::{Miss, Monitor};
+use crate::device::sync::{read, write};
 
 const FIRST: u64 = 0x1_0100_0000_0000;
 pub(super) const PER_DEVICE: u64 = 1 << 42;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::super::engine::Direction;
-use super::super::health::{Fault, Health};
-use super::super::machine::Device;
-use super::block::HostRange;
-use super::reach::Reach;
-use super::rows::Rows;
-use super::viewer::{Access, Viewer, Wish};
+use crate::device::contexts::health::{Fault, Health};
+use crate::device::machine::Device;
+use crate::device::memory::block::HostRange;
+use crate::device::memory::reach::Reach;
+use crate::device::memory::rows::Rows;
+use crate::device::memory::viewer::{Access, Viewer, Wish};
+use crate::device::operations::engine::Direction;
 
 /// Where one end of a copy is.
 #[derive(Debug)]

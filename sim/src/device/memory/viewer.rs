@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::super::health::Health;
-use super::super::machine::Device;
-use super::super::sync::{read, write};
-use super::space::Place;
+use crate::device::contexts::health::Health;
+use crate::device::machine::Device;
+use crate::device::memory::space::Place;
+use crate::device::sync::{read, write};
 
 /// What may be done with memory; a larger one includes the smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::super::config::DeviceConfig;
-use super::super::engine::{Direction, Engines};
+use crate::device::machine::config::DeviceConfig;
+use crate::device::operations::engine::{Direction, Engines};
 
 /// A moment of a machine's virtual clock, in picoseconds since the machine was made. It
 /// stops at 213 days.

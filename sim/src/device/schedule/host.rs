@@ -8,8 +8,8 @@
 use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-use super::super::sync::{lock, wait_timeout};
-use super::Schedule;
+use crate::device::schedule::Schedule;
+use crate::device::sync::{lock, wait_timeout};
 
 /// How long the machine stands still for a function.
 const PATIENCE: Duration = Duration::from_millis(200);

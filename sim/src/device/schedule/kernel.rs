@@ -1,11 +1,11 @@
 //! A kernel that runs in slices.
 
-use super::super::health::{Fault, Health};
-use super::super::launch::{Held, Launch};
-use super::super::machine::Device;
-use super::super::strict::Trace;
-use super::Choice;
-use super::clock::{Parts, Time};
+use crate::device::contexts::health::{Fault, Health};
+use crate::device::machine::Device;
+use crate::device::operations::launch::{Held, Launch};
+use crate::device::schedule::Choice;
+use crate::device::schedule::clock::{Parts, Time};
+use crate::device::strict::Trace;
 use crate::exec::{Slice, Stepper, Turn};
 
 /// Instructions of each warp in a slice when no seed draws them.

@@ -3,14 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard};
 
-use super::super::health::Fault;
-use super::super::op::Op;
-use super::super::stream::{Job, Stream, Until};
-use super::super::sync::lock;
-use super::clock::{Parts, Time};
-use super::host::Called;
-use super::kernel::Kernel;
-use super::{Act, Candidate, Schedule, State};
+use crate::device::contexts::health::Fault;
+use crate::device::operations::op::Op;
+use crate::device::schedule::clock::{Parts, Time};
+use crate::device::schedule::host::Called;
+use crate::device::schedule::kernel::Kernel;
+use crate::device::schedule::{Act, Candidate, Schedule, State};
+use crate::device::streams::stream::{Job, Stream, Until};
+use crate::device::sync::lock;
 
 const SLOW: &str = "a function of the program did not return soon, and the machine went on";
 

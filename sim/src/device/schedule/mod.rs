@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-use super::config::{DeviceConfig, Order};
-use super::stream::Stream;
-use super::sync::{lock, wait_timeout};
+use crate::device::machine::config::{DeviceConfig, Order};
+use crate::device::streams::stream::Stream;
+use crate::device::sync::{lock, wait_timeout};
 use clock::Parts;
 use lane::Lane;
 use rng::Rng;

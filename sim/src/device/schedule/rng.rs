@@ -1,6 +1,6 @@
 //! The numbers that a seeded order is made of.
 
-use super::super::config::mix;
+use crate::device::machine::config::mix;
 
 /// splitmix64: every seed gives another sequence, 0 too.
 #[derive(Debug)]

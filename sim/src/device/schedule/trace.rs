@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 
-use super::super::config::mix;
-use super::clock::Time;
+use crate::device::machine::config::mix;
+use crate::device::schedule::clock::Time;
 
 /// How many of the latest steps are kept.
 const KEPT: usize = 4096;

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::device::context::Context;
-use crate::device::green::Green;
+use crate::device::contexts::context::Context;
+use crate::device::contexts::green::Green;
 use crate::device::machine::Inner;
 use crate::device::strict::finding::{CallSite, Finding, FindingKind};
 use crate::device::strict::options::Strict;

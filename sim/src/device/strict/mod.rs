@@ -22,7 +22,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::device::op::{MachineId, in_user_code};
+use crate::device::operations::op::{MachineId, in_user_code};
 use crate::device::sync::lock;
 use blame::history::History;
 use blocks::regions::Regions;

@@ -14,8 +14,9 @@ mod waits;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Weak};
 
-use crate::device::context::in_sight;
-use crate::device::stream::{Kind, Stream};
+use crate::device::contexts::context::in_sight;
+use crate::device::operations::value::Step;
+use crate::device::streams::stream::{Kind, Stream};
 use crate::device::strict::Monitor;
 use crate::device::strict::blocks::regions::Moment;
 use crate::device::strict::finding::CallSite;
@@ -23,7 +24,6 @@ use crate::device::strict::options::Strict;
 use crate::device::strict::order::clock::{Clock, Stamp};
 use crate::device::strict::site::Here;
 use crate::device::sync::lock;
-use crate::device::value::Step;
 pub(in crate::device) use queue::Trace;
 
 /// Most destroyed streams that are kept apart because the host has not waited for their work.

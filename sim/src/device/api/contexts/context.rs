@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use cupola_sys::driver::*;
 
 use crate::device::api::functions;
-use crate::device::args::{In, Out, Reply};
-use crate::device::call::Call;
-use crate::device::current;
+use crate::device::calls::args::{In, Out, Reply};
+use crate::device::calls::call::Call;
+use crate::device::contexts::current;
 
 /// The API version that every context says it was made for.
 const API_VERSION: c_uint = 3020;

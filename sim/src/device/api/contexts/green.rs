@@ -12,12 +12,12 @@ use cupola_sys::driver::*;
 use crate::device::api::contexts::context::pointer;
 use crate::device::api::contexts::primary::{release_green, retain_green};
 use crate::device::api::functions;
-use crate::device::args::{In, Out, Reply, Slots};
-use crate::device::call::Call;
-use crate::device::green::Green;
+use crate::device::calls::args::{In, Out, Reply, Slots};
+use crate::device::calls::call::Call;
+use crate::device::contexts::green::Green;
+use crate::device::contexts::multiprocessors::{Grain, Multiprocessors, Resource};
 use crate::device::machine::Device;
-use crate::device::multiprocessors::{Grain, Multiprocessors, Resource};
-use crate::device::op::Op;
+use crate::device::operations::op::Op;
 use crate::device::strict;
 use crate::device::sync::{read, write};
 

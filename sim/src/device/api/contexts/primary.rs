@@ -8,9 +8,9 @@ use cupola_sys::driver::*;
 
 use crate::device::api::contexts::context::{check_flags, pointer};
 use crate::device::api::functions;
-use crate::device::args::{Out, Reply};
-use crate::device::call::Call;
-use crate::device::context::Context;
+use crate::device::calls::args::{Out, Reply};
+use crate::device::calls::call::Call;
+use crate::device::contexts::context::Context;
 use crate::device::machine::{Device, Primary};
 use crate::device::sync::lock;
 

@@ -6,8 +6,8 @@ use cupola_sys::driver::*;
 
 use crate::device::api::copies::copy_endpoint::{Endpoint, Plan};
 use crate::device::api::functions;
-use crate::device::args::Reply;
-use crate::device::call::Call;
+use crate::device::calls::args::Reply;
+use crate::device::calls::call::Call;
 use crate::device::machine::OwnedStream;
 
 fn copy(call: &Call<'_>, to: Endpoint, from: Endpoint, len: usize) -> Reply {

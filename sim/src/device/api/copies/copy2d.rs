@@ -4,8 +4,8 @@ use cupola_sys::driver::*;
 
 use crate::device::api::copies::region::{Corner, Region};
 use crate::device::api::functions;
-use crate::device::args::{In, Reply};
-use crate::device::call::Call;
+use crate::device::calls::args::{In, Reply};
+use crate::device::calls::call::Call;
 
 fn region(copy: &CUDA_MEMCPY2D) -> Region {
     Region {

@@ -5,8 +5,8 @@ use cupola_sys::driver::*;
 use crate::device::api::copies::peer::{self, Contexts};
 use crate::device::api::copies::region::{Corner, Region};
 use crate::device::api::functions;
-use crate::device::args::{In, Reply};
-use crate::device::call::Call;
+use crate::device::calls::args::{In, Reply};
+use crate::device::calls::call::Call;
 
 /// The region that a structure of a 3-D copy describes; the two kinds of structure have
 /// these fields in common. Array levels must be zero.

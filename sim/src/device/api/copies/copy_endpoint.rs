@@ -9,13 +9,13 @@ use std::sync::atomic::Ordering;
 
 use cupola_sys::driver::{CUdeviceptr, CUresult};
 
-use crate::device::args::Reply;
-use crate::device::call::Call;
-use crate::device::context::Context;
-use crate::device::engine::Direction;
+use crate::device::calls::args::Reply;
+use crate::device::calls::call::Call;
+use crate::device::contexts::context::Context;
 use crate::device::machine::OwnedStream;
 use crate::device::memory::{self, Access, Place, Pointer, Rows, Side, Space, Transfer, Viewer};
-use crate::device::op::Op;
+use crate::device::operations::engine::Direction;
+use crate::device::operations::op::Op;
 
 /// One end of a copy.
 #[derive(Clone, Copy)]

@@ -6,12 +6,12 @@ use cupola_sys::driver::*;
 
 use crate::device::api::copies::copy_endpoint::{fill_waits, permit};
 use crate::device::api::functions;
-use crate::device::args::Reply;
-use crate::device::call::Call;
-use crate::device::context::Context;
+use crate::device::calls::args::Reply;
+use crate::device::calls::call::Call;
+use crate::device::contexts::context::Context;
 use crate::device::machine::OwnedStream;
 use crate::device::memory::{Access, Fill, Rows};
-use crate::device::op::Op;
+use crate::device::operations::op::Op;
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 

@@ -7,9 +7,9 @@ use cupola_sys::driver::*;
 
 use crate::device::api::copies::copy_endpoint::{Endpoint, Plan};
 use crate::device::api::functions;
-use crate::device::args::{Out, Reply};
-use crate::device::call::Call;
-use crate::device::context::Context;
+use crate::device::calls::args::{Out, Reply};
+use crate::device::calls::call::Call;
+use crate::device::contexts::context::Context;
 use crate::device::machine::OwnedStream;
 
 fn can_access(call: &Call<'_>, answer: Out<c_int>, device: CUdevice, peer: CUdevice) -> Reply {

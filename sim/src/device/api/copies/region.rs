@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use cupola_sys::driver::*;
 
 use crate::device::api::copies::copy_endpoint::{Endpoint, Plan};
-use crate::device::args::Reply;
-use crate::device::call::Call;
+use crate::device::calls::args::Reply;
+use crate::device::calls::call::Call;
 use crate::device::memory::Rows;
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;

@@ -7,10 +7,10 @@ use cupola_sys::driver::*;
 
 use crate::device::api::contexts::context::pointer;
 use crate::device::api::functions;
-use crate::device::args::{Out, Reply};
-use crate::device::call::Call;
-use crate::device::context::Context;
-use crate::device::module::Function;
+use crate::device::calls::args::{Out, Reply};
+use crate::device::calls::call::Call;
+use crate::device::contexts::context::Context;
+use crate::device::modules::module::Function;
 use crate::exec::Kernel;
 
 pub(in crate::device::api) fn get(call: &Call<'_>, function: CUfunction) -> Reply<Arc<Function>> {

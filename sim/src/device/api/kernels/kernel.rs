@@ -8,9 +8,9 @@ use cupola_sys::driver::*;
 use crate::device::api::contexts::context::pointer;
 use crate::device::api::functions;
 use crate::device::api::kernels::function::{check_cache, parameter};
-use crate::device::args::{Out, Reply};
-use crate::device::call::Call;
-use crate::device::library::{Library, LibraryKernel};
+use crate::device::calls::args::{Out, Reply};
+use crate::device::calls::call::Call;
+use crate::device::modules::library::{Library, LibraryKernel};
 use crate::exec::Kernel;
 
 fn get(call: &Call<'_>, kernel: CUkernel) -> Reply<(Arc<LibraryKernel>, Arc<Library>)> {

@@ -8,11 +8,11 @@ use cupola_sys::driver::*;
 use crate::device::api::functions;
 use crate::device::api::kernels::occupancy::blocks_per_multiprocessor;
 use crate::device::api::streams::attributes::clamp;
-use crate::device::args::{In, Reply, Slots};
-use crate::device::call::Call;
-use crate::device::launch::{Launch, gather};
-use crate::device::module::Function;
-use crate::device::op::Op;
+use crate::device::calls::args::{In, Reply, Slots};
+use crate::device::calls::call::Call;
+use crate::device::modules::module::Function;
+use crate::device::operations::launch::{Launch, gather};
+use crate::device::operations::op::Op;
 use crate::exec::LaunchConfig;
 
 /// A launch before its arguments are read.

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use cupola_sys::driver::*;
 
 use crate::device::api::functions;
-use crate::device::args::{In, Out, Reply};
-use crate::device::attributes::SHARED_MOST;
-use crate::device::call::Call;
-use crate::device::module::Function;
+use crate::device::calls::args::{In, Out, Reply};
+use crate::device::calls::call::Call;
+use crate::device::modules::attributes::SHARED_MOST;
+use crate::device::modules::module::Function;
 
 const THREADS: u64 = 2048;
 const BLOCKS: u64 = 32;

@@ -7,13 +7,13 @@ use std::sync::atomic::Ordering;
 use cupola_sys::driver::*;
 
 use crate::device::api::functions;
-use crate::device::args::{Out, Reply};
-use crate::device::call::Call;
-use crate::device::context::Context;
+use crate::device::calls::args::{Out, Reply};
+use crate::device::calls::call::Call;
+use crate::device::contexts::context::Context;
 use crate::device::machine::Device;
 use crate::device::memory::{Block, Place, allocate, allocate_pooled};
-use crate::device::op::Op;
-use crate::device::stream::Stream;
+use crate::device::operations::op::Op;
+use crate::device::streams::stream::Stream;
 use crate::device::strict::Frees;
 use crate::device::sync::read;
 

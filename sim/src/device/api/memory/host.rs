@@ -5,9 +5,9 @@ use std::ffi::{c_uint, c_void};
 use cupola_sys::driver::*;
 
 use crate::device::api::functions;
-use crate::device::args::{Out, Reply};
-use crate::device::call::Call;
-use crate::device::context::Context;
+use crate::device::calls::args::{Out, Reply};
+use crate::device::calls::call::Call;
+use crate::device::contexts::context::Context;
 use crate::device::memory::{Place, Space};
 use crate::device::strict::Frees;
 use crate::device::sync::read;

@@ -9,8 +9,8 @@ use cupola_sys::driver::*;
 use crate::device::api::functions;
 use crate::device::api::memory::allocation::wait_for_users;
 use crate::device::api::streams::event;
-use crate::device::args::{Out, Reply};
-use crate::device::call::Call;
+use crate::device::calls::args::{Out, Reply};
+use crate::device::calls::call::Call;
 use crate::device::memory::{Block, Name, Opened, Refusal, VMM, open};
 
 const BAD: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use cupola_sys::driver::*;
 
 use crate::device::api::functions;
-use crate::device::args::{In, Out, Reply, Slots};
-use crate::device::call::Call;
+use crate::device::calls::args::{In, Out, Reply, Slots};
+use crate::device::calls::call::Call;
 use crate::device::memory::{Advice, Block, Location, Place, allocate_managed};
 
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;

@@ -7,8 +7,8 @@ use cupola_sys::driver::*;
 
 use crate::device::api::contexts::context::pointer;
 use crate::device::api::functions;
-use crate::device::args::{In, Out, Reply};
-use crate::device::call::Call;
+use crate::device::calls::args::{In, Out, Reply};
+use crate::device::calls::call::Call;
 use crate::device::machine::Device;
 use crate::device::memory::{Access, Pool, PoolLimits};
 use crate::device::sync::{read, write};

@@ -6,8 +6,8 @@ use std::ffi::{c_int, c_ulonglong, c_void};
 use cupola_sys::driver::*;
 
 use crate::device::api::functions;
-use crate::device::args::{In, Out, Reply};
-use crate::device::call::Call;
+use crate::device::calls::args::{In, Out, Reply};
+use crate::device::calls::call::Call;
 use crate::device::memory::{Access, Freed, PAGE, Pages, VMM};
 
 const BAD: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;

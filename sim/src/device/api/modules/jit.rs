@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cupola_sys::driver::*;
 
-use crate::device::args::{In, Out, Reply, Slots};
+use crate::device::calls::args::{In, Out, Reply, Slots};
 
 /// Where a call, or a link in all its calls, writes what it has to say.
 pub(in crate::device) struct Jit {

@@ -10,11 +10,11 @@ use crate::device::api::contexts::context::pointer;
 use crate::device::api::functions;
 use crate::device::api::modules::jit::Jit;
 use crate::device::api::modules::module::variable;
-use crate::device::args::{In, Out, Reply, Slots, Text};
-use crate::device::call::Call;
-use crate::device::image::{Image, ImageError, image_at, image_in};
-use crate::device::library::{self, Library};
+use crate::device::calls::args::{In, Out, Reply, Slots, Text};
+use crate::device::calls::call::Call;
 use crate::device::memory::Space;
+use crate::device::modules::image::{Image, ImageError, image_at, image_in};
+use crate::device::modules::library::{self, Library};
 
 fn get(call: &Call<'_>, library: CUlibrary) -> Reply<Arc<Library>> {
     call.machine.libraries.library(library.addr() as u64)

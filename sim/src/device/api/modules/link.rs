@@ -9,10 +9,10 @@ use cupola_sys::driver::*;
 use crate::device::api::contexts::context::pointer;
 use crate::device::api::functions;
 use crate::device::api::modules::jit::Jit;
-use crate::device::args::{In, Out, Reply, Slots, Text};
-use crate::device::call::Call;
-use crate::device::image::{Image, ImageError, image_in, no_ptx};
-use crate::device::link::State;
+use crate::device::calls::args::{In, Out, Reply, Slots, Text};
+use crate::device::calls::call::Call;
+use crate::device::modules::image::{Image, ImageError, image_in, no_ptx};
+use crate::device::modules::link::State;
 use crate::device::sync::lock;
 
 fn create(

@@ -9,11 +9,11 @@ use cupola_sys::driver::*;
 use crate::device::api::contexts::context::pointer;
 use crate::device::api::functions;
 use crate::device::api::modules::jit::Jit;
-use crate::device::args::{In, Out, Reply, Slots, Text};
-use crate::device::call::Call;
-use crate::device::image::{ImageError, image_at, image_in};
+use crate::device::calls::args::{In, Out, Reply, Slots, Text};
+use crate::device::calls::call::Call;
 use crate::device::memory::Space;
-use crate::device::module::{self, Module};
+use crate::device::modules::image::{ImageError, image_at, image_in};
+use crate::device::modules::module::{self, Module};
 
 fn load(call: &Call<'_>, place: Out<CUmodule>, image: *const c_void) -> Reply {
     place.check()?;

@@ -6,8 +6,8 @@ use cupola_sys::driver::*;
 
 use crate::device::api::contexts::context::{GREATEST_PRIORITY, LEAST_PRIORITY};
 use crate::device::api::functions;
-use crate::device::args::{In, Out, Reply};
-use crate::device::call::Call;
+use crate::device::calls::args::{In, Out, Reply};
+use crate::device::calls::call::Call;
 use crate::device::sync::lock;
 
 /// What a stream keeps for its program. Only the priority means something here, which the

@@ -8,9 +8,9 @@ use std::ffi::c_uint;
 use cupola_sys::driver::*;
 
 use crate::device::api::functions;
-use crate::device::args::{In, Out, Reply};
-use crate::device::call::Call;
-use crate::device::stream::Kind;
+use crate::device::calls::args::{In, Out, Reply};
+use crate::device::calls::call::Call;
+use crate::device::streams::stream::Kind;
 use crate::device::sync::lock;
 
 const MODES: u32 = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED.0;

@@ -7,10 +7,10 @@ use cupola_sys::driver::*;
 
 use crate::device::api::contexts::context::pointer;
 use crate::device::api::functions;
-use crate::device::args::{Out, Reply};
-use crate::device::call::Call;
-use crate::device::context::Context;
-use crate::device::event::Event;
+use crate::device::calls::args::{Out, Reply};
+use crate::device::calls::call::Call;
+use crate::device::contexts::context::Context;
+use crate::device::streams::event::Event;
 use crate::device::sync::write;
 
 fn create(call: &Call<'_>, event: Out<CUevent>, flags: c_uint) -> Reply {

@@ -6,13 +6,13 @@ use cupola_sys::driver::*;
 
 use crate::device::api::copies::copy_endpoint::permit;
 use crate::device::api::functions;
-use crate::device::args::{In, Reply};
-use crate::device::call::Call;
-use crate::device::context::Context;
+use crate::device::calls::args::{In, Reply};
+use crate::device::calls::call::Call;
+use crate::device::contexts::context::Context;
 use crate::device::machine::OwnedStream;
 use crate::device::memory::{Access, Rows};
-use crate::device::op::Op;
-use crate::device::value::{Compare, Step, Value, Width};
+use crate::device::operations::op::Op;
+use crate::device::operations::value::{Compare, Step, Value, Width};
 
 const BAD: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const MISSING: CUresult = CUresult::CUDA_ERROR_NOT_SUPPORTED;

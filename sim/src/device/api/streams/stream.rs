@@ -8,11 +8,11 @@ use cupola_sys::driver::*;
 use crate::device::api::contexts::context::{LEAST_PRIORITY, pointer};
 use crate::device::api::functions;
 use crate::device::api::streams::attributes::clamp;
-use crate::device::args::{Out, Reply};
-use crate::device::call::Call;
-use crate::device::context::Context;
-use crate::device::green::Green;
-use crate::device::op::{Op, UserData};
+use crate::device::calls::args::{Out, Reply};
+use crate::device::calls::call::Call;
+use crate::device::contexts::context::Context;
+use crate::device::contexts::green::Green;
+use crate::device::operations::op::{Op, UserData};
 use crate::device::sync::{read, write};
 
 fn create(call: &Call<'_>, stream: Out<CUstream>, flags: c_uint) -> Reply {

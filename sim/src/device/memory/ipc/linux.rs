@@ -7,9 +7,9 @@ use cupola_sys::driver::CUresult;
 use rustix::fs::{Mode, OFlags, fstat, open as open_file};
 use rustix::io::Errno;
 
-use super::super::block::Block;
-use super::super::pages::Pages;
-use super::{Name, Refusal, file_len};
+use crate::device::memory::block::Block;
+use crate::device::memory::ipc::{Name, Refusal, file_len};
+use crate::device::memory::pages::Pages;
 
 /// Names a block that is in a file; `None` if it is not, or the host does not say what is
 /// needed.

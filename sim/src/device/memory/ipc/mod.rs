@@ -19,9 +19,9 @@ pub(super) use none::{name, open as open_pages};
 
 use cupola_sys::driver::CUresult;
 
-use super::super::context::Context;
-use super::super::machine::Device;
-use super::block::Block;
+use crate::device::contexts::context::Context;
+use crate::device::machine::Device;
+use crate::device::memory::block::Block;
 
 /// The first bytes of every name; the last is the layout's version.
 const MAGIC: [u8; 8] = *b"cupolaM\x01";
@@ -153,7 +153,7 @@ pub(in crate::device) fn open(
     let opener = (context.handle, context.device.ordinal);
     let space = &context.device.space;
     let block = space.open(name, device.ordinal, opener, again)?;
-    Ok(super::keep_if_open(context, device, block)?)
+    Ok(crate::device::memory::keep_if_open(context, device, block)?)
 }
 
 /// What a shared block's file is called.

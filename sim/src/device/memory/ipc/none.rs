@@ -2,9 +2,9 @@
 
 use cupola_sys::driver::CUresult;
 
-use super::super::block::Block;
-use super::super::pages::Pages;
-use super::{Name, Refusal};
+use crate::device::memory::block::Block;
+use crate::device::memory::ipc::{Name, Refusal};
+use crate::device::memory::pages::Pages;
 
 pub(in crate::device::memory) fn name(_: &Block) -> Option<Name> {
     None

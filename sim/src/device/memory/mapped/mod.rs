@@ -12,11 +12,11 @@ use std::sync::{Arc, RwLock};
 
 use cupola_sys::driver::CUresult;
 
-use super::super::args::Reply;
-use super::super::strict::Here;
-use super::super::sync::{read, write};
-use super::pages::{Heap, Pages};
-use super::viewer::Access;
+use crate::device::calls::args::Reply;
+use crate::device::memory::pages::{Heap, Pages};
+use crate::device::memory::viewer::Access;
+use crate::device::strict::Here;
+use crate::device::sync::{read, write};
 use reservation::Reservation;
 use rights::Rights;
 use runs::Runs;

@@ -1,8 +1,8 @@
 //! Where reservations are put.
 
-use super::super::space::{FIRST_VIRTUAL, PER_DEVICE};
-use super::PAGE;
-use super::table::Table;
+use crate::device::memory::mapped::PAGE;
+use crate::device::memory::mapped::table::Table;
+use crate::device::memory::space::{FIRST_VIRTUAL, PER_DEVICE};
 
 const END: u64 = FIRST_VIRTUAL + PER_DEVICE;
 
@@ -49,8 +49,8 @@ impl Table {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::super::Virtual;
     use super::*;
+    use crate::device::memory::mapped::Virtual;
     use cupola_sys::driver::CUresult;
 
     /// Without it, two reservations could have the same addresses, or a program that asks

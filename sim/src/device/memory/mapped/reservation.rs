@@ -12,13 +12,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::super::super::strict::Here;
-use super::super::super::sync::lock;
-use super::super::pages::{Pages, Window};
-use super::super::viewer::Access;
-use super::rights::Rights;
-use super::runs::Run;
-use super::table::Mapping;
+use crate::device::memory::mapped::rights::Rights;
+use crate::device::memory::mapped::runs::Run;
+use crate::device::memory::mapped::table::Mapping;
+use crate::device::memory::pages::{Pages, Window};
+use crate::device::memory::viewer::Access;
+use crate::device::strict::Here;
+use crate::device::sync::lock;
 
 /// What a program got from `cuMemAddressReserve`.
 #[derive(Debug)]
@@ -204,8 +204,8 @@ impl View {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::super::super::pages::Heap;
     use super::*;
+    use crate::device::memory::pages::Heap;
 
     const PAGE: u64 = 2 << 20;
     const BASE: u64 = 1 << 40;

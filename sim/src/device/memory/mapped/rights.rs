@@ -1,6 +1,6 @@
 //! What each device of a machine may do with a range of memory.
 
-use super::super::viewer::Access;
+use crate::device::memory::viewer::Access;
 
 /// For each of a machine's devices, of which there are at most 16, what it may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

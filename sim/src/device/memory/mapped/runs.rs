@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::rights::Rights;
+use crate::device::memory::mapped::rights::Rights;
 
 /// A range of addresses with the same rights everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,8 +82,8 @@ impl Runs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::viewer::Access;
     use super::*;
+    use crate::device::memory::viewer::Access;
 
     const END: usize = 32;
 

@@ -1,16 +1,16 @@
 //! The table of reservations, mappings and physical memory, under the lock of [`Virtual`].
 //!
-//! [`Virtual`]: super::Virtual
+//! [`Virtual`]: crate::device::memory::mapped::Virtual
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::super::super::args::Reply;
-use super::super::super::strict::Here;
-use super::super::pages::Pages;
-use super::reservation::Reservation;
-use super::runs::Runs;
-use super::{BAD, Freed};
+use crate::device::calls::args::Reply;
+use crate::device::memory::mapped::reservation::Reservation;
+use crate::device::memory::mapped::runs::Runs;
+use crate::device::memory::mapped::{BAD, Freed};
+use crate::device::memory::pages::Pages;
+use crate::device::strict::Here;
 
 /// What `cuMemCreate` makes. It lives while it has handles or mappings.
 #[derive(Debug)]

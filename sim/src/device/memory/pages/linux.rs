@@ -11,8 +11,8 @@ use rustix::fs::{
 };
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
-use super::super::super::sync::lock;
-use super::holes::Holes;
+use crate::device::memory::pages::holes::Holes;
+use crate::device::sync::lock;
 
 /// The seals of a file that other processes get: no process can make it shorter under a
 /// mapping, which would kill a process that touches the mapping.

@@ -5,12 +5,12 @@ use std::sync::atomic::Ordering;
 
 use cupola_sys::driver::CUresult;
 
-use super::super::super::args::Reply;
-use super::super::super::sync::write;
-use super::super::block::Block;
-use super::super::ipc::{self, Name, Refusal};
-use super::super::viewer::{Access, PoolAccess};
-use super::{GRANULE, Space};
+use crate::device::calls::args::Reply;
+use crate::device::memory::block::Block;
+use crate::device::memory::ipc::{self, Name, Refusal};
+use crate::device::memory::space::{GRANULE, Space};
+use crate::device::memory::viewer::{Access, PoolAccess};
+use crate::device::sync::write;
 
 const BAD: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;

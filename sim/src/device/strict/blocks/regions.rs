@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, RwLock};
 
 use crate::device::memory::{Place, Shadow, Space};
-use crate::device::stream::Stream;
+use crate::device::streams::stream::Stream;
 use crate::device::strict::Monitor;
 use crate::device::strict::finding::{Allocation, CallSite, Finding, FindingKind, Memory};
 use crate::device::strict::options::Strict;

@@ -1,13 +1,13 @@
 //! Which memory and which module an operation uses, as far as its arguments say.
 
-use crate::device::launch::Launch;
 use crate::device::memory::{Place, Side, Space};
-use crate::device::op::Op;
+use crate::device::operations::launch::Launch;
+use crate::device::operations::op::Op;
+use crate::device::operations::value::Step;
 use crate::device::strict::Monitor;
 use crate::device::strict::finding::Allocation;
 use crate::device::strict::order::Thing;
 use crate::device::sync::lock;
-use crate::device::value::Step;
 
 /// Something that an operation uses.
 #[derive(Debug)]

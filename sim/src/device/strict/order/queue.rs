@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::device::memory::Space;
-use crate::device::op::Op;
-use crate::device::stream::Stream;
+use crate::device::operations::op::Op;
+use crate::device::streams::stream::Stream;
 use crate::device::strict::blocks::bounds::{Given, explain};
 use crate::device::strict::blocks::extent::Extent;
 use crate::device::strict::blocks::regions::{Map, Moment, Region, is_own_order};

@@ -1,7 +1,7 @@
 //! What the program waits for, and what it destroys before that.
 
-use crate::device::event::Event;
-use crate::device::stream::Stream;
+use crate::device::streams::event::Event;
+use crate::device::streams::stream::Stream;
 use crate::device::strict::Monitor;
 use crate::device::strict::finding::{Finding, FindingKind};
 use crate::device::strict::options::Strict;

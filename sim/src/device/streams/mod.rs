@@ -1,0 +1,4 @@
+//! Streams and events.
+
+pub(super) mod event;
+pub(super) mod stream;
