@@ -51,7 +51,7 @@ impl crate::exec::Host for Output {
 
 /// The latest messages of a machine.
 #[derive(Debug, Default)]
-pub(in crate::device) struct Notes(Mutex<Latest>);
+pub(in crate::device) struct Messages(Mutex<Latest>);
 
 #[derive(Debug, Default)]
 struct Latest {
@@ -60,7 +60,7 @@ struct Latest {
     forgotten: u64,
 }
 
-impl Notes {
+impl Messages {
     pub(in crate::device) fn add(&self, text: String) {
         crate::device::calls::logs::say(&text);
         let mut latest = lock(&self.0);

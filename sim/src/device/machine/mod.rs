@@ -24,7 +24,7 @@ use crate::device::contexts::context::Context;
 use crate::device::contexts::green::Green;
 use crate::device::contexts::multiprocessors::Resource;
 use crate::device::machine::config::{DeviceConfig, Exports, MachineBuilder};
-use crate::device::machine::messages::{Notes, Output};
+use crate::device::machine::messages::{Messages, Output};
 use crate::device::machine::usage::Usage;
 use crate::device::memory::{Account, PoolLimits, Space};
 use crate::device::modules::library::Libraries;
@@ -92,19 +92,19 @@ impl Machine {
     /// thread; images that have no PTX; kernels that cannot run. The last 256 are kept.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
-        self.inner.notes.since(0)
+        self.inner.messages.since(0)
     }
 
     /// How many messages there have been, forgotten ones included.
     #[must_use]
     pub fn message_count(&self) -> u64 {
-        self.inner.notes.count()
+        self.inner.messages.count()
     }
 
     /// The messages after the first `count`, as far as they are kept.
     #[must_use]
     pub fn messages_since(&self, count: u64) -> Vec<String> {
-        self.inner.notes.since(count)
+        self.inner.messages.since(count)
     }
 
     /// What strict mode has found, oldest first. The last 1024 are kept.
@@ -164,11 +164,11 @@ impl MachineBuilder {
             configs.truncate(MOST_DEVICES);
             let schedule = Schedule::new(self.order, &configs);
             let devices = configs.into_iter().enumerate();
-            let notes = Arc::new(Notes::default());
+            let messages = Arc::new(Messages::default());
             let shared = Shared {
                 workers: self.workers,
                 space: Arc::clone(&space),
-                notes: Arc::clone(&notes),
+                messages: Arc::clone(&messages),
                 strict: Arc::clone(&strict),
                 output: self.output.of(id),
                 machine: id,
@@ -210,7 +210,7 @@ impl MachineBuilder {
                 modules: Modules::default(),
                 libraries: Libraries::default(),
                 links: Links::default(),
-                notes,
+                messages,
                 logs: Logs::default(),
                 strict,
                 capture_modes: Mutex::default(),
@@ -226,7 +226,7 @@ impl MachineBuilder {
 struct Shared {
     workers: usize,
     space: Arc<Space>,
-    notes: Arc<Notes>,
+    messages: Arc<Messages>,
     strict: Arc<Monitor>,
     output: Output,
     machine: MachineId,
@@ -244,7 +244,7 @@ pub(super) struct Device {
     pub(super) engines: Engines,
     pub(super) account: Account,
     pub(super) space: Arc<Space>,
-    pub(super) notes: Arc<Notes>,
+    pub(super) messages: Arc<Messages>,
     pub(super) strict: Arc<Monitor>,
     pub(super) output: Output,
     pub(super) machine: MachineId,
@@ -291,7 +291,7 @@ impl Device {
             workers: shared.workers,
             account,
             space: Arc::clone(&shared.space),
-            notes: Arc::clone(&shared.notes),
+            messages: Arc::clone(&shared.messages),
             strict: Arc::clone(&shared.strict),
             output: shared.output.clone(),
             machine: shared.machine,
@@ -347,7 +347,7 @@ pub(super) struct Inner {
     pub(super) modules: Modules,
     pub(super) libraries: Libraries,
     pub(super) links: Links,
-    pub(super) notes: Arc<Notes>,
+    pub(super) messages: Arc<Messages>,
     pub(super) logs: Logs,
     pub(super) strict: Arc<Monitor>,
     /// Of threads that have changed theirs.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use cupola_sys::driver::CUresult;
 
 use crate::device::calls::args::Reply;
-use crate::device::memory::viewer::PoolAccess;
+use crate::device::memory::access::PoolAccess;
 use crate::device::strict::Origin;
 use crate::device::sync::lock;
 

@@ -5,13 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use cupola_sys::driver::CU_MEMHOSTREGISTER_READ_ONLY;
 
+use crate::device::memory::access::PoolAccess;
 use crate::device::memory::advice::Advices;
 use crate::device::memory::backing::Backing;
 use crate::device::memory::ipc::{self, Name, Opened};
 use crate::device::memory::pages::{Pages, SUPPORTED};
 use crate::device::memory::shadow::Shadow;
 use crate::device::memory::space::Owner;
-use crate::device::memory::viewer::PoolAccess;
 use crate::device::strict::Origin;
 
 /// An allocation in device memory.

@@ -2,10 +2,10 @@
 
 use crate::device::contexts::health::{Fault, Health};
 use crate::device::machine::Device;
-use crate::device::memory::reach::Reach;
+use crate::device::memory::access::{Access, AccessRequest, Accessor};
+use crate::device::memory::access_guard::AccessGuard;
 use crate::device::memory::rows::Rows;
 use crate::device::memory::transfer::Side;
-use crate::device::memory::viewer::{Access, Viewer, Wish};
 
 /// A memset of rows of values, each `width` bytes.
 #[derive(Debug)]
@@ -18,20 +18,20 @@ pub(in crate::device) struct Fill {
 
 impl Fill {
     pub(in crate::device) fn run(self, device: &Device, health: &Health) -> Result<(), Fault> {
-        let wish = Wish {
+        let request = AccessRequest {
             what: "memset",
             access: Access::Write,
-            viewer: Some(Viewer::new(device, health)),
+            accessor: Some(Accessor::new(device, health)),
             copies: false,
         };
         let mut side = Side::Device(self.address);
-        let reach = Reach::find(&mut side, self.rows, &device.space, wish)?;
+        let guard = AccessGuard::find(&mut side, self.rows, &device.space, request)?;
         if device.strict.keeps_shadows() {
-            reach.wrote();
+            guard.wrote();
         }
         let count = usize::try_from(self.rows.width).unwrap_or(0) / self.width;
         let bytes = self.value.to_le_bytes();
-        for start in reach.rows() {
+        for start in guard.rows() {
             // SAFETY: the row holds `count` values of `width` bytes and is kept by the
             // reach. Unaligned stores serve every address.
             unsafe {

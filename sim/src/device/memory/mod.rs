@@ -3,6 +3,8 @@
 //! A device address is not a host address: device memory lies in a range of its own, and
 //! every access goes through the table of live allocations in [`space`].
 
+mod access;
+mod access_guard;
 mod account;
 mod advice;
 mod backing;
@@ -13,12 +15,10 @@ mod host;
 mod ipc;
 mod mapped;
 mod pages;
-mod reach;
 mod rows;
 mod shadow;
 mod space;
 mod transfer;
-mod viewer;
 
 use std::sync::Arc;
 
@@ -28,6 +28,7 @@ use crate::device::calls::args::Reply;
 use crate::device::contexts::context::Context;
 use crate::device::machine::Device;
 
+pub(super) use access::{Access, AccessRequest, Accessor, Peers};
 pub(super) use account::{Account, Pool, PoolLimits};
 pub(super) use advice::{Advice, Location};
 pub(super) use block::{Block, HostRange};
@@ -40,7 +41,6 @@ pub(super) use rows::Rows;
 pub(super) use shadow::Shadow;
 pub(super) use space::{GRANULE, Owner, Place, Space};
 pub(super) use transfer::{End, Pointer, Side, Transfer};
-pub(super) use viewer::{Access, Peers, Viewer, Wish};
 
 /// Bytes of address space, and of memory outside of pools, that an allocation takes.
 fn extent(len: usize) -> Reply<u64> {

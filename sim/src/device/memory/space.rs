@@ -20,12 +20,12 @@ use cupola_sys::driver::{CU_MEMHOSTREGISTER_READ_ONLY, CUresult};
 
 use crate::device::calls::args::Reply;
 use crate::device::contexts::health::Fault;
+use crate::device::memory::access::{Access, AccessRequest, Accessor, PoolAccess};
 use crate::device::memory::block::{Block, HostRange};
 use crate::device::memory::heap::Heap;
 use crate::device::memory::host;
 use crate::device::memory::mapped::{View, Virtual};
 use crate::device::memory::rows::Rows;
-use crate::device::memory::viewer::{Access, PoolAccess, Viewer, Wish};
 use crate::device::strict::{Miss, Monitor};
 use crate::device::sync::{read, write};
 
@@ -317,9 +317,10 @@ impl Space {
         place: &Place,
         address: u64,
         len: u64,
-        wish: Wish<'_>,
+        request: AccessRequest<'_>,
     ) -> Fault {
-        self.strict.missed(self, Miss::wish(&wish, address, len));
+        self.strict
+            .missed(self, Miss::request(&request, address, len));
         let why = match place {
             Place::Mapped(_) => "their mapping does not give that access".into(),
             Place::Pinned(_) => "they are registered for reading alone".into(),
@@ -328,7 +329,7 @@ impl Space {
                 block.device
             ),
         };
-        let what = wish.what;
+        let what = request.what;
         Fault::illegal_address(format!("{what} of {len} bytes at 0x{address:x}: {why}"))
     }
 
@@ -411,7 +412,7 @@ impl Space {
         &self,
         address: u64,
         rows: Rows,
-        viewer: Viewer<'_>,
+        accessor: Accessor<'_>,
         wanted: Access,
     ) -> Result<(), String> {
         if !Self::is_virtual(address) {
@@ -419,7 +420,7 @@ impl Space {
         }
         let may = |address, len| {
             let view = self.mapped.find(address, len);
-            view.is_some_and(|view| viewer.access(&Place::Mapped(view)) >= wanted)
+            view.is_some_and(|view| accessor.access(&Place::Mapped(view)) >= wanted)
         };
         if may(address, rows.span()) {
             return Ok(());
@@ -427,7 +428,7 @@ impl Space {
         for offset in rows.offsets() {
             let at = address.wrapping_add(offset);
             if !may(at, rows.width) {
-                let who = Some((viewer.device(), wanted));
+                let who = Some((accessor.device(), wanted));
                 let why = self.mapped.why_not(at, rows.width, who);
                 let miss = Miss {
                     what: if wanted == Access::Write {

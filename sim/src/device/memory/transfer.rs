@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use crate::device::contexts::health::{Fault, Health};
 use crate::device::machine::Device;
+use crate::device::memory::access::{Access, AccessRequest, Accessor};
+use crate::device::memory::access_guard::AccessGuard;
 use crate::device::memory::block::HostRange;
-use crate::device::memory::reach::Reach;
 use crate::device::memory::rows::Rows;
-use crate::device::memory::viewer::{Access, Viewer, Wish};
 use crate::device::operations::engine::Direction;
 
 /// Where one end of a copy is.
@@ -56,15 +56,15 @@ impl Transfer {
         let engines = &device.engines;
         let _engine = self.direction.map(|direction| engines.acquire(direction));
         let started = Instant::now();
-        let viewer = (!self.across).then(|| Viewer::new(device, health));
+        let accessor = (!self.across).then(|| Accessor::new(device, health));
         let find = |end: &mut End, access, what| {
-            let wish = Wish {
+            let request = AccessRequest {
                 what,
                 access,
-                viewer,
+                accessor,
                 copies: true,
             };
-            Reach::find(&mut end.side, end.rows, &device.space, wish)
+            AccessGuard::find(&mut end.side, end.rows, &device.space, request)
         };
         let to = find(&mut self.to, Access::Write, "copy to device memory")?;
         let from = find(&mut self.from, Access::Read, "copy from device memory")?;

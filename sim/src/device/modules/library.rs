@@ -207,7 +207,7 @@ impl Library {
             .map_err(|error| match error {
                 KernelError::NotFound(_) => CUresult::CUDA_ERROR_NOT_FOUND,
                 _ => {
-                    machine.notes.add(error.to_string());
+                    machine.messages.add(error.to_string());
                     CUresult::CUDA_ERROR_NOT_SUPPORTED
                 }
             })?;
@@ -293,7 +293,7 @@ impl Library {
         let edition = self.edition(context.device.config.capability)?;
         let module = module::load(machine, context, &edition.text, Some(self));
         let module = module.map_err(|(code, text)| {
-            machine.notes.add(text);
+            machine.messages.add(text);
             code
         })?;
         loaded.insert(context.id, module.handle);

@@ -165,7 +165,7 @@ impl Module {
         let kernel = self.program.kernel(name).map_err(|error| match error {
             KernelError::NotFound(_) => CUresult::CUDA_ERROR_NOT_FOUND,
             _ => {
-                machine.notes.add(error.to_string());
+                machine.messages.add(error.to_string());
                 CUresult::CUDA_ERROR_NOT_SUPPORTED
             }
         })?;

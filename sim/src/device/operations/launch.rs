@@ -10,7 +10,7 @@ use cupola_sys::driver::CUresult;
 use crate::device::calls::args::Reply;
 use crate::device::contexts::health::{Fault, Health};
 use crate::device::machine::Device;
-use crate::device::memory::{Access, Heap, Place, Space, Viewer};
+use crate::device::memory::{Access, Accessor, Heap, Place, Space};
 use crate::device::modules::attributes::SHARED_MOST;
 use crate::device::modules::module::Function;
 use crate::device::strict::{Bounds, Limit, Watched, Watcher};
@@ -137,7 +137,7 @@ impl exec::Host for Listener<'_> {
     }
 
     fn remark(&self, text: &str) {
-        self.0.notes.add(text.to_owned());
+        self.0.messages.add(text.to_owned());
     }
 }
 
@@ -192,7 +192,7 @@ fn code(kind: &FaultKind) -> CUresult {
 /// even if the program frees it meanwhile.
 struct Memory<'a> {
     space: &'a Space,
-    viewer: Viewer<'a>,
+    accessor: Accessor<'a>,
     /// The launch keeps it, and so does the context.
     heap: Option<&'a Heap>,
     held: RwLock<Held>,
@@ -210,7 +210,7 @@ impl<'a> Memory<'a> {
     ) -> Self {
         Self {
             space: &device.space,
-            viewer: Viewer::new(device, health),
+            accessor: Accessor::new(device, health),
             heap,
             held: RwLock::new(held),
             bounds: watcher.and_then(Watcher::bounds),
@@ -292,17 +292,17 @@ impl Memory<'_> {
             .places
             .range(below)
             .next_back()
-            .map(|(_, place)| range(place, self.viewer));
+            .map(|(_, place)| range(place, self.accessor));
         if let Some(known) = known
             && address - known.base < known.len
         {
             return Some(known);
         }
         let place = self.space.find(address)?;
-        if self.viewer.access(&place) == Access::None {
+        if self.accessor.access(&place) == Access::None {
             return None;
         }
-        let found = range(&place, self.viewer);
+        let found = range(&place, self.accessor);
         let mut held = write(&self.held);
         if let Some(old) = held.places.insert(found.base, place) {
             held.retired.push(old);
@@ -311,25 +311,25 @@ impl Memory<'_> {
     }
 }
 
-fn range(place: &Place, viewer: Viewer<'_>) -> MemRange {
+fn range(place: &Place, accessor: Accessor<'_>) -> MemRange {
     match place {
         Place::Device(block) => MemRange {
             base: block.address,
             len: block.len,
             host: block.host(block.address),
-            writable: !block.constant && viewer.access(place) == Access::Write,
+            writable: !block.constant && accessor.access(place) == Access::Write,
         },
         Place::Pinned(range) => MemRange {
             base: range.address,
             len: range.len,
             host: range.host(range.address),
-            writable: viewer.access(place) == Access::Write,
+            writable: accessor.access(place) == Access::Write,
         },
         Place::Mapped(view) => MemRange {
             base: view.base,
             len: view.len,
             host: view.host(view.base),
-            writable: viewer.access(place) == Access::Write,
+            writable: accessor.access(place) == Access::Write,
         },
     }
 }
@@ -390,7 +390,7 @@ mod tests {
         let peers = Peers::default();
         let memory = Memory {
             space: &space,
-            viewer: Viewer::of(0, &peers),
+            accessor: Accessor::of(0, &peers),
             heap: None,
             held: RwLock::default(),
             bounds: None,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::device::contexts::health::{Fault, Health};
 use crate::device::machine::Device;
-use crate::device::memory::{Access, Place, Viewer, Wish};
+use crate::device::memory::{Access, AccessRequest, Accessor, Place};
 
 /// How long a wait sleeps between two looks at most. The host and kernels write memory
 /// without a notice, so it has to look; it starts with short pauses.
@@ -100,7 +100,7 @@ impl Step {
         health: &Health,
     ) -> Result<bool, Fault> {
         if let Self::Write { to, value } = self {
-            to.access(device, Viewer::new(device, health), Some(value))?;
+            to.access(device, Accessor::new(device, health), Some(value))?;
         }
         self.look(device, health)
     }
@@ -111,10 +111,10 @@ impl Step {
         let Self::Wait { on, value, compare } = *self else {
             return true;
         };
-        let viewer = Viewer::new(device, health);
+        let accessor = Accessor::new(device, health);
         let (address, len) = (on.address, on.width.bytes());
         let place = device.space.find_whole(address, len);
-        let Some(place) = place.filter(|place| viewer.access(place) >= Access::Read) else {
+        let Some(place) = place.filter(|place| accessor.access(place) >= Access::Read) else {
             return true;
         };
         compare.holds(on.width, on.touch(&place, None), value)
@@ -125,28 +125,33 @@ impl Step {
         let Self::Wait { on, value, compare } = *self else {
             return Ok(true);
         };
-        let memory = on.access(device, Viewer::new(device, health), None)?;
+        let memory = on.access(device, Accessor::new(device, health), None)?;
         Ok(compare.holds(on.width, memory, value))
     }
 }
 
 impl Value {
     /// Writes the value, or reads it; gives what is there then.
-    fn access(self, device: &Device, viewer: Viewer<'_>, write: Option<u64>) -> Result<u64, Fault> {
+    fn access(
+        self,
+        device: &Device,
+        accessor: Accessor<'_>,
+        write: Option<u64>,
+    ) -> Result<u64, Fault> {
         let (what, access) = match write {
             Some(_) => ("stream write", Access::Write),
             None => ("stream wait", Access::Read),
         };
-        let wish = Wish {
+        let request = AccessRequest {
             what,
             access,
-            viewer: Some(viewer),
+            accessor: Some(accessor),
             copies: false,
         };
         let (address, len) = (self.address, self.width.bytes());
         let place = device.space.resolve(address, len, what)?;
-        if !wish.may(&place) {
-            return Err(device.space.refused(&place, address, len, wish));
+        if !request.may(&place) {
+            return Err(device.space.refused(&place, address, len, request));
         }
         if write.is_some()
             && let Place::Device(block) = &place

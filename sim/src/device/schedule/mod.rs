@@ -8,8 +8,8 @@
 mod clock;
 mod host;
 mod kernel;
-mod lane;
 mod rng;
+mod stream_queue;
 mod trace;
 
 use std::collections::BTreeMap;
@@ -21,8 +21,8 @@ use crate::device::machine::config::{DeviceConfig, Order};
 use crate::device::streams::stream::Stream;
 use crate::device::sync::{lock, wait_timeout};
 use clock::Parts;
-use lane::Lane;
 use rng::Rng;
+use stream_queue::StreamQueue;
 
 pub(super) use clock::Time;
 pub use trace::{Act, Step, Trace};
@@ -61,7 +61,7 @@ pub(super) struct Schedule {
 struct State {
     choice: Choice,
     /// Streams with work, by number.
-    lanes: BTreeMap<u64, Lane>,
+    queues: BTreeMap<u64, StreamQueue>,
     /// Of each device.
     parts: Vec<Parts>,
     /// When the latest of all steps so far was: what is in memory was written by then.
@@ -72,7 +72,7 @@ struct State {
 /// What can run next.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    lane: u64,
+    queue: u64,
     /// When it happens.
     at: Time,
     /// Since when it could have, had what it needs been free.
@@ -101,7 +101,7 @@ impl Schedule {
         Some(Arc::new(Self {
             state: Mutex::new(State {
                 choice,
-                lanes: BTreeMap::new(),
+                queues: BTreeMap::new(),
                 parts: devices.iter().map(Parts::new).collect(),
                 latest: Time::default(),
                 trace: Trace::default(),
@@ -133,9 +133,9 @@ impl Schedule {
     /// Takes a stream that has work into account.
     pub(super) fn enlist(&self, stream: &Arc<Stream>) {
         let mut state = lock(&self.state);
-        let lane = state.lanes.entry(stream.id);
-        lane.or_insert_with(|| Lane::new(stream));
-        self.busy.store(state.lanes.len(), Ordering::Release);
+        let queue = state.queues.entry(stream.id);
+        queue.or_insert_with(|| StreamQueue::new(stream));
+        self.busy.store(state.queues.len(), Ordering::Release);
         // A call that waits may have nothing else to run.
         self.changed.notify_all();
     }
@@ -254,15 +254,15 @@ impl State {
     fn candidates(&mut self, now: Time) -> Vec<Candidate> {
         let written = self.latest.max(now);
         let parts = &mut self.parts;
-        let lanes = self.lanes.iter_mut();
-        lanes
-            .filter_map(|(number, lane)| {
-                let (since, at) = lane.ready(parts, written)?;
+        let queues = self.queues.iter_mut();
+        queues
+            .filter_map(|(number, queue)| {
+                let (since, at) = queue.ready(parts, written)?;
                 Some(Candidate {
-                    lane: *number,
+                    queue: *number,
                     at,
                     since,
-                    priority: lane.priority(),
+                    priority: queue.priority(),
                 })
             })
             .collect()
@@ -272,7 +272,7 @@ impl State {
         match &mut self.choice {
             Choice::Timed => candidates
                 .iter()
-                .min_by_key(|next| (next.at, next.since, next.priority, next.lane))
+                .min_by_key(|next| (next.at, next.since, next.priority, next.queue))
                 .copied(),
             Choice::Seeded(rng) => {
                 // Twice as often for each step of priority, of which lower is higher.

@@ -433,7 +433,7 @@ impl Stream {
         if fault.is_stop() {
             return;
         }
-        self.device.notes.add(fault.text.clone());
+        self.device.messages.add(fault.text.clone());
         self.health.poison(fault);
     }
 

@@ -6,15 +6,15 @@
 //! chunk: so a destination may be one of the sources, and LLVM sees short
 //! fixed-size arrays that it turns into vector code.
 
+mod lane_masks;
 pub(crate) mod map;
 pub(crate) mod pred;
 pub(crate) mod sreg;
-mod truth;
 pub(crate) mod warp;
 
 use super::ctx::Ctx;
 use super::inst::{Class, Flow, Inst, OpFn, Shape};
-use truth::Truth;
+use lane_masks::Truth;
 
 /// Lanes handled at a time.
 pub(crate) const CHUNK: usize = 8;

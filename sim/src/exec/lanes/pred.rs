@@ -1,10 +1,10 @@
 //! Comparisons into predicates, logic on predicates, selection by predicates,
 //! and the carry of extended-precision arithmetic, which is kept as a predicate.
 
-use super::truth::Truth;
 use super::{Body, CHUNK, Lane, Twin, conjure};
 use crate::exec::ctx::Ctx;
 use crate::exec::inst::{Class, Flow, Inst, NONE, Need, Shape};
+use crate::exec::lanes::lane_masks::Truth;
 use std::marker::PhantomData;
 
 /// `x` of a comparison: how its result is combined with predicate `c`.

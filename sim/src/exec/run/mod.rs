@@ -7,6 +7,6 @@ mod calls;
 mod deadlock;
 mod frame;
 mod groups;
-mod hot;
+mod inner_loop;
 mod sync;
 pub(crate) mod warp;

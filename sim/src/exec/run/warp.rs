@@ -3,10 +3,10 @@
 use super::barrier::Barriers;
 use super::frame::{Frame, registers};
 use super::groups::{Group, State};
-use super::hot::{self, Bounds, Pause};
 use crate::exec::ctx::{Ctx, WarpIds};
 use crate::exec::fault::{FaultKind, LaneFault};
 use crate::exec::inst::{Flow, Func, Inst, Kind, NONE};
+use crate::exec::run::inner_loop::{self, Bounds, Pause};
 
 /// Backward branches after which a group gives way to others of its warp.
 const PATIENCE: u32 = 1000;
@@ -189,7 +189,7 @@ impl Warp {
             };
             // SAFETY: cx holds the frame and the memories of this warp, and the code is the
             // frame's function's; wide twins were chosen only if the CPU has them.
-            let pause = unsafe { hot::run(cx, code, (&mut pc, &mut count), mask, bounds) };
+            let pause = unsafe { inner_loop::run(cx, code, (&mut pc, &mut count), mask, bounds) };
             let m = match pause {
                 Pause::Limit => {
                     self.groups[at].mask = mask;

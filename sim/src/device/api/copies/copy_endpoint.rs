@@ -13,7 +13,7 @@ use crate::device::calls::args::Reply;
 use crate::device::calls::call::Call;
 use crate::device::contexts::context::Context;
 use crate::device::machine::OwnedStream;
-use crate::device::memory::{self, Access, Place, Pointer, Rows, Side, Space, Transfer, Viewer};
+use crate::device::memory::{self, Access, Accessor, Place, Pointer, Rows, Side, Space, Transfer};
 use crate::device::operations::engine::Direction;
 use crate::device::operations::op::Op;
 
@@ -227,11 +227,11 @@ pub(in crate::device::api) fn permit(
     rows: Rows,
     wanted: Access,
 ) -> Reply {
-    let viewer = Viewer::new(&context.device, &context.health);
+    let accessor = Accessor::new(&context.device, &context.health);
     let space = &call.machine.space;
-    let checked = space.check_access(address, rows, viewer, wanted);
+    let checked = space.check_access(address, rows, accessor, wanted);
     checked.map_err(|why| {
-        call.machine.notes.add(why);
+        call.machine.messages.add(why);
         CUresult::CUDA_ERROR_INVALID_VALUE
     })
 }

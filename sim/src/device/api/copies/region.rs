@@ -43,7 +43,7 @@ impl Corner {
             CUmemorytype::CU_MEMORYTYPE_UNIFIED => Ok(Endpoint::unified(self.device)),
             CUmemorytype::CU_MEMORYTYPE_ARRAY => {
                 let text = format!("{name}: CUDA arrays are not supported by the software device");
-                call.machine.notes.add(text);
+                call.machine.messages.add(text);
                 Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
             }
             _ => Err(INVALID),

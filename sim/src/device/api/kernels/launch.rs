@@ -108,7 +108,7 @@ fn submit(
         call.machine
             .strict
             .refused(&launch.function.kernel.name, &text);
-        call.machine.notes.add(text);
+        call.machine.messages.add(text);
         code
     })?;
     let launch = Op::Launch(Box::new(launch));
@@ -311,7 +311,7 @@ fn apply(call: &Call<'_>, shape: &mut Shape, attribute: &CUlaunchAttribute) -> R
 
 fn not_supported(call: &Call<'_>, what: &str) -> Reply {
     call.machine
-        .notes
+        .messages
         .add(format!("a launch asks for {what}: not supported"));
     Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
 }

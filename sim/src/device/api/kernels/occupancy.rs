@@ -187,7 +187,7 @@ fn clusters(
     config.get()?;
     get(call, function)?;
     let text = "the occupancy of clusters is asked for: not supported";
-    call.machine.notes.add(text.into());
+    call.machine.messages.add(text.into());
     Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
 }
 

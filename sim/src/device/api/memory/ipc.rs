@@ -23,7 +23,7 @@ fn supported(call: &Call<'_>) -> Reply {
         return Ok(());
     }
     let text = "memory for other processes: the software device has it on Linux alone";
-    call.machine.notes.add(text.to_owned());
+    call.machine.messages.add(text.to_owned());
     Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
 }
 
@@ -85,7 +85,7 @@ fn opened(
         |refusal| {
             if let Some(why) = refusal.why {
                 let text = format!("cuIpcOpenMemHandle: {why}");
-                call.machine.notes.add(text);
+                call.machine.messages.add(text);
             }
             Err(refusal.code)
         },
@@ -144,7 +144,7 @@ fn open_event(call: &Call<'_>, event: Out<CUevent>, _: CUipcEventHandle) -> Repl
     event.check()?;
     call.context()?;
     let text = "cuIpcOpenEventHandle: no software device makes handles of events";
-    call.machine.notes.add(text.to_owned());
+    call.machine.messages.add(text.to_owned());
     Err(CUresult::CUDA_ERROR_MAP_FAILED)
 }
 

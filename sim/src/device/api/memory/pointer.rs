@@ -9,7 +9,7 @@ use crate::device::api::contexts::context::pointer;
 use crate::device::api::functions;
 use crate::device::calls::args::{In, Out, Reply};
 use crate::device::calls::call::Call;
-use crate::device::memory::{Access, Place, Viewer};
+use crate::device::memory::{Access, Accessor, Place};
 
 /// Writes one attribute.
 ///
@@ -111,7 +111,7 @@ fn give(
         A::CU_POINTER_ATTRIBUTE_P2P_TOKENS => {
             let text = "CU_POINTER_ATTRIBUTE_P2P_TOKENS: no kernel module knows the software \
                         device's memory";
-            call.machine.notes.add(text.to_owned());
+            call.machine.messages.add(text.to_owned());
             Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
         }
         _ => Err(NONE),
@@ -121,7 +121,7 @@ fn give(
 /// What kernels of the current context may do with the memory.
 fn access(call: &Call<'_>, place: &Place) -> Reply<Access> {
     let context = call.context()?;
-    Ok(Viewer::new(&context.device, &context.health).access(place))
+    Ok(Accessor::new(&context.device, &context.health).access(place))
 }
 
 fn attribute(

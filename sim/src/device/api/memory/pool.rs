@@ -53,7 +53,7 @@ fn create(call: &Call<'_>, pool: Out<CUmemoryPool>, props: In<CUmemPoolProps>) -
     };
     if let Some(what) = missing {
         call.machine
-            .notes
+            .messages
             .add(format!("{what} is asked for: not supported"));
         return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
     }

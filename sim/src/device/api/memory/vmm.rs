@@ -20,7 +20,7 @@ const NAME: &str = "cupola-physical-";
 
 /// Refuses, and says why.
 fn missing<T>(call: &Call<'_>, what: &str) -> Reply<T> {
-    call.machine.notes.add(format!(
+    call.machine.messages.add(format!(
         "{what}: the software device's virtual memory management has none"
     ));
     Err(MISSING)

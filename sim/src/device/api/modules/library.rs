@@ -43,7 +43,7 @@ fn finish(
     jit.spent(started.elapsed());
     let result = loaded.map_err(|(code, text)| {
         jit.complain(&text);
-        call.machine.notes.add(text);
+        call.machine.messages.add(text);
         code
     });
     if let Ok(library) = &result {

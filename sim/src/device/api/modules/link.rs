@@ -97,7 +97,7 @@ fn finish<T>(call: &Call<'_>, state: &mut State, result: Result<T, ImageError>) 
     let result = result.map_err(|(code, text)| {
         if !text.is_empty() {
             state.jit.complain(&text);
-            call.machine.notes.add(text);
+            call.machine.messages.add(text);
         }
         code
     });

@@ -40,7 +40,7 @@ fn finish(call: &Call<'_>, place: Out<CUmodule>, result: Result<Arc<Module>, Ima
         Ok(module) => place.set(pointer(module.handle)),
         Err((code, text)) => {
             if !text.is_empty() {
-                call.machine.notes.add(text);
+                call.machine.messages.add(text);
             }
             Err(code)
         }
@@ -171,7 +171,7 @@ fn reference(call: &Call<'_>, module: CUmodule, name: Text) -> Reply {
         return Err(CUresult::CUDA_ERROR_NOT_FOUND);
     }
     let text = format!("{name} is asked for as a texture or surface reference: not supported");
-    call.machine.notes.add(text);
+    call.machine.messages.add(text);
     Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
 }
 

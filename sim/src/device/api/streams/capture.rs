@@ -35,7 +35,7 @@ fn begin(call: &Call<'_>, stream: CUstream, mode: CUstreamCaptureMode) -> Reply 
         return Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     }
     let text = "a stream is to be captured: not supported";
-    call.machine.notes.add(text.into());
+    call.machine.messages.add(text.into());
     Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
 }
 

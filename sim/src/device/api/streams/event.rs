@@ -25,7 +25,7 @@ fn create(call: &Call<'_>, event: Out<CUevent>, flags: c_uint) -> Reply {
     }
     if flags & shared != 0 {
         let text = "an event for other processes: the software device has none";
-        call.machine.notes.add(text.to_owned());
+        call.machine.messages.add(text.to_owned());
         return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
     }
     let context = call.context()?;

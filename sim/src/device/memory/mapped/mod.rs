@@ -1,9 +1,9 @@
 //! Virtual memory management: reserved addresses, physical allocations, and what is mapped
 //! where. It belongs to the machine, not to a context.
 
+mod permissions;
 mod places;
 mod reservation;
-mod rights;
 mod runs;
 mod table;
 
@@ -13,12 +13,12 @@ use std::sync::{Arc, RwLock};
 use cupola_sys::driver::CUresult;
 
 use crate::device::calls::args::Reply;
+use crate::device::memory::access::Access;
 use crate::device::memory::pages::{Heap, Pages};
-use crate::device::memory::viewer::Access;
 use crate::device::strict::Here;
 use crate::device::sync::{read, write};
+use permissions::Permissions;
 use reservation::Reservation;
-use rights::Rights;
 use runs::Runs;
 use table::{Mapping, Physical, Reserved, Table};
 
@@ -107,7 +107,7 @@ impl Virtual {
             Reserved {
                 reservation: Arc::new(reservation),
                 mappings: BTreeMap::new(),
-                rights: Runs::default(),
+                permissions: Runs::default(),
             },
         );
         Ok(base)
@@ -216,7 +216,9 @@ impl Virtual {
             made,
         };
         reserved.mappings.insert(address, mapping);
-        reserved.rights.set(address, end, Rights::default());
+        reserved
+            .permissions
+            .set(address, end, Permissions::default());
         if let Some(physical) = table.physical.get_mut(&handle) {
             physical.mappings += 1;
         }
@@ -234,7 +236,7 @@ impl Virtual {
         let mut table = write(&self.table);
         let reserved = table.reserved_mut(address, len).ok_or(BAD)?;
         let mappings = reserved.whole(address, end)?;
-        reserved.rights.clear(address, end);
+        reserved.permissions.clear(address, end);
         for (start, _) in &mappings {
             reserved.mappings.remove(start);
         }
@@ -268,14 +270,16 @@ impl Virtual {
         let mut table = write(&self.table);
         let reserved = table.reserved_mut(address, len).ok_or(BAD)?;
         reserved.whole(address, end)?;
-        reserved.rights.across(address, end).ok_or(BAD)?;
+        reserved.permissions.across(address, end).ok_or(BAD)?;
         let mut at = address;
-        while let Some(run) = reserved.rights.at(at).filter(|run| run.start < end) {
-            let rights = access.iter().fold(run.rights, |rights, &(device, access)| {
-                rights.with(device, access)
-            });
+        while let Some(run) = reserved.permissions.at(at).filter(|run| run.start < end) {
+            let permissions = access
+                .iter()
+                .fold(run.permissions, |permissions, &(device, access)| {
+                    permissions.with(device, access)
+                });
             let stop = run.end.min(end);
-            reserved.rights.set(at, stop, rights);
+            reserved.permissions.set(at, stop, permissions);
             at = stop;
             if at >= end {
                 break;
@@ -288,15 +292,17 @@ impl Virtual {
     pub(in crate::device) fn access(&self, address: u64, device: usize) -> Reply<Access> {
         let table = read(&self.table);
         let reserved = table.reserved(address).ok_or(BAD)?;
-        let run = reserved.rights.at(address).ok_or(BAD)?;
-        Ok(run.rights.of(device))
+        let run = reserved.permissions.at(address).ok_or(BAD)?;
+        Ok(run.permissions.of(device))
     }
 
-    /// The mapped memory around a range, with the rights that hold in all of the range.
+    /// The mapped memory around a range, with the permissions that hold in all of the range.
     pub(in crate::device) fn find(&self, address: u64, len: u64) -> Option<View> {
         let table = read(&self.table);
         let reserved = table.reserved(address)?;
-        let run = reserved.rights.across(address, address.checked_add(len)?)?;
+        let run = reserved
+            .permissions
+            .across(address, address.checked_add(len)?)?;
         let (_, mapping) = reserved.mapping(address)?;
         let device = table.physical.get(&mapping.handle)?.device;
         Some(View::new(&reserved.reservation, run, (device, mapping)))
@@ -336,13 +342,13 @@ impl Virtual {
             if at >= reserved.reservation.end() {
                 return Some(format!("0x{at:x} is behind the last byte {of}"));
             }
-            let Some(run) = reserved.rights.at(at) else {
+            let Some(run) = reserved.permissions.at(at) else {
                 return Some(format!("no memory is mapped at 0x{at:x} {of}"));
             };
             if let Some((device, wanted)) = who
-                && run.rights.of(device) < wanted
+                && run.permissions.of(device) < wanted
             {
-                let how = if run.rights.of(device) == Access::Read {
+                let how = if run.permissions.of(device) == Access::Read {
                     "may only read"
                 } else {
                     "has no access to"

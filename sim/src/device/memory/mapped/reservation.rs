@@ -12,11 +12,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::device::memory::mapped::rights::Rights;
+use crate::device::memory::access::Access;
+use crate::device::memory::mapped::permissions::Permissions;
 use crate::device::memory::mapped::runs::Run;
 use crate::device::memory::mapped::table::Mapping;
 use crate::device::memory::pages::{Pages, Window};
-use crate::device::memory::viewer::Access;
 use crate::device::strict::Here;
 use crate::device::sync::lock;
 
@@ -147,7 +147,7 @@ impl Drop for Use {
     }
 }
 
-/// Mapped memory that is one piece, with the same rights everywhere. It stays accessible
+/// Mapped memory that is one piece, with the same permissions everywhere. It stays accessible
 /// to the host while the view lives, whatever the program unmaps.
 #[derive(Clone, Debug)]
 pub(in crate::device) struct View {
@@ -159,7 +159,7 @@ pub(in crate::device) struct View {
     pub(in crate::device) id: u64,
     /// The call that mapped it.
     pub(in crate::device) made: Here,
-    rights: Rights,
+    permissions: Permissions,
     held: Use,
 }
 
@@ -176,7 +176,7 @@ impl View {
             device,
             id: mapping.id,
             made: mapping.made,
-            rights: run.rights,
+            permissions: run.permissions,
             held: Use::new(reservation),
         }
     }
@@ -198,7 +198,7 @@ impl View {
 
     /// What a device may do with it.
     pub(in crate::device) fn access(&self, device: usize) -> Access {
-        self.rights.of(device)
+        self.permissions.of(device)
     }
 }
 
@@ -214,7 +214,7 @@ mod tests {
         let run = Run {
             start: BASE,
             end: BASE + pages * PAGE,
-            rights: Rights::default(),
+            permissions: Permissions::default(),
         };
         let mapping = Mapping {
             len: pages * PAGE,

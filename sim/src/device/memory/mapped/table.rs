@@ -50,7 +50,7 @@ pub(super) struct Reserved {
     pub(super) reservation: Arc<Reservation>,
     pub(super) mappings: BTreeMap<u64, Mapping>,
     /// What of it is mapped, and who may access that.
-    pub(super) rights: Runs,
+    pub(super) permissions: Runs,
 }
 
 impl Reserved {

@@ -11,7 +11,7 @@ use rustix::fs::{
 };
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
-use crate::device::memory::pages::holes::Holes;
+use crate::device::memory::pages::free_extents::FreeExtents;
 use crate::device::sync::lock;
 
 /// The seals of a file that other processes get: no process can make it shorter under a
@@ -32,7 +32,7 @@ struct State {
     /// Made when first needed.
     file: Option<Arc<OwnedFd>>,
     len: u64,
-    holes: Holes,
+    extents: FreeExtents,
 }
 
 impl Heap {
@@ -48,13 +48,13 @@ impl Heap {
                 file
             }
         };
-        let start = state.holes.take(len)?;
-        if state.holes.end() > state.len {
-            if ftruncate(&*file, state.holes.end()).is_err() {
-                state.holes.give(start, len);
+        let start = state.extents.take(len)?;
+        if state.extents.end() > state.len {
+            if ftruncate(&*file, state.extents.end()).is_err() {
+                state.extents.give(start, len);
                 return None;
             }
-            state.len = state.holes.end();
+            state.len = state.extents.end();
         }
         Some(Pages {
             len,
@@ -131,7 +131,7 @@ impl Drop for Pages {
         let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         // Where no hole can be made, the bytes are never used again: they are not zeroed.
         if fallocate(&*self.file, punch, self.start, self.len).is_ok() {
-            lock(&heap.state).holes.give(self.start, self.len);
+            lock(&heap.state).extents.give(self.start, self.len);
         }
     }
 }

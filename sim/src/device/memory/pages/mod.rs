@@ -3,12 +3,11 @@
 //! [`Pages`] are bytes without an address, [`Window`] is a range of host addresses
 //! without bytes. A window shows pages where it is told to. Nothing here knows devices.
 
+mod free_extents;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(not(target_os = "linux"))]
 mod none;
-
-mod holes;
 
 #[cfg(target_os = "linux")]
 pub(in crate::device) use linux::{Heap, Pages, Window};

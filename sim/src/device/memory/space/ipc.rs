@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use cupola_sys::driver::CUresult;
 
 use crate::device::calls::args::Reply;
+use crate::device::memory::access::{Access, PoolAccess};
 use crate::device::memory::block::Block;
 use crate::device::memory::ipc::{self, Name, Refusal};
 use crate::device::memory::space::{GRANULE, Space};
-use crate::device::memory::viewer::{Access, PoolAccess};
 use crate::device::sync::write;
 
 const BAD: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -47,7 +47,7 @@ impl Space {
         &self,
         name: Name,
         device: usize,
-        (context, viewer): (u64, usize),
+        (context, accessor): (u64, usize),
         again: bool,
     ) -> Result<Arc<Block>, Refusal> {
         let mut table = write(&self.table);
@@ -71,9 +71,9 @@ impl Space {
         block.extent = extent.ok_or(MEMORY)?;
         block.id = self.next_id();
         block.made = self.strict.origin();
-        if viewer != device {
+        if accessor != device {
             let access = PoolAccess::default();
-            access.set(viewer, Access::Write);
+            access.set(accessor, Access::Write);
             block.access = Some(Arc::new(access));
         }
         Ok(table.add(block, GRANULE, &self.strict)?)

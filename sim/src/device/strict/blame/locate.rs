@@ -1,6 +1,6 @@
 //! Why there is no memory at an address: what was missed, by how much, or what was there.
 
-use crate::device::memory::{Access, Around, Block, HostRange, Place, Space, Wish};
+use crate::device::memory::{Access, AccessRequest, Around, Block, HostRange, Place, Space};
 use crate::device::strict::Monitor;
 use crate::device::strict::finding::{Allocation, Finding, FindingKind, Memory};
 use crate::device::strict::options::Strict;
@@ -122,11 +122,15 @@ impl<'a> Miss<'a> {
     }
 
     /// By an operation that may not do what it wants.
-    pub(in crate::device) fn wish(wish: &Wish<'a>, address: u64, bytes: u64) -> Self {
+    pub(in crate::device) fn request(
+        request: &AccessRequest<'a>,
+        address: u64,
+        bytes: u64,
+    ) -> Self {
         Self {
-            wanted: wish.access,
-            device: wish.viewer.map(|viewer| viewer.device()),
-            ..Self::of(wish.what, address, bytes)
+            wanted: request.access,
+            device: request.accessor.map(|accessor| accessor.device()),
+            ..Self::of(request.what, address, bytes)
         }
     }
 }

@@ -16,7 +16,7 @@ const SLOW: &str = "a function of the program did not return soon, and the machi
 
 /// A stream with work.
 #[derive(Debug)]
-pub(super) struct Lane {
+pub(super) struct StreamQueue {
     stream: Arc<Stream>,
     phase: Phase,
     /// The operation waits for a value in memory, which was there by then.
@@ -41,7 +41,7 @@ enum Phase {
     Away,
 }
 
-impl Lane {
+impl StreamQueue {
     pub(super) fn new(stream: &Arc<Stream>) -> Self {
         Self {
             stream: Arc::clone(stream),
@@ -131,11 +131,11 @@ impl Schedule {
         mut state: MutexGuard<'a, State>,
         next: Candidate,
     ) -> MutexGuard<'a, State> {
-        let Some(lane) = state.lanes.get_mut(&next.lane) else {
+        let Some(queue) = state.queues.get_mut(&next.queue) else {
             return state;
         };
-        let phase = std::mem::replace(&mut lane.phase, Phase::Away);
-        let stream = Arc::clone(&lane.stream);
+        let phase = std::mem::replace(&mut queue.phase, Phase::Away);
+        let stream = Arc::clone(&queue.stream);
         match phase {
             Phase::Waiting(job) => self.begin(state, &stream, job, next.at),
             Phase::Begun(job, at) => self.carry_out(state, &stream, job, at),
@@ -285,11 +285,11 @@ impl Schedule {
     ) -> MutexGuard<'a, State> {
         stream.end_job(number, at);
         if stream.is_idle() {
-            state.lanes.remove(&stream.id);
+            state.queues.remove(&stream.id);
         } else {
             state.set(stream.id, Phase::Empty);
         }
-        let busy = state.lanes.len();
+        let busy = state.queues.len();
         self.busy.store(busy, std::sync::atomic::Ordering::Release);
         self.changed.notify_all();
         state
@@ -297,9 +297,9 @@ impl Schedule {
 }
 
 impl State {
-    fn set(&mut self, lane: u64, phase: Phase) {
-        if let Some(lane) = self.lanes.get_mut(&lane) {
-            lane.phase = phase;
+    fn set(&mut self, queue: u64, phase: Phase) {
+        if let Some(queue) = self.queues.get_mut(&queue) {
+            queue.phase = phase;
         }
     }
 }

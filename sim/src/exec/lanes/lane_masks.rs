@@ -1,8 +1,8 @@
 //! Truth values of eight lanes, as bits of a mask and as a vector. LLVM does not find the
 //! instruction that packs them in a loop, so the wide twins name it.
 
-use super::CHUNK;
 use crate::exec::inst::Class;
+use crate::exec::lanes::CHUNK;
 
 /// For each mask of eight lanes, all ones in those lanes. It is read and not computed so that
 /// the compiler cannot tell what it holds: it would make masked stores of what is then a

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::device::contexts::health::Fault;
+use crate::device::memory::access::AccessRequest;
 use crate::device::memory::block::Block;
 use crate::device::memory::rows::Rows;
 use crate::device::memory::shadow::Shadow;
 use crate::device::memory::space::{Place, Space};
 use crate::device::memory::transfer::Side;
-use crate::device::memory::viewer::Wish;
 use crate::device::strict::{Map, Moment, Region};
 
 /// What may know which of its bytes are written.
@@ -55,13 +55,13 @@ struct Part {
 }
 
 /// The rows of one end of an operation.
-pub(super) struct Reach {
+pub(super) struct AccessGuard {
     /// At least one, ascending. More only if the rows lie in several allocations.
     parts: Vec<Part>,
     rows: Rows,
 }
 
-impl Reach {
+impl AccessGuard {
     /// Finds the memory of all rows that an operation accesses.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Reach {
         side: &mut Side,
         rows: Rows,
         space: &Space,
-        wish: Wish<'_>,
+        request: AccessRequest<'_>,
     ) -> Result<Self, Fault> {
         let one = |start, place| Self {
             parts: vec![Part {
@@ -82,11 +82,11 @@ impl Reach {
             rows,
         };
         match side {
-            Side::Device(address) => Self::in_device(*address, rows, space, wish),
+            Side::Device(address) => Self::in_device(*address, rows, space, request),
             Side::Pinned(range, address) => {
                 let place = Place::Pinned(range.clone());
-                if !wish.may(&place) {
-                    return Err(space.refused(&place, *address, rows.width, wish));
+                if !request.may(&place) {
+                    return Err(space.refused(&place, *address, rows.width, request));
                 }
                 Ok(one(range.host(*address), Some(place)))
             }
@@ -95,7 +95,12 @@ impl Reach {
         }
     }
 
-    fn in_device(address: u64, rows: Rows, space: &Space, wish: Wish<'_>) -> Result<Self, Fault> {
+    fn in_device(
+        address: u64,
+        rows: Rows,
+        space: &Space,
+        request: AccessRequest<'_>,
+    ) -> Result<Self, Fault> {
         let mut parts = Vec::new();
         let mut current: Option<Place> = None;
         for first in rows.offsets() {
@@ -104,9 +109,9 @@ impl Reach {
             if current.as_ref().is_some_and(known) {
                 continue;
             }
-            let place = space.resolve(at, rows.width, wish.what)?;
-            if !wish.may(&place) {
-                return Err(space.refused(&place, at, rows.width, wish));
+            let place = space.resolve(at, rows.width, request.what)?;
+            if !request.may(&place) {
+                return Err(space.refused(&place, at, rows.width, request));
             }
             parts.push(Part {
                 first,

@@ -1,16 +1,16 @@
 //! What each device of a machine may do with a range of memory.
 
-use crate::device::memory::viewer::Access;
+use crate::device::memory::access::Access;
 
 /// For each of a machine's devices, of which there are at most 16, what it may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::device) struct Rights {
+pub(in crate::device) struct Permissions {
     /// A bit for each device.
     read: u16,
     write: u16,
 }
 
-impl Rights {
+impl Permissions {
     pub(in crate::device) fn of(self, device: usize) -> Access {
         let bit = Self::bit(device);
         match (self.read & bit != 0, self.write & bit != 0) {
@@ -38,7 +38,7 @@ impl Rights {
         }
     }
 
-    /// No device from the seventeenth on has rights.
+    /// No device from the seventeenth on has permissions.
     fn bit(device: usize) -> u16 {
         u32::try_from(device)
             .ok()

@@ -63,12 +63,12 @@ impl PoolAccess {
 
 /// A context as the one that accesses memory.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::device) struct Viewer<'a> {
+pub(in crate::device) struct Accessor<'a> {
     device: usize,
     peers: &'a Peers,
 }
 
-impl<'a> Viewer<'a> {
+impl<'a> Accessor<'a> {
     pub(in crate::device) fn new(device: &Device, health: &'a Health) -> Self {
         Self::of(device.ordinal, &health.peers)
     }
@@ -115,24 +115,24 @@ impl<'a> Viewer<'a> {
 
 /// What an operation is about to do with memory.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::device) struct Wish<'a> {
+pub(in crate::device) struct AccessRequest<'a> {
     /// `memset`, `copy to device memory`.
     pub(in crate::device) what: &'a str,
     pub(in crate::device) access: Access,
     /// Who does it; `None` if the memory's own device does, whichever that is.
-    pub(in crate::device) viewer: Option<Viewer<'a>>,
+    pub(in crate::device) accessor: Option<Accessor<'a>>,
     /// Whether a driver may help itself, where the device has no access.
     pub(in crate::device) copies: bool,
 }
 
-impl Wish<'_> {
+impl AccessRequest<'_> {
     pub(in crate::device) fn may(&self, place: &Place) -> bool {
         let no_peers = Peers::default();
-        let own = || Viewer::of(place.device(), &no_peers);
-        let viewer = self.viewer.unwrap_or_else(own);
+        let own = || Accessor::of(place.device(), &no_peers);
+        let accessor = self.accessor.unwrap_or_else(own);
         let access = match self.copies {
-            true => viewer.copy_access(place),
-            false => viewer.access(place),
+            true => accessor.copy_access(place),
+            false => accessor.access(place),
         };
         access >= self.access
     }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 /// Free ranges below `end`; everything from there on is free too.
 #[derive(Debug, Default)]
-pub(super) struct Holes {
+pub(super) struct FreeExtents {
     /// Length by first byte; no two of them touch.
     free: BTreeMap<u64, u64>,
     end: u64,
 }
 
-impl Holes {
+impl FreeExtents {
     /// The lowest place for `len` bytes. `None` if the file would be too long.
     pub(super) fn take(&mut self, len: u64) -> Option<u64> {
         let fits = self.free.iter().find(|(_, hole)| **hole >= len);
@@ -61,31 +61,31 @@ mod tests {
         /// Without it, two physical allocations could share bytes, or the file could grow
         /// for ever while most of it is free.
         fn ranges_are_apart_and_come_back(steps: Vec<(u8, bool)>) -> bool {
-            let mut holes = Holes::default();
+            let mut extents = FreeExtents::default();
             let mut live: Vec<(u64, u64)> = Vec::new();
             for (size, take) in steps {
                 if take || live.is_empty() {
                     let len = u64::from(size) + 1;
-                    let Some(start) = holes.take(len) else { return false };
+                    let Some(start) = extents.take(len) else { return false };
                     let apart = |(s, l): &(u64, u64)| start + len <= *s || s + l <= start;
-                    if !live.iter().all(apart) || start + len > holes.end() {
+                    if !live.iter().all(apart) || start + len > extents.end() {
                         return false;
                     }
                     live.push((start, len));
                 } else {
                     let (start, len) = live.swap_remove(usize::from(size) % live.len());
-                    holes.give(start, len);
+                    extents.give(start, len);
                 }
                 let used: u64 = live.iter().map(|(_, len)| len).sum();
-                let free: u64 = holes.free.values().sum();
-                if used + free != holes.end() {
+                let free: u64 = extents.free.values().sum();
+                if used + free != extents.end() {
                     return false;
                 }
             }
             for (start, len) in live.drain(..) {
-                holes.give(start, len);
+                extents.give(start, len);
             }
-            holes.end() == 0 && holes.free.is_empty()
+            extents.end() == 0 && extents.free.is_empty()
         }
     }
 }
