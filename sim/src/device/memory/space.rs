@@ -10,9 +10,9 @@
 //! has ended. Pinned host memory is at its host address.
 
 mod ipc;
+mod place;
+mod table;
 
-use std::collections::{BTreeMap, VecDeque};
-use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock, Weak};
 
@@ -24,10 +24,13 @@ use crate::device::memory::access::{Access, AccessRequest, Accessor, PoolAccess}
 use crate::device::memory::block::{Block, HostRange};
 use crate::device::memory::heap::Heap;
 use crate::device::memory::host;
-use crate::device::memory::mapped::{View, Virtual};
+use crate::device::memory::mapped::Virtual;
 use crate::device::memory::rows::Rows;
+use crate::device::memory::space::table::Table;
 use crate::device::strict::{Miss, Monitor};
 use crate::device::sync::{read, write};
+
+pub(in crate::device) use place::Place;
 
 const FIRST: u64 = 0x1_0100_0000_0000;
 pub(super) const PER_DEVICE: u64 = 1 << 42;
@@ -43,57 +46,7 @@ pub(in crate::device) const GRANULE: u64 = 512;
 /// pointer that never was one.
 const REMEMBERED: usize = 4096;
 
-/// What an address belongs to.
-#[derive(Clone, Debug)]
-pub(in crate::device) enum Place {
-    Device(Arc<Block>),
-    Pinned(Arc<HostRange>),
-    /// Physical memory at reserved addresses.
-    Mapped(View),
-}
-
-impl Place {
-    /// Whether `len` bytes from `address` lie within.
-    pub(in crate::device) fn holds(&self, address: u64, len: u64) -> bool {
-        match self {
-            Self::Device(block) => block.holds(address, len),
-            Self::Pinned(range) => range.holds(address, len),
-            Self::Mapped(view) => view.holds(address, len),
-        }
-    }
-
-    /// Host address of the byte at `address`, which must lie within.
-    pub(in crate::device) fn host(&self, address: u64) -> *mut u8 {
-        match self {
-            Self::Device(block) => block.host(address),
-            Self::Pinned(range) => range.host(address),
-            Self::Mapped(view) => view.host(address),
-        }
-    }
-
-    /// Ordinal of the device that it was made on.
-    pub(in crate::device) fn device(&self) -> usize {
-        match self {
-            Self::Device(block) => block.device,
-            Self::Pinned(range) => range.device,
-            Self::Mapped(view) => view.device,
-        }
-    }
-}
-
-#[derive(Debug, Default)]
-struct Table {
-    blocks: BTreeMap<u64, Arc<Block>>,
-    /// Freed blocks that something may still hold, and heaps: their addresses are not free.
-    leaving: BTreeMap<u64, Weak<Block>>,
-    hosts: BTreeMap<u64, Arc<HostRange>>,
-    /// Freed in stream order: base and length, oldest first.
-    gone: VecDeque<(u64, u64)>,
-    /// For each device, where the next block goes.
-    cursors: Vec<u64>,
-}
-
-/// The table of live allocations.
+/// The address space: a table of live allocations, and what is mapped at reserved addresses.
 #[derive(Debug, Default)]
 pub(in crate::device) struct Space {
     table: RwLock<Table>,
@@ -499,79 +452,6 @@ impl Space {
 
     pub(in crate::device) fn next_id(&self) -> u64 {
         self.ids.fetch_add(1, Ordering::Relaxed) + 1
-    }
-}
-
-impl Table {
-    fn block(&self, address: u64) -> Option<&Arc<Block>> {
-        let (_, block) = self.blocks.range(..=address).next_back()?;
-        block.holds(address, 1).then_some(block)
-    }
-
-    /// Whether a call may name the range.
-    fn names(&self, address: u64, len: u64) -> bool {
-        let live = self
-            .block(address)
-            .is_some_and(|block| block.holds(address, len));
-        let host = || {
-            let range = self.hosts.range(..=address).next_back();
-            range.is_some_and(|(_, range)| range.holds(address, len))
-        };
-        let gone = || {
-            let inside = |(base, size): &(u64, u64)| address.wrapping_sub(*base) < *size;
-            self.gone.iter().any(inside)
-        };
-        live || host() || gone()
-    }
-
-    /// Gives a block its address, a multiple of `align`.
-    fn add(&mut self, mut block: Block, align: u64, strict: &Monitor) -> Reply<Arc<Block>> {
-        self.leaving.retain(|_, block| block.strong_count() > 0);
-        let address = self.place(block.device, block.extent, align);
-        block.address = address.ok_or(CUresult::CUDA_ERROR_OUT_OF_MEMORY)?;
-        let block = Arc::new(block);
-        strict.there(block.address, block.len);
-        self.blocks.insert(block.address, Arc::clone(&block));
-        Ok(block)
-    }
-
-    /// An address for `extent` bytes and a gap after them, a multiple of `align` and of
-    /// the granule.
-    fn place(&mut self, device: usize, extent: u64, align: u64) -> Option<u64> {
-        let align = align.max(GRANULE);
-        let start = FIRST + PER_DEVICE * device as u64;
-        let end = start + PER_DEVICE;
-        let need = extent.checked_add(GRANULE)?;
-        while self.cursors.len() <= device {
-            self.cursors
-                .push(FIRST + PER_DEVICE * self.cursors.len() as u64);
-        }
-        let mut at = self.cursors[device];
-        let mut wrapped = false;
-        loop {
-            at = at.checked_next_multiple_of(align)?;
-            if at.checked_add(need).is_none_or(|last| last > end) {
-                if wrapped {
-                    return None;
-                }
-                wrapped = true;
-                at = start;
-                continue;
-            }
-            // The last blocks that begin before the end of the wanted range.
-            let range = (Bound::Unbounded, Bound::Excluded(at + need));
-            let live = self.blocks.range(range).next_back();
-            let live = live.map(|(base, block)| (*base, block.extent));
-            let leaving = self.leaving.range(range).next_back();
-            let leaving = leaving.and_then(|(base, block)| Some((*base, block.upgrade()?.extent)));
-            let ends = [live, leaving].into_iter().flatten();
-            match ends.map(|(base, extent)| base + extent + GRANULE).max() {
-                Some(end) if end > at => at = end,
-                _ => break,
-            }
-        }
-        self.cursors[device] = at + need;
-        Some(at)
     }
 }
 
