@@ -4,35 +4,35 @@
 //! The other process is this test binary, told to run one ignored test alone.
 #![cfg(target_os = "linux")]
 
-mod device_support;
+mod support;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
 use cupola_sim::{Machine, MachineBuilder};
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, code, without_hanging};
+use support::{Code, TestBench, code, without_hanging};
 
 const SIZE: usize = 1 << 20;
 const OK: Code = CUresult::CUDA_SUCCESS;
 const LAZY: u32 = CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS.0;
 const HANDLE: &str = "CUPOLA_TEST_IPC_HANDLE";
 
-fn export(bench: &Bench, address: CUdeviceptr) -> CUipcMemHandle {
+fn export(bench: &TestBench, address: CUdeviceptr) -> CUipcMemHandle {
     let mut handle = CUipcMemHandle::default();
     // SAFETY: the place outlives the call.
     unsafe { bench.driver.cuIpcGetMemHandle(&raw mut handle, address) }.unwrap();
     handle
 }
 
-fn open(bench: &Bench, handle: CUipcMemHandle) -> (Code, CUdeviceptr) {
+fn open(bench: &TestBench, handle: CUipcMemHandle) -> (Code, CUdeviceptr) {
     let (d, mut address) = (&bench.driver, 0);
     // SAFETY: the place outlives the call.
     let called = unsafe { d.cuIpcOpenMemHandle_v2(&raw mut address, handle, LAZY) };
     (code(called), address)
 }
 
-fn close(bench: &Bench, address: CUdeviceptr) {
+fn close(bench: &TestBench, address: CUdeviceptr) {
     // SAFETY: no memory of the host.
     unsafe { bench.driver.cuIpcCloseMemHandle(address) }.unwrap();
 }
@@ -71,7 +71,7 @@ fn passes(child: Child) {
 /// process that made it frees it.
 #[test]
 fn opened_memory_stays_when_it_is_freed() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let address = bench.alloc(SIZE);
     bench.upload(address, &[5; SIZE]);
     let mut child = start("keeps_what_it_opened", export(&bench, address));
@@ -101,7 +101,7 @@ fn opened_memory_stays_when_it_is_freed() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn keeps_what_it_opened() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let before = bench.machine.usage();
     let (opened, address) = open(&bench, given());
     assert_eq!(opened, OK);
@@ -132,7 +132,7 @@ fn keeps_what_it_opened() {
 /// reach it where the devices have no link.
 #[test]
 fn memory_is_opened_on_its_device() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let address = bench.alloc(SIZE);
     bench.upload(address, &[5; SIZE]);
     passes(start("opens_from_another_device", export(&bench, address)));
@@ -142,7 +142,7 @@ fn memory_is_opened_on_its_device() {
 }
 
 /// A machine of two devices, with a context on the second.
-fn on_second(builder: MachineBuilder) -> Bench {
+fn on_second(builder: MachineBuilder) -> TestBench {
     let machine = builder.devices(2).build();
     let driver = machine.driver();
     let mut context = std::ptr::null_mut();
@@ -151,7 +151,7 @@ fn on_second(builder: MachineBuilder) -> Bench {
         driver.cuInit(0).unwrap();
         driver.cuCtxCreate_v2(&raw mut context, 0, 1).unwrap();
     }
-    Bench {
+    TestBench {
         machine,
         driver,
         context,
@@ -211,7 +211,7 @@ again:
 #[test]
 fn an_export_waits_for_who_uses_the_memory() {
     without_hanging(|| {
-        let bench = Bench::new();
+        let bench = TestBench::new();
         let (word, pinned) = (bench.alloc(SIZE), bench.pinned(12));
         bench.upload(word, &[0; SIZE]);
         let flag = pinned.as_mut_ptr();
@@ -262,7 +262,7 @@ fn an_export_waits_for_who_uses_the_memory() {
 /// a driver refuses.
 #[test]
 fn machines_of_one_process_have_no_memory_of_each_other() {
-    let (bench, other) = (Bench::new(), Bench::new());
+    let (bench, other) = (TestBench::new(), TestBench::new());
     bench.attach();
     let address = bench.alloc(SIZE);
     let handle = export(&bench, address);

@@ -1,13 +1,12 @@
 //! Machines, primary and created contexts, current stacks, sticky errors, threads.
 
-mod device_support;
-
 use std::ffi::c_void;
 use std::time::Duration;
 
 use cupola_sim::{DeviceConfig, Machine, Order};
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, Gate, code, without_hanging};
+
+use crate::support::{Code, Gate, TestBench, code, without_hanging};
 
 const NO_CONTEXT: Code = CUresult::CUDA_ERROR_INVALID_CONTEXT;
 const DESTROYED: Code = CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -153,7 +152,7 @@ fn each_thread_has_its_own_stack() {
 /// Without it, a thread whose context another thread destroyed could go on in it.
 #[test]
 fn a_destroyed_context_is_gone_for_all_threads() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let barrier = std::sync::Barrier::new(2);
     let address = bench.alloc(16);
     std::thread::scope(|scope| {
@@ -182,7 +181,7 @@ fn a_destroyed_context_is_gone_for_all_threads() {
 /// Without it, questions about a context could be answered wrong.
 #[test]
 fn contexts_know_what_they_are() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let (mut version, mut id, mut other, mut value) = (0, 0, 0, 0);
     let (mut least, mut greatest) = (9, 9);
@@ -217,7 +216,7 @@ fn contexts_know_what_they_are() {
 /// Without it, machines of one process could see each other's handles and memory.
 #[test]
 fn machines_are_apart() {
-    let (one, two) = (Bench::new(), Bench::new());
+    let (one, two) = (TestBench::new(), TestBench::new());
     // This thread has a current context in both.
     assert_ne!(one.context, two.context);
     assert_eq!(current(&one.driver), one.context);
@@ -239,7 +238,7 @@ fn machines_are_apart() {
 }
 
 /// Makes the context's stream fault, and gives the code that the program sees.
-fn fault(bench: &Bench) -> Code {
+fn fault(bench: &TestBench) -> Code {
     let mut freed = 0;
     let null = std::ptr::null_mut();
     // SAFETY: the place outlives the call; the fault is wanted.
@@ -258,7 +257,7 @@ fn fault(bench: &Bench) -> Code {
 /// has not.
 #[test]
 fn a_fault_sticks_to_its_context() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let bad = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
     let (stream, event) = (
@@ -299,7 +298,7 @@ fn a_reset_heals_a_primary_context() {
     unsafe {
         d.cuDevicePrimaryCtxRetain(&raw mut context, 0).unwrap();
         d.cuCtxSetCurrent(context).unwrap();
-        let bench = Bench {
+        let bench = TestBench {
             machine: machine.clone(),
             driver: d.clone(),
             context,
@@ -322,7 +321,7 @@ fn a_machine_ends_with_work_queued() {
     without_hanging(|| {
         let config = DeviceConfig::new().operation_delay(Duration::MAX);
         let config = config.jitter(Duration::MAX, 7);
-        let bench = Bench::with(Machine::builder().device(config));
+        let bench = TestBench::with(Machine::builder().device(config));
         let a = bench.alloc(1024);
         let event = bench.event();
         for _ in 0..4 {
@@ -361,7 +360,7 @@ fn queue(driver: &Driver, stream: CUstream, work: impl FnOnce() + Send + 'static
 #[test]
 fn a_machine_can_end_in_a_host_function() {
     without_hanging(|| {
-        let bench = Bench::new();
+        let bench = TestBench::new();
         let (ended, end) = std::sync::mpsc::channel();
         let (alone, go) = std::sync::mpsc::channel::<()>();
         let (machine, driver) = (bench.machine.clone(), bench.driver.clone());
@@ -406,7 +405,7 @@ fn usage_can_be_asked_while_a_primary_context_goes() {
 /// registered, and other contexts would read it when the program has freed it.
 #[test]
 fn a_failed_context_gives_up_its_registrations() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let (mut own, mut other) = ([1u8; 1], std::ptr::null_mut());
     let memory = own.as_mut_ptr();
@@ -434,7 +433,7 @@ fn a_failed_context_gives_up_its_registrations() {
 /// Without it, a context could not be destroyed while it has work, or lose the work.
 #[test]
 fn destroying_a_context_waits_for_its_work() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (a, stream, gate) = (
         bench.alloc(1),
         bench.stream(CUstream_flags::CU_STREAM_DEFAULT),
@@ -468,7 +467,7 @@ fn destroying_a_context_waits_for_its_work() {
 /// Without it, threads that share a context, or have their own, could disturb each other.
 #[test]
 fn many_threads_work_at_once() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     std::thread::scope(|scope| {
         for seed in 0..8u8 {
             let handle = bench.context.addr();
@@ -549,7 +548,7 @@ fn a_primary_context_may_be_retained_while_it_goes() {
 }
 
 /// Another context of the first device, and a stream of it. The current context stays.
-fn other(bench: &Bench) -> (CUcontext, CUstream) {
+fn other(bench: &TestBench) -> (CUcontext, CUstream) {
     let mut context = std::ptr::null_mut();
     // SAFETY: the place outlives the call.
     unsafe { bench.driver.cuCtxCreate_v2(&raw mut context, 0, 0) }.unwrap();
@@ -564,7 +563,7 @@ fn other(bench: &Bench) -> (CUcontext, CUstream) {
 #[test]
 fn a_failed_context_waits_for_nobody() {
     without_hanging(|| {
-        let bench = Bench::new();
+        let bench = TestBench::new();
         let d = &bench.driver;
         let (event, gate) = (bench.event(), Gate::new());
         let stream = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
@@ -588,7 +587,7 @@ fn a_failed_context_waits_for_nobody() {
 fn a_fault_spreads_to_who_waits_for_its_context() {
     without_hanging(|| {
         for order in [Order::Threads, Order::Seeded(3), Order::Timed] {
-            let bench = Bench::with(Machine::builder().order(order));
+            let bench = TestBench::with(Machine::builder().order(order));
             let d = &bench.driver;
             let bad = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
             let (first, later) = (other(&bench), other(&bench));

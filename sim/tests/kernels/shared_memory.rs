@@ -1,13 +1,12 @@
 //! Limits of shared memory: what a module may declare, and what a launch may ask for.
 
-mod device_support;
-
 use std::ffi::{CStr, CString};
 
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, code};
 
-fn load(bench: &Bench, shared: u32) -> Result<CUmodule, Code> {
+use crate::support::{Code, TestBench, code};
+
+fn load(bench: &TestBench, shared: u32) -> Result<CUmodule, Code> {
     let text = format!(
         ".version 7.0\n.target sm_60\n.address_size 64
         .global .u32 variable;
@@ -28,7 +27,7 @@ fn load(bench: &Bench, shared: u32) -> Result<CUmodule, Code> {
     }
 }
 
-fn function(bench: &Bench, module: CUmodule, name: &CStr) -> CUfunction {
+fn function(bench: &TestBench, module: CUmodule, name: &CStr) -> CUfunction {
     let mut function = std::ptr::null_mut();
     // SAFETY: the name and the place outlive the call.
     unsafe {
@@ -40,7 +39,7 @@ fn function(bench: &Bench, module: CUmodule, name: &CStr) -> CUfunction {
     function
 }
 
-fn launch(bench: &Bench, function: CUfunction, dynamic: u32) -> Code {
+fn launch(bench: &TestBench, function: CUfunction, dynamic: u32) -> Code {
     let null = std::ptr::null_mut();
     let none = std::ptr::null_mut();
     // SAFETY: the kernel has no parameters.
@@ -61,7 +60,7 @@ fn launch(bench: &Bench, function: CUfunction, dynamic: u32) -> Code {
     })
 }
 
-fn allow(bench: &Bench, function: CUfunction, dynamic: i32) -> Code {
+fn allow(bench: &TestBench, function: CUfunction, dynamic: i32) -> Code {
     let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     // SAFETY: no pointers but the function's handle.
     code(unsafe {
@@ -74,7 +73,7 @@ fn allow(bench: &Bench, function: CUfunction, dynamic: i32) -> Code {
 /// Without it, PTX that NVIDIA's driver refuses would run here.
 #[test]
 fn too_much_static_shared_memory_is_invalid_ptx() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let module = load(&bench, 48 << 10).unwrap();
     assert_eq!(
         load(&bench, (48 << 10) + 1),
@@ -91,7 +90,7 @@ fn too_much_static_shared_memory_is_invalid_ptx() {
 /// Without it, the limit that a program reads and the one that launches obey could differ.
 #[test]
 fn launches_obey_the_limit_that_the_device_says() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let module = load(&bench, 1020).unwrap();
     let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
     let mut most = 0;

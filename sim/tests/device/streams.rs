@@ -1,7 +1,5 @@
 //! Streams and events: order, overlap, waiting, host functions.
 
-mod device_support;
-
 use std::ffi::c_void;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -9,24 +7,25 @@ use std::time::Duration;
 
 use cupola_sim::{DeviceConfig, Machine};
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, Gate, code, without_hanging};
+
+use crate::support::{Code, Gate, TestBench, code, without_hanging};
 
 const NOT_READY: Code = CUresult::CUDA_ERROR_NOT_READY;
 const HANDLE: Code = CUresult::CUDA_ERROR_INVALID_HANDLE;
 const BLOCKING: CUstream_flags = CUstream_flags::CU_STREAM_DEFAULT;
 const NON_BLOCKING: CUstream_flags = CUstream_flags::CU_STREAM_NON_BLOCKING;
 
-fn query(bench: &Bench, stream: CUstream) -> Code {
+fn query(bench: &TestBench, stream: CUstream) -> Code {
     // SAFETY: a handle, checked by the driver.
     code(unsafe { bench.driver.cuStreamQuery(stream) })
 }
 
-fn wait(bench: &Bench, stream: CUstream) {
+fn wait(bench: &TestBench, stream: CUstream) {
     // SAFETY: a handle, checked by the driver.
     unsafe { bench.driver.cuStreamSynchronize(stream) }.unwrap();
 }
 
-fn destroy(bench: &Bench, streams: &[CUstream]) {
+fn destroy(bench: &TestBench, streams: &[CUstream]) {
     for stream in streams {
         // SAFETY: a handle, checked by the driver.
         unsafe { bench.driver.cuStreamDestroy_v2(*stream) }.unwrap();
@@ -42,7 +41,7 @@ fn a_call_that_waits_leaves_host_functions_to_the_stream() {
         let notes = unsafe { &*data.cast::<Mutex<Vec<std::thread::ThreadId>>>() };
         notes.lock().unwrap().push(std::thread::current().id());
     }
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let stream = bench.stream(NON_BLOCKING);
     let (a, notes) = (bench.alloc(4), Mutex::new(Vec::new()));
     for value in 0..200u32 {
@@ -71,7 +70,7 @@ fn a_call_that_waits_leaves_host_functions_to_the_stream() {
 #[test]
 fn threads_that_wait_for_one_stream_share_its_work() {
     without_hanging(|| {
-        let bench = Bench::new();
+        let bench = TestBench::new();
         let handle = bench.stream(NON_BLOCKING).addr();
         let (a, b) = (bench.alloc(4), bench.alloc(4));
         std::thread::scope(|scope| {
@@ -114,7 +113,7 @@ fn a_stream_is_a_queue_that_nobody_waits_for() {
         let next = notes.len();
         notes.push(next);
     }
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let stream = bench.stream(NON_BLOCKING);
     let gate = Gate::new();
     gate.block(&bench, stream);
@@ -146,7 +145,7 @@ fn a_stream_is_a_queue_that_nobody_waits_for() {
 /// the program has changed its memory.
 #[test]
 fn pinned_memory_is_read_late_and_pageable_memory_at_once() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (stream, gate) = (bench.stream(NON_BLOCKING), Gate::new());
     let (a, b, pinned) = (bench.alloc(1), bench.alloc(1), bench.pinned(1));
     let mut pageable = [1u8];
@@ -192,7 +191,7 @@ fn pinned_memory_is_read_late_and_pageable_memory_at_once() {
 /// are exempt.
 #[test]
 fn the_legacy_stream_stands_between_blocking_streams() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let (blocking, other, free) = (
         bench.stream(BLOCKING),
@@ -237,7 +236,7 @@ fn the_legacy_stream_stands_between_blocking_streams() {
 /// threads.
 #[test]
 fn each_thread_has_its_own_default_stream() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let gate = Gate::new();
     gate.block(&bench, STREAM_PER_THREAD);
@@ -274,7 +273,7 @@ fn each_thread_has_its_own_default_stream() {
 /// Without it, a wait could be for another record than the one at the call.
 #[test]
 fn a_wait_is_for_the_latest_record_at_its_call() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let (first, second, third) = (
         bench.stream(NON_BLOCKING),
@@ -316,7 +315,7 @@ fn a_wait_is_for_the_latest_record_at_its_call() {
 /// Without it, times could be given for events that have none.
 #[test]
 fn elapsed_time_needs_two_timed_finished_records() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let (start, end, mut plain) = (bench.event(), bench.event(), std::ptr::null_mut());
     let (stream, gate, mut time) = (bench.stream(NON_BLOCKING), Gate::new(), 0f32);
@@ -354,12 +353,12 @@ fn elapsed_time_needs_two_timed_finished_records() {
 
 /// A device whose uploads never end, with an upload that holds its engine and a download
 /// that was queued after it; the download's stream and event.
-fn stuck_upload(engines: u32) -> (Bench, CUstream, CUevent) {
+fn stuck_upload(engines: u32) -> (TestBench, CUstream, CUevent) {
     // A megabyte at a byte a second.
     const LEN: usize = 1 << 20;
     let config = DeviceConfig::new().copy_engines(engines);
     let config = config.upload_bandwidth(1);
-    let bench = Bench::with(Machine::builder().device(config));
+    let bench = TestBench::with(Machine::builder().device(config));
     let d = &bench.driver;
     let (a, b) = (bench.alloc(LEN), bench.alloc(LEN));
     let (from, to, seen) = (bench.pinned(LEN), bench.pinned(LEN), bench.pinned(1));
@@ -418,7 +417,7 @@ fn with_one_engine_copies_take_turns() {
 /// Without it, work could be lost with its stream.
 #[test]
 fn a_destroyed_stream_finishes_its_work() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (a, stream, gate) = (bench.alloc(1), bench.stream(NON_BLOCKING), Gate::new());
     gate.block(&bench, stream);
     // SAFETY: live memory and handle.
@@ -453,7 +452,7 @@ fn host_functions_must_not_call_the_driver() {
         let seen = unsafe { &*data.cast::<Seen>() };
         seen.status.store(status.0.cast_signed(), Ordering::SeqCst);
     }
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let stream = bench.stream(BLOCKING);
     let seen = Seen {
         driver: bench.driver.clone(),
@@ -511,7 +510,7 @@ fn host_functions_must_not_call_the_driver() {
 /// could be answered wrong.
 #[test]
 fn streams_know_what_they_are() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let (mut stream, mut low) = (std::ptr::null_mut(), std::ptr::null_mut());
     let (mut priority, mut flags, mut device) = (1, 9, 9);
@@ -565,7 +564,7 @@ fn streams_know_what_they_are() {
 fn waits_hold_under_jitter() {
     fn holds(seed: u64, edges: Vec<(u8, u8)>) -> bool {
         let config = DeviceConfig::new().jitter(Duration::from_micros(300), seed);
-        let bench = Bench::with(Machine::builder().device(config));
+        let bench = TestBench::with(Machine::builder().device(config));
         let d = &bench.driver;
         let streams: Vec<_> = (0..4)
             .map(|i| bench.stream(if i == 0 { BLOCKING } else { NON_BLOCKING }))

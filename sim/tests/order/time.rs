@@ -1,14 +1,13 @@
 //! Virtual time: what the model says, to the nanosecond.
 
-mod device_support;
-
 use std::ffi::{CStr, CString, c_void};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cupola_sim::{Act, DeviceConfig, Machine, Order};
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, code, without_hanging};
+
+use crate::support::{Code, TestBench, code, without_hanging};
 
 const NON_BLOCKING: CUstream_flags = CUstream_flags::CU_STREAM_NON_BLOCKING;
 const NOT_READY: Code = CUresult::CUDA_ERROR_NOT_READY;
@@ -92,11 +91,11 @@ again:
 }
 "#;
 
-fn timed(config: DeviceConfig) -> Bench {
-    Bench::with(Machine::builder().device(config).order(Order::Timed))
+fn timed(config: DeviceConfig) -> TestBench {
+    TestBench::with(Machine::builder().device(config).order(Order::Timed))
 }
 
-fn now(bench: &Bench) -> Duration {
+fn now(bench: &TestBench) -> Duration {
     bench
         .machine
         .trace()
@@ -104,7 +103,7 @@ fn now(bench: &Bench) -> Duration {
         .now()
 }
 
-fn function(bench: &Bench, name: &CStr) -> CUfunction {
+fn function(bench: &TestBench, name: &CStr) -> CUfunction {
     let text = CString::new(KERNELS).unwrap();
     let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
     // SAFETY: the text and the places outlive the calls.
@@ -121,7 +120,7 @@ fn function(bench: &Bench, name: &CStr) -> CUfunction {
     function
 }
 
-fn launch(bench: &Bench, function: CUfunction, blocks: u32, stream: CUstream, at: CUdeviceptr) {
+fn launch(bench: &TestBench, function: CUfunction, blocks: u32, stream: CUstream, at: CUdeviceptr) {
     let mut at = at;
     let mut arguments = [(&raw mut at).cast::<c_void>()];
     let (arguments, null) = (arguments.as_mut_ptr(), std::ptr::null_mut());
@@ -134,7 +133,7 @@ fn launch(bench: &Bench, function: CUfunction, blocks: u32, stream: CUstream, at
     .unwrap();
 }
 
-fn elapsed(bench: &Bench, start: CUevent, end: CUevent) -> f32 {
+fn elapsed(bench: &TestBench, start: CUevent, end: CUevent) -> f32 {
     let mut time = 0f32;
     // SAFETY: live handles, and the place outlives the call.
     unsafe { bench.driver.cuEventElapsedTime(&raw mut time, start, end) }.unwrap();
@@ -363,7 +362,7 @@ fn seeded_orders_keep_the_model() {
         let config = DeviceConfig::new()
             .memory_bandwidth(1_000_000)
             .upload_bandwidth(1_000_000);
-        let bench = Bench::with(Machine::builder().device(config).seed(seed));
+        let bench = TestBench::with(Machine::builder().device(config).seed(seed));
         let d = &bench.driver;
         let (start, end) = (bench.event(), bench.event());
         let a = bench.alloc(1000);
@@ -408,7 +407,7 @@ fn blocks_take_turns_in_each_kernel() {
     });
 }
 
-fn launch_waiter(bench: &Bench, function: CUfunction, stream: CUstream, at: u64, waiter: u32) {
+fn launch_waiter(bench: &TestBench, function: CUfunction, stream: CUstream, at: u64, waiter: u32) {
     let (mut at, mut waiter) = (at, waiter);
     let mut arguments = [
         (&raw mut at).cast::<c_void>(),
@@ -465,7 +464,7 @@ fn a_wait_for_a_value_that_is_gone_is_reported_once() {
         let told = Arc::new(Mutex::new((None::<Machine>, Vec::new())));
         let sink = Arc::clone(&told);
         let builder = Machine::builder().order(Order::Timed);
-        let bench = Bench::with(builder.on_finding(move |finding| {
+        let bench = TestBench::with(builder.on_finding(move |finding| {
             let (machine, texts) = &mut *sink.lock().unwrap();
             texts.push(finding.to_string());
             drop(machine.as_ref().map(Machine::trace));

@@ -1,10 +1,9 @@
 //! 2-D and 3-D copies and sets of the software device, against a naive model.
 
-mod device_support;
-
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, Gate, code};
 use quickcheck::{Arbitrary, Gen};
+
+use crate::support::{Code, Gate, TestBench, code};
 
 const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
 const DEVICE: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_DEVICE;
@@ -106,7 +105,7 @@ fn rows(case: &Case) -> Option<Vec<(usize, usize)>> {
 
 /// The bench with its memories, and what the model says they hold.
 struct World {
-    bench: Bench,
+    bench: TestBench,
     stream: CUstream,
     addresses: [u64; MEMORIES],
     pinned: Option<&'static mut [u8]>,
@@ -115,7 +114,7 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let bench = Bench::new();
+        let bench = TestBench::new();
         let (a, b) = (bench.alloc(LEN), bench.alloc(LEN));
         let mut managed = 0;
         // SAFETY: the place outlives the call.
@@ -310,7 +309,7 @@ type Change = fn(&mut CUDA_MEMCPY3D);
 /// that runs over could reach other memory.
 #[test]
 fn bad_boxes_are_refused() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (d, a) = (&bench.driver, bench.alloc(64));
     bench.upload(a, &[7; 64]);
     let host = [1u8; 64];
@@ -375,7 +374,7 @@ fn bad_boxes_are_refused() {
 /// addresses that no hardware takes.
 #[test]
 fn bad_sets_are_refused() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (d, a) = (&bench.driver, bench.alloc(64));
     bench.upload(a, &[7; 64]);
     // SAFETY: device memory is checked.
@@ -412,7 +411,7 @@ fn bad_sets_are_refused() {
 /// row between them would be let through.
 #[test]
 fn each_row_is_checked_by_itself() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (a, b) = (bench.alloc(64), bench.alloc(64));
     bench.upload(a, &[1; 64]);
     bench.upload(b, &[2; 64]);
@@ -439,7 +438,7 @@ fn each_row_is_checked_by_itself() {
 #[test]
 fn a_copy_that_faults_writes_nothing() {
     const ILLEGAL: Code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let stream = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
     let (to, gate) = (bench.pinned(256), Gate::new());
@@ -476,7 +475,7 @@ fn a_copy_that_faults_writes_nothing() {
 /// Without it, pageable rows could be read after the call has returned, when they are gone.
 #[test]
 fn pageable_rows_are_taken_at_the_call() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let stream = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
     let (a, gate) = (bench.alloc(64), Gate::new());
@@ -505,7 +504,7 @@ fn pageable_rows_are_taken_at_the_call() {
 fn sets_of_memory_that_the_host_sees_are_done_when_they_return() {
     let config = cupola_sim::DeviceConfig::new();
     let config = config.operation_delay(std::time::Duration::from_millis(30));
-    let bench = Bench::with(cupola_sim::Machine::builder().device(config));
+    let bench = TestBench::with(cupola_sim::Machine::builder().device(config));
     let d = &bench.driver;
     let pinned = bench.pinned(64);
     let mut managed = 0;

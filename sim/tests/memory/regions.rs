@@ -1,12 +1,11 @@
 //! What an allocator tells of blocks, by hand.
 
-mod device_support;
-
 use cupola_sim::{Finding, FindingKind};
 use cupola_sys::driver::hooks::{MemoryHooks, MemoryRegion};
-use device_support::Bench;
 
-fn region(bench: &Bench, address: u64) -> MemoryRegion {
+use crate::support::TestBench;
+
+fn region(bench: &TestBench, address: u64) -> MemoryRegion {
     MemoryRegion {
         address,
         bytes: 256,
@@ -20,7 +19,7 @@ fn region(bench: &Bench, address: u64) -> MemoryRegion {
     }
 }
 
-fn life(bench: &Bench, hooks: &MemoryHooks, address: u64) -> Vec<FindingKind> {
+fn life(bench: &TestBench, hooks: &MemoryHooks, address: u64) -> Vec<FindingKind> {
     let region = region(bench, address);
     // SAFETY: the machine is there, and the region says what it must.
     unsafe {
@@ -40,7 +39,7 @@ fn life(bench: &Bench, hooks: &MemoryHooks, address: u64) -> Vec<FindingKind> {
 /// that it frees what was never allocated.
 #[test]
 fn blocks_of_page_locked_memory_end_as_they_begin() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let hooks = bench.driver.memory_hooks().expect("a driver that listens");
     let pinned = bench.pinned(4096);
     let device = bench.alloc(4096);

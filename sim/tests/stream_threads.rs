@@ -1,11 +1,11 @@
 //! The threads of streams. One test in a process of its own: it counts them.
 #![cfg(target_os = "linux")]
 
-mod device_support;
+mod support;
 
 use std::time::Duration;
 
-use device_support::{Bench, without_hanging};
+use support::{TestBench, without_hanging};
 
 fn stream_threads() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
@@ -19,7 +19,7 @@ fn stream_threads() -> usize {
 #[test]
 fn idle_streams_give_their_threads_back() {
     without_hanging(|| {
-        let bench = Bench::new();
+        let bench = TestBench::new();
         let d = &bench.driver;
         let a = bench.alloc(4);
         let fill = |value| {

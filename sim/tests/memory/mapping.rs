@@ -1,16 +1,13 @@
 //! Virtual memory management on the software device: faults, limits, leaks, threads.
-#![cfg(target_os = "linux")]
-
-mod device_support;
-mod vmm_support;
 
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cupola_sim::{DeviceConfig, Machine};
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, Gate, code, without_hanging};
-use vmm_support::{NONE, PAGE, READ, READ_WRITE, Vmm};
+
+use crate::support::vmm::{NONE, PAGE, READ, READ_WRITE, Vmm};
+use crate::support::{Code, Gate, TestBench, code, without_hanging};
 
 const OK: Code = CUresult::CUDA_SUCCESS;
 const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -58,7 +55,7 @@ again:
     ret;
 }";
 
-fn function(bench: &Bench, name: &str) -> CUfunction {
+fn function(bench: &TestBench, name: &str) -> CUfunction {
     let (text, name) = (CString::new(KERNEL).unwrap(), CString::new(name).unwrap());
     let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
     // SAFETY: the texts and the places outlive the calls.
@@ -72,7 +69,7 @@ fn function(bench: &Bench, name: &str) -> CUfunction {
     function
 }
 
-fn launch(bench: &Bench, function: CUfunction, mut params: [u64; 2], threads: u32) {
+fn launch(bench: &TestBench, function: CUfunction, mut params: [u64; 2], threads: u32) {
     let mut pointers = params.each_mut().map(|param| (&raw mut *param).cast());
     let none: *mut std::ffi::c_void = std::ptr::null_mut();
     let blocks = threads.div_ceil(256);
@@ -95,7 +92,7 @@ fn launch(bench: &Bench, function: CUfunction, mut params: [u64; 2], threads: u3
     .unwrap();
 }
 
-fn synchronize(bench: &Bench) -> Code {
+fn synchronize(bench: &TestBench) -> Code {
     // SAFETY: no pointers.
     code(unsafe { bench.driver.cuCtxSynchronize() })
 }
@@ -104,7 +101,7 @@ fn synchronize(bench: &Bench) -> Code {
 /// virtual memory management is for.
 #[test]
 fn kernels_and_copies_cross_mappings() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let vmm = Vmm(&bench.driver);
     let (base, handles) = vmm.buffer(3);
     let words = 3 * PAGE / 4;
@@ -140,7 +137,7 @@ fn kernels_fault_without_the_right_access() {
         ("all", Some(READ_WRITE), ""),
     ];
     for (name, access, text) in cases {
-        let bench = Bench::new();
+        let bench = TestBench::new();
         let vmm = Vmm(&bench.driver);
         let base = vmm.reserve(2 * PAGE);
         let handle = vmm.create(PAGE);
@@ -171,7 +168,7 @@ fn kernels_fault_without_the_right_access() {
 /// Without it, work that was queued before an unmap could access the memory after it.
 #[test]
 fn queued_work_faults_where_nothing_is_mapped_any_more() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let vmm = Vmm(&bench.driver);
     let (base, handles) = vmm.buffer(1);
     let (gate, stream) = (Gate::new(), std::ptr::null_mut());
@@ -193,7 +190,7 @@ fn queued_work_faults_where_nothing_is_mapped_any_more() {
 #[test]
 fn memory_unmapped_under_a_kernel_stays_until_it_ends() {
     without_hanging(|| {
-        let bench = Bench::new();
+        let bench = TestBench::new();
         let vmm = Vmm(&bench.driver);
         let (base, handles) = vmm.buffer(2);
         let flag = bench.pinned(8);
@@ -230,7 +227,7 @@ fn memory_unmapped_under_a_kernel_stays_until_it_ends() {
 #[test]
 fn physical_memory_is_accounted() {
     let config = DeviceConfig::new().memory(8 * PAGE as u64);
-    let bench = Bench::with(Machine::builder().device(config));
+    let bench = TestBench::with(Machine::builder().device(config));
     let vmm = Vmm(&bench.driver);
     let free = || {
         let (mut free, mut total) = (0, 0);
@@ -263,7 +260,7 @@ fn physical_memory_is_accounted() {
 /// Without it, a pool that spans contexts would lose its memory with the first of them.
 #[test]
 fn mappings_outlive_contexts() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let vmm = Vmm(&bench.driver);
     let (base, handles) = vmm.buffer(2);
     bench.upload(base, &[9; 64]);
@@ -283,7 +280,7 @@ fn mappings_outlive_contexts() {
 /// Without it, one device's access would be every device's.
 #[test]
 fn access_is_given_to_each_device_alone() {
-    let bench = Bench::with(Machine::builder().devices(2));
+    let bench = TestBench::with(Machine::builder().devices(2));
     let vmm = Vmm(&bench.driver);
     let (base, handles) = vmm.buffer(1);
     bench.upload(base, &[5; 16]);
@@ -316,7 +313,7 @@ fn access_is_given_to_each_device_alone() {
 /// Without it, what the software device lacks would be taken for something it has.
 #[test]
 fn other_places_and_kinds_are_refused_with_a_message() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let vmm = Vmm(&bench.driver);
     let missing = CUresult::CUDA_ERROR_NOT_SUPPORTED;
     let mut properties = Vmm::properties(0);
@@ -343,7 +340,7 @@ fn other_places_and_kinds_are_refused_with_a_message() {
 /// Without it, a stale handle could name other memory; a real driver crashes on one.
 #[test]
 fn stale_handles_are_refused() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let vmm = Vmm(&bench.driver);
     let handle = vmm.create(PAGE);
     let base = vmm.reserve(PAGE);
@@ -365,7 +362,7 @@ fn stale_handles_are_refused() {
 #[test]
 fn threads_map_and_unmap_at_the_same_time() {
     without_hanging(|| {
-        let bench = Bench::new();
+        let bench = TestBench::new();
         let vmm = Vmm(&bench.driver);
         let base = vmm.reserve(8 * PAGE);
         let stop = AtomicBool::new(false);

@@ -1,11 +1,11 @@
 //! The threads of an ordered machine. One test in a process of its own: it counts them.
 #![cfg(target_os = "linux")]
 
-mod device_support;
+mod support;
 
 use cupola_sim::{Machine, Order};
 use cupola_sys::driver::CUstream_flags;
-use device_support::{Bench, without_hanging};
+use support::{TestBench, without_hanging};
 
 /// All threads of this process: a thread counts before it has given itself a name.
 fn threads() -> usize {
@@ -16,7 +16,7 @@ fn threads() -> usize {
 /// the work is queued and when it is done.
 fn work(order: Order) -> (usize, usize) {
     let before = threads();
-    let bench = Bench::with(Machine::builder().order(order));
+    let bench = TestBench::with(Machine::builder().order(order));
     let d = &bench.driver;
     let (a, b) = (bench.alloc(4), bench.alloc(4));
     bench.upload(b, &[0; 4]);

@@ -1,15 +1,14 @@
 //! The log of failed calls, by the driver's functions.
 
-mod device_support;
-
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, code};
+
+use crate::support::{Code, TestBench, code};
 
 /// Without it a program could not tell what has failed since a moment, or get a text without an
 /// end, or one of lines that its buffer has no room for.
 #[test]
 fn a_program_reads_what_has_failed_since() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let driver = &bench.driver;
     // SAFETY: frees no memory.
     let fails = || code(unsafe { driver.cuMemFree_v2(8) });

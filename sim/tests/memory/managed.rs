@@ -1,12 +1,11 @@
 //! Managed memory of the software device.
 
-mod device_support;
-
 use std::ffi::{c_int, c_void};
 
 use cupola_sim::Machine;
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, code};
+
+use crate::support::{Code, TestBench, code};
 
 const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
 const PAGE: usize = 4096;
@@ -27,7 +26,7 @@ const COUNT: &std::ffi::CStr = c"
     ret;
 }";
 
-fn managed(bench: &Bench, len: usize) -> CUdeviceptr {
+fn managed(bench: &TestBench, len: usize) -> CUdeviceptr {
     let mut address = 0;
     // SAFETY: the place outlives the call.
     unsafe { bench.driver.cuMemAllocManaged(&raw mut address, len, 1) }.unwrap();
@@ -42,7 +41,7 @@ fn number(address: CUdeviceptr) -> *mut u32 {
 /// variable would be where the host cannot read it.
 #[test]
 fn host_and_kernels_share_it() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (d, at) = (&bench.driver, managed(&bench, 4));
     let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
     let (mut total, mut size, mut argument) = (0, 0, at);
@@ -88,7 +87,7 @@ fn host_and_kernels_share_it() {
 /// Without it, every device but one would fault on managed memory.
 #[test]
 fn all_devices_reach_it() {
-    let bench = Bench::with(Machine::builder().devices(2));
+    let bench = TestBench::with(Machine::builder().devices(2));
     let (d, at, mut other) = (&bench.driver, managed(&bench, 8), std::ptr::null_mut());
     // SAFETY: the place outlives the call; the memory has 8 bytes.
     unsafe {
@@ -106,7 +105,7 @@ fn all_devices_reach_it() {
 /// than the device; and a free could take away too much.
 #[test]
 fn it_is_not_charged_and_is_freed_once() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let free = || {
         let (mut free, mut total) = (0, 0);
@@ -138,7 +137,7 @@ fn it_is_not_charged_and_is_freed_once() {
 fn advice_is_checked_and_kept() {
     use CUmem_advise as A;
     use CUmem_range_attribute as R;
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (d, at, plain) = (&bench.driver, managed(&bench, 4 * PAGE), bench.alloc(PAGE));
     let advise = |address, len, advice, device| {
         // SAFETY: ranges are checked.
@@ -215,7 +214,7 @@ fn advice_is_checked_and_kept() {
 #[test]
 fn pointers_say_what_they_are() {
     use CUpointer_attribute as A;
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (d, at, plain) = (&bench.driver, managed(&bench, 100), bench.alloc(100));
     let pinned = bench.pinned(100);
     let host = pinned.as_mut_ptr().expose_provenance() as u64;

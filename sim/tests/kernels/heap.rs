@@ -1,14 +1,13 @@
 //! What kernels do with the device heap, right and wrong. That it works at all is in the
 //! root package's `tests/surface/heap.rs`.
 
-mod device_support;
-
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
 use cupola_sim::{DeviceConfig, FindingKind, Machine, MachineBuilder};
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, code};
+
+use crate::support::{Code, TestBench, code};
 
 const KERNELS: &CStr = c"
 .version 7.0
@@ -49,7 +48,7 @@ const KERNELS: &CStr = c"
 }
 ";
 
-fn load(bench: &Bench, text: &CStr) -> CUmodule {
+fn load(bench: &TestBench, text: &CStr) -> CUmodule {
     let mut module = null_mut();
     // SAFETY: the text and the place outlive the call.
     let loaded = unsafe {
@@ -63,7 +62,7 @@ fn load(bench: &Bench, text: &CStr) -> CUmodule {
 
 /// The result of a launch and of waiting for it.
 fn launch(
-    bench: &Bench,
+    bench: &TestBench,
     module: CUmodule,
     name: &CStr,
     (blocks, threads): (u32, u32),
@@ -94,7 +93,7 @@ fn launch(
     }
 }
 
-fn take(bench: &Bench, module: CUmodule, shape: (u32, u32), bytes: u64) -> Vec<u64> {
+fn take(bench: &TestBench, module: CUmodule, shape: (u32, u32), bytes: u64) -> Vec<u64> {
     let size = (shape.0 * shape.1 * 8) as usize;
     let table = bench.alloc(size);
     let codes = launch(bench, module, c"take", shape, [table, bytes]);
@@ -107,7 +106,7 @@ fn take(bench: &Bench, module: CUmodule, shape: (u32, u32), bytes: u64) -> Vec<u
         .collect()
 }
 
-fn free_memory(bench: &Bench) -> usize {
+fn free_memory(bench: &TestBench) -> usize {
     let (mut free, mut total) = (0, 0);
     // SAFETY: the places outlive the call.
     unsafe { bench.driver.cuMemGetInfo_v2(&raw mut free, &raw mut total) }.unwrap();
@@ -121,9 +120,9 @@ const FAILED: Code = CUresult::CUDA_ERROR_LAUNCH_FAILED;
 /// The one finding after `act`, which must fault with this code.
 fn fault(
     expected: Code,
-    act: impl Fn(&Bench, CUmodule, u64) -> (Code, Code),
+    act: impl Fn(&TestBench, CUmodule, u64) -> (Code, Code),
 ) -> cupola_sim::Finding {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let module = load(&bench, KERNELS);
     let at = take(&bench, module, (1, 1), 24)[0];
     assert_eq!(act(&bench, module, at), (CUresult::CUDA_SUCCESS, expected));
@@ -194,7 +193,7 @@ fn a_write_to_what_was_freed_is_a_fault() {
 /// no memory, or stay charged after its context.
 #[test]
 fn the_heap_is_charged_from_the_first_launch_to_the_end_of_the_context() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let before = free_memory(&bench);
     let heap = CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE;
     // SAFETY: no pointers.
@@ -220,7 +219,7 @@ fn the_heap_is_charged_from_the_first_launch_to_the_end_of_the_context() {
 #[test]
 fn a_seed_replays_which_thread_gets_what() {
     let run = |seed| {
-        let bench = Bench::with(Machine::builder().seed(seed));
+        let bench = TestBench::with(Machine::builder().seed(seed));
         let module = load(&bench, KERNELS);
         take(&bench, module, (8, 64), 48)
     };
@@ -249,7 +248,7 @@ again:
 ";
 
 fn ends(builder: MachineBuilder, name: &CStr, lines: std::ops::RangeInclusive<u32>) {
-    let bench = Bench::with(builder);
+    let bench = TestBench::with(builder);
     let flag = bench.alloc(4);
     bench.upload(flag, &[0; 4]);
     let module = load(&bench, ENDLESS);
@@ -277,7 +276,7 @@ fn ends(builder: MachineBuilder, name: &CStr, lines: std::ops::RangeInclusive<u3
 /// order of a machine, and nothing would say where it waits.
 #[test]
 fn a_kernel_that_never_ends_is_ended() {
-    device_support::without_hanging(|| {
+    crate::support::without_hanging(|| {
         let limit = std::time::Duration::from_millis(2);
         let machine = || {
             let device = DeviceConfig::new().kernel_time_limit(limit);
@@ -296,7 +295,7 @@ fn a_kernel_that_never_ends_is_ended() {
 fn the_device_says_whether_it_has_a_limit() {
     let limited = DeviceConfig::new().kernel_time_limit(std::time::Duration::from_secs(1));
     for (config, expected) in [(limited, 1), (DeviceConfig::new(), 0)] {
-        let bench = Bench::with(Machine::builder().device(config));
+        let bench = TestBench::with(Machine::builder().device(config));
         let mut value = -1;
         let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT;
         // SAFETY: the place outlives the call.

@@ -1,14 +1,13 @@
 //! The driver itself: versions, missing functions, the search for functions, error texts,
 //! and what devices say.
 
-mod device_support;
-
 use std::ffi::{CStr, c_int, c_void};
 
 use cupola_sim::{DeviceConfig, Machine};
 use cupola_sys::driver::*;
 use cupola_sys::{CallError, Version};
-use device_support::{Bench, Code, code};
+
+use crate::support::{Code, TestBench, code};
 
 const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
 
@@ -193,7 +192,7 @@ fn devices_say_what_they_are() {
     use CUdevice_attribute as A;
     let config = DeviceConfig::new().memory(3 << 30).compute_capability(9, 0);
     let config = config.multiprocessors(5).copy_engines(3).clock_khz(1234);
-    let bench = Bench::with(
+    let bench = TestBench::with(
         Machine::builder()
             .device(config)
             .add_device(DeviceConfig::new()),

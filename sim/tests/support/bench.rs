@@ -1,7 +1,5 @@
 //! A machine, a driver, and the few calls that every test makes.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
-
 use std::ffi::c_void;
 use std::sync::{Arc, Condvar, Mutex};
 
@@ -13,18 +11,18 @@ pub(crate) type Code = CUresult;
 
 /// A machine with a current context on its first device. Dropping it checks that nothing
 /// is left.
-pub(crate) struct Bench {
+pub(crate) struct TestBench {
     pub(crate) machine: Machine,
     pub(crate) driver: Driver,
     pub(crate) context: CUcontext,
 }
 
 // SAFETY: the one pointer is a handle, which any thread may use and none dereferences.
-unsafe impl Send for Bench {}
+unsafe impl Send for TestBench {}
 // SAFETY: as above.
-unsafe impl Sync for Bench {}
+unsafe impl Sync for TestBench {}
 
-impl Bench {
+impl TestBench {
     pub(crate) fn new() -> Self {
         Self::with(Machine::builder())
     }
@@ -166,7 +164,7 @@ impl Gate {
     }
 
     /// Queues a function that returns when the gate opens.
-    pub(crate) fn block(&self, bench: &Bench, stream: CUstream) {
+    pub(crate) fn block(&self, bench: &TestBench, stream: CUstream) {
         unsafe extern "C" fn pass(data: *mut c_void) {
             // SAFETY: made from the `Arc` below, once.
             let open = unsafe { Arc::from_raw(data.cast::<(Mutex<bool>, Condvar)>()) };

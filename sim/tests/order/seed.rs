@@ -1,14 +1,13 @@
 //! Machines that take their order from a seed.
 
-mod device_support;
-
 use std::collections::HashSet;
 use std::ffi::{CStr, CString, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use cupola_sim::{Act, Machine, Trace};
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, Gate, code, without_hanging};
+
+use crate::support::{Code, Gate, TestBench, code, without_hanging};
 
 const NON_BLOCKING: CUstream_flags = CUstream_flags::CU_STREAM_NON_BLOCKING;
 const NOT_READY: Code = CUresult::CUDA_ERROR_NOT_READY;
@@ -79,15 +78,15 @@ again:
 .visible .entry stop() { trap; ret; }
 "#;
 
-fn seeded(seed: u64) -> Bench {
-    Bench::with(Machine::builder().seed(seed))
+fn seeded(seed: u64) -> TestBench {
+    TestBench::with(Machine::builder().seed(seed))
 }
 
-fn trace(bench: &Bench) -> Trace {
+fn trace(bench: &TestBench) -> Trace {
     bench.machine.trace().expect("the machine has an order")
 }
 
-fn load(bench: &Bench) -> CUmodule {
+fn load(bench: &TestBench) -> CUmodule {
     let text = CString::new(KERNELS).unwrap();
     let mut module = std::ptr::null_mut();
     // SAFETY: the text and the place outlive the call.
@@ -102,7 +101,7 @@ fn load(bench: &Bench) -> CUmodule {
 
 /// Launches a kernel whose one parameter, if it has one, is an address.
 fn launch(
-    bench: &Bench,
+    bench: &TestBench,
     module: CUmodule,
     name: &CStr,
     (blocks, threads): (u32, u32),
@@ -124,11 +123,11 @@ fn launch(
     }
 }
 
-fn number(bench: &Bench, at: CUdeviceptr) -> u32 {
+fn number(bench: &TestBench, at: CUdeviceptr) -> u32 {
     u32::from_le_bytes(bench.download(at, 4).try_into().unwrap())
 }
 
-fn wait(bench: &Bench, stream: CUstream) {
+fn wait(bench: &TestBench, stream: CUstream) {
     // SAFETY: a handle, checked by the driver.
     unsafe { bench.driver.cuStreamSynchronize(stream) }.unwrap();
 }

@@ -1,12 +1,11 @@
 //! Several devices: who may access whose memory.
 
-mod device_support;
-
 use std::ffi::c_void;
 
 use cupola_sim::{DeviceConfig, Machine, MachineBuilder};
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, code};
+
+use crate::support::{Code, TestBench, code};
 
 const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
 const ILLEGAL: Code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -27,13 +26,13 @@ const BUMP: &std::ffi::CStr = c"
 
 /// A context on each of two devices; the first one's is current.
 struct Pair {
-    bench: Bench,
+    bench: TestBench,
     other: CUcontext,
 }
 
 impl Pair {
     fn new(builder: MachineBuilder) -> Self {
-        let bench = Bench::with(builder);
+        let bench = TestBench::with(builder);
         let mut other = std::ptr::null_mut();
         // SAFETY: the place outlives the call.
         unsafe { bench.driver.cuCtxCreate_v2(&raw mut other, 0, 1) }.unwrap();
@@ -194,7 +193,7 @@ fn peer_access_is_enabled_once_and_one_way() {
 /// predecessor had given.
 #[test]
 fn access_ends_with_the_peer() {
-    let bench = Bench::with(Machine::builder().devices(2));
+    let bench = TestBench::with(Machine::builder().devices(2));
     let (d, mut other) = (&bench.driver, std::ptr::null_mut());
     // SAFETY: the places outlive the calls.
     unsafe {

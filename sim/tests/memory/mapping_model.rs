@@ -1,14 +1,11 @@
 //! Random sequences of virtual memory management calls, next to a model that keeps for
 //! each page which physical page is there and who may access it.
-#![cfg(target_os = "linux")]
-
-mod device_support;
-mod vmm_support;
 
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, code};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
-use vmm_support::{NONE, PAGE, READ, READ_WRITE, Vmm};
+
+use crate::support::vmm::{NONE, PAGE, READ, READ_WRITE, Vmm};
+use crate::support::{Code, TestBench, code};
 
 const OK: Code = CUresult::CUDA_SUCCESS;
 const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -100,7 +97,7 @@ impl Arbitrary for Step {
 }
 
 struct World<'a> {
-    bench: &'a Bench,
+    bench: &'a TestBench,
     vmm: Vmm<'a>,
     base: u64,
     physical: Vec<Physical>,
@@ -341,7 +338,7 @@ impl World<'_> {
 
 #[allow(clippy::needless_pass_by_value, reason = "quickcheck gives it so")]
 fn agrees(steps: Vec<Step>) -> bool {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let vmm = Vmm(&bench.driver);
     let base = vmm.reserve(PAGES * PAGE);
     let mut world = World {

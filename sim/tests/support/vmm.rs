@@ -1,10 +1,8 @@
 //! Virtual memory management calls, short.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
-
 use cupola_sys::driver::*;
 
-use crate::device_support::{Code, code};
+use crate::support::{Code, code};
 
 pub(crate) const PAGE: usize = 2 << 20;
 pub(crate) const NONE: CUmemAccess_flags = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE;

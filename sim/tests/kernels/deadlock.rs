@@ -1,11 +1,10 @@
 //! Kernels whose threads wait for what never comes: a GPU hangs, this device says who waits.
 
-mod device_support;
-
 use std::ffi::CString;
 
 use cupola_sys::driver::{CUfunction, CUresult};
-use device_support::{Bench, code, without_hanging};
+
+use crate::support::{TestBench, code, without_hanging};
 
 /// Runs kernel `k` of a body with 64 threads; the code of the wait, and the messages. The body
 /// begins at line 6.
@@ -15,7 +14,7 @@ fn run(body: &str) -> (CUresult, String) {
          .reg .b32 %t, %r; .reg .pred %p; mov.u32 %t, %tid.x;\n{body}\nret; }}"
     ))
     .unwrap();
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (mut module, mut k): (_, CUfunction) = (std::ptr::null_mut(), std::ptr::null_mut());
     let none = std::ptr::null_mut();
     // SAFETY: the text ends with a zero, the places outlive the calls, and the kernel has no

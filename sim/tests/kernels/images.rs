@@ -1,14 +1,13 @@
 //! Images, links and libraries, as far as only the software device has them so.
 
-mod device_support;
-
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
 
 use cupola_sim::{DeviceConfig, Machine};
 use cupola_sys::Version;
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, code};
+
+use crate::support::{Code, TestBench, code};
 
 const HEAD: &str = ".version 7.0\n.target sm_60\n.address_size 64\n";
 const KERNEL: &str = ".visible .entry k() { ret; }\n";
@@ -40,7 +39,7 @@ fn fat(entries: &[(u32, &str)]) -> Vec<u8> {
     bytes
 }
 
-fn link(bench: &Bench) -> CUlinkState {
+fn link(bench: &TestBench) -> CUlinkState {
     let mut link = null_mut();
     // SAFETY: the place outlives the call.
     unsafe {
@@ -52,7 +51,7 @@ fn link(bench: &Bench) -> CUlinkState {
     link
 }
 
-fn add(bench: &Bench, link: CUlinkState, kind: CUjitInputType, bytes: &[u8]) -> Code {
+fn add(bench: &TestBench, link: CUlinkState, kind: CUjitInputType, bytes: &[u8]) -> Code {
     // SAFETY: the bytes outlive the call, which only reads them.
     code(unsafe {
         bench.driver.cuLinkAddData_v2(
@@ -68,7 +67,7 @@ fn add(bench: &Bench, link: CUlinkState, kind: CUjitInputType, bytes: &[u8]) -> 
     })
 }
 
-fn complete(bench: &Bench, link: CUlinkState) -> Result<(*mut c_void, usize), Code> {
+fn complete(bench: &TestBench, link: CUlinkState) -> Result<(*mut c_void, usize), Code> {
     let (mut image, mut size) = (null_mut(), 0);
     // SAFETY: the places outlive the call.
     let done = unsafe {
@@ -82,7 +81,7 @@ fn complete(bench: &Bench, link: CUlinkState) -> Result<(*mut c_void, usize), Co
     }
 }
 
-fn library(bench: &Bench, image: &[u8]) -> Result<CUlibrary, Code> {
+fn library(bench: &TestBench, image: &[u8]) -> Result<CUlibrary, Code> {
     let mut library = null_mut();
     // SAFETY: the image ends with NUL or says how long it is.
     let loaded = unsafe {
@@ -107,7 +106,7 @@ fn library(bench: &Bench, image: &[u8]) -> Result<CUlibrary, Code> {
 /// on after the link.
 #[test]
 fn a_linked_image_is_text() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let link = link(&bench);
     let kind = CUjitInputType::CU_JIT_INPUT_PTX;
     // With its NUL and without.
@@ -162,7 +161,7 @@ fn a_linked_image_is_text() {
 #[test]
 fn inputs_without_ptx_are_refused_with_advice() {
     use CUjitInputType as K;
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let no_binary = CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU;
     let no_compiler = CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     for (kind, bytes, expected) in [
@@ -209,7 +208,7 @@ fn inputs_without_ptx_are_refused_with_advice() {
 /// Without it, a link's statics with one name would be found under the wrong one.
 #[test]
 fn a_private_kernel_keeps_its_name_if_it_is_first() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let link = link(&bench);
     let kind = CUjitInputType::CU_JIT_INPUT_PTX;
     for _ in 0..2 {
@@ -241,7 +240,7 @@ fn a_private_kernel_keeps_its_name_if_it_is_first() {
 fn a_library_has_the_best_code_for_each_device() {
     let old = DeviceConfig::new().compute_capability(7, 0);
     let new = DeviceConfig::new().compute_capability(9, 0);
-    let bench = Bench::with(Machine::builder().device(old).add_device(new));
+    let bench = TestBench::with(Machine::builder().device(old).add_device(new));
     let shared = |bytes: u32| {
         format!(".visible .entry k() {{ .shared .b8 s[{bytes}]; st.shared.u8 [s], 1; ret; }}")
     };
@@ -271,7 +270,7 @@ fn a_library_has_the_best_code_for_each_device() {
 /// the cause.
 #[test]
 fn bad_libraries_are_refused_at_once() {
-    let bench = Bench::with(Machine::builder().driver_version(Version::new(12, 0)));
+    let bench = TestBench::with(Machine::builder().driver_version(Version::new(12, 0)));
     let refused = |image: &[u8]| library(&bench, image).unwrap_err();
     let text = |text: &str| ptx(text).into_bytes_with_nul();
     let invalid = CUresult::CUDA_ERROR_INVALID_PTX;
@@ -298,7 +297,7 @@ fn bad_libraries_are_refused_at_once() {
 /// would leave its copy behind.
 #[test]
 fn a_library_outlives_contexts_and_is_counted() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let text = ptx(&format!(".visible .global .u32 g;{KERNEL}{STRANGE}"));
     let library = library(&bench, text.as_bytes_with_nul()).unwrap();
     let driver = &bench.driver;
@@ -372,7 +371,7 @@ fn a_library_outlives_contexts_and_is_counted() {
 /// refused without a word.
 #[test]
 fn clusters_and_several_devices_are_refused_by_name() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let text = ptx(KERNEL);
     let (mut module, mut function) = (null_mut(), null_mut());
     let driver = &bench.driver;
@@ -462,7 +461,7 @@ fn clusters_and_several_devices_are_refused_by_name() {
 /// parameters beyond what PTX allows would be cut off.
 #[test]
 fn a_device_refuses_what_is_not_for_it() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let load = |text: &str| {
         let text = CString::new(text).unwrap();
         let mut module = null_mut();
@@ -500,7 +499,7 @@ fn a_device_refuses_what_is_not_for_it() {
 /// none before there is a context (both are as on an H200).
 #[test]
 fn managed_variables_are_the_librarys() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let text = ptx(".visible .global .attribute(.managed) .align 4 .u32 m = 9;
         .visible .global .align 4 .u32 g = 5;
         .visible .entry k() { .reg .b32 a; ld.global.u32 a, [m]; ret; }");
@@ -550,7 +549,7 @@ fn managed_variables_are_the_librarys() {
 /// or launch something small.
 #[test]
 fn no_dimension_is_too_large_to_be_refused() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let text = ptx(KERNEL);
     let (mut module, mut function) = (null_mut(), null_mut());
     let most = u32::MAX;

@@ -1,15 +1,14 @@
 //! Green contexts: what only the software device says, and its rules for who holds what.
 //! `tests/surface/green` has what hardware does too.
 
-mod device_support;
-
 use std::ptr::null_mut;
 use std::time::Duration;
 
 use cupola_sim::{DeviceConfig, Machine, MachineBuilder, Order, Strict};
 use cupola_sys::driver::*;
 use cupola_sys::{CallError, Version};
-use device_support::{Bench, Code, code};
+
+use crate::support::{Code, TestBench, code};
 
 const OK: Code = CUresult::CUDA_SUCCESS;
 const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -386,9 +385,9 @@ fn a_fault_is_the_primary_contexts_too() {
 /// Without it, work that a green context left behind could be lost, or hang its device.
 #[test]
 fn work_outlives_its_green_context() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
-    let gate = device_support::Gate::new();
+    let gate = crate::support::Gate::new();
     let (green, context) = green(d, &mut [resource(d, 0)]);
     let mut primary = null_mut();
     // SAFETY: the places outlive the calls.

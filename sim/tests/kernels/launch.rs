@@ -1,7 +1,5 @@
 //! Modules, functions and launches, from PTX to results and faults.
 
-mod device_support;
-
 use std::ffi::{CStr, CString, c_void};
 use std::sync::{Arc, Mutex};
 
@@ -9,10 +7,11 @@ use cupola_sim::ptx::Module;
 use cupola_sim::{DeviceConfig, Machine};
 use cupola_sys::Version;
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, Gate, code, without_hanging};
+
+use crate::support::{Code, Gate, TestBench, code, without_hanging};
 
 const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
-const SAXPY: &str = include_str!("../../kernels/ptx/saxpy.ptx");
+const SAXPY: &str = include_str!("../../../kernels/ptx/saxpy.ptx");
 
 /// Kernels of this file's own, one fault each.
 const KERNELS: &str = r#"
@@ -62,7 +61,7 @@ again:
 .visible .entry strange() { wgmma.fence.sync.aligned; ret; }
 "#;
 
-fn load(bench: &Bench, text: &str) -> Result<CUmodule, Code> {
+fn load(bench: &TestBench, text: &str) -> Result<CUmodule, Code> {
     let text = CString::new(text).unwrap();
     let mut module = std::ptr::null_mut();
     // SAFETY: the text and the place outlive the call.
@@ -77,7 +76,7 @@ fn load(bench: &Bench, text: &str) -> Result<CUmodule, Code> {
     }
 }
 
-fn function(bench: &Bench, module: CUmodule, name: &CStr) -> CUfunction {
+fn function(bench: &TestBench, module: CUmodule, name: &CStr) -> CUfunction {
     let mut function = std::ptr::null_mut();
     // SAFETY: the name and the place outlive the call.
     unsafe {
@@ -91,7 +90,7 @@ fn function(bench: &Bench, module: CUmodule, name: &CStr) -> CUfunction {
 
 /// Launches blocks of threads in x.
 fn launch(
-    bench: &Bench,
+    bench: &TestBench,
     function: CUfunction,
     (blocks, threads): (u32, u32),
     stream: CUstream,
@@ -107,7 +106,7 @@ fn launch(
     })
 }
 
-fn unload(bench: &Bench, module: CUmodule) {
+fn unload(bench: &TestBench, module: CUmodule) {
     // SAFETY: a live handle.
     unsafe { bench.driver.cuModuleUnload(module) }.unwrap();
 }
@@ -127,7 +126,7 @@ fn a_kernel_that_was_printed_is_the_same() {
 }
 
 fn saxpy_computes(text: &str) {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let module = load(&bench, text).unwrap();
     let saxpy = function(&bench, module, c"cupola_saxpy");
@@ -209,7 +208,7 @@ fn saxpy_computes(text: &str) {
 /// Without it, launches that no GPU takes would pass here.
 #[test]
 fn bad_launches_are_errors_of_the_call() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let module = load(&bench, KERNELS).unwrap();
     let (nothing, store, small) = (
@@ -295,7 +294,7 @@ fn faults_arrive_late_and_stay() {
         (c"check", 0, CUresult::CUDA_ERROR_ASSERT),
     ];
     for (name, mut address, wanted) in cases {
-        let bench = Bench::new();
+        let bench = TestBench::new();
         let module = load(&bench, KERNELS).unwrap();
         let kernel = function(&bench, module, name);
         let (stream, gate) = (
@@ -331,7 +330,7 @@ fn faults_arrive_late_and_stay() {
 /// Without it, a kernel could read memory that was freed before it in stream order.
 #[test]
 fn a_kernel_cannot_use_freed_memory() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let module = load(&bench, KERNELS).unwrap();
     let store = function(&bench, module, c"store");
     let stream = bench.stream(CUstream_flags::CU_STREAM_DEFAULT);
@@ -353,7 +352,7 @@ fn a_kernel_cannot_use_freed_memory() {
 /// Without it, a kernel could not reach page-locked host memory, or module variables.
 #[test]
 fn kernels_reach_variables_and_pinned_memory() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let module = load(&bench, KERNELS).unwrap();
     let bump = function(&bench, module, c"bump");
@@ -391,7 +390,7 @@ fn kernels_reach_variables_and_pinned_memory() {
 /// Without it, a program could not tell why its module does not load.
 #[test]
 fn images_that_cannot_run_are_refused_with_a_reason() {
-    let bench = Bench::with(Machine::builder().driver_version(Version::new(12, 2)));
+    let bench = TestBench::with(Machine::builder().driver_version(Version::new(12, 2)));
     let header = |version, target| {
         format!(
             ".version {version}\n.target {target}\n.address_size 64\n.visible .entry k() {{ ret; }}\n"
@@ -447,7 +446,7 @@ fn images_that_cannot_run_are_refused_with_a_reason() {
 /// of the file and into a crash.
 #[test]
 fn a_hostile_file_is_refused() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let path = std::env::temp_dir().join(format!("cupola-sim-image-{}", std::process::id()));
     let name = CString::new(path.to_str().unwrap()).unwrap();
     let mut module = std::ptr::null_mut();
@@ -474,7 +473,7 @@ fn a_hostile_file_is_refused() {
 /// Without it, the logs of a load could be empty, or run over their buffers.
 #[test]
 fn load_logs_say_what_is_wrong() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let log = |text: &str, size: usize| {
         let text = CString::new(text).unwrap();
         let mut buffer = vec![b'#'; 600];
@@ -518,7 +517,7 @@ fn load_logs_say_what_is_wrong() {
 /// unusable, or fail without a word.
 #[test]
 fn one_strange_kernel_does_not_spoil_the_others() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let module = load(&bench, KERNELS).unwrap();
     let (mut place, mut count) = (std::ptr::null_mut(), 0);
@@ -545,7 +544,7 @@ fn one_strange_kernel_does_not_spoil_the_others() {
 #[test]
 fn functions_say_what_they_need() {
     use CUfunction_attribute as A;
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let module = load(&bench, KERNELS).unwrap();
     let (store, small) = (
@@ -601,7 +600,7 @@ fn functions_say_what_they_need() {
 /// Without it, ending a machine could wait for a kernel that never ends.
 #[test]
 fn a_machine_ends_with_a_kernel_running() {
-    let bench = Bench::with(
+    let bench = TestBench::with(
         Machine::builder()
             .device(DeviceConfig::new())
             .worker_threads(2),
@@ -634,7 +633,7 @@ fn kernels_print_where_the_machine_says() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&seen);
     let output = move |text: &[u8]| sink.lock().unwrap().extend_from_slice(text);
-    let bench = Bench::with(Machine::builder().kernel_output(output));
+    let bench = TestBench::with(Machine::builder().kernel_output(output));
     let module = load(&bench, PRINT).unwrap();
     let say = function(&bench, module, c"say");
     launch(&bench, say, (1, 3), std::ptr::null_mut(), &mut []);
@@ -679,7 +678,7 @@ fn blocks_that_fit_together_run_together() {
     ];
     for machine in machines {
         without_hanging(move || {
-            let bench = Bench::with(machine);
+            let bench = TestBench::with(machine);
             let module = load(&bench, BARRIER).unwrap();
             let meet = function(&bench, module, c"meet");
             let (mut each, mut all) = (0, 0);
@@ -713,7 +712,7 @@ fn blocks_that_fit_together_run_together() {
 /// launch itself that its kernel fails.
 #[test]
 fn a_blocking_launch_returns_the_kernels_fault() {
-    let bench = Bench::with(Machine::builder().launch_blocking(true));
+    let bench = TestBench::with(Machine::builder().launch_blocking(true));
     let module = load(&bench, KERNELS).unwrap();
     let nothing = function(&bench, module, c"nothing");
     let stop = function(&bench, module, c"stop");

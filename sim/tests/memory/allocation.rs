@@ -1,24 +1,23 @@
 //! Device and host memory: bounds, limits, lifetimes, pools.
 
-mod device_support;
-
 use std::ffi::c_void;
 
 use cupola_sim::{DeviceConfig, Machine};
 use cupola_sys::driver::*;
-use device_support::{Bench, Code, Gate, code};
+
+use crate::support::{Code, Gate, TestBench, code};
 
 const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
 const MEMORY: Code = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
 
-fn small(bytes: u64) -> Bench {
-    Bench::with(Machine::builder().device(DeviceConfig::new().memory(bytes)))
+fn small(bytes: u64) -> TestBench {
+    TestBench::with(Machine::builder().device(DeviceConfig::new().memory(bytes)))
 }
 
 /// Without it, bytes could be lost or moved between host and device.
 #[test]
 fn bytes_survive_a_round_trip() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let bytes: Vec<u8> = (0..100_000u32).map(|i| (i * 7 % 251) as u8).collect();
     let (a, b) = (bench.alloc(bytes.len()), bench.alloc(bytes.len()));
     bench.upload(a, &bytes);
@@ -33,7 +32,7 @@ fn bytes_survive_a_round_trip() {
 /// Without it, a copy or memset could leave its allocation.
 #[test]
 fn access_ends_where_the_allocation_does() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (d, a) = (&bench.driver, bench.alloc(1000));
     let host = [1u8; 2000];
     let source = host.as_ptr().cast::<c_void>();
@@ -61,7 +60,7 @@ fn access_ends_where_the_allocation_does() {
 /// is.
 #[test]
 fn device_addresses_for_host_arguments_are_checked() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (d, a, b) = (&bench.driver, bench.alloc(64), bench.alloc(64));
     let host = |address: u64| std::ptr::without_provenance_mut::<c_void>(address as usize);
     let null = std::ptr::null_mut();
@@ -101,7 +100,7 @@ fn device_addresses_for_host_arguments_are_checked() {
 /// Without it, wrong frees could free something else, or nothing, in silence.
 #[test]
 fn wrong_frees_are_errors() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (d, a) = (&bench.driver, bench.alloc(1000));
     let mut place = 0;
     // SAFETY: the place outlives the calls; frees are checked.
@@ -121,7 +120,7 @@ fn wrong_frees_are_errors() {
 /// Without it, a stale pointer could reach a new allocation, or host memory.
 #[test]
 fn addresses_are_apart_and_not_reused() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let mut seen = Vec::new();
     for _ in 0..100 {
         let address = bench.alloc(4096);
@@ -222,7 +221,7 @@ fn pools_count_in_the_order_of_calls() {
     bench.finish();
 }
 
-fn pool_of(bench: &Bench, max_size: usize) -> CUmemoryPool {
+fn pool_of(bench: &TestBench, max_size: usize) -> CUmemoryPool {
     let mut pool = std::ptr::null_mut();
     // SAFETY: all zeros are valid properties; the place outlives the call.
     unsafe {
@@ -275,7 +274,7 @@ fn pools_have_limits_and_give_way() {
 /// Without it, the current pool could be one that is gone.
 #[test]
 fn the_current_pool_can_be_changed() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let pool = pool_of(&bench, 1 << 20);
     let (mut default, mut current, mut a) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
@@ -298,7 +297,7 @@ fn the_current_pool_can_be_changed() {
 /// Without it, a use after free in stream order would go unnoticed, as on a GPU.
 #[test]
 fn a_copy_from_freed_memory_is_a_sticky_fault() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let stream = bench.stream(CUstream_flags::CU_STREAM_DEFAULT);
     let mut a = 0;
@@ -320,7 +319,7 @@ fn a_copy_from_freed_memory_is_a_sticky_fault() {
 /// Without it, host memory could be unknown to copies, or known for too long.
 #[test]
 fn host_memory_is_known_while_it_is_locked() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let (mut flags, mut address) = (0, 0);
     let memory = bench.pinned(4096);
@@ -369,7 +368,7 @@ fn host_memory_is_known_while_it_is_locked() {
 #[test]
 fn pointers_have_attributes() {
     use CUpointer_attribute as A;
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let (a, memory) = (bench.alloc(1000), bench.pinned(64));
     let pinned = memory.as_ptr().addr() as u64;
@@ -434,7 +433,7 @@ fn pointers_have_attributes() {
 /// Without it, the address form of a copy could take host memory for device memory.
 #[test]
 fn unified_copies_find_their_way() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let a = bench.alloc(8);
     let (from, mut to) = ([1u8, 2, 3, 4, 5, 6, 7, 8], [0u8; 8]);
@@ -454,7 +453,7 @@ fn unified_copies_find_their_way() {
 /// Without it, pitched rows could overlap or be misaligned.
 #[test]
 fn pitched_memory_has_room_for_all_rows() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let d = &bench.driver;
     let (mut place, mut pitch, mut size) = (0, 0, 0);
     // SAFETY: the places outlive the calls.
@@ -480,7 +479,7 @@ fn pitched_memory_has_room_for_all_rows() {
 fn copies_and_memsets_do_what_a_vector_does() {
     fn agrees(steps: Vec<(u8, u16, u16, u16, u32)>) -> bool {
         const LEN: usize = 4096;
-        let bench = Bench::new();
+        let bench = TestBench::new();
         let d = &bench.driver;
         let stream = bench.stream(CUstream_flags::CU_STREAM_DEFAULT);
         let (a, mut model) = (bench.alloc(LEN), vec![0u8; LEN]);
@@ -577,7 +576,7 @@ fn large_memory_begins_at_large_pages() {
     bench.finish();
 
     let packed = DeviceConfig::new().large_alignment(512);
-    let bench = Bench::with(Machine::builder().device(packed));
+    let bench = TestBench::with(Machine::builder().device(packed));
     let places = [(); 3].map(|()| bench.alloc(3 << 20));
     assert!(places.iter().any(|place| place % PAGE != 0));
     places.into_iter().for_each(|place| bench.free(place));

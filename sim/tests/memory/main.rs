@@ -1,0 +1,15 @@
+//! Memory of devices and hosts: allocations, copies, peers, managed and mapped memory.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod allocation;
+mod managed;
+// Elsewhere the software device has no virtual memory management.
+#[cfg(target_os = "linux")]
+mod mapping;
+#[cfg(target_os = "linux")]
+mod mapping_model;
+mod peers;
+mod regions;
+mod rows;

@@ -1,0 +1,7 @@
+//! Machines that take their order from a seed, or from virtual time.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod seed;
+mod time;
