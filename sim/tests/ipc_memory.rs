@@ -185,7 +185,7 @@ fn opens_from_another_device() {
 }
 
 /// Counts in `word` until the flag is set; then says how far it got.
-const KERNEL: &std::ffi::CStr = c"
+const KERNEL: &str = "
 .version 7.0
 .target sm_60
 .address_size 64
@@ -215,22 +215,11 @@ fn an_export_waits_for_who_uses_the_memory() {
         let (word, pinned) = (bench.alloc(SIZE), bench.pinned(12));
         bench.upload(word, &[0; SIZE]);
         let flag = pinned.as_mut_ptr();
-        let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let mut params = [word, flag.expose_provenance() as u64];
-        let mut pointers = params.each_mut().map(|param| (&raw mut *param).cast());
-        let none = std::ptr::null_mut();
-        let d = &bench.driver;
-        // SAFETY: the text and the places outlive the calls; there is a pointer for each of
-        // the two parameters.
-        unsafe {
-            d.cuModuleLoadData(&raw mut module, KERNEL.as_ptr().cast())
-                .unwrap();
-            d.cuModuleGetFunction(&raw mut function, module, c"spin".as_ptr())
-                .unwrap();
-            let params = pointers.as_mut_ptr();
-            d.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, none, params, none.cast())
-                .unwrap();
-        }
+        let module = bench.load(KERNEL);
+        let function = bench.function(module, c"spin");
+        let values = [word, flag.expose_provenance() as u64];
+        let launched = bench.launch(function, 1, 1, std::ptr::null_mut(), &values);
+        assert_eq!(launched, OK);
         let words = flag.cast::<std::sync::atomic::AtomicU32>();
         // SAFETY: twelve bytes that start at a page, and only accessed atomically from now on.
         let words = unsafe { std::slice::from_raw_parts(words, 3) };
@@ -250,8 +239,7 @@ fn an_export_waits_for_who_uses_the_memory() {
         let counted = bench.download(word, 4);
         let counted = u32::from_le_bytes(counted.try_into().unwrap());
         assert_eq!(counted, words[2].load(order));
-        // SAFETY: nothing of the module runs.
-        unsafe { d.cuModuleUnload(module) }.unwrap();
+        bench.unload(module);
         bench.free(word);
         bench.unpin(pinned);
         bench.finish();

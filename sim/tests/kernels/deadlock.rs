@@ -1,37 +1,22 @@
 //! Kernels whose threads wait for what never comes: a GPU hangs, this device says who waits.
 
-use std::ffi::CString;
-
-use cupola_sys::driver::{CUfunction, CUresult};
+use cupola_sys::driver::CUresult;
 
 use crate::support::{TestBench, code, without_hanging};
 
 /// Runs kernel `k` of a body with 64 threads; the code of the wait, and the messages. The body
 /// begins at line 6.
 fn run(body: &str) -> (CUresult, String) {
-    let text = CString::new(format!(
+    let text = format!(
         ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k() {{\n\
          .reg .b32 %t, %r; .reg .pred %p; mov.u32 %t, %tid.x;\n{body}\nret; }}"
-    ))
-    .unwrap();
+    );
     let bench = TestBench::new();
-    let (mut module, mut k): (_, CUfunction) = (std::ptr::null_mut(), std::ptr::null_mut());
-    let none = std::ptr::null_mut();
-    // SAFETY: the text ends with a zero, the places outlive the calls, and the kernel has no
-    // parameters.
-    let waited = unsafe {
-        let driver = &bench.driver;
-        driver
-            .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
-            .unwrap();
-        driver
-            .cuModuleGetFunction(&raw mut k, module, c"k".as_ptr())
-            .unwrap();
-        driver
-            .cuLaunchKernel(k, 2, 1, 1, 64, 1, 1, 0, none, none.cast(), none.cast())
-            .unwrap();
-        driver.cuCtxSynchronize()
-    };
+    let k = bench.function(bench.load(&text), c"k");
+    let launched = bench.launch(k, 2, 64, std::ptr::null_mut(), &[]);
+    assert_eq!(launched, CUresult::CUDA_SUCCESS);
+    // SAFETY: no pointers.
+    let waited = unsafe { bench.driver.cuCtxSynchronize() };
     (code(waited), bench.machine.messages().join("\n"))
 }
 

@@ -1,7 +1,7 @@
 //! What kernels do with the device heap, right and wrong. That it works at all is in the
 //! root package's `tests/surface/heap.rs`.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::ptr::null_mut;
 
 use cupola_sim::{DeviceConfig, FindingKind, Machine, MachineBuilder};
@@ -9,7 +9,7 @@ use cupola_sys::driver::*;
 
 use crate::support::{Code, TestBench, code};
 
-const KERNELS: &CStr = c"
+const KERNELS: &str = "
 .version 7.0
 .target sm_60
 .address_size 64
@@ -48,49 +48,18 @@ const KERNELS: &CStr = c"
 }
 ";
 
-fn load(bench: &TestBench, text: &CStr) -> CUmodule {
-    let mut module = null_mut();
-    // SAFETY: the text and the place outlive the call.
-    let loaded = unsafe {
-        bench
-            .driver
-            .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
-    };
-    loaded.unwrap();
-    module
-}
-
 /// The result of a launch and of waiting for it.
 fn launch(
     bench: &TestBench,
     module: CUmodule,
     name: &CStr,
     (blocks, threads): (u32, u32),
-    mut args: [u64; 2],
+    args: [u64; 2],
 ) -> (Code, Code) {
-    let mut function = null_mut();
-    let [first, second] = &mut args;
-    let mut params: [*mut c_void; 2] = [(&raw mut *first).cast(), (&raw mut *second).cast()];
-    let d = &bench.driver;
-    // SAFETY: the places outlive the calls.
-    unsafe {
-        d.cuModuleGetFunction(&raw mut function, module, name.as_ptr())
-            .unwrap();
-        let launched = d.cuLaunchKernel(
-            function,
-            blocks,
-            1,
-            1,
-            threads,
-            1,
-            1,
-            0,
-            null_mut(),
-            params.as_mut_ptr(),
-            null_mut(),
-        );
-        (code(launched), code(d.cuCtxSynchronize()))
-    }
+    let function = bench.function(module, name);
+    let launched = bench.launch(function, blocks, threads, null_mut(), &args);
+    // SAFETY: no pointers.
+    (launched, code(unsafe { bench.driver.cuCtxSynchronize() }))
 }
 
 fn take(bench: &TestBench, module: CUmodule, shape: (u32, u32), bytes: u64) -> Vec<u64> {
@@ -123,7 +92,7 @@ fn fault(
     act: impl Fn(&TestBench, CUmodule, u64) -> (Code, Code),
 ) -> cupola_sim::Finding {
     let bench = TestBench::new();
-    let module = load(&bench, KERNELS);
+    let module = bench.load(KERNELS);
     let at = take(&bench, module, (1, 1), 24)[0];
     assert_eq!(act(&bench, module, at), (CUresult::CUDA_SUCCESS, expected));
     let findings = bench.machine.take_findings();
@@ -198,7 +167,7 @@ fn the_heap_is_charged_from_the_first_launch_to_the_end_of_the_context() {
     let heap = CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE;
     // SAFETY: no pointers.
     unsafe { bench.driver.cuCtxSetLimit(heap, 4 << 20) }.unwrap();
-    let module = load(&bench, KERNELS);
+    let module = bench.load(KERNELS);
     let got = take(&bench, module, (8, 64), 16 << 10);
     let full = got.iter().filter(|at| **at == 0).count();
     assert_eq!(full, 256, "of 512 threads, as many as fit have memory");
@@ -210,7 +179,7 @@ fn the_heap_is_charged_from_the_first_launch_to_the_end_of_the_context() {
         bench.driver.cuCtxCreate_v2(&raw mut context, 0, 0).unwrap();
     }
     assert_eq!(free_memory(&bench), before);
-    let module = load(&bench, KERNELS);
+    let module = bench.load(KERNELS);
     assert_ne!(take(&bench, module, (1, 1), 8), [0]);
     assert_eq!(before - free_memory(&bench), 8 << 20);
 }
@@ -220,14 +189,14 @@ fn the_heap_is_charged_from_the_first_launch_to_the_end_of_the_context() {
 fn a_seed_replays_which_thread_gets_what() {
     let run = |seed| {
         let bench = TestBench::with(Machine::builder().seed(seed));
-        let module = load(&bench, KERNELS);
+        let module = bench.load(KERNELS);
         take(&bench, module, (8, 64), 48)
     };
     assert_eq!(run(5), run(5));
     assert_ne!(run(5), run(6), "the seed decides nothing");
 }
 
-const ENDLESS: &CStr = c"
+const ENDLESS: &str = "
 .version 7.0
 .target sm_60
 .address_size 64
@@ -251,7 +220,7 @@ fn ends(builder: MachineBuilder, name: &CStr, lines: std::ops::RangeInclusive<u3
     let bench = TestBench::with(builder);
     let flag = bench.alloc(4);
     bench.upload(flag, &[0; 4]);
-    let module = load(&bench, ENDLESS);
+    let module = bench.load(ENDLESS);
     let codes = launch(&bench, module, name, (2, 64), [flag, 0]);
     let timeout = CUresult::CUDA_ERROR_LAUNCH_TIMEOUT;
     assert_eq!(codes, (CUresult::CUDA_SUCCESS, timeout));

@@ -372,18 +372,9 @@ fn a_library_outlives_contexts_and_is_counted() {
 #[test]
 fn clusters_and_several_devices_are_refused_by_name() {
     let bench = TestBench::new();
-    let text = ptx(KERNEL);
-    let (mut module, mut function) = (null_mut(), null_mut());
+    let module = bench.load(&format!("{HEAD}{KERNEL}"));
+    let function = bench.function(module, c"k");
     let driver = &bench.driver;
-    // SAFETY: the text, the name and the places outlive the calls.
-    unsafe {
-        driver
-            .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
-            .unwrap();
-        driver
-            .cuModuleGetFunction(&raw mut function, module, c"k".as_ptr())
-            .unwrap();
-    }
     let stream = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
     let part = CUDA_LAUNCH_PARAMS {
         function,
@@ -462,15 +453,9 @@ fn clusters_and_several_devices_are_refused_by_name() {
 #[test]
 fn a_device_refuses_what_is_not_for_it() {
     let bench = TestBench::new();
-    let load = |text: &str| {
-        let text = CString::new(text).unwrap();
-        let mut module = null_mut();
-        // SAFETY: the text and the place outlive the call.
-        code(unsafe {
-            bench
-                .driver
-                .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
-        })
+    let load = |text: &str| match bench.try_load(text) {
+        Ok(_) => CUresult::CUDA_SUCCESS,
+        Err(refused) => refused,
     };
     let kernel = |version: &str, target: &str, bytes: usize| {
         format!(
@@ -550,18 +535,11 @@ fn managed_variables_are_the_librarys() {
 #[test]
 fn no_dimension_is_too_large_to_be_refused() {
     let bench = TestBench::new();
-    let text = ptx(KERNEL);
-    let (mut module, mut function) = (null_mut(), null_mut());
+    let function = bench.function(bench.load(&format!("{HEAD}{KERNEL}")), c"k");
     let most = u32::MAX;
-    // SAFETY: the text and the places outlive the calls; the kernel has no parameters.
+    // SAFETY: the kernel has no parameters.
     unsafe {
         let driver = &bench.driver;
-        driver
-            .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
-            .unwrap();
-        driver
-            .cuModuleGetFunction(&raw mut function, module, c"k".as_ptr())
-            .unwrap();
         for (grid, block) in [
             ([1; 3], [most; 3]),
             ([most; 3], [1; 3]),

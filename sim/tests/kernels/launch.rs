@@ -61,56 +61,6 @@ again:
 .visible .entry strange() { wgmma.fence.sync.aligned; ret; }
 "#;
 
-fn load(bench: &TestBench, text: &str) -> Result<CUmodule, Code> {
-    let text = CString::new(text).unwrap();
-    let mut module = std::ptr::null_mut();
-    // SAFETY: the text and the place outlive the call.
-    let result = unsafe {
-        bench
-            .driver
-            .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
-    };
-    match code(result) {
-        CUresult::CUDA_SUCCESS => Ok(module),
-        other => Err(other),
-    }
-}
-
-fn function(bench: &TestBench, module: CUmodule, name: &CStr) -> CUfunction {
-    let mut function = std::ptr::null_mut();
-    // SAFETY: the name and the place outlive the call.
-    unsafe {
-        bench
-            .driver
-            .cuModuleGetFunction(&raw mut function, module, name.as_ptr())
-    }
-    .unwrap();
-    function
-}
-
-/// Launches blocks of threads in x.
-fn launch(
-    bench: &TestBench,
-    function: CUfunction,
-    (blocks, threads): (u32, u32),
-    stream: CUstream,
-    arguments: &mut [*mut c_void],
-) -> Code {
-    let arguments = arguments.as_mut_ptr();
-    let null = std::ptr::null_mut();
-    // SAFETY: the caller gives a pointer to each parameter's value.
-    code(unsafe {
-        bench.driver.cuLaunchKernel(
-            function, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, null,
-        )
-    })
-}
-
-fn unload(bench: &TestBench, module: CUmodule) {
-    // SAFETY: a live handle.
-    unsafe { bench.driver.cuModuleUnload(module) }.unwrap();
-}
-
 /// Without it, a kernel could run with wrong arguments, or out of its stream's order.
 #[test]
 fn a_kernel_computes_between_two_copies() {
@@ -128,8 +78,8 @@ fn a_kernel_that_was_printed_is_the_same() {
 fn saxpy_computes(text: &str) {
     let bench = TestBench::new();
     let d = &bench.driver;
-    let module = load(&bench, text).unwrap();
-    let saxpy = function(&bench, module, c"cupola_saxpy");
+    let module = bench.load(text);
+    let saxpy = bench.function(module, c"cupola_saxpy");
     let stream = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
     const N: usize = 10_000;
     let bytes = N * 4;
@@ -153,7 +103,8 @@ fn saxpy_computes(text: &str) {
             (&raw mut dy).cast(),
         ];
         let ok = CUresult::CUDA_SUCCESS;
-        assert_eq!(launch(&bench, saxpy, (7, 128), stream, &mut arguments), ok);
+        let values = [n, u64::from(a.to_bits()), dx, dy];
+        assert_eq!(bench.launch(saxpy, 7, 128, stream, &values), ok);
         // The same through the packed buffer: n, a, padding, x, y.
         let mut buffer = Vec::new();
         buffer.extend_from_slice(&n.to_le_bytes());
@@ -201,7 +152,7 @@ fn saxpy_computes(text: &str) {
     }
     let wanted = |i: usize| (0..3).fold(y[i], |sum, _| a.mul_add(x[i], sum));
     assert!((0..N).all(|i| result[i] == wanted(i)));
-    unload(&bench, module);
+    bench.unload(module);
     bench.finish();
 }
 
@@ -210,11 +161,11 @@ fn saxpy_computes(text: &str) {
 fn bad_launches_are_errors_of_the_call() {
     let bench = TestBench::new();
     let d = &bench.driver;
-    let module = load(&bench, KERNELS).unwrap();
+    let module = bench.load(KERNELS);
     let (nothing, store, small) = (
-        function(&bench, module, c"nothing"),
-        function(&bench, module, c"store"),
-        function(&bench, module, c"shared_of_its_own"),
+        bench.function(module, c"nothing"),
+        bench.function(module, c"store"),
+        bench.function(module, c"shared_of_its_own"),
     );
     let null = std::ptr::null_mut();
     let shape = |f, grid: [u32; 3], block: [u32; 3], shared| {
@@ -274,7 +225,7 @@ fn bad_launches_are_errors_of_the_call() {
         );
     }
     bench.synchronize();
-    unload(&bench, module);
+    bench.unload(module);
     bench.finish();
 }
 
@@ -293,18 +244,16 @@ fn faults_arrive_late_and_stay() {
         (c"stop", 0, CUresult::CUDA_ERROR_LAUNCH_FAILED),
         (c"check", 0, CUresult::CUDA_ERROR_ASSERT),
     ];
-    for (name, mut address, wanted) in cases {
+    for (name, address, wanted) in cases {
         let bench = TestBench::new();
-        let module = load(&bench, KERNELS).unwrap();
-        let kernel = function(&bench, module, name);
+        let module = bench.load(KERNELS);
+        let kernel = bench.function(module, name);
         let (stream, gate) = (
             bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING),
             Gate::new(),
         );
         gate.block(&bench, stream);
-        let mut value = 5u32;
-        let mut arguments = [(&raw mut address).cast(), (&raw mut value).cast()];
-        assert_eq!(launch(&bench, kernel, (1, 1), stream, &mut arguments), ok);
+        assert_eq!(bench.launch(kernel, 1, 1, stream, &[address, 5]), ok);
         // The call cannot know yet.
         let a = bench.alloc(4);
         gate.open();
@@ -316,10 +265,7 @@ fn faults_arrive_late_and_stay() {
                 "{name:?}"
             );
             assert_eq!(code(bench.driver.cuMemFree_v2(a)), wanted);
-            assert_eq!(
-                launch(&bench, kernel, (1, 1), stream, &mut arguments),
-                wanted
-            );
+            assert_eq!(bench.launch(kernel, 1, 1, stream, &[address, 5]), wanted);
         }
         let said = bench.machine.messages().join("\n");
         assert!(said.contains(name.to_str().unwrap()), "{said}");
@@ -331,18 +277,17 @@ fn faults_arrive_late_and_stay() {
 #[test]
 fn a_kernel_cannot_use_freed_memory() {
     let bench = TestBench::new();
-    let module = load(&bench, KERNELS).unwrap();
-    let store = function(&bench, module, c"store");
+    let module = bench.load(KERNELS);
+    let store = bench.function(module, c"store");
     let stream = bench.stream(CUstream_flags::CU_STREAM_DEFAULT);
-    let (mut a, mut value) = (0u64, 5u32);
+    let mut a = 0u64;
     // SAFETY: the place outlives the calls.
     unsafe {
         bench.driver.cuMemAllocAsync(&raw mut a, 4, stream).unwrap();
-        let mut arguments = [(&raw mut a).cast(), (&raw mut value).cast()];
-        launch(&bench, store, (1, 1), stream, &mut arguments);
+        bench.launch(store, 1, 1, stream, &[a, 5]);
         bench.driver.cuStreamSynchronize(stream).unwrap();
         bench.driver.cuMemFreeAsync(a, stream).unwrap();
-        launch(&bench, store, (1, 1), stream, &mut arguments);
+        bench.launch(store, 1, 1, stream, &[a, 5]);
         let fault = code(bench.driver.cuStreamSynchronize(stream));
         assert_eq!(fault, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
     }
@@ -354,8 +299,8 @@ fn a_kernel_cannot_use_freed_memory() {
 fn kernels_reach_variables_and_pinned_memory() {
     let bench = TestBench::new();
     let d = &bench.driver;
-    let module = load(&bench, KERNELS).unwrap();
-    let bump = function(&bench, module, c"bump");
+    let module = bench.load(KERNELS);
+    let bump = bench.function(module, c"bump");
     let memory = bench.pinned(4);
     let (mut address, mut len, mut at) = (0, 0, 0);
     // SAFETY: the places outlive the calls.
@@ -363,10 +308,9 @@ fn kernels_reach_variables_and_pinned_memory() {
         let start = memory.as_mut_ptr().cast();
         d.cuMemHostGetDevicePointer_v2(&raw mut at, start, 0)
             .unwrap();
-        let mut arguments = [(&raw mut at).cast()];
         let null = std::ptr::null_mut();
         assert_eq!(
-            launch(&bench, bump, (1, 1), null, &mut arguments),
+            bench.launch(bump, 1, 1, null, &[at]),
             CUresult::CUDA_SUCCESS
         );
         bench.synchronize();
@@ -382,7 +326,7 @@ fn kernels_reach_variables_and_pinned_memory() {
     let seen = unsafe { memory.as_ptr().cast::<u32>().read_volatile() };
     assert_eq!(seen, 8);
     assert_eq!(bench.download(address, 8), [8, 0, 0, 0, 2, 0, 0, 0]);
-    unload(&bench, module);
+    bench.unload(module);
     bench.unpin(memory);
     bench.finish();
 }
@@ -421,12 +365,12 @@ fn images_that_cannot_run_are_refused_with_a_reason() {
         ),
     ];
     for (text, wanted, reason) in cases {
-        assert_eq!(load(&bench, text), Err(wanted), "{text}");
+        assert_eq!(bench.try_load(text), Err(wanted), "{text}");
         let said = bench.machine.messages().pop().unwrap();
         assert!(said.contains(reason), "{said}");
     }
-    let module = load(&bench, &header("8.2", "sm_80")).unwrap();
-    unload(&bench, module);
+    let module = bench.load(&header("8.2", "sm_80"));
+    bench.unload(module);
     let mut module = std::ptr::null_mut();
     // SAFETY: the place outlives the calls.
     unsafe {
@@ -466,7 +410,7 @@ fn a_hostile_file_is_refused() {
     let text = b".version 7.0\n.target sm_80\n.address_size 64\n";
     assert_eq!(load(text), CUresult::CUDA_SUCCESS);
     std::fs::remove_file(&path).unwrap();
-    unload(&bench, module);
+    bench.unload(module);
     bench.finish();
 }
 
@@ -519,7 +463,7 @@ fn load_logs_say_what_is_wrong() {
 fn one_strange_kernel_does_not_spoil_the_others() {
     let bench = TestBench::new();
     let d = &bench.driver;
-    let module = load(&bench, KERNELS).unwrap();
+    let module = bench.load(KERNELS);
     let (mut place, mut count) = (std::ptr::null_mut(), 0);
     // SAFETY: the places outlive the calls.
     unsafe {
@@ -532,11 +476,11 @@ fn one_strange_kernel_does_not_spoil_the_others() {
         let mut all = [std::ptr::null_mut(); 7];
         d.cuModuleEnumerateFunctions(all.as_mut_ptr(), 7, module)
             .unwrap();
-        assert!(all.contains(&function(&bench, module, c"store")));
+        assert!(all.contains(&bench.function(module, c"store")));
     }
     let said = bench.machine.messages().join("\n");
     assert!(said.contains("wgmma"), "{said}");
-    unload(&bench, module);
+    bench.unload(module);
     bench.finish();
 }
 
@@ -546,10 +490,10 @@ fn functions_say_what_they_need() {
     use CUfunction_attribute as A;
     let bench = TestBench::new();
     let d = &bench.driver;
-    let module = load(&bench, KERNELS).unwrap();
+    let module = bench.load(KERNELS);
     let (store, small) = (
-        function(&bench, module, c"store"),
-        function(&bench, module, c"shared_of_its_own"),
+        bench.function(module, c"store"),
+        bench.function(module, c"shared_of_its_own"),
     );
     let ask = |function, attribute| {
         let mut value = -7;
@@ -593,7 +537,7 @@ fn functions_say_what_they_need() {
         let bad = d.cuOccupancyMaxActiveBlocksPerMultiprocessor(place, store, 0, 0);
         assert_eq!(code(bad), INVALID);
     }
-    unload(&bench, module);
+    bench.unload(module);
     bench.finish();
 }
 
@@ -605,9 +549,9 @@ fn a_machine_ends_with_a_kernel_running() {
             .device(DeviceConfig::new())
             .worker_threads(2),
     );
-    let module = load(&bench, KERNELS).unwrap();
-    let for_ever = function(&bench, module, c"for_ever");
-    let started = launch(&bench, for_ever, (4, 32), std::ptr::null_mut(), &mut []);
+    let module = bench.load(KERNELS);
+    let for_ever = bench.function(module, c"for_ever");
+    let started = bench.launch(for_ever, 4, 32, std::ptr::null_mut(), &[]);
     assert_eq!(started, CUresult::CUDA_SUCCESS);
     drop(bench);
 }
@@ -634,12 +578,12 @@ fn kernels_print_where_the_machine_says() {
     let sink = Arc::clone(&seen);
     let output = move |text: &[u8]| sink.lock().unwrap().extend_from_slice(text);
     let bench = TestBench::with(Machine::builder().kernel_output(output));
-    let module = load(&bench, PRINT).unwrap();
-    let say = function(&bench, module, c"say");
-    launch(&bench, say, (1, 3), std::ptr::null_mut(), &mut []);
+    let module = bench.load(PRINT);
+    let say = bench.function(module, c"say");
+    bench.launch(say, 1, 3, std::ptr::null_mut(), &[]);
     bench.synchronize();
     assert_eq!(*seen.lock().unwrap(), b"three!\nthree!\nthree!\n");
-    unload(&bench, module);
+    bench.unload(module);
     bench.finish();
 }
 
@@ -679,8 +623,8 @@ fn blocks_that_fit_together_run_together() {
     for machine in machines {
         without_hanging(move || {
             let bench = TestBench::with(machine);
-            let module = load(&bench, BARRIER).unwrap();
-            let meet = function(&bench, module, c"meet");
+            let module = bench.load(BARRIER);
+            let meet = bench.function(module, c"meet");
             let (mut each, mut all) = (0, 0);
             let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
             // SAFETY: the places outlive the calls.
@@ -690,19 +634,18 @@ fn blocks_that_fit_together_run_together() {
                     .unwrap();
                 d.cuDeviceGetAttribute(&raw mut all, attribute, 0).unwrap();
             }
-            let mut blocks = u32::try_from(each * all).unwrap();
+            let blocks = u32::try_from(each * all).unwrap();
             assert_eq!(blocks, 256);
-            let mut place = bench.alloc(4);
+            let place = bench.alloc(4);
             bench.upload(place, &[0; 4]);
-            let arguments = &mut [(&raw mut place).cast(), (&raw mut blocks).cast()];
             let stream = std::ptr::null_mut();
-            let ended = launch(&bench, meet, (blocks, 32), stream, arguments);
+            let ended = bench.launch(meet, blocks, 32, stream, &[place, u64::from(blocks)]);
             assert_eq!(ended, CUresult::CUDA_SUCCESS);
             bench.synchronize();
             let met = bench.download(place, 4);
             assert_eq!(met, (3 * 32 * blocks).to_le_bytes());
             bench.free(place);
-            unload(&bench, module);
+            bench.unload(module);
             bench.finish();
         });
     }
@@ -713,14 +656,14 @@ fn blocks_that_fit_together_run_together() {
 #[test]
 fn a_blocking_launch_returns_the_kernels_fault() {
     let bench = TestBench::with(Machine::builder().launch_blocking(true));
-    let module = load(&bench, KERNELS).unwrap();
-    let nothing = function(&bench, module, c"nothing");
-    let stop = function(&bench, module, c"stop");
+    let module = bench.load(KERNELS);
+    let nothing = bench.function(module, c"nothing");
+    let stop = bench.function(module, c"stop");
     let stream = bench.stream(CUstream_flags::CU_STREAM_NON_BLOCKING);
-    let good = launch(&bench, nothing, (1, 1), stream, &mut []);
+    let good = bench.launch(nothing, 1, 1, stream, &[]);
     assert_eq!(good, CUresult::CUDA_SUCCESS);
     // SAFETY: a live handle.
     unsafe { bench.driver.cuStreamQuery(stream) }.unwrap();
-    let bad = launch(&bench, stop, (1, 1), stream, &mut []);
+    let bad = bench.launch(stop, 1, 1, stream, &[]);
     assert_eq!(bad, CUresult::CUDA_ERROR_LAUNCH_FAILED);
 }

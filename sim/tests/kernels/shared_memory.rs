@@ -1,7 +1,5 @@
 //! Limits of shared memory: what a module may declare, and what a launch may ask for.
 
-use std::ffi::{CStr, CString};
-
 use cupola_sys::driver::*;
 
 use crate::support::{Code, TestBench, code};
@@ -13,30 +11,7 @@ fn load(bench: &TestBench, shared: u32) -> Result<CUmodule, Code> {
         .visible .entry small() {{ ret; }}
         .visible .entry large() {{ .shared .align 4 .b8 space[{shared}]; ret; }}"
     );
-    let text = CString::new(text).unwrap();
-    let mut module = std::ptr::null_mut();
-    // SAFETY: the text and the place outlive the call.
-    let result = unsafe {
-        bench
-            .driver
-            .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
-    };
-    match code(result) {
-        CUresult::CUDA_SUCCESS => Ok(module),
-        other => Err(other),
-    }
-}
-
-fn function(bench: &TestBench, module: CUmodule, name: &CStr) -> CUfunction {
-    let mut function = std::ptr::null_mut();
-    // SAFETY: the name and the place outlive the call.
-    unsafe {
-        bench
-            .driver
-            .cuModuleGetFunction(&raw mut function, module, name.as_ptr())
-    }
-    .unwrap();
-    function
+    bench.try_load(&text)
 }
 
 fn launch(bench: &TestBench, function: CUfunction, dynamic: u32) -> Code {
@@ -82,8 +57,7 @@ fn too_much_static_shared_memory_is_invalid_ptx() {
     let messages = bench.machine.messages();
     let said = |text: &String| text.contains("large") && text.contains("49153");
     assert!(messages.iter().any(said), "{messages:?}");
-    // SAFETY: a live handle.
-    unsafe { bench.driver.cuModuleUnload(module) }.unwrap();
+    bench.unload(module);
     bench.finish();
 }
 
@@ -102,7 +76,7 @@ fn launches_obey_the_limit_that_the_device_says() {
     }
     .unwrap();
     for (name, fixed) in [(c"small", 0), (c"large", 1020)] {
-        let function = function(&bench, module, name);
+        let function = bench.function(module, name);
         let room = most - fixed;
         let invalid = CUresult::CUDA_ERROR_INVALID_VALUE;
         assert_eq!(launch(&bench, function, room.cast_unsigned()), invalid);
@@ -115,7 +89,6 @@ fn launches_obey_the_limit_that_the_device_says() {
         assert_eq!(launch(&bench, function, room.cast_unsigned() + 1), invalid);
     }
     bench.synchronize();
-    // SAFETY: a live handle.
-    unsafe { bench.driver.cuModuleUnload(module) }.unwrap();
+    bench.unload(module);
     bench.finish();
 }

@@ -1,6 +1,6 @@
 //! Managed memory of the software device.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 
 use cupola_sim::Machine;
 use cupola_sys::driver::*;
@@ -11,7 +11,7 @@ const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
 const PAGE: usize = 4096;
 
 /// Adds to a managed variable, and to managed memory.
-const COUNT: &std::ffi::CStr = c"
+const COUNT: &str = "
 .version 7.0
 .target sm_60
 .address_size 64
@@ -43,34 +43,17 @@ fn number(address: CUdeviceptr) -> *mut u32 {
 fn host_and_kernels_share_it() {
     let bench = TestBench::new();
     let (d, at) = (&bench.driver, managed(&bench, 4));
-    let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
-    let (mut total, mut size, mut argument) = (0, 0, at);
-    let mut params: [*mut c_void; 1] = [(&raw mut argument).cast()];
-    let null = std::ptr::null_mut();
-    // SAFETY: text, places and parameters outlive the calls; the memory is the host's too.
+    let module = bench.load(COUNT);
+    let function = bench.function(module, c"count");
+    let (mut total, mut size) = (0, 0);
+    // SAFETY: the places outlive the calls; the memory is the host's too.
     unsafe {
-        d.cuModuleLoadData(&raw mut module, COUNT.as_ptr().cast())
-            .unwrap();
-        d.cuModuleGetFunction(&raw mut function, module, c"count".as_ptr())
-            .unwrap();
         d.cuModuleGetGlobal_v2(&raw mut total, &raw mut size, module, c"total".as_ptr())
             .unwrap();
         assert_eq!((size, number(total).read_volatile()), (4, 5));
         number(total).write_volatile(40);
-        d.cuLaunchKernel(
-            function,
-            1,
-            1,
-            1,
-            1,
-            1,
-            1,
-            0,
-            null,
-            params.as_mut_ptr(),
-            std::ptr::null_mut(),
-        )
-        .unwrap();
+        let launched = bench.launch(function, 1, 1, std::ptr::null_mut(), &[at]);
+        assert_eq!(launched, CUresult::CUDA_SUCCESS);
         d.cuCtxSynchronize().unwrap();
         assert_eq!(
             (number(total).read_volatile(), number(at).read_volatile()),

@@ -1,6 +1,6 @@
 //! Virtual memory management on the software device: faults, limits, leaks, threads.
 
-use std::ffi::CString;
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cupola_sim::{DeviceConfig, Machine};
@@ -55,41 +55,14 @@ again:
     ret;
 }";
 
-fn function(bench: &TestBench, name: &str) -> CUfunction {
-    let (text, name) = (CString::new(KERNEL).unwrap(), CString::new(name).unwrap());
-    let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY: the texts and the places outlive the calls.
-    unsafe {
-        let d = &bench.driver;
-        d.cuModuleLoadData(&raw mut module, text.as_ptr().cast())
-            .unwrap();
-        d.cuModuleGetFunction(&raw mut function, module, name.as_ptr())
-            .unwrap();
-    }
-    function
+fn function(bench: &TestBench, name: &CStr) -> CUfunction {
+    bench.function(bench.load(KERNEL), name)
 }
 
-fn launch(bench: &TestBench, function: CUfunction, mut params: [u64; 2], threads: u32) {
-    let mut pointers = params.each_mut().map(|param| (&raw mut *param).cast());
-    let none: *mut std::ffi::c_void = std::ptr::null_mut();
-    let blocks = threads.div_ceil(256);
-    // SAFETY: there is a pointer for each of the two parameters.
-    unsafe {
-        bench.driver.cuLaunchKernel(
-            function,
-            blocks,
-            1,
-            1,
-            256.min(threads),
-            1,
-            1,
-            0,
-            none.cast(),
-            pointers.as_mut_ptr(),
-            none.cast(),
-        )
-    }
-    .unwrap();
+fn launch(bench: &TestBench, function: CUfunction, params: [u64; 2], threads: u32) {
+    let (blocks, threads) = (threads.div_ceil(256), threads.min(256));
+    let launched = bench.launch(function, blocks, threads, std::ptr::null_mut(), &params);
+    assert_eq!(launched, OK);
 }
 
 fn synchronize(bench: &TestBench) -> Code {
@@ -109,7 +82,7 @@ fn kernels_and_copies_cross_mappings() {
     bench.upload(base, &bytes);
     launch(
         &bench,
-        function(&bench, "add"),
+        function(&bench, c"add"),
         [base, words as u64],
         words as u32,
     );
@@ -145,7 +118,7 @@ fn kernels_fault_without_the_right_access() {
             vmm.map(base, PAGE, handle);
             vmm.access(base, PAGE, access);
         }
-        let add = function(&bench, "add");
+        let add = function(&bench, c"add");
         launch(&bench, add, [base, 1], 1);
         let expected = if text.is_empty() { OK } else { FAULT };
         assert_eq!(synchronize(&bench), expected, "{name}");
@@ -195,7 +168,7 @@ fn memory_unmapped_under_a_kernel_stays_until_it_ends() {
         let (base, handles) = vmm.buffer(2);
         let flag = bench.pinned(8);
         let address = flag.as_mut_ptr().expose_provenance() as u64;
-        launch(&bench, function(&bench, "spin"), [base, address], 1);
+        launch(&bench, function(&bench, c"spin"), [base, address], 1);
         let word = |at: usize| {
             // SAFETY: the memory is pinned until the end, and kernels write it with atomics.
             unsafe {

@@ -1,7 +1,5 @@
 //! Several devices: who may access whose memory.
 
-use std::ffi::c_void;
-
 use cupola_sim::{DeviceConfig, Machine, MachineBuilder};
 use cupola_sys::driver::*;
 
@@ -11,7 +9,7 @@ const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
 const ILLEGAL: Code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
 
 /// Adds one to the number at an address.
-const BUMP: &std::ffi::CStr = c"
+const BUMP: &str = "
 .version 7.0
 .target sm_60
 .address_size 64
@@ -52,37 +50,17 @@ impl Pair {
 
     /// Runs the kernel in the first context.
     fn bump(&self, at: CUdeviceptr) -> Code {
-        let d = &self.bench.driver;
-        let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let mut at = at;
-        let mut params: [*mut c_void; 1] = [(&raw mut at).cast()];
-        let null = std::ptr::null_mut();
-        // SAFETY: text, places and parameters outlive the calls.
-        unsafe {
-            d.cuModuleLoadData(&raw mut module, BUMP.as_ptr().cast())
-                .unwrap();
-            d.cuModuleGetFunction(&raw mut function, module, c"bump".as_ptr())
-                .unwrap();
-            d.cuLaunchKernel(
-                function,
-                1,
-                1,
-                1,
-                1,
-                1,
-                1,
-                0,
-                null,
-                params.as_mut_ptr(),
-                std::ptr::null_mut(),
-            )
-            .unwrap();
-            let code = code(d.cuCtxSynchronize());
-            if code == CUresult::CUDA_SUCCESS {
-                d.cuModuleUnload(module).unwrap();
-            }
-            code
+        let module = self.bench.load(BUMP);
+        let function = self.bench.function(module, c"bump");
+        let none = std::ptr::null_mut();
+        let launched = self.bench.launch(function, 1, 1, none, &[at]);
+        assert_eq!(launched, CUresult::CUDA_SUCCESS);
+        // SAFETY: no pointers.
+        let code = code(unsafe { self.bench.driver.cuCtxSynchronize() });
+        if code == CUresult::CUDA_SUCCESS {
+            self.bench.unload(module);
         }
+        code
     }
 
     fn finish(self) {

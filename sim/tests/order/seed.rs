@@ -1,7 +1,7 @@
 //! Machines that take their order from a seed.
 
 use std::collections::HashSet;
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use cupola_sim::{Act, Machine, Trace};
@@ -86,19 +86,6 @@ fn trace(bench: &TestBench) -> Trace {
     bench.machine.trace().expect("the machine has an order")
 }
 
-fn load(bench: &TestBench) -> CUmodule {
-    let text = CString::new(KERNELS).unwrap();
-    let mut module = std::ptr::null_mut();
-    // SAFETY: the text and the place outlive the call.
-    unsafe {
-        bench
-            .driver
-            .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
-    }
-    .unwrap();
-    module
-}
-
 /// Launches a kernel whose one parameter, if it has one, is an address.
 fn launch(
     bench: &TestBench,
@@ -106,21 +93,11 @@ fn launch(
     name: &CStr,
     (blocks, threads): (u32, u32),
     stream: CUstream,
-    mut address: CUdeviceptr,
+    address: CUdeviceptr,
 ) {
-    let d = &bench.driver;
-    let mut function = std::ptr::null_mut();
-    let mut arguments = [(&raw mut address).cast::<c_void>()];
-    let (arguments, null) = (arguments.as_mut_ptr(), std::ptr::null_mut());
-    // SAFETY: the places outlive the calls.
-    unsafe {
-        d.cuModuleGetFunction(&raw mut function, module, name.as_ptr())
-            .unwrap();
-        d.cuLaunchKernel(
-            function, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, null,
-        )
-        .unwrap();
-    }
+    let function = bench.function(module, name);
+    let launched = bench.launch(function, blocks, threads, stream, &[address]);
+    assert_eq!(launched, CUresult::CUDA_SUCCESS);
 }
 
 fn number(bench: &TestBench, at: CUdeviceptr) -> u32 {
@@ -135,7 +112,7 @@ fn wait(bench: &TestBench, stream: CUstream) {
 /// Blocks race on a number in two streams, while a third copies; what came of it.
 fn busy_program(seed: u64) -> (u64, u32, u64) {
     let bench = seeded(seed);
-    let module = load(&bench);
+    let module = bench.load(KERNELS);
     let d = &bench.driver;
     let (a, b) = (bench.alloc(4), bench.alloc(4));
     bench.upload(a, &[0; 4]);
@@ -210,7 +187,7 @@ fn a_race_between_streams_is_found_and_replayed() {
 
 fn count(seed: u64, kernel: &CStr) -> (u32, u64) {
     let bench = seeded(seed);
-    let module = load(&bench);
+    let module = bench.load(KERNELS);
     let a = bench.alloc(4);
     bench.upload(a, &[0; 4]);
     launch(&bench, module, kernel, (3, 1), std::ptr::null_mut(), a);
@@ -233,7 +210,7 @@ fn a_race_between_blocks_is_found_and_replayed() {
 fn barriers_hold_under_any_slices() {
     for seed in 0..SEEDS {
         let bench = seeded(seed);
-        let module = load(&bench);
+        let module = bench.load(KERNELS);
         let a = bench.alloc(40);
         launch(
             &bench,
@@ -283,7 +260,7 @@ fn whoever_polls_or_waits_gets_on() {
     without_hanging(|| {
         for seed in 0..SEEDS {
             let bench = seeded(seed);
-            let module = load(&bench);
+            let module = bench.load(KERNELS);
             let d = &bench.driver;
             let a = bench.alloc(4);
             bench.upload(a, &[0; 4]);
@@ -390,7 +367,7 @@ fn host_functions_have_their_place_in_the_order() {
 fn a_fault_shows_at_a_later_call_and_stays() {
     let run = |seed| {
         let bench = seeded(seed);
-        let module = load(&bench);
+        let module = bench.load(KERNELS);
         let stream = bench.stream(NON_BLOCKING);
         // No kernel answers: the fault stops it, which is no fault of its own.
         let (other, a) = (bench.stream(NON_BLOCKING), bench.alloc(4));
@@ -426,7 +403,7 @@ fn a_fault_shows_at_a_later_call_and_stays() {
 fn streams_of_high_priority_get_on_faster() {
     let ahead = |seed: u64| {
         let bench = seeded(seed);
-        let module = load(&bench);
+        let module = bench.load(KERNELS);
         let d = &bench.driver;
         let a = bench.alloc(8);
         bench.upload(a, &[0; 8]);
@@ -469,7 +446,7 @@ fn a_machine_may_go_with_work_left() {
         for seed in 0..20 {
             let told = AtomicU32::new(0);
             let bench = seeded(seed);
-            let module = load(&bench);
+            let module = bench.load(KERNELS);
             let a = bench.alloc(4);
             bench.upload(a, &[0; 4]);
             let stream = bench.stream(NON_BLOCKING);
@@ -502,7 +479,7 @@ fn a_machine_may_go_with_work_left() {
 fn several_threads_may_call() {
     without_hanging(|| {
         let bench = seeded(7);
-        let module = load(&bench);
+        let module = bench.load(KERNELS);
         let a = bench.alloc(4);
         bench.upload(a, &[0; 4]);
         let module = module.addr();

@@ -1,6 +1,6 @@
 //! Virtual time: what the model says, to the nanosecond.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, c_void};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -104,33 +104,12 @@ fn now(bench: &TestBench) -> Duration {
 }
 
 fn function(bench: &TestBench, name: &CStr) -> CUfunction {
-    let text = CString::new(KERNELS).unwrap();
-    let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY: the text and the places outlive the calls.
-    unsafe {
-        bench
-            .driver
-            .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
-            .unwrap();
-        bench
-            .driver
-            .cuModuleGetFunction(&raw mut function, module, name.as_ptr())
-            .unwrap();
-    }
-    function
+    bench.function(bench.load(KERNELS), name)
 }
 
 fn launch(bench: &TestBench, function: CUfunction, blocks: u32, stream: CUstream, at: CUdeviceptr) {
-    let mut at = at;
-    let mut arguments = [(&raw mut at).cast::<c_void>()];
-    let (arguments, null) = (arguments.as_mut_ptr(), std::ptr::null_mut());
-    // SAFETY: a pointer to the one parameter's value.
-    unsafe {
-        bench
-            .driver
-            .cuLaunchKernel(function, blocks, 1, 1, 1, 1, 1, 0, stream, arguments, null)
-    }
-    .unwrap();
+    let launched = bench.launch(function, blocks, 1, stream, &[at]);
+    assert_eq!(launched, CUresult::CUDA_SUCCESS);
 }
 
 fn elapsed(bench: &TestBench, start: CUevent, end: CUevent) -> f32 {

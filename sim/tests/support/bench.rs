@@ -1,6 +1,6 @@
 //! A machine, a driver, and the few calls that every test makes.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, CString, c_void};
 use std::sync::{Arc, Condvar, Mutex};
 
 use cupola_sim::{Machine, MachineBuilder};
@@ -73,6 +73,63 @@ impl TestBench {
     pub(crate) fn free(&self, address: CUdeviceptr) {
         // SAFETY: frees no memory of the host.
         unsafe { self.driver.cuMemFree_v2(address) }.unwrap();
+    }
+
+    /// Loads text as a module, or gives the code that it is refused with.
+    pub(crate) fn try_load(&self, text: &str) -> Result<CUmodule, Code> {
+        let text = CString::new(text).unwrap();
+        let mut module = std::ptr::null_mut();
+        // SAFETY: the text and the place outlive the call.
+        let loaded = unsafe {
+            self.driver
+                .cuModuleLoadData(&raw mut module, text.as_ptr().cast())
+        };
+        match code(loaded) {
+            Code::CUDA_SUCCESS => Ok(module),
+            refused => Err(refused),
+        }
+    }
+
+    pub(crate) fn load(&self, text: &str) -> CUmodule {
+        self.try_load(text).unwrap()
+    }
+
+    pub(crate) fn unload(&self, module: CUmodule) {
+        // SAFETY: no memory of the host.
+        unsafe { self.driver.cuModuleUnload(module) }.unwrap();
+    }
+
+    pub(crate) fn function(&self, module: CUmodule, name: &CStr) -> CUfunction {
+        let mut function = std::ptr::null_mut();
+        // SAFETY: the name and the place outlive the call.
+        unsafe {
+            self.driver
+                .cuModuleGetFunction(&raw mut function, module, name.as_ptr())
+        }
+        .unwrap();
+        function
+    }
+
+    /// Launches blocks of threads in x. There is a value for each parameter, of which the
+    /// kernel takes as many bytes as the parameter has.
+    pub(crate) fn launch(
+        &self,
+        function: CUfunction,
+        blocks: u32,
+        threads: u32,
+        stream: CUstream,
+        values: &[u64],
+    ) -> Code {
+        let mut values = values.to_vec();
+        let pointers = values.iter_mut().map(|value| (&raw mut *value).cast());
+        let mut pointers: Vec<*mut c_void> = pointers.collect();
+        let (pointers, none) = (pointers.as_mut_ptr(), std::ptr::null_mut());
+        // SAFETY: the values outlive the call, and no parameter has more bytes than one.
+        code(unsafe {
+            self.driver.cuLaunchKernel(
+                function, blocks, 1, 1, threads, 1, 1, 0, stream, pointers, none,
+            )
+        })
     }
 
     /// Page-locked memory filled with zeros.
