@@ -4,11 +4,11 @@
 use std::ptr::null_mut;
 use std::time::Duration;
 
-use cupola_sim::{DeviceConfig, Machine, MachineBuilder, Order, Strict};
+use cupola_sim::{DeviceConfig, Machine, Order, Strict};
 use cupola_sys::driver::*;
 use cupola_sys::{CallError, Version};
 
-use crate::support::{Code, TestBench, code};
+use crate::support::{Code, TestBench, code, started};
 
 const OK: Code = CUresult::CUDA_SUCCESS;
 const INVALID: Code = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -17,14 +17,6 @@ const DESTROYED: Code = CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED;
 const NOT_PERMITTED: Code = CUresult::CUDA_ERROR_NOT_PERMITTED;
 const CONFIGURATION: Code = CUresult::CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
 const SM: CUdevResourceType = CUdevResourceType::CU_DEV_RESOURCE_TYPE_SM;
-
-fn started(builder: MachineBuilder) -> (Machine, Driver) {
-    let machine = builder.build();
-    let driver = machine.driver();
-    // SAFETY: no pointers.
-    unsafe { driver.cuInit(0) }.unwrap();
-    (machine, driver)
-}
 
 fn resource(d: &Driver, device: CUdevice) -> CUdevResource {
     let mut resource = CUdevResource::default();

@@ -3,8 +3,14 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod calls;
+mod context_faults;
 mod contexts;
+mod copy_engines;
 mod driver;
+mod events;
 mod green;
+mod host_functions;
 mod logs;
+mod machines;
 mod streams;

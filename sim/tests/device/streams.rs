@@ -1,8 +1,7 @@
-//! Streams and events: order, overlap, waiting, host functions.
+//! Streams: their order, overlap and waiting.
 
 use std::ffi::c_void;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use cupola_sim::{DeviceConfig, Machine};
@@ -14,55 +13,6 @@ const NOT_READY: Code = CUresult::CUDA_ERROR_NOT_READY;
 const HANDLE: Code = CUresult::CUDA_ERROR_INVALID_HANDLE;
 const BLOCKING: CUstream_flags = CUstream_flags::CU_STREAM_DEFAULT;
 const NON_BLOCKING: CUstream_flags = CUstream_flags::CU_STREAM_NON_BLOCKING;
-
-fn query(bench: &TestBench, stream: CUstream) -> Code {
-    // SAFETY: a handle, checked by the driver.
-    code(unsafe { bench.driver.cuStreamQuery(stream) })
-}
-
-fn wait(bench: &TestBench, stream: CUstream) {
-    // SAFETY: a handle, checked by the driver.
-    unsafe { bench.driver.cuStreamSynchronize(stream) }.unwrap();
-}
-
-fn destroy(bench: &TestBench, streams: &[CUstream]) {
-    for stream in streams {
-        // SAFETY: a handle, checked by the driver.
-        unsafe { bench.driver.cuStreamDestroy_v2(*stream) }.unwrap();
-    }
-}
-
-/// Without it, a call that waits could execute a host function itself, under locks of the
-/// program that the function may take, or leave behind it what it should have waited for.
-#[test]
-fn a_call_that_waits_leaves_host_functions_to_the_stream() {
-    unsafe extern "C" fn note(data: *mut c_void) {
-        // SAFETY: the vector outlives the stream's work.
-        let notes = unsafe { &*data.cast::<Mutex<Vec<std::thread::ThreadId>>>() };
-        notes.lock().unwrap().push(std::thread::current().id());
-    }
-    let bench = TestBench::new();
-    let stream = bench.stream(NON_BLOCKING);
-    let (a, notes) = (bench.alloc(4), Mutex::new(Vec::new()));
-    for value in 0..200u32 {
-        let data = (&raw const notes).cast_mut().cast();
-        // SAFETY: the memory and the vector outlive the work.
-        unsafe {
-            let driver = &bench.driver;
-            driver.cuMemsetD32Async(a, value, 1, stream).unwrap();
-            driver.cuLaunchHostFunc(stream, Some(note), data).unwrap();
-            driver.cuMemsetD32Async(a, value + 1, 1, stream).unwrap();
-        }
-        wait(&bench, stream);
-        assert_eq!(notes.lock().unwrap().len(), value as usize + 1);
-        assert_eq!(bench.download(a, 4), (value + 1).to_le_bytes());
-    }
-    let me = std::thread::current().id();
-    assert!(!notes.lock().unwrap().contains(&me));
-    bench.free(a);
-    destroy(&bench, &[stream]);
-    bench.finish();
-}
 
 /// Without it, threads that wait for a stream at the same time could execute an operation
 /// twice or out of order, return before their own, or leave the stream without a thread
@@ -88,7 +38,7 @@ fn threads_that_wait_for_one_stream_share_its_work() {
                             driver.cuMemcpyDtoDAsync_v2(b, mine, 4, stream).unwrap();
                             driver.cuMemcpyDtoDAsync_v2(a, b, 4, stream).unwrap();
                         }
-                        wait(bench, stream);
+                        bench.wait(stream);
                         assert_eq!(bench.download(mine, 4), value.to_le_bytes());
                     }
                     bench.free(mine);
@@ -98,7 +48,7 @@ fn threads_that_wait_for_one_stream_share_its_work() {
         assert_eq!(bench.download(a, 4), bench.download(b, 4));
         bench.free(a);
         bench.free(b);
-        destroy(&bench, &[std::ptr::without_provenance_mut(handle)]);
+        bench.destroy(&[std::ptr::without_provenance_mut(handle)]);
         bench.finish();
     });
 }
@@ -129,15 +79,15 @@ fn a_stream_is_a_queue_that_nobody_waits_for() {
                 .unwrap();
         }
     }
-    assert_eq!(query(&bench, stream), NOT_READY);
+    assert_eq!(bench.query(stream), NOT_READY);
     assert!(notes.lock().unwrap().is_empty());
     gate.open();
-    wait(&bench, stream);
-    assert_eq!(query(&bench, stream), CUresult::CUDA_SUCCESS);
+    bench.wait(stream);
+    assert_eq!(bench.query(stream), CUresult::CUDA_SUCCESS);
     assert_eq!(*notes.lock().unwrap(), (0..50).collect::<Vec<_>>());
     assert_eq!(bench.download(a, 4), 49u32.to_le_bytes());
     bench.free(a);
-    destroy(&bench, &[stream]);
+    bench.destroy(&[stream]);
     bench.finish();
 }
 
@@ -166,7 +116,7 @@ fn pinned_memory_is_read_late_and_pageable_memory_at_once() {
         early.write_volatile(2);
     }
     gate.open();
-    wait(&bench, stream);
+    bench.wait(stream);
     assert_eq!(
         (bench.download(a, 1), bench.download(b, 1)),
         (vec![2], vec![1])
@@ -183,7 +133,7 @@ fn pinned_memory_is_read_late_and_pageable_memory_at_once() {
     bench.free(a);
     bench.free(b);
     bench.unpin(pinned);
-    destroy(&bench, &[stream]);
+    bench.destroy(&[stream]);
     bench.finish();
 }
 
@@ -214,20 +164,20 @@ fn the_legacy_stream_stands_between_blocking_streams() {
             d.cuMemsetD8Async(a, 3, 1, free).unwrap();
             d.cuStreamSynchronize(free).unwrap();
         }
-        assert_eq!(query(&bench, other), NOT_READY);
-        assert_eq!(query(&bench, legacy), NOT_READY);
+        assert_eq!(bench.query(other), NOT_READY);
+        assert_eq!(bench.query(legacy), NOT_READY);
         gate.open();
-        wait(&bench, other);
+        bench.wait(other);
         assert_eq!(bench.download(a, 1), [2]);
     }
     // A non-blocking stream does not hold the legacy stream up.
     let gate = Gate::new();
     gate.block(&bench, free);
-    wait(&bench, std::ptr::null_mut());
+    bench.wait(std::ptr::null_mut());
     gate.open();
     // SAFETY: a live handle.
     unsafe { d.cuEventDestroy_v2(event) }.unwrap();
-    destroy(&bench, &[blocking, other, free]);
+    bench.destroy(&[blocking, other, free]);
     bench.free(a);
     bench.finish();
 }
@@ -266,152 +216,8 @@ fn each_thread_has_its_own_default_stream() {
         });
     });
     gate.open();
-    wait(&bench, STREAM_PER_THREAD);
+    bench.wait(STREAM_PER_THREAD);
     bench.finish();
-}
-
-/// Without it, a wait could be for another record than the one at the call.
-#[test]
-fn a_wait_is_for_the_latest_record_at_its_call() {
-    let bench = TestBench::new();
-    let d = &bench.driver;
-    let (first, second, third) = (
-        bench.stream(NON_BLOCKING),
-        bench.stream(NON_BLOCKING),
-        bench.stream(NON_BLOCKING),
-    );
-    let event = bench.event();
-    let (one, two) = (Gate::new(), Gate::new());
-    // SAFETY: live handles.
-    unsafe {
-        // Never recorded: nothing to wait for, and ready.
-        d.cuStreamWaitEvent(second, event, 0).unwrap();
-        d.cuEventQuery(event).unwrap();
-        d.cuEventSynchronize(event).unwrap();
-        wait(&bench, second);
-
-        one.block(&bench, first);
-        d.cuEventRecord(event, first).unwrap();
-        d.cuStreamWaitEvent(second, event, 0).unwrap();
-        two.block(&bench, third);
-        d.cuEventRecord(event, third).unwrap();
-        // The wait was for the record in the first stream: the third's does not matter.
-        assert_eq!(query(&bench, second), NOT_READY);
-        one.open();
-        wait(&bench, second);
-        assert_eq!(code(d.cuEventQuery(event)), NOT_READY);
-        // A destroyed event does not change what streams wait for.
-        d.cuStreamWaitEvent(second, event, 0).unwrap();
-        d.cuEventDestroy_v2(event).unwrap();
-        assert_eq!(query(&bench, second), NOT_READY);
-        two.open();
-        wait(&bench, second);
-        assert_eq!(code(d.cuEventQuery(event)), HANDLE);
-    }
-    destroy(&bench, &[first, second, third]);
-    bench.finish();
-}
-
-/// Without it, times could be given for events that have none.
-#[test]
-fn elapsed_time_needs_two_timed_finished_records() {
-    let bench = TestBench::new();
-    let d = &bench.driver;
-    let (start, end, mut plain) = (bench.event(), bench.event(), std::ptr::null_mut());
-    let (stream, gate, mut time) = (bench.stream(NON_BLOCKING), Gate::new(), 0f32);
-    let place = &raw mut time;
-    // SAFETY: live handles; the places outlive the calls.
-    unsafe {
-        let flags = CUevent_flags::CU_EVENT_DISABLE_TIMING.0;
-        d.cuEventCreate(&raw mut plain, flags).unwrap();
-        assert_eq!(code(d.cuEventElapsedTime(place, start, end)), HANDLE);
-        d.cuEventRecord(start, stream).unwrap();
-        d.cuEventRecord(plain, stream).unwrap();
-        assert_eq!(code(d.cuEventElapsedTime_v2(place, start, end)), HANDLE);
-        assert_eq!(code(d.cuEventElapsedTime(place, start, plain)), HANDLE);
-        gate.block(&bench, stream);
-        d.cuEventRecord(end, stream).unwrap();
-        assert_eq!(code(d.cuEventElapsedTime(place, start, end)), NOT_READY);
-        std::thread::sleep(Duration::from_millis(20));
-        gate.open();
-        d.cuEventSynchronize(end).unwrap();
-        d.cuEventElapsedTime(place, start, end).unwrap();
-        assert!(time >= 20.0, "{time}");
-        d.cuEventElapsedTime_v2(place, end, start).unwrap();
-        assert!(time <= -20.0, "{time}");
-        for flags in [8, CUevent_flags::CU_EVENT_INTERPROCESS.0] {
-            let bad = d.cuEventCreate(&raw mut plain, flags);
-            assert_eq!(code(bad), CUresult::CUDA_ERROR_INVALID_VALUE);
-        }
-        for event in [start, end, plain] {
-            d.cuEventDestroy_v2(event).unwrap();
-        }
-    }
-    destroy(&bench, &[stream]);
-    bench.finish();
-}
-
-/// A device whose uploads never end, with an upload that holds its engine and a download
-/// that was queued after it; the download's stream and event.
-fn stuck_upload(engines: u32) -> (TestBench, CUstream, CUevent) {
-    // A megabyte at a byte a second.
-    const LEN: usize = 1 << 20;
-    let config = DeviceConfig::new().copy_engines(engines);
-    let config = config.upload_bandwidth(1);
-    let bench = TestBench::with(Machine::builder().device(config));
-    let d = &bench.driver;
-    let (a, b) = (bench.alloc(LEN), bench.alloc(LEN));
-    let (from, to, seen) = (bench.pinned(LEN), bench.pinned(LEN), bench.pinned(1));
-    let (up, down, look) = (
-        bench.stream(NON_BLOCKING),
-        bench.stream(NON_BLOCKING),
-        bench.stream(NON_BLOCKING),
-    );
-    let event = bench.event();
-    from[0] = 1;
-    // SAFETY: live handles and memory, which goes with the machine.
-    unsafe {
-        d.cuMemcpyHtoDAsync_v2(a, from.as_ptr().cast(), LEN, up)
-            .unwrap();
-        // A copy between two device addresses needs no engine: it sees when the upload
-        // has one.
-        let seen = seen.as_mut_ptr();
-        while seen.read_volatile() == 0 {
-            d.cuMemcpyDtoDAsync_v2(seen.expose_provenance() as u64, a, 1, look)
-                .unwrap();
-            wait(&bench, look);
-        }
-        d.cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), b, LEN, down)
-            .unwrap();
-        d.cuEventRecord(event, down).unwrap();
-    }
-    assert_eq!(query(&bench, up), NOT_READY);
-    (bench, down, event)
-}
-
-/// Without it, copies in both directions could wait for each other although there are two
-/// engines.
-#[test]
-fn with_two_engines_copies_overlap() {
-    without_hanging(|| {
-        let (bench, down, event) = stuck_upload(2);
-        wait(&bench, down);
-        // SAFETY: a live handle.
-        unsafe { bench.driver.cuEventQuery(event) }.unwrap();
-    });
-}
-
-/// Without it, copies in both directions could run at once although there is one engine.
-/// A slow host can hide that, never feign it.
-#[test]
-fn with_one_engine_copies_take_turns() {
-    without_hanging(|| {
-        let (bench, down, event) = stuck_upload(1);
-        std::thread::sleep(Duration::from_millis(50));
-        assert_eq!(query(&bench, down), NOT_READY);
-        // SAFETY: a live handle.
-        assert_eq!(code(unsafe { bench.driver.cuEventQuery(event) }), NOT_READY);
-    });
 }
 
 /// Without it, work could be lost with its stream.
@@ -422,87 +228,12 @@ fn a_destroyed_stream_finishes_its_work() {
     gate.block(&bench, stream);
     // SAFETY: live memory and handle.
     unsafe { bench.driver.cuMemsetD8Async(a, 9, 1, stream) }.unwrap();
-    destroy(&bench, &[stream]);
-    assert_eq!(query(&bench, stream), HANDLE);
+    bench.destroy(&[stream]);
+    assert_eq!(bench.query(stream), HANDLE);
     gate.open();
     bench.synchronize();
     assert_eq!(bench.download(a, 1), [9]);
     bench.free(a);
-    bench.finish();
-}
-
-/// Without it, a host function could call the driver and wait for its own stream.
-#[test]
-fn host_functions_must_not_call_the_driver() {
-    struct Seen {
-        driver: Driver,
-        code: AtomicI32,
-        status: AtomicI32,
-    }
-    unsafe extern "C" fn call(data: *mut c_void) {
-        // SAFETY: the value outlives the stream's work.
-        let seen = unsafe { &*data.cast::<Seen>() };
-        // SAFETY: no pointers.
-        let result = unsafe { seen.driver.cuCtxSynchronize() };
-        seen.code
-            .store(code(result).0.cast_signed(), Ordering::SeqCst);
-    }
-    unsafe extern "C" fn callback(_: CUstream, status: CUresult, data: *mut c_void) {
-        // SAFETY: as above.
-        let seen = unsafe { &*data.cast::<Seen>() };
-        seen.status.store(status.0.cast_signed(), Ordering::SeqCst);
-    }
-    let bench = TestBench::new();
-    let stream = bench.stream(BLOCKING);
-    let seen = Seen {
-        driver: bench.driver.clone(),
-        code: AtomicI32::new(-1),
-        status: AtomicI32::new(-1),
-    };
-    let data = (&raw const seen).cast_mut().cast::<c_void>();
-    // SAFETY: the value outlives the stream's work.
-    unsafe {
-        bench
-            .driver
-            .cuLaunchHostFunc(stream, Some(call), data)
-            .unwrap();
-        bench
-            .driver
-            .cuStreamAddCallback(stream, Some(callback), data, 0)
-            .unwrap();
-        wait(&bench, stream);
-        let none = bench.driver.cuLaunchHostFunc(stream, None, data);
-        assert_eq!(code(none), CUresult::CUDA_ERROR_INVALID_VALUE);
-    }
-    assert_eq!(seen.code.load(Ordering::SeqCst), 800);
-    assert_eq!(seen.status.load(Ordering::SeqCst), 0);
-    // After a fault, functions are dropped and callbacks are told.
-    seen.code.store(-1, Ordering::SeqCst);
-    let gate = Gate::new();
-    gate.block(&bench, stream);
-    let mut freed = 0;
-    // SAFETY: the value outlives the stream's work; the fault is wanted.
-    unsafe {
-        bench
-            .driver
-            .cuMemAllocAsync(&raw mut freed, 16, stream)
-            .unwrap();
-        bench.driver.cuMemFreeAsync(freed, stream).unwrap();
-        bench.driver.cuMemsetD8Async(freed, 0, 16, stream).unwrap();
-        bench
-            .driver
-            .cuLaunchHostFunc(stream, Some(call), data)
-            .unwrap();
-        bench
-            .driver
-            .cuStreamAddCallback(stream, Some(callback), data, 0)
-            .unwrap();
-        gate.open();
-        let fault = code(bench.driver.cuStreamSynchronize(stream));
-        assert_eq!(fault, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
-    }
-    assert_eq!(seen.code.load(Ordering::SeqCst), -1);
-    assert_eq!(seen.status.load(Ordering::SeqCst), 700);
     bench.finish();
 }
 
@@ -554,7 +285,7 @@ fn streams_know_what_they_are() {
         // A stream is no event.
         assert_eq!(code(d.cuEventQuery(stream.cast())), HANDLE);
     }
-    destroy(&bench, &[stream, low]);
+    bench.destroy(&[stream, low]);
     bench.finish();
 }
 
@@ -587,7 +318,7 @@ fn waits_hold_under_jitter() {
         let same = bench.download(a, 4) == last.to_le_bytes();
         // SAFETY: a live handle.
         unsafe { d.cuEventDestroy_v2(event) }.unwrap();
-        destroy(&bench, &streams);
+        bench.destroy(&streams);
         bench.free(a);
         bench.finish();
         same

@@ -4,7 +4,13 @@
 mod support;
 
 mod deadlock;
+mod faults;
+mod functions;
 mod heap;
-mod images;
 mod launch;
+mod libraries;
+mod linking;
+mod loading;
+mod ptx;
+mod refused_launches;
 mod shared_memory;

@@ -4,6 +4,8 @@
 mod support;
 
 mod allocation;
+mod copies;
+mod host;
 mod managed;
 // Elsewhere the software device has no virtual memory management.
 #[cfg(target_os = "linux")]
@@ -11,5 +13,6 @@ mod mapping;
 #[cfg(target_os = "linux")]
 mod mapping_model;
 mod peers;
+mod pools;
 mod regions;
 mod rows;

@@ -104,11 +104,6 @@ fn number(bench: &TestBench, at: CUdeviceptr) -> u32 {
     u32::from_le_bytes(bench.download(at, 4).try_into().unwrap())
 }
 
-fn wait(bench: &TestBench, stream: CUstream) {
-    // SAFETY: a handle, checked by the driver.
-    unsafe { bench.driver.cuStreamSynchronize(stream) }.unwrap();
-}
-
 /// Blocks race on a number in two streams, while a third copies; what came of it.
 fn busy_program(seed: u64) -> (u64, u32, u64) {
     let bench = seeded(seed);
@@ -245,7 +240,7 @@ fn work_is_done_late_for_some_seeds() {
             let mut free = 0;
             d.cuMemGetInfo_v2(&raw mut free, &raw mut free).unwrap();
             let early = to.read_volatile();
-            wait(&bench, stream);
+            bench.wait(stream);
             assert_eq!(to.read_volatile(), 9);
             early == 9
         }
@@ -491,7 +486,7 @@ fn several_threads_may_call() {
                     let stream = bench.stream(NON_BLOCKING);
                     for _ in 0..20 {
                         launch(&bench, module, c"add_one_at_once", (2, 1), stream, a);
-                        wait(&bench, stream);
+                        bench.wait(stream);
                     }
                 });
             }

@@ -1,15 +1,13 @@
 //! Execution of PTX, checked against Rust's own arithmetic. All PTX here is
 //! hand-written.
 
+mod arithmetic;
 mod bounds;
 mod control;
-mod convert;
 mod device;
 mod fault;
-mod float;
 mod forms;
 mod fused;
-mod integer;
 mod kernels;
 mod memory;
 mod patterns;

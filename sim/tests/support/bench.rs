@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_void};
 use std::sync::{Arc, Condvar, Mutex};
 
-use cupola_sim::{Machine, MachineBuilder};
+use cupola_sim::{DeviceConfig, Machine, MachineBuilder};
 use cupola_sys::CallError;
 use cupola_sys::driver::*;
 
@@ -28,19 +28,20 @@ impl TestBench {
     }
 
     pub(crate) fn with(builder: MachineBuilder) -> Self {
-        let machine = builder.build();
-        let driver = machine.driver();
+        let (machine, driver) = started(builder);
         let mut context = std::ptr::null_mut();
-        // SAFETY: the place outlives the calls.
-        unsafe {
-            driver.cuInit(0).unwrap();
-            driver.cuCtxCreate_v2(&raw mut context, 0, 0).unwrap();
-        }
+        // SAFETY: the place outlives the call.
+        unsafe { driver.cuCtxCreate_v2(&raw mut context, 0, 0) }.unwrap();
         Self {
             machine,
             driver,
             context,
         }
+    }
+
+    /// A machine whose device has so many bytes.
+    pub(crate) fn with_memory(bytes: u64) -> Self {
+        Self::with(Machine::builder().device(DeviceConfig::new().memory(bytes)))
     }
 
     /// Makes the context current on this thread.
@@ -54,6 +55,24 @@ impl TestBench {
         // SAFETY: the place outlives the call.
         unsafe { self.driver.cuStreamCreate(&raw mut stream, flags.0) }.unwrap();
         stream
+    }
+
+    /// What `cuStreamQuery` says.
+    pub(crate) fn query(&self, stream: CUstream) -> Code {
+        // SAFETY: a handle, checked by the driver.
+        code(unsafe { self.driver.cuStreamQuery(stream) })
+    }
+
+    pub(crate) fn wait(&self, stream: CUstream) {
+        // SAFETY: a handle, checked by the driver.
+        unsafe { self.driver.cuStreamSynchronize(stream) }.unwrap();
+    }
+
+    pub(crate) fn destroy(&self, streams: &[CUstream]) {
+        for stream in streams {
+            // SAFETY: a handle, checked by the driver.
+            unsafe { self.driver.cuStreamDestroy_v2(*stream) }.unwrap();
+        }
     }
 
     pub(crate) fn event(&self) -> CUevent {
@@ -179,6 +198,15 @@ impl TestBench {
         unsafe { self.driver.cuCtxDestroy_v2(self.context) }.unwrap();
         assert_eq!(self.machine.leaks(), None);
     }
+}
+
+/// A machine and its driver, which has been initialised and has no context.
+pub(crate) fn started(builder: MachineBuilder) -> (Machine, Driver) {
+    let machine = builder.build();
+    let driver = machine.driver();
+    // SAFETY: no pointers.
+    unsafe { driver.cuInit(0) }.unwrap();
+    (machine, driver)
 }
 
 /// The code that a call failed with.

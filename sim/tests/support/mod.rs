@@ -10,4 +10,4 @@
 mod bench;
 pub(crate) mod vmm;
 
-pub(crate) use bench::{Code, Gate, TestBench, code, without_hanging};
+pub(crate) use bench::{Code, Gate, TestBench, code, started, without_hanging};
