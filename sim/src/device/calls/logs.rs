@@ -38,7 +38,7 @@ pub(in crate::device) fn say(why: &str) {
 }
 
 /// What was said since the last call of this thread ended.
-pub(in crate::device) fn take_said() -> Option<String> {
+pub(super) fn take_said() -> Option<String> {
     if !HAS_SAID.replace(false) {
         return None;
     }

@@ -196,7 +196,7 @@ impl Context {
 
     /// Makes the streams of a green context: its default stream, the one where events are
     /// recorded, and the one where they are waited for.
-    pub(in crate::device) fn add_part(
+    pub(super) fn add_part(
         &self,
         part: &Arc<Part>,
         ids: [(u64, u64); 3],
@@ -214,7 +214,7 @@ impl Context {
 
     /// Closes the streams of a green context. Those that the program has made wait for it to
     /// destroy their handles.
-    pub(in crate::device) fn remove_part(&self, part: u64) {
+    pub(super) fn remove_part(&self, part: u64) {
         let mut streams = lock(&self.streams);
         let created = streams.created.values();
         created

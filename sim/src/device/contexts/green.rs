@@ -35,14 +35,14 @@ impl Part {
     }
 
     /// What a stream has to wait for that has seen `seen` changes, and how many there are.
-    pub(in crate::device) fn gate_after(&self, seen: u64) -> Option<(u64, Arc<Record>)> {
+    pub(super) fn gate_after(&self, seen: u64) -> Option<(u64, Arc<Record>)> {
         let gate = lock(&self.gate);
         let (changes, record) = (gate.0, gate.1.as_ref()?);
         (changes != seen).then(|| (changes, Arc::clone(record)))
     }
 
     /// Has all later work come after a record, which comes after the one before it.
-    pub(in crate::device) fn set_gate(&self, record: Arc<Record>) {
+    pub(super) fn set_gate(&self, record: Arc<Record>) {
         let mut gate = lock(&self.gate);
         gate.0 += 1;
         gate.1 = Some(record);
@@ -65,7 +65,7 @@ pub(in crate::device) struct Green {
     /// Where what all its later work comes after is waited for.
     pub(in crate::device) gate: Arc<Stream>,
     /// Only one thread at a time may have it current.
-    pub(in crate::device) current_on: CurrentOn,
+    pub(super) current_on: CurrentOn,
 }
 
 impl Green {

@@ -9,7 +9,7 @@ use crate::device::calls::args::Reply;
 use crate::exec::Kernel;
 
 /// Shared memory that a block gets without asking for more, in bytes.
-pub(in crate::device) const SHARED_DEFAULT: u32 = 48 << 10;
+pub(super) const SHARED_DEFAULT: u32 = 48 << 10;
 /// The most that it gets when the function's attribute asks for it.
 pub(in crate::device) const SHARED_MOST: u32 = 163 << 10;
 
@@ -81,7 +81,7 @@ impl Settings {
 }
 
 /// A kernel as a device has it.
-pub(in crate::device) struct Facts<'a> {
+pub(super) struct Facts<'a> {
     pub(in crate::device) kernel: &'a Kernel,
     /// Bytes of the module's `.const` variables.
     pub(in crate::device) constants: u64,

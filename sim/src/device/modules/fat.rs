@@ -7,8 +7,8 @@ use ruzstd::decoding::StreamingDecoder;
 use crate::device::modules::image::{ImageError, broken, no_ptx};
 
 /// The first bytes of a fat binary.
-pub(in crate::device) const FAT: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
-pub(in crate::device) const FAT_HEADER: usize = 16;
+pub(super) const FAT: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
+pub(super) const FAT_HEADER: usize = 16;
 /// The shortest entry header that has all the fields of a plain entry.
 const ENTRY_HEADER: usize = 48;
 /// The shortest that has the size of what is compressed, too.

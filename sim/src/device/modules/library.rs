@@ -301,7 +301,7 @@ impl Library {
     }
 
     /// Where a managed variable of the library is.
-    pub(in crate::device) fn managed_block(&self, variable: &Variable) -> Option<&Arc<Block>> {
+    pub(super) fn managed_block(&self, variable: &Variable) -> Option<&Arc<Block>> {
         self.managed.blocks.get(variable)
     }
 

@@ -1,7 +1,7 @@
 //! Code: images, modules, libraries and links.
 
 pub(super) mod attributes;
-pub(super) mod fat;
+mod fat;
 pub(super) mod image;
 pub(super) mod library;
 pub(super) mod link;

@@ -94,11 +94,7 @@ impl Step {
 
     /// Writes, or looks once; whether it is done. Each look finds the memory again: the
     /// program may free it, and a wait that may never end must not keep it.
-    pub(in crate::device) fn try_now(
-        self,
-        device: &Device,
-        health: &Health,
-    ) -> Result<bool, Fault> {
+    pub(super) fn try_now(self, device: &Device, health: &Health) -> Result<bool, Fault> {
         if let Self::Write { to, value } = self {
             to.access(device, Accessor::new(device, health), Some(value))?;
         }

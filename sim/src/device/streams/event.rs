@@ -81,7 +81,7 @@ impl Record {
     }
 
     /// Says where it is queued, once, when it is.
-    pub(in crate::device) fn set_place(&self, stream: Weak<Stream>, number: u64) {
+    pub(super) fn set_place(&self, stream: Weak<Stream>, number: u64) {
         // A record is queued once.
         let _ = self.place.set((stream, number));
     }

@@ -78,7 +78,7 @@ fn is_held(device: &Device) -> bool {
 }
 
 /// The primary context for a green context, which holds it until [`release_green`].
-pub(in crate::device::api) fn retain_green(call: &Call<'_>, device: &Arc<Device>) -> Arc<Context> {
+pub(super) fn retain_green(call: &Call<'_>, device: &Arc<Device>) -> Arc<Context> {
     let mut primary = lock(&device.primary);
     let context = get_or_create(call, device, &mut primary);
     device.greens.fetch_add(1, Ordering::Relaxed);
@@ -86,7 +86,7 @@ pub(in crate::device::api) fn retain_green(call: &Call<'_>, device: &Arc<Device>
 }
 
 /// A green context lets go of the primary context.
-pub(in crate::device::api) fn release_green(call: &Call<'_>, device: &Device) -> Reply {
+pub(super) fn release_green(call: &Call<'_>, device: &Device) -> Reply {
     let primary = lock(&device.primary);
     device.greens.fetch_sub(1, Ordering::Relaxed);
     drop(primary);

@@ -19,7 +19,7 @@ use crate::device::operations::op::Op;
 
 /// One end of a copy.
 #[derive(Clone, Copy)]
-pub(in crate::device::api) enum Endpoint {
+pub(super) enum Endpoint {
     Device(CUdeviceptr),
     Host(*mut c_void),
 }
@@ -59,7 +59,7 @@ impl Found {
 impl Endpoint {
     /// A host argument. Device memory passes too, as it does where addresses are unified,
     /// and is checked like any other.
-    pub(in crate::device::api) fn host(pointer: *mut c_void) -> Self {
+    pub(super) fn host(pointer: *mut c_void) -> Self {
         let address = pointer.addr() as u64;
         if Space::is_device_address(address) {
             Self::Device(address)
@@ -69,7 +69,7 @@ impl Endpoint {
     }
 
     /// An address of the unified space: host memory, unless it is in the device's range.
-    pub(in crate::device::api) fn unified(address: CUdeviceptr) -> Self {
+    pub(super) fn unified(address: CUdeviceptr) -> Self {
         if Space::is_device_address(address) {
             Self::Device(address)
         } else {
@@ -85,7 +85,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// The address would run over.
-    pub(in crate::device::api) fn offset(self, by: u64) -> Reply<Self> {
+    pub(super) fn offset(self, by: u64) -> Reply<Self> {
         const OVER: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
         match self {
             Self::Device(address) => address.checked_add(by).map(Self::Device).ok_or(OVER),
@@ -127,16 +127,16 @@ impl Endpoint {
 
 /// A copy of at least one byte.
 #[derive(Clone, Copy)]
-pub(in crate::device::api) struct Plan {
-    pub(in crate::device::api) to: (Endpoint, Rows),
-    pub(in crate::device::api) from: (Endpoint, Rows),
+pub(super) struct Plan {
+    pub(super) to: (Endpoint, Rows),
+    pub(super) from: (Endpoint, Rows),
     /// The call names the context of each end.
-    pub(in crate::device::api) across: bool,
+    pub(super) across: bool,
 }
 
 impl Plan {
     /// A copy of one row; `None` if it is empty.
-    pub(in crate::device::api) fn flat(to: Endpoint, from: Endpoint, len: usize) -> Option<Self> {
+    pub(super) fn flat(to: Endpoint, from: Endpoint, len: usize) -> Option<Self> {
         let rows = Rows::one(len as u64);
         (len > 0).then_some(Self {
             to: (to, rows),
@@ -185,11 +185,7 @@ impl Plan {
 
     /// Submits the copy to the default stream. The call returns when it is done, unless it
     /// stays on devices.
-    pub(in crate::device::api) fn run(
-        self,
-        call: &Call<'_>,
-        (context, stream): OwnedStream,
-    ) -> Reply {
+    pub(super) fn run(self, call: &Call<'_>, (context, stream): OwnedStream) -> Reply {
         let Prepared {
             transfer,
             may_return_early,
@@ -203,17 +199,13 @@ impl Plan {
     }
 
     /// Submits the copy to the default stream and waits for it.
-    pub(in crate::device::api) fn run_and_wait(
-        self,
-        call: &Call<'_>,
-        (context, stream): OwnedStream,
-    ) -> Reply {
+    pub(super) fn run_and_wait(self, call: &Call<'_>, (context, stream): OwnedStream) -> Reply {
         let op = Op::Copy(Box::new(self.prepare(call, &context)?.transfer));
         context.submit_and_wait(&stream, op)
     }
 
     /// Submits the copy. The call returns at once, unless the destination is pageable.
-    pub(in crate::device::api) fn run_async(self, call: &Call<'_>, target: OwnedStream) -> Reply {
+    pub(super) fn run_async(self, call: &Call<'_>, target: OwnedStream) -> Reply {
         self.prepare(call, &target.0)?.submit(target)
     }
 }
@@ -280,7 +272,7 @@ fn stage(from: &mut memory::End) -> Reply {
 
 /// Whether a memset of memory at the address must be done when its call returns: the host
 /// reaches that memory too, or the program asked for it.
-pub(in crate::device::api) fn fill_waits(call: &Call<'_>, address: CUdeviceptr) -> bool {
+pub(super) fn fill_waits(call: &Call<'_>, address: CUdeviceptr) -> bool {
     match call.machine.space.find(address) {
         Some(place) => !Found::device(address, Some(&place)).may_return_early,
         None => false,

@@ -47,7 +47,7 @@ fn link(
 }
 
 /// A context that a call names; null is none.
-pub(in crate::device::api) fn context(call: &Call<'_>, context: CUcontext) -> Reply<Arc<Context>> {
+pub(super) fn context(call: &Call<'_>, context: CUcontext) -> Reply<Arc<Context>> {
     match context.addr() as u64 {
         0 => Err(CUresult::CUDA_ERROR_INVALID_CONTEXT),
         handle => call.context_or_current(handle),
@@ -91,15 +91,10 @@ fn disable(call: &Call<'_>, peer: CUcontext) -> Reply {
 }
 
 /// The contexts of a copy's ends, as far as they have one.
-pub(in crate::device::api) type Contexts = [Option<Arc<Context>>; 2];
+pub(super) type Contexts = [Option<Arc<Context>>; 2];
 
 /// A copy between contexts comes after all that is pending in any of them.
-pub(in crate::device::api) fn run(
-    call: &Call<'_>,
-    plan: Plan,
-    ends: &Contexts,
-    target: OwnedStream,
-) -> Reply {
+pub(super) fn run(call: &Call<'_>, plan: Plan, ends: &Contexts, target: OwnedStream) -> Reply {
     for context in ends.iter().flatten() {
         context.wait_idle();
         context.health.check()?;
@@ -112,7 +107,7 @@ pub(in crate::device::api) fn run(
 }
 
 /// In stream order and no other.
-pub(in crate::device::api) fn run_async(call: &Call<'_>, plan: Plan, target: OwnedStream) -> Reply {
+pub(super) fn run_async(call: &Call<'_>, plan: Plan, target: OwnedStream) -> Reply {
     let plan = Plan {
         across: true,
         ..plan

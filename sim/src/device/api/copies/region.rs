@@ -15,24 +15,24 @@ const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 pub(in crate::device::api) const MAX_PITCH: usize = i32::MAX as usize;
 
 /// Where in its memory one end of a copy begins, and how that memory is laid out.
-pub(in crate::device::api) struct Corner {
-    pub(in crate::device::api) kind: CUmemorytype,
-    pub(in crate::device::api) host: *mut c_void,
-    pub(in crate::device::api) device: CUdeviceptr,
+pub(super) struct Corner {
+    pub(super) kind: CUmemorytype,
+    pub(super) host: *mut c_void,
+    pub(super) device: CUdeviceptr,
     /// Bytes in the row, the row, and the slice.
-    pub(in crate::device::api) at: [usize; 3],
+    pub(super) at: [usize; 3],
     /// Bytes from one row to the next; 0 if the rows have no gaps.
-    pub(in crate::device::api) pitch: usize,
+    pub(super) pitch: usize,
     /// Rows from one slice to the next; 0 if the slices have no gaps.
-    pub(in crate::device::api) height: usize,
+    pub(super) height: usize,
 }
 
 /// A copy of a box of bytes.
-pub(in crate::device::api) struct Region {
-    pub(in crate::device::api) to: Corner,
-    pub(in crate::device::api) from: Corner,
+pub(super) struct Region {
+    pub(super) to: Corner,
+    pub(super) from: Corner,
     /// Bytes in a row, rows and slices.
-    pub(in crate::device::api) extent: [usize; 3],
+    pub(super) extent: [usize; 3],
 }
 
 impl Corner {
@@ -77,7 +77,7 @@ impl Region {
     /// # Errors
     /// A memory type that is none or not supported; pitches and heights that are too
     /// small; addresses that run over.
-    pub(in crate::device::api) fn plan(&self, call: &Call<'_>, name: &str) -> Reply<Option<Plan>> {
+    pub(super) fn plan(&self, call: &Call<'_>, name: &str) -> Reply<Option<Plan>> {
         let (to, from) = (self.to.end(call, name)?, self.from.end(call, name)?);
         if self.extent.contains(&0) {
             return Ok(None);

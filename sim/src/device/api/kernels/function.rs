@@ -19,7 +19,7 @@ pub(in crate::device::api) fn get(call: &Call<'_>, function: CUfunction) -> Repl
 
 /// A function for a launch or a question about one: `CUkernel`s are taken too, for the
 /// context.
-pub(in crate::device::api) fn in_context(
+pub(super) fn in_context(
     call: &Call<'_>,
     context: &Context,
     function: CUfunction,

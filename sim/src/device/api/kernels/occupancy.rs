@@ -40,11 +40,7 @@ fn blocks_without_shared(function: &Function, threads: u64) -> u64 {
     by_threads.min(by_registers).min(BLOCKS)
 }
 
-pub(in crate::device::api) fn blocks_per_multiprocessor(
-    function: &Function,
-    threads: u64,
-    dynamic: u64,
-) -> u64 {
+pub(super) fn blocks_per_multiprocessor(function: &Function, threads: u64, dynamic: u64) -> u64 {
     let shared = u64::from(function.kernel.static_shared).saturating_add(dynamic);
     if dynamic > function.most_dynamic() || shared > u64::from(SHARED_MOST) {
         return 0;

@@ -73,7 +73,7 @@ fn claim(device: &Device, block: &Block) -> Reply {
 
 /// Waits for all work on the block's device and in its context, as hardware does before
 /// memory goes. The block knows its context, so none needs to be current.
-pub(in crate::device::api) fn wait_for_users(call: &Call<'_>, block: &Block) -> Reply {
+pub(super) fn wait_for_users(call: &Call<'_>, block: &Block) -> Reply {
     let contexts: Vec<_> = read(&call.machine.contexts).values().cloned().collect();
     let owner = |context: &&Arc<Context>| context.handle == block.context;
     let here = contexts

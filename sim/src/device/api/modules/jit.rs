@@ -78,12 +78,12 @@ impl Jit {
     }
 
     /// Adds a line to the log of what may be of interest.
-    pub(in crate::device::api) fn note(&mut self, text: &str) {
+    pub(super) fn note(&mut self, text: &str) {
         self.info.add(text);
     }
 
     /// Adds a line to the log of errors.
-    pub(in crate::device::api) fn complain(&mut self, text: &str) {
+    pub(super) fn complain(&mut self, text: &str) {
         self.error.add(text);
     }
 

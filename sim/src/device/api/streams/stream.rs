@@ -92,7 +92,7 @@ fn query(call: &Call<'_>, stream: CUstream) -> Reply {
 }
 
 /// The other form of a record or a wait, the external one, is for captures.
-pub(in crate::device::api) fn check_event_flags(flags: c_uint) -> Reply {
+pub(super) fn check_event_flags(flags: c_uint) -> Reply {
     match CUevent_wait_flags_enum(flags) {
         CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT => Ok(()),
         CUevent_wait_flags::CU_EVENT_WAIT_EXTERNAL => Err(CUresult::CUDA_ERROR_ILLEGAL_STATE),

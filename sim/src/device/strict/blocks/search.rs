@@ -16,7 +16,7 @@ const MOST: u64 = 256 << 20;
 const BEGINNINGS: u32 = 16;
 
 /// First address and length.
-pub(in crate::device::strict) type Span = (u64, u64);
+pub(super) type Span = (u64, u64);
 
 /// Where a kernel has its pointers from.
 #[derive(Clone, Copy, Debug)]
@@ -49,11 +49,7 @@ pub(in crate::device::strict) struct Search {
 
 impl Search {
     /// Whether the kernel can have a pointer into a block.
-    pub(in crate::device::strict) fn leads_to(
-        &mut self,
-        from: Sources<'_>,
-        region: &Region,
-    ) -> bool {
+    pub(super) fn leads_to(&mut self, from: Sources<'_>, region: &Region) -> bool {
         if self.found.contains_key(&region.id) {
             return true;
         }

@@ -29,7 +29,7 @@ impl Clock {
     }
 
     /// Whether it may cover more than it says.
-    pub(in crate::device::strict) fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         !self.open.is_empty()
     }
 
@@ -60,7 +60,7 @@ impl Clock {
     }
 
     /// The last covered operation of each stream.
-    pub(in crate::device::strict) fn stamps(&self) -> impl Iterator<Item = Stamp> {
+    pub(super) fn stamps(&self) -> impl Iterator<Item = Stamp> {
         let stamps = self.last.iter();
         stamps.map(|(&stream, &number)| Stamp { stream, number })
     }

@@ -76,7 +76,7 @@ impl Access {
 impl Region {
     /// An operation reads and writes these bytes of the block, and perhaps others that it has told
     /// of before. Gives what it races with. Called with the lock of the order.
-    pub(in crate::device::strict) fn note_access(
+    pub(super) fn note_access(
         &self,
         order: &Order,
         (moment, here, kernel): (&Moment, Here, Option<&str>),

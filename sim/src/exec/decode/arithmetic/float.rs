@@ -168,7 +168,7 @@ pub(in crate::exec::decode) fn fma<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> 
 
 /// `add`, `sub` and `fma` of `.f32` whose first operands are half precision or bfloat16:
 /// those are widened, which is exact.
-pub(in crate::exec::decode) fn mixed<'a>(
+pub(super) fn mixed<'a>(
     cx: &mut Cx<'a, '_>,
     ins: &Instr<'a>,
     mods: &Mods<'a>,
@@ -257,7 +257,7 @@ pub(in crate::exec::decode) fn rcp<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>) -> 
 }
 
 /// The low 32 bits cleared, subnormals flushed and NaNs made one, as `.approx.ftz.f64` does.
-pub(in crate::exec::decode) fn high_half(v: f64) -> f64 {
+pub(super) fn high_half(v: f64) -> f64 {
     let bits = v.to_bits() & 0xffff_ffff_0000_0000;
     f64::from_bits(match bits & !(1 << 63) {
         0..0x0010_0000_0000_0000 => bits & 1 << 63,

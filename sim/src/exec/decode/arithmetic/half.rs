@@ -113,11 +113,7 @@ fn one(a: u16, b: u16, c: u16, x: u64) -> u16 {
     flushed(bits(r, bfloat))
 }
 
-pub(in crate::exec::decode) fn arith<'a>(
-    cx: &mut Cx<'a, '_>,
-    ins: &Instr<'a>,
-    mods: &Mods<'a>,
-) -> Result<(), Bad> {
+pub(super) fn arith<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, mods: &Mods<'a>) -> Result<(), Bad> {
     let ty = mods.ty()?;
     let Some(op) = OPS.iter().position(|(name, _)| *name == ins.op.base) else {
         return Err(Bad::new("this type is not supported"));

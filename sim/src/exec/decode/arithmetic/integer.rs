@@ -45,8 +45,7 @@ macro_rules! on_pair {
 }
 pub(in crate::exec::decode) use on_pair;
 
-pub(in crate::exec::decode) const FLOAT_MODS: &[&str] =
-    &["rn", "rz", "rm", "rp", "ftz", "sat", "approx", "full"];
+pub(super) const FLOAT_MODS: &[&str] = &["rn", "rz", "rm", "rp", "ftz", "sat", "approx", "full"];
 
 fn binary<'a>(cx: &mut Cx<'a, '_>, ins: &Instr<'a>, twin: Twin, ty: ScalarType) -> Result<(), Bad> {
     let [d, a, b] = args(ins)?;

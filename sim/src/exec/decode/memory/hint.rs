@@ -21,7 +21,7 @@ impl Body for Fence {
 }
 
 /// A fence of the strongest kind, which serves for all of them.
-pub(in crate::exec::decode) fn fence_twin() -> Twin {
+pub(super) fn fence_twin() -> Twin {
     Twin::single::<Fence>()
 }
 

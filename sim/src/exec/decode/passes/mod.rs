@@ -2,4 +2,4 @@
 
 pub(super) mod cfg;
 pub(super) mod fuse;
-pub(super) mod pair;
+mod pair;
