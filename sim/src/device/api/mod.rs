@@ -1,7 +1,7 @@
 //! The driver's functions: a room for each chapter of the driver API and a file for each group,
 //! with the bodies and, at its end, the table of the C functions that lead to them.
 //!
-//! A body is a safe function over [`Call`](crate::device::calls::call::Call) and converted arguments.
+//! A body is a safe function over [`Call`](super::calls::call::Call) and converted arguments.
 //! The table repeats the C signature; the compiler checks it against the generated one.
 
 mod contexts;

@@ -43,8 +43,9 @@ pub(in crate::device) struct Device {
     /// The same for every life of the primary context.
     pub(in crate::device) primary_handle: u64,
     pub(in crate::device) primary: Mutex<Primary>,
-    /// How often the primary context is retained. Changes under the slot's lock; apart
-    /// from it so that [`Usage`](super::usage::Usage) can be asked while the slot waits for a stream's work.
+    /// How often the primary context is retained. Changes under the slot's lock; apart from it
+    /// so that [`Usage`](super::usage::Usage) can be asked while the slot waits for a stream's
+    /// work.
     pub(in crate::device) retained: AtomicU32,
     /// How many green contexts hold the primary context, likewise.
     pub(in crate::device) greens: AtomicU32,

@@ -42,9 +42,9 @@ pub(in crate::device) struct Inner {
     pub(in crate::device) version: Version,
     /// Numbers of a device and of another whose memory it cannot access.
     apart: BTreeSet<(usize, usize)>,
-    /// Addresses of the functions that this machine has, by position in [`SYMBOLS`](cupola_sys::driver::SYMBOLS).
+    /// Addresses of the functions that this machine has, by position in `SYMBOLS`.
     functions: Vec<Option<api::Function>>,
-    /// Those that a driver of this version has, built here or not, by position in [`SYMBOLS`].
+    /// Those that a driver of this version has, built here or not, by position in `SYMBOLS`.
     known: Vec<bool>,
     /// Where a library exports them, if that is who calls.
     exports: Option<Exports>,
@@ -154,19 +154,19 @@ impl Inner {
         })
     }
 
-    /// The address of a function, by position in [`SYMBOLS`].
+    /// The address of a function, by position in `SYMBOLS`.
     pub(in crate::device) fn function(&self, position: usize) -> *const c_void {
         let function = self.functions.get(position).copied().flatten();
         function.map_or(std::ptr::null(), api::Function::address)
     }
 
     /// Whether a driver of this version has a function, built here or not, by position in
-    /// [`SYMBOLS`].
+    /// `SYMBOLS`.
     pub(in crate::device) fn knows(&self, position: usize) -> bool {
         self.known.get(position).copied().unwrap_or(false)
     }
 
-    /// The address that `cuGetProcAddress` gives for a function, by position in [`SYMBOLS`].
+    /// The address that `cuGetProcAddress` gives for a function, by position in `SYMBOLS`.
     /// What is not built has one in a library, where it is not supported when it is called.
     pub(in crate::device) fn exported(&self, position: usize) -> *const c_void {
         let own = self.function(position);

@@ -1,5 +1,5 @@
 //! Integer arithmetic, and the opcodes that are shared with floating point
-//! (those branch off to [`float`](crate::exec::decode::arithmetic::float) and [`half`](crate::exec::decode::arithmetic::half)).
+//! (those branch off to [`float`] and [`half`]).
 
 use crate::exec::decode::arithmetic::{carry, float, half};
 use crate::exec::decode::mods::{Mods, unsigned};
