@@ -3,7 +3,6 @@
 //! Everything that CI or a newcomer runs goes through here, so that there is one
 //! place that knows which tools, versions and folders are used.
 
-mod api;
 mod bindgen;
 mod bundle;
 mod ci;
@@ -12,7 +11,6 @@ mod commit;
 mod corpus;
 mod imports;
 mod inline;
-mod macros;
 mod mutants;
 mod no_std;
 mod ptx;

@@ -3,14 +3,17 @@
 //! Reproducible byte for byte: headers and libclang are pinned wheels, the C
 //! library's headers are our own shims, the target is fixed, and prettyplease formats.
 
+mod api;
+mod macros;
+
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use bindgen::callbacks::{ItemInfo, ParseCallbacks};
 
-use crate::api::{self, Library};
 use crate::{root, skip, wheels};
+use api::Library;
 
 const LIBRARIES: &[Library] = &[
     Library {
@@ -203,7 +206,7 @@ impl ParseCallbacks for StripVersion {
 }
 
 /// The text of a generated file.
-pub(crate) fn render(header: &str, items: Vec<syn::Item>) -> String {
+fn render(header: &str, items: Vec<syn::Item>) -> String {
     let file = syn::File {
         shebang: None,
         attrs: Vec::new(),
@@ -213,7 +216,7 @@ pub(crate) fn render(header: &str, items: Vec<syn::Item>) -> String {
 }
 
 /// The tokens of a type on one line.
-pub(crate) fn type_text(ty: &impl quote::ToTokens) -> String {
+fn type_text(ty: &impl quote::ToTokens) -> String {
     let wrapped: syn::File = match syn::parse2(quote::quote!(type T = #ty;)) {
         Ok(file) => file,
         Err(_) => return ty.to_token_stream().to_string(),

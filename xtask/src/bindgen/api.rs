@@ -12,24 +12,24 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::bindgen::{render, type_text};
-use crate::{macros, root};
+use super::{macros, render, type_text};
+use crate::root;
 
 /// One library to bind.
-pub(crate) struct Library {
-    pub(crate) name: &'static str,
+pub(super) struct Library {
+    pub(super) name: &'static str,
     /// The C text that bindgen parses.
-    pub(crate) wrapper: &'static str,
+    pub(super) wrapper: &'static str,
     /// The headers whose items are kept (a regular expression over paths).
-    pub(crate) files: &'static str,
+    pub(super) files: &'static str,
     /// The headers whose macros are read, under `nvidia/`.
-    pub(crate) headers: &'static [&'static str],
+    pub(super) headers: &'static [&'static str],
     /// Types that come from elsewhere.
-    pub(crate) blocked: &'static [&'static str],
+    pub(super) blocked: &'static [&'static str],
     /// Macros that are no constants in Rust, each with the reason.
-    pub(crate) excused: &'static [(&'static str, &'static str)],
+    pub(super) excused: &'static [(&'static str, &'static str)],
     /// Rust text put before the bindings.
-    pub(crate) preamble: &'static str,
+    pub(super) preamble: &'static str,
 }
 
 struct Function {
@@ -41,7 +41,7 @@ struct Function {
 const NOTE: &str = "// Written by `cargo xtask bindgen`. Do not edit.\n";
 
 /// The generated files of `library`: name and text.
-pub(crate) fn files(
+pub(super) fn files(
     library: &Library,
     bindings: &syn::File,
     folder: &Path,

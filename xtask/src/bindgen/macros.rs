@@ -8,8 +8,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::api::Library;
-use crate::bindgen::type_text;
+use super::api::Library;
+use super::type_text;
 
 /// A macro of a header, without comments.
 #[derive(Debug, PartialEq, Eq)]
@@ -195,7 +195,7 @@ impl<'a> Bound<'a> {
 
 /// Adds to `items`, which bindgen made of the headers of `library` in `folder`, the constants
 /// that it dropped, and gives those that it read as negative their type.
-pub(crate) fn complete(
+pub(super) fn complete(
     library: &Library,
     folder: &Path,
     functions: &BTreeSet<String>,
@@ -236,7 +236,7 @@ pub(crate) fn complete(
     }
     if !unknown.is_empty() {
         bail!(
-            "neither a constant nor a reason to have none (`excused` in xtask/src/bindgen.rs): {}",
+            "neither a constant nor a reason to have none (`excused` in xtask/src/bindgen): {}",
             unknown.join("; ")
         );
     }
