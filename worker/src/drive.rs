@@ -1,5 +1,8 @@
 //! `Drive`: one worker after the other, moved on a little at each call.
 
+mod ending;
+mod restarts;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,13 +12,13 @@ use crate::ledger::Ledger;
 use crate::link::{Link, Received};
 use crate::loss::Loss;
 use crate::refusal::WorkerError;
-use crate::restarts::Restarts;
 use crate::statistics::Statistics;
 use crate::talk::{Phase, Talk};
+use restarts::Restarts;
 
 /// How often a process is looked at whose connection says nothing. The end of a process shows
 /// at once by the end of its connection, unless a process that it forked holds that open.
-pub(super) const TICK: Duration = Duration::from_millis(200);
+const TICK: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
 pub(super) struct Drive {
@@ -23,11 +26,11 @@ pub(super) struct Drive {
     pub(super) ledger: Ledger,
     pub(super) state: State,
     pub(super) statistics: Statistics,
-    pub(super) restarts: Restarts,
+    restarts: Restarts,
     /// Processes that were killed and have not ended.
     pub(super) unreaped: Vec<Link>,
     /// Since when there is no worker.
-    pub(super) lost_since: Option<Instant>,
+    lost_since: Option<Instant>,
     /// The first worker has started, so others may follow it.
     pub(super) proven: bool,
 }
@@ -78,7 +81,7 @@ impl Up {
 }
 
 /// Why a worker is lost; `None`: how its process ends tells.
-pub(super) type Lost = Option<Loss>;
+type Lost = Option<Loss>;
 
 impl Drive {
     pub(super) fn new(config: WorkerConfig) -> Self {

@@ -53,26 +53,17 @@
 
 mod config;
 mod drive;
-mod ending;
 mod failure;
 mod frame;
 mod ledger;
-mod left;
-#[cfg(unix)]
 mod link;
 mod loss;
-#[cfg(not(unix))]
-mod no_link;
 mod refusal;
-mod restarts;
 #[cfg(unix)]
 mod server;
 mod statistics;
 mod supervisor;
 mod talk;
-
-#[cfg(not(unix))]
-use no_link as link;
 
 pub use config::WorkerConfig;
 pub use failure::Failure;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::config::WorkerConfig;
 use crate::drive::{Drive, State};
 use crate::ledger::{Ledger, Outcome};
-use crate::left::LEFT;
+use crate::link::LEFT;
 use crate::refusal::{CallError, Refusal, Refused, WorkerError};
 use crate::statistics::{Report, Statistics};
 use crate::talk::Phase;

@@ -1,10 +1,9 @@
 //! The end of a worker: waiting for its process, who is to blame, and what comes next.
 
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use crate::drive::{Drive, Ending, Lost, State, TICK, Up};
-use crate::link::loss_of;
+use super::{Drive, Ending, Lost, State, TICK, Up};
+use crate::link::{Ended, loss_of};
 use crate::loss::Loss;
 use crate::refusal::WorkerError;
 use crate::talk::Phase;
@@ -117,7 +116,7 @@ impl Drive {
     /// Lets the worker have the item that is being sent, tells it to end, hears what it still
     /// has to say, and waits for its end, killing it after `patience` and then waiting for
     /// `limit` at most. Whether it ended by itself and nothing was lost with it.
-    pub(super) fn stop(&mut self, patience: Duration, limit: Duration) -> bool {
+    pub(crate) fn stop(&mut self, patience: Duration, limit: Duration) -> bool {
         let deadline = Instant::now() + patience;
         let (mut up, mut cause, was_up) = match std::mem::replace(&mut self.state, State::Stopped) {
             State::Up(up) => (up, None, true),
@@ -179,21 +178,5 @@ impl Drive {
                 Ok(false) => up.link.wait(up.is_sending(), left.min(TICK)),
             }
         }
-    }
-}
-
-/// How a process ended.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(unix), allow(dead_code, reason = "there are no workers"))]
-pub(super) enum Ended {
-    /// The system said it.
-    Status(ExitStatus),
-    /// It is gone, and something else in the program was told.
-    Unknown,
-}
-
-impl Ended {
-    fn is_success(self) -> bool {
-        matches!(self, Self::Status(status) if status.success())
     }
 }

@@ -2,24 +2,24 @@
 
 use std::sync::{Mutex, PoisonError, TryLockError};
 
-use crate::link::Link;
+use super::Link;
 
 /// Of this process. A fork's copy means children of its parent, and is emptied by a look at it.
-pub(super) static LEFT: Left = Left(Mutex::new(Vec::new()));
+pub(crate) static LEFT: Left = Left(Mutex::new(Vec::new()));
 
 #[derive(Debug)]
-pub(super) struct Left(Mutex<Vec<Link>>);
+pub(crate) struct Left(Mutex<Vec<Link>>);
 
 impl Left {
     /// Takes over the wait for these.
-    pub(super) fn keep(&self, links: &mut Vec<Link>) {
+    pub(crate) fn keep(&self, links: &mut Vec<Link>) {
         if !links.is_empty() {
             (self.0.lock().unwrap_or_else(PoisonError::into_inner)).append(links);
         }
     }
 
     /// Lets go of those that have ended by now. Does not wait.
-    pub(super) fn reap(&self) {
+    pub(crate) fn reap(&self) {
         let mut links = match self.0.try_lock() {
             Ok(links) => links,
             Err(TryLockError::Poisoned(links)) => links.into_inner(),

@@ -15,32 +15,21 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 
+use super::{Ended, Received};
 use crate::VARIABLE;
-use crate::ending::Ended;
 use crate::loss::Loss;
 
 /// A process that was started as a worker.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(crate) struct Link {
     child: Child,
     socket: UnixStream,
     inbox: Vec<u8>,
 }
 
-/// What came of an attempt to read.
-#[derive(Debug)]
-pub(super) enum Received {
-    /// So many bytes are in the inbox.
-    Bytes(usize),
-    /// Nothing is there now.
-    Nothing,
-    /// Nothing will come any more.
-    End,
-}
-
 impl Link {
     /// Starts the process.
-    pub(super) fn spawn(command: &mut Command, job: &str) -> io::Result<Self> {
+    pub(crate) fn spawn(command: &mut Command, job: &str) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         command.env(VARIABLE, job);
@@ -56,12 +45,12 @@ impl Link {
     }
 
     /// The process.
-    pub(super) fn process(&self) -> u32 {
+    pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
 
     /// Sends what can be sent now of `parts`, less the first `skip` bytes: how much, or 0.
-    pub(super) fn send(&self, parts: [&[u8]; 2], skip: usize) -> io::Result<usize> {
+    pub(crate) fn send(&self, parts: [&[u8]; 2], skip: usize) -> io::Result<usize> {
         match send(&self.socket, parts, skip) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
             sent => sent,
@@ -69,7 +58,7 @@ impl Link {
     }
 
     /// Reads what is there now, to be found in [`inbox`](Self::inbox).
-    pub(super) fn receive(&mut self) -> io::Result<Received> {
+    pub(crate) fn receive(&mut self) -> io::Result<Received> {
         loop {
             match (&self.socket).read(&mut self.inbox) {
                 Ok(0) => return Ok(Received::End),
@@ -85,13 +74,13 @@ impl Link {
         }
     }
 
-    pub(super) fn inbox(&self, bytes: usize) -> &[u8] {
+    pub(crate) fn inbox(&self, bytes: usize) -> &[u8] {
         &self.inbox[..bytes]
     }
 
     /// Waits until there is something to read, or room to send if that is wanted, but not
     /// longer than `time`.
-    pub(super) fn wait(&self, to_send: bool, time: Duration) {
+    pub(crate) fn wait(&self, to_send: bool, time: Duration) {
         let mut flags = PollFlags::IN;
         flags.set(PollFlags::OUT, to_send);
         let time = Timespec {
@@ -107,7 +96,7 @@ impl Link {
     }
 
     /// How the process ended, if it has.
-    pub(super) fn ended(&mut self) -> Option<Ended> {
+    pub(crate) fn ended(&mut self) -> Option<Ended> {
         match self.child.try_wait() {
             Ok(status) => status.map(Ended::Status),
             // Another part of the program waits for every child, or has the system do it.
@@ -116,12 +105,12 @@ impl Link {
     }
 
     /// Tells the worker that no more items come.
-    pub(super) fn say_end(&self) {
+    pub(crate) fn say_end(&self) {
         // It fails if the worker has closed the connection: then it knows.
         let _ = self.socket.shutdown(std::net::Shutdown::Write);
     }
 
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         // The number of a process that was waited for may be another's by now.
         if self.ended().is_none() {
             let _ = self.child.kill();
@@ -129,7 +118,7 @@ impl Link {
     }
 
     /// Waits for the end of the process until `deadline`, without a thread.
-    pub(super) fn wait_for_end(&mut self, deadline: Instant) -> Option<Ended> {
+    pub(crate) fn wait_for_end(&mut self, deadline: Instant) -> Option<Ended> {
         let mut pause = Duration::from_micros(100);
         loop {
             if let Some(status) = self.ended() {
@@ -146,7 +135,7 @@ impl Link {
 }
 
 /// Sends `parts`, less the first `skip` bytes, as one, without a signal if the peer has closed.
-pub(super) fn send(socket: &UnixStream, parts: [&[u8]; 2], skip: usize) -> io::Result<usize> {
+pub(crate) fn send(socket: &UnixStream, parts: [&[u8]; 2], skip: usize) -> io::Result<usize> {
     let [first, second] = parts;
     let second = &second[skip.saturating_sub(first.len()).min(second.len())..];
     let first = &first[skip.min(first.len())..];
@@ -165,7 +154,7 @@ pub(super) fn send(socket: &UnixStream, parts: [&[u8]; 2], skip: usize) -> io::R
 }
 
 /// Why a worker was lost of which nothing is known but how its process ended.
-pub(super) fn loss_of(ended: Ended, had_handler: bool) -> Loss {
+pub(crate) fn loss_of(ended: Ended, had_handler: bool) -> Loss {
     let Ended::Status(status) = ended else {
         return Loss::Gone;
     };
