@@ -4,7 +4,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
-use super::model;
+use crate::models::model;
 use crate::pipeline::feed::{Feed, Next};
 
 /// Two slots, filled by the thread that has taken them.

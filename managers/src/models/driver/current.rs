@@ -6,15 +6,15 @@ use cupola_sys::driver::CUstream_flags;
 use loom::sync::Mutex;
 use loom::thread;
 
-use super::driver::{self, device};
-use super::model;
 use crate::driver::{ContextCore, Ledger};
+use crate::models::model;
+use crate::models::test_driver::{self, device};
 
 /// An operation in a context, which must be made in that one.
 fn work_in(core: &ContextCore) {
-    let number = driver::number_of(core);
+    let number = test_driver::number_of(core);
     let driver = core.enter().unwrap();
-    assert_eq!(driver::current(), Some(number), "in another context");
+    assert_eq!(test_driver::current(), Some(number), "in another context");
     // SAFETY: the call takes no pointers.
     core.check(unsafe { driver.cuCtxSynchronize() }).unwrap();
 }
@@ -36,8 +36,8 @@ fn a_context_at_the_address_of_another_is_not_taken_for_it() {
     model(
         &["the first", "one at its address", "one elsewhere", "none"],
         |seen| {
-            let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
-            let first = driver::context(&driver, &ledger);
+            let (driver, ledger) = (test_driver::driver(), Arc::new(Ledger::new()));
+            let first = test_driver::context(&driver, &ledger);
             let address = first.raw();
             work_in(&first);
             let place = place(first);
@@ -45,7 +45,7 @@ fn a_context_at_the_address_of_another_is_not_taken_for_it() {
                 let (place, ledger) = (place.clone(), ledger.clone());
                 move || {
                     drop(place.lock().unwrap().take());
-                    let next = driver::context(&driver, &ledger);
+                    let next = test_driver::context(&driver, &ledger);
                     *place.lock().unwrap() = Some(next);
                 }
             });
@@ -53,7 +53,7 @@ fn a_context_at_the_address_of_another_is_not_taken_for_it() {
                 None => seen.note("none"),
                 Some(core) => {
                     work_in(&core);
-                    seen.note(match driver::number_of(&core) {
+                    seen.note(match test_driver::number_of(&core) {
                         1 => "the first",
                         _ if core.raw() == address => "one at its address",
                         _ => "one elsewhere",
@@ -77,9 +77,9 @@ fn a_context_at_the_address_of_another_is_not_taken_for_it() {
 #[test]
 fn each_thread_has_its_own() {
     model(&["done"], |seen| {
-        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
-        let one = driver::context(&driver, &ledger);
-        let two = driver::context(&driver, &ledger);
+        let (driver, ledger) = (test_driver::driver(), Arc::new(Ledger::new()));
+        let one = test_driver::context(&driver, &ledger);
+        let two = test_driver::context(&driver, &ledger);
         let other = thread::spawn({
             let (one, two) = (one.clone(), two.clone());
             move || {
@@ -103,26 +103,26 @@ fn each_thread_has_its_own() {
 #[test]
 fn a_guard_restores_what_was_there() {
     model(&["restored", "gone meanwhile"], |seen| {
-        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
-        let inner = driver::context(&driver, &ledger);
-        let outer = driver::context(&driver, &ledger);
-        let number = driver::number_of(&outer);
+        let (driver, ledger) = (test_driver::driver(), Arc::new(Ledger::new()));
+        let inner = test_driver::context(&driver, &ledger);
+        let outer = test_driver::context(&driver, &ledger);
+        let number = test_driver::number_of(&outer);
         work_in(&outer);
         let place = place(outer);
         let other = thread::spawn({
             let (place, ledger) = (place.clone(), ledger.clone());
             move || {
                 drop(place.lock().unwrap().take());
-                let next = driver::context(&driver, &ledger);
+                let next = test_driver::context(&driver, &ledger);
                 *place.lock().unwrap() = Some(next);
             }
         });
         let guard = inner.guard().unwrap();
         work_in(&inner);
-        let was_inner = driver::current() == Some(driver::number_of(&inner));
+        let was_inner = test_driver::current() == Some(test_driver::number_of(&inner));
         assert!(was_inner);
         drop(guard);
-        seen.note(if driver::current() == Some(number) {
+        seen.note(if test_driver::current() == Some(number) {
             "restored"
         } else {
             "gone meanwhile"
@@ -142,32 +142,32 @@ fn a_guard_restores_what_was_there() {
 #[test]
 fn a_guard_leaves_the_stack_as_high_as_it_was() {
     model(&["there", "gone"], |seen| {
-        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
-        let one = driver::context(&driver, &ledger);
-        let two = driver::context(&driver, &ledger);
-        let theirs = driver::context(&driver, &ledger);
-        let number = driver::number_of(&theirs);
+        let (driver, ledger) = (test_driver::driver(), Arc::new(Ledger::new()));
+        let one = test_driver::context(&driver, &ledger);
+        let two = test_driver::context(&driver, &ledger);
+        let theirs = test_driver::context(&driver, &ledger);
+        let number = test_driver::number_of(&theirs);
         work_in(&one);
         let guard = two.guard().unwrap();
         // SAFETY: a live context.
         unsafe { driver.cuCtxSetCurrent(theirs.raw()) }.unwrap();
         let other = thread::spawn(move || drop(theirs));
-        seen.note(if driver::current() == Some(number) {
+        seen.note(if test_driver::current() == Some(number) {
             "there"
         } else {
             "gone"
         });
         work_in(&one);
         drop(guard);
-        assert_eq!(driver::height(), 1, "one too many");
+        assert_eq!(test_driver::height(), 1, "one too many");
         // Other code takes the guard's own off, and with it the context from before would go.
         let guard = two.guard().unwrap();
         let mut popped = std::ptr::null_mut();
         // SAFETY: the place outlives the call.
         unsafe { driver.cuCtxPopCurrent_v2(&raw mut popped) }.unwrap();
         drop(guard);
-        assert_eq!(driver::height(), 1, "one too few");
-        assert_eq!(driver::current(), Some(driver::number_of(&one)));
+        assert_eq!(test_driver::height(), 1, "one too few");
+        assert_eq!(test_driver::current(), Some(test_driver::number_of(&one)));
         other.join().unwrap();
         drop((one, two));
         device().check_empty();
@@ -180,26 +180,26 @@ fn a_guard_leaves_the_stack_as_high_as_it_was() {
 #[test]
 fn guards_end_in_any_order() {
     model(&["done"], |seen| {
-        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
-        let before = driver::context(&driver, &ledger);
-        let outer = driver::context(&driver, &ledger);
-        let inner = driver::context(&driver, &ledger);
-        let number = driver::number_of(&before);
+        let (driver, ledger) = (test_driver::driver(), Arc::new(Ledger::new()));
+        let before = test_driver::context(&driver, &ledger);
+        let outer = test_driver::context(&driver, &ledger);
+        let inner = test_driver::context(&driver, &ledger);
+        let number = test_driver::number_of(&before);
         work_in(&before);
         let (first, second) = (outer.guard().unwrap(), inner.guard().unwrap());
         let other = thread::spawn(move || drop(before));
         drop(first);
-        let is_there = driver::current() == Some(driver::number_of(&inner));
+        let is_there = test_driver::current() == Some(test_driver::number_of(&inner));
         assert!(is_there, "the guard's context is not current");
         other.join().unwrap();
-        assert!(driver::height() == 3);
+        assert!(test_driver::height() == 3);
         drop(second);
         // The context from before was kept until then, and has ended.
-        assert_eq!((driver::height(), driver::current()), (0, None));
+        assert_eq!((test_driver::height(), test_driver::current()), (0, None));
         assert_eq!(ledger.live().contexts, 2);
         seen.note("done");
         work_in(&outer);
-        assert_ne!(driver::current(), Some(number));
+        assert_ne!(test_driver::current(), Some(number));
         drop((outer, inner));
         device().check_empty();
         assert_eq!(ledger.live(), Default::default());
@@ -211,15 +211,15 @@ fn guards_end_in_any_order() {
 #[test]
 fn other_code_sets_contexts_too() {
     model(&["there", "gone"], |seen| {
-        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
-        let one = driver::context(&driver, &ledger);
-        let theirs = driver::context(&driver, &ledger);
-        let number = driver::number_of(&theirs);
+        let (driver, ledger) = (test_driver::driver(), Arc::new(Ledger::new()));
+        let one = test_driver::context(&driver, &ledger);
+        let theirs = test_driver::context(&driver, &ledger);
+        let number = test_driver::number_of(&theirs);
         work_in(&one);
         // SAFETY: a live context.
         unsafe { driver.cuCtxSetCurrent(theirs.raw()) }.unwrap();
         let other = thread::spawn(move || drop(theirs));
-        seen.note(if driver::current() == Some(number) {
+        seen.note(if test_driver::current() == Some(number) {
             "there"
         } else {
             "gone"
@@ -247,9 +247,9 @@ fn stream_in(green: &ContextCore) {
 #[test]
 fn a_green_context_is_current_on_one_thread_at_a_time() {
     model(&["done"], |seen| {
-        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
-        let primary = driver::context(&driver, &ledger);
-        let green = driver::green(&driver, &ledger, &primary);
+        let (driver, ledger) = (test_driver::driver(), Arc::new(Ledger::new()));
+        let primary = test_driver::context(&driver, &ledger);
+        let green = test_driver::green(&driver, &ledger, &primary);
         let other = thread::spawn({
             let green = green.clone();
             move || stream_in(&green)

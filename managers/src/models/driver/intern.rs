@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use cupola_sys::driver::{CUresult, Driver, DriverError, id};
 use loom::thread;
 
-use super::driver::{self, device};
-use super::model;
 use crate::driver::{ContextCore, Identity, Ledger};
 use crate::error::{Error, LossWatch, PoisonPolicy};
+use crate::models::model;
+use crate::models::test_driver::{self, device};
 
 fn fail(core: &ContextCore) -> Error {
     let symbol = id::cuStreamSynchronize;
@@ -19,9 +19,9 @@ fn fail(core: &ContextCore) -> Error {
 
 /// An operation in a context, which must be made in that one.
 fn work_in(core: &ContextCore) {
-    let number = driver::number_of(core);
+    let number = test_driver::number_of(core);
     core.enter().unwrap();
-    assert_eq!(driver::current(), Some(number), "in another context");
+    assert_eq!(test_driver::current(), Some(number), "in another context");
 }
 
 /// The driver's contexts by the identities of the states that were found for them.
@@ -31,8 +31,8 @@ struct Known(Arc<Mutex<Vec<(Identity, u64)>>>);
 impl Known {
     /// Opens the primary context, with an execution manager for this once.
     fn open(&self, driver: &Driver) -> Arc<ContextCore> {
-        let core = driver::primary(driver, &Arc::new(Ledger::new()));
-        let number = driver::number_of(&core);
+        let core = test_driver::primary(driver, &Arc::new(Ledger::new()));
+        let number = test_driver::number_of(&core);
         let mut known = self.0.lock().unwrap();
         let ended = known
             .iter()
@@ -49,7 +49,7 @@ impl Known {
 #[test]
 fn a_context_has_one_state() {
     model(&["one context", "several contexts"], |seen| {
-        let (driver, known) = (driver::driver(), Known::default());
+        let (driver, known) = (test_driver::driver(), Known::default());
         let other = thread::spawn({
             let (driver, known) = (driver.clone(), known.clone());
             move || drop(known.open(&driver))
@@ -75,7 +75,7 @@ fn a_context_has_one_state() {
 #[test]
 fn a_loss_is_told_to_each_manager_once() {
     model(&["came before", "came late"], |seen| {
-        let driver = driver::driver();
+        let driver = test_driver::driver();
         let ledgers = [(); 3].map(|()| Arc::new(Ledger::new()));
         let told = [(); 3].map(|()| Arc::new(AtomicUsize::new(0)));
         for (ledger, told) in ledgers.iter().zip(&told) {
@@ -84,12 +84,12 @@ fn a_loss_is_told_to_each_manager_once() {
                 told.fetch_add(1, Ordering::Relaxed);
             }));
         }
-        let cores = [0, 1].map(|which: usize| driver::primary(&driver, &ledgers[which]));
+        let cores = [0, 1].map(|which: usize| test_driver::primary(&driver, &ledgers[which]));
         let other = thread::spawn({
             let core = Arc::clone(&cores[1]);
             move || drop(fail(&core))
         });
-        let late = driver::primary(&driver, &ledgers[2]);
+        let late = test_driver::primary(&driver, &ledgers[2]);
         let subscriber = Arc::new(AtomicUsize::new(0));
         let watch = LossWatch::new({
             let told = Arc::clone(&subscriber);
@@ -117,10 +117,10 @@ fn a_loss_is_told_to_each_manager_once() {
 #[test]
 fn a_created_context_ends_with_the_last_manager() {
     model(&["done"], |seen| {
-        let driver = driver::driver();
+        let driver = test_driver::driver();
         let ledgers = [(); 2].map(|()| Arc::new(Ledger::new()));
-        let made = driver::context(&driver, &ledgers[0]);
-        let borrowed = driver::borrowed(&driver, &ledgers[1], &made);
+        let made = test_driver::context(&driver, &ledgers[0]);
+        let borrowed = test_driver::borrowed(&driver, &ledgers[1], &made);
         let other = thread::spawn(move || {
             work_in(&borrowed);
             drop(borrowed);

@@ -4,8 +4,8 @@ use cupola_sys::driver::{CUresult, DriverError, id};
 use loom::sync::Arc;
 use loom::thread;
 
-use super::model;
 use crate::error::{Cause, Latch, Site};
+use crate::models::model;
 
 fn cause(code: CUresult) -> Cause {
     let symbol = id::cuStreamSynchronize;

@@ -8,9 +8,9 @@ use cupola_core::tag;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
-use super::model;
 use crate::error::{Blame, LaunchSite, Launches, Ring, Site};
 use crate::handle::ManagedHandle;
+use crate::models::model;
 
 /// A launch whose kernel, place and stream go together, and its name.
 #[derive(Clone, Copy)]

@@ -7,10 +7,10 @@ use cupola_sys::driver::{CUresult, DriverError, id};
 use loom::sync::Mutex;
 use loom::thread;
 
-use super::driver::{self, device};
-use super::model;
 use crate::driver::{ContextCore, Ledger};
 use crate::error::{Error, LossWatch, PoisonPolicy};
+use crate::models::model;
+use crate::models::test_driver::{self, device};
 use crate::sync::deferred::DeferCallbacks;
 
 fn fail(core: &ContextCore, code: CUresult) -> Error {
@@ -23,8 +23,8 @@ fn fail(core: &ContextCore, code: CUresult) -> Error {
 #[test]
 fn one_of_the_failing_threads_carries_the_policy_out() {
     model(&["mine", "the other's"], |seen| {
-        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
-        let core = driver::context(&driver, &ledger);
+        let (driver, ledger) = (test_driver::driver(), Arc::new(Ledger::new()));
+        let core = test_driver::context(&driver, &ledger);
         let told = Arc::new(std::sync::Mutex::new(Vec::new()));
         ledger.set_poison_policy(PoisonPolicy::call({
             let told = Arc::clone(&told);
@@ -51,8 +51,8 @@ fn one_of_the_failing_threads_carries_the_policy_out() {
 #[test]
 fn a_policy_runs_when_the_locks_are_given_back() {
     model(&["told"], |seen| {
-        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
-        let core = driver::context(&driver, &ledger);
+        let (driver, ledger) = (test_driver::driver(), Arc::new(Ledger::new()));
+        let core = test_driver::context(&driver, &ledger);
         let locked = loom::sync::Arc::new(Mutex::new(()));
         let told = Arc::new(AtomicUsize::new(0));
         core.set_poison_policy(PoisonPolicy::call({
@@ -89,8 +89,8 @@ fn a_policy_runs_when_the_locks_are_given_back() {
 #[test]
 fn a_subscriber_during_a_loss_is_told_once() {
     model(&["before", "after"], |seen| {
-        let (driver, ledger) = (driver::driver(), Arc::new(Ledger::new()));
-        let core = driver::context(&driver, &ledger);
+        let (driver, ledger) = (test_driver::driver(), Arc::new(Ledger::new()));
+        let core = test_driver::context(&driver, &ledger);
         let told = Arc::new(AtomicUsize::new(0));
         let other = thread::spawn({
             let core = Arc::clone(&core);

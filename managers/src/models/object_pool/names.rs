@@ -2,8 +2,9 @@
 
 use loom::thread;
 
-use super::{Account, model, objects};
+use super::{Account, objects};
 use crate::handle::ManagedHandle;
+use crate::models::model;
 
 // Without it a handle could lead to an object that has ended, or to its next life.
 #[test]

@@ -2,8 +2,9 @@
 
 use loom::thread;
 
-use super::{Account, Shared, model, objects};
+use super::{Account, Shared, objects};
 use crate::error::Error;
+use crate::models::model;
 
 // Without it one object could be in two lives at once.
 #[test]

@@ -5,8 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use loom::thread;
 
-use super::{Account, Seen, model, objects, shut};
+use super::{Account, objects, shut};
 use crate::error::Error;
+use crate::models::{Seen, model};
+use crate::shutdown_report::ShutdownReport;
+use crate::sync::thread_exit::ThreadExit;
 
 // Without it an object could be handed out after a shutdown, or behind its report.
 #[test]
@@ -215,5 +218,32 @@ fn leases_end_in_any_order_with_the_manager() {
         }
         assert_eq!((account.made(), account.ended()), (2, 2));
         seen.note("ended");
+    });
+}
+
+// Without it a shutdown would report a lease of a thread that just ends.
+#[test]
+fn a_destructor_that_was_waited_for_leases_nothing() {
+    model(&["in time", "late"], |seen| {
+        let (thread_exit, account) = (ThreadExit::new(), Account::default());
+        let things = Arc::new(objects(2));
+        let handle = account.hold(&things).handle();
+        let visitor = {
+            let (thread_exit, things, seen) =
+                (thread_exit.clone(), Arc::downgrade(&things), seen.clone());
+            thread::spawn(move || {
+                thread_exit.with(&things, |things| {
+                    let released = things.release(handle);
+                    seen.note(if released.is_ok() { "in time" } else { "late" });
+                });
+            })
+        };
+        let mut report = ShutdownReport::default();
+        things.close(&mut report);
+        thread_exit.wait();
+        things.drain(&mut report);
+        assert!(report.is_complete(), "{report}");
+        visitor.join().unwrap();
+        account.close(Arc::into_inner(things).unwrap());
     });
 }

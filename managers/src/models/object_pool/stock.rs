@@ -6,7 +6,8 @@ use cupola_core::tag;
 use loom::cell::UnsafeCell;
 use loom::thread;
 
-use super::{Account, Lease, Thing, model, objects};
+use super::{Account, Lease, Thing, objects};
+use crate::models::model;
 use crate::object_pool::{LeaseHolder, LeaseStock};
 use crate::sync::biased_lock::BiasedLock;
 

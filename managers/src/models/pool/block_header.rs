@@ -5,7 +5,7 @@ use std::ptr;
 use loom::sync::Arc;
 use loom::thread;
 
-use super::model;
+use crate::models::model;
 use crate::pool::heap::block_header::{BlockHeader, PoolRef};
 
 struct Piece(BlockHeader);

@@ -8,8 +8,9 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 
-use super::managers::{close, managers};
-use super::{model, no_owner};
+use super::no_owner;
+use crate::models::managers::{close, managers};
+use crate::models::model;
 use crate::pool::cache::magazine::{Batch, Found, Magazines};
 use crate::pool::cache::size_class::Slot;
 use crate::pool::cache::thread_cache::ThreadCache;

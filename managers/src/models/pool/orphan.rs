@@ -1,15 +1,13 @@
-//! The end of pools: the threads that may still be at one, and the pieces on their way back to it.
+//! The end of pools: requests that are late, and the pieces on their way back.
 
+use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc as StdArc, Weak};
 
-use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::thread::{self, ThreadId};
+use loom::thread;
 
-use super::model;
+use crate::models::model;
 use crate::pool::lifetime::orphan::Orphan;
-use crate::sync::rundown::{Rundown, RundownWeak};
 use crate::sync::spin_lock::SpinLock;
 
 /// A pool of one piece that records its end.
@@ -105,57 +103,23 @@ fn a_request_that_fails_late_lets_its_pool_go() {
     });
 }
 
-/// An object that ends on one thread, after all others have left.
-struct Place {
-    touched: UnsafeCell<u32>,
-    owner: ThreadId,
-}
-
-// SAFETY: loom fails the model when two touch it at once.
-unsafe impl Send for Place {}
-// SAFETY: loom fails the model when two threads touch it at once.
-unsafe impl Sync for Place {}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        assert_eq!(thread::current().id(), self.owner, "a guest ends it");
-        // SAFETY: loom checks that no other thread is there.
-        self.touched.with_mut(|touched| unsafe { *touched += 1 });
-    }
-}
-
-// Without it an allocation, or a look at the figures, could end another thread's pool, and wait for
-// its work.
+// Without it a pool whose last piece comes back while it is closed could stay for ever, or go while
+// a thread is in it. (loom fails the model when it stays.)
 #[test]
-fn a_rundown_guard_is_never_the_last_owner() {
-    model(&["came before", "came late"], |seen| {
-        let rundown = Rundown::new();
-        let place = StdArc::new(Place {
-            touched: UnsafeCell::new(0),
-            owner: thread::current().id(),
+fn a_pool_goes_with_its_last_handle_or_its_last_piece() {
+    model(&["over", "let go"], |seen| {
+        let (pool, _) = Pool::new(1);
+        let other = thread::spawn({
+            let pool = pool.clone();
+            move || {
+                *pool.pieces.lock() -= 1;
+                let last = pool.orphan.try_reclaim(|| pool.is_over());
+                last.is_some()
+            }
         });
-        let weak: Weak<Place> = StdArc::downgrade(&place);
-        let host = RundownWeak::new(&rundown, weak);
-        let guest = {
-            let seen = seen.clone();
-            thread::spawn(move || {
-                let Some(place) = host.acquire() else {
-                    seen.note("came late");
-                    return;
-                };
-                // SAFETY: loom checks that no other thread is there.
-                place.touched.with_mut(|touched| unsafe { *touched += 1 });
-                drop(place);
-                seen.note("came before");
-            })
-        };
-        let mut began = 0;
-        rundown.run_down(|| began += 1);
-        rundown.run_down(|| began += 1);
-        assert_eq!(began, 1);
-        // The thread with the rundown guard may come as late as this.
-        assert!(rundown.has_begun());
-        drop(place);
-        guest.join().unwrap();
+        Pool::close(&pool);
+        drop(pool);
+        let let_go = other.join().unwrap();
+        seen.note(if let_go { "let go" } else { "over" });
     });
 }

@@ -7,7 +7,7 @@ use cupola_core::Budget;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
-use super::model;
+use crate::models::model;
 use crate::pool::cache::thread_cache::OVER_LIMIT;
 use crate::pool::limit::over_limit::OverLimit;
 use crate::sync::biased_lock::BiasedLock;

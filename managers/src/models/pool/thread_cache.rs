@@ -1,102 +1,23 @@
-//! The pool's own: batches in a transfer cache, the pieces in a cache, the spin lock, two limits at
-//! once, and the end.
+//! The pieces in a cache, which its thread takes and another thread drains.
 
 use std::ptr::{self, NonNull};
 use std::sync::Arc as StdArc;
 
-use cupola_core::Budget;
-use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
-use super::driver::{completed, put_work};
-use super::managers::{close, managers};
-use super::{model, no_owner};
+use super::no_owner;
+use crate::models::managers::{close, managers};
+use crate::models::model;
+use crate::models::piece::Piece;
+use crate::models::test_driver::{completed, put_work};
 use crate::ops;
 use crate::pool::cache::size_class::Slot;
 use crate::pool::cache::thread_cache::ThreadCache;
-use crate::pool::cache::transfer_cache::Shelf;
 use crate::pool::heap::arena::Drained;
 use crate::pool::heap::block_header::{BlockHeader, Home, PoolRef};
-use crate::pool::lifetime::orphan::Orphan;
-use crate::pool::limit::budget::{PoolBudget, charge, release};
 use crate::pool::streams::stream_state::StreamState;
 use crate::stream::StreamConfig;
-use crate::sync::spin_lock::SpinLock;
-
-/// Memory that one thread at a time may use: loom fails the model when two do, or one does not see
-/// the uses before its own.
-pub(super) struct Piece(UnsafeCell<u32>);
-
-// SAFETY: that the cell is used by one at a time is what the models check.
-unsafe impl Sync for Piece {}
-// SAFETY: the cell may move: that it is used by one thread at a time is what the models check.
-unsafe impl Send for Piece {}
-
-impl Piece {
-    pub(super) fn new() -> Self {
-        Self(UnsafeCell::new(0))
-    }
-
-    pub(super) fn touch(&self) {
-        // SAFETY: that the cell is used by one thread at a time is what the models check.
-        self.0.with_mut(|uses| unsafe { *uses += 1 });
-    }
-}
-
-struct TransferCache {
-    shelf: Shelf<Piece>,
-    pieces: [Piece; 2],
-}
-
-impl TransferCache {
-    fn push(&self, piece: usize) {
-        self.pieces[piece].touch();
-        self.shelf
-            .push(NonNull::from(&self.pieces[piece]), 4)
-            .expect("there is room");
-    }
-
-    fn pop(&self) -> bool {
-        let Some(piece) = self.shelf.pop(|| ()) else {
-            return false;
-        };
-        // SAFETY: the pieces are the transfer cache's, which is there.
-        unsafe { piece.as_ref() }.touch();
-        true
-    }
-}
-
-// Without it two threads could have one piece of memory, one be lost, or the next user of a batch
-// not see earlier writes to it.
-#[test]
-fn a_batch_has_one_owner_at_a_time() {
-    model(&["one", "both"], |seen| {
-        let transfer_cache = Arc::new(TransferCache {
-            shelf: Shelf::default(),
-            pieces: [Piece::new(), Piece::new()],
-        });
-        transfer_cache.push(0);
-        let pusher = thread::spawn({
-            let transfer_cache = transfer_cache.clone();
-            move || transfer_cache.push(1)
-        });
-        let popper = thread::spawn({
-            let transfer_cache = transfer_cache.clone();
-            move || usize::from(transfer_cache.pop())
-        });
-        let mine = usize::from(transfer_cache.pop());
-        pusher.join().unwrap();
-        let theirs = popper.join().unwrap();
-        seen.note(["none", "one", "both"][mine + theirs]);
-
-        let mut left = 0;
-        while transfer_cache.pop() {
-            left += 1;
-        }
-        assert_eq!(mine + theirs + left, 2);
-    });
-}
 
 const BYTES: u64 = 256;
 
@@ -238,118 +159,5 @@ fn what_is_drained_is_stamped_behind_its_work() {
         seen.note(if ticket.is_some() { "drained" } else { "kept" });
         drop((kept, state, stream));
         close(managers);
-    });
-}
-
-// Without it two threads could change the heap at once, or one not see another's changes.
-#[test]
-fn one_thread_at_a_time_has_the_spin_lock() {
-    model(&["first", "second"], |seen| {
-        let shared = Arc::new((SpinLock::new(0_u32), Piece::new()));
-        let section = |shared: &(SpinLock<u32>, Piece)| {
-            let mut turn = shared.0.lock();
-            shared.1.touch();
-            *turn += 1;
-            *turn
-        };
-        let other = thread::spawn({
-            let shared = shared.clone();
-            move || section(&shared)
-        });
-        let mine = section(&shared);
-        let theirs = other.join().unwrap();
-        assert_eq!(mine + theirs, 3);
-        seen.note(if mine == 1 { "first" } else { "second" });
-    });
-}
-
-// Without it two pools could exceed the limit that they share for an instant, or a refusal
-// use up a limit for ever.
-#[test]
-fn a_refused_charge_costs_neither_limit() {
-    model(&["both", "one"], |seen| {
-        let limits = Arc::new(([PoolBudget::new(3), PoolBudget::new(3)], Budget::new(4)));
-        let charged = |limits: &([PoolBudget; 2], Budget), which: usize| {
-            let (own, shared) = (&limits.0[which], Some(&limits.1));
-            let charged = charge(own, shared, 3);
-            assert!(own.used() <= 3 && limits.1.used() <= 4);
-            if charged {
-                release(own, shared, 3);
-            }
-            charged
-        };
-        let other = thread::spawn({
-            let limits = limits.clone();
-            move || charged(&limits, 1)
-        });
-        let mine = charged(&limits, 0);
-        let theirs = other.join().unwrap();
-        seen.note(match (mine, theirs) {
-            (true, true) => "both",
-            (false, false) => "none",
-            _ => "one",
-        });
-        let own = limits.0.iter().map(|own| own.used());
-        assert_eq!(own.sum::<u64>() + limits.1.used(), 0);
-    });
-}
-
-// Without it a request that fits could be refused because a graph's memory, which has the pool's
-// own limit, is about to be refused a charge that the shared one has no room for.
-#[test]
-fn a_charge_that_is_refused_is_not_seen() {
-    model(&["charged"], |seen| {
-        // Another pool has a part of the shared limit all the time.
-        let limits = Arc::new((PoolBudget::new(4), Budget::new(4)));
-        let _theirs = limits.1.reserve(1).unwrap().commit();
-        let pool = thread::spawn({
-            let limits = limits.clone();
-            move || {
-                assert_eq!(limits.0.available(), 4, "there is room");
-                assert!(charge(&limits.0, Some(&limits.1), 3), "it fits both");
-            }
-        });
-        let graph = charge(&limits.0, Some(&limits.1), 4);
-        assert!(!graph, "it does not fit");
-        seen.note("charged");
-        pool.join().unwrap();
-        assert_eq!((limits.0.used(), limits.1.used()), (3, 4));
-    });
-}
-
-/// A pool of one piece.
-struct Pool {
-    orphan: Orphan<Arc<Self>>,
-    pieces: SpinLock<u32>,
-}
-
-impl Pool {
-    fn is_over(&self) -> bool {
-        *self.pieces.lock() == 0
-    }
-}
-
-// Without it a pool whose last piece comes back while it is closed could stay for ever, or go while
-// a thread is in it. (loom fails the model when it stays.)
-#[test]
-fn a_pool_goes_with_its_last_handle_or_its_last_piece() {
-    model(&["over", "let go"], |seen| {
-        let pool = Arc::new(Pool {
-            orphan: Orphan::new(),
-            pieces: SpinLock::new(1),
-        });
-        let other = thread::spawn({
-            let pool = pool.clone();
-            move || {
-                *pool.pieces.lock() -= 1;
-                let last = pool.orphan.try_reclaim(|| pool.is_over());
-                last.is_some()
-            }
-        });
-        pool.orphan.close();
-        pool.orphan.hold(pool.clone(), || pool.is_over());
-        drop(pool);
-        let let_go = other.join().unwrap();
-        seen.note(if let_go { "let go" } else { "over" });
     });
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use loom::thread;
 
-use super::model;
-use super::registry::Items;
+use super::Items;
 use crate::error::Error;
+use crate::models::model;
 
 // Without it two threads could both make a device, or a thread that waited could sleep for ever.
 #[test]

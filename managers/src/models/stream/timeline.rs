@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cupola_sys::driver::{CUresult, DriverError, id};
 use loom::thread;
 
-use super::driver::{completed, device, put_work};
-use super::managers::{Shared, close, managers};
-use super::model;
-use super::pool::Piece;
 use crate::driver::ContextCore;
 use crate::error::Site;
+use crate::models::managers::{Shared, close, managers};
+use crate::models::model;
+use crate::models::piece::Piece;
+use crate::models::test_driver::{completed, device, put_work};
 use crate::ops;
 use crate::stream::StreamConfig;
 use crate::stream::fence::Fence;

@@ -4,7 +4,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
-use super::model;
+use crate::models::model;
 use crate::sync::biased_lock::BiasedLock;
 
 /// The value that the lock guards: loom fails the model when two threads are at it, or one does not

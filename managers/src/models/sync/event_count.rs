@@ -3,8 +3,8 @@
 use loom::sync::Arc;
 use loom::thread;
 
-use super::model;
-use super::pool::Piece;
+use crate::models::model;
+use crate::models::piece::Piece;
 use crate::sync::event_count::EventCount;
 
 /// Memory that another thread gives back before it `counts`: a thread that sees the count change may

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use loom::cell::UnsafeCell;
 use loom::thread;
 
-use super::model;
+use crate::models::model;
 use crate::sync::lazy_arc::LazyArc;
 use crate::sync::lazy_box::LazyBox;
 

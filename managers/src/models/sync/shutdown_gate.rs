@@ -3,8 +3,8 @@
 use loom::sync::Arc;
 use loom::thread;
 
-use super::model;
-use super::pool::Piece;
+use crate::models::model;
+use crate::models::piece::Piece;
 use crate::sync::shutdown_gate::ShutdownGate;
 
 // Without it a caller that is let in again could miss what was set up for it.
@@ -30,5 +30,25 @@ fn a_token_of_an_opened_gate_comes_after_the_opening() {
             "refused"
         });
         other.join().unwrap();
+    });
+}
+
+// Without it a token from before a shutdown would be good again after the next opening.
+#[test]
+fn a_token_ends_with_a_shutdown() {
+    model(&["held", "ended"], |seen| {
+        let gate = Arc::new(ShutdownGate::new());
+        let pass = gate.begin().unwrap();
+        let other = thread::spawn({
+            let gate = gate.clone();
+            move || {
+                gate.close();
+                gate.open();
+            }
+        });
+        seen.note(if gate.validate(pass) { "held" } else { "ended" });
+        other.join().unwrap();
+        assert!(!gate.validate(pass), "good again");
+        assert!(gate.validate(gate.begin().unwrap()));
     });
 }

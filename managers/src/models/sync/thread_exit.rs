@@ -6,8 +6,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 
-use super::{Account, model, objects};
-use crate::shutdown_report::ShutdownReport;
+use crate::models::model;
 use crate::sync::thread_exit::ThreadExit;
 
 /// An object that a destructor uses, and that then ends.
@@ -85,35 +84,5 @@ fn an_object_that_ends_with_a_destructor_ends_after_the_lock() {
         });
         drop(last);
         visitor.join().unwrap();
-    });
-}
-
-// Without it a shutdown would report a lease of a thread that just ends.
-#[test]
-fn a_destructor_that_was_waited_for_leases_nothing() {
-    model(&["in time", "late"], |seen| {
-        let (thread_exit, account) = (ThreadExit::new(), Account::default());
-        let things = StdArc::new(objects(2));
-        let handle = account.hold(&things).handle();
-        let visitor = {
-            let (thread_exit, things, seen) = (
-                thread_exit.clone(),
-                StdArc::downgrade(&things),
-                seen.clone(),
-            );
-            thread::spawn(move || {
-                thread_exit.with(&things, |things| {
-                    let released = things.release(handle);
-                    seen.note(if released.is_ok() { "in time" } else { "late" });
-                });
-            })
-        };
-        let mut report = ShutdownReport::default();
-        things.close(&mut report);
-        thread_exit.wait();
-        things.drain(&mut report);
-        assert!(report.is_complete(), "{report}");
-        visitor.join().unwrap();
-        account.close(StdArc::into_inner(things).unwrap());
     });
 }

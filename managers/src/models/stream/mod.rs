@@ -1,0 +1,4 @@
+//! Streams: their manager, and their timelines.
+
+mod manager;
+mod timeline;
