@@ -6,12 +6,11 @@
 mod claim;
 mod ensure;
 mod error;
-mod fixed;
 mod group;
+mod layout;
 mod lease;
 mod payload;
 mod policy;
-mod pool;
 mod release;
 mod shutdown;
 mod slot;
@@ -26,58 +25,18 @@ use core::marker::PhantomData;
 
 use claim::Begun;
 pub use error::{EnsureError, HandleError, InsertError};
-pub use fixed::{FixedSlots, InPlace};
 use group::{Group, Place};
+pub use layout::{Chunk, ChunkSource, FixedSlots, Grown, InPlace, Layout, SlotPool, ValueOf};
 pub use lease::Lease;
-use payload::sealed::Keep;
 pub use payload::{InCell, Payload};
 pub use policy::{Park, Policy, Spin, StorePolicy};
-pub use pool::{Chunk, ChunkSource, Grown, SlotPool};
 pub use release::Release;
 pub use shutdown::{Held, HeldSlot};
-use slot::Slot;
 pub use vacancy::Vacancy;
 use word::Phase;
 
 use crate::handle::{Handle, Tag, tag};
 use crate::sync::GROUP;
-
-/// Where a store keeps its slots. Sealed: implemented by this crate's layouts only.
-pub trait Layout: sealed::Groups {}
-
-mod sealed {
-    use super::{Group, Payload, Slot};
-
-    pub trait Groups {
-        type Cell: Payload;
-
-        /// Group `index`; `None` past the end. A group once seen stays where it is.
-        fn group(&self, index: usize) -> Option<Group<'_, Self::Cell>>;
-
-        /// The slot at `index`.
-        fn slot(&self, index: usize) -> Option<&Slot<Self::Cell>>;
-
-        /// Number of groups, perhaps a little out of date: for hints only.
-        fn count(&self) -> usize;
-
-        /// Tries to add group `index`, which the caller has not found. False when there is
-        /// none to be had; true when it is worth looking again.
-        fn grow(&self, index: usize) -> bool;
-
-        /// Ends growth at `index`, and returns the group there if it is older. After `None`
-        /// no group will ever be at `index`.
-        fn seal(&self, index: usize) -> Option<Group<'_, Self::Cell>>;
-
-        /// The store was closed before it had any group.
-        fn is_sealed_empty(&self) -> bool;
-
-        /// Slots that the store may come to have.
-        fn capacity(&self) -> usize;
-    }
-}
-
-/// The type of the values of a store with this layout.
-pub type ValueOf<L> = <<L as sealed::Groups>::Cell as Keep>::Value;
 
 /// A store of values that are named by handles, a slot map; used as [`FixedSlots`] or
 /// [`SlotPool`].

@@ -7,11 +7,12 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::group::{Bitmap, Group};
-use super::payload::{InCell, Payload};
-use super::policy::{Policy, StorePolicy};
-use super::slot::{Slot, vacant};
-use super::{Layout, Slots, sealed};
+use super::super::Slots;
+use super::super::group::{Bitmap, Group};
+use super::super::payload::{InCell, Payload};
+use super::super::policy::{Policy, StorePolicy};
+use super::super::slot::{Slot, vacant};
+use super::{Layout, sealed};
 use crate::handle::{Handle, Tag, tag};
 use crate::sync::{AtomicU64, GROUP, const_fn, repeat};
 
