@@ -93,8 +93,14 @@ mod shutdown_report;
 mod stats;
 pub mod stream;
 mod sync;
+#[cfg(all(test, not(loom)))]
+mod test_bench;
 #[cfg(feature = "test-utils")]
 pub mod testing;
+
+// The bench of tests names this crate as the tests in `tests` do, which compile it too.
+#[cfg(all(test, not(loom)))]
+extern crate self as cupola_managers;
 
 pub use backend::BackendRegistry;
 pub use buffer::{Buffer, BuffersConfig, CastError, DeviceCopy, PinnedBuffer};

@@ -320,18 +320,14 @@ impl<T: DeviceCopy> fmt::Debug for PinnedBuffer<T> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::ExecutionManager;
-    use cupola_sim::Machine;
-    use cupola_sim::fault::FaultTable;
+    use crate::test_bench::TestBench;
     use cupola_sys::driver::{CUresult, id};
 
     // Without it the memory could be looked at while a copy runs that has no fence behind it.
     #[test]
     fn a_copy_that_a_panic_cuts_short_is_waited_for() {
-        let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());
-        let execution = ExecutionManager::new(table.driver()).unwrap();
-        let context = execution.devices().get(0).unwrap().primary().unwrap();
-        let stream = context.streams().create(Default::default()).unwrap();
+        let bench = TestBench::new();
+        let (table, context, stream) = (&bench.faults, &bench.context, bench.stream());
         let buffer = context.buffers().pinned::<u32>(8).unwrap();
         drop(buffer.begin_copy(&stream).unwrap());
         assert_eq!(table.count(id::cuStreamSynchronize), 1);
@@ -347,6 +343,6 @@ mod tests {
         assert_eq!(refused, Err(PinnedBuffer::<u32>::lost()));
         drop(buffer);
         assert_eq!(table.count(id::cuMemFreeHost), 0, "a copy may still run");
-        assert_eq!(execution.live().abandoned, 1);
+        assert_eq!(bench.execution.live().abandoned, 1);
     }
 }

@@ -144,3 +144,6 @@ impl CacheOwner for Pool {
         self.caches.remove(|other| Arc::ptr_eq(other, cache));
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

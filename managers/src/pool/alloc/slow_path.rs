@@ -455,3 +455,6 @@ impl Pool {
         refusal
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

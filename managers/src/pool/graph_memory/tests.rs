@@ -1,60 +1,17 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use cupola_sim::Machine;
-use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::{CUresult, id};
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
+use crate::ops;
 use crate::pool::inspect::counters::Happened;
 use crate::pool::{PoolConfig, RawBlock, Source};
-use crate::{Context, ExecutionManager, Live, ops};
+use crate::test_bench::{PoolBench, TestBench};
 
 const MIB: u64 = 1 << 20;
-
-struct Bench {
-    pool: MemoryPool,
-    stream: Stream,
-    other: Stream,
-    context: Context,
-    execution: ExecutionManager,
-    table: FaultTable,
-}
-
-impl Bench {
-    fn new(config: PoolConfig) -> Self {
-        let table = FaultTable::new(Machine::builder().worker_threads(2).build().driver());
-        let execution = ExecutionManager::new(table.driver()).unwrap();
-        let context = execution.devices().get(0).unwrap().primary().unwrap();
-        let stream = || context.streams().create(Default::default()).unwrap();
-        Self {
-            pool: context.memory_pool(config).unwrap(),
-            stream: stream(),
-            other: stream(),
-            context,
-            execution,
-            table,
-        }
-    }
-
-    fn take(&self, bytes: u64) -> RawBlock {
-        self.pool.allocate_raw(bytes, 1, &self.stream).unwrap()
-    }
-
-    fn put(&self, block: RawBlock) {
-        // SAFETY: nothing uses it.
-        unsafe { block.free(&self.stream) }.unwrap();
-    }
-
-    fn end(self) {
-        let watch = self.execution.watch();
-        drop((self.pool, self.stream, self.other, self.context));
-        drop(self.execution);
-        assert_eq!(watch.live(), Live::default());
-    }
-}
 
 fn configs() -> [PoolConfig; 2] {
     let mut chunks = PoolConfig::limit(64 * MIB);
@@ -66,7 +23,8 @@ fn configs() -> [PoolConfig; 2] {
 #[test]
 fn memory_of_a_graph_is_its_own_while_it_may_run() {
     for config in configs() {
-        let bench = Bench::new(config);
+        let bench = PoolBench::new(config);
+        let other = bench.base.stream();
         // Warm: the hit path must not be taken either.
         for bytes in [300, 100_000, 3 * MIB] {
             bench.put(bench.take(bytes));
@@ -106,12 +64,13 @@ fn memory_of_a_graph_is_its_own_while_it_may_run() {
             }
         };
         check(&bench.stream);
-        check(&bench.other);
+        check(&other);
         assert!(memory.mapped().unwrap() >= 3 * MIB);
         drop(memory);
         bench.pool.trim().unwrap();
         assert_eq!(bench.pool.mapped(), 0);
-        bench.end();
+        drop(other);
+        bench.finish();
     }
 }
 
@@ -119,7 +78,7 @@ fn memory_of_a_graph_is_its_own_while_it_may_run() {
 // graph still uses it.
 #[test]
 fn what_the_stream_frees_meanwhile_is_held_back() {
-    let bench = Bench::new(PoolConfig::limit(64 * MIB));
+    let bench = PoolBench::new(PoolConfig::limit(64 * MIB));
     let before = [bench.take(700), bench.take(9 * MIB)];
     let addresses: Vec<_> = before.iter().map(RawBlock::address).collect();
     let named = bench.pool.allocate_named::<u8>("x", 5, &bench.stream);
@@ -128,7 +87,7 @@ fn what_the_stream_frees_meanwhile_is_held_back() {
     let bytes: u64 = before.iter().map(RawBlock::bytes).sum();
     before.into_iter().for_each(|block| bench.put(block));
     drop(named);
-    assert!(bench.context.buffers().info(handle).is_err());
+    assert!(bench.base.context.buffers().info(handle).is_err());
     assert_eq!(memory.held(), bytes + 256);
     assert_eq!(bench.pool.usage().unwrap().live, 0);
     memory.end();
@@ -149,14 +108,15 @@ fn what_the_stream_frees_meanwhile_is_held_back() {
     ops::synchronize(&bench.stream).unwrap();
     assert!(all.unwrap() + bench.pool.trim().unwrap() > 0);
     assert_eq!(bench.pool.mapped(), 0);
-    bench.end();
+    bench.finish();
 }
 
 // Without it the limit could be passed by graphs, memory that the pool does not use be kept from
 // them, or a refusal never come: each search closes a batch of the stream that both pools share.
 #[test]
 fn a_graph_shares_the_limit_of_its_pool() {
-    let bench = Bench::new(PoolConfig::limit(16 * MIB));
+    let bench = PoolBench::new(PoolConfig::limit(16 * MIB));
+    let other = bench.base.stream();
     bench.put(bench.take(15 * MIB));
     assert_eq!(bench.pool.mapped(), 16 * MIB);
     let memory = bench.pool.graph_memory(&bench.stream).unwrap();
@@ -175,17 +135,18 @@ fn a_graph_shares_the_limit_of_its_pool() {
     memory.end();
     bench.put(second);
     // Nor for others.
-    assert!(more(7 * MIB, &bench.other));
+    assert!(more(7 * MIB, &other));
     drop(memory);
     let block = bench.take(15 * MIB);
     bench.put(block);
-    bench.end();
+    drop(other);
+    bench.finish();
 }
 
 // Without it a block that outlives its graph's memory could be unmapped under its owner.
 #[test]
 fn a_block_may_outlive_its_graph_and_its_pool() {
-    let bench = Bench::new(PoolConfig::limit(16 * MIB));
+    let bench = PoolBench::new(PoolConfig::limit(16 * MIB));
     let memory = bench.pool.graph_memory(&bench.stream).unwrap();
     let mut buffer = bench.pool.allocate::<u32>(1000, &bench.stream).unwrap();
     drop(memory);
@@ -196,19 +157,19 @@ fn a_block_may_outlive_its_graph_and_its_pool() {
     assert_eq!(read, [7; 1000]);
     drop(pool);
     drop(buffer);
-    bench.end();
+    bench.finish();
 }
 
 // Without it the pool could make a call in a capture that ends the capture.
 #[test]
 fn nothing_is_put_on_a_stream_that_is_captured() {
-    let bench = Bench::new(PoolConfig::limit(16 * MIB));
+    let bench = PoolBench::new(PoolConfig::limit(16 * MIB));
     let before = bench.take(9000);
     let memory = bench.pool.graph_memory(&bench.stream).unwrap();
-    bench.table.reset();
+    bench.base.faults.reset();
     let captured = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     let asked = id::cuStreamIsCapturing;
-    bench.table.fail_from(asked, 1, captured);
+    bench.base.faults.fail_from(asked, 1, captured);
     for bytes in [300, 100_000, 3 * MIB, 5 * MIB] {
         bench.put(bench.take(bytes));
     }
@@ -220,19 +181,19 @@ fn nothing_is_put_on_a_stream_that_is_captured() {
         id::cuStreamWaitEvent,
         id::cuStreamSynchronize,
     ] {
-        assert_eq!(bench.table.count(function), 0);
+        assert_eq!(bench.base.faults.count(function), 0);
     }
-    bench.table.reset();
+    bench.base.faults.reset();
     memory.end();
     drop(memory);
-    bench.end();
+    bench.finish();
 }
 
 // Without it a block that is freed while its graph's memory is dropped could be lost, and with it
 // the end of the pool.
 #[test]
 fn a_free_beside_the_end_of_a_graph_is_not_lost() {
-    let bench = Bench::new(PoolConfig::limit(64 * MIB));
+    let bench = PoolBench::new(PoolConfig::limit(64 * MIB));
     let buffer = bench.pool.allocate::<u8>(5 << 10, &bench.stream).unwrap();
     let memory = bench.pool.graph_memory(&bench.stream).unwrap();
     let moment = || std::thread::sleep(Duration::from_millis(50));
@@ -250,7 +211,7 @@ fn a_free_beside_the_end_of_a_graph_is_not_lost() {
     ops::synchronize(&bench.stream).unwrap();
     bench.pool.trim().unwrap();
     assert_eq!(bench.pool.mapped(), 0);
-    bench.end();
+    bench.finish();
 }
 
 // Without it a request that waits while its graph's memory is dropped would get a block of a pool
@@ -259,16 +220,17 @@ fn a_free_beside_the_end_of_a_graph_is_not_lost() {
 fn a_request_may_outlast_its_graphs_memory() {
     for mut config in configs() {
         config.wait = Duration::from_secs(20);
-        let bench = Bench::new(config);
+        let bench = PoolBench::new(config);
+        let other = bench.base.stream();
         // All of the limit, and in use for a while.
-        let all = bench.pool.allocate_raw(64 * MIB, 1, &bench.other).unwrap();
+        let all = bench.pool.allocate_raw(64 * MIB, 1, &other).unwrap();
         let (release, released) = std::sync::mpsc::channel::<()>();
-        ops::host_function(&bench.other, move || {
+        ops::host_function(&other, move || {
             let _ = released.recv();
         })
         .unwrap();
         // SAFETY: all work that uses it is on the stream.
-        unsafe { all.free(&bench.other) }.unwrap();
+        unsafe { all.free(&other) }.unwrap();
         let memory = bench.pool.graph_memory(&bench.stream).unwrap();
         let inner = Arc::downgrade(memory.graph.memory());
         let waiting = || {
@@ -287,7 +249,8 @@ fn a_request_may_outlast_its_graphs_memory() {
         assert!(inner.upgrade().is_some(), "the block's pool is gone");
         bench.put(block);
         assert!(inner.upgrade().is_none());
-        bench.end();
+        drop(other);
+        bench.finish();
     }
 }
 
@@ -296,7 +259,7 @@ fn a_request_may_outlast_its_graphs_memory() {
 #[test]
 fn a_late_request_leaves_nothing_in_a_closed_lane() {
     let [config, _] = configs();
-    let bench = Bench::new(config);
+    let bench = PoolBench::new(config);
     let memory = bench.pool.graph_memory(&bench.stream).unwrap();
     let graph = Arc::clone(memory.graph.memory());
     let inner = Arc::downgrade(&graph);
@@ -323,7 +286,7 @@ fn a_late_request_leaves_nothing_in_a_closed_lane() {
         late.join().unwrap();
     });
     assert!(inner.upgrade().is_none(), "something is left");
-    bench.end();
+    bench.finish();
 }
 
 // Without it a request that had pages on their way when its graph's memory was dropped, and then
@@ -331,25 +294,28 @@ fn a_late_request_leaves_nothing_in_a_closed_lane() {
 #[test]
 fn a_late_request_that_fails_keeps_nothing() {
     let [config, _] = configs();
-    let bench = Bench::new(config);
+    let bench = PoolBench::new(config);
     let memory = bench.pool.graph_memory(&bench.stream).unwrap();
     let inner = Arc::downgrade(memory.graph.memory());
-    bench.table.reset();
+    bench.base.faults.reset();
     let create = id::cuMemCreate;
-    bench.table.delay(create, 1, Duration::from_millis(200));
+    bench
+        .base
+        .faults
+        .delay(create, 1, Duration::from_millis(200));
     let full = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
-    bench.table.fail_from(create, 2, full);
+    bench.base.faults.fail_from(create, 2, full);
     std::thread::scope(|scope| {
         let late = scope.spawn(|| bench.pool.allocate_raw(8 * MIB, 1, &bench.stream).is_err());
-        while bench.table.count(create) == 0 {
+        while bench.base.faults.count(create) == 0 {
             std::thread::yield_now();
         }
         drop(memory);
         assert!(late.join().unwrap());
     });
-    bench.table.reset();
+    bench.base.faults.reset();
     assert!(inner.upgrade().is_none(), "something is left");
-    bench.end();
+    bench.finish();
 }
 
 // Without it a program that makes room when it learns that there is none could not do so for a
@@ -357,9 +323,10 @@ fn a_late_request_that_fails_keeps_nothing() {
 #[test]
 fn a_refusal_of_a_graphs_request_is_told_to_the_callback() {
     for config in configs() {
-        let bench = Bench::new(config);
-        let all = bench.pool.allocate_raw(60 * MIB, 1, &bench.other).unwrap();
-        let spare = Mutex::new(Some((all, bench.other.clone())));
+        let bench = PoolBench::new(config);
+        let other = bench.base.stream();
+        let all = bench.pool.allocate_raw(60 * MIB, 1, &other).unwrap();
+        let spare = Mutex::new(Some((all, other.clone())));
         let memory = Arc::new(Mutex::new(Some(
             bench.pool.graph_memory(&bench.stream).unwrap(),
         )));
@@ -386,6 +353,22 @@ fn a_refusal_of_a_graphs_request_is_told_to_the_callback() {
         bench.put(first);
         bench.pool.on_refusal(|_| false);
         bench.put(bench.take(60 * MIB));
-        bench.end();
+        drop(other);
+        bench.finish();
     }
+}
+
+// Without it a second memory for the graph of one stream would cost a whole pool, to be refused.
+#[test]
+fn a_second_graph_memory_of_a_stream_is_refused_before_it_is_made() {
+    let bench = TestBench::with_workers(2);
+    let (pool, stream) = (bench.impatient(2 * MIB), bench.stream());
+    let memory = pool.graph_memory(&stream).unwrap();
+    let made = || bench.faults.count(id::cuMemGetAllocationGranularity);
+    let before = made();
+    let second = pool.graph_memory(&stream);
+    assert!(matches!(second, Err(Error::Invalid { .. })), "{second:?}");
+    assert_eq!(made(), before);
+    drop((memory, pool, stream));
+    bench.finish();
 }

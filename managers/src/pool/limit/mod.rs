@@ -8,3 +8,6 @@ pub(crate) mod levels;
 pub(crate) mod over_limit;
 pub(crate) mod pressure;
 pub(crate) mod release_excess;
+
+#[cfg(all(test, not(loom)))]
+mod tests;

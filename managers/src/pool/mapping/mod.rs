@@ -4,3 +4,6 @@ mod charges;
 pub(crate) mod chunks;
 pub(crate) mod map;
 pub(crate) mod reclaim;
+
+#[cfg(all(test, not(loom)))]
+mod tests;

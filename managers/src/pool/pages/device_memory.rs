@@ -72,8 +72,9 @@ mod tests {
     use cupola_sim::{DeviceConfig, Machine};
 
     use super::*;
+    use crate::Context;
     use crate::pool::PoolConfig;
-    use crate::{Context, ExecutionManager};
+    use crate::test_bench::TestBench;
 
     const GIB: u64 = 1 << 30;
 
@@ -111,15 +112,13 @@ mod tests {
             let device = DeviceConfig::new()
                 .memory(16 * GIB)
                 .integrated(is_integrated);
-            let machine = Machine::builder().device(device).worker_threads(1).build();
-            let execution = ExecutionManager::new(machine.driver()).unwrap();
-            let context = execution.devices().get(0).unwrap().primary().unwrap();
-            let pool = context.memory_pool(PoolConfig::limit(8 * GIB)).unwrap();
+            let bench = TestBench::on(Machine::builder().device(device).worker_threads(1));
+            let pool = bench.pool(8 * GIB);
             let ask = &pool.pool().pages.memory().available;
             ask.set(|| Some(12 * GIB)).unwrap();
-            let stream = context.streams().create(Default::default()).unwrap();
+            let stream = bench.stream();
             let block = pool.allocate_raw(GIB / 2, 1, &stream).unwrap();
-            let cache = fill(&context);
+            let cache = fill(&bench.context);
             let usage = pool.usage().unwrap();
             let free = if is_integrated { 12 * GIB } else { GIB / 2 };
             assert_eq!(usage.device_free, free);

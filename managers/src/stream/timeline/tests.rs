@@ -1,55 +1,44 @@
 use std::sync::mpsc;
 
-use cupola_sim::Machine;
-use cupola_sim::fault::FaultTable;
 use cupola_sys::SymbolId;
 use cupola_sys::driver::id;
 
 use super::*;
+use crate::ops;
 use crate::stream::Stream;
 use crate::stream::fence::Fence;
-use crate::{Context, ExecutionManager, Live, ops};
+use crate::test_bench::{TestBench, hold};
 
 mod tickets;
 
 /// A timeline and its stream, on a device where the work of a stream can be held up.
 struct Bench {
-    table: FaultTable,
-    execution: ExecutionManager,
-    context: Context,
     stream: Stream,
     timeline: Arc<Timeline>,
+    base: TestBench,
 }
 
 impl Bench {
     fn new() -> Self {
-        let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());
-        let execution = ExecutionManager::new(table.driver()).unwrap();
-        let context = execution.devices().get(0).unwrap().primary().unwrap();
-        let stream = context.streams().create_held(Default::default()).unwrap();
+        let base = TestBench::new();
+        let stream = base.context.streams().create_held(Default::default());
+        let stream = stream.unwrap();
         let timeline = Arc::clone(stream.timeline());
-        table.reset();
+        base.faults.reset();
         Self {
-            table,
-            execution,
-            context,
             stream,
             timeline,
+            base,
         }
     }
 
     fn core(&self) -> &Arc<ContextCore> {
-        self.context.core()
+        self.base.context.core()
     }
 
     /// Puts work on the stream that lasts until a message is sent, or the sender dropped.
     fn block(&self) -> mpsc::Sender<()> {
-        let (release, released) = mpsc::channel();
-        ops::host_function(&self.stream, move || {
-            let _ = released.recv();
-        })
-        .unwrap();
-        release
+        hold(&self.stream)
     }
 
     fn close(&self, ticket: u64) -> Result<Closed> {
@@ -68,6 +57,7 @@ impl Bench {
     /// Gives the stream up: it is destroyed.
     fn end_stream(&mut self) {
         let spare = self
+            .base
             .context
             .streams()
             .create_held(Default::default())
@@ -75,20 +65,17 @@ impl Bench {
         let stream = std::mem::replace(&mut self.stream, spare);
         let handle = stream.handle();
         drop(stream);
-        self.context.streams().release(handle).unwrap();
-        self.context.streams().trim(0).unwrap();
-        assert_eq!(self.table.count(id::cuStreamDestroy_v2), 1);
+        self.base.context.streams().release(handle).unwrap();
+        self.base.context.streams().trim(0).unwrap();
+        assert_eq!(self.base.faults.count(id::cuStreamDestroy_v2), 1);
     }
 
     /// Drops all fields, the timeline last: nothing is left. Returns the last ticket that was done
     /// by then.
     fn check_empty(self) -> u64 {
-        let watch = self.execution.watch();
-        drop((self.stream, self.context, self.execution));
-        let done = self.timeline.done();
-        drop(self.timeline);
-        assert_eq!(watch.live(), Live::default());
-        done
+        drop(self.stream);
+        let timeline = self.timeline;
+        self.base.finish_after(move || timeline.done())
     }
 }
 
@@ -99,10 +86,10 @@ fn a_ticket_completes_when_the_work_before_it_has() {
     let release = bench.block();
     let first = bench.timeline.stamp();
     assert_eq!((first, bench.timeline.stamp()), (1, 1));
-    assert_eq!(bench.table.count(id::cuEventRecord), 0);
+    assert_eq!(bench.base.faults.count(id::cuEventRecord), 0);
     assert_eq!(bench.close(first), Ok(Closed::Covered));
     assert_eq!(bench.close(first), Ok(Closed::Covered));
-    assert_eq!(bench.table.count(id::cuEventRecord), 1);
+    assert_eq!(bench.base.faults.count(id::cuEventRecord), 1);
     let second = bench.timeline.stamp();
     assert_eq!(second, 2);
     assert_eq!(bench.poll(), 0);
@@ -113,7 +100,7 @@ fn a_ticket_completes_when_the_work_before_it_has() {
     assert_eq!(bench.wait(second, 10_000), Ok(true));
     let calls = bench.timeline.calls();
     assert_eq!((calls.records, calls.waits), (2, 0));
-    assert_eq!(calls.queries, bench.table.count(id::cuEventQuery));
+    assert_eq!(calls.queries, bench.base.faults.count(id::cuEventQuery));
     assert_eq!(bench.timeline.serial(), bench.stream.serial());
     bench.check_empty();
 }
@@ -123,7 +110,12 @@ fn a_ticket_completes_when_the_work_before_it_has() {
 #[test]
 fn another_stream_waits_on_the_device() {
     let bench = Bench::new();
-    let other = bench.context.streams().create(Default::default()).unwrap();
+    let other = bench
+        .base
+        .context
+        .streams()
+        .create(Default::default())
+        .unwrap();
     let wait = |by: &Stream, ticket| by.wait_for_ticket(&bench.timeline, bench.core(), ticket);
     let release = bench.block();
     let ticket = bench.timeline.stamp();
@@ -165,13 +157,18 @@ fn a_wait_of_the_users_completes_tickets() {
 #[test]
 fn a_captured_stream_is_left_alone() {
     let bench = Bench::new();
-    let other = bench.context.streams().create(Default::default()).unwrap();
+    let other = bench
+        .base
+        .context
+        .streams()
+        .create(Default::default())
+        .unwrap();
     let captured = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     let ticket = bench.timeline.stamp();
     let forbid = || {
-        bench.table.reset();
+        bench.base.faults.reset();
         let asked = id::cuStreamIsCapturing;
-        bench.table.fail_from(asked, 1, captured);
+        bench.base.faults.fail_from(asked, 1, captured);
     };
     forbid();
     assert_eq!(bench.close(ticket), Ok(Closed::Capturing));
@@ -187,15 +184,15 @@ fn a_captured_stream_is_left_alone() {
     };
     assert_eq!(calls, asked);
     // The capture begins between the question and the record: the event covers nothing.
-    bench.table.reset();
-    bench.table.fail(id::cuStreamIsCapturing, 2, captured);
+    bench.base.faults.reset();
+    bench.base.faults.fail(id::cuStreamIsCapturing, 2, captured);
     assert_eq!(bench.close(ticket), Ok(Closed::Capturing));
     assert_eq!(bench.poll(), 0);
     // The capture begins there too, and the event's query reports it.
-    bench.table.reset();
+    bench.base.faults.reset();
     assert_eq!(bench.close(ticket), Ok(Closed::Covered));
     let captured_event = CUresult::CUDA_ERROR_CAPTURED_EVENT;
-    bench.table.fail(id::cuEventQuery, 1, captured_event);
+    bench.base.faults.fail(id::cuEventQuery, 1, captured_event);
     assert_eq!(bench.poll(), 0);
     assert_eq!(bench.wait(ticket, 10_000), Ok(true));
     assert_eq!(bench.timeline.calls().records, 3);
@@ -210,7 +207,7 @@ fn a_call_that_fails_leaves_the_clock_as_it_was() {
     let refused = |function: SymbolId, which: u64, polls: bool| {
         let bench = Bench::new();
         let ticket = bench.timeline.stamp();
-        bench.table.fail(function, which, code);
+        bench.base.faults.fail(function, which, code);
         if polls {
             assert_eq!(bench.close(ticket), Ok(Closed::Covered));
             let refused = bench.timeline.poll(bench.core()).unwrap_err();
@@ -231,16 +228,22 @@ fn a_call_that_fails_leaves_the_clock_as_it_was() {
     refused(id::cuStreamIsCapturing, 2, false);
     refused(id::cuEventQuery, 1, true);
     let bench = Bench::new();
-    let other = bench.context.streams().create(Default::default()).unwrap();
+    let other = bench
+        .base
+        .context
+        .streams()
+        .create(Default::default())
+        .unwrap();
     let ticket = bench.timeline.stamp();
-    bench.table.fail(id::cuStreamWaitEvent, 1, code);
+    bench.base.faults.fail(id::cuStreamWaitEvent, 1, code);
     let wait = || other.wait_for_ticket(&bench.timeline, bench.core(), ticket);
     assert_eq!(wait().unwrap_err().status(), Some(code));
     assert_eq!(wait(), Ok(true));
     assert_eq!(bench.timeline.calls().records, 1);
     // The driver knows no capture modes.
     bench
-        .table
+        .base
+        .faults
         .fail(id::cuThreadExchangeStreamCaptureMode, 1, code);
     assert_eq!(bench.wait(ticket, 10_000), Ok(true));
     drop(other);
@@ -254,7 +257,7 @@ fn what_was_freed_on_a_stream_completes_after_its_end() {
     let release = bench.block();
     let ticket = bench.timeline.stamp();
     bench.end_stream();
-    assert_eq!(bench.table.count(id::cuStreamSynchronize), 0);
+    assert_eq!(bench.base.faults.count(id::cuStreamSynchronize), 0);
     assert_eq!((bench.timeline.calls().records, bench.poll()), (1, 0));
     release.send(()).unwrap();
     assert_eq!(bench.wait(ticket, 10_000), Ok(true));
@@ -267,19 +270,22 @@ fn what_was_freed_on_a_stream_completes_after_its_end() {
     let mut bench = Bench::new();
     let ticket = bench.timeline.stamp();
     let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
-    bench.table.fail_from(id::cuEventCreate, 1, code);
+    bench.base.faults.fail_from(id::cuEventCreate, 1, code);
     bench.end_stream();
-    assert_eq!(bench.table.count(id::cuStreamSynchronize), 1);
+    assert_eq!(bench.base.faults.count(id::cuStreamSynchronize), 1);
     assert!(bench.timeline.is_done(ticket));
     bench.check_empty();
 
     // Nor can it be waited for: freed memory stays where it is.
     let mut bench = Bench::new();
     let ticket = bench.timeline.stamp();
-    bench.table.fail_from(id::cuEventRecord, 1, code);
-    bench.table.fail_from(id::cuStreamSynchronize, 1, code);
+    bench.base.faults.fail_from(id::cuEventRecord, 1, code);
+    bench
+        .base
+        .faults
+        .fail_from(id::cuStreamSynchronize, 1, code);
     bench.end_stream();
-    bench.table.reset();
+    bench.base.faults.reset();
     assert_eq!(bench.wait(ticket, 10_000), Ok(false));
     assert_eq!(bench.close(ticket), Ok(Closed::Never));
     assert_eq!(bench.poll(), 0);
@@ -291,10 +297,15 @@ fn what_was_freed_on_a_stream_completes_after_its_end() {
 fn a_timeline_of_a_stream_alone_ends_with_it() {
     let mut bench = Bench::new();
     bench.timeline.stamp();
-    let own = bench.context.streams().create(Default::default()).unwrap();
+    let own = bench
+        .base
+        .context
+        .streams()
+        .create(Default::default())
+        .unwrap();
     bench.timeline = Arc::clone(own.timeline());
     bench.end_stream();
-    assert_eq!(bench.table.count(id::cuEventRecord), 0);
+    assert_eq!(bench.base.faults.count(id::cuEventRecord), 0);
     drop(own);
     bench.check_empty();
 }
@@ -304,14 +315,19 @@ fn a_timeline_of_a_stream_alone_ends_with_it() {
 #[test]
 fn a_fence_keeps_neither_the_stream_nor_its_timeline() {
     let mut bench = Bench::new();
-    let own = bench.context.streams().create(Default::default()).unwrap();
+    let own = bench
+        .base
+        .context
+        .streams()
+        .create(Default::default())
+        .unwrap();
     bench.timeline = Arc::clone(own.timeline());
     let mut fence = Fence::new(bench.core(), own.events()).unwrap();
     assert!(fence.is_done(), "there is no work before it");
     let release = bench.block();
     fence.record(&bench.stream).unwrap();
     bench.end_stream();
-    assert_eq!(bench.table.count(id::cuEventRecord), 1);
+    assert_eq!(bench.base.faults.count(id::cuEventRecord), 1);
     assert!(!fence.is_done());
     fence.wait_on(&own).unwrap();
     assert_eq!(ops::query(&own), Ok(false), "it does not wait");
@@ -333,7 +349,7 @@ fn nothing_completes_in_a_lost_context() {
     let first = bench.timeline.stamp();
     assert_eq!(bench.close(first), Ok(Closed::Covered));
     let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
-    bench.table.fail_from(id::cuEventQuery, 1, code);
+    bench.base.faults.fail_from(id::cuEventQuery, 1, code);
     assert!(bench.timeline.poll(bench.core()).is_err());
     let second = bench.timeline.stamp();
     assert_eq!(bench.close(second), Err(bench.core().poison().unwrap()));

@@ -3,63 +3,14 @@
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use cupola_sim::Machine;
-use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::id;
 
 use crate::pool::{MemoryPool, PoolConfig};
 use crate::stream::Stream;
-use crate::{Context, Error, ExecutionManager, Live, ops};
+use crate::test_bench::{TestBench, hold};
+use crate::{Error, ops};
 
 const PAGE: usize = 2 << 20;
-
-struct Bench {
-    table: FaultTable,
-    execution: ExecutionManager,
-    context: Context,
-}
-
-impl Bench {
-    fn new() -> Self {
-        let table = FaultTable::new(Machine::builder().worker_threads(3).build().driver());
-        let execution = ExecutionManager::new(table.driver()).unwrap();
-        let context = execution.devices().get(0).unwrap().primary().unwrap();
-        Self {
-            table,
-            execution,
-            context,
-        }
-    }
-
-    /// A pool of so many pages that does not wait on the host.
-    fn pool(&self, pages: usize) -> MemoryPool {
-        let config = PoolConfig {
-            wait: Duration::ZERO,
-            ..PoolConfig::limit((pages * PAGE) as u64)
-        };
-        self.context.memory_pool(config).unwrap()
-    }
-
-    fn stream(&self) -> Stream {
-        self.context.streams().create(Default::default()).unwrap()
-    }
-
-    fn finish(self) {
-        let watch = self.execution.watch();
-        drop((self.context, self.execution));
-        assert_eq!(watch.live(), Live::default());
-    }
-}
-
-/// Holds up later work of the stream, until the sender is dropped.
-fn hold(stream: &Stream) -> Sender<()> {
-    let (hold, held) = channel::<()>();
-    ops::host_function(stream, move || {
-        let _ended = held.recv();
-    })
-    .unwrap();
-    hold
-}
 
 /// Whether the work on the stream is over before long.
 fn is_free(stream: &Stream) -> bool {
@@ -77,15 +28,15 @@ fn is_free(stream: &Stream) -> bool {
 #[test]
 fn the_memory_waits_for_the_other_stream_and_the_streams_do_not() {
     for bytes in [PAGE / 2, 1000] {
-        let bench = Bench::new();
-        let (pool, home, other) = (bench.pool(1), bench.stream(), bench.stream());
+        let bench = TestBench::with_workers(3);
+        let (pool, home, other) = (bench.impatient(PAGE as u64), bench.stream(), bench.stream());
         let buffer = pool.allocate::<u8>(bytes, &home).unwrap();
         let address = buffer.as_raw();
         buffer.used_on(&other).unwrap();
         let held = hold(&other);
-        bench.table.reset();
+        bench.faults.reset();
         drop(buffer);
-        assert_eq!(bench.table.counts().values().sum::<u64>(), 0, "no calls");
+        assert_eq!(bench.faults.counts().values().sum::<u64>(), 0, "no calls");
         assert!(is_free(&home), "the buffer's stream waits for the other");
         let usage = pool.usage().unwrap();
         assert_eq!((usage.live, usage.blocks), (0, 0));
@@ -105,8 +56,8 @@ fn the_memory_waits_for_the_other_stream_and_the_streams_do_not() {
 // Without it memory could be handed out that one of several streams still uses.
 #[test]
 fn the_memory_waits_for_each_of_several_streams() {
-    let bench = Bench::new();
-    let (pool, home) = (bench.pool(1), bench.stream());
+    let bench = TestBench::with_workers(3);
+    let (pool, home) = (bench.impatient(PAGE as u64), bench.stream());
     let others = [(); 2].map(|()| bench.stream());
     for last in [0, 1] {
         let buffer = pool.allocate::<u8>(PAGE, &home).unwrap();
@@ -133,15 +84,15 @@ fn the_memory_waits_for_each_of_several_streams() {
 // Without it the buffer's own stream could still use memory that the others have done with.
 #[test]
 fn the_memory_is_others_only_behind_its_own_stream() {
-    let bench = Bench::new();
-    let (pool, home, other) = (bench.pool(1), bench.stream(), bench.stream());
+    let bench = TestBench::with_workers(3);
+    let (pool, home, other) = (bench.impatient(PAGE as u64), bench.stream(), bench.stream());
     let buffer = pool.allocate::<u8>(PAGE, &home).unwrap();
     buffer.used_on(&other).unwrap();
     let held = hold(&home);
     drop(buffer);
     assert!(is_free(&other), "the other stream waits for the buffer's");
     // The other stream may have it behind its own stream's work, and no sooner.
-    let waits = bench.table.count(id::cuStreamWaitEvent);
+    let waits = bench.faults.count(id::cuStreamWaitEvent);
     let until = Instant::now() + Duration::from_secs(20);
     let next = loop {
         // The driver may need a moment to see that the other stream has come so far.
@@ -150,7 +101,7 @@ fn the_memory_is_others_only_behind_its_own_stream() {
             next => break next.unwrap(),
         }
     };
-    assert_eq!(bench.table.count(id::cuStreamWaitEvent), waits + 1);
+    assert_eq!(bench.faults.count(id::cuStreamWaitEvent), waits + 1);
     drop((next, held, pool, home, other));
     bench.finish();
 }
@@ -159,8 +110,12 @@ fn the_memory_is_others_only_behind_its_own_stream() {
 #[test]
 fn a_pool_ends_behind_what_its_pieces_wait_for() {
     for is_closed_first in [false, true] {
-        let bench = Bench::new();
-        let (pool, home, other) = (bench.pool(4), bench.stream(), bench.stream());
+        let bench = TestBench::with_workers(3);
+        let (pool, home, other) = (
+            bench.impatient(4 * PAGE as u64),
+            bench.stream(),
+            bench.stream(),
+        );
         let buffer = pool.allocate::<u8>(PAGE, &home).unwrap();
         buffer.used_on(&other).unwrap();
         let held = hold(&other);
@@ -170,7 +125,7 @@ fn a_pool_ends_behind_what_its_pieces_wait_for() {
         } else {
             drop(buffer.take());
         }
-        let unmapped = || bench.table.count(id::cuMemUnmap);
+        let unmapped = || bench.faults.count(id::cuMemUnmap);
         std::thread::scope(|scope| {
             let last = scope.spawn(move || drop((buffer, pool)));
             std::thread::sleep(Duration::from_millis(50));
@@ -188,8 +143,8 @@ fn a_pool_ends_behind_what_its_pieces_wait_for() {
 // its place.
 #[test]
 fn what_waits_for_a_stream_that_goes_is_had_when_its_work_is_over() {
-    let bench = Bench::new();
-    let (pool, home) = (bench.pool(1), bench.stream());
+    let bench = TestBench::with_workers(3);
+    let (pool, home) = (bench.impatient(PAGE as u64), bench.stream());
     for round in 0..3 {
         let other = bench.stream();
         let buffer = pool.allocate::<u8>(PAGE, &home).unwrap();
@@ -216,9 +171,13 @@ fn what_waits_for_a_stream_that_goes_is_had_when_its_work_is_over() {
 // has been given since, or one of memory that is used again not wait for its user before.
 #[test]
 fn the_first_use_elsewhere_waits_only_for_earlier_users_of_the_memory() {
-    let bench = Bench::new();
-    let (pool, home, other) = (bench.pool(64), bench.stream(), bench.stream());
-    let waits = || bench.table.count(id::cuStreamWaitEvent);
+    let bench = TestBench::with_workers(3);
+    let (pool, home, other) = (
+        bench.impatient(64 * PAGE as u64),
+        bench.stream(),
+        bench.stream(),
+    );
+    let waits = || bench.faults.count(id::cuStreamWaitEvent);
     let first = pool.allocate::<u8>(PAGE, &home).unwrap();
     let held = hold(&home);
     first.used_on(&other).unwrap();
@@ -257,7 +216,7 @@ fn is_had_after(pool: &MemoryPool, bytes: usize, home: &Stream, held: Sender<()>
 #[test]
 fn what_waits_for_another_stream_is_waited_for() {
     for bytes in [PAGE, 1000] {
-        let bench = Bench::new();
+        let bench = TestBench::with_workers(3);
         let config = PoolConfig::limit(PAGE as u64).wait(Duration::from_secs(600));
         let pool = bench.context.memory_pool(config).unwrap();
         let (home, other) = (bench.stream(), bench.stream());
@@ -274,7 +233,7 @@ fn what_waits_for_another_stream_is_waited_for() {
 // Without it the same would be so of a slab of which another stream has freed a slot.
 #[test]
 fn what_another_stream_has_freed_of_a_slab_is_waited_for() {
-    let bench = Bench::new();
+    let bench = TestBench::with_workers(3);
     let config = PoolConfig::limit(PAGE as u64).wait(Duration::from_secs(600));
     let pool = bench.context.memory_pool(config).unwrap();
     let (home, other) = (bench.stream(), bench.stream());
@@ -291,7 +250,7 @@ fn what_another_stream_has_freed_of_a_slab_is_waited_for() {
 // stream, where all other slots have users.
 #[test]
 fn a_slot_that_waits_for_another_stream_is_waited_for() {
-    let bench = Bench::new();
+    let bench = TestBench::with_workers(3);
     let config = PoolConfig::limit(PAGE as u64).wait(Duration::from_secs(600));
     let pool = bench.context.memory_pool(config).unwrap();
     let (home, other) = (bench.stream(), bench.stream());

@@ -2,45 +2,11 @@ use std::collections::HashMap;
 use std::sync::mpsc;
 use std::thread;
 
-use cupola_sim::Machine;
-
 use super::*;
-use crate::pool::{MemoryPool, PoolConfig, RawBlock};
-use crate::{Context, ExecutionManager, Stream};
+use crate::pool::{PoolConfig, RawBlock};
+use crate::test_bench::PoolBench;
 
 const MIB: u64 = 1 << 20;
-
-struct Bench {
-    pool: MemoryPool,
-    stream: Stream,
-    context: Context,
-    _execution: ExecutionManager,
-}
-
-impl Bench {
-    fn new(config: PoolConfig) -> Self {
-        let driver = Machine::builder().build().driver();
-        let execution = ExecutionManager::new(driver).unwrap();
-        let context = execution.devices().get(0).unwrap().primary().unwrap();
-        Self {
-            pool: context.memory_pool(config).unwrap(),
-            stream: context.streams().create(Default::default()).unwrap(),
-            context,
-            _execution: execution,
-        }
-    }
-
-    #[track_caller]
-    fn take(&self, bytes: u64) -> RawBlock {
-        self.pool.allocate_raw(bytes, 1, &self.stream).unwrap()
-    }
-
-    #[track_caller]
-    fn put(&self, block: RawBlock) {
-        // SAFETY: nothing uses it.
-        unsafe { block.free(&self.stream) }.unwrap();
-    }
-}
 
 fn blocks(recording: &Recording) -> Vec<Event> {
     let events = recording.events.iter().copied();
@@ -71,7 +37,7 @@ fn check_order(recording: &Recording) {
 // Without it a recording could miss hits of the magazines, or say the wrong thing of them.
 #[test]
 fn hits_are_recorded_with_all_that_is_known() {
-    let bench = Bench::new(PoolConfig::limit(64 * MIB));
+    let bench = PoolBench::new(PoolConfig::limit(64 * MIB));
     let warm = bench.take(1000);
     bench.put(warm);
     let hit = bench.pool.usage().unwrap();
@@ -117,7 +83,7 @@ fn hits_are_recorded_with_all_that_is_known() {
 // Without it a recording could take any amount of memory, or lose events in silence.
 #[test]
 fn the_last_events_are_kept_and_the_others_counted() {
-    let bench = Bench::new(PoolConfig::limit(64 * MIB).history(3));
+    let bench = PoolBench::new(PoolConfig::limit(64 * MIB).history(3));
     for _ in 0..5 {
         bench.put(bench.take(300));
     }
@@ -142,7 +108,7 @@ fn the_last_events_are_kept_and_the_others_counted() {
 // Without it a recording would not show where the memory was, and which requests were refused.
 #[test]
 fn pages_and_refusals_are_recorded() {
-    let bench = Bench::new(PoolConfig::limit(8 * MIB).history(100));
+    let bench = PoolBench::new(PoolConfig::limit(8 * MIB).history(100));
     let block = bench.take(4 * MIB + 1);
     assert!(bench.pool.allocate_raw(4 * MIB, 1, &bench.stream).is_err());
     let address = block.address();
@@ -165,7 +131,7 @@ fn pages_and_refusals_are_recorded() {
 // Without it a reader of a recording could take a limit for a device without memory.
 #[test]
 fn a_refusal_has_what_the_device_had_free() {
-    let bench = Bench::new(PoolConfig::limit(8 * MIB).history(100));
+    let bench = PoolBench::new(PoolConfig::limit(8 * MIB).history(100));
     let block = bench.take(4 * MIB);
     // One that is refused without a search, and one that goes through the whole slow path.
     for bytes in [u64::MAX, 8 * MIB] {
@@ -191,7 +157,7 @@ fn a_refusal_has_what_the_device_had_free() {
 #[test]
 fn events_of_several_threads_are_in_order() {
     const EACH: u64 = 400;
-    let bench = Bench::new(PoolConfig::limit(64 * MIB));
+    let bench = PoolBench::new(PoolConfig::limit(64 * MIB));
     bench.pool.record(1 << 20).unwrap();
     let (to, from) = mpsc::sync_channel::<RawBlock>(8);
     thread::scope(|scope| {
@@ -229,8 +195,8 @@ fn events_of_several_threads_are_in_order() {
 // Without it a recording that begins or ends under load could stop the pool, or lose blocks.
 #[test]
 fn recordings_come_and_go_under_load() {
-    let bench = Bench::new(PoolConfig::limit(64 * MIB));
-    let other = bench.context.streams().create(Default::default()).unwrap();
+    let bench = PoolBench::new(PoolConfig::limit(64 * MIB));
+    let other = bench.base.stream();
     thread::scope(|scope| {
         let bench = &bench;
         let loads: Vec<_> = (0..2)

@@ -1,64 +1,27 @@
-use std::sync::mpsc;
-
-use cupola_sim::Machine;
-use cupola_sim::fault::FaultTable;
-use cupola_sys::driver::{CUresult, Driver, id};
+use cupola_sys::driver::{CUresult, id};
 
 use super::*;
-use crate::pool::{MemoryPool, PoolConfig, RawBlock, Source};
-use crate::{Context, ExecutionManager, Stream, ops};
+use crate::ops;
+use crate::pool::{MemoryPool, PoolConfig, Source};
+use crate::test_bench::{PoolBench, hold};
 
 const MIB: u64 = 1 << 20;
 
-struct Bench {
-    pool: MemoryPool,
-    stream: Stream,
-    context: Context,
-    _execution: ExecutionManager,
-}
-
-impl Bench {
-    fn new(config: PoolConfig) -> Self {
-        let machine = Machine::builder().worker_threads(2).build();
-        Self::on(machine.driver(), config)
+/// The layout, which adds up.
+fn layout_of(pool: &MemoryPool) -> Layout {
+    let layout = pool.layout().unwrap();
+    let mut end = 0;
+    for block in &layout.blocks {
+        assert!(block.address >= end && block.bytes > 0, "{block:?}");
+        end = block.address + block.bytes;
     }
-
-    fn on(driver: Driver, config: PoolConfig) -> Self {
-        let execution = ExecutionManager::new(driver).unwrap();
-        let context = execution.devices().get(0).unwrap().primary().unwrap();
-        Self {
-            pool: context.memory_pool(config).unwrap(),
-            stream: context.streams().create(Default::default()).unwrap(),
-            context,
-            _execution: execution,
-        }
-    }
-
-    fn take(&self, bytes: u64) -> RawBlock {
-        self.pool.allocate_raw(bytes, 1, &self.stream).unwrap()
-    }
-
-    fn put(&self, block: RawBlock) {
-        // SAFETY: nothing uses it.
-        unsafe { block.free(&self.stream) }.unwrap();
-    }
-
-    /// The layout, which adds up.
-    fn layout(&self) -> Layout {
-        let layout = self.pool.layout().unwrap();
-        let mut end = 0;
-        for block in &layout.blocks {
-            assert!(block.address >= end && block.bytes > 0, "{block:?}");
-            end = block.address + block.bytes;
-        }
-        let backed = layout.regions.iter().flat_map(|region| &region.runs);
-        let backed = backed.filter(|run| run.state != RunState::Bare);
-        let backed: u64 = backed.map(|run| run.bytes).sum();
-        let blocks: u64 = layout.blocks.iter().map(|block| block.bytes).sum();
-        assert_eq!(backed, blocks);
-        assert!(backed <= layout.mapped && layout.mapped <= layout.limit);
-        layout
-    }
+    let backed = layout.regions.iter().flat_map(|region| &region.runs);
+    let backed = backed.filter(|run| run.state != RunState::Bare);
+    let backed: u64 = backed.map(|run| run.bytes).sum();
+    let blocks: u64 = layout.blocks.iter().map(|block| block.bytes).sum();
+    assert_eq!(backed, blocks);
+    assert!(backed <= layout.mapped && layout.mapped <= layout.limit);
+    layout
 }
 
 fn sum(layout: &Layout, state: BlockState) -> u64 {
@@ -76,9 +39,9 @@ fn find(layout: &Layout, address: u64) -> Block {
 // thing of it.
 #[test]
 fn every_mapped_byte_is_in_one_block() {
-    let bench = Bench::new(PoolConfig::limit(64 * MIB));
-    assert_eq!(bench.layout().blocks, []);
-    let other = bench.context.streams().create(Default::default()).unwrap();
+    let bench = PoolBench::new(PoolConfig::limit(64 * MIB));
+    assert_eq!(layout_of(&bench.pool).blocks, []);
+    let other = bench.base.stream();
     let buffer = bench.pool.allocate_named::<u8>("weights", 5 << 20, &other);
     let buffer = buffer.unwrap();
     let raw = bench.take(9 * MIB - 100);
@@ -88,7 +51,7 @@ fn every_mapped_byte_is_in_one_block() {
     bench.put(exact);
     bench.put(small);
 
-    let layout = bench.layout();
+    let layout = layout_of(&bench.pool);
     let block = find(&layout, buffer.as_raw());
     assert_eq!(
         (block.state, block.requested, block.name),
@@ -112,7 +75,7 @@ fn every_mapped_byte_is_in_one_block() {
     drop(buffer);
     bench.put(raw);
     bench.pool.trim().unwrap();
-    let layout = bench.layout();
+    let layout = layout_of(&bench.pool);
     assert_eq!(sum(&layout, BlockState::Live), 0);
     assert_eq!(sum(&layout, BlockState::Cached), 0);
 }
@@ -120,22 +83,18 @@ fn every_mapped_byte_is_in_one_block() {
 // Without it memory that work still uses could be drawn as free.
 #[test]
 fn what_work_may_still_use_is_pending() {
-    let bench = Bench::new(PoolConfig::limit(64 * MIB));
+    let bench = PoolBench::new(PoolConfig::limit(64 * MIB));
     let block = bench.take(10 * MIB);
-    let (release, released) = mpsc::channel();
-    ops::host_function(&bench.stream, move || {
-        let _: Result<(), _> = released.recv();
-    })
-    .unwrap();
+    let held = hold(&bench.stream);
     let at = block.address();
     bench.put(block);
-    let pending = find(&bench.layout(), at);
+    let pending = find(&layout_of(&bench.pool), at);
     assert_eq!(pending.state, BlockState::Pending);
     assert_eq!(pending.stream, bench.stream.serial());
-    drop::<mpsc::Sender<()>>(release);
+    drop(held);
     ops::synchronize(&bench.stream).unwrap();
     bench.pool.trim().unwrap();
-    assert_eq!(sum(&bench.layout(), BlockState::Pending), 0);
+    assert_eq!(sum(&layout_of(&bench.pool), BlockState::Pending), 0);
 }
 
 // Without it a chunk that was given back could be drawn as memory.
@@ -143,7 +102,7 @@ fn what_work_may_still_use_is_pending() {
 fn chunks_that_were_given_back_are_no_memory() {
     let mut config = PoolConfig::limit(128 * MIB);
     config.source = Source::Chunks;
-    let bench = Bench::new(config);
+    let bench = PoolBench::new(config);
     let first = bench.take(40 * MIB);
     let second = bench.take(40 * MIB);
     bench.put(first);
@@ -159,7 +118,7 @@ fn chunks_that_were_given_back_are_no_memory() {
 // Without it looking at a pool could stop it, or find it in the middle of something.
 #[test]
 fn a_pool_may_be_looked_at_under_load() {
-    let bench = Bench::new(PoolConfig::limit(64 * MIB));
+    let bench = PoolBench::new(PoolConfig::limit(64 * MIB));
     std::thread::scope(|scope| {
         let bench = &bench;
         let loads: Vec<_> = (0..2_u64)
@@ -173,7 +132,7 @@ fn a_pool_may_be_looked_at_under_load() {
             })
             .collect();
         while loads.iter().any(|load| !load.is_finished()) {
-            bench.layout();
+            layout_of(&bench.pool);
         }
     });
 }
@@ -181,9 +140,9 @@ fn a_pool_may_be_looked_at_under_load() {
 // Without it memory that no user will ever get could be drawn as kept for reuse.
 #[test]
 fn what_is_withheld_is_not_cached() {
-    let table = FaultTable::new(Machine::builder().worker_threads(2).build().driver());
-    let bench = Bench::on(table.driver(), PoolConfig::limit(64 * MIB));
-    let other = bench.context.streams().create(Default::default()).unwrap();
+    let bench = PoolBench::new(PoolConfig::limit(64 * MIB));
+    let table = &bench.base.faults;
+    let other = bench.base.stream();
     let buffer = bench.pool.allocate::<u8>(5 << 20, &bench.stream).unwrap();
     let lost = buffer.as_raw();
     buffer.used_on(&other).unwrap();
@@ -196,20 +155,23 @@ fn what_is_withheld_is_not_cached() {
     drop(buffer);
     table.reset();
     drop(memory);
-    assert_eq!(find(&bench.layout(), lost).state, BlockState::Abandoned);
+    assert_eq!(
+        find(&layout_of(&bench.pool), lost).state,
+        BlockState::Abandoned
+    );
 
     let held = [bench.take(9 * MIB), bench.take(300)];
     let addresses = [0, 1].map(|at: usize| held[at].address());
     let memory = bench.pool.graph_memory(&bench.stream).unwrap();
     held.into_iter().for_each(|block| bench.put(block));
     for at in addresses {
-        let block = find(&bench.layout(), at);
+        let block = find(&layout_of(&bench.pool), at);
         assert_eq!((block.state, block.requested), (BlockState::Held, 0));
     }
     drop(memory);
     ops::synchronize(&bench.stream).unwrap();
     bench.pool.trim().unwrap();
-    let layout = bench.layout();
+    let layout = layout_of(&bench.pool);
     let states: Vec<_> = layout.blocks.iter().map(|block| block.state).collect();
     assert!(!states.contains(&BlockState::Held) && !states.contains(&BlockState::Cached));
     assert_eq!(find(&layout, lost).state, BlockState::Abandoned);

@@ -1,47 +1,41 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use cupola_sim::Machine;
-
 use super::*;
 use crate::error::Error;
-use crate::pool::{DriverCalls, MemoryPool, PoolConfig, RawBlock, Usage};
+use crate::ops;
+use crate::pool::{DriverCalls, MemoryPool, RawBlock, Usage};
 use crate::stream::Stream;
-use crate::{Context, ExecutionManager, Live, ops};
+use crate::test_bench::{TestBench, free, hold};
 
 const PAGE: u64 = 2 << 20;
 
+/// A pool of which streams go.
 struct Bench {
     pool: MemoryPool,
-    context: Context,
-    execution: ExecutionManager,
+    base: TestBench,
 }
 
 impl Bench {
     fn new(pages: u64) -> Self {
-        let machine = Machine::builder().worker_threads(2).build();
-        let execution = ExecutionManager::new(machine.driver()).unwrap();
-        let context = execution.devices().get(0).unwrap().primary().unwrap();
-        let config = PoolConfig {
-            wait: Duration::ZERO,
-            ..PoolConfig::limit(pages * PAGE)
-        };
-        Self {
-            pool: context.memory_pool(config).unwrap(),
-            context,
-            execution,
-        }
+        let base = TestBench::with_workers(2);
+        let pool = base.impatient(pages * PAGE);
+        Self { pool, base }
     }
 
     fn stream(&self) -> Stream {
-        self.context.streams().create(Default::default()).unwrap()
+        self.base.stream()
     }
 
     /// The stream goes, with the work on it.
     fn destroy(&self, stream: Stream) {
-        self.context.streams().release(stream.handle()).unwrap();
+        self.base
+            .context
+            .streams()
+            .release(stream.handle())
+            .unwrap();
         drop(stream);
-        self.context.streams().trim(0).unwrap();
+        self.base.context.streams().trim(0).unwrap();
     }
 
     fn take(&self, bytes: u64, stream: &Stream) -> RawBlock {
@@ -61,26 +55,10 @@ impl Bench {
         }
     }
 
-    fn end(self) {
-        let watch = self.execution.watch();
-        drop((self.pool, self.context, self.execution));
-        assert_eq!(watch.live(), Live::default());
+    fn finish(self) {
+        drop(self.pool);
+        self.base.finish();
     }
-}
-
-fn free(block: RawBlock, stream: &Stream) {
-    // SAFETY: all work that uses the block is on the stream.
-    unsafe { block.free(stream) }.unwrap();
-}
-
-/// Puts work on the stream that lasts until the sender is dropped.
-fn hold(stream: &Stream) -> mpsc::Sender<()> {
-    let (release, released) = mpsc::channel();
-    ops::host_function(stream, move || {
-        let _ = released.recv();
-    })
-    .unwrap();
-    release
 }
 
 // Without it memory that a stream has left could not be had before the driver was asked, or the
@@ -133,7 +111,7 @@ fn memory_of_a_gone_stream_is_every_streams() {
     }
     drop(held);
     drop((other, next, third));
-    bench.end();
+    bench.finish();
 }
 
 // Without it memory could be used while work that uses it still runs, or a place be given to
@@ -161,7 +139,7 @@ fn a_stream_whose_work_runs_is_not_over() {
     bench.pool.trim().unwrap();
     assert_eq!(bench.pool.mapped(), 0);
     drop(other);
-    bench.end();
+    bench.finish();
 }
 
 // Without it a thread that still has a state in hand could give the next stream of its place out
@@ -200,7 +178,7 @@ fn a_state_that_a_thread_has_stays() {
     let third = bench.stream();
     assert_eq!(bench.pool.pool().state_of(&third).unwrap().index(), index);
     drop((next, third));
-    bench.end();
+    bench.finish();
 }
 
 // Without it a pool would refuse streams although nearly all that it had are gone.
@@ -225,7 +203,7 @@ fn places_are_given_again() {
         free(block, stream);
     }
     drop((streams, one_more));
-    bench.end();
+    bench.finish();
 }
 
 // Without it a thread would keep the bytes of caches whose streams are gone, as long as it lives.
@@ -259,5 +237,5 @@ fn the_bytes_of_lanes_go_with_their_streams() {
     });
     assert_eq!(bench.usage().allocations, 1);
     bench.reap_to(0);
-    bench.end();
+    bench.finish();
 }

@@ -4,35 +4,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::ScopedJoinHandle;
 
-use cupola_sim::Machine;
-use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::id;
 
 use super::*;
-use crate::pool::{DeviceLimit, MemoryPool, PoolConfig, RawBlock};
+use crate::ops;
+use crate::pool::{DeviceLimit, MemoryPool, PoolConfig};
 use crate::stream::Stream;
-use crate::{Context, ExecutionManager, Live, ops};
+use crate::test_bench::{TestBench, free};
 
 const PAGE: u64 = 2 << 20;
 
 struct Bench {
-    table: FaultTable,
-    execution: ExecutionManager,
-    context: Context,
     limit: DeviceLimit,
+    base: TestBench,
 }
 
 impl Bench {
     /// For pools that have so many pages in common.
     fn new(pages: u64) -> Self {
-        let table = FaultTable::new(Machine::builder().worker_threads(2).build().driver());
-        let execution = ExecutionManager::new(table.driver()).unwrap();
-        let context = execution.devices().get(0).unwrap().primary().unwrap();
         Self {
-            table,
-            execution,
-            context,
             limit: DeviceLimit::new(pages * PAGE),
+            base: TestBench::with_workers(2),
         }
     }
 
@@ -41,28 +33,21 @@ impl Bench {
             wait,
             ..PoolConfig::limit(u64::MAX).within(&self.limit)
         };
-        self.context.memory_pool(config).unwrap()
+        self.base.context.memory_pool(config).unwrap()
     }
 
     fn stream(&self) -> Stream {
-        self.context.streams().create(Default::default()).unwrap()
+        self.base.stream()
     }
 
     fn pools(&self) -> u64 {
-        self.execution.watch().live().pools
+        self.base.execution.watch().live().pools
     }
 
     fn finish(self) {
-        let watch = self.execution.watch();
         assert_eq!(self.limit.used(), 0);
-        drop((self.context, self.execution));
-        assert_eq!(watch.live(), Live::default());
+        self.base.finish();
     }
-}
-
-fn free(block: RawBlock, stream: &Stream) {
-    // SAFETY: all work that uses the block is on the stream.
-    unsafe { block.free(stream) }.unwrap();
 }
 
 /// Holds up the stream until the sender is dropped, which sets `over`.
@@ -91,9 +76,10 @@ fn a_guard_of_a_pool_does_not_end_it() {
     for (block, stream) in blocks.into_iter().zip(&streams) {
         free(block, stream);
     }
-    bench.table.reset();
+    bench.base.faults.reset();
     bench
-        .table
+        .base
+        .faults
         .delay(id::cuMemUnmap, 1, Duration::from_millis(300));
     let waited = std::thread::scope(|scope| {
         let (answer, answered) = channel();
@@ -103,7 +89,7 @@ fn a_guard_of_a_pool_does_not_end_it() {
             answer.send(block.map(|block| free(block, stream))).unwrap();
         });
         // It is in the other pool now.
-        while bench.table.count(id::cuMemUnmap) == 0 {
+        while bench.base.faults.count(id::cuMemUnmap) == 0 {
             std::thread::yield_now();
         }
         let over = &over;

@@ -42,9 +42,9 @@ impl Bench {
     fn captured(&self) -> Ticket {
         let ticket = self.ticket();
         let code = CUresult::CUDA_ERROR_CAPTURED_EVENT;
-        self.table.reset();
+        self.base.faults.reset();
         for call in [id::cuEventQuery, id::cuEventSynchronize] {
-            self.table.fail_from(call, 1, code);
+            self.base.faults.fail_from(call, 1, code);
         }
         for told in [ticket.is_done().map(drop), ticket.wait()] {
             let told = told.unwrap_err();
@@ -54,21 +54,16 @@ impl Bench {
             );
         }
         assert_eq!(self.poll(), 0);
-        self.table.reset();
+        self.base.faults.reset();
         let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-        self.table.fail_from(id::cuStreamIsCapturing, 1, code);
+        self.base.faults.fail_from(id::cuStreamIsCapturing, 1, code);
         ticket
     }
 
     /// As [`check_empty`](Self::check_empty), as soon as the completion thread has let go.
     fn becomes_empty(self) {
-        let watch = self.execution.watch();
-        drop((self.stream, self.timeline, self.context, self.execution));
-        let end = Instant::now() + LATE;
-        while watch.live() != Live::default() {
-            assert!(Instant::now() < end, "{:?}", watch.live());
-            thread::sleep(Duration::from_millis(1));
-        }
+        drop((self.stream, self.timeline));
+        self.base.finish();
     }
 }
 
@@ -78,7 +73,7 @@ fn where_no_thread_can_be_had_each_caller_is_told() {
     let bench = Bench::new();
     let release = bench.block();
     let (mut ticket, mut other) = (bench.ticket(), bench.ticket());
-    let stack = |bytes| *crate::sync::lock(&bench.context.streams().completions.stack) = bytes;
+    let stack = |bytes| *crate::sync::lock(&bench.base.context.streams().completions.stack) = bytes;
     stack(Some(1 << 60));
     let kind = "thread that waits for tickets";
     let full = Err(Error::Full { kind });
@@ -106,16 +101,21 @@ fn where_no_thread_can_be_had_each_caller_is_told() {
 #[test]
 fn what_a_capture_took_the_event_of_completes_after_the_capture() {
     let bench = Bench::new();
-    let other = bench.context.streams().create(Default::default()).unwrap();
+    let other = bench
+        .base
+        .context
+        .streams()
+        .create(Default::default())
+        .unwrap();
     let mut ticket = bench.captured();
     let (watch, results) = subscribe(&ticket);
     assert_eq!(asked(&mut ticket), Poll::Pending);
     let operation = "wait for a ticket";
     assert_eq!(ticket.wait_on(&other), Err(Error::Capturing { operation }));
     assert!(results.try_recv().is_err());
-    assert_eq!(bench.table.count(id::cuEventRecord), 0);
+    assert_eq!(bench.base.faults.count(id::cuEventRecord), 0);
     // The capture ends.
-    bench.table.reset();
+    bench.base.faults.reset();
     assert_eq!(results.recv_timeout(LATE), Ok(Ok(())));
     assert_eq!(told(&mut ticket), Ok(()));
     assert_eq!((ticket.is_done(), ticket.wait()), (Ok(true), Ok(())));
@@ -135,7 +135,7 @@ fn of_a_ticket_that_never_completes_each_caller_is_told() {
     let never = Err(Timeline::never());
     assert_eq!(results.recv_timeout(LATE), Ok(never.clone()));
     assert_eq!(told(&mut ticket), never);
-    bench.table.reset();
+    bench.base.faults.reset();
     let (late, results) = subscribe(&ticket);
     assert_eq!(results.recv_timeout(LATE), Ok(never));
     // The others ask the event.
@@ -145,7 +145,7 @@ fn of_a_ticket_that_never_completes_each_caller_is_told() {
         id::cuEventSynchronize,
         id::cuStreamWaitEvent,
     ] {
-        bench.table.fail_from(call, 1, code);
+        bench.base.faults.fail_from(call, 1, code);
     }
     for told in [
         ticket.is_done().map(drop),
@@ -154,7 +154,7 @@ fn of_a_ticket_that_never_completes_each_caller_is_told() {
     ] {
         assert_eq!(told.unwrap_err().status(), Some(code));
     }
-    bench.table.reset();
+    bench.base.faults.reset();
     // Nor is there more to be told, or less to be freed.
     assert!(results.try_recv().is_err());
     drop((early, late, ticket));
@@ -171,7 +171,7 @@ fn the_events_of_dropped_tickets_are_few_and_those_of_others_their_own() {
     for _ in 0..20 * ROOM {
         drop(bench.ticket());
     }
-    assert!(bench.execution.live().events <= ROOM as u64 + 9);
+    assert!(bench.base.execution.live().events <= ROOM as u64 + 9);
     let kept: Vec<_> = (0..3 * ROOM).map(|_| bench.ticket()).collect();
     // The first are told before the work behind them has ended.
     for ticket in &first {
