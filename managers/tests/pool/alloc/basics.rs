@@ -3,13 +3,13 @@
 use cupola_managers::pool::{Backing, PoolConfig, Source};
 use cupola_managers::{Error, ops};
 
-use super::*;
+use crate::*;
 
 // Without it a configuration or a device could get the other kind of memory.
 #[test]
 fn a_pool_has_the_memory_that_there_is() {
     for backing in [Backing::Pages, Backing::Chunks] {
-        let bench = Bench::new(backing);
+        let bench = bench_on(backing);
         let pool = bench.pool(64 << 20);
         assert_eq!((pool.backing(), pool.page()), (backing, PAGE));
         drop(pool);
@@ -203,7 +203,7 @@ fn a_stream_uses_again_what_it_freed_and_others_do_not() {
 // Without it a pool that is full could refuse what only has to be waited for on the device.
 #[test]
 fn a_full_pool_lends_what_another_stream_will_have_finished() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, one, two) = (bench.pool(4 * PAGE), bench.stream(), bench.stream());
     let held = hold(&one);
     let mut first = pool.allocate::<u32>(PAGE as usize, &one).unwrap();

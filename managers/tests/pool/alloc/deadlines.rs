@@ -3,7 +3,7 @@
 use cupola_managers::Error;
 use cupola_managers::pool::{Backing, DeviceLimit, PoolConfig};
 
-use super::*;
+use crate::*;
 
 const LONG: Duration = Duration::from_secs(600);
 
@@ -17,7 +17,7 @@ struct Pending {
 }
 
 impl Pending {
-    fn new(bench: &Bench, wait: Duration) -> Self {
+    fn new(bench: &TestBench, wait: Duration) -> Self {
         let config = PoolConfig::limit(3 * PAGE).wait(wait);
         let pool = bench.context.memory_pool(config).unwrap();
         let streams = [bench.stream(), bench.stream()];
@@ -43,7 +43,7 @@ impl Pending {
 // Without it a thread that must not wait would wait for as long as the pool's configuration says.
 #[test]
 fn a_request_that_may_not_wait_is_refused_at_once() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let pending = Pending::new(&bench, LONG);
     let (pool, stream) = (&pending.pool, &pending.streams[1]);
     pool.on_refusal(|_| panic!("it is not asked"));
@@ -89,7 +89,7 @@ fn a_request_that_may_not_wait_gets_what_is_there() {
 // that.
 #[test]
 fn a_deadline_takes_the_place_of_the_pools_wait() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let pending = Pending::new(&bench, LONG);
     let (pool, stream) = (&pending.pool, &pending.streams[1]);
     let deadline = Instant::now() + Duration::from_millis(20);
@@ -127,7 +127,7 @@ fn a_deadline_takes_the_place_of_the_pools_wait() {
 // they do.
 #[test]
 fn a_request_that_may_not_wait_asks_no_other_pool() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let limit = DeviceLimit::new(4 * PAGE);
     let pool = || {
         let config = PoolConfig::limit(4 * PAGE).within(&limit);

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use cupola_managers::Error;
 use cupola_managers::pool::{Backing, DeviceLimit, PoolConfig};
 
-use super::*;
+use crate::*;
 
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(600);
 
 /// A pool of so many pages that waits for long.
-fn pool(bench: &Bench, pages: u64) -> MemoryPool {
+fn pool(bench: &TestBench, pages: u64) -> MemoryPool {
     let config = PoolConfig::limit(pages * PAGE).wait(LONG);
     bench.context.memory_pool(config).unwrap()
 }
@@ -109,7 +109,7 @@ fn what_threads_keep_is_not_alive() {
 // it.
 #[test]
 fn no_completion_moves_a_block() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream, other) = (pool(&bench, 4), bench.stream(), bench.stream());
     // Two halves a page, of which one goes.
     let halves: Vec<_> = (0..8)
@@ -146,7 +146,7 @@ fn no_completion_moves_a_block() {
 // for them, though what is alive in them leaves no room for it.
 #[test]
 fn what_is_alive_in_other_pools_is_not_waited_for() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let limit = DeviceLimit::new(16 * PAGE);
     let pool = || {
         let config = PoolConfig::limit(u64::MAX).within(&limit).wait(LONG);
@@ -174,7 +174,7 @@ fn what_is_alive_in_other_pools_is_not_waited_for() {
 // searches, and wait as often as a neighbour completes something.
 #[test]
 fn a_long_wait_leaves_neighbours_what_they_keep() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let config = PoolConfig::limit(4 * PAGE).wait(Duration::from_millis(300));
     let pool = bench.context.memory_pool(config).unwrap();
     let [one, two, three] = [(); 3].map(|()| bench.stream());
@@ -201,7 +201,7 @@ fn a_long_wait_leaves_neighbours_what_they_keep() {
 // sixty thousand blocks more.
 #[test]
 fn threads_keep_large_sizes_again_when_there_is_room() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream) = (bench.impatient(16 * PAGE), bench.stream());
     let hit = || {
         let before = pool.usage().unwrap();
@@ -239,7 +239,7 @@ fn threads_keep_large_sizes_again_when_there_is_room() {
 // of its searches.
 #[test]
 fn a_long_wait_leaves_other_pools_what_they_keep() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let limit = DeviceLimit::new(8 * PAGE);
     let pool = || {
         let wait = Duration::from_millis(300);
@@ -273,7 +273,7 @@ fn a_long_wait_leaves_other_pools_what_they_keep() {
 // the device's limit is smaller than the pool's.
 #[test]
 fn what_is_alive_on_a_full_device_is_not_waited_for() {
-    let bench = Bench::with_memory(Backing::Pages, 16 * PAGE);
+    let bench = bench_with(Backing::Pages, 16 * PAGE);
     let config = PoolConfig::limit(PAGE << 20).wait(Duration::from_secs(30));
     let pool = bench.context.memory_pool(config).unwrap();
     let (stream, other) = (bench.stream(), bench.stream());
@@ -321,7 +321,7 @@ fn is_had_after(pool: &MemoryPool, bytes: u64, stream: &Stream, held: Sender<()>
 // up for it, and what its own pool waits for.
 #[test]
 fn what_another_pool_gives_up_counts_on_a_full_device() {
-    let bench = Bench::with_memory(Backing::Pages, 16 * PAGE);
+    let bench = bench_with(Backing::Pages, 16 * PAGE);
     let (one, two) = (pool(&bench, 1 << 20), pool(&bench, 1 << 20));
     let (stream, other) = (bench.stream(), bench.stream());
     let [alive, freed] = [4, 6].map(|pages| one.allocate_raw(pages * PAGE, PAGE, &stream).unwrap());
@@ -339,7 +339,7 @@ fn what_another_pool_gives_up_counts_on_a_full_device() {
 // gone: no request can ask that one any more.
 #[test]
 fn a_pool_that_ends_is_waited_for_on_a_full_device() {
-    let bench = Bench::with_memory(Backing::Pages, 16 * PAGE);
+    let bench = bench_with(Backing::Pages, 16 * PAGE);
     let limit = DeviceLimit::new(PAGE << 20);
     let pool = || {
         let config = PoolConfig::limit(u64::MAX).within(&limit).wait(LONG);
@@ -365,7 +365,7 @@ fn a_pool_that_ends_is_waited_for_on_a_full_device() {
 // most of it is free.
 #[test]
 fn a_device_that_is_short_of_one_request_is_not_full() {
-    let bench = Bench::with_memory(Backing::Pages, 128 * PAGE);
+    let bench = bench_with(Backing::Pages, 128 * PAGE);
     let (pool, stream) = (pool(&bench, 1 << 20), bench.stream());
     let kept = pool.allocate_raw(4 * PAGE, 256, &stream).unwrap();
     let refused = pool.allocate_raw(200 * PAGE, 256, &stream);
@@ -388,7 +388,7 @@ fn a_device_that_is_short_of_one_request_is_not_full() {
 // Without it threads would go on keeping large sizes though the limit is used up: by another pool.
 #[test]
 fn room_that_another_pool_has_is_no_room() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let limit = DeviceLimit::new(64 * PAGE);
     let pool = || {
         let config = PoolConfig::limit(u64::MAX).within(&limit);
@@ -422,7 +422,7 @@ fn room_that_another_pool_has_is_no_room() {
 // thread within its magazines.
 #[test]
 fn the_largest_number_is_refused_where_memory_is_short() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream) = (bench.impatient(4 * PAGE), bench.stream());
     let alive = pool.allocate_raw(4 * PAGE, 256, &stream).unwrap();
     let held = hold(&stream);

@@ -3,7 +3,7 @@
 
 use cupola_managers::pool::DeviceLimit;
 
-use super::*;
+use crate::*;
 
 /// Blocks of so many pages each, one after the other in a pool that has no more.
 fn fill<const N: usize>(pool: &MemoryPool, stream: &Stream, pages: [u64; N]) -> [RawBlock; N] {
@@ -17,7 +17,7 @@ fn fill<const N: usize>(pool: &MemoryPool, stream: &Stream, pages: [u64; N]) -> 
 // keep: a trace of a decoder failed at 1.02 times its peak where kernels took long.
 #[test]
 fn pages_that_come_soon_are_waited_for() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream) = (bench.pool(9 * PAGE), bench.stream());
     let small = pool.allocate_raw(256, 1, &stream).unwrap();
     let [left, between, right] = fill(&pool, &stream, [4, 1, 3]);
@@ -54,7 +54,7 @@ fn pages_that_come_soon_are_waited_for() {
 // Without it a request would wait for the device while threads keep as much as it asks for.
 #[test]
 fn what_threads_keep_is_not_waited_for() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream) = (bench.pool(9 * PAGE), bench.stream());
     let (ready, kept) = channel();
     let (done, end) = channel::<()>();
@@ -89,7 +89,7 @@ fn what_threads_keep_is_not_waited_for() {
 /// Requests for five pages, while two and two are free beside one that another thread keeps, once
 /// for each request, and `others` elsewhere; work that is held uses all of these. They get what
 /// there is.
-fn take_what_there_is(bench: &Bench, pool: &MemoryPool, requests: usize, others: u64) {
+fn take_what_there_is(bench: &TestBench, pool: &MemoryPool, requests: usize, others: u64) {
     let stream = &bench.stream();
     let (go, gone) = channel();
     let (done, awaited) = channel();
@@ -151,7 +151,7 @@ fn take_what_there_is(bench: &Bench, pool: &MemoryPool, requests: usize, others:
 #[test]
 fn a_request_that_waited_in_vain_takes_a_worse_place() {
     for (wait, waits) in [(Duration::ZERO, 0), (Duration::from_millis(10), 1)] {
-        let bench = Bench::new(Backing::Pages);
+        let bench = bench_on(Backing::Pages);
         // Five pages after the last block could have those that are free: more than five.
         let config = PoolConfig {
             wait,
@@ -169,7 +169,7 @@ fn a_request_that_waited_in_vain_takes_a_worse_place() {
 // one from waiting.
 #[test]
 fn a_new_stream_is_waited_for_whatever_the_one_before_it_did() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let config = PoolConfig::limit(16 * PAGE).wait(Duration::from_millis(10));
     let pool = bench.context.memory_pool(config).unwrap();
     for waits in 1..3 {
@@ -190,7 +190,7 @@ fn a_new_stream_is_waited_for_whatever_the_one_before_it_did() {
 // Without it a request would wait for work that cannot give it what it needs.
 #[test]
 fn too_few_pages_are_not_waited_for() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let pool = bench.pool(7 * PAGE);
     take_what_there_is(&bench, &pool, 1, 0);
     assert_eq!(pool.usage().unwrap().host_waits, 0);
@@ -201,7 +201,7 @@ fn too_few_pages_are_not_waited_for() {
 // Without it a request would take from other pools what they keep, for a wait of its own.
 #[test]
 fn others_are_not_asked_for_what_comes_soon() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let shared = DeviceLimit::new(10 * PAGE);
     let pool = |pages| {
         let config = PoolConfig {

@@ -7,10 +7,10 @@ use cupola_managers::Error;
 use cupola_managers::pool::{Backing, DeviceLimit, PoolConfig};
 use cupola_sys::driver::CUresult;
 
-use super::*;
+use crate::*;
 
 /// A pool of so many pages that waits no longer than this.
-fn pool(bench: &Bench, pages: u64, wait: Duration) -> MemoryPool {
+fn pool(bench: &TestBench, pages: u64, wait: Duration) -> MemoryPool {
     let config = PoolConfig {
         wait,
         ..PoolConfig::limit(pages * PAGE)
@@ -31,7 +31,7 @@ fn until_waiting(pool: &MemoryPool) {
 // another thread.
 #[test]
 fn small_requests_get_what_threads_keep() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream) = (pool(&bench, 1, Duration::ZERO), bench.stream());
     std::thread::scope(|scope| {
         let (send, receive) = channel();
@@ -63,7 +63,7 @@ fn small_requests_get_what_threads_keep() {
 // free.
 #[test]
 fn small_requests_get_the_slots_that_they_have_waited_for() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let pool = pool(&bench, 2, Duration::from_secs(20));
     let (one, two) = (bench.stream(), bench.stream());
     // Up to half of the limit small blocks are slots.
@@ -99,7 +99,7 @@ fn small_requests_get_the_slots_that_they_have_waited_for() {
 // device full before.
 #[test]
 fn what_others_give_back_is_asked_for_again() {
-    let bench = Bench::with_memory(Backing::Pages, 100 * PAGE);
+    let bench = bench_with(Backing::Pages, 100 * PAGE);
     let limit = DeviceLimit::new(200 * PAGE);
     let pool = || {
         let config = PoolConfig::limit(200 * PAGE).within(&limit);
@@ -125,7 +125,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn new(bench: &Bench, pool: MemoryPool) -> Self {
+    fn new(bench: &TestBench, pool: MemoryPool) -> Self {
         let streams = [bench.stream(), bench.stream()];
         let on = &streams[0];
         let [one, two, three] = [(); 3].map(|()| pool.allocate_raw(PAGE, 256, on).unwrap());
@@ -163,7 +163,7 @@ const LONG: Duration = Duration::from_secs(30);
 // for it would not.
 #[test]
 fn a_completion_that_another_thread_saw_is_not_missed() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     for _ in 0..40 {
         let pool = pool(&bench, 3, LONG);
         Waiting::new(&bench, pool).gets(|waiting| {
@@ -179,7 +179,7 @@ fn a_completion_that_another_thread_saw_is_not_missed() {
 // freed meanwhile, and be refused in the end.
 #[test]
 fn what_completes_is_seen_whatever_is_freed_meanwhile() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream) = (pool(&bench, 4, LONG), bench.stream());
     let other = pool.allocate_raw(PAGE, 256, &stream).unwrap();
     let longer = hold(&stream);
@@ -196,7 +196,7 @@ fn what_completes_is_seen_whatever_is_freed_meanwhile() {
 // room.
 #[test]
 fn room_that_is_made_meanwhile_is_used() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     Waiting::new(&bench, pool(&bench, 3, LONG))
         .gets(|waiting| waiting.pool.set_limit(5 * PAGE).unwrap());
     for case in 0..3 {
@@ -227,22 +227,22 @@ fn room_that_is_made_meanwhile_is_used() {
 fn a_full_device_may_refuse_to_map_pages() {
     let full = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
     for function in [id::cuMemMap, id::cuMemSetAccess, id::cuEventCreate] {
-        let bench = Bench::new(Backing::Pages);
+        let bench = bench_on(Backing::Pages);
         let pool = pool(&bench, 4, Duration::ZERO);
         let (one, two) = (bench.stream(), bench.stream());
         free(pool.allocate_raw(PAGE, 256, &two).unwrap(), &two);
         ops::synchronize(&two).unwrap();
         let kept = pool.allocate_raw(300, 256, &one).unwrap();
-        bench.table.reset();
-        bench.table.fail(function, 1, full);
+        bench.faults.reset();
+        bench.faults.fail(function, 1, full);
         free(pool.allocate_raw(3 * PAGE, 256, &one).unwrap(), &one);
-        assert!(bench.table.count(function) >= 1);
+        assert!(bench.faults.count(function) >= 1);
         ops::synchronize(&one).unwrap();
         pool.trim().unwrap();
-        bench.table.reset();
-        bench.table.fail_from(function, 1, full);
+        bench.faults.reset();
+        bench.faults.fail_from(function, 1, full);
         let refused = pool.allocate_raw(3 * PAGE, 256, &one);
-        bench.table.reset();
+        bench.faults.reset();
         match refused {
             Ok(block) => free(block, &one),
             Err(error) => assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}"),
@@ -261,7 +261,7 @@ fn a_full_device_may_refuse_to_map_pages() {
 fn a_full_pool_has_single_pages_whatever_limits_it() {
     for (shared, pages) in [(true, 256), (true, 16), (false, 256), (false, 16)] {
         let device = if shared { 16 << 30 } else { 258 * PAGE };
-        let bench = Bench::with_memory(Backing::Pages, device);
+        let bench = bench_with(Backing::Pages, device);
         let mut config = PoolConfig::limit(u64::MAX);
         if shared {
             config = config.within(&DeviceLimit::new(256 * PAGE));
@@ -327,16 +327,16 @@ fn a_stream_gets_what_only_it_may_use_beside_what_all_may() {
 // Without it each refusal would record an event on every stream, and wait for it.
 #[test]
 fn a_refusal_closes_no_batch_that_nothing_was_freed_in() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let pool = pool(&bench, 4, Duration::ZERO);
     let (one, two) = (bench.stream(), bench.stream());
     let kept = pool.allocate_raw(4 * PAGE, 256, &one).unwrap();
     pool.allocate_raw(PAGE, 256, &two).unwrap_err();
-    bench.table.reset();
+    bench.faults.reset();
     for _ in 0..10 {
         pool.allocate_raw(PAGE, 256, &two).unwrap_err();
     }
-    assert_eq!(bench.table.count(id::cuEventRecord), 0);
+    assert_eq!(bench.faults.count(id::cuEventRecord), 0);
     free(kept, &one);
     drop((pool, one, two));
     bench.finish();
@@ -345,7 +345,7 @@ fn a_refusal_closes_no_batch_that_nothing_was_freed_in() {
 // Without it a pool that is to wait as long as it takes would panic.
 #[test]
 fn a_pool_may_wait_for_ever() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream) = (pool(&bench, 1, Duration::MAX), bench.stream());
     let kept = pool.allocate_raw(PAGE, 256, &stream).unwrap();
     let refused = pool.allocate_raw(PAGE, 256, &stream);
@@ -362,7 +362,7 @@ fn a_pool_may_wait_for_ever() {
 // that it ends at all is a unit test's.
 #[test]
 fn busy_neighbours_delay_no_refusal() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     for wait in [Duration::ZERO, Duration::from_millis(5)] {
         let limit = DeviceLimit::new(2 * PAGE);
         let pool = || {
@@ -410,26 +410,26 @@ fn busy_neighbours_delay_no_refusal() {
 // limit that others share meanwhile.
 #[test]
 fn a_full_device_is_asked_once_for_a_large_chunk() {
-    let bench = Bench::new(Backing::Chunks);
+    let bench = bench_on(Backing::Chunks);
     let (pool, stream) = (pool(&bench, 1000, Duration::ZERO), bench.stream());
     let full = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
-    bench.table.reset();
-    bench.table.fail_from(id::cuMemAlloc_v2, 1, full);
+    bench.faults.reset();
+    bench.faults.fail_from(id::cuMemAlloc_v2, 1, full);
     let refused = pool.allocate_raw(500 * PAGE, 256, &stream);
     assert!(
         matches!(refused, Err(Error::OutOfMemory { .. })),
         "{refused:?}"
     );
-    let large = bench.table.count(id::cuMemAlloc_v2);
+    let large = bench.faults.count(id::cuMemAlloc_v2);
     let refused = pool.allocate_raw(PAGE, 256, &stream);
     assert!(
         matches!(refused, Err(Error::OutOfMemory { .. })),
         "{refused:?}"
     );
-    let small = bench.table.count(id::cuMemAlloc_v2) - large;
+    let small = bench.faults.count(id::cuMemAlloc_v2) - large;
     // A small one may do with less than a whole chunk.
     assert_eq!(small, 2 * large);
-    bench.table.reset();
+    bench.faults.reset();
     drop((pool, stream));
     bench.finish();
 }

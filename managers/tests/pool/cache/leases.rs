@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use cupola_managers::Buffer;
 use quickcheck::quickcheck;
 
-use super::*;
+use crate::*;
 
 /// More than a thread needs before it has leases in stock, and grows that twice.
 const MANY: usize = 100;
@@ -175,7 +175,7 @@ fn many_threads_begin_stocks_while_users_go() {
 #[test]
 fn a_stream_is_alive_as_long_as_it_has_a_user_or_a_buffer() {
     fn property(steps: Vec<(u8, bool, u8)>) -> bool {
-        let bench = Bench::new(Backing::Pages);
+        let bench = bench_on(Backing::Pages);
         let pool = bench.pool(64 << 20);
         let streams = bench.context.streams();
         // What keeps each of two streams.

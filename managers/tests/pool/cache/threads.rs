@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::mpsc::sync_channel;
 
-use super::*;
+use crate::*;
 
 // Without it blocks that one thread allocates and another frees could be lost, or counted
 // twice.

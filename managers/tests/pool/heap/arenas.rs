@@ -3,11 +3,10 @@
 use cupola_managers::pool::Layout;
 use cupola_managers::pool::layout::RunState;
 
-use super::*;
+use crate::*;
 
-fn with_arenas(limit: u64) -> (Bench, MemoryPool) {
-    let mut bench = Bench::with_memory(Backing::Pages, 16 << 30);
-    bench.arenas = Arenas::Always;
+fn with_arenas(limit: u64) -> (TestBench, MemoryPool) {
+    let bench = bench_on(Backing::Pages).arenas(Arenas::Always);
     let pool = bench.pool(limit);
     (bench, pool)
 }
@@ -186,7 +185,7 @@ fn blocks_outlive_the_arena_of_a_thread_that_ends() {
 // Without it a program in which one thread allocates would lose the tightness of one heap.
 #[test]
 fn a_thread_alone_has_no_arena() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream) = (bench.pool(8 << 30), bench.stream());
     let mut random = Random::new(5);
     let mut blocks: Vec<Option<RawBlock>> = (0..200).map(|_| None).collect();

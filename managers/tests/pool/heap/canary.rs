@@ -4,7 +4,7 @@
 use cupola_managers::buffer::{DeviceSlice, DeviceSliceMut};
 use cupola_managers::pool::Backing;
 
-use super::*;
+use crate::*;
 
 /// Rounds of one thread between two looks at what it has read.
 const ROUNDS: usize = 16;
@@ -20,7 +20,7 @@ fn rounds() -> u64 {
 }
 
 /// The first and the last words of the block, checked by what they should all be.
-fn canary(pool: &MemoryPool, bench: &Bench, seed: u64, align: u64, rounds: u64) {
+fn canary(pool: &MemoryPool, bench: &TestBench, seed: u64, align: u64, rounds: u64) {
     let (own, other, mut random) = (bench.stream(), bench.stream(), Random::new(seed));
     let buffers = bench.context.buffers();
     let mut seen: Vec<_> = (0..2 * ROUNDS)
@@ -73,7 +73,7 @@ fn canary(pool: &MemoryPool, bench: &Bench, seed: u64, align: u64, rounds: u64) 
 }
 
 /// On a pool of so many pages: few enough that threads have to take from each other.
-fn run(bench: Bench, pages: u64, align: u64) {
+fn run(bench: TestBench, pages: u64, align: u64) {
     let pool = bench.pool(pages * PAGE);
     std::thread::scope(|scope| {
         for seed in 0..THREADS {
@@ -91,24 +91,21 @@ fn run(bench: Bench, pages: u64, align: u64) {
 // Without it a magazine could hand out what another stream still writes.
 #[test]
 fn magazines_hand_nothing_out_too_early() {
-    run(Bench::new(Backing::Pages), 3, 256);
-    run(Bench::new(Backing::Chunks), 32, 256);
+    run(bench_on(Backing::Pages), 3, 256);
+    run(bench_on(Backing::Chunks), 32, 256);
 }
 
 // Without it the heap could hand out what another stream still writes. Magazines keep nothing
 // that is aligned to more than a granule.
 #[test]
 fn the_heap_hands_nothing_out_too_early() {
-    run(Bench::new(Backing::Pages), 3, 512);
-    run(Bench::new(Backing::Chunks), 32, 512);
+    run(bench_on(Backing::Pages), 3, 512);
+    run(bench_on(Backing::Chunks), 32, 512);
 }
 
 // Without it a thread's arena could hand out what another stream still writes.
 #[test]
 fn arenas_hand_nothing_out_too_early() {
-    let bench = Bench {
-        arenas: Arenas::Always,
-        ..Bench::new(Backing::Pages)
-    };
+    let bench = bench_on(Backing::Pages).arenas(Arenas::Always);
     run(bench, 64, 256);
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use cupola_managers::Error;
 use cupola_managers::pool::Backing;
 
-use super::*;
+use crate::*;
 
 const STREAMS: usize = 3;
 
@@ -14,7 +14,7 @@ const STREAMS: usize = 3;
 type Place = (u64, u64, usize);
 
 struct Oracle {
-    bench: Bench,
+    bench: TestBench,
     pool: MemoryPool,
     /// Its limit.
     most: u64,
@@ -32,10 +32,10 @@ impl Oracle {
     /// A pool of 24 pages, which may have them in handles of several pages at first. With arenas of
     /// more, because none is made for less.
     fn new(backing: Backing, large: bool, arenas: bool) -> Self {
-        let mut bench = Bench::with_memory(backing, 128 << 30);
+        let mut bench = bench_with(backing, 128 << 30);
         let most = if arenas { 160 } else { 24 } * PAGE;
         if arenas {
-            bench.arenas = Arenas::Always;
+            bench = bench.arenas(Arenas::Always);
         }
         // Nothing that is held ends while the pool waits.
         let pool = bench.impatient(if large { 128 << 30 } else { most });

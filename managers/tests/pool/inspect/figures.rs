@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cupola_managers::Pressure;
 use cupola_managers::pool::DeviceLimit;
 
-use super::*;
+use crate::*;
 
 // Without it blocks whose thread has just ended could be in no figure for a moment.
 #[test]
 fn what_a_thread_leaves_is_always_counted() {
     const THREADS: usize = 2000;
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream) = (bench.pool(64 << 20), bench.stream());
     let made = AtomicUsize::new(0);
     let buffers = Mutex::new(Vec::new());
@@ -115,7 +115,7 @@ fn what_is_done_is_free_without_a_request_that_needs_it() {
 // Without it a pool with all of its limit left would say so while others have filled the device.
 #[test]
 fn what_others_take_of_the_device_is_pressure() {
-    let bench = Bench::with_memory(Backing::Pages, 100 * PAGE);
+    let bench = bench_with(Backing::Pages, 100 * PAGE);
     let (pool, others, stream) = (
         bench.pool(100 * PAGE),
         bench.pool(100 * PAGE),
@@ -164,7 +164,7 @@ fn all_that_is_mapped_is_in_one_figure() {
 // Without it a counter that people tune by could count something else than it says.
 #[test]
 fn a_script_has_exact_figures() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream) = (bench.pool(64 * PAGE), bench.stream());
     let fresh = pool.usage().unwrap();
     assert_eq!((fresh.hit_rate(), fresh.fragmentation), (0.0, 0.0));
@@ -272,7 +272,7 @@ fn every_call_of_the_driver_is_counted() {
     on_both(|bench| {
         let streams = [(); 3].map(|()| bench.stream());
         let memory = bench.stream();
-        bench.table.reset();
+        bench.faults.reset();
         let pool = bench.pool(24 * PAGE);
         let work = |from: usize| {
             for round in 0..60_u64 {
@@ -302,7 +302,7 @@ fn every_call_of_the_driver_is_counted() {
         }
         pool.trim().unwrap();
         let _looked = (pool.available(), pool.pressure_level());
-        let mut made = bench.table.counts();
+        let mut made = bench.faults.counts();
         // Each operation asks which context is current, a pool's or not.
         made.remove(&id::cuCtxGetCurrent);
         let calls = pool.usage().unwrap().calls;
@@ -329,14 +329,14 @@ fn every_call_of_the_driver_is_counted() {
 // captures.
 #[test]
 fn captures_are_looked_after_once_for_many_calls() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream) = (bench.pool(16 * PAGE), bench.stream());
-    let exchanges = || bench.table.count(id::cuThreadExchangeStreamCaptureMode);
+    let exchanges = || bench.faults.count(id::cuThreadExchangeStreamCaptureMode);
     // The first one reserves addresses.
     let first = pool.allocate_raw(PAGE, 256, &stream).unwrap();
     let before = exchanges();
     let block = pool.allocate_raw(12 * PAGE, 256, &stream).unwrap();
-    assert!(bench.table.count(id::cuMemCreate) > 5);
+    assert!(bench.faults.count(id::cuMemCreate) > 5);
     assert_eq!(exchanges(), before + 2);
     free(block, &stream);
     free(first, &stream);

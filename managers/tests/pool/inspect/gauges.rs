@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cupola_managers::pool::layout::BlockState;
 
-use super::*;
+use crate::*;
 
 /// Waits until all that a pool has is ready for all streams.
 fn until_ready(pool: &MemoryPool) {

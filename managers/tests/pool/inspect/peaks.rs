@@ -1,6 +1,6 @@
 //! The most that was alive, held and mapped, and its reset.
 
-use super::*;
+use crate::*;
 
 // Without it the peak could miss what was alive between two looks, or count what was not alive at
 // the same time, on whichever path blocks come and go.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use cupola_managers::ops;
 use cupola_managers::pool::Backing;
 
-use super::*;
+use crate::*;
 
 // Without it what a thread kept in its magazines would be lost after it.
 #[test]
@@ -108,7 +108,7 @@ fn a_stream_may_go_before_its_frees_are_complete() {
 // keep the host's memory for each.
 #[test]
 fn streams_come_and_go() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let pool = bench.pool(16 << 20);
     // More than there are places.
     const STREAMS: u64 = 70_000;
@@ -140,7 +140,7 @@ fn streams_come_and_go() {
 // all places up.
 #[test]
 fn borrowed_streams_come_and_go() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let pool = bench.pool(16 << 20);
     for _ in 0..500 {
         let stream = bench.context.streams().legacy_default().unwrap();

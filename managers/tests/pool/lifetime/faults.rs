@@ -5,7 +5,7 @@ use cupola_managers::PoisonPolicy;
 use cupola_managers::pool::{Backing, DeviceLimit};
 use cupola_sys::driver::CUresult;
 
-use super::*;
+use crate::*;
 
 // Without it a pool whose end meets an error could keep everything for itself.
 #[test]
@@ -16,14 +16,14 @@ fn the_end_of_a_pool_gives_back_all_it_can() {
         (id::cuMemRelease, PAGE),
         (id::cuMemAddressFree, 0),
     ] {
-        let bench = Bench::new(Backing::Pages);
+        let bench = bench_on(Backing::Pages);
         let (pool, stream) = (bench.pool(4 * PAGE), bench.stream());
         let blocks = [(); 4].map(|()| pool.allocate_raw(PAGE, 256, &stream).unwrap());
         for block in blocks {
             free(block, &stream);
         }
-        bench.table.reset();
-        bench.table.fail(function, 1, code);
+        bench.faults.reset();
+        bench.faults.fail(function, 1, code);
         drop(pool);
         assert!(bench.on_device() <= left, "{:?}", bench.machine.usage());
         assert_eq!(bench.execution.live().abandoned, 1);
@@ -39,15 +39,15 @@ fn the_end_of_a_pool_waits_again() {
         id::cuEventQuery,
         id::cuStreamIsCapturing,
     ] {
-        let bench = Bench::new(Backing::Pages);
+        let bench = bench_on(Backing::Pages);
         let (pool, stream) = (bench.pool(4 * PAGE), bench.stream());
         free(pool.allocate_raw(PAGE, 256, &stream).unwrap(), &stream);
-        bench.table.reset();
+        bench.faults.reset();
         let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
-        bench.table.fail_from(function, 1, code);
+        bench.faults.fail_from(function, 1, code);
         drop(pool);
-        assert!(bench.table.count(function) >= 1);
-        bench.table.reset();
+        assert!(bench.faults.count(function) >= 1);
+        bench.faults.reset();
         assert_eq!(bench.on_device(), 0);
         drop(stream);
         bench.finish();
@@ -58,7 +58,7 @@ fn the_end_of_a_pool_waits_again() {
 #[test]
 fn a_policy_may_use_the_pool_whose_call_lost_the_context() {
     for function in [id::cuMemCreate, id::cuMemSetAccess, id::cuMemGetInfo_v2] {
-        let bench = Bench::new(Backing::Pages);
+        let bench = bench_on(Backing::Pages);
         let (pool, stream) = (bench.pool(64 * PAGE), bench.stream());
         let (tell, told) = channel();
         let inner = pool.clone();
@@ -68,9 +68,9 @@ fn a_policy_may_use_the_pool_whose_call_lost_the_context() {
             tell.send(()).unwrap();
         });
         bench.execution.set_poison_policy(policy);
-        bench.table.reset();
+        bench.faults.reset();
         let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
-        bench.table.fail(function, 1, code);
+        bench.faults.fail(function, 1, code);
         let request = std::thread::spawn({
             let (pool, stream) = (pool.clone(), stream.clone());
             move || drop(pool.allocate_raw(40 * PAGE, 256, &stream).unwrap_err())
@@ -89,7 +89,7 @@ fn a_limit_counts_what_a_pool_leaves_as_long_as_its_context_lives() {
         (CUresult::CUDA_ERROR_OPERATING_SYSTEM, PAGE),
         (CUresult::CUDA_ERROR_LAUNCH_FAILED, 0),
     ] {
-        let bench = Bench::new(Backing::Pages);
+        let bench = bench_on(Backing::Pages);
         let limit = DeviceLimit::new(4 * PAGE);
         let config = PoolConfig::limit(4 * PAGE).within(&limit);
         let (pool, stream) = (bench.context.memory_pool(config).unwrap(), bench.stream());
@@ -97,8 +97,8 @@ fn a_limit_counts_what_a_pool_leaves_as_long_as_its_context_lives() {
         for block in blocks {
             free(block, &stream);
         }
-        bench.table.reset();
-        bench.table.fail(id::cuMemUnmap, 1, code);
+        bench.faults.reset();
+        bench.faults.fail(id::cuMemUnmap, 1, code);
         drop(pool);
         assert_eq!(limit.used(), left, "{code:?}");
     }
@@ -109,15 +109,15 @@ fn a_limit_counts_what_a_pool_leaves_as_long_as_its_context_lives() {
 fn what_the_driver_refuses_was_never_mapped() {
     on_both(|bench| {
         let (pool, stream) = (bench.pool(64 * PAGE), bench.stream());
-        bench.table.reset();
+        bench.faults.reset();
         for function in [id::cuMemCreate, id::cuMemAlloc_v2] {
             bench
-                .table
+                .faults
                 .fail_from(function, 1, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
         }
         pool.allocate_raw(10 * PAGE, 256, &stream).unwrap_err();
         assert_eq!(pool.usage().unwrap().peak_mapped, 0);
-        bench.table.reset();
+        bench.faults.reset();
         drop((pool, stream));
         bench.finish();
     });
@@ -127,16 +127,16 @@ fn what_the_driver_refuses_was_never_mapped() {
 // nothing uses that any more.
 #[test]
 fn a_pool_may_end_in_a_capture_when_its_work_is_complete() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream) = (bench.pool(4 * PAGE), bench.stream());
     free(pool.allocate_raw(3 * PAGE, 256, &stream).unwrap(), &stream);
     ops::synchronize(&stream).unwrap();
-    bench.table.reset();
+    bench.faults.reset();
     let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-    bench.table.fail_from(id::cuStreamIsCapturing, 1, code);
+    bench.faults.fail_from(id::cuStreamIsCapturing, 1, code);
     drop(pool);
     assert_eq!(bench.on_device(), 0);
-    bench.table.reset();
+    bench.faults.reset();
     drop(stream);
     bench.finish();
 }
@@ -158,7 +158,7 @@ fn a_block_that_is_given_up_keeps_no_more_than_its_pages() {
         let pool = bench.context.memory_pool(config).unwrap();
         let buffers = [(); 5].map(|()| pool.allocate::<u8>(unit as usize, &home).unwrap());
         let small = pool.allocate::<u8>(1000, &home).unwrap();
-        let table = &bench.table;
+        let table = &bench.faults;
         let [a, b, lost, c, d] = buffers;
         {
             // Else no stream has to wait for another.

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cupola_managers::{Error, pool::Backing};
 
-use super::*;
+use crate::*;
 
 // Without it a child could wait for ever for a lock of its parent's pool, or unmap its memory.
 #[test]
 fn a_child_is_refused_and_may_drop_everything() {
     for backing in [Backing::Pages, Backing::Chunks] {
-        let bench = Bench::new(backing);
+        let bench = bench_on(backing);
         let (pool, stream) = (bench.pool(64 << 20), bench.stream());
         let (other, large) = (bench.pool(64 << 20), bench.pool(64 << 20));
         // A magazine may take the first; the second goes past them, to a lock that threads take.
@@ -46,7 +46,7 @@ fn a_child_is_refused_and_may_drop_everything() {
                 if child == 0 {
                     // SAFETY: takes no pointers; a child that hangs is ended.
                     unsafe { libc::alarm(20) };
-                    let before = bench.table.counts();
+                    let before = bench.faults.counts();
                     let (_, _, large, graph) = kept.as_ref().unwrap();
                     let refused = [
                         pool.allocate_raw(100, 256, &stream).map(drop).err(),
@@ -83,7 +83,7 @@ fn a_child_is_refused_and_may_drop_everything() {
                     let refused = refused
                         && matches!(freed, [Ok(()) | Err(Error::Forked), Err(Error::Forked)]);
                     drop(kept.take());
-                    let silent = bench.table.counts() == before;
+                    let silent = bench.faults.counts() == before;
                     let code = i32::from(!refused) + 2 * i32::from(!silent);
                     // SAFETY: ends the child at once.
                     unsafe { libc::_exit(code) };
@@ -115,7 +115,7 @@ fn a_child_is_refused_and_may_drop_everything() {
 #[test]
 fn a_child_may_drop_pools_before_their_blocks() {
     for backing in [Backing::Pages, Backing::Chunks] {
-        let bench = Bench::new(backing);
+        let bench = bench_on(backing);
         let stream = bench.stream();
         for (bytes, in_graph) in [(100, false), (5 << 20, false), (100, true), (5 << 20, true)] {
             let pool = bench.pool(64 << 20);

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use cupola_managers::Error;
 use cupola_managers::pool::{DeviceLimit, PoolConfig};
 
-use super::*;
+use crate::*;
 
 /// A pool of a limit in common that waits no longer than this.
-fn pool(bench: &Bench, limit: &DeviceLimit, wait: Duration) -> MemoryPool {
+fn pool(bench: &TestBench, limit: &DeviceLimit, wait: Duration) -> MemoryPool {
     let config = PoolConfig {
         wait,
         ..PoolConfig::limit(u64::MAX).within(limit)

@@ -1,6 +1,6 @@
 //! Addresses that the driver does not have.
 
-use super::*;
+use crate::*;
 use cupola_sys::driver::CUresult;
 
 const CODE: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
@@ -19,14 +19,14 @@ fn reserved(pool: &MemoryPool) -> Vec<u64> {
 #[test]
 fn where_addresses_are_scarce_fewer_are_reserved() {
     for refused in [1, 3, 12] {
-        let bench = Bench::new(Backing::Pages);
+        let bench = bench_on(Backing::Pages);
         let (pool, stream) = (bench.pool(64 * PAGE), bench.stream());
-        bench.table.reset();
+        bench.faults.reset();
         for k in 1..=refused {
-            bench.table.fail(id::cuMemAddressReserve, k, CODE);
+            bench.faults.fail(id::cuMemAddressReserve, k, CODE);
         }
         let block = pool.allocate_raw(3 * PAGE, 256, &stream).unwrap();
-        assert_eq!(bench.table.count(id::cuMemAddressReserve), refused + 1);
+        assert_eq!(bench.faults.count(id::cuMemAddressReserve), refused + 1);
         assert_eq!(reserved(&pool), [FIRST >> refused]);
         free(block, &stream);
         drop((pool, stream));
@@ -37,22 +37,22 @@ fn where_addresses_are_scarce_fewer_are_reserved() {
 // Without it a pool could stop at the end of its first range.
 #[test]
 fn what_a_small_range_has_no_room_for_gets_another() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (pool, stream) = (bench.pool(64 * PAGE), bench.stream());
-    bench.table.reset();
+    bench.faults.reset();
     // All but the last: 16 MiB are left.
     for k in 1..=13 {
-        bench.table.fail(id::cuMemAddressReserve, k, CODE);
+        bench.faults.fail(id::cuMemAddressReserve, k, CODE);
     }
     let first = pool.allocate_raw(5 * PAGE, 256, &stream).unwrap();
     assert_eq!(reserved(&pool), [8 * PAGE]);
-    bench.table.reset();
-    bench.table.fail_from(id::cuMemAddressReserve, 1, CODE);
+    bench.faults.reset();
+    bench.faults.fail_from(id::cuMemAddressReserve, 1, CODE);
     let refused = pool.allocate_raw(6 * PAGE, 256, &stream).unwrap_err();
     assert_eq!(refused.status(), Some(CODE));
-    bench.table.reset();
+    bench.faults.reset();
     let second = pool.allocate_raw(6 * PAGE, 256, &stream).unwrap();
-    assert_eq!(bench.table.count(id::cuMemAddressReserve), 1);
+    assert_eq!(bench.faults.count(id::cuMemAddressReserve), 1);
     let mut all = reserved(&pool);
     all.sort_unstable();
     assert_eq!(all, [8 * PAGE, FIRST]);

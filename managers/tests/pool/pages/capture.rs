@@ -8,7 +8,7 @@ use cupola_managers::pool::{Backing, DeviceLimit};
 use cupola_sys::SymbolId;
 use cupola_sys::driver::{CUstreamCaptureMode as Mode, Driver};
 
-use super::*;
+use crate::*;
 
 const RELAXED: Mode = Mode::CU_STREAM_CAPTURE_MODE_RELAXED;
 const LOCAL: Mode = Mode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
@@ -34,7 +34,7 @@ fn exchange(driver: &Driver, mode: Mode) -> Mode {
 }
 
 /// Grows, takes from the other stream and the other pool, is used by a graph, shrinks, and ends.
-fn live(bench: &Bench, limit: u64) {
+fn live(bench: &TestBench, limit: u64) {
     let shared = DeviceLimit::new(limit);
     let config = || PoolConfig::limit(limit).within(&shared);
     let pools = [(); 2].map(|()| bench.context.memory_pool(config()).unwrap());
@@ -61,10 +61,10 @@ fn memory_comes_and_goes_in_relaxed_mode() {
         (Backing::Pages, 8 * PAGE, OF_PAGES),
         (Backing::Chunks, 64 * PAGE, OF_CHUNKS),
     ] {
-        let bench = Bench::new(backing);
+        let bench = bench_on(backing);
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (told, driver) = (Arc::clone(&seen), bench.machine.driver());
-        let watching = bench.table.watch(move |function| {
+        let watching = bench.faults.watch(move |function| {
             if asked.contains(&function) {
                 let mode = exchange(&driver, RELAXED);
                 exchange(&driver, mode);

@@ -5,7 +5,7 @@ use cupola_managers::Error;
 use cupola_managers::pool::Backing;
 use cupola_sys::driver::{CUresult, id};
 
-use super::*;
+use crate::*;
 
 /// Pages of a device, or limit, that is far.
 const FAR: u64 = 128 << 10;
@@ -40,7 +40,7 @@ fn the_nearer_the_limit_the_smaller_the_handles() {
         (200, FAR, FAR / 4 * 3, 200),
     ];
     for (pages, limit, before, handles) in cases {
-        let bench = Bench::with_memory(Backing::Pages, 2 * FAR * PAGE);
+        let bench = bench_with(Backing::Pages, 2 * FAR * PAGE);
         let (pool, stream) = (bench.pool(limit * PAGE), bench.stream());
         let others = pool.allocate_raw(before * PAGE, PAGE, &stream).unwrap();
         let already = pool.usage().unwrap().calls;
@@ -60,17 +60,17 @@ fn the_nearer_the_limit_the_smaller_the_handles() {
 // Without it a device that has little left would be asked for large handles again and again.
 #[test]
 fn what_there_is_too_little_for_is_asked_once() {
-    let bench = Bench::with_memory(Backing::Pages, FAR * PAGE);
+    let bench = bench_with(Backing::Pages, FAR * PAGE);
     let (pool, stream) = (bench.pool(FAR * PAGE), bench.stream());
     let full = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
-    bench.table.fail(id::cuMemCreate, 1, full);
+    bench.faults.fail(id::cuMemCreate, 1, full);
     let block = pool.allocate_raw(23 * PAGE, PAGE, &stream).unwrap();
     assert_eq!(pool.usage().unwrap().calls.create, 1 + 23);
     assert_eq!((pool.mapped(), bench.on_device()), (23 * PAGE, 23 * PAGE));
     // And the next request does not rely on what the device said before.
-    let asked = bench.table.count(id::cuMemGetInfo_v2);
+    let asked = bench.faults.count(id::cuMemGetInfo_v2);
     let next = pool.allocate_raw(23 * PAGE, PAGE, &stream).unwrap();
-    assert_eq!(bench.table.count(id::cuMemGetInfo_v2), asked + 1);
+    assert_eq!(bench.faults.count(id::cuMemGetInfo_v2), asked + 1);
     free(next, &stream);
     free(block, &stream);
     drop((pool, stream));
@@ -80,7 +80,7 @@ fn what_there_is_too_little_for_is_asked_once() {
 // As above, with something mapped in the middle of the place.
 #[test]
 fn what_there_is_too_little_for_is_not_asked_for_the_rest_of_the_place() {
-    let bench = Bench::with_memory(Backing::Pages, FAR * PAGE);
+    let bench = bench_with(Backing::Pages, FAR * PAGE);
     let (pool, stream) = (bench.pool(FAR * PAGE), bench.stream());
     let take = |pages| pool.allocate_raw(pages * PAGE, PAGE, &stream).unwrap();
     let [below, middle, above] = [12, 1, 11].map(take);
@@ -88,11 +88,11 @@ fn what_there_is_too_little_for_is_not_asked_for_the_rest_of_the_place() {
     free(above, &stream);
     trim_to(&pool, PAGE);
     free(middle, &stream);
-    bench.table.reset();
+    bench.faults.reset();
     let full = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
-    bench.table.fail(id::cuMemCreate, 1, full);
+    bench.faults.fail(id::cuMemCreate, 1, full);
     let block = take(24);
-    assert_eq!(bench.table.count(id::cuMemCreate), 1 + 23);
+    assert_eq!(bench.faults.count(id::cuMemCreate), 1 + 23);
     free(block, &stream);
     drop((pool, stream));
     bench.finish();
@@ -102,7 +102,7 @@ fn what_there_is_too_little_for_is_not_asked_for_the_rest_of_the_place() {
 // that map too few pages to ask it.
 #[test]
 fn a_device_that_is_nearly_full_gives_single_pages() {
-    let bench = Bench::with_memory(Backing::Pages, FAR * PAGE);
+    let bench = bench_with(Backing::Pages, FAR * PAGE);
     let (others, pool) = (bench.pool(FAR * PAGE), bench.pool(FAR * PAGE));
     let stream = bench.stream();
     let theirs = others
@@ -119,7 +119,7 @@ fn a_device_that_is_nearly_full_gives_single_pages() {
 // Without it a device that others fill meanwhile would be taken for an empty one for ever.
 #[test]
 fn the_device_is_asked_again() {
-    let bench = Bench::with_memory(Backing::Pages, FAR * PAGE);
+    let bench = bench_with(Backing::Pages, FAR * PAGE);
     let (others, pool) = (bench.pool(FAR * PAGE), bench.pool(FAR * PAGE));
     let stream = bench.stream();
     let take = |pool: &MemoryPool, pages| pool.allocate_raw(pages * PAGE, PAGE, &stream).unwrap();
@@ -144,7 +144,7 @@ fn the_device_is_asked_again() {
 // Without it what a pool mapped far from its limit would never again be moved page by page.
 #[test]
 fn what_moves_near_the_limit_is_in_single_pages_from_then_on() {
-    let bench = Bench::with_memory(Backing::Pages, FAR * PAGE);
+    let bench = bench_with(Backing::Pages, FAR * PAGE);
     let (pool, stream) = (bench.pool(FAR * PAGE), bench.stream());
     map_in_fours(&pool, &stream, 64);
     let take = |pages| pool.allocate_raw(pages * PAGE, PAGE, &stream).unwrap();
@@ -167,7 +167,7 @@ fn what_moves_near_the_limit_is_in_single_pages_from_then_on() {
 // idle handles in it, although another place could have them.
 #[test]
 fn idle_handles_in_the_cheapest_place_serve_another_one() {
-    let bench = Bench::with_memory(Backing::Pages, FAR * PAGE);
+    let bench = bench_with(Backing::Pages, FAR * PAGE);
     let (pool, stream) = (bench.impatient(FAR * PAGE), bench.stream());
     let take = |pages| pool.allocate_raw(pages * PAGE, PAGE, &stream).unwrap();
     free(take(64), &stream);
@@ -191,7 +191,7 @@ fn idle_handles_in_the_cheapest_place_serve_another_one() {
 // Without it a request that cannot be had would take apart, each time, all that is idle.
 #[test]
 fn what_cannot_be_had_leaves_idle_handles_alone() {
-    let bench = Bench::with_memory(Backing::Pages, FAR * PAGE);
+    let bench = bench_with(Backing::Pages, FAR * PAGE);
     let (pool, stream) = (bench.impatient(FAR * PAGE), bench.stream());
     let take = |pages| pool.allocate_raw(pages * PAGE, PAGE, &stream);
     let (live, idle) = (take(40).unwrap(), take(16).unwrap());
@@ -210,7 +210,7 @@ fn what_cannot_be_had_leaves_idle_handles_alone() {
 // more, or pages that nothing pins would stay.
 #[test]
 fn a_lowered_limit_leaves_only_handles_that_something_lives_in() {
-    let bench = Bench::with_memory(Backing::Pages, FAR * PAGE);
+    let bench = bench_with(Backing::Pages, FAR * PAGE);
     let (pool, stream) = (bench.pool(FAR * PAGE), bench.stream());
     map_in_fours(&pool, &stream, 64);
     let blocks = [(); 64].map(|()| pool.allocate_raw(PAGE, PAGE, &stream).unwrap());

@@ -4,24 +4,24 @@
 use cupola_managers::pool::layout::{Block, BlockState};
 use cupola_managers::pool::{Backing, Source};
 
-use super::*;
+use crate::*;
 
 /// A pool of so many pages where a search for idle ones has been made, and that never waits.
-fn pool(bench: &Bench, pages: u64) -> MemoryPool {
+fn pool(bench: &TestBench, pages: u64) -> MemoryPool {
     let pool = bench.impatient(pages * PAGE);
     pool.trim().unwrap();
     pool
 }
 
-fn unmapped(bench: &Bench) -> u64 {
-    bench.table.count(id::cuMemUnmap)
+fn unmapped(bench: &TestBench) -> u64 {
+    bench.faults.count(id::cuMemUnmap)
 }
 
 // Without it a stream that is gone would take the other's work off a page that both have used.
 #[test]
 fn a_stream_that_goes_leaves_pages_to_the_work_of_others() {
     for by_request in [false, true] {
-        let bench = Bench::new(Backing::Pages);
+        let bench = bench_on(Backing::Pages);
         let (stream, other) = (bench.stream(), bench.stream());
         let pool = pool(&bench, 2);
         let ours = pool.allocate_raw(PAGE / 2, 1, &stream).unwrap();
@@ -59,7 +59,7 @@ fn a_stream_that_goes_leaves_pages_to_the_work_of_others() {
 // what is left.
 #[test]
 fn what_is_left_of_a_joined_stretch_is_in_use() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (stream, other) = (bench.stream(), bench.stream());
     let pool = pool(&bench, 3);
     let sizes = [PAGE + PAGE / 2, PAGE, PAGE / 2];
@@ -89,7 +89,7 @@ fn what_is_left_of_a_joined_stretch_is_in_use() {
 // Without it a request would be refused for the page that the beginning of a piece misses.
 #[test]
 fn a_place_in_the_middle_of_a_piece_is_found() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let stream = bench.stream();
     let pool = pool(&bench, 5);
     let [low, high] = [2, 3].map(|pages| pool.allocate_raw(pages * PAGE, 1, &stream).unwrap());
@@ -113,7 +113,7 @@ fn a_place_in_the_middle_of_a_piece_is_found() {
 // Without it a limit that is a little lower would cost all chunks, and a wait for the device each.
 #[test]
 fn no_more_chunks_go_than_a_limit_asks_for() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let stream = bench.stream();
     let mut config = PoolConfig::limit(128 << 20);
     config.source = Source::Chunks;
@@ -136,7 +136,7 @@ fn no_more_chunks_go_than_a_limit_asks_for() {
 // that was complete.
 #[test]
 fn what_others_freed_is_looked_at_once() {
-    let bench = Bench::new(Backing::Pages);
+    let bench = bench_on(Backing::Pages);
     let (stream, other) = (bench.stream(), bench.stream());
     let pool = bench.pool(2048 * PAGE);
     let own = pool.allocate_raw(8 * PAGE, 256, &other).unwrap();

@@ -11,7 +11,7 @@ use cupola_sys::SymbolId;
 use cupola_sys::driver::{CUresult, SYMBOLS};
 
 use self::ways::LIVES;
-use super::*;
+use crate::*;
 
 const CODES: [CUresult; 3] = [
     CUresult::CUDA_ERROR_OUT_OF_MEMORY,
@@ -25,7 +25,7 @@ struct Life {
     backing: Backing,
     /// Bytes of the device.
     device: u64,
-    set_up: fn(&Bench) -> World<'_>,
+    set_up: fn(&TestBench) -> World<'_>,
     live: fn(&World<'_>) -> Result<()>,
     /// Looks after a life without an error whether it was what it is there for.
     proof: fn(&World<'_>),
@@ -38,7 +38,7 @@ struct Life {
 }
 
 struct World<'b> {
-    bench: &'b Bench,
+    bench: &'b TestBench,
     shared: Option<DeviceLimit>,
     pools: Vec<MemoryPool>,
     /// A part of the life ends within it.
@@ -48,7 +48,7 @@ struct World<'b> {
 }
 
 impl<'b> World<'b> {
-    fn new(bench: &'b Bench, configs: impl IntoIterator<Item = PoolConfig>) -> Self {
+    fn new(bench: &'b TestBench, configs: impl IntoIterator<Item = PoolConfig>) -> Self {
         let pool = |config| bench.context.memory_pool(config).unwrap();
         Self {
             bench,
@@ -107,8 +107,8 @@ fn name(function: SymbolId) -> &'static str {
 }
 
 impl Life {
-    fn bench(&self) -> Bench {
-        Bench::with_memory(self.backing, self.device)
+    fn bench(&self) -> TestBench {
+        bench_with(self.backing, self.device)
     }
 
     /// Without an error: the calls that it makes.
@@ -116,9 +116,9 @@ impl Life {
         let bench = self.bench();
         let mut world = (self.set_up)(&bench);
         world.part_ends = self.ends;
-        bench.table.reset();
+        bench.faults.reset();
         (self.live)(&world).unwrap_or_else(|error| panic!("{}: {error}", self.name));
-        let counts = bench.table.counts().into_iter().collect();
+        let counts = bench.faults.counts().into_iter().collect();
         (self.proof)(&world);
         drop(world);
         bench.finish();
@@ -155,8 +155,8 @@ impl Life {
         let bench = self.bench();
         let mut world = (self.set_up)(&bench);
         world.part_ends = self.ends;
-        bench.table.reset();
-        bench.table.fail(function, k, code);
+        bench.faults.reset();
+        bench.faults.fail(function, k, code);
         let outcome = (self.live)(&world);
         let what = format!(
             "{} on {}, {} call {k} {code:?}: {outcome:?}",
@@ -167,7 +167,7 @@ impl Life {
         if let Err(error) = &outcome {
             assert_eq!(error.status(), Some(code), "{what}");
         }
-        bench.table.reset();
+        bench.faults.reset();
         world.after(Ok(())).unwrap();
         let is_lost = bench.context.poison().is_some();
         // What a part that ended could not give back has no owner any more.
@@ -186,14 +186,14 @@ impl Life {
         let left = bench.on_device();
         assert!(left == 0 || stays, "{what}: {left} bytes");
         let watch = bench.execution.watch();
-        let Bench {
+        let TestBench {
             context,
             execution,
-            table,
+            faults,
             machine,
             ..
         } = bench;
-        drop((context, execution, table));
+        drop((context, execution, faults));
         let mut live = watch.live();
         if stays {
             (live.abandoned, live.abandoned_bytes) = (0, 0);

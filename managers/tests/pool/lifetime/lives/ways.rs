@@ -148,11 +148,11 @@ fn limited(limit: u64) -> PoolConfig {
     PoolConfig::limit(limit).history(8)
 }
 
-fn alone(bench: &Bench, limit: u64) -> World<'_> {
+fn alone(bench: &TestBench, limit: u64) -> World<'_> {
     World::new(bench, [limited(limit)])
 }
 
-fn together(bench: &Bench, limit: u64) -> World<'_> {
+fn together(bench: &TestBench, limit: u64) -> World<'_> {
     let shared = DeviceLimit::new(limit);
     let config = || limited(limit).within(&shared);
     let mut world = World::new(bench, [config(), config()]);

@@ -1,0 +1,7 @@
+//! Requests: what they get, what they wait for, and when they are refused.
+
+mod basics;
+mod deadlines;
+mod hopeless;
+mod patience;
+mod refusals;

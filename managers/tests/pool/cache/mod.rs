@@ -1,0 +1,4 @@
+//! What threads have for themselves: pieces, and leases of streams.
+
+mod leases;
+mod threads;

@@ -1,0 +1,5 @@
+//! What a pool says of itself.
+
+mod figures;
+mod gauges;
+mod peaks;
