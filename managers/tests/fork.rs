@@ -1,6 +1,8 @@
 //! A fork of a process that uses CUDA: every operation refuses, and dropping makes no call.
 #![cfg(unix)]
 
+mod common;
+
 use core::ffi::{c_int, c_uint};
 
 use cupola_managers::backend::{BackendKind, BackendRegistry, Cause, OpenError};
@@ -10,6 +12,8 @@ use cupola_managers::{
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::id;
+
+use common::open;
 
 unsafe extern "C" {
     fn fork() -> c_int;
@@ -21,9 +25,7 @@ unsafe extern "C" {
 // Without it a child could call the driver in the context that its parent left current.
 #[test]
 fn a_child_makes_no_driver_call() {
-    let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());
-    let execution = ExecutionManager::new(table.driver()).unwrap();
-    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    let (table, _machine, _execution, context) = open();
     let stream = context.streams().create(Default::default()).unwrap();
     let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let mut buffer = pool.allocate::<u32>(8, &stream).unwrap();
@@ -79,9 +81,7 @@ fn in_a_child(code: impl FnOnce() -> c_int) -> c_int {
 // threads with leases in stock take.
 #[test]
 fn a_child_waits_for_no_ticket_and_ends_leases_in_stock() {
-    let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());
-    let execution = ExecutionManager::new(table.driver()).unwrap();
-    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    let (table, _machine, _execution, context) = open();
     let stream = context.streams().create(Default::default()).unwrap();
     let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     // So many that the thread has leases of the stream in stock, and some are buffers'.
@@ -158,10 +158,7 @@ fn a_child_gets_no_device() {
 // the list of contexts, of a shared stream that is being made.
 #[test]
 fn a_child_waits_for_no_lock_of_a_context() {
-    let machine = Machine::builder().worker_threads(1).build();
-    let table = FaultTable::new(machine.driver());
-    let execution = ExecutionManager::new(table.driver()).unwrap();
-    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    let (table, _machine, _execution, context) = open();
     let function = id::cuStreamCreateWithPriority;
     table.delay(function, 1, std::time::Duration::from_millis(300));
     std::thread::scope(|scope| {
@@ -182,10 +179,7 @@ fn a_child_waits_for_no_lock_of_a_context() {
 // the process was forked: a shutdown's, while the driver destroys something.
 #[test]
 fn a_child_waits_for_no_lock_of_a_manager() {
-    let machine = Machine::builder().worker_threads(1).build();
-    let table = FaultTable::new(machine.driver());
-    let execution = ExecutionManager::new(table.driver()).unwrap();
-    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    let (table, _machine, _execution, context) = open();
     let (streams, events) = (context.streams(), context.events());
     let (modules, buffers) = (context.modules(), context.buffers());
     let text = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry k() {\nret;\n}\n";
@@ -327,9 +321,7 @@ fn a_child_gets_no_backend_of_its_parent() {
 // looked for a module's streams that are gone.
 #[test]
 fn a_child_launches_nothing_and_waits_for_no_thread() {
-    let table = FaultTable::new(Machine::builder().worker_threads(1).build().driver());
-    let execution = ExecutionManager::new(table.driver()).unwrap();
-    let context = execution.devices().get(0).unwrap().primary().unwrap();
+    let (table, _machine, _execution, context) = open();
     let ptx = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry nothing() { ret; }\n";
     let module = context.modules().load_ptx(ptx).unwrap();
     let function = module.function("nothing").unwrap();

@@ -1,15 +1,20 @@
 //! Two drivers in one process: what belongs to one never reaches a call of the other, and
 //! the thread's current context is right for both.
 
+#[path = "../src/test_bench.rs"]
+mod test_bench;
+
 use cupola_managers::context::context_switches;
 use cupola_managers::event::EventConfig;
 use cupola_managers::module::Function;
 use cupola_managers::ops::{KernelArg, LaunchArgs, LaunchConfig};
-use cupola_managers::{Context, Error, ExecutionManager, MemoryPool, PoolConfig, Result, Stream};
+use cupola_managers::{Context, Error, ExecutionManager, MemoryPool, Result, Stream};
 use cupola_managers::{Event, ops};
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::CUcontext;
+
+use test_bench::TestBench;
 
 /// One driver and one of what operations take.
 struct Side {
@@ -26,18 +31,16 @@ const NOTHING: &str = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .
 
 impl Side {
     fn open() -> Self {
-        let table = FaultTable::new(Machine::builder().build().driver());
-        let execution = ExecutionManager::new(table.driver()).unwrap();
-        let context = execution.devices().get(0).unwrap().primary().unwrap();
-        let module = context.modules().load_ptx(NOTHING).unwrap();
+        let base = TestBench::on(Machine::builder());
+        let module = base.context.modules().load_ptx(NOTHING).unwrap();
         Self {
-            stream: context.streams().create(Default::default()).unwrap(),
-            event: context.events().create(EventConfig::timing()).unwrap(),
-            pool: context.memory_pool(PoolConfig::limit(8 << 20)).unwrap(),
+            stream: base.stream(),
+            event: base.context.events().create(EventConfig::timing()).unwrap(),
+            pool: base.pool(8 << 20),
             function: module.function("nothing").unwrap(),
-            table,
-            execution,
-            context,
+            table: base.faults,
+            execution: base.execution,
+            context: base.context,
         }
     }
 

@@ -2,6 +2,9 @@
 //!
 //! Each row makes the driver function behind an operation fail, on the software device.
 
+#[path = "../src/test_bench.rs"]
+mod test_bench;
+
 use cupola_managers::context::Waiting;
 use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
@@ -15,6 +18,8 @@ use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::{CUresult, SYMBOLS, id};
 use cupola_sys::{SymbolId, Version};
+
+use test_bench::TestBench;
 
 /// Not sticky, and special to no operation.
 const CODE: CUresult = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
@@ -36,19 +41,14 @@ struct Bench {
 
 impl Bench {
     fn new(version: Version) -> Self {
-        let machine = Machine::builder().driver_version(version).build();
-        let table = FaultTable::new(machine.driver());
-        let execution = ExecutionManager::new(table.driver()).unwrap();
-        let device = execution.devices().get(0).unwrap();
-        let context = device.primary().unwrap();
-        let stream = || context.streams().create(StreamConfig::default()).unwrap();
+        let base = TestBench::on(Machine::builder().driver_version(version));
         Self {
-            stream: stream(),
-            other: stream(),
-            table,
-            execution,
-            device,
-            context,
+            stream: base.stream(),
+            other: base.stream(),
+            device: base.execution.devices().get(0).unwrap(),
+            table: base.faults,
+            execution: base.execution,
+            context: base.context,
         }
     }
 

@@ -1,45 +1,28 @@
 //! The runtime context that a thread is in: nesting, order of drops, threads and their end.
 
+#[path = "../src/test_bench.rs"]
+mod test_bench;
+
 use cupola_random::Random;
 use std::cell::RefCell;
 
 use cupola_managers::runtime::{self, RuntimeContext, RuntimeGuard};
-use cupola_managers::{Buffer, Error, ExecutionManager, PoolConfig, Result, ops};
+use cupola_managers::{Buffer, Error, PoolConfig, Result, ops};
 use cupola_sim::Machine;
-use cupola_sim::fault::FaultTable;
 use cupola_sys::Version;
 use cupola_sys::driver::{CUresult, id};
 
-struct Side {
-    execution: ExecutionManager,
-    machine: Machine,
-    faults: FaultTable,
+use test_bench::TestBench;
+
+fn side(version: Version) -> TestBench {
+    let builder = Machine::builder().driver_version(version);
+    TestBench::on(builder.worker_threads(1))
 }
 
-impl Side {
-    fn new(version: Version) -> Self {
-        let builder = Machine::builder().driver_version(version);
-        let machine = builder.worker_threads(1).build();
-        let faults = FaultTable::new(machine.driver());
-        Self {
-            execution: ExecutionManager::new(faults.driver()).unwrap(),
-            machine,
-            faults,
-        }
-    }
-
-    fn runtime(&self) -> RuntimeContext {
-        let device = self.execution.devices().get(0).unwrap();
-        let builder = RuntimeContext::builder(&device.primary().unwrap());
-        builder.device(&device).pool_limit(8 << 20).build().unwrap()
-    }
-
-    fn finish(self) {
-        let watch = self.execution.watch();
-        drop((self.execution, self.faults));
-        assert!(watch.live().is_empty(), "{:?}", watch.live());
-        assert_eq!(self.machine.leaks(), None);
-    }
+fn runtime_of(side: &TestBench) -> RuntimeContext {
+    let device = side.execution.devices().get(0).unwrap();
+    let builder = RuntimeContext::builder(&side.context);
+    builder.device(&device).pool_limit(8 << 20).build().unwrap()
 }
 
 fn is_current(runtime: &RuntimeContext) -> bool {
@@ -62,11 +45,8 @@ fn swap(one: &mut Buffer<u32>, other: &mut Buffer<u32>) -> Result<()> {
 // Without it an operation could work in another thread's context, or in the one before.
 #[test]
 fn guards_nest_and_restore_across_two_drivers() {
-    let (new, old) = (
-        Side::new(Version::new(13, 0)),
-        Side::new(Version::new(11, 1)),
-    );
-    let (outer, inner) = (new.runtime(), old.runtime());
+    let (new, old) = (side(Version::new(13, 0)), side(Version::new(11, 1)));
+    let (outer, inner) = (runtime_of(&new), runtime_of(&old));
     assert!(none_is_current());
     let text = RuntimeContext::current().unwrap_err().to_string();
     assert!(text.starts_with("no runtime context is entered on this thread"));
@@ -121,8 +101,8 @@ fn guards_nest_and_restore_across_two_drivers() {
 // leave its own behind.
 #[test]
 fn guards_may_go_in_any_order() {
-    let side = Side::new(Version::new(13, 0));
-    let runtimes: Vec<_> = (0..5).map(|_| side.runtime()).collect();
+    let side = side(Version::new(13, 0));
+    let runtimes: Vec<_> = (0..5).map(|_| runtime_of(&side)).collect();
     fn property(runtimes: &[RuntimeContext], order: &[u8]) {
         let mut entered: Vec<(usize, RuntimeGuard)> = Vec::new();
         for pick in order {
@@ -158,8 +138,8 @@ fn guards_may_go_in_any_order() {
 // Without it a panic could leave a runtime context entered.
 #[test]
 fn a_panic_leaves_the_runtime_context() {
-    let side = Side::new(Version::new(13, 0));
-    let runtime = side.runtime();
+    let side = side(Version::new(13, 0));
+    let runtime = runtime_of(&side);
     let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let _guard = runtime.enter();
         panic!("in the middle");
@@ -191,8 +171,8 @@ impl Drop for AsksAtTheEnd {
 // that are gone, or leave streams and memory behind.
 #[test]
 fn threads_may_end_while_a_runtime_context_is_entered() {
-    let side = Side::new(Version::new(13, 0));
-    let shared = side.runtime();
+    let side = side(Version::new(13, 0));
+    let shared = runtime_of(&side);
     for round in 0..50 {
         std::thread::scope(|scope| {
             let threads: Vec<_> = (0..20)
@@ -206,7 +186,7 @@ fn threads_may_end_while_a_runtime_context_is_entered() {
                         if thread % 2 == 0 {
                             KEPT.with_borrow(|_| ());
                         }
-                        let own = side.runtime();
+                        let own = runtime_of(&side);
                         let guard = own.enter();
                         let inner = shared.enter();
                         let buffer = runtime::scratch::<u64>(64).unwrap();
@@ -237,10 +217,7 @@ fn threads_may_end_while_a_runtime_context_is_entered() {
 // Without it parts of two contexts could be passed around as one.
 #[test]
 fn the_parts_have_to_belong_together() {
-    let (side, other) = (
-        Side::new(Version::new(13, 0)),
-        Side::new(Version::new(13, 0)),
-    );
+    let (side, other) = (side(Version::new(13, 0)), side(Version::new(13, 0)));
     let device = side.execution.devices().get(0).unwrap();
     let context = device.primary().unwrap();
     let own = device.contexts().create(Default::default()).unwrap();

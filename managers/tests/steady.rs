@@ -1,20 +1,17 @@
 //! What operations cost in driver calls, counted by a table around the software device.
 
+mod common;
+
 use std::collections::BTreeMap;
 
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
-use cupola_managers::{Context, Error, ExecutionManager, PoolConfig, ops};
+use cupola_managers::{Error, ExecutionManager, PoolConfig, ops};
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::SymbolId;
 use cupola_sys::driver::id;
 
-fn open() -> (FaultTable, ExecutionManager, Context) {
-    let table = FaultTable::new(Machine::builder().build().driver());
-    let execution = ExecutionManager::new(table.driver()).unwrap();
-    let context = execution.devices().get(0).unwrap().primary().unwrap();
-    (table, execution, context)
-}
+use common::open;
 
 // Without it opening a driver could create contexts or streams that no caller asked for.
 #[test]
@@ -47,7 +44,7 @@ fn counts(table: &FaultTable) -> BTreeMap<SymbolId, u64> {
 
 /// Calls of one run of `items` items through a pipeline of three slots.
 fn calls(items: u64, measured: bool) -> BTreeMap<SymbolId, u64> {
-    let (table, _execution, context) = open();
+    let (table, _machine, _execution, context) = open();
     let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
     let config = PipelineConfig {
         measured,
@@ -119,7 +116,7 @@ fn measuring_adds_six_marks_and_six_looks_to_a_step() {
 // stream cost them again.
 #[test]
 fn only_the_first_use_on_another_stream_costs_a_wait() {
-    let (table, _execution, context) = open();
+    let (table, _machine, _execution, context) = open();
     let (home, other) = (
         context.streams().create(Default::default()).unwrap(),
         context.streams().create(Default::default()).unwrap(),
@@ -157,7 +154,7 @@ fn only_the_first_use_on_another_stream_costs_a_wait() {
 // refuses some of them.
 #[test]
 fn nothing_costs_no_call() {
-    let (table, _execution, context) = open();
+    let (table, _machine, _execution, context) = open();
     let stream = context.streams().create(Default::default()).unwrap();
     let pool = context.memory_pool(PoolConfig::limit(0)).unwrap();
     table.reset();

@@ -5,31 +5,21 @@ mod common;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Context as Task, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
-use cupola_managers::{Error, PoolConfig, Result, Stream, Ticket, TicketWatch, ops};
+use cupola_managers::{Error, PoolConfig, Result, Ticket, TicketWatch, ops};
 use cupola_sys::driver::{CUresult, id};
 
-use common::open;
+use common::{hold, open};
 
 const UNKNOWN: CUresult = CUresult::CUDA_ERROR_UNKNOWN;
 const SOON: Duration = Duration::from_millis(20);
 const LATE: Duration = Duration::from_secs(20);
-
-/// Puts work on the stream that lasts until a message is sent, or the sender dropped.
-fn hold(stream: &Stream) -> Sender<()> {
-    let (release, released) = channel();
-    ops::host_function(stream, move || {
-        let _ = released.recv();
-    })
-    .unwrap();
-    release
-}
 
 /// The results that a subscriber is told.
 fn subscribe(ticket: &Ticket) -> (TicketWatch, Receiver<Result<()>>) {

@@ -146,7 +146,7 @@ fn abort_ends_the_process() {
 fn an_error_says_what_the_driver_says() {
     for (version, answers) in [((13, 0), true), ((12, 9), true), ((12, 8), false)] {
         let version = Version::new(version.0, version.1);
-        let of = || Bench::of(&Machine::builder().driver_version(version).build());
+        let of = || Bench::of(Machine::builder().driver_version(version));
         let b = of();
         b.good().unwrap();
         ops::synchronize(&b.stream).unwrap();

@@ -5,6 +5,9 @@ mod checked_mode;
 mod loss;
 mod suspects;
 
+#[path = "../../src/test_bench.rs"]
+mod test_bench;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -14,10 +17,12 @@ use cupola_managers::{
     Blame, Buffer, Cause, Context, Error, ExecutionManager, Function, LaunchSite, PoisonPolicy,
     PoolConfig, Result, Stream,
 };
-use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
+use cupola_sim::{Machine, MachineBuilder};
 use cupola_sys::Version;
 use cupola_sys::driver::{CUresult, id};
+
+use test_bench::TestBench;
 
 const NOWHERE: u64 = 0xdead_0000_0000;
 
@@ -41,18 +46,21 @@ fn kernel(name: &str) -> String {
 
 impl Bench {
     fn new() -> Self {
-        Self::of(&Machine::builder().build())
+        Self::of(Machine::builder())
     }
 
-    fn of(machine: &Machine) -> Self {
-        let table = FaultTable::new(machine.driver());
-        let execution = ExecutionManager::new(table.driver()).unwrap();
-        let context = execution.devices().get(0).unwrap().primary().unwrap();
-        let stream = context.streams().create(Default::default()).unwrap();
+    fn of(machine: MachineBuilder) -> Self {
+        let base = TestBench::on(machine);
+        let (stream, pool) = (base.stream(), base.pool(8 << 20));
+        let TestBench {
+            faults: table,
+            execution,
+            context,
+            ..
+        } = base;
         let head = ".version 6.0\n.target sm_60\n.address_size 64\n";
         let ptx = format!("{head}{}{}", kernel("good"), kernel("bad"));
         let module = context.modules().load_ptx(&ptx).unwrap();
-        let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
         Self {
             good: module.function("good").unwrap(),
             bad: module.function("bad").unwrap(),

@@ -4,11 +4,15 @@ use cupola_managers::{Context, ExecutionManager};
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 
-/// A software device behind a table of faults, and its primary context.
+#[path = "../../src/test_bench.rs"]
+mod test_bench;
+
+#[allow(unused_imports, reason = "each test program uses a part")]
+pub(crate) use test_bench::{PoolBench, TestBench, free, hold};
+
+/// The parts of a bench, for tests that drop them one by one.
+#[allow(dead_code, reason = "each test program uses a part")]
 pub(crate) fn open() -> (FaultTable, Machine, ExecutionManager, Context) {
-    let machine = Machine::builder().worker_threads(1).build();
-    let table = FaultTable::new(machine.driver());
-    let execution = ExecutionManager::new(table.driver()).unwrap();
-    let context = execution.devices().get(0).unwrap().primary().unwrap();
-    (table, machine, execution, context)
+    let bench = TestBench::new();
+    (bench.faults, bench.machine, bench.execution, bench.context)
 }

@@ -6,7 +6,7 @@ use cupola_managers::pool::{Allocation, Allocator, DriverAllocator};
 use cupola_managers::{Error, FreeError, MemoryPool, Result, Stream, ops};
 use cupola_sys::driver::{CUresult, id};
 
-use super::Bench;
+use super::bench;
 
 /// Counts what another allocator has out.
 struct Counted<A> {
@@ -95,7 +95,7 @@ fn use_it(allocator: impl Allocator, stream: &Stream) -> Result<()> {
 // of no error.
 #[test]
 fn any_allocator_will_do() {
-    let bench = Bench::new();
+    let bench = bench();
     let stream = &bench.stream;
     use_it(&bench.pool, stream).unwrap();
     let counted = Counted {
@@ -120,10 +120,10 @@ fn any_allocator_will_do() {
     drop(arena);
     assert_eq!(bench.pool.usage().unwrap().live, 0);
 
-    let own = DriverAllocator::new(&bench.context);
+    let own = DriverAllocator::new(&bench.base.context);
     use_it(std::sync::Arc::new(own.clone()), stream).unwrap();
-    assert_eq!(bench.table.count(id::cuMemAllocAsync), 2);
-    assert_eq!(bench.table.count(id::cuMemFreeAsync), 2);
+    assert_eq!(bench.base.faults.count(id::cuMemAllocAsync), 2);
+    assert_eq!(bench.base.faults.count(id::cuMemFreeAsync), 2);
     let none = Allocation::new(&own, 0, 1, stream).unwrap();
     assert_eq!(none.as_raw(), 0);
     drop(none);
@@ -139,16 +139,16 @@ fn any_allocator_will_do() {
 // Without it a free that fails could lose the memory, or free it twice.
 #[test]
 fn a_free_that_fails_gives_the_block_back() {
-    let bench = Bench::new();
-    let own = DriverAllocator::new(&bench.context);
+    let bench = bench();
+    let own = DriverAllocator::new(&bench.base.context);
     let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
-    bench.table.fail(id::cuMemAllocAsync, 1, code);
+    bench.base.faults.fail(id::cuMemAllocAsync, 1, code);
     let refused = Allocation::new(&own, 8, 8, &bench.stream).unwrap_err();
     assert_eq!(refused.status(), Some(code));
     // With a stream that will not do nothing has happened.
     let block = own.allocate_block(8, 8, &bench.stream).unwrap();
     let address = own.block_address(&block);
-    let device = bench.execution.devices().get(0).unwrap();
+    let device = bench.base.execution.devices().get(0).unwrap();
     let created = device.contexts().create(Default::default()).unwrap();
     let foreign = created.streams().create(Default::default()).unwrap();
     // SAFETY: nothing uses the block.
@@ -159,26 +159,29 @@ fn a_free_that_fails_gives_the_block_back() {
     // SAFETY: as above.
     unsafe { own.free_block(block, &bench.stream) }.unwrap();
     drop((foreign, created, device));
-    assert_eq!(bench.table.count(id::cuMemFreeAsync), 1);
+    assert_eq!(bench.base.faults.count(id::cuMemFreeAsync), 1);
 
     // A wait that fails in checked mode loses no memory: there is none.
-    bench.context.set_checked(true);
-    bench.table.reset();
-    bench.table.fail_from(id::cuStreamSynchronize, 1, code);
+    bench.base.context.set_checked(true);
+    bench.base.faults.reset();
+    bench
+        .base
+        .faults
+        .fail_from(id::cuStreamSynchronize, 1, code);
     let block = Allocation::new(&own, 8, 8, &bench.stream).unwrap();
-    bench.table.reset();
-    bench.context.set_checked(false);
+    bench.base.faults.reset();
+    bench.base.context.set_checked(false);
     block.free().unwrap();
 
     // What the driver has refused may be free, and is not freed again.
     let block = Allocation::new(&own, 8, 8, &bench.stream).unwrap();
-    bench.table.reset();
-    bench.table.fail(id::cuMemFreeAsync, 1, code);
+    bench.base.faults.reset();
+    bench.base.faults.fail(id::cuMemFreeAsync, 1, code);
     let refused = block.free().unwrap_err();
     assert_eq!(refused.error().status(), Some(code));
     let block = refused.into_inner();
     assert_eq!(block.as_raw(), 0);
     drop(block);
-    assert_eq!(bench.table.count(id::cuMemFreeAsync), 1);
-    assert_eq!(bench.execution.live().abandoned, 1);
+    assert_eq!(bench.base.faults.count(id::cuMemFreeAsync), 1);
+    assert_eq!(bench.base.execution.live().abandoned, 1);
 }

@@ -3,13 +3,13 @@
 use cupola_managers::{Error, ops};
 use cupola_sys::driver::{CUresult, id};
 
-use super::{Bench, hold};
+use super::{bench, hold};
 
 // Without it a vector could come back with other elements than went up, of any length and of
 // elements of any size, none included.
 #[test]
 fn a_vector_goes_up_and_comes_back() {
-    let bench = Bench::new();
+    let bench = bench();
     let (pool, stream) = (&bench.pool, &bench.stream);
     for len in [0, 1, 77, 4096] {
         let data: Vec<u32> = (0..len).map(|i| i * 3 + 1).collect();
@@ -31,7 +31,7 @@ fn a_vector_goes_up_and_comes_back() {
 // Without it bytes that are no `bool` could be handed out in a vector.
 #[test]
 fn a_vector_of_what_are_no_values_is_refused() {
-    let bench = Bench::new();
+    let bench = bench();
     let flags = bench.pool.upload(&[1u8, 0, 7, 1], &bench.stream).unwrap();
     let view = flags.view().cast::<bool>().unwrap();
     let refused = view.to_vec(&bench.stream).unwrap_err();
@@ -45,23 +45,23 @@ fn a_vector_of_what_are_no_values_is_refused() {
 // Without it a failing call could leave a buffer behind, or an error could be swallowed.
 #[test]
 fn what_fails_leaves_nothing() {
-    let bench = Bench::new();
+    let bench = bench();
     let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
     for call in [id::cuMemcpyHtoDAsync_v2, id::cuEventRecord] {
-        bench.table.fail(call, 1, code);
+        bench.base.faults.fail(call, 1, code);
         let refused = bench.pool.upload(&[1u32; 100], &bench.stream);
         assert_eq!(refused.unwrap_err().status(), Some(code));
-        bench.table.reset();
+        bench.base.faults.reset();
     }
-    bench.table.fail(id::cuMemsetD8Async, 1, code);
+    bench.base.faults.fail(id::cuMemsetD8Async, 1, code);
     let refused = bench.pool.zeros::<u32>(100, &bench.stream);
     assert_eq!(refused.unwrap_err().status(), Some(code));
-    bench.table.reset();
+    bench.base.faults.reset();
     let there = bench.pool.upload(&[1u32; 100], &bench.stream).unwrap();
-    bench.table.fail(id::cuMemcpyDtoHAsync_v2, 1, code);
+    bench.base.faults.fail(id::cuMemcpyDtoHAsync_v2, 1, code);
     let refused = there.to_vec(&bench.stream);
     assert_eq!(refused.unwrap_err().status(), Some(code));
-    bench.table.reset();
+    bench.base.faults.reset();
     assert_eq!(there.to_vec(&bench.stream).unwrap(), [1; 100]);
     drop(there);
     assert_eq!(bench.pool.usage().unwrap().live, 0);
@@ -72,8 +72,8 @@ fn what_fails_leaves_nothing() {
 // the same time, on two streams.
 #[test]
 fn halves_of_a_buffer_are_two_arguments() {
-    let bench = Bench::new();
-    let other = bench.another_stream();
+    let bench = bench();
+    let other = bench.base.stream();
     let mut all = bench.pool.zeros::<u32>(10, &bench.stream).unwrap();
     ops::order(&bench.stream, &other).unwrap();
     let (mut low, mut high) = all.split_at_mut(4).unwrap();
@@ -101,7 +101,7 @@ fn halves_of_a_buffer_are_two_arguments() {
 // a cast could lose the memory.
 #[test]
 fn bytes_at_an_alignment_become_other_elements() {
-    let bench = Bench::new();
+    let bench = bench();
     let (pool, stream) = (&bench.pool, &bench.stream);
     for align in [1, 16, 256, 4096, 1 << 16, 2 << 20] {
         let held: Vec<_> = (0..3)
@@ -142,22 +142,24 @@ fn bytes_at_an_alignment_become_other_elements() {
 // had by a third before both have done with it.
 #[test]
 fn a_free_on_another_stream_holds_up_no_stream() {
-    let bench = Bench::new();
-    let other = bench.another_stream();
+    let bench = bench();
+    let other = bench.base.stream();
     let mut buffer = bench.pool.allocate::<u32>(1 << 20, &bench.stream).unwrap();
     let address = buffer.as_raw();
     ops::fill(&mut buffer, 1, &bench.stream).unwrap();
     ops::order(&bench.stream, &other).unwrap();
     let held = hold(&other);
-    let mut sum = bench.context.buffers().pinned::<u32>(1 << 20).unwrap();
+    let mut sum = bench.base.context.buffers().pinned::<u32>(1 << 20).unwrap();
     ops::copy_to_host(&buffer, &mut sum, &other).unwrap();
-    let calls = [id::cuEventRecord, id::cuStreamWaitEvent].map(|call| bench.table.count(call));
+    let calls =
+        [id::cuEventRecord, id::cuStreamWaitEvent].map(|call| bench.base.faults.count(call));
     buffer.free_on(&other).unwrap();
-    let after = [id::cuEventRecord, id::cuStreamWaitEvent].map(|call| bench.table.count(call));
+    let after =
+        [id::cuEventRecord, id::cuStreamWaitEvent].map(|call| bench.base.faults.count(call));
     assert_eq!(calls, after, "the free made a call");
     // The buffer's own stream goes on while the other one is held.
     ops::synchronize(&bench.stream).unwrap();
-    let third = bench.another_stream();
+    let third = bench.base.stream();
     let next = bench.pool.allocate::<u32>(1 << 20, &third).unwrap();
     assert_ne!(next.as_raw(), address, "the other stream still uses it");
     drop(held);
@@ -179,8 +181,8 @@ fn a_free_on_another_stream_holds_up_no_stream() {
 // Without it the other stream could have the memory while the buffer's own still works with it.
 #[test]
 fn a_free_on_another_stream_is_behind_the_buffers_own() {
-    let bench = Bench::new();
-    let other = bench.another_stream();
+    let bench = bench();
+    let other = bench.base.stream();
     let held = hold(&bench.stream);
     let buffer = bench.pool.zeros::<u32>(1 << 20, &bench.stream).unwrap();
     let address = buffer.as_raw();
@@ -193,7 +195,7 @@ fn a_free_on_another_stream_is_behind_the_buffers_own() {
     ops::synchronize(&other).unwrap();
     assert_eq!(bench.pool.usage().unwrap().pending, 0);
     // Then every stream may have it.
-    let third = bench.another_stream();
+    let third = bench.base.stream();
     let again = bench.pool.allocate::<u32>(1 << 20, &third).unwrap();
     assert_eq!(again.as_raw(), address);
     drop((next, again, other, third));
@@ -203,14 +205,14 @@ fn a_free_on_another_stream_is_behind_the_buffers_own() {
 // Without it a use on another stream could hold up the buffer's own stream when it is dropped.
 #[test]
 fn a_declared_use_holds_up_no_stream_at_the_drop() {
-    let bench = Bench::new();
-    let other = bench.another_stream();
+    let bench = bench();
+    let other = bench.base.stream();
     let buffer = bench.pool.zeros::<u32>(64, &bench.stream).unwrap();
     buffer.used_on(&other).unwrap();
     let held = hold(&other);
-    let waits = bench.table.count(id::cuStreamWaitEvent);
+    let waits = bench.base.faults.count(id::cuStreamWaitEvent);
     drop(buffer);
-    assert_eq!(bench.table.count(id::cuStreamWaitEvent), waits);
+    assert_eq!(bench.base.faults.count(id::cuStreamWaitEvent), waits);
     ops::synchronize(&bench.stream).unwrap();
     drop(held);
     drop(other);
@@ -221,24 +223,24 @@ fn a_declared_use_holds_up_no_stream_at_the_drop() {
 // that fails could lose the buffer.
 #[test]
 fn a_free_on_another_stream_waits_on_the_device_beside_a_graph() {
-    let bench = Bench::new();
-    let other = bench.another_stream();
-    let third = bench.another_stream();
+    let bench = bench();
+    let other = bench.base.stream();
+    let third = bench.base.stream();
     let memory = bench.pool.graph_memory(&third).unwrap();
     let buffer = bench.pool.zeros::<u32>(64, &bench.stream).unwrap();
     let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
-    bench.table.fail(id::cuStreamWaitEvent, 1, code);
+    bench.base.faults.fail(id::cuStreamWaitEvent, 1, code);
     let refused = buffer.free_on(&other).unwrap_err();
     assert_eq!(refused.error().status(), Some(code));
-    bench.table.reset();
+    bench.base.faults.reset();
     let buffer = refused.into_inner();
     assert_eq!(buffer.to_vec(&bench.stream).unwrap(), [0; 64]);
     buffer.free_on(&other).unwrap();
-    assert_eq!(bench.table.count(id::cuStreamWaitEvent), 1);
+    assert_eq!(bench.base.faults.count(id::cuStreamWaitEvent), 1);
     drop(memory);
     assert_eq!(bench.pool.usage().unwrap().live, 0);
 
-    let own = bench.execution.devices().get(0).unwrap();
+    let own = bench.base.execution.devices().get(0).unwrap();
     let elsewhere = own.contexts().create(Default::default()).unwrap();
     let foreign = elsewhere.streams().create(Default::default()).unwrap();
     let buffer = bench.pool.zeros::<u32>(64, &bench.stream).unwrap();

@@ -3,9 +3,9 @@
 use cupola_managers::{DeviceCopy, Error, ops};
 use cupola_sys::driver::{CUresult, id};
 
-use super::Bench;
+use super::{PoolBench, bench};
 
-fn filled<T: DeviceCopy>(bench: &Bench, value: T) -> Vec<T> {
+fn filled<T: DeviceCopy>(bench: &PoolBench, value: T) -> Vec<T> {
     let mut buffer = bench.pool.allocate::<T>(33, &bench.stream).unwrap();
     ops::fill(&mut buffer, value, &bench.stream).unwrap();
     buffer.to_vec(&bench.stream).unwrap()
@@ -14,7 +14,7 @@ fn filled<T: DeviceCopy>(bench: &Bench, value: T) -> Vec<T> {
 // Without it a fill could write fewer elements than there are, more, or other bytes.
 #[test]
 fn elements_of_every_size_are_filled_with() {
-    let bench = Bench::new();
+    let bench = bench();
     assert_eq!(filled(&bench, 0xa5u8), [0xa5; 33]);
     assert_eq!(filled(&bench, -300i16), [-300; 33]);
     assert_eq!(filled(&bench, 1.5f32), [1.5; 33]);
@@ -39,9 +39,9 @@ fn elements_of_every_size_are_filled_with() {
 // come after work was put on the stream.
 #[test]
 fn what_does_not_repeat_is_refused_before_anything_is_done() {
-    let bench = Bench::new();
+    let bench = bench();
     let mut floats = bench.pool.zeros::<f64>(4, &bench.stream).unwrap();
-    let other = bench.another_stream();
+    let other = bench.base.stream();
     let refused = ops::fill(&mut floats, 0.1, &other).unwrap_err();
     assert!(matches!(refused, Error::Invalid { .. }));
     let text = refused.to_string();
@@ -49,7 +49,7 @@ fn what_does_not_repeat_is_refused_before_anything_is_done() {
         text.contains("value") && text.contains("f64") && text.contains("1, 2 or 4"),
         "{text}"
     );
-    assert_eq!(bench.table.count(id::cuMemsetD32Async), 0);
+    assert_eq!(bench.base.faults.count(id::cuMemsetD32Async), 0);
     assert_eq!(floats.to_vec(&bench.stream).unwrap(), [0.0; 4]);
     // Of nothing any value will do.
     ops::fill(floats.slice_mut(..0).unwrap(), 0.1, &bench.stream).unwrap();
@@ -64,7 +64,7 @@ fn what_does_not_repeat_is_refused_before_anything_is_done() {
 // Without it the error of one of the three calls could be lost.
 #[test]
 fn each_fill_reports_its_error() {
-    let bench = Bench::new();
+    let bench = bench();
     let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
     let mut bytes = bench.pool.zeros::<u32>(64, &bench.stream).unwrap();
     let stream = &bench.stream;
@@ -73,8 +73,8 @@ fn each_fill_reports_its_error() {
         (id::cuMemsetD16Async, 2),
         (id::cuMemsetD32Async, 4),
     ] {
-        bench.table.reset();
-        bench.table.fail(call, 1, code);
+        bench.base.faults.reset();
+        bench.base.faults.fail(call, 1, code);
         let view = bytes.view_mut();
         let refused = match size {
             1 => ops::fill(view.cast::<u8>().unwrap(), 3, stream),

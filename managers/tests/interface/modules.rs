@@ -5,7 +5,7 @@ use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::{Buffer, Error, Stream};
 use cupola_sys::driver::{CUresult, id};
 
-use super::Bench;
+use super::bench;
 
 /// `gather` copies `table` into what it is given, and `reach` writes the number of its thread to the
 /// end of 64 KiB of shared memory and from there to what it is given.
@@ -61,9 +61,9 @@ fn launch(
 // kernels know it by.
 #[test]
 fn variables_of_a_module_are_the_kernels() {
-    let bench = Bench::new();
+    let bench = bench();
     let stream = &bench.stream;
-    let module = bench.context.modules().load_ptx(PTX).unwrap();
+    let module = bench.base.context.modules().load_ptx(PTX).unwrap();
     let table = module.global::<u32>("table").unwrap();
     assert_eq!((table.len(), table.is_empty()), (4, false));
     table.write(&[5, 6, 7, 8], stream).unwrap();
@@ -86,8 +86,8 @@ fn variables_of_a_module_are_the_kernels() {
 // Without it a variable could be taken for what it is not, or an error of the driver be lost.
 #[test]
 fn what_is_no_such_variable_is_refused() {
-    let bench = Bench::new();
-    let module = bench.context.modules().load_ptx(PTX).unwrap();
+    let bench = bench();
+    let module = bench.base.context.modules().load_ptx(PTX).unwrap();
     assert_eq!(module.global::<[u8; 3]>("odd").unwrap().len(), 2);
     let refused = module.global::<u32>("odd").unwrap_err();
     assert!(matches!(refused, Error::Invalid { .. }), "{refused}");
@@ -95,13 +95,13 @@ fn what_is_no_such_variable_is_refused() {
     let missing = module.global::<u32>("gather").unwrap_err();
     assert_eq!(missing.status(), Some(CUresult::CUDA_ERROR_NOT_FOUND));
     let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
-    bench.table.reset();
-    bench.table.fail(id::cuModuleGetGlobal_v2, 1, code);
+    bench.base.faults.reset();
+    bench.base.faults.fail(id::cuModuleGetGlobal_v2, 1, code);
     let refused = module.global::<u32>("table").unwrap_err();
     assert_eq!(refused.status(), Some(code));
-    bench.table.reset();
+    bench.base.faults.reset();
 
-    let device = bench.execution.devices().get(0).unwrap();
+    let device = bench.base.execution.devices().get(0).unwrap();
     let own = device.contexts().create(Default::default()).unwrap();
     let foreign = own.streams().create(Default::default()).unwrap();
     let table = module.global::<u32>("table").unwrap();
@@ -115,8 +115,8 @@ fn what_is_no_such_variable_is_refused() {
 // Without it a program would be told nothing but that a value is invalid.
 #[test]
 fn a_launch_with_too_much_shared_memory_says_what_allows_it() {
-    let bench = Bench::new();
-    let module = bench.context.modules().load_ptx(PTX).unwrap();
+    let bench = bench();
+    let module = bench.base.context.modules().load_ptx(PTX).unwrap();
     let reach = module.function("reach").unwrap();
     let mut to = bench.pool.zeros::<u32>(4, &bench.stream).unwrap();
     let refused = launch(&reach, 64 << 10, &mut to, &bench.stream).unwrap_err();
@@ -125,16 +125,16 @@ fn a_launch_with_too_much_shared_memory_says_what_allows_it() {
     assert!(text.contains("allow_dynamic_shared"), "{text}");
     // An error that says something else stays what it is.
     let code = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
-    bench.table.reset();
-    bench.table.fail(id::cuLaunchKernel, 1, code);
+    bench.base.faults.reset();
+    bench.base.faults.fail(id::cuLaunchKernel, 1, code);
     let refused = launch(&reach, 64 << 10, &mut to, &bench.stream).unwrap_err();
     assert_eq!(refused.status(), Some(code));
     // And so does one of a value that is another.
     let code = CUresult::CUDA_ERROR_INVALID_VALUE;
-    bench.table.fail(id::cuLaunchKernel, 2, code);
+    bench.base.faults.fail(id::cuLaunchKernel, 2, code);
     let refused = launch(&reach, 1 << 10, &mut to, &bench.stream).unwrap_err();
     assert_eq!(refused.status(), Some(code));
-    let findings = bench.machine.findings();
+    let findings = bench.base.machine.findings();
     assert_eq!(findings.len(), 1, "the first launch alone: {findings:?}");
 }
 
@@ -142,9 +142,9 @@ fn a_launch_with_too_much_shared_memory_says_what_allows_it() {
 // launch take back what another needs.
 #[test]
 fn shared_memory_is_allowed_up_to_what_the_device_has() {
-    let bench = Bench::new();
+    let bench = bench();
     let stream = &bench.stream;
-    let module = bench.context.modules().load_ptx(PTX).unwrap();
+    let module = bench.base.context.modules().load_ptx(PTX).unwrap();
     let reach = module.function("reach").unwrap();
     let mut to = bench.pool.zeros::<u32>(4, stream).unwrap();
     assert_eq!(reach.max_dynamic_shared(), Ok(48 << 10));
@@ -156,7 +156,7 @@ fn shared_memory_is_allowed_up_to_what_the_device_has() {
     reach.allow_dynamic_shared(1 << 10).unwrap();
     assert_eq!(reach.max_dynamic_shared(), Ok(64 << 10));
 
-    let device = bench.execution.devices().get(0).unwrap();
+    let device = bench.base.execution.devices().get(0).unwrap();
     let most = device.info().unwrap().shared_per_block_optin as u32;
     reach.allow_dynamic_shared(most).unwrap();
     let refused = reach.allow_dynamic_shared(most + 1).unwrap_err();
@@ -168,8 +168,8 @@ fn shared_memory_is_allowed_up_to_what_the_device_has() {
 // Without it an error of one of the three calls could be lost, or a lock stay taken after it.
 #[test]
 fn errors_of_the_attribute_are_told() {
-    let bench = Bench::new();
-    let module = bench.context.modules().load_ptx(PTX).unwrap();
+    let bench = bench();
+    let module = bench.base.context.modules().load_ptx(PTX).unwrap();
     let reach = module.function("reach").unwrap();
     let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
     for call in [
@@ -177,8 +177,8 @@ fn errors_of_the_attribute_are_told() {
         id::cuFuncGetAttribute,
         id::cuFuncSetAttribute,
     ] {
-        bench.table.reset();
-        bench.table.fail(call, 1, code);
+        bench.base.faults.reset();
+        bench.base.faults.fail(call, 1, code);
         let refused = reach.allow_dynamic_shared(64 << 10).unwrap_err();
         assert_eq!(refused.status(), Some(code));
     }

@@ -6,14 +6,14 @@ use std::time::Duration;
 use cupola_managers::{Error, ops};
 use cupola_sys::driver::{CUresult, id};
 
-use super::{Bench, hold};
+use super::{bench, hold};
 
 // Without it a part could begin at the wrong element, or a copy reach beyond it.
 #[test]
 fn parts_of_pinned_memory_are_copied() {
-    let bench = Bench::new();
+    let bench = bench();
     let stream = &bench.stream;
-    let mut pinned = bench.context.buffers().pinned::<u16>(10).unwrap();
+    let mut pinned = bench.base.context.buffers().pinned::<u16>(10).unwrap();
     for (at, word) in pinned.as_mut_slice().unwrap().iter_mut().enumerate() {
         *word = at as u16;
     }
@@ -44,10 +44,10 @@ fn parts_of_pinned_memory_are_copied() {
 // stream: the last copy is not the only one.
 #[test]
 fn the_host_waits_for_the_copies_of_all_parts() {
-    let bench = Bench::new();
-    let other = bench.another_stream();
+    let bench = bench();
+    let other = bench.base.stream();
     let sevens = bench.pool.upload(&[7u32; 64], &bench.stream).unwrap();
-    let mut pinned = bench.context.buffers().pinned::<u32>(64).unwrap();
+    let mut pinned = bench.base.context.buffers().pinned::<u32>(64).unwrap();
     let (low, high) = sevens.split_at(32).unwrap();
     let held = hold(&bench.stream);
     ops::copy_to_host(low, pinned.slice_mut(..32).unwrap(), &bench.stream).unwrap();
@@ -74,15 +74,15 @@ fn the_host_waits_for_the_copies_of_all_parts() {
 // Without it a copy of a part that fails could leave the memory locked for ever, or be forgotten.
 #[test]
 fn a_copy_of_a_part_that_fails_is_told() {
-    let bench = Bench::new();
-    let mut pinned = bench.context.buffers().pinned::<u32>(8).unwrap();
+    let bench = bench();
+    let mut pinned = bench.base.context.buffers().pinned::<u32>(8).unwrap();
     let there = bench.pool.upload(&[1u32; 4], &bench.stream).unwrap();
     let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
-    bench.table.fail(id::cuMemcpyDtoHAsync_v2, 1, code);
+    bench.base.faults.fail(id::cuMemcpyDtoHAsync_v2, 1, code);
     let part = pinned.slice_mut(4..).unwrap();
     let refused = ops::copy_to_host(&there, part, &bench.stream);
     assert_eq!(refused.unwrap_err().status(), Some(code));
-    bench.table.reset();
+    bench.base.faults.reset();
     let part = pinned.slice_mut(4..).unwrap();
     ops::copy_to_host(&there, part, &bench.stream).unwrap();
     assert_eq!(pinned.as_slice().unwrap(), [0, 0, 0, 0, 1, 1, 1, 1]);

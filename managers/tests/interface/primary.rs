@@ -6,7 +6,7 @@ use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::driver::{CUctx_flags, CUresult, id};
 
-use super::Bench;
+use super::bench;
 
 // Without it the flags could be other ones than were asked for, in an active context or before it.
 #[test]
@@ -38,12 +38,12 @@ fn waits_in_a_primary_context_are_as_they_are_set() {
 // Without it flags that other code has set could be lost with a change of how the host waits.
 #[test]
 fn other_flags_of_a_primary_context_stay() {
-    let bench = Bench::new();
-    let driver = bench.context.driver();
+    let bench = bench();
+    let driver = bench.base.context.driver();
     let keep = CUctx_flags::CU_CTX_LMEM_RESIZE_TO_MAX.0;
     // SAFETY: device 0 is there.
     unsafe { driver.cuDevicePrimaryCtxSetFlags_v2(0, keep | 1) }.unwrap();
-    let device = bench.execution.devices().get(0).unwrap();
+    let device = bench.base.execution.devices().get(0).unwrap();
     device
         .contexts()
         .set_primary_waiting(Waiting::Yield)
@@ -59,17 +59,17 @@ fn other_flags_of_a_primary_context_stay() {
 // Without it an error of either call could be lost.
 #[test]
 fn errors_of_the_flags_are_told() {
-    let bench = Bench::new();
-    let device = bench.execution.devices().get(0).unwrap();
+    let bench = bench();
+    let device = bench.base.execution.devices().get(0).unwrap();
     let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
     for call in [
         id::cuDevicePrimaryCtxGetState,
         id::cuDevicePrimaryCtxSetFlags_v2,
     ] {
-        bench.table.fail(call, 1, code);
+        bench.base.faults.fail(call, 1, code);
         let refused = device.contexts().set_primary_waiting(Waiting::Spin);
         assert_eq!(refused.unwrap_err().status(), Some(code));
-        bench.table.reset();
+        bench.base.faults.reset();
     }
     assert_eq!(
         device.contexts().primary_state().unwrap().waiting,

@@ -4,7 +4,7 @@ use cupola_managers::ops::{self, Rectangle};
 use cupola_managers::{Context, Error};
 use cupola_sys::driver::{CUresult, id};
 
-use super::Bench;
+use super::bench;
 
 const ROWS: usize = 5;
 
@@ -29,7 +29,7 @@ fn pinned(context: &Context, with: &[u16]) -> cupola_managers::PinnedBuffer<u16>
 // lies between the rows, on one of the five ways.
 #[test]
 fn rows_arrive_and_what_is_between_them_stays() {
-    let bench = Bench::new();
+    let bench = bench();
     let (pool, stream) = (&bench.pool, &bench.stream);
     for rectangle in [
         Rectangle::new(3, ROWS).from_pitch(8).to_pitch(5),
@@ -57,23 +57,23 @@ fn rows_arrive_and_what_is_between_them_stays() {
         assert_eq!(here, expected, "{rectangle:?}");
 
         let mut there = pool.upload(&to, stream).unwrap();
-        let host = pinned(&bench.context, &from);
+        let host = pinned(&bench.base.context, &from);
         ops::copy_to_device_2d(&host, &mut there, rectangle, stream).unwrap();
         assert_eq!(there.to_vec(stream).unwrap(), expected, "{rectangle:?}");
 
-        let mut host = pinned(&bench.context, &to);
+        let mut host = pinned(&bench.base.context, &to);
         ops::copy_to_host_2d(&source, &mut host, rectangle, stream).unwrap();
         assert_eq!(host.as_slice().unwrap(), expected, "{rectangle:?}");
     }
     // Rows on both sides, or none apart: as few calls as can be.
-    assert_eq!(bench.table.count(id::cuMemcpy2DAsync_v2), 2 * 5);
+    assert_eq!(bench.base.faults.count(id::cuMemcpy2DAsync_v2), 2 * 5);
     bench.finish();
 }
 
 // Without it rows could reach outside of their memory, also by numbers that overflow.
 #[test]
 fn rows_outside_of_the_memory_are_refused() {
-    let bench = Bench::new();
+    let bench = bench();
     let stream = &bench.stream;
     let from = bench.pool.zeros::<u32>(20, stream).unwrap();
     let mut to = bench.pool.zeros::<u32>(20, stream).unwrap();
@@ -103,20 +103,20 @@ fn rows_outside_of_the_memory_are_refused() {
 // Without it the error of the call could be lost, pinned memory stay locked, or a capture be broken.
 #[test]
 fn a_copy_of_rows_that_fails_is_told() {
-    let bench = Bench::new();
+    let bench = bench();
     let stream = &bench.stream;
     let code = CUresult::CUDA_ERROR_OPERATING_SYSTEM;
     let from = bench.pool.upload(&[1u16; 20], stream).unwrap();
-    let mut host = pinned(&bench.context, &[0; 20]);
+    let mut host = pinned(&bench.base.context, &[0; 20]);
     let rectangle = Rectangle::new(2, 3).from_pitch(5).to_pitch(4);
     for times in 0..2 {
-        bench.table.fail(id::cuMemcpy2DAsync_v2, 1, code);
+        bench.base.faults.fail(id::cuMemcpy2DAsync_v2, 1, code);
         let refused = match times {
             0 => ops::copy_to_host_2d(&from, &mut host, rectangle, stream),
             _ => ops::read_2d(&from, &mut [0; 20], rectangle, stream),
         };
         assert_eq!(refused.unwrap_err().status(), Some(code));
-        bench.table.reset();
+        bench.base.faults.reset();
     }
     ops::copy_to_host_2d(&from, &mut host, rectangle, stream).unwrap();
     assert_eq!(host.as_slice().unwrap()[..6], [1, 1, 0, 0, 1, 1]);

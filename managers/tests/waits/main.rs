@@ -10,7 +10,7 @@ mod host_functions;
 mod modules;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -22,19 +22,9 @@ use cupola_sim::fault::FaultTable;
 use cupola_sys::SymbolId;
 use cupola_sys::driver::{CUresult, CUstreamCaptureMode as Mode, Driver, id};
 
-use common::open;
+use common::{TestBench, hold, open};
 
 const UNKNOWN: CUresult = CUresult::CUDA_ERROR_UNKNOWN;
-
-/// Holds up what is put on the stream from now on, until the sender is dropped.
-fn hold(stream: &Stream) -> Sender<()> {
-    let (hold, held) = channel::<()>();
-    ops::host_function(stream, move || {
-        let _ended = held.recv();
-    })
-    .unwrap();
-    hold
-}
 
 const PTX: &str =
     ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry nothing() { ret; }\n";

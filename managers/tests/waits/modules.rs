@@ -6,11 +6,9 @@ use super::*;
 // others and break their captures.
 #[test]
 fn a_module_is_unloaded_after_its_kernels() {
-    let machine = Machine::builder().worker_threads(4).build();
-    let table = FaultTable::new(machine.driver());
-    let execution = cupola_managers::ExecutionManager::new(table.driver()).unwrap();
-    let context = execution.devices().get(0).unwrap().primary().unwrap();
-    let streams = [(); 3].map(|()| context.streams().create(Default::default()).unwrap());
+    let bench = TestBench::with_workers(4);
+    let (table, context) = (&bench.faults, &bench.context);
+    let streams = [(); 3].map(|()| bench.stream());
     let load = || context.modules().load_ptx(PTX).unwrap().function("nothing");
     drop(load().unwrap());
     let function = load().unwrap();
@@ -53,9 +51,9 @@ fn a_module_is_unloaded_after_its_kernels() {
     let _ = function.as_raw();
     drop(function);
     assert_eq!(table.count(id::cuCtxSynchronize), 1);
-    let live = execution.live();
+    let live = bench.execution.live();
     assert_eq!((live.modules, live.abandoned), (0, 0));
-    assert_eq!(machine.usage().modules, 0);
+    assert_eq!(bench.machine.usage().modules, 0);
 }
 
 // Without it code could be unloaded that may still run.
