@@ -49,7 +49,7 @@ fn before_the_tests(stages: &mut Stages, tidy: bool) -> Result<()> {
         false => Ok(()),
     };
     stages.run("lock files", 5, lock_files)?;
-    stages.run("imports of managers", 5, imports::run)?;
+    stages.run("imports of managers, sizes of rooms", 5, imports::run)?;
     stages.run("format, lints, documentation", 15, lints)?;
     done(&["doc"])?;
     stages.run("features and targets", 15, checks)?;

@@ -77,7 +77,8 @@ enum Task {
     },
     /// Show that `core` links without std and refers to no allocation function
     NoStd,
-    /// Show that the rooms of `managers` import what they may, and how few crates it needs
+    /// Show that the rooms of `managers` import what they may, how few crates it needs, and that no
+    /// folder and no file of the repository is too large
     Imports,
     /// Show that a crate built without LTO calls into `core` for nothing that is hot
     Inline,

@@ -307,20 +307,26 @@ pub(crate) fn run(what: &str, command: &mut Command) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::Summary;
+    use crate::imports::sizes::rust_files;
 
     /// Without it a target could be written and never run, or be run and have no source.
     #[test]
     fn every_fuzz_target_is_listed() {
         let mut listed = super::fuzz_targets().unwrap();
         listed.sort();
-        let sources = std::fs::read_dir(crate::root().join("fuzz/fuzz_targets")).unwrap();
-        let names = sources.filter_map(|source| {
-            let path = source.unwrap().path();
-            let is_source = path.extension().is_some_and(|extension| extension == "rs");
-            is_source.then(|| path.file_stem().unwrap().to_str().unwrap().to_owned())
-        });
-        let mut names: Vec<_> = names.collect();
+        let sources = rust_files(&crate::root().join("fuzz/fuzz_targets")).unwrap();
+        let is_target = |path: &PathBuf| {
+            std::fs::read_to_string(path)
+                .unwrap()
+                .contains("fuzz_target!")
+        };
+        let names = sources.iter().filter(|path| is_target(path));
+        let mut names: Vec<_> = names
+            .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect();
         names.sort();
         assert_eq!(listed, names);
     }

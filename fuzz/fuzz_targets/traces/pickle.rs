@@ -1,7 +1,7 @@
 //! Any bytes as a pickled snapshot of PyTorch.
 #![no_main]
 
-#[path = "traces/mod.rs"]
+#[path = "mod.rs"]
 mod traces;
 
 use cupola_cli::trace::snapshot::{self, Encoding};

@@ -1,7 +1,7 @@
 //! Any text as a snapshot of PyTorch in JSON.
 #![no_main]
 
-#[path = "traces/mod.rs"]
+#[path = "mod.rs"]
 mod traces;
 
 use cupola_cli::trace::snapshot::{self, Encoding};

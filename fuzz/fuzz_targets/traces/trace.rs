@@ -1,7 +1,7 @@
 //! Any text as the native format of allocation traces.
 #![no_main]
 
-#[path = "traces/mod.rs"]
+#[path = "mod.rs"]
 mod traces;
 
 use cupola_cli::trace::native;

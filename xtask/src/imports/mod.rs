@@ -1,4 +1,4 @@
-//! `cargo xtask imports`: the drawing of `managers` holds.
+//! `cargo xtask imports`: the drawing of `managers` holds, and no room of the workspace is crowded.
 //!
 //! Which file imports which, and which fields others see, is read from the sources: `use` items and paths that start at
 //! `crate`, at `super`, at a child module or at a name that was imported. A re-export is followed
@@ -10,6 +10,7 @@ mod dependencies;
 mod fields;
 mod modules;
 mod rooms;
+pub(crate) mod sizes;
 mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +38,6 @@ pub(crate) fn run() -> Result<()> {
     let mut problems = circles::problems(&imports);
     problems.extend(rooms::problems(&imports));
     problems.extend(rooms::empty(&imports));
-    problems.extend(rooms::crowded(&imports));
     let read = |file: &'_ String| Ok((file.clone(), fs::read_to_string(folder.join(file))?));
     let texts: Vec<(String, String)> = imports.keys().map(read).collect::<Result<_>>()?;
     let texts = texts
@@ -54,7 +54,8 @@ pub(crate) fn run() -> Result<()> {
     // A reader that sees no import would find nothing wrong.
     ensure!(arrows > imports.len(), "{arrows} imports are not all");
     println!("{} files, {arrows} imports", imports.len());
-    dependencies::check()
+    dependencies::check()?;
+    sizes::check()
 }
 
 /// `file imports other (path, path)`, a line of each complaint.

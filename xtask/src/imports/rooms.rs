@@ -1,6 +1,6 @@
-//! What the rooms of `managers` may not import, and how large a room may be.
+//! What the rooms of `managers` may not import.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{Imports, arrow};
 
@@ -50,9 +50,6 @@ const RULES: &[Rule] = &[
         why: "the bottom of the managers knows no manager",
     },
 ];
-
-/// As many files as a room has at most: a larger one has two things in it.
-const MOST_FILES: usize = 15;
 
 /// Whether a file is of a room.
 fn is_of(file: &str, room: &str) -> bool {
@@ -124,26 +121,6 @@ pub(super) fn empty(imports: &Imports) -> Vec<String> {
         .collect()
 }
 
-/// A complaint for each folder with too many files.
-pub(super) fn crowded(imports: &Imports) -> Vec<String> {
-    let mut folders: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for file in imports.keys() {
-        let (folder, name) = file.rsplit_once('/').unwrap_or((".", file));
-        folders.entry(folder).or_default().insert(name);
-    }
-    let crowded = folders.iter().filter(|(_, files)| files.len() > MOST_FILES);
-    crowded
-        .map(|(folder, files)| {
-            let names: Vec<_> = files.iter().copied().collect();
-            format!(
-                "{folder} has {} files, at most {MOST_FILES} are a room:\n    {}",
-                files.len(),
-                names.join(" ")
-            )
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,24 +186,5 @@ mod tests {
         let said = empty(&imports(&[none])).join("\n");
         assert!(said.contains("pool/cache is in a rule"), "{said}");
         assert!(!said.contains("pool/heap "), "{said}");
-    }
-
-    /// Without it a room could grow, or its files be counted with those of the folders in it.
-    #[test]
-    fn the_files_of_a_folder_are_counted_apart() {
-        let of = |n: usize| {
-            let files = (0..n).map(|i| format!("room/f{i}.rs"));
-            let inner = (0..9).map(|i| format!("room/inner/f{i}.rs"));
-            files
-                .chain(inner)
-                .map(|file| (file, BTreeMap::new()))
-                .collect::<Imports>()
-        };
-        assert_eq!(crowded(&of(MOST_FILES)), [""; 0]);
-        let said = crowded(&of(MOST_FILES + 1)).join("\n");
-        assert!(
-            said.contains("room has 16 files") && said.contains("f15.rs"),
-            "{said}"
-        );
     }
 }
