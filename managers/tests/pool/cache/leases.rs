@@ -161,7 +161,9 @@ fn many_threads_begin_stocks_while_users_go() {
                 drop(stream);
                 // A scope does not wait for what a thread does as it ends: a cache that is given
                 // back just then has leases that no other thread can ask for.
-                threads.map(|thread| thread.join().unwrap());
+                for thread in threads {
+                    thread.join().unwrap();
+                }
             });
             assert_eq!(bench.context.streams().live(), 0);
         }
