@@ -186,7 +186,7 @@ fn threads_may_end_while_a_runtime_context_is_entered() {
                         if thread % 2 == 0 {
                             KEPT.with_borrow(|_| ());
                         }
-                        let own = runtime_of(&side);
+                        let own = runtime_of(side);
                         let guard = own.enter();
                         let inner = shared.enter();
                         let buffer = runtime::scratch::<u64>(64).unwrap();
