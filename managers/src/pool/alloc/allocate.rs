@@ -469,7 +469,6 @@ impl Pool {
             state,
             stream,
             wait: ask.wait,
-            patient: true,
             drains: true,
         };
         match self.allocate_slow(request)? {

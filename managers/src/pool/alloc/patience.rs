@@ -85,21 +85,6 @@ impl Patience {
         !mutant!("ladder_waits_without_end") && self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Whether the request may wait at all.
-    pub(crate) fn may_wait(&self) -> bool {
-        !self.is_over()
-    }
-
-    /// The end of a wait for something that the request can do without: it leaves as much time for
-    /// waits that follow.
-    pub(crate) fn half(&self, most: Duration) -> Instant {
-        let now = Instant::now();
-        let left = self
-            .end
-            .map_or(most, |end| end.saturating_duration_since(now) / 2);
-        now + left.min(most)
-    }
-
     /// Whether the next search drains caches.
     pub(crate) fn may_drain(&self) -> bool {
         self.drains < SOON || Instant::now() >= self.drains_at
@@ -241,16 +226,15 @@ mod tests {
         assert!(patience.may_drain());
     }
 
-    // Without it a deadline could begin anew, or a request that is not to wait wait for pages.
+    // Without it a deadline could begin anew, or a request wait that is not to.
     #[test]
     fn a_deadline_stays() {
         let end = Instant::now() + Duration::from_secs(1000);
         let mut patience = Patience::new(Wait::Until(end), Duration::ZERO);
-        assert!(patience.may_wait());
-        assert!(patience.half(Duration::MAX) <= end - Duration::from_secs(400));
+        assert!(!patience.is_over());
         patience.renew();
         assert_eq!(patience.end, Some(end));
         let never = Patience::new(Wait::Never, Duration::MAX);
-        assert!(!never.may_wait());
+        assert!(never.is_over());
     }
 }

@@ -20,16 +20,13 @@ pub enum ReclaimStep {
     Map,
     /// Threads keep nothing of exact sizes from now on.
     PauseCaching,
-    /// Mapped pages anywhere within a larger free piece.
-    Stretch,
-    /// Close the open batches, and map pages again that nothing uses.
+    /// Close the open batches, look for mapped pages anywhere within a larger free piece, and map
+    /// pages again that nothing uses.
     Remap,
     /// Of [`Remap`](Self::Remap): any place that misses fewer pages, where the best one is too dear.
     Cheapest,
     /// Of [`Remap`](Self::Remap): unmap idle handles of several pages, which may lie in the place.
     LargeHandles,
-    /// Of [`Remap`](Self::Remap): wait for the best place's pages rather than take a worse one.
-    Patience,
     /// Drain the caches of threads and the transfer caches.
     Drain,
     /// Make the request's stream wait for the work before another stream's frees.
@@ -43,13 +40,12 @@ pub enum ReclaimStep {
 }
 
 /// The steps of one search for memory, in order. The search ends with the first that finds some.
-pub(crate) const REQUEST: [ReclaimStep; 12] = [
+pub(crate) const REQUEST: [ReclaimStep; 11] = [
     ReclaimStep::Poll,
     ReclaimStep::Slots,
     ReclaimStep::Completed,
     ReclaimStep::Map,
     ReclaimStep::PauseCaching,
-    ReclaimStep::Stretch,
     ReclaimStep::Remap,
     ReclaimStep::Drain,
     ReclaimStep::Borrow,
@@ -61,17 +57,15 @@ pub(crate) const REQUEST: [ReclaimStep; 12] = [
 
 impl ReclaimStep {
     /// Every step, parts of steps too.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 13] = [
         Self::Poll,
         Self::Slots,
         Self::Completed,
         Self::Map,
         Self::PauseCaching,
-        Self::Stretch,
         Self::Remap,
         Self::Cheapest,
         Self::LargeHandles,
-        Self::Patience,
         Self::Drain,
         Self::Borrow,
         Self::OtherPools,

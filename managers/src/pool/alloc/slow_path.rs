@@ -14,7 +14,6 @@
 //! [`patience`](super::patience).
 
 use std::ptr::NonNull;
-use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::pool::alloc::patience::Patience;
@@ -23,19 +22,14 @@ use crate::pool::cache::size_class::Slot;
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::heap::central::HeapRequest;
 use crate::pool::inspect::counters::Happened;
-use crate::pool::pages::mapper::{Found, From, Mapper};
+use crate::pool::pages::mapper::{Found, From};
 use crate::pool::pages::mapper_guard::MapperGuard;
 use crate::pool::pages::search::Search;
-use crate::pool::pages::vmm::is_out_of_memory;
 use crate::pool::request::Wait;
 use crate::pool::state::Pool;
 use crate::pool::streams::free_stamp::Stamp;
 use crate::pool::streams::stream_state::StreamState;
 use crate::stream::Stream;
-
-/// How long a request waits at most for pages of the best place, when it could perhaps have another
-/// one: a host may be seconds ahead of its device, and the device may wait for the host.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often a request asks the user: an answer that frees nothing, again and again, must not keep
 /// it from its refusal.
@@ -52,8 +46,6 @@ pub(crate) struct SlowRequest<'a> {
     pub(crate) state: &'a StreamState,
     pub(crate) stream: &'a Stream,
     pub(crate) wait: Wait,
-    /// Rather waits for the pages of the best place than takes a worse one: until it has waited.
-    pub(crate) patient: bool,
     /// Drains the caches of threads.
     pub(crate) drains: bool,
 }
@@ -62,8 +54,6 @@ pub(crate) struct SlowRequest<'a> {
 struct Nothing {
     /// The driver's error, if it was the driver that had no memory.
     full: Option<Error>,
-    /// It would rather wait for this ticket of its stream, and has not looked everywhere.
-    soon: Option<u64>,
     /// Nothing that completes could change that.
     hopeless: bool,
 }
@@ -116,20 +106,12 @@ impl Pool {
             let mut full = None;
             if self.could_grant(request.want.bytes) {
                 request.drains = patience.may_drain();
-                request.patient &= patience.may_wait();
                 // Before the search, so that nothing that it does not see goes unnoticed.
                 let before = self.signs();
                 let nothing = match self.search_all(request)? {
                     Ok(got) => return Ok(got),
                     Err(nothing) => nothing,
                 };
-                // A request that can do with less is not kept from the mapper meanwhile.
-                if let Some(ticket) = nothing.soon {
-                    self.wait_for_pages(request, ticket, &patience)?;
-                    // Once: memory freed from now on may be others' again when it is complete.
-                    request.patient = false;
-                    continue;
-                }
                 if !nothing.hopeless {
                     if request.drains {
                         patience.note_drained();
@@ -186,7 +168,7 @@ impl Pool {
             left: u64::MAX,
         };
         for step in REQUEST {
-            if walk.search.hopeless || walk.search.soon {
+            if walk.search.hopeless {
                 break;
             }
             if self.left_out.has(step) {
@@ -197,16 +179,9 @@ impl Pool {
             }
         }
         let mut search = walk.search;
-        let hopeless = search.hopeless;
-        let waits = search.soon && !hopeless;
         Ok(Err(Nothing {
-            full: if waits { None } else { self.full(&mut search)? },
-            // All batches are closed.
-            soon: waits.then(|| {
-                let central = self.central.lock();
-                central.rules().last_freed(request.state.index())
-            }),
-            hopeless,
+            full: self.full(&mut search)?,
+            hopeless: search.hopeless,
         }))
     }
 
@@ -231,13 +206,9 @@ impl Pool {
                 self.pause_caching(walk)?;
                 None
             }
-            ReclaimStep::Stretch => self.central.lock().in_mapped_stretch(want),
             ReclaimStep::Remap => {
                 self.close_batches()?;
                 self.poll_streams()?;
-                let is_patient =
-                    (walk.mapper.as_deref()).is_some_and(|it| self.is_patient(it, request));
-                walk.search.patient = is_patient;
                 self.find_in(walk, want, self.idle(request))?
             }
             ReclaimStep::Drain if request.drains => return self.drain_step(walk, request),
@@ -248,7 +219,6 @@ impl Pool {
             ReclaimStep::Drain
             | ReclaimStep::Cheapest
             | ReclaimStep::LargeHandles
-            | ReclaimStep::Patience
             | ReclaimStep::Wait => None,
         };
         Ok(block.map(Served::Block))
@@ -345,38 +315,6 @@ impl Pool {
         } else {
             From::Idle
         }
-    }
-
-    /// Whether a request rather waits for pages than takes a worse place, or drains caches. Not
-    /// where several streams use the pool: work on another one may take any time. Nor where others
-    /// have waited in vain for work that is still under way.
-    fn is_patient(&self, mapper: &Mapper, request: SlowRequest) -> bool {
-        let is_out = self.left_out.has(ReclaimStep::Patience);
-        let may = request.patient && self.parent.is_none() && !is_out;
-        may && self.is_waiting() && {
-            let central = self.central.lock();
-            let rules = central.rules();
-            let done = rules.done(request.state.index()).unwrap_or(0);
-            rules.is_single() && !mapper.is_vain(request.state.serial(), done)
-        }
-    }
-
-    /// Waits on the host, for a while, until the frees up to this ticket are complete.
-    #[track_caller]
-    fn wait_for_pages(&self, request: SlowRequest, ticket: u64, patience: &Patience) -> Result<()> {
-        let state = request.state;
-        self.observer.note(Happened::WaitedOnHost);
-        let until = patience.half(PATIENCE);
-        let is_done = match state.timeline().wait_on_host(&self.core, ticket, until) {
-            // A full device may have no event.
-            refused if is_out_of_memory(&refused) => false,
-            waited => waited?,
-        };
-        // A request by a deadline is not kept from it for the sake of others.
-        if !is_done && let Ok(mut mapper) = self.pages.lock_within(request.wait) {
-            mapper.note_vain(state.serial(), ticket);
-        }
-        Ok(())
     }
 
     /// A slot of the slabs, for a small request: slots that others kept, or used until just now,

@@ -359,13 +359,6 @@ impl Heap {
         found
     }
 
-    /// Pages of all extents that are free as a whole, whether work uses them or not.
-    pub(crate) fn whole_pages(&self) -> u64 {
-        let pieces = self.pieces();
-        let extents = pieces.flat_map(|piece| self.rules().whole(&piece));
-        extents.map(|(_, extent)| u64::from(extent.pages)).sum()
-    }
-
     /// All blocks and free pieces by address.
     pub(crate) fn blocks(&self) -> cupola_core::tlsf::Blocks<'_, Stamp> {
         self.tlsf.blocks()

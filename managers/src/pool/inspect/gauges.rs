@@ -92,39 +92,28 @@ impl Pool {
         gauges
     }
 
-    /// Bytes that caches, transfer caches and slabs keep, whether work uses them or not.
-    pub(crate) fn kept(&self) -> u64 {
-        self.kept_and_held().0
-    }
-
-    /// Bytes of the pieces that users have, as they are rounded up. For a caller that has the
-    /// mapper: else memory that a search takes for a moment counts.
+    /// Bytes of the pieces that users have, as they are rounded up: all that is out of the heap, but
+    /// for what caches, transfer caches and slabs keep, or what waits for other streams. For a caller
+    /// that has the mapper: else memory that a search takes for a moment counts.
     pub(crate) fn alive(&self) -> u64 {
-        let (kept, held) = self.kept_and_held();
-        held.saturating_sub(kept)
-    }
-
-    /// Bytes that caches, transfer caches and slabs keep or that wait for other streams, and those
-    /// that are out of the heap.
-    fn kept_and_held(&self) -> (u64, u64) {
         // First the caches: no thread makes one of a stream that is not among the states then.
         let caches = self.caches.lock();
         let states = self.all_states();
         let seized = ThreadCache::revoke_all(&caches);
         let central = self.central.lock();
         let in_slabs = central.slabs().free_bytes(central.rules());
-        let in_lanes: u64 = seized.iter().map(RevokedCache::kept).sum();
+        let in_caches: u64 = seized.iter().map(RevokedCache::kept).sum();
         // SAFETY: `kept` needs that no batch goes in or out. A thread that moves one is inside a
         // cache or the central lock's section: the caches are revoked, and the lock is held.
-        let in_depots = states
+        let in_transfer_caches = states
             .iter()
             .map(|state| unsafe { state.transfer_cache().kept() });
-        let kept = in_lanes + in_depots.sum::<u64>() + in_slabs.0 + in_slabs.1;
+        let kept = in_caches + in_transfer_caches.sum::<u64>() + in_slabs.0 + in_slabs.1;
         // Pieces that wait for other streams, or for the thread of their arena, are out of the heap,
         // and have no user.
         let in_mail = central.mail_bytes();
         let on_their_way = central.waiting().bytes() + in_mail.0 + in_mail.1;
-        (kept + on_their_way, central.held())
+        central.held().saturating_sub(kept + on_their_way)
     }
 
     /// All figures that are read while nothing moves, and the content of caches and transfer

@@ -52,15 +52,6 @@ impl Pool {
             match place {
                 Some(place) => {
                     let mut mapped = self.map_place(vmm, mapper, search, want, place, from)?;
-                    if matches!(mapped, Mapped::Soon) {
-                        search.patient = false;
-                        // As much as that is had at once, from threads, transfer caches and slabs.
-                        search.soon = self.kept() < want.bytes;
-                        if search.soon {
-                            return Ok(None);
-                        }
-                        mapped = Mapped::Short;
-                    }
                     if matches!(mapped, Mapped::Short) && from == From::Idle {
                         let below = place.missing();
                         if !self.left_out.has(ReclaimStep::Cheapest) {
@@ -80,7 +71,7 @@ impl Pool {
                     match mapped {
                         Mapped::Done(found) => return Ok(Some(found)),
                         Mapped::Lost => {}
-                        Mapped::Short | Mapped::Soon => return Ok(None),
+                        Mapped::Short => return Ok(None),
                     }
                 }
                 None => match self.reserve(vmm, want) {
@@ -181,14 +172,13 @@ impl Pool {
                 self.handle_sizes(needed, device)
             })
         };
-        let room = Room::new(there, from).patient(search.patient);
+        let room = Room::new(there, from);
         let planned =
             (self.central.lock()).begin_mapping(want, place, room, self.pages.page(), handles);
         let mut mapping = match planned {
             Planned::Mapping(mapping) => mapping,
             Planned::Lost => return Ok(Mapped::Lost),
             Planned::Short => return Ok(Mapped::Short),
-            Planned::Soon => return Ok(Mapped::Soon),
         };
         let done = self
             .pages
@@ -225,6 +215,4 @@ enum Mapped {
     Lost,
     /// There is too little memory.
     Short,
-    /// As long as work uses freed memory.
-    Soon,
 }

@@ -21,9 +21,6 @@ pub(crate) struct Mapper {
     cache: HandleCache,
     /// The device's free memory when it was asked last, and the pool's memory then, in pages.
     known: Option<(Device, u64)>,
-    /// In a pool of one stream: its serial, and the last ticket of it that a request has waited for
-    /// in vain.
-    vain: (u64, u64),
     /// Where there is no virtual memory management.
     chunks: ChunkList,
 }
@@ -62,24 +59,6 @@ impl Mapper {
     /// Notes the device's free memory, when the pool had so many pages.
     pub(crate) fn note_known(&mut self, device: Device, used: u64) {
         self.known = Some((device, used));
-    }
-
-    /// A request has waited in vain for a ticket of a stream, by its serial, which is the pool's
-    /// only one.
-    pub(crate) fn note_vain(&mut self, stream: u64, ticket: u64) {
-        // Tickets of a stream that is gone say nothing of this one's.
-        let before = match self.vain {
-            (serial, before) if serial == stream => before,
-            _ => 0,
-        };
-        self.vain = (stream, before.max(ticket));
-    }
-
-    /// Whether a request has waited in vain for work of a stream that is not complete, when all is
-    /// up to `done`.
-    pub(crate) fn is_vain(&self, stream: u64, done: u64) -> bool {
-        let (serial, ticket) = self.vain;
-        serial == stream && done < ticket
     }
 
     /// The device's free memory, by the last answer, with so many pages in the pool now. `None`

@@ -10,11 +10,6 @@ pub(crate) struct Search {
     pub(crate) full: Option<Error>,
     /// The device has less left than the limit would grant, and too little for this search.
     pub(crate) lacking: bool,
-    /// The request would rather wait for pages than take a worse place.
-    pub(crate) patient: bool,
-    /// So it was worth it: the best place can have all its pages when work that is under way has
-    /// completed.
-    pub(crate) soon: bool,
     /// No completion can give this search its memory: only frees of live blocks can.
     pub(crate) hopeless: bool,
     /// No other pool could give memory up for this search.

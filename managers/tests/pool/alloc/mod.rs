@@ -3,5 +3,5 @@
 mod basics;
 mod deadlines;
 mod hopeless;
-mod patience;
 mod refusals;
+mod under_way;

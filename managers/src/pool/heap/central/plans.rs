@@ -53,22 +53,12 @@ pub(crate) enum Placed {
 pub(crate) struct Room {
     pages: u64,
     from: From,
-    patient: bool,
 }
 
 impl Room {
     /// So many pages of the limits, the device and the mapper's cache, and where more may come from.
     pub(crate) fn new(pages: u64, from: From) -> Self {
-        Self {
-            pages,
-            from,
-            patient: false,
-        }
-    }
-
-    /// Of a request that would rather wait for pages than take a worse place.
-    pub(crate) fn patient(self, patient: bool) -> Self {
-        Self { patient, ..self }
+        Self { pages, from }
     }
 }
 
@@ -94,8 +84,6 @@ pub(crate) enum Planned {
     Lost,
     /// There is too little memory.
     Short,
-    /// As long as work uses freed memory.
-    Soon,
 }
 
 impl Central {
@@ -168,10 +156,8 @@ impl Central {
             };
             let found: u64 = idle.iter().map(|(_, it)| u64::from(it.pages)).sum();
             if found < short as u64 {
-                let patient = room.patient && room.from == From::Idle;
-                let soon = patient && heap.whole_pages() >= short as u64;
                 heap.undo(block, was);
-                return if soon { Planned::Soon } else { Planned::Short };
+                return Planned::Short;
             }
             plan.begin_unmap(heap, idle);
         }
