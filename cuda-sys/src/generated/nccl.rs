@@ -36,7 +36,7 @@ pub struct ncclWindow_vidmem {
 }
 pub type ncclWindow_t = *mut ncclWindow_vidmem;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct ncclUniqueId {
     pub internal: [::core::ffi::c_char; 128usize],
 }
@@ -70,7 +70,7 @@ impl ncclResult_t {
     pub const ncclNumResults: ncclResult_t = ncclResult_t(9);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ncclResult_t(pub ::core::ffi::c_uint);
 impl ncclHostCftMode_t {
     pub const ncclHostCftDefault: ncclHostCftMode_t = ncclHostCftMode_t(-2147483648);
@@ -79,7 +79,7 @@ impl ncclHostCftMode_t {
     pub const ncclHostCftFallback: ncclHostCftMode_t = ncclHostCftMode_t(3);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ncclHostCftMode_t(pub ::core::ffi::c_int);
 impl ncclNvlsHostMode_t {
     pub const ncclNvlsHostModeDefault: ncclNvlsHostMode_t = ncclNvlsHostMode_t(
@@ -97,10 +97,10 @@ impl ncclNvlsHostMode_t {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ncclNvlsHostMode_t(pub ::core::ffi::c_int);
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct ncclConfig_v23100 {
     pub size: usize,
     pub magic: ::core::ffi::c_uint,
@@ -234,7 +234,7 @@ pub struct ncclConfigExt {
     pub val: ncclConfigExt__bindgen_ty_2,
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct ncclConfigExt__bindgen_ty_1 {
     pub vendorId: ::core::ffi::c_int,
     pub optionId: ::core::ffi::c_int,
@@ -411,7 +411,7 @@ impl ::core::fmt::Debug for ncclCollConfig_v23200 {
 }
 pub type ncclCollConfig_t = ncclCollConfig_v23200;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, PartialOrd, PartialEq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct ncclSimInfo_v22200 {
     pub size: usize,
     pub magic: ::core::ffi::c_uint,
@@ -447,13 +447,13 @@ impl ncclCommMemStat_t {
     pub const ncclStatGpuMemTotal: ncclCommMemStat_t = ncclCommMemStat_t(3);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ncclCommMemStat_t(pub ::core::ffi::c_uint);
 impl ncclRedOp_dummy_t {
     pub const ncclNumOps_dummy: ncclRedOp_dummy_t = ncclRedOp_dummy_t(5);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ncclRedOp_dummy_t(pub ::core::ffi::c_uint);
 impl ncclRedOp_t {
     pub const ncclSum: ncclRedOp_t = ncclRedOp_t(0);
@@ -465,7 +465,7 @@ impl ncclRedOp_t {
     pub const ncclMaxRedOp: ncclRedOp_t = ncclRedOp_t(2147483647);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ncclRedOp_t(pub ::core::ffi::c_uint);
 impl ncclDataType_t {
     pub const ncclInt8: ncclDataType_t = ncclDataType_t(0);
@@ -488,17 +488,17 @@ impl ncclDataType_t {
     pub const ncclNumTypes: ncclDataType_t = ncclDataType_t(12);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ncclDataType_t(pub ::core::ffi::c_uint);
 impl ncclScalarResidence_t {
     pub const ncclScalarDevice: ncclScalarResidence_t = ncclScalarResidence_t(0);
     pub const ncclScalarHostImmediate: ncclScalarResidence_t = ncclScalarResidence_t(1);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ncclScalarResidence_t(pub ::core::ffi::c_uint);
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct ncclWaitSignalDesc_t {
     pub opCnt: ::core::ffi::c_int,
     pub peer: ::core::ffi::c_int,
@@ -531,10 +531,10 @@ impl ncclEncryptionMode_t {
     pub const NCCL_ENCRYPTION_MODE_PSK: ncclEncryptionMode_t = ncclEncryptionMode_t(1);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ncclEncryptionMode_t(pub ::core::ffi::c_uint);
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct ncclEncryptionConfig_v23200 {
     pub size: usize,
     pub magic: ::core::ffi::c_uint,

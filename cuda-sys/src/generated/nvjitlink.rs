@@ -25,7 +25,7 @@ impl nvJitLinkResult {
     pub const NVJITLINK_ERROR_LTO_NOT_ENABLED: nvJitLinkResult = nvJitLinkResult(18);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvJitLinkResult(pub ::core::ffi::c_uint);
 impl nvJitLinkInputType {
     pub const NVJITLINK_INPUT_NONE: nvJitLinkInputType = nvJitLinkInputType(0);
@@ -39,7 +39,7 @@ impl nvJitLinkInputType {
     pub const NVJITLINK_INPUT_ANY: nvJitLinkInputType = nvJitLinkInputType(10);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvJitLinkInputType(pub ::core::ffi::c_uint);
 #[repr(C)]
 #[derive(Debug)]

@@ -702,7 +702,7 @@ pub struct nvmlGpuInstance_st {
 }
 pub type nvmlGpuInstance_t = *mut nvmlGpuInstance_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPciInfoExt_v1_t {
     pub version: ::core::ffi::c_uint,
     pub domain: ::core::ffi::c_uint,
@@ -752,7 +752,7 @@ const _: () = {
 };
 pub type nvmlPciInfoExt_t = nvmlPciInfoExt_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPciInfo_st {
     pub busIdLegacy: [::core::ffi::c_char; 16usize],
     pub domain: ::core::ffi::c_uint,
@@ -790,7 +790,7 @@ const _: () = {
 };
 pub type nvmlPciInfo_t = nvmlPciInfo_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlEccErrorCounts_st {
     pub l1Cache: ::core::ffi::c_ulonglong,
     pub l2Cache: ::core::ffi::c_ulonglong,
@@ -820,7 +820,7 @@ const _: () = {
 };
 pub type nvmlEccErrorCounts_t = nvmlEccErrorCounts_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlUtilization_st {
     pub gpu: ::core::ffi::c_uint,
     pub memory: ::core::ffi::c_uint,
@@ -842,7 +842,7 @@ const _: () = {
 };
 pub type nvmlUtilization_t = nvmlUtilization_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlMemory_st {
     pub total: ::core::ffi::c_ulonglong,
     pub free: ::core::ffi::c_ulonglong,
@@ -864,7 +864,7 @@ const _: () = {
 };
 pub type nvmlMemory_t = nvmlMemory_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlMemory_v2_st {
     pub version: ::core::ffi::c_uint,
     pub total: ::core::ffi::c_ulonglong,
@@ -896,7 +896,7 @@ const _: () = {
 };
 pub type nvmlMemory_v2_t = nvmlMemory_v2_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlSetMemoryLimits_v1_t {
     pub nameSpace: *const ::core::ffi::c_char,
     pub softLimit: ::core::ffi::c_ulonglong,
@@ -930,7 +930,7 @@ impl Default for nvmlSetMemoryLimits_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGetMemoryLimits_v1_t {
     pub nameSpace: *const ::core::ffi::c_char,
     pub softLimit: ::core::ffi::c_ulonglong,
@@ -968,7 +968,7 @@ impl Default for nvmlGetMemoryLimits_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlBAR1Memory_st {
     pub bar1Total: ::core::ffi::c_ulonglong,
     pub bar1Free: ::core::ffi::c_ulonglong,
@@ -992,7 +992,7 @@ const _: () = {
 };
 pub type nvmlBAR1Memory_t = nvmlBAR1Memory_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlProcessInfo_v1_st {
     pub pid: ::core::ffi::c_uint,
     pub usedGpuMemory: ::core::ffi::c_ulonglong,
@@ -1014,7 +1014,7 @@ const _: () = {
 };
 pub type nvmlProcessInfo_v1_t = nvmlProcessInfo_v1_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlProcessInfo_v2_st {
     pub pid: ::core::ffi::c_uint,
     pub usedGpuMemory: ::core::ffi::c_ulonglong,
@@ -1045,7 +1045,7 @@ const _: () = {
 pub type nvmlProcessInfo_v2_t = nvmlProcessInfo_v2_st;
 pub type nvmlProcessInfo_t = nvmlProcessInfo_v2_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlProcessDetail_v1_t {
     pub pid: ::core::ffi::c_uint,
     pub usedGpuMemory: ::core::ffi::c_ulonglong,
@@ -1086,11 +1086,11 @@ impl nvmlProcessMode_enum {
     pub const NVML_PROCESS_MODE_MAX: nvmlProcessMode_enum = nvmlProcessMode_enum(4);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlProcessMode_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlProcessMode_enum as nvmlProcessMode_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlProcessDetailList_v1_t {
     pub version: ::core::ffi::c_uint,
     pub mode: ::core::ffi::c_uint,
@@ -1129,7 +1129,7 @@ impl Default for nvmlProcessDetailList_v1_t {
 }
 pub type nvmlProcessDetailList_t = nvmlProcessDetailList_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlDeviceAttributes_st {
     pub multiprocessorCount: ::core::ffi::c_uint,
     pub sharedCopyEngineCount: ::core::ffi::c_uint,
@@ -1180,7 +1180,7 @@ const _: () = {
 };
 pub type nvmlDeviceAttributes_t = nvmlDeviceAttributes_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlC2cModeInfo_v1_t {
     pub isC2cEnabled: ::core::ffi::c_uint,
 }
@@ -1208,10 +1208,10 @@ impl nvmlDeviceAddressingModeType_t {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlDeviceAddressingModeType_t(pub ::core::ffi::c_uint);
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlDeviceAddressingMode_v1_t {
     pub version: ::core::ffi::c_uint,
     pub value: ::core::ffi::c_uint,
@@ -1233,7 +1233,7 @@ const _: () = {
 };
 pub type nvmlDeviceAddressingMode_t = nvmlDeviceAddressingMode_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlRepairStatus_v1_t {
     pub version: ::core::ffi::c_uint,
     pub bChannelRepairPending: ::core::ffi::c_uint,
@@ -1259,7 +1259,7 @@ const _: () = {
 };
 pub type nvmlRepairStatus_t = nvmlRepairStatus_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlUnrepairableMemoryStatus_v1_t {
     pub bUnrepairableMemory: ::core::ffi::c_uint,
 }
@@ -1277,7 +1277,7 @@ const _: () = {
         - 0usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlRowRemapperHistogramValues_st {
     pub max: ::core::ffi::c_uint,
     pub high: ::core::ffi::c_uint,
@@ -1317,7 +1317,7 @@ impl nvmlBridgeChipType_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlBridgeChipType_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlBridgeChipType_enum as nvmlBridgeChipType_t;
 impl nvmlNvLinkUtilizationCountUnits_enum {
@@ -1338,7 +1338,7 @@ impl nvmlNvLinkUtilizationCountUnits_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlNvLinkUtilizationCountUnits_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlNvLinkUtilizationCountUnits_enum as nvmlNvLinkUtilizationCountUnits_t;
 impl nvmlNvLinkUtilizationCountPktTypes_enum {
@@ -1371,11 +1371,11 @@ impl nvmlNvLinkUtilizationCountPktTypes_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlNvLinkUtilizationCountPktTypes_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlNvLinkUtilizationCountPktTypes_enum as nvmlNvLinkUtilizationCountPktTypes_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvLinkUtilizationControl_st {
     pub units: nvmlNvLinkUtilizationCountUnits_t,
     pub pktfilter: nvmlNvLinkUtilizationCountPktTypes_t,
@@ -1429,7 +1429,7 @@ impl nvmlNvLinkCapability_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlNvLinkCapability_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlNvLinkCapability_enum as nvmlNvLinkCapability_t;
 impl nvmlNvLinkErrorCounter_enum {
@@ -1453,7 +1453,7 @@ impl nvmlNvLinkErrorCounter_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlNvLinkErrorCounter_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlNvLinkErrorCounter_enum as nvmlNvLinkErrorCounter_t;
 impl nvmlIntNvLinkDeviceType_enum {
@@ -1471,7 +1471,7 @@ impl nvmlIntNvLinkDeviceType_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlIntNvLinkDeviceType_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlIntNvLinkDeviceType_enum as nvmlIntNvLinkDeviceType_t;
 impl nvmlGpuLevel_enum {
@@ -1483,7 +1483,7 @@ impl nvmlGpuLevel_enum {
     pub const NVML_TOPOLOGY_SYSTEM: nvmlGpuLevel_enum = nvmlGpuLevel_enum(50);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlGpuLevel_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlGpuLevel_enum as nvmlGpuTopologyLevel_t;
 impl nvmlGpuP2PStatus_enum {
@@ -1509,7 +1509,7 @@ impl nvmlGpuP2PStatus_enum {
     pub const NVML_P2P_STATUS_UNKNOWN: nvmlGpuP2PStatus_enum = nvmlGpuP2PStatus_enum(6);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlGpuP2PStatus_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlGpuP2PStatus_enum as nvmlGpuP2PStatus_t;
 impl nvmlGpuP2PCapsIndex_enum {
@@ -1536,11 +1536,11 @@ impl nvmlGpuP2PCapsIndex_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlGpuP2PCapsIndex_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlGpuP2PCapsIndex_enum as nvmlGpuP2PCapsIndex_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlBridgeChipInfo_st {
     pub type_: nvmlBridgeChipType_t,
     pub fwVersion: ::core::ffi::c_uint,
@@ -1571,7 +1571,7 @@ impl Default for nvmlBridgeChipInfo_st {
 }
 pub type nvmlBridgeChipInfo_t = nvmlBridgeChipInfo_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlBridgeChipHierarchy_st {
     pub bridgeCount: ::core::ffi::c_uchar,
     pub bridgeChipInfo: [nvmlBridgeChipInfo_t; 128usize],
@@ -1631,7 +1631,7 @@ impl nvmlSamplingType_enum {
     pub const NVML_SAMPLINGTYPE_COUNT: nvmlSamplingType_enum = nvmlSamplingType_enum(10);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlSamplingType_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlSamplingType_enum as nvmlSamplingType_t;
 impl nvmlPcieUtilCounter_enum {
@@ -1646,7 +1646,7 @@ impl nvmlPcieUtilCounter_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlPcieUtilCounter_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlPcieUtilCounter_enum as nvmlPcieUtilCounter_t;
 impl nvmlValueType_enum {
@@ -1664,7 +1664,7 @@ impl nvmlValueType_enum {
     pub const NVML_VALUE_TYPE_COUNT: nvmlValueType_enum = nvmlValueType_enum(7);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlValueType_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlValueType_enum as nvmlValueType_t;
 #[repr(C)]
@@ -1784,11 +1784,11 @@ impl nvmlPerfPolicyType_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlPerfPolicyType_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlPerfPolicyType_enum as nvmlPerfPolicyType_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlViolationTime_st {
     pub referenceTime: ::core::ffi::c_ulonglong,
     pub violationTime: ::core::ffi::c_ulonglong,
@@ -1830,7 +1830,7 @@ impl nvmlThermalTarget_t {
     pub const NVML_THERMAL_TARGET_UNKNOWN: nvmlThermalTarget_t = nvmlThermalTarget_t(-1);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlThermalTarget_t(pub ::core::ffi::c_int);
 impl nvmlThermalController_t {
     pub const NVML_THERMAL_CONTROLLER_NONE: nvmlThermalController_t = nvmlThermalController_t(
@@ -1892,16 +1892,16 @@ impl nvmlThermalController_t {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlThermalController_t(pub ::core::ffi::c_int);
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuThermalSettings_t {
     pub count: ::core::ffi::c_uint,
     pub sensor: [nvmlGpuThermalSettings_t__bindgen_ty_1; 3usize],
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuThermalSettings_t__bindgen_ty_1 {
     pub controller: nvmlThermalController_t,
     pub defaultMinTemp: ::core::ffi::c_int,
@@ -1985,7 +1985,7 @@ impl nvmlCoolerControl_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlCoolerControl_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlCoolerControl_enum as nvmlCoolerControl_t;
 impl nvmlCoolerTarget_enum {
@@ -2006,11 +2006,11 @@ impl nvmlCoolerTarget_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlCoolerTarget_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlCoolerTarget_enum as nvmlCoolerTarget_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlCoolerInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub index: ::core::ffi::c_uint,
@@ -2054,7 +2054,7 @@ impl nvmlUUIDType_t {
     pub const NVML_UUID_TYPE_BINARY: nvmlUUIDType_t = nvmlUUIDType_t(2);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlUUIDType_t(pub ::core::ffi::c_uint);
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -2129,7 +2129,7 @@ impl ::core::fmt::Debug for nvmlUUID_v1_t {
 }
 pub type nvmlUUID_t = nvmlUUID_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPdi_v1_t {
     pub version: ::core::ffi::c_uint,
     pub value: ::core::ffi::c_ulonglong,
@@ -2147,7 +2147,7 @@ const _: () = {
 };
 pub type nvmlPdi_t = nvmlPdi_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPmgrPwrTuple_t {
     pub pwrmW: ::core::ffi::c_uint,
 }
@@ -2164,7 +2164,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlPmgrPwrTuple_t, pwrmW) - 0usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlRailMetrics_t {
     pub freqkHz: ::core::ffi::c_uint,
     pub utilPct: ::core::ffi::c_ulonglong,
@@ -2183,7 +2183,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlRailMetrics_t, utilPct) - 8usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlCoreRailMetrics_t {
     pub rails: [nvmlRailMetrics_t; 2usize],
 }
@@ -2200,7 +2200,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlCoreRailMetrics_t, rails) - 0usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPwrModelMetricsDlppm1xPerf_t {
     pub perfms: ::core::ffi::c_uint,
 }
@@ -2217,7 +2217,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlPwrModelMetricsDlppm1xPerf_t, perfms) - 0usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPwrModelMetricsDlppm1x_t {
     pub bValid: ::core::ffi::c_uchar,
     pub coreRail: nvmlCoreRailMetrics_t,
@@ -2250,7 +2250,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlPwrModelMetricsDlppm1x_t, perfMetrics) - 60usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPwrModelMetricsDlppm1xDramclkEstimates_t {
     pub estimatedMetrics: [nvmlPwrModelMetricsDlppm1x_t; 8usize],
     pub numEstimatedMetrics: ::core::ffi::c_uchar,
@@ -2275,7 +2275,7 @@ const _: () = {
     ) - 512usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlObservedMetrics_t {
     pub initialDramclkEst: [nvmlPwrModelMetricsDlppm1xDramclkEstimates_t; 3usize],
     pub bValid: ::core::ffi::c_uchar,
@@ -2312,7 +2312,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlObservedMetrics_t, perfMetrics) - 1620usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPerfMetricsDlppc2xSample_t {
     pub observedMetrics: nvmlObservedMetrics_t,
 }
@@ -2329,7 +2329,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlPerfMetricsDlppc2xSample_t, observedMetrics) - 0usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPwrModelMetricsSamplePfpp1x_t {
     pub freqkHz: [::core::ffi::c_uint; 16usize],
     pub estTgpPwrmW: ::core::ffi::c_uint,
@@ -2350,7 +2350,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlPwrModelMetricsSamplePfpp1x_t, estTgpPwrmW) - 64usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPwrModelOperatingPointPfpp1x_t {
     pub freqkHz: ::core::ffi::c_uint,
     pub pwrmW: ::core::ffi::c_uint,
@@ -2371,7 +2371,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlPwrModelOperatingPointPfpp1x_t, pwrmW) - 4usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPwrModelMetricsPfpp1x_t {
     pub numVfPoints: ::core::ffi::c_uchar,
     pub estimatedMetrics: [nvmlPwrModelMetricsSamplePfpp1x_t; 32usize],
@@ -2409,7 +2409,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlPwrModelMetricsPfpp1x_t, tgpHeadroommW) - 2200usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPerfMetricsPfpp1xSample_t {
     pub estimatedMetrics: nvmlPwrModelMetricsPfpp1x_t,
 }
@@ -2581,7 +2581,7 @@ impl ::core::fmt::Debug for nvmlPerfMetricsSamples_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlBBXTimeData_v1_t {
     pub timeRun: ::core::ffi::c_uint,
 }
@@ -2598,7 +2598,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlBBXTimeData_v1_t, timeRun) - 0usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuUptime_v1_t {
     pub uptime: ::core::ffi::c_uint,
 }
@@ -2619,11 +2619,11 @@ impl nvmlEnableState_enum {
     pub const NVML_FEATURE_ENABLED: nvmlEnableState_enum = nvmlEnableState_enum(1);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlEnableState_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlEnableState_enum as nvmlEnableState_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlDramEncryptionInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub encryptionState: nvmlEnableState_t,
@@ -2680,7 +2680,7 @@ impl nvmlBrandType_enum {
     pub const NVML_BRAND_COUNT: nvmlBrandType_enum = nvmlBrandType_enum(20);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlBrandType_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlBrandType_enum as nvmlBrandType_t;
 impl nvmlTemperatureThresholds_enum {
@@ -2713,7 +2713,7 @@ impl nvmlTemperatureThresholds_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlTemperatureThresholds_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlTemperatureThresholds_enum as nvmlTemperatureThresholds_t;
 impl nvmlTemperatureSensors_enum {
@@ -2728,11 +2728,11 @@ impl nvmlTemperatureSensors_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlTemperatureSensors_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlTemperatureSensors_enum as nvmlTemperatureSensors_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlMarginTemperature_v1_t {
     pub version: ::core::ffi::c_uint,
     pub marginTemperature: ::core::ffi::c_int,
@@ -2767,11 +2767,11 @@ impl nvmlComputeMode_enum {
     pub const NVML_COMPUTEMODE_COUNT: nvmlComputeMode_enum = nvmlComputeMode_enum(4);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlComputeMode_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlComputeMode_enum as nvmlComputeMode_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlClkMonFaultInfo_struct {
     pub clkApiDomain: ::core::ffi::c_uint,
     pub clkDomainFaultMask: ::core::ffi::c_uint,
@@ -2793,7 +2793,7 @@ const _: () = {
 };
 pub type nvmlClkMonFaultInfo_t = nvmlClkMonFaultInfo_struct;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlClkMonStatus_status {
     pub bGlobalStatus: ::core::ffi::c_uint,
     pub clkMonListSize: ::core::ffi::c_uint,
@@ -2830,7 +2830,7 @@ impl nvmlMemoryErrorType_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlMemoryErrorType_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlMemoryErrorType_enum as nvmlMemoryErrorType_t;
 impl nvmlEccCounterType_enum {
@@ -2841,7 +2841,7 @@ impl nvmlEccCounterType_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlEccCounterType_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlEccCounterType_enum as nvmlEccCounterType_t;
 impl nvmlClockType_enum {
@@ -2852,7 +2852,7 @@ impl nvmlClockType_enum {
     pub const NVML_CLOCK_COUNT: nvmlClockType_enum = nvmlClockType_enum(4);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlClockType_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlClockType_enum as nvmlClockType_t;
 impl nvmlClockId_enum {
@@ -2863,7 +2863,7 @@ impl nvmlClockId_enum {
     pub const NVML_CLOCK_ID_COUNT: nvmlClockId_enum = nvmlClockId_enum(4);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlClockId_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlClockId_enum as nvmlClockId_t;
 impl nvmlDriverModel_enum {
@@ -2872,7 +2872,7 @@ impl nvmlDriverModel_enum {
     pub const NVML_DRIVER_MCDM: nvmlDriverModel_enum = nvmlDriverModel_enum(2);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlDriverModel_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlDriverModel_enum as nvmlDriverModel_t;
 impl nvmlPStates_enum {
@@ -2895,11 +2895,11 @@ impl nvmlPStates_enum {
     pub const NVML_PSTATE_UNKNOWN: nvmlPStates_enum = nvmlPStates_enum(32);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlPStates_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlPStates_enum as nvmlPstates_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlClockOffset_v1_t {
     pub version: ::core::ffi::c_uint,
     pub type_: nvmlClockType_t,
@@ -2946,7 +2946,7 @@ impl Default for nvmlClockOffset_v1_t {
 }
 pub type nvmlClockOffset_t = nvmlClockOffset_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlFanSpeedInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub fan: ::core::ffi::c_uint,
@@ -2972,7 +2972,7 @@ const _: () = {
 };
 pub type nvmlFanSpeedInfo_t = nvmlFanSpeedInfo_v1_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlDevicePerfModes_v1_t {
     pub version: ::core::ffi::c_uint,
     pub str_: [::core::ffi::c_char; 2048usize],
@@ -3003,7 +3003,7 @@ impl Default for nvmlDevicePerfModes_v1_t {
 }
 pub type nvmlDevicePerfModes_t = nvmlDevicePerfModes_v1_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlDeviceCurrentClockFreqs_v1_t {
     pub version: ::core::ffi::c_uint,
     pub str_: [::core::ffi::c_char; 2048usize],
@@ -3034,7 +3034,7 @@ impl Default for nvmlDeviceCurrentClockFreqs_v1_t {
 }
 pub type nvmlDeviceCurrentClockFreqs_t = nvmlDeviceCurrentClockFreqs_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlDevicePowerMizerModes_v1_t {
     pub currentMode: ::core::ffi::c_uint,
     pub mode: ::core::ffi::c_uint,
@@ -3065,7 +3065,7 @@ impl nvmlGom_enum {
     pub const NVML_GOM_LOW_DP: nvmlGom_enum = nvmlGom_enum(2);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlGom_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlGom_enum as nvmlGpuOperationMode_t;
 impl nvmlInforomObject_enum {
@@ -3076,7 +3076,7 @@ impl nvmlInforomObject_enum {
     pub const NVML_INFOROM_COUNT: nvmlInforomObject_enum = nvmlInforomObject_enum(4);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlInforomObject_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlInforomObject_enum as nvmlInforomObject_t;
 impl nvmlReturn_enum {
@@ -3116,7 +3116,7 @@ impl nvmlReturn_enum {
     pub const NVML_ERROR_UNKNOWN: nvmlReturn_enum = nvmlReturn_enum(999);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlReturn_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlReturn_enum as nvmlReturn_t;
 impl nvmlMemoryLocation_enum {
@@ -3152,7 +3152,7 @@ impl nvmlMemoryLocation_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlMemoryLocation_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlMemoryLocation_enum as nvmlMemoryLocation_t;
 impl nvmlPageRetirementCause_enum {
@@ -3167,7 +3167,7 @@ impl nvmlPageRetirementCause_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlPageRetirementCause_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlPageRetirementCause_enum as nvmlPageRetirementCause_t;
 impl nvmlRestrictedAPI_enum {
@@ -3182,11 +3182,11 @@ impl nvmlRestrictedAPI_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlRestrictedAPI_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlRestrictedAPI_enum as nvmlRestrictedAPI_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlProcessUtilizationSample_st {
     pub pid: ::core::ffi::c_uint,
     pub timeStamp: ::core::ffi::c_ulonglong,
@@ -3224,7 +3224,7 @@ const _: () = {
 };
 pub type nvmlProcessUtilizationSample_t = nvmlProcessUtilizationSample_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlProcessUtilizationInfo_v1_t {
     pub timeStamp: ::core::ffi::c_ulonglong,
     pub pid: ::core::ffi::c_uint,
@@ -3269,7 +3269,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlProcessUtilizationInfo_v1_t, ofaUtil) - 32usize];
 };
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlProcessesUtilizationInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub processSamplesCount: ::core::ffi::c_uint,
@@ -3311,7 +3311,7 @@ impl Default for nvmlProcessesUtilizationInfo_v1_t {
 }
 pub type nvmlProcessesUtilizationInfo_t = nvmlProcessesUtilizationInfo_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlEccSramErrorStatus_v1_t {
     pub version: ::core::ffi::c_uint,
     pub aggregateUncParity: ::core::ffi::c_ulonglong,
@@ -3384,7 +3384,7 @@ const _: () = {
 };
 pub type nvmlEccSramErrorStatus_t = nvmlEccSramErrorStatus_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPlatformInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub ibGuid: [::core::ffi::c_uchar; 16usize],
@@ -3430,7 +3430,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlPlatformInfo_v1_t, moduleId) - 40usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPlatformInfo_v2_t {
     pub version: ::core::ffi::c_uint,
     pub ibGuid: [::core::ffi::c_uchar; 16usize],
@@ -3476,7 +3476,7 @@ const _: () = {
 };
 pub type nvmlPlatformInfo_t = nvmlPlatformInfo_v2_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlHostname_v1_t {
     pub value: [::core::ffi::c_char; 64usize],
 }
@@ -3500,7 +3500,7 @@ impl Default for nvmlHostname_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlEccSramUniqueUncorrectedErrorEntry_v1_t {
     pub unit: ::core::ffi::c_uint,
     pub location: ::core::ffi::c_uint,
@@ -3548,7 +3548,7 @@ const _: () = {
         - 24usize];
 };
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlEccSramUniqueUncorrectedErrorCounts_v1_t {
     pub version: ::core::ffi::c_uint,
     pub entryCount: ::core::ffi::c_uint,
@@ -3586,7 +3586,7 @@ impl Default for nvmlEccSramUniqueUncorrectedErrorCounts_v1_t {
 }
 pub type nvmlEccSramUniqueUncorrectedErrorCounts_t = nvmlEccSramUniqueUncorrectedErrorCounts_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlRemappedRowsInfo_v2_t {
     pub corrActiveRemaps: ::core::ffi::c_uint,
     pub corrInactiveRemaps: ::core::ffi::c_uint,
@@ -3623,7 +3623,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlRemappedRowsInfo_v2_t, bFailureOccurred) - 20usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlRusdSettings_v1_t {
     pub version: ::core::ffi::c_uint,
     pub pollMask: ::core::ffi::c_ulonglong,
@@ -3662,16 +3662,16 @@ impl nvmlGpuUtilizationDomainId_t {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlGpuUtilizationDomainId_t(pub ::core::ffi::c_uint);
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuDynamicPstatesInfo_st {
     pub flags: ::core::ffi::c_uint,
     pub utilization: [nvmlGpuDynamicPstatesInfo_st__bindgen_ty_1; 8usize],
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuDynamicPstatesInfo_st__bindgen_ty_1 {
     pub bIsPresent: ::core::ffi::c_uint,
     pub percentage: ::core::ffi::c_uint,
@@ -3721,7 +3721,7 @@ const _: () = {
 pub type nvmlGpuDynamicPstatesInfo_t = nvmlGpuDynamicPstatesInfo_st;
 pub type nvmlPowerScopeType_t = ::core::ffi::c_uchar;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPowerValue_v2_t {
     pub version: ::core::ffi::c_uint,
     pub powerScope: nvmlPowerScopeType_t,
@@ -3746,7 +3746,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlPowerValue_v2_t, powerValueMw) - 8usize];
 };
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlAdaptiveTgpModeInfo_v1_t {
     pub inBandEnableRequest: nvmlEnableState_t,
     pub featureAllowedByAdmin: nvmlEnableState_t,
@@ -3808,7 +3808,7 @@ impl nvmlGpuVirtualizationMode {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlGpuVirtualizationMode(pub ::core::ffi::c_uint);
 pub use self::nvmlGpuVirtualizationMode as nvmlGpuVirtualizationMode_t;
 impl nvmlHostVgpuMode_enum {
@@ -3820,7 +3820,7 @@ impl nvmlHostVgpuMode_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlHostVgpuMode_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlHostVgpuMode_enum as nvmlHostVgpuMode_t;
 impl nvmlVgpuVmIdType {
@@ -3828,7 +3828,7 @@ impl nvmlVgpuVmIdType {
     pub const NVML_VGPU_VM_ID_UUID: nvmlVgpuVmIdType = nvmlVgpuVmIdType(1);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlVgpuVmIdType(pub ::core::ffi::c_uint);
 pub use self::nvmlVgpuVmIdType as nvmlVgpuVmIdType_t;
 impl nvmlVgpuGuestInfoState_enum {
@@ -3840,7 +3840,7 @@ impl nvmlVgpuGuestInfoState_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlVgpuGuestInfoState_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlVgpuGuestInfoState_enum as nvmlVgpuGuestInfoState_t;
 impl nvmlGridLicenseFeatureCode_t {
@@ -3867,7 +3867,7 @@ impl nvmlGridLicenseFeatureCode_t {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlGridLicenseFeatureCode_t(pub ::core::ffi::c_uint);
 impl nvmlVgpuCapability_enum {
     pub const NVML_VGPU_CAP_NVLINK_P2P: nvmlVgpuCapability_enum = nvmlVgpuCapability_enum(
@@ -3888,7 +3888,7 @@ impl nvmlVgpuCapability_enum {
     pub const NVML_VGPU_CAP_COUNT: nvmlVgpuCapability_enum = nvmlVgpuCapability_enum(5);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlVgpuCapability_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlVgpuCapability_enum as nvmlVgpuCapability_t;
 impl nvmlVgpuDriverCapability_enum {
@@ -3903,7 +3903,7 @@ impl nvmlVgpuDriverCapability_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlVgpuDriverCapability_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlVgpuDriverCapability_enum as nvmlVgpuDriverCapability_t;
 impl nvmlDeviceVgpuCapability_enum {
@@ -3951,13 +3951,13 @@ impl nvmlDeviceVgpuCapability_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlDeviceVgpuCapability_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlDeviceVgpuCapability_enum as nvmlDeviceVgpuCapability_t;
 pub type nvmlVgpuTypeId_t = ::core::ffi::c_uint;
 pub type nvmlVgpuInstance_t = ::core::ffi::c_uint;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuHeterogeneousMode_v1_t {
     pub version: ::core::ffi::c_uint,
     pub mode: ::core::ffi::c_uint,
@@ -3979,7 +3979,7 @@ const _: () = {
 };
 pub type nvmlVgpuHeterogeneousMode_t = nvmlVgpuHeterogeneousMode_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuPlacementId_v1_t {
     pub version: ::core::ffi::c_uint,
     pub placementId: ::core::ffi::c_uint,
@@ -4001,7 +4001,7 @@ const _: () = {
 };
 pub type nvmlVgpuPlacementId_t = nvmlVgpuPlacementId_v1_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuPlacementList_v1_t {
     pub version: ::core::ffi::c_uint,
     pub placementSize: ::core::ffi::c_uint,
@@ -4039,7 +4039,7 @@ impl Default for nvmlVgpuPlacementList_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuPlacementList_v2_t {
     pub version: ::core::ffi::c_uint,
     pub placementSize: ::core::ffi::c_uint,
@@ -4082,7 +4082,7 @@ impl Default for nvmlVgpuPlacementList_v2_t {
 }
 pub type nvmlVgpuPlacementList_t = nvmlVgpuPlacementList_v2_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuTypeBar1Info_v1_t {
     pub version: ::core::ffi::c_uint,
     pub bar1Size: ::core::ffi::c_ulonglong,
@@ -4227,7 +4227,7 @@ impl ::core::fmt::Debug for nvmlVgpuInstanceUtilizationInfo_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuInstancesUtilizationInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub sampleValType: nvmlValueType_t,
@@ -4274,7 +4274,7 @@ impl Default for nvmlVgpuInstancesUtilizationInfo_v1_t {
 }
 pub type nvmlVgpuInstancesUtilizationInfo_t = nvmlVgpuInstancesUtilizationInfo_v1_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuProcessUtilizationSample_st {
     pub vgpuInstance: nvmlVgpuInstance_t,
     pub pid: ::core::ffi::c_uint,
@@ -4331,7 +4331,7 @@ impl Default for nvmlVgpuProcessUtilizationSample_st {
 }
 pub type nvmlVgpuProcessUtilizationSample_t = nvmlVgpuProcessUtilizationSample_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuProcessUtilizationInfo_v1_t {
     pub processName: [::core::ffi::c_char; 64usize],
     pub timeStamp: ::core::ffi::c_ulonglong,
@@ -4395,7 +4395,7 @@ impl Default for nvmlVgpuProcessUtilizationInfo_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuProcessesUtilizationInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub vgpuProcessCount: ::core::ffi::c_uint,
@@ -4437,7 +4437,7 @@ impl Default for nvmlVgpuProcessesUtilizationInfo_v1_t {
 }
 pub type nvmlVgpuProcessesUtilizationInfo_t = nvmlVgpuProcessesUtilizationInfo_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuRuntimeState_v1_t {
     pub version: ::core::ffi::c_uint,
     pub size: ::core::ffi::c_ulonglong,
@@ -4465,7 +4465,7 @@ pub union nvmlVgpuSchedulerParams_t {
     pub vgpuSchedData: nvmlVgpuSchedulerParams_t__bindgen_ty_2,
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuSchedulerParams_t__bindgen_ty_1 {
     pub avgFactor: ::core::ffi::c_uint,
     pub timeslice: ::core::ffi::c_uint,
@@ -4488,7 +4488,7 @@ const _: () = {
         - 4usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuSchedulerParams_t__bindgen_ty_2 {
     pub timeslice: ::core::ffi::c_uint,
 }
@@ -4535,7 +4535,7 @@ impl ::core::fmt::Debug for nvmlVgpuSchedulerParams_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuSchedulerLogEntries_st {
     pub timestamp: ::core::ffi::c_ulonglong,
     pub timeRunTotal: ::core::ffi::c_ulonglong,
@@ -4682,7 +4682,7 @@ pub union nvmlVgpuSchedulerSetParams_t {
     pub vgpuSchedData: nvmlVgpuSchedulerSetParams_t__bindgen_ty_2,
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuSchedulerSetParams_t__bindgen_ty_1 {
     pub avgFactor: ::core::ffi::c_uint,
     pub frequency: ::core::ffi::c_uint,
@@ -4705,7 +4705,7 @@ const _: () = {
         - 4usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuSchedulerSetParams_t__bindgen_ty_2 {
     pub timeslice: ::core::ffi::c_uint,
 }
@@ -4797,7 +4797,7 @@ impl ::core::fmt::Debug for nvmlVgpuSchedulerSetState_st {
 }
 pub type nvmlVgpuSchedulerSetState_t = nvmlVgpuSchedulerSetState_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuSchedulerCapabilities_st {
     pub supportedSchedulers: [::core::ffi::c_uint; 3usize],
     pub maxTimeslice: ::core::ffi::c_uint,
@@ -4849,7 +4849,7 @@ const _: () = {
 };
 pub type nvmlVgpuSchedulerCapabilities_t = nvmlVgpuSchedulerCapabilities_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuLicenseExpiry_st {
     pub year: ::core::ffi::c_uint,
     pub month: ::core::ffi::c_ushort,
@@ -4891,7 +4891,7 @@ const _: () = {
 };
 pub type nvmlVgpuLicenseExpiry_t = nvmlVgpuLicenseExpiry_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuLicenseInfo_st {
     pub isLicensed: ::core::ffi::c_uchar,
     pub licenseExpiry: nvmlVgpuLicenseExpiry_t,
@@ -4917,7 +4917,7 @@ const _: () = {
 };
 pub type nvmlVgpuLicenseInfo_t = nvmlVgpuLicenseInfo_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGridLicenseExpiry_st {
     pub year: ::core::ffi::c_uint,
     pub month: ::core::ffi::c_ushort,
@@ -4959,7 +4959,7 @@ const _: () = {
 };
 pub type nvmlGridLicenseExpiry_t = nvmlGridLicenseExpiry_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGridLicensableFeature_st {
     pub featureCode: nvmlGridLicenseFeatureCode_t,
     pub featureState: ::core::ffi::c_uint,
@@ -5006,7 +5006,7 @@ impl Default for nvmlGridLicensableFeature_st {
 }
 pub type nvmlGridLicensableFeature_t = nvmlGridLicensableFeature_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGridLicensableFeatures_st {
     pub isGridLicenseSupported: ::core::ffi::c_int,
     pub licensableFeaturesCount: ::core::ffi::c_uint,
@@ -5070,11 +5070,11 @@ impl nvmlDeviceGpuRecoveryAction_s {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlDeviceGpuRecoveryAction_s(pub ::core::ffi::c_uint);
 pub use self::nvmlDeviceGpuRecoveryAction_s as nvmlDeviceGpuRecoveryAction_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuTypeIdInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub vgpuCount: ::core::ffi::c_uint,
@@ -5109,7 +5109,7 @@ impl Default for nvmlVgpuTypeIdInfo_v1_t {
 }
 pub type nvmlVgpuTypeIdInfo_t = nvmlVgpuTypeIdInfo_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuTypeMaxInstance_v1_t {
     pub version: ::core::ffi::c_uint,
     pub vgpuTypeId: nvmlVgpuTypeId_t,
@@ -5135,7 +5135,7 @@ const _: () = {
 };
 pub type nvmlVgpuTypeMaxInstance_t = nvmlVgpuTypeMaxInstance_v1_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlActiveVgpuInstanceInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub vgpuCount: ::core::ffi::c_uint,
@@ -5339,7 +5339,7 @@ impl ::core::fmt::Debug for nvmlVgpuSchedulerLogInfo_v1_t {
 }
 pub type nvmlVgpuSchedulerLogInfo_t = nvmlVgpuSchedulerLogInfo_v1_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuCreatablePlacementInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub vgpuTypeId: nvmlVgpuTypeId_t,
@@ -5384,7 +5384,7 @@ impl Default for nvmlVgpuCreatablePlacementInfo_v1_t {
 }
 pub type nvmlVgpuCreatablePlacementInfo_t = nvmlVgpuCreatablePlacementInfo_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuSchedulerStateInfo_v2_t {
     pub engineId: ::core::ffi::c_uint,
     pub schedulerPolicy: ::core::ffi::c_uint,
@@ -5414,7 +5414,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlVgpuSchedulerStateInfo_v2_t, timeslice) - 12usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuSchedulerLogEntry_v2_t {
     pub timestamp: ::core::ffi::c_ulonglong,
     pub timeRunTotal: ::core::ffi::c_ulonglong,
@@ -5457,7 +5457,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlVgpuSchedulerLogEntry_v2_t, weight) - 48usize];
 };
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuSchedulerLogInfo_v2_t {
     pub engineId: ::core::ffi::c_uint,
     pub schedulerPolicy: ::core::ffi::c_uint,
@@ -5503,7 +5503,7 @@ impl Default for nvmlVgpuSchedulerLogInfo_v2_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuSchedulerState_v2_t {
     pub engineId: ::core::ffi::c_uint,
     pub schedulerPolicy: ::core::ffi::c_uint,
@@ -5532,7 +5532,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlVgpuSchedulerState_v2_t, frequency) - 12usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvLinkPowerThres_st {
     pub lowPwrThreshold: ::core::ffi::c_uint,
 }
@@ -5615,7 +5615,7 @@ pub struct nvmlUnit_st {
 }
 pub type nvmlUnit_t = *mut nvmlUnit_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlHwbcEntry_st {
     pub hwbcId: ::core::ffi::c_uint,
     pub firmwareVersion: [::core::ffi::c_char; 32usize],
@@ -5639,7 +5639,7 @@ impl nvmlFanState_enum {
     pub const NVML_FAN_FAILED: nvmlFanState_enum = nvmlFanState_enum(1);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlFanState_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlFanState_enum as nvmlFanState_t;
 impl nvmlLedColor_enum {
@@ -5647,11 +5647,11 @@ impl nvmlLedColor_enum {
     pub const NVML_LED_COLOR_AMBER: nvmlLedColor_enum = nvmlLedColor_enum(1);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlLedColor_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlLedColor_enum as nvmlLedColor_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlLedState_st {
     pub cause: [::core::ffi::c_char; 256usize],
     pub color: nvmlLedColor_t,
@@ -5680,7 +5680,7 @@ impl Default for nvmlLedState_st {
 }
 pub type nvmlLedState_t = nvmlLedState_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlUnitInfo_st {
     pub name: [::core::ffi::c_char; 96usize],
     pub id: [::core::ffi::c_char; 96usize],
@@ -5717,7 +5717,7 @@ impl Default for nvmlUnitInfo_st {
 }
 pub type nvmlUnitInfo_t = nvmlUnitInfo_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPSUInfo_st {
     pub state: [::core::ffi::c_char; 256usize],
     pub current: ::core::ffi::c_uint,
@@ -5752,7 +5752,7 @@ impl Default for nvmlPSUInfo_st {
 }
 pub type nvmlPSUInfo_t = nvmlPSUInfo_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlUnitFanInfo_st {
     pub speed: ::core::ffi::c_uint,
     pub state: nvmlFanState_t,
@@ -5783,7 +5783,7 @@ impl Default for nvmlUnitFanInfo_st {
 }
 pub type nvmlUnitFanInfo_t = nvmlUnitFanInfo_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlUnitFanSpeeds_st {
     pub fans: [nvmlUnitFanInfo_t; 24usize],
     pub count: ::core::ffi::c_uint,
@@ -5820,7 +5820,7 @@ pub struct nvmlEventSet_st {
 }
 pub type nvmlEventSet_t = *mut nvmlEventSet_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlEventData_st {
     pub device: nvmlDevice_t,
     pub eventType: ::core::ffi::c_ulonglong,
@@ -5881,7 +5881,7 @@ impl nvmlGpuOperationalEventLogLevel_t {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlGpuOperationalEventLogLevel_t(pub ::core::ffi::c_uint);
 impl nvmlOperationalEventSeverity_t {
     pub const NVML_OPERATIONAL_EVENT_SEVERITY_ALL: nvmlOperationalEventSeverity_t = nvmlOperationalEventSeverity_t(
@@ -5901,7 +5901,7 @@ impl nvmlOperationalEventSeverity_t {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlOperationalEventSeverity_t(pub ::core::ffi::c_uint);
 impl nvmlEventDataType_t {
     pub const NVML_EVENT_DATA_TYPE_NVML_EVENT: nvmlEventDataType_t = nvmlEventDataType_t(
@@ -5912,7 +5912,7 @@ impl nvmlEventDataType_t {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlEventDataType_t(pub ::core::ffi::c_uint);
 impl nvmlGpuOperationalEventContextType_t {
     pub const NVML_GPU_OPERATIONAL_EVENT_CONTEXT_TYPE_UNKNOWN: nvmlGpuOperationalEventContextType_t = nvmlGpuOperationalEventContextType_t(
@@ -5923,10 +5923,10 @@ impl nvmlGpuOperationalEventContextType_t {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlGpuOperationalEventContextType_t(pub ::core::ffi::c_uint);
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlEventSetGetContextCount_v1_t {
     pub count: ::core::ffi::c_uint,
 }
@@ -5943,7 +5943,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlEventSetGetContextCount_v1_t, count) - 0usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlEventSetGetContextInfo_v1_t {
     pub index: ::core::ffi::c_uint,
     pub nvmlGpuOperationalEventContextType: ::core::ffi::c_uint,
@@ -5980,7 +5980,7 @@ const _: () = {
         - 16usize];
 };
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlEventSetGetContextData_v1_t {
     pub data: *mut ::core::ffi::c_void,
     pub index: ::core::ffi::c_uint,
@@ -6014,7 +6014,7 @@ impl Default for nvmlEventSetGetContextData_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1_t {
     pub index: ::core::ffi::c_uint,
     pub xidCode: ::core::ffi::c_uint,
@@ -6047,7 +6047,7 @@ pub struct nvmlSystemEventSet_st {
 }
 pub type nvmlSystemEventSet_t = *mut nvmlSystemEventSet_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlSystemEventSetCreateRequest_v1_t {
     pub version: ::core::ffi::c_uint,
     pub set: nvmlSystemEventSet_t,
@@ -6078,7 +6078,7 @@ impl Default for nvmlSystemEventSetCreateRequest_v1_t {
 }
 pub type nvmlSystemEventSetCreateRequest_t = nvmlSystemEventSetCreateRequest_v1_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlSystemEventSetFreeRequest_v1_t {
     pub version: ::core::ffi::c_uint,
     pub set: nvmlSystemEventSet_t,
@@ -6109,7 +6109,7 @@ impl Default for nvmlSystemEventSetFreeRequest_v1_t {
 }
 pub type nvmlSystemEventSetFreeRequest_t = nvmlSystemEventSetFreeRequest_v1_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlSystemRegisterEventRequest_v1_t {
     pub version: ::core::ffi::c_uint,
     pub eventTypes: ::core::ffi::c_ulonglong,
@@ -6144,7 +6144,7 @@ impl Default for nvmlSystemRegisterEventRequest_v1_t {
 }
 pub type nvmlSystemRegisterEventRequest_t = nvmlSystemRegisterEventRequest_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlSystemEventData_v1_t {
     pub eventType: ::core::ffi::c_ulonglong,
     pub gpuId: ::core::ffi::c_uint,
@@ -6165,7 +6165,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlSystemEventData_v1_t, gpuId) - 8usize];
 };
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlSystemEventSetWaitRequest_v1_t {
     pub version: ::core::ffi::c_uint,
     pub timeoutms: ::core::ffi::c_uint,
@@ -6212,7 +6212,7 @@ impl Default for nvmlSystemEventSetWaitRequest_v1_t {
 }
 pub type nvmlSystemEventSetWaitRequest_t = nvmlSystemEventSetWaitRequest_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlAccountingStats_st {
     pub gpuUtilization: ::core::ffi::c_uint,
     pub memoryUtilization: ::core::ffi::c_uint,
@@ -6254,7 +6254,7 @@ const _: () = {
 };
 pub type nvmlAccountingStats_t = nvmlAccountingStats_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlAccountingStats_v2_t {
     pub pid: ::core::ffi::c_uint,
     pub isRunning: ::core::ffi::c_uint,
@@ -6321,11 +6321,11 @@ impl nvmlEncoderQueryType_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlEncoderQueryType_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlEncoderQueryType_enum as nvmlEncoderType_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlEncoderSessionInfo_st {
     pub sessionId: ::core::ffi::c_uint,
     pub pid: ::core::ffi::c_uint,
@@ -6397,11 +6397,11 @@ impl nvmlFBCSessionType_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlFBCSessionType_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlFBCSessionType_enum as nvmlFBCSessionType_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlFBCStats_st {
     pub sessionsCount: ::core::ffi::c_uint,
     pub averageFPS: ::core::ffi::c_uint,
@@ -6425,7 +6425,7 @@ const _: () = {
 };
 pub type nvmlFBCStats_t = nvmlFBCStats_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlFBCSessionInfo_st {
     pub sessionId: ::core::ffi::c_uint,
     pub pid: ::core::ffi::c_uint,
@@ -6502,7 +6502,7 @@ impl nvmlDetachGpuState_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlDetachGpuState_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlDetachGpuState_enum as nvmlDetachGpuState_t;
 impl nvmlPcieLinkState_enum {
@@ -6512,11 +6512,11 @@ impl nvmlPcieLinkState_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlPcieLinkState_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlPcieLinkState_enum as nvmlPcieLinkState_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlConfComputeSystemCaps_st {
     pub cpuCaps: ::core::ffi::c_uint,
     pub gpusCaps: ::core::ffi::c_uint,
@@ -6538,7 +6538,7 @@ const _: () = {
 };
 pub type nvmlConfComputeSystemCaps_t = nvmlConfComputeSystemCaps_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlConfComputeSystemState_st {
     pub environment: ::core::ffi::c_uint,
     pub ccFeature: ::core::ffi::c_uint,
@@ -6564,7 +6564,7 @@ const _: () = {
 };
 pub type nvmlConfComputeSystemState_t = nvmlConfComputeSystemState_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlSystemConfComputeSettings_v1_t {
     pub version: ::core::ffi::c_uint,
     pub environment: ::core::ffi::c_uint,
@@ -6600,7 +6600,7 @@ const _: () = {
 };
 pub type nvmlSystemConfComputeSettings_t = nvmlSystemConfComputeSettings_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlSystemConfComputeSettings_v2_t {
     pub version: ::core::ffi::c_uint,
     pub environment: ::core::ffi::c_uint,
@@ -6639,7 +6639,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlSystemConfComputeSettings_v2_t, tdispState) - 20usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlConfComputeMemSizeInfo_st {
     pub protectedMemSizeKib: ::core::ffi::c_ulonglong,
     pub unprotectedMemSizeKib: ::core::ffi::c_ulonglong,
@@ -6663,7 +6663,7 @@ const _: () = {
 };
 pub type nvmlConfComputeMemSizeInfo_t = nvmlConfComputeMemSizeInfo_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlConfComputeGpuCertificate_st {
     pub certChainSize: ::core::ffi::c_uint,
     pub attestationCertChainSize: ::core::ffi::c_uint,
@@ -6704,7 +6704,7 @@ impl Default for nvmlConfComputeGpuCertificate_st {
 }
 pub type nvmlConfComputeGpuCertificate_t = nvmlConfComputeGpuCertificate_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlConfComputeGpuAttestationReport_st {
     pub isCecAttestationReportPresent: ::core::ffi::c_uint,
     pub attestationReportSize: ::core::ffi::c_uint,
@@ -6760,7 +6760,7 @@ impl Default for nvmlConfComputeGpuAttestationReport_st {
 }
 pub type nvmlConfComputeGpuAttestationReport_t = nvmlConfComputeGpuAttestationReport_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlConfComputeSetKeyRotationThresholdInfo_st {
     pub version: ::core::ffi::c_uint,
     pub maxAttackerAdvantage: ::core::ffi::c_ulonglong,
@@ -6786,7 +6786,7 @@ const _: () = {
 pub type nvmlConfComputeSetKeyRotationThresholdInfo_v1_t = nvmlConfComputeSetKeyRotationThresholdInfo_st;
 pub type nvmlConfComputeSetKeyRotationThresholdInfo_t = nvmlConfComputeSetKeyRotationThresholdInfo_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlConfComputeGetKeyRotationThresholdInfo_st {
     pub version: ::core::ffi::c_uint,
     pub attackerAdvantage: ::core::ffi::c_ulonglong,
@@ -6813,7 +6813,7 @@ pub type nvmlConfComputeGetKeyRotationThresholdInfo_v1_t = nvmlConfComputeGetKey
 pub type nvmlConfComputeGetKeyRotationThresholdInfo_t = nvmlConfComputeGetKeyRotationThresholdInfo_v1_t;
 pub type nvmlGpuFabricState_t = ::core::ffi::c_uchar;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuFabricInfo_t {
     pub clusterUuid: [::core::ffi::c_uchar; 16usize],
     pub status: nvmlReturn_t,
@@ -6851,7 +6851,7 @@ impl Default for nvmlGpuFabricInfo_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuFabricInfo_v2_t {
     pub version: ::core::ffi::c_uint,
     pub clusterUuid: [::core::ffi::c_uchar; 16usize],
@@ -6897,7 +6897,7 @@ impl Default for nvmlGpuFabricInfo_v2_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuFabricInfo_v3_t {
     pub version: ::core::ffi::c_uint,
     pub clusterUuid: [::core::ffi::c_uchar; 16usize],
@@ -6948,7 +6948,7 @@ impl Default for nvmlGpuFabricInfo_v3_t {
 }
 pub type nvmlGpuFabricInfoV_t = nvmlGpuFabricInfo_v3_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuFabricClique_v1_t {
     pub type_: ::core::ffi::c_uchar,
     pub id: ::core::ffi::c_uint,
@@ -6969,7 +6969,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlGpuFabricClique_v1_t, id) - 4usize];
 };
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuFabricInfo_v4_t {
     pub clusterUuid: [::core::ffi::c_uchar; 16usize],
     pub status: nvmlReturn_t,
@@ -7019,7 +7019,7 @@ impl Default for nvmlGpuFabricInfo_v4_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuOperationalEventConfig_v1_st {
     pub uuid: [::core::ffi::c_char; 96usize],
     pub minLogLevel: ::core::ffi::c_uint,
@@ -7056,7 +7056,7 @@ impl Default for nvmlGpuOperationalEventConfig_v1_st {
 }
 pub type nvmlGpuOperationalEventConfig_v1_t = nvmlGpuOperationalEventConfig_v1_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlEventSetWait_v3_t {
     pub timeoutMs: ::core::ffi::c_uint,
     pub dataType: ::core::ffi::c_uint,
@@ -7182,10 +7182,10 @@ impl nvmlCPERType_t {
     pub const NVML_CPER_ACCESS_TYPE_GPU: nvmlCPERType_t = nvmlCPERType_t(1);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlCPERType_t(pub ::core::ffi::c_uint);
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlCPERCursor_v1_t {
     pub cperTypeMask: ::core::ffi::c_uint,
     pub uuid: [::core::ffi::c_char; 80usize],
@@ -7219,7 +7219,7 @@ impl Default for nvmlCPERCursor_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGetCPER_v1_t {
     pub cursor: nvmlCPERCursor_v1_t,
     pub buffer: *mut ::core::ffi::c_uchar,
@@ -7251,7 +7251,7 @@ impl Default for nvmlGetCPER_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlSystemDriverBranchInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub branch: [::core::ffi::c_char; 80usize],
@@ -7283,7 +7283,7 @@ impl Default for nvmlSystemDriverBranchInfo_v1_t {
 pub type nvmlSystemDriverBranchInfo_t = nvmlSystemDriverBranchInfo_v1_t;
 pub type nvmlAffinityScope_t = ::core::ffi::c_uint;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlTemperature_v1_t {
     pub version: ::core::ffi::c_uint,
     pub sensorType: nvmlTemperatureSensors_t,
@@ -7329,7 +7329,7 @@ impl nvmlClockLimitId_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlClockLimitId_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlClockLimitId_enum as nvmlClockLimitId_t;
 impl nvmlNvlinkVersion_enum {
@@ -7362,11 +7362,11 @@ impl nvmlNvlinkVersion_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlNvlinkVersion_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlNvlinkVersion_enum as nvmlNvlinkVersion_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvlinkSupportedBwModes_v1_t {
     pub version: ::core::ffi::c_uint,
     pub bwModes: [::core::ffi::c_uchar; 23usize],
@@ -7392,7 +7392,7 @@ const _: () = {
 };
 pub type nvmlNvlinkSupportedBwModes_t = nvmlNvlinkSupportedBwModes_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvlinkGetBwMode_v1_t {
     pub version: ::core::ffi::c_uint,
     pub bIsBest: ::core::ffi::c_uint,
@@ -7418,7 +7418,7 @@ const _: () = {
 };
 pub type nvmlNvlinkGetBwMode_t = nvmlNvlinkGetBwMode_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvlinkSetBwMode_v1_t {
     pub version: ::core::ffi::c_uint,
     pub bSetBest: ::core::ffi::c_uint,
@@ -7444,7 +7444,7 @@ const _: () = {
 };
 pub type nvmlNvlinkSetBwMode_t = nvmlNvlinkSetBwMode_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvlinkSetBwModeAsync_v1_t {
     pub bSetBest: ::core::ffi::c_uint,
     pub bwMode: ::core::ffi::c_uint,
@@ -7470,7 +7470,7 @@ const _: () = {
         - 8usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvLinkInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub isNvleEnabled: ::core::ffi::c_uint,
@@ -7491,7 +7491,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlNvLinkInfo_v1_t, isNvleEnabled) - 4usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvlinkFirmwareVersion_t {
     pub ucodeType: ::core::ffi::c_uchar,
     pub major: ::core::ffi::c_uint,
@@ -7520,7 +7520,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlNvlinkFirmwareVersion_t, subMinor) - 12usize];
 };
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvlinkFirmwareInfo_t {
     pub firmwareVersion: [nvmlNvlinkFirmwareVersion_t; 100usize],
     pub numValidEntries: ::core::ffi::c_uint,
@@ -7550,7 +7550,7 @@ impl Default for nvmlNvlinkFirmwareInfo_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvLinkInfo_v2_t {
     pub version: ::core::ffi::c_uint,
     pub isNvleEnabled: ::core::ffi::c_uint,
@@ -7585,7 +7585,7 @@ impl Default for nvmlNvLinkInfo_v2_t {
 }
 pub type nvmlNvLinkInfo_t = nvmlNvLinkInfo_v2_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvLinkInfo_v3_t {
     pub isNvleEnabled: ::core::ffi::c_uint,
     pub firmwareInfo: nvmlNvlinkFirmwareInfo_t,
@@ -7630,10 +7630,10 @@ impl nvmlNvlinkTelemetrySampleType_t {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlNvlinkTelemetrySampleType_t(pub ::core::ffi::c_uint);
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvlinkTelemetrySample_v1_t {
     pub linkId: ::core::ffi::c_uint,
     pub sampleType: ::core::ffi::c_uint,
@@ -7675,7 +7675,7 @@ impl Default for nvmlNvlinkTelemetrySample_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvlinkTelemetrySamples_v1_t {
     pub telemetryCount: ::core::ffi::c_uint,
     pub telemetrySamples: *mut nvmlNvlinkTelemetrySample_v1_t,
@@ -7706,7 +7706,7 @@ impl Default for nvmlNvlinkTelemetrySamples_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvlinkGetRemapTableInfo_v1_t {
     pub alid: ::core::ffi::c_uint,
     pub flaRemapTabAddr: [::core::ffi::c_uint; 4096usize],
@@ -7747,7 +7747,7 @@ impl Default for nvmlNvlinkGetRemapTableInfo_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvlinkSetNvleReady_v1_t {
     pub bNvleReady: ::core::ffi::c_uchar,
 }
@@ -7764,7 +7764,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlNvlinkSetNvleReady_v1_t, bNvleReady) - 0usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvlinkLockRemapTable_v1_t {
     pub bRemapTableLocked: ::core::ffi::c_uchar,
     pub bRemapTableLockDisabled: ::core::ffi::c_uchar,
@@ -7787,7 +7787,7 @@ const _: () = {
         - 1usize];
 };
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvlinkNvlePrivateInfo_v1_t {
     pub data: [::core::ffi::c_uchar; 256usize],
     pub size: ::core::ffi::c_uint,
@@ -7817,7 +7817,7 @@ impl Default for nvmlNvlinkNvlePrivateInfo_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlNvlinkSetupNvleEncryptionKey_v1_t {
     pub nvleKey: [::core::ffi::c_uchar; 32usize],
     pub localGpuAlid: ::core::ffi::c_uint,
@@ -7865,7 +7865,7 @@ impl Default for nvmlNvlinkSetupNvleEncryptionKey_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuVersion_st {
     pub minVersion: ::core::ffi::c_uint,
     pub maxVersion: ::core::ffi::c_uint,
@@ -7887,7 +7887,7 @@ const _: () = {
 };
 pub type nvmlVgpuVersion_t = nvmlVgpuVersion_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuMetadata_st {
     pub version: ::core::ffi::c_uint,
     pub revision: ::core::ffi::c_uint,
@@ -7950,7 +7950,7 @@ impl Default for nvmlVgpuMetadata_st {
 }
 pub type nvmlVgpuMetadata_t = nvmlVgpuMetadata_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuPgpuMetadata_st {
     pub version: ::core::ffi::c_uint,
     pub revision: ::core::ffi::c_uint,
@@ -8024,7 +8024,7 @@ impl nvmlVgpuVmCompatibility_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlVgpuVmCompatibility_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlVgpuVmCompatibility_enum as nvmlVgpuVmCompatibility_t;
 impl nvmlVgpuPgpuCompatibilityLimitCode_enum {
@@ -8045,11 +8045,11 @@ impl nvmlVgpuPgpuCompatibilityLimitCode_enum {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlVgpuPgpuCompatibilityLimitCode_enum(pub ::core::ffi::c_uint);
 pub use self::nvmlVgpuPgpuCompatibilityLimitCode_enum as nvmlVgpuPgpuCompatibilityLimitCode_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlVgpuPgpuCompatibility_st {
     pub vgpuVmCompatibility: nvmlVgpuVmCompatibility_t,
     pub compatibilityLimitCode: nvmlVgpuPgpuCompatibilityLimitCode_t,
@@ -8082,7 +8082,7 @@ impl Default for nvmlVgpuPgpuCompatibility_st {
 }
 pub type nvmlVgpuPgpuCompatibility_t = nvmlVgpuPgpuCompatibility_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlExcludedDeviceInfo_st {
     pub pciInfo: nvmlPciInfo_t,
     pub uuid: [::core::ffi::c_char; 80usize],
@@ -8255,10 +8255,10 @@ impl nvmlPRMCounterId_t {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlPRMCounterId_t(pub ::core::ffi::c_uint);
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPRMCounterInput_v1_t {
     pub localPort: ::core::ffi::c_uint,
 }
@@ -8361,7 +8361,7 @@ impl ::core::fmt::Debug for nvmlPRMCounter_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPRMCounterList_v1_t {
     pub numCounters: ::core::ffi::c_uint,
     pub counters: *mut nvmlPRMCounter_v1_t,
@@ -8391,7 +8391,7 @@ impl Default for nvmlPRMCounterList_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuInstancePlacement_st {
     pub start: ::core::ffi::c_uint,
     pub size: ::core::ffi::c_uint,
@@ -8413,7 +8413,7 @@ const _: () = {
 };
 pub type nvmlGpuInstancePlacement_t = nvmlGpuInstancePlacement_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuInstanceProfileInfo_st {
     pub id: ::core::ffi::c_uint,
     pub isP2pSupported: ::core::ffi::c_uint,
@@ -8472,7 +8472,7 @@ const _: () = {
 };
 pub type nvmlGpuInstanceProfileInfo_t = nvmlGpuInstanceProfileInfo_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuInstanceProfileInfo_v2_st {
     pub version: ::core::ffi::c_uint,
     pub id: ::core::ffi::c_uint,
@@ -8551,7 +8551,7 @@ impl Default for nvmlGpuInstanceProfileInfo_v2_st {
 }
 pub type nvmlGpuInstanceProfileInfo_v2_t = nvmlGpuInstanceProfileInfo_v2_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuInstanceProfileInfo_v3_st {
     pub version: ::core::ffi::c_uint,
     pub id: ::core::ffi::c_uint,
@@ -8630,7 +8630,7 @@ impl Default for nvmlGpuInstanceProfileInfo_v3_st {
 }
 pub type nvmlGpuInstanceProfileInfo_v3_t = nvmlGpuInstanceProfileInfo_v3_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpuInstanceInfo_st {
     pub device: nvmlDevice_t,
     pub id: ::core::ffi::c_uint,
@@ -8669,7 +8669,7 @@ impl Default for nvmlGpuInstanceInfo_st {
 }
 pub type nvmlGpuInstanceInfo_t = nvmlGpuInstanceInfo_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlComputeInstancePlacement_st {
     pub start: ::core::ffi::c_uint,
     pub size: ::core::ffi::c_uint,
@@ -8691,7 +8691,7 @@ const _: () = {
 };
 pub type nvmlComputeInstancePlacement_t = nvmlComputeInstancePlacement_st;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlComputeInstanceProfileInfo_st {
     pub id: ::core::ffi::c_uint,
     pub sliceCount: ::core::ffi::c_uint,
@@ -8748,7 +8748,7 @@ const _: () = {
 };
 pub type nvmlComputeInstanceProfileInfo_t = nvmlComputeInstanceProfileInfo_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlComputeInstanceProfileInfo_v2_st {
     pub version: ::core::ffi::c_uint,
     pub id: ::core::ffi::c_uint,
@@ -8824,7 +8824,7 @@ impl Default for nvmlComputeInstanceProfileInfo_v2_st {
 }
 pub type nvmlComputeInstanceProfileInfo_v2_t = nvmlComputeInstanceProfileInfo_v2_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlComputeInstanceProfileInfo_v3_st {
     pub version: ::core::ffi::c_uint,
     pub id: ::core::ffi::c_uint,
@@ -8905,7 +8905,7 @@ impl Default for nvmlComputeInstanceProfileInfo_v3_st {
 }
 pub type nvmlComputeInstanceProfileInfo_v3_t = nvmlComputeInstanceProfileInfo_v3_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlComputeInstanceInfo_st {
     pub device: nvmlDevice_t,
     pub gpuInstance: nvmlGpuInstance_t,
@@ -9927,7 +9927,7 @@ impl nvmlGpmMetricId_t {
     pub const NVML_GPM_METRIC_MAX: nvmlGpmMetricId_t = nvmlGpmMetricId_t(477);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlGpmMetricId_t(pub ::core::ffi::c_uint);
 #[repr(C)]
 #[derive(Debug)]
@@ -9936,7 +9936,7 @@ pub struct nvmlGpmSample_st {
 }
 pub type nvmlGpmSample_t = *mut nvmlGpmSample_st;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, PartialOrd, PartialEq)]
+#[derive(Debug, Copy, Clone, PartialEq)]
 pub struct nvmlGpmMetric_t {
     pub metricId: ::core::ffi::c_uint,
     pub nvmlReturn: nvmlReturn_t,
@@ -9944,7 +9944,7 @@ pub struct nvmlGpmMetric_t {
     pub metricInfo: nvmlGpmMetric_t__bindgen_ty_1,
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpmMetric_t__bindgen_ty_1 {
     pub shortName: *mut ::core::ffi::c_char,
     pub longName: *mut ::core::ffi::c_char,
@@ -10006,7 +10006,7 @@ impl Default for nvmlGpmMetric_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone, PartialOrd, PartialEq)]
+#[derive(Debug, Copy, Clone, PartialEq)]
 pub struct nvmlGpmMetricsGet_t {
     pub version: ::core::ffi::c_uint,
     pub numMetrics: ::core::ffi::c_uint,
@@ -10048,7 +10048,7 @@ impl Default for nvmlGpmMetricsGet_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlGpmSupport_t {
     pub version: ::core::ffi::c_uint,
     pub isSupportedDevice: ::core::ffi::c_uint,
@@ -10067,7 +10067,7 @@ const _: () = {
     ][::core::mem::offset_of!(nvmlGpmSupport_t, isSupportedDevice) - 4usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlDeviceCapabilities_v1_t {
     pub version: ::core::ffi::c_uint,
     pub capMask: ::core::ffi::c_uint,
@@ -10089,7 +10089,7 @@ const _: () = {
 };
 pub type nvmlDeviceCapabilities_t = nvmlDeviceCapabilities_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlMask255_t {
     pub mask: [::core::ffi::c_uint; 8usize],
 }
@@ -10180,7 +10180,7 @@ impl nvmlPowerProfileType_t {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlPowerProfileType_t(pub ::core::ffi::c_uint);
 impl nvmlPowerProfileOperation_t {
     pub const NVML_POWER_PROFILE_OPERATION_CLEAR: nvmlPowerProfileOperation_t = nvmlPowerProfileOperation_t(
@@ -10197,10 +10197,10 @@ impl nvmlPowerProfileOperation_t {
     );
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvmlPowerProfileOperation_t(pub ::core::ffi::c_uint);
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlWorkloadPowerProfileInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub profileId: ::core::ffi::c_uint,
@@ -10231,7 +10231,7 @@ const _: () = {
 };
 pub type nvmlWorkloadPowerProfileInfo_t = nvmlWorkloadPowerProfileInfo_v1_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlWorkloadPowerProfileProfilesInfo_v1_t {
     pub version: ::core::ffi::c_uint,
     pub perfProfilesMask: nvmlMask255_t,
@@ -10270,7 +10270,7 @@ impl Default for nvmlWorkloadPowerProfileProfilesInfo_v1_t {
 }
 pub type nvmlWorkloadPowerProfileProfilesInfo_t = nvmlWorkloadPowerProfileProfilesInfo_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlWorkloadPowerProfileCurrentProfiles_v1_t {
     pub version: ::core::ffi::c_uint,
     pub perfProfilesMask: nvmlMask255_t,
@@ -10307,7 +10307,7 @@ const _: () = {
 };
 pub type nvmlWorkloadPowerProfileCurrentProfiles_t = nvmlWorkloadPowerProfileCurrentProfiles_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlWorkloadPowerProfileRequestedProfiles_v1_t {
     pub version: ::core::ffi::c_uint,
     pub requestedProfilesMask: nvmlMask255_t,
@@ -10334,7 +10334,7 @@ const _: () = {
 };
 pub type nvmlWorkloadPowerProfileRequestedProfiles_t = nvmlWorkloadPowerProfileRequestedProfiles_v1_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlWorkloadPowerProfileUpdateProfiles_v1_t {
     pub operation: nvmlPowerProfileOperation_t,
     pub updateProfilesMask: nvmlMask255_t,
@@ -10367,7 +10367,7 @@ impl Default for nvmlWorkloadPowerProfileUpdateProfiles_v1_t {
     }
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, PartialOrd, PartialEq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct nvmlPowerSmoothingProfile_v1_t {
     pub version: ::core::ffi::c_uint,
     pub profileId: ::core::ffi::c_uint,
@@ -10397,7 +10397,7 @@ const _: () = {
 };
 pub type nvmlPowerSmoothingProfile_t = nvmlPowerSmoothingProfile_v1_t;
 #[repr(C)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlPowerSmoothingState_v1_t {
     pub version: ::core::ffi::c_uint,
     pub state: nvmlEnableState_t,
@@ -10428,7 +10428,7 @@ impl Default for nvmlPowerSmoothingState_v1_t {
 }
 pub type nvmlPowerSmoothingState_t = nvmlPowerSmoothingState_v1_t;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlEccBankRemapperHistogram_v1_t {
     pub maxSpareGroupCount: ::core::ffi::c_uint,
     pub noSpareGroupCount: ::core::ffi::c_uint,
@@ -10451,7 +10451,7 @@ const _: () = {
         - 4usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvmlEccBankRemapperStatus_v1_t {
     pub activeRemappings: ::core::ffi::c_uint,
     pub inactiveRemappings: ::core::ffi::c_uint,

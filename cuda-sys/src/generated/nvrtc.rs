@@ -28,7 +28,7 @@ impl nvrtcResult {
     pub const NVRTC_ERROR_BUSY: nvrtcResult = nvrtcResult(18);
 }
 #[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct nvrtcResult(pub ::core::ffi::c_uint);
 #[repr(C)]
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub struct _nvrtcProgram {
 }
 pub type nvrtcProgram = *mut _nvrtcProgram;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone, Hash, PartialOrd, Ord, PartialEq, Eq)]
+#[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct nvrtcBundledHeadersInfo {
     pub available: ::core::ffi::c_int,
     pub compressedSize: usize,

@@ -166,9 +166,9 @@ fn generate(library: &Library, folder: &Path) -> Result<syn::File> {
         })
         .prepend_enum_name(false)
         .derive_default(true)
+        // Enums have `Hash` in any case. An order, and hashes of structures, are half a second of
+        // each dependent's build.
         .derive_eq(true)
-        .derive_ord(true)
-        .derive_hash(true)
         .derive_debug(true)
         .impl_debug(true)
         .generate_comments(false)

@@ -43,7 +43,9 @@ fn texts(code: CUresult) -> Option<&'static (CString, CString)> {
         };
         (0..1000).filter_map(row).collect()
     });
-    let position = texts.binary_search_by_key(&code, |(code, _)| *code).ok()?;
+    let position = texts
+        .binary_search_by_key(&code.0, |(code, _)| code.0)
+        .ok()?;
     Some(&texts[position].1)
 }
 
