@@ -5,20 +5,14 @@
 //! function's address, or null before the first use, or 1 once the source said no.
 
 /// Makes the parts that need no `std`: the symbol table, the function pointer types and
-/// the proof that each row of the description is the generated prototype.
+/// the positions of the functions.
 macro_rules! symbols {
     ($(fn $name:ident = $symbol:literal $base:literal $introduced:literal
         ($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {
         /// Every function of the API, in the order of the symbol table.
         pub static SYMBOLS: &[crate::Symbol] = &[$(crate::Symbol {
-            name: match core::ffi::CStr::from_bytes_with_nul(concat!($symbol, "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => panic!("a symbol with a NUL"),
-            },
-            base: match core::ffi::CStr::from_bytes_with_nul(concat!($base, "\0").as_bytes()) {
-                Ok(base) => base,
-                Err(_) => panic!("a symbol with a NUL"),
-            },
+            name: $symbol,
+            base: $base,
             introduced: crate::Version($introduced),
         }),*];
 
@@ -37,9 +31,16 @@ macro_rules! symbols {
             $(pub const $name: crate::SymbolId<super::StatusCode> =
                 crate::SymbolId::new(Position::$name as u16);)*
         }
+    };
+}
 
-        // Each row of the description has the type of the prototype in the header.
-        $(const _: pfn::$name = prototypes::$name;)*
+/// Proves that each row of the description has the type of the prototype in the header. In the
+/// tests only: both are generated, and the same for every dependent.
+#[cfg(test)]
+macro_rules! matches_prototypes {
+    ($(fn $name:ident = $symbol:literal $base:literal $introduced:literal
+        ($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {
+        $(const _: pfn::$name = $name;)*
     };
 }
 
@@ -50,7 +51,7 @@ macro_rules! methods {
     ($(fn $name:ident = $symbol:literal $base:literal $introduced:literal
         ($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => {
         $(
-            #[doc = concat!("Calls `", $symbol, "`.")]
+            #[doc = concat!("Calls `", stringify!($name), "`.")]
             ///
             /// # Errors
             /// The code that the function returned, or that the library lacks it.

@@ -29,10 +29,12 @@ mod types {
     include!("../generated/driver.rs");
 }
 
+#[cfg(test)]
 #[allow(dead_code, missing_docs, unreachable_pub, non_snake_case, clippy::all)]
 mod prototypes {
     use super::*;
     include!("../generated/driver_prototypes.rs");
+    for_each_driver_symbol!(matches_prototypes!);
 }
 
 #[cfg(test)]

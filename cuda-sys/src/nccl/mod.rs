@@ -25,10 +25,12 @@ mod types {
     include!("../generated/nccl.rs");
 }
 
+#[cfg(test)]
 #[allow(dead_code, missing_docs, unreachable_pub, non_snake_case, clippy::all)]
 mod prototypes {
     use super::*;
     include!("../generated/nccl_prototypes.rs");
+    for_each_nccl_symbol!(matches_prototypes!);
 }
 
 #[cfg(feature = "std")]

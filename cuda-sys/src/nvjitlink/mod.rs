@@ -27,10 +27,12 @@ mod types {
     include!("../generated/nvjitlink.rs");
 }
 
+#[cfg(test)]
 #[allow(dead_code, missing_docs, unreachable_pub, non_snake_case, clippy::all)]
 mod prototypes {
     use super::*;
     include!("../generated/nvjitlink_prototypes.rs");
+    for_each_nvjitlink_symbol!(matches_prototypes!);
 }
 
 #[cfg(feature = "std")]

@@ -26,10 +26,12 @@ mod types {
     include!("../generated/nvml.rs");
 }
 
+#[cfg(test)]
 #[allow(dead_code, missing_docs, unreachable_pub, non_snake_case, clippy::all)]
 mod prototypes {
     use super::*;
     include!("../generated/nvml_prototypes.rs");
+    for_each_nvml_symbol!(matches_prototypes!);
 }
 
 #[cfg(feature = "std")]

@@ -249,7 +249,7 @@ fn description(
     let name = library.name;
     let mut text = format!(
         "{NOTE}\n/// Calls a macro with one row for each function of the API:\n\
-         /// `fn name = \"symbol\" \"base\" introduced (arguments) -> result;`\n\
+         /// `fn name = c\"symbol\" c\"base\" introduced (arguments) -> result;`\n\
          #[macro_export]\nmacro_rules! for_each_{name}_symbol {{\n    ($($callback:tt)*) => {{\n        $($callback)* {{\n"
     );
     for function in functions {
@@ -267,7 +267,7 @@ fn description(
         let ret = function.ret.as_deref().unwrap_or("()");
         writeln!(
             text,
-            "            fn {symbol} = \"{symbol}\" \"{base}\" {version} ({}) -> {ret};",
+            "            fn {symbol} = c\"{symbol}\" c\"{base}\" {version} ({}) -> {ret};",
             args.join(", ")
         )?;
     }
