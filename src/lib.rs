@@ -20,7 +20,7 @@
 //!
 //! | crate | what it is |
 //! |---|---|
-//! | [`sys`] | generated types of the whole driver API and its libraries, and the loader |
+//! | [`sys`] | generated types of the whole driver API, and the loader; the libraries beside the driver by the features `nvrtc`, `nvjitlink`, `nvml`, `nccl` |
 //! | [`primitives`] | `cupola-core`: handles, slots, budgets: `no_std`, no allocation |
 //! | [`managers`] | devices, contexts, streams, events, buffers, pool, pipeline |
 //! | [`kernels`] | device code and its typed launches |

@@ -5,8 +5,7 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use std::path::{Component, Path, PathBuf};
 
-use crate::Symbol;
-use crate::driver::{DriverError, ProcAddress};
+use crate::driver::DriverError;
 
 /// Why a library could not be used.
 #[derive(Debug)]
@@ -167,45 +166,6 @@ impl Library {
 
     pub(crate) fn describe(&self) -> String {
         self.path.display().to_string()
-    }
-}
-
-/// The functions of a library, by their exported names.
-pub(crate) struct Exports {
-    library: Library,
-    /// A function that every version of the library exports.
-    anchor: &'static CStr,
-}
-
-impl Exports {
-    /// Takes the library if it exports `anchor`.
-    pub(crate) fn new(
-        library: Library,
-        anchor: &'static CStr,
-        wanted: &'static str,
-    ) -> Result<Self, LoadError> {
-        if library.symbol(anchor).is_none() {
-            return Err(library.lacks(anchor.to_str().unwrap_or("?"), wanted));
-        }
-        Ok(Self { library, anchor })
-    }
-}
-
-// SAFETY: these libraries never change the type of an exported name, and the library is
-// never unloaded.
-unsafe impl ProcAddress for Exports {
-    fn proc_address(&self, symbol: &Symbol) -> *const c_void {
-        self.library
-            .symbol(symbol.name)
-            .unwrap_or(core::ptr::null())
-    }
-
-    fn describe(&self) -> String {
-        self.library.describe()
-    }
-
-    fn file(&self) -> Option<PathBuf> {
-        self.library.file(self.anchor)
     }
 }
 

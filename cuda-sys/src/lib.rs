@@ -12,6 +12,8 @@
 //! * Enums are integer newtypes: a code from a newer driver is just a number.
 //! * Without the feature `std` the crate is `no_std`: types, constants, error texts,
 //!   symbol tables.
+//! * The libraries beside the driver are features, all of them on by default: `nvrtc`,
+//!   `nvjitlink`, `nvml` and `nccl`. They are half of what there is to compile.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -25,10 +27,26 @@ mod class;
 mod dynamic;
 #[cfg(test)]
 mod header;
-#[cfg(feature = "std")]
+#[cfg(all(
+    feature = "std",
+    any(
+        feature = "nvrtc",
+        feature = "nvjitlink",
+        feature = "nvml",
+        feature = "nccl"
+    )
+))]
 #[macro_use]
 mod optional;
-#[cfg(feature = "std")]
+#[cfg(all(
+    feature = "std",
+    any(
+        feature = "nvrtc",
+        feature = "nvjitlink",
+        feature = "nvml",
+        feature = "nccl"
+    )
+))]
 mod search;
 mod symbol;
 #[macro_use]
@@ -37,9 +55,13 @@ mod table;
 mod description;
 
 pub mod driver;
+#[cfg(feature = "nccl")]
 pub mod nccl;
+#[cfg(feature = "nvjitlink")]
 pub mod nvjitlink;
+#[cfg(feature = "nvml")]
 pub mod nvml;
+#[cfg(feature = "nvrtc")]
 pub mod nvrtc;
 
 #[cfg(feature = "std")]

@@ -4,11 +4,13 @@
 //! environment must be absolute: nothing is ever looked for in the current directory,
 //! where another user may have put it.
 
-use core::ffi::CStr;
+use core::ffi::{CStr, c_void};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::dynamic::{Attempt, Exports, Library, LoadError, first};
+use crate::Symbol;
+use crate::driver::ProcAddress;
+use crate::dynamic::{Attempt, Library, LoadError, first};
 
 /// The folder that `cargo xtask cuda` fills, laid out like a `site-packages`.
 const WHEELS: &str = "CUPOLA_WHEELS";
@@ -111,6 +113,45 @@ impl Search {
             }
         }
         folders
+    }
+}
+
+/// The functions of a library, by their exported names.
+pub(crate) struct Exports {
+    library: Library,
+    /// A function that every version of the library exports.
+    anchor: &'static CStr,
+}
+
+impl Exports {
+    /// Takes the library if it exports `anchor`.
+    pub(crate) fn new(
+        library: Library,
+        anchor: &'static CStr,
+        wanted: &'static str,
+    ) -> Result<Self, LoadError> {
+        if library.symbol(anchor).is_none() {
+            return Err(library.lacks(anchor.to_str().unwrap_or("?"), wanted));
+        }
+        Ok(Self { library, anchor })
+    }
+}
+
+// SAFETY: these libraries never change the type of an exported name, and the library is
+// never unloaded.
+unsafe impl ProcAddress for Exports {
+    fn proc_address(&self, symbol: &Symbol) -> *const c_void {
+        self.library
+            .symbol(symbol.name)
+            .unwrap_or(core::ptr::null())
+    }
+
+    fn describe(&self) -> String {
+        self.library.describe()
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        self.library.file(self.anchor)
     }
 }
 

@@ -1,5 +1,12 @@
 //! The optional libraries: NVIDIA's own from the wheels, and their absence.
-#![cfg(all(feature = "std", target_os = "linux"))]
+#![cfg(all(
+    feature = "std",
+    feature = "nvrtc",
+    feature = "nvjitlink",
+    feature = "nvml",
+    feature = "nccl",
+    target_os = "linux"
+))]
 
 mod common;
 

@@ -1,5 +1,11 @@
 //! Properties of the table over arbitrary sources, against the set itself as the oracle.
-#![cfg(feature = "std")]
+#![cfg(all(
+    feature = "std",
+    feature = "nvrtc",
+    feature = "nvjitlink",
+    feature = "nvml",
+    feature = "nccl"
+))]
 
 #[path = "common/functions.rs"]
 #[allow(unreachable_pub, reason = "shared with the fuzz target")]

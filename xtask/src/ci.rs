@@ -135,6 +135,17 @@ fn checks() -> Result<()> {
             &["--package", "cupola-sys", "--no-default-features"][..],
         ),
         (
+            "the driver's API alone",
+            &[
+                "--package",
+                "cupola-sys",
+                "--no-default-features",
+                "--features",
+                "std",
+                "--all-targets",
+            ],
+        ),
+        (
             "without the software device",
             &[
                 "--package",
