@@ -61,18 +61,32 @@ impl AsymmetricFence {
 
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(any(loom, miri))))]
 mod kernel {
-    use rustix::thread::{MembarrierCommand, membarrier};
+    use libc::{
+        MEMBARRIER_CMD_PRIVATE_EXPEDITED, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, c_int, c_long,
+    };
+
+    /// `membarrier(2)`, for which the C library has no function; whether the kernel did it.
+    fn membarrier(command: c_int) -> bool {
+        let (command, flags, processor) = (c_long::from(command), 0 as c_long, 0 as c_long);
+        // SAFETY: needs the arguments that the kernel takes for this number: a command, and two
+        // integers that these commands do not use. It reads and writes no memory.
+        unsafe { libc::syscall(libc::SYS_membarrier, command, flags, processor) == 0 }
+    }
 
     /// Registers the process; false where the kernel, or a filter before it, does not know the
     /// call.
     pub(super) fn register() -> bool {
-        membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
-            && membarrier(MembarrierCommand::PrivateExpedited).is_ok()
+        membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && try_barrier()
+    }
+
+    /// The barrier, if the process is registered.
+    pub(super) fn try_barrier() -> bool {
+        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)
     }
 
     /// Every running thread of the process passes a full barrier before this returns.
     pub(super) fn barrier() {
-        if membarrier(MembarrierCommand::PrivateExpedited).is_ok() || register() {
+        if try_barrier() || register() {
             return;
         }
         // A filter that was set up since forbids it. The light sides have counted on it, and

@@ -1,5 +1,7 @@
 //! `Probe`: where the evidence is looked for. Tests give it other places.
 
+#[cfg(unix)]
+use std::ffi::CString;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
@@ -267,10 +269,16 @@ impl fmt::Debug for Probe {
     }
 }
 
+/// Whether this process may read and write a file.
 #[cfg(unix)]
 fn permit(path: &Path) -> io::Result<()> {
-    use rustix::fs::{Access, access};
-    Ok(access(path, Access::READ_OK | Access::WRITE_OK)?)
+    use std::os::unix::ffi::OsStrExt as _;
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: needs a text that a NUL ends, for the time of the call.
+    match unsafe { libc::access(path.as_ptr(), libc::R_OK | libc::W_OK) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 #[cfg(not(unix))]
