@@ -208,3 +208,18 @@ fn unknown_bits_are_kept() {
         "StreamFlags(NON_BLOCKING | 0x80000000)"
     );
 }
+
+/// Without it a flag could be shown as another, twice, or not at all: `bitflags` itself says what
+/// is right, also for flags that share bits.
+#[test]
+fn bits_are_shown_as_their_names() {
+    for bits in (0..0x400).chain([u32::MAX, 1 << 31]) {
+        let flags = super::ContextFlags::from_bits_retain(bits);
+        let mut names = String::new();
+        bitflags::parser::to_writer(&flags, &mut names).unwrap();
+        if bits == 0 {
+            names.push_str("0x0");
+        }
+        assert_eq!(format!("{flags:?}"), format!("ContextFlags({names})"));
+    }
+}
