@@ -103,10 +103,11 @@ pub(crate) struct End {
 impl End {
     /// Ends contexts, or reports the leases that keep them.
     #[track_caller]
-    pub(crate) fn of_all(mut self, managers: &[&ContextManager], report: &mut ShutdownReport) {
-        self.left
-            .sort_by_key(|(_, core)| core.kind() == ContextKind::Primary);
-        let mut left = self.left.into_iter();
+    pub(crate) fn of_all(self, managers: &[&ContextManager], report: &mut ShutdownReport) {
+        let (primary, mut left): (Vec<_>, Vec<_>) =
+            (self.left.into_iter()).partition(|(_, core)| core.kind() == ContextKind::Primary);
+        left.extend(primary);
+        let mut left = left.into_iter();
         while let Some((handle, core)) = left.next() {
             // A context that had several handles ends with the last, or is listed once.
             let mut others = left.as_slice().iter();
@@ -213,12 +214,14 @@ impl ContextManager {
     #[track_caller]
     pub(crate) fn drain(
         &self,
-        mut closed: Vec<ClosedContext>,
+        closed: Vec<ClosedContext>,
         end: &mut End,
         report: &mut ShutdownReport,
     ) {
         // The primary one last, here and where they end: green ones keep it.
-        closed.sort_by_key(|closed| closed.context.core.kind() == ContextKind::Primary);
+        let (primary, mut closed): (Vec<_>, Vec<_>) = (closed.into_iter())
+            .partition(|closed| closed.context.core.kind() == ContextKind::Primary);
+        closed.extend(primary);
         for closed in closed {
             let ClosedContext {
                 handle,

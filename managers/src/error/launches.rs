@@ -311,9 +311,14 @@ impl Launches {
     /// Launches that an error may be of: those of the failed call's stream first, then
     /// by turns those of the others, each newest first and once.
     fn suspects(&self, site: &Site) -> Vec<LaunchSite> {
-        let mut open: Vec<_> = lock(&self.rings).iter().map(|ring| ring.open()).collect();
         let stream = site.stream.map(ManagedHandle::to_bits);
-        open.sort_by_key(|ring| ring.first().map(|newest| Some(newest.stream) != stream));
+        let (mut open, others): (Vec<_>, Vec<_>) = (lock(&self.rings).iter())
+            .map(|ring| ring.open())
+            .partition(|ring| {
+                ring.first()
+                    .is_some_and(|newest| Some(newest.stream) == stream)
+            });
+        open.extend(others);
         let longest = open.iter().map(Vec::len).max().unwrap_or(0);
         let by_turns =
             (0..longest).flat_map(|age| open.iter().filter_map(move |ring| ring.get(age)));

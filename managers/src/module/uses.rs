@@ -5,7 +5,6 @@
 //! in every mode. So a module remembers the streams that its kernels were launched on, and waits
 //! for those.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,26 +28,33 @@ pub(crate) struct Uses {
 
 #[derive(Default)]
 struct Streams {
-    /// By the streams' serial numbers.
-    timelines: BTreeMap<u64, Arc<Timeline>>,
+    /// With the streams' serial numbers, by which they are sorted.
+    timelines: Vec<(u64, Arc<Timeline>)>,
     /// At so many streams, those that are gone are looked for.
     room: usize,
 }
 
 impl Streams {
+    /// The place of a stream, or the one where it belongs.
+    fn find(&self, stream: &Stream) -> core::result::Result<usize, usize> {
+        let serial = stream.serial();
+        self.timelines
+            .binary_search_by_key(&serial, |(serial, _)| *serial)
+    }
+
     /// Forgets the streams that are gone and whose work is complete. Only this asks their last
     /// events: a request for memory that was freed on them may never come.
     #[cold]
     #[track_caller]
     fn forget_gone(&mut self, core: &Arc<ContextCore>) {
-        for timeline in self.timelines.values() {
+        for (_, timeline) in &self.timelines {
             if timeline.covered() == EVERY {
                 // An error is that of the launch too, or passes.
                 let _ = timeline.poll(core);
             }
         }
         self.timelines
-            .retain(|_, timeline| !timeline.is_done(EVERY));
+            .retain(|(_, timeline)| !timeline.is_done(EVERY));
         self.room = (2 * self.timelines.len()).max(4);
     }
 }
@@ -91,12 +97,14 @@ impl Uses {
         // A policy that a failing call sets off waits for the lock to be given back.
         let _defer = DeferCallbacks::new();
         let mut streams = self.streams();
-        if !streams.timelines.contains_key(&stream.serial()) {
+        if streams.find(stream).is_err() {
             if streams.timelines.len() >= streams.room {
                 streams.forget_gone(stream.core());
             }
-            let timeline = Arc::clone(stream.timeline());
-            streams.timelines.insert(stream.serial(), timeline);
+            if let Err(at) = streams.find(stream) {
+                let entry = (stream.serial(), Arc::clone(stream.timeline()));
+                streams.timelines.insert(at, entry);
+            }
         }
         drop(streams);
         stream.newest_code().store(self.serial, Ordering::Relaxed);
@@ -117,7 +125,7 @@ impl Uses {
             return submit::settle_context(core, site);
         }
         let timelines = std::mem::take(&mut *self.streams()).timelines;
-        for timeline in timelines.into_values() {
+        for (_, timeline) in timelines {
             match settle_timeline(&timeline, core) {
                 Ok(true) => {}
                 Ok(false) => return false,

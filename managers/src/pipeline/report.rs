@@ -75,7 +75,7 @@ impl OverlapReport {
                 changes.push((to, -1, stage));
             }
         }
-        changes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        changes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let (mut active, mut shared, mut last) = ([0i64; 3], 0.0, start);
         for (at, change, stage) in changes {
             if active.iter().filter(|&&count| count > 0).count() > 1 {

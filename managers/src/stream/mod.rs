@@ -16,7 +16,7 @@ mod ticket;
 pub(crate) mod timeline;
 mod waiters;
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -53,7 +53,7 @@ pub struct StreamManager {
     purposes: Mutex<[Option<StreamHandle>; Purpose::ALL.len()]>,
     /// The streams of other code by their addresses. A name is stale when there is no lease, so a
     /// stream that comes at the address of one that is gone is not taken for it.
-    borrowed: Mutex<BTreeMap<usize, StreamHandle>>,
+    borrowed: Mutex<HashMap<usize, StreamHandle>>,
     priorities: OnceLock<(i32, i32)>,
     events: Arc<EventPool>,
     completions: Arc<CompletionThread>,

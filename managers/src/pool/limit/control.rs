@@ -97,7 +97,7 @@ impl Pool {
             });
         }
         let mut names: Vec<_> = names.into_iter().collect();
-        names.sort_by(|a, b| b.1.bytes.cmp(&a.1.bytes).then(a.0.cmp(b.0)));
+        names.sort_unstable_by(|a, b| b.1.bytes.cmp(&a.1.bytes).then(a.0.cmp(b.0)));
         names
     }
 }

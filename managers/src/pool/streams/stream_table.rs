@@ -1,6 +1,7 @@
 //! `StreamTable`: the streams of a pool, each with an index that stamps have.
 
-use std::collections::{BTreeSet, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
 use crate::pool::streams::free_stamp::StreamIndex;
@@ -13,8 +14,8 @@ pub(crate) struct StreamTable {
     table: Vec<Option<Arc<StreamState>>>,
     /// The index of each state, by the number of its stream.
     by_serial: HashMap<u64, StreamIndex>,
-    /// Places between those of other streams.
-    vacant: BTreeSet<StreamIndex>,
+    /// Places between those of other streams, the first on top.
+    vacant: BinaryHeap<Reverse<StreamIndex>>,
     /// The last index that may be given.
     last: StreamIndex,
     /// With so many streams it is time to look which of them are gone.
@@ -31,7 +32,7 @@ impl Default for StreamTable {
         Self {
             table: Vec::new(),
             by_serial: HashMap::new(),
-            vacant: BTreeSet::new(),
+            vacant: BinaryHeap::new(),
             last: StreamIndex::MAX,
             look_at: FEW,
             past: TimelineCalls::default(),
@@ -91,7 +92,7 @@ impl StreamTable {
                 return None;
             }
             self.by_serial.remove(&state.serial());
-            self.vacant.insert(state.index());
+            self.vacant.push(Reverse(state.index()));
             self.past += state.timeline().calls();
             place.take()
         });
@@ -106,9 +107,9 @@ impl StreamTable {
     /// A state at the first place that is free. `None` when none is.
     pub(crate) fn add(&mut self, timeline: &Arc<Timeline>) -> Option<Arc<StreamState>> {
         let next = || StreamIndex::try_from(self.table.len().max(1)).ok();
-        let index = self.vacant.first().copied().or_else(next);
+        let index = self.vacant.peek().map(|first| first.0).or_else(next);
         let index = index.filter(|&index| index <= self.last)?;
-        self.vacant.remove(&index);
+        self.vacant.pop(); // it is the top, if there is one
         let state = Arc::new(StreamState::new(index, timeline));
         let at = usize::from(index);
         if self.table.len() <= at {
