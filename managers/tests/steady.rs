@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use cupola_managers::pipeline::{Pipeline, PipelineConfig};
@@ -9,9 +11,34 @@ use cupola_managers::{Error, ExecutionManager, PoolConfig, ops};
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
 use cupola_sys::SymbolId;
-use cupola_sys::driver::id;
+use cupola_sys::driver::{CUresult, id};
 
 use common::open;
+
+/// Counts what each thread asks of the system's allocator.
+struct Counting;
+
+thread_local! {
+    static ASKED: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: all that it promises the system's allocator does; counting changes no memory of a caller's.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // A thread that ends has nothing more to count.
+        let _ = ASKED.try_with(|asked| asked.set(asked.get() + 1));
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract, and `alloc` had the block from there.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 // Without it opening a driver could create contexts or streams that no caller asked for.
 #[test]
@@ -90,6 +117,50 @@ fn a_steady_step_makes_ten_calls_and_waits_once() {
         (id::cuThreadExchangeStreamCaptureMode, 200),
     ];
     assert_eq!(per_step, expected.into_iter().collect());
+}
+
+// Without it a step could take memory of the host, which grows or stalls a program that runs for days.
+#[test]
+fn a_steady_step_allocates_nothing() {
+    let (table, _machine, _execution, context) = open();
+    let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
+    let config = PipelineConfig::new(100, 100);
+    let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();
+    let mut asked_by = |items: u64| {
+        let mut left = items;
+        let before = ASKED.get();
+        let report = pipeline.run::<Error>(
+            |input| {
+                let more = left > 0;
+                left -= u64::from(more);
+                Ok(more.then_some(input.len()))
+            },
+            |step| {
+                let len = step.input.len();
+                ops::copy(step.input, step.output, step.stream).map(|()| len)
+            },
+            |_| Ok(()),
+        );
+        assert_eq!(report.unwrap().items, items);
+        ASKED.get() - before
+    };
+    asked_by(100);
+    // The software device has memory of its own for each operation: so nothing gets that far.
+    for function in [
+        id::cuMemcpyHtoDAsync_v2,
+        id::cuMemcpyDtoDAsync_v2,
+        id::cuMemcpyDtoHAsync_v2,
+        id::cuEventRecord,
+        id::cuStreamWaitEvent,
+        id::cuEventSynchronize,
+        id::cuEventQuery,
+    ] {
+        table.fail_from(function, 1, CUresult::CUDA_SUCCESS);
+    }
+    let (few, many) = (asked_by(10), asked_by(1010));
+    assert_eq!(few, many, "a thousand steps more");
+    assert!(ASKED.get() > 0, "nothing is counted");
+    table.reset();
 }
 
 // Without it measuring could change the order, or cost the run that does not measure.
