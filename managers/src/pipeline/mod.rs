@@ -96,20 +96,20 @@ pub struct Pipeline<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize = 3> {
     turns: StageRing<SLOTS>,
     slots: Vec<Slot<I, O>>,
     clock: Option<Clock>,
-    lanes: Lanes,
+    streams: StageStreams,
     /// Work may still run that could not be waited for: the pipeline is of no use any more.
     lost: bool,
 }
 
 /// The three streams.
-struct Lanes {
+struct StageStreams {
     upload: Stream,
     compute: Stream,
     download: Stream,
     context: Context,
 }
 
-impl Lanes {
+impl StageStreams {
     #[track_caller]
     fn new(context: &Context) -> Result<Self> {
         let streams = context.streams();
@@ -153,10 +153,10 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
         pool: &MemoryPool,
         config: PipelineConfig,
     ) -> Result<Self> {
-        let lanes = Lanes::new(context)?;
+        let streams = StageStreams::new(context)?;
         let mut slots = Vec::with_capacity(SLOTS);
         for _ in 0..SLOTS {
-            slots.push(Slot::new(context, pool, config, &lanes)?);
+            slots.push(Slot::new(context, pool, config, &streams)?);
         }
         let clock = if config.measured {
             Some(Clock::new(context)?)
@@ -167,7 +167,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
             turns: StageRing::new(),
             slots,
             clock,
-            lanes,
+            streams,
             lost: false,
         })
     }
@@ -266,7 +266,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     #[track_caller]
     fn start_clock(&mut self) -> Result<()> {
         match &mut self.clock {
-            Some(clock) => clock.start(&self.lanes.upload),
+            Some(clock) => clock.start(&self.streams.upload),
             None => Ok(()),
         }
     }
@@ -282,14 +282,14 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     ) -> Result<(), E> {
         let slot = &mut self.slots[self.turns.buffer(turn)];
         if let Some(len) = len {
-            slot.upload(index, len, &self.lanes)?;
+            slot.upload(index, len, &self.streams)?;
         } else {
             slot.skip();
         }
         let _ = self.turns.advance(turn);
         if len.is_some() {
-            let written = step(slot.begin_step(&self.lanes)?)?;
-            slot.download(written, &self.lanes)?;
+            let written = step(slot.begin_step(&self.streams)?)?;
+            slot.download(written, &self.streams)?;
         }
         let _ = self.turns.advance(turn);
         Ok(())
@@ -350,7 +350,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
             // All three are waited for, even if one fails.
             let site = Site::here();
             self.lost |= !self
-                .lanes
+                .streams
                 .all()
                 .map(|stream| submit::settle(stream, site))
                 .iter()
@@ -358,7 +358,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
             self.turns.reset();
         }
         if self.lost {
-            return Err(self.lanes.context.poison().unwrap_or_else(|| {
+            return Err(self.streams.context.poison().unwrap_or_else(|| {
                 Error::invalid(
                     "pipeline",
                     "work on it may still run: waiting for it failed",
@@ -374,7 +374,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     /// As [`ops::synchronize`].
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
-        for stream in self.lanes.all() {
+        for stream in self.streams.all() {
             ops::synchronize(stream)?;
         }
         Ok(())

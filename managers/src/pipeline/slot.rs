@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use super::clock::Marks;
 use super::producer::too_long;
-use super::{Item, Lanes, PipelineConfig, Step};
+use super::{Item, PipelineConfig, StageStreams, Step};
 use crate::buffer::{self, Buffer, DeviceCopy, PinnedBuffer};
 use crate::context::Context;
 use crate::error::{Error, Result, Site};
@@ -38,14 +38,14 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         context: &Context,
         pool: &MemoryPool,
         config: PipelineConfig,
-        lanes: &Lanes,
+        streams: &StageStreams,
     ) -> Result<Self> {
         let (core, events) = (context.core(), context.events().pool());
-        let input = pool.allocate(config.input_len, &lanes.compute)?;
-        let output = pool.allocate(config.output_len, &lanes.compute)?;
+        let input = pool.allocate(config.input_len, &streams.compute)?;
+        let output = pool.allocate(config.output_len, &streams.compute)?;
         // The memory is the compute stream's; the other two wait for it once, here.
-        input.used_on(&lanes.upload)?;
-        output.used_on(&lanes.download)?;
+        input.used_on(&streams.upload)?;
+        output.used_on(&streams.download)?;
         Ok(Self {
             host_input: context.buffers().pinned(config.input_len)?,
             host_output: context.buffers().pinned(config.output_len)?,
@@ -122,29 +122,32 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
 
     /// Puts the upload of `len` elements on its stream.
     #[track_caller]
-    pub(super) fn upload(&mut self, index: u64, len: usize, lanes: &Lanes) -> Result<()> {
+    pub(super) fn upload(&mut self, index: u64, len: usize, streams: &StageStreams) -> Result<()> {
         if len > self.host_input.len() {
             return Err(too_long(len, self.host_input.len()));
         }
         (self.index, self.len, self.filled) = (index, len, true);
         let (from, bytes) = (self.host_input.as_ptr().cast(), len * size_of::<I>());
-        self.mark(|marks| &marks.upload.0, &lanes.upload)?;
+        self.mark(|marks| &marks.upload.0, &streams.upload)?;
         // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before a caller
         // may touch or free them.
-        unsafe { ops::upload_raw(from, self.input.as_raw(), bytes, &lanes.upload) }?;
-        self.mark(|marks| &marks.upload.1, &lanes.upload)?;
-        self.uploaded.record(&lanes.upload)
+        unsafe { ops::upload_raw(from, self.input.as_raw(), bytes, &streams.upload) }?;
+        self.mark(|marks| &marks.upload.1, &streams.upload)?;
+        self.uploaded.record(&streams.upload)
     }
 
     /// Makes the compute stream wait for the upload, and returns the step: the stream, the input
     /// and the output.
     #[track_caller]
-    pub(super) fn begin_step<'s>(&'s mut self, lanes: &'s Lanes) -> Result<Step<'s, I, O>> {
-        self.uploaded.wait_on(&lanes.compute)?;
-        self.mark(|marks| &marks.compute.0, &lanes.compute)?;
+    pub(super) fn begin_step<'s>(
+        &'s mut self,
+        streams: &'s StageStreams,
+    ) -> Result<Step<'s, I, O>> {
+        self.uploaded.wait_on(&streams.compute)?;
+        self.mark(|marks| &marks.compute.0, &streams.compute)?;
         Ok(Step {
             index: self.index,
-            stream: &lanes.compute,
+            stream: &streams.compute,
             input: self.input.slice(..self.len)?,
             output: self.output.view_mut(),
         })
@@ -152,24 +155,24 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
 
     /// Puts the download of the first `written` elements on its stream, behind the computation.
     #[track_caller]
-    pub(super) fn download(&mut self, written: usize, lanes: &Lanes) -> Result<()> {
+    pub(super) fn download(&mut self, written: usize, streams: &StageStreams) -> Result<()> {
         if written > self.host_output.len() {
             let room = self.host_output.len();
             let problem = format!("{written} elements written, there is room for {room}");
             return Err(Error::invalid("pipeline output", problem));
         }
         self.written = written;
-        self.mark(|marks| &marks.compute.1, &lanes.compute)?;
-        self.computed.record(&lanes.compute)?;
-        self.computed.wait_on(&lanes.download)?;
+        self.mark(|marks| &marks.compute.1, &streams.compute)?;
+        self.computed.record(&streams.compute)?;
+        self.computed.wait_on(&streams.download)?;
         let to = self.host_output.as_ptr().cast();
         let bytes = written * size_of::<O>();
-        self.mark(|marks| &marks.download.0, &lanes.download)?;
+        self.mark(|marks| &marks.download.0, &streams.download)?;
         // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before a caller
         // may touch or free them.
-        unsafe { ops::download_raw(self.output.as_raw(), to, bytes, &lanes.download) }?;
-        self.mark(|marks| &marks.download.1, &lanes.download)?;
-        self.downloaded.record(&lanes.download)
+        unsafe { ops::download_raw(self.output.as_raw(), to, bytes, &streams.download) }?;
+        self.mark(|marks| &marks.download.1, &streams.download)?;
+        self.downloaded.record(&streams.download)
     }
 
     /// Waits on the host for the download.

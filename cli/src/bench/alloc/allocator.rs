@@ -5,7 +5,7 @@ use super::Error;
 /// Hands out device memory in stream order.
 pub(super) trait Allocator: Send + Sync + 'static {
     /// A stream that memory is used on.
-    type Lane: Send + Sync + 'static;
+    type Stream: Send + Sync + 'static;
     /// Memory that was handed out.
     type Block: Send + 'static;
 
@@ -13,25 +13,25 @@ pub(super) trait Allocator: Send + Sync + 'static {
     fn name(&self) -> String;
 
     /// Another stream.
-    fn lane(&self) -> Result<Self::Lane, Error>;
+    fn stream(&self) -> Result<Self::Stream, Error>;
 
     /// Prepares the calling thread, before it allocates or frees for the first time.
     fn enter(&self) -> bool {
         true
     }
 
-    /// `bytes` bytes, above 0, ready for use on `lane`.
-    fn allocate(&self, bytes: u64, lane: &Self::Lane) -> Option<Self::Block>;
+    /// `bytes` bytes, above 0, ready for use on `stream`.
+    fn allocate(&self, bytes: u64, stream: &Self::Stream) -> Option<Self::Block>;
 
-    /// Frees the block after what is on `lane` now. Blocks that remember their stream are
+    /// Frees the block after what is on `stream` now. Blocks that remember their stream are
     /// freed there. False when it failed.
-    fn free(&self, block: Self::Block, lane: &Self::Lane) -> bool;
+    fn free(&self, block: Self::Block, stream: &Self::Stream) -> bool;
 
     /// The block's first byte, where it can be asked for.
     fn address(block: &Self::Block) -> Option<u64>;
 
-    /// Waits for what is on `lane`, so that the next row's samples are not delayed by it.
-    fn settle(&self, lane: &Self::Lane) -> bool;
+    /// Waits for what is on `stream`, so that the next row's samples are not delayed by it.
+    fn settle(&self, stream: &Self::Stream) -> bool;
 }
 
 /// An allocator that can begin anew, with nothing mapped.
@@ -48,7 +48,7 @@ pub(super) trait Fresh: Allocator + Sized {
 pub(super) struct Nothing;
 
 impl Allocator for Nothing {
-    type Lane = ();
+    type Stream = ();
     /// As large as a block of ours.
     type Block = [u64; 2];
 
@@ -56,7 +56,7 @@ impl Allocator for Nothing {
         "nothing".into()
     }
 
-    fn lane(&self) -> Result<(), Error> {
+    fn stream(&self) -> Result<(), Error> {
         Ok(())
     }
 

@@ -34,14 +34,14 @@ impl Cudarc {
 }
 
 impl Allocator for Cudarc {
-    type Lane = Arc<CudaStream>;
+    type Stream = Arc<CudaStream>;
     type Block = CudaSlice<u8>;
 
     fn name(&self) -> String {
         self.name.into()
     }
 
-    fn lane(&self) -> Result<Arc<CudaStream>, Error> {
+    fn stream(&self) -> Result<Arc<CudaStream>, Error> {
         self.context.new_stream().map_err(failed)
     }
 
@@ -49,10 +49,10 @@ impl Allocator for Cudarc {
         self.context.bind_to_thread().is_ok()
     }
 
-    fn allocate(&self, bytes: u64, lane: &Arc<CudaStream>) -> Option<CudaSlice<u8>> {
+    fn allocate(&self, bytes: u64, stream: &Arc<CudaStream>) -> Option<CudaSlice<u8>> {
         let bytes = usize::try_from(bytes).ok()?;
         // SAFETY: nothing reads the memory.
-        unsafe { lane.alloc::<u8>(bytes) }.ok()
+        unsafe { stream.alloc::<u8>(bytes) }.ok()
     }
 
     fn free(&self, block: CudaSlice<u8>, _: &Arc<CudaStream>) -> bool {
@@ -64,8 +64,8 @@ impl Allocator for Cudarc {
         None
     }
 
-    fn settle(&self, lane: &Arc<CudaStream>) -> bool {
+    fn settle(&self, stream: &Arc<CudaStream>) -> bool {
         // An error of a drop is kept there until it is asked for.
-        lane.synchronize().is_ok() && self.context.check_err().is_ok()
+        stream.synchronize().is_ok() && self.context.check_err().is_ok()
     }
 }

@@ -69,14 +69,14 @@ impl DriverPool {
 }
 
 impl Allocator for DriverPool {
-    type Lane = DriverLane;
+    type Stream = DriverLane;
     type Block = u64;
 
     fn name(&self) -> String {
         NAME.into()
     }
 
-    fn lane(&self) -> Result<DriverLane, Error> {
+    fn stream(&self) -> Result<DriverLane, Error> {
         let stream = self.context.streams().create(StreamConfig::default())?;
         let raw = stream.as_raw() as usize;
         Ok(DriverLane { stream, raw })
@@ -86,29 +86,29 @@ impl Allocator for DriverPool {
         self.context.make_current().is_ok()
     }
 
-    fn allocate(&self, bytes: u64, lane: &DriverLane) -> Option<u64> {
+    fn allocate(&self, bytes: u64, stream: &DriverLane) -> Option<u64> {
         let bytes = usize::try_from(bytes).ok()?;
         let mut address = 0;
-        // SAFETY: `address` outlives the call, and the lane's stream is alive.
+        // SAFETY: `address` outlives the call, and the stream's stream is alive.
         let made = unsafe {
             self.driver
-                .cuMemAllocAsync(&raw mut address, bytes, lane.raw())
+                .cuMemAllocAsync(&raw mut address, bytes, stream.raw())
         };
         made.is_ok().then_some(address)
     }
 
-    fn free(&self, block: u64, lane: &DriverLane) -> bool {
+    fn free(&self, block: u64, stream: &DriverLane) -> bool {
         // SAFETY: allocated by `allocate`, and freed once because it is taken by value
         // from who allocated it; nothing uses the memory.
-        unsafe { self.driver.cuMemFreeAsync(block, lane.raw()) }.is_ok()
+        unsafe { self.driver.cuMemFreeAsync(block, stream.raw()) }.is_ok()
     }
 
     fn address(block: &u64) -> Option<u64> {
         Some(*block)
     }
 
-    fn settle(&self, lane: &DriverLane) -> bool {
-        ops::synchronize(&lane.stream).is_ok()
+    fn settle(&self, stream: &DriverLane) -> bool {
+        ops::synchronize(&stream.stream).is_ok()
     }
 }
 

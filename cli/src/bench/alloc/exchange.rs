@@ -43,9 +43,9 @@ type Batch<A> = Vec<<A as Allocator>::Block>;
 struct Side<'s, A: Allocator> {
     allocator: &'s A,
     /// Allocates here,
-    mine: &'s A::Lane,
+    mine: &'s A::Stream,
     /// and frees here.
-    frees: &'s A::Lane,
+    frees: &'s A::Stream,
     bytes: u64,
     ok: bool,
 }
@@ -99,18 +99,18 @@ fn of<A: Allocator>(
     bytes: u64,
     place: Place,
 ) -> Result<Case, Error> {
-    let lanes: Result<Vec<_>, _> = (0..threads).map(|_| allocator.lane()).collect();
-    let lanes = lanes?;
+    let streams: Result<Vec<_>, _> = (0..threads).map(|_| allocator.stream()).collect();
+    let streams = streams?;
     let case = Case::of_samples(name, threads, move |time| {
         let rings: Vec<Ring<Batch<A>>> = (0..threads).map(|_| Ring::new()).collect();
         together(threads, time, |turn: Turn<'_>| {
             let (me, partner) = (turn.thread, turn.thread ^ 1);
             let mut side = Side {
                 allocator: &*allocator,
-                mine: &lanes[me],
+                mine: &streams[me],
                 frees: match place {
-                    Place::Home => &lanes[partner],
-                    Place::There => &lanes[me],
+                    Place::Home => &streams[partner],
+                    Place::There => &streams[me],
                 },
                 bytes,
                 ok: allocator.enter(),

@@ -31,7 +31,7 @@ fn counts(pool: &Raw) -> Result<Counts, Error> {
 
 /// Adds the rows, with a bar of none.
 pub(super) fn rows(figures: &mut Figures, pool: &Raw) -> Result<(), Error> {
-    let lane = pool.lane()?;
+    let stream = pool.stream()?;
     for bytes in names::SIZES {
         let row = |what: &str| {
             let work = format!("{what} in a million pairs, {}", names::size(bytes));
@@ -39,8 +39,8 @@ pub(super) fn rows(figures: &mut Figures, pool: &Raw) -> Result<(), Error> {
         };
         let pairs = |count: u32| {
             (0..count).fold(pool.enter(), |ok, _| {
-                let block = pool.allocate(black_box(bytes), &lane);
-                ok & black_box(block).is_some_and(|block| pool.free(block, &lane))
+                let block = pool.allocate(black_box(bytes), &stream);
+                ok & black_box(block).is_some_and(|block| pool.free(block, &stream))
             })
         };
         let warm = pairs(BEFORE);

@@ -51,7 +51,7 @@ const OPERATIONS: &[Point] = &[Point::P50, Point::P99, Point::P99_9];
 struct Bench {
     raw: Raw,
     typed: Typed,
-    lanes: [Stream; 2],
+    streams: [Stream; 2],
 }
 
 impl Bench {
@@ -63,7 +63,7 @@ impl Bench {
         seen: &[AtomicBool; 2],
         clock: u64,
     ) -> Option<[Vec<u64>; 2]> {
-        let lane = &self.lanes[1];
+        let stream = &self.streams[1];
         let mut times = [(); 2].map(|()| Vec::with_capacity(1 << 18));
         let mut blocks = std::collections::VecDeque::with_capacity(AT_A_TIME + 1);
         let mut ok = self.typed.enter();
@@ -75,9 +75,9 @@ impl Bench {
             // Each size after each other one, now and then.
             let bytes = SIZES[(turn * turn + turn / SIZES.len()) % SIZES.len()];
             let start = Instant::now();
-            let mut block = self.typed.allocate(bytes, lane)?;
+            let mut block = self.typed.allocate(bytes, stream)?;
             times.push(since(start, clock));
-            ok &= ops::zero(block.slice_mut(..256).ok()?, lane).is_ok();
+            ok &= ops::zero(block.slice_mut(..256).ok()?, stream).is_ok();
             blocks.push_back(block);
             if blocks.len() > AT_A_TIME {
                 let start = Instant::now();
@@ -86,7 +86,7 @@ impl Bench {
             }
             seen[now].store(true, Ordering::Relaxed);
         }
-        (ok && self.typed.settle(lane)).then_some(times)
+        (ok && self.typed.settle(stream)).then_some(times)
     }
 
     /// The neighbour's operations for a time, without requests and with them in turn, and how long
@@ -107,7 +107,7 @@ impl Bench {
                     for _ in 0..IN_TURN {
                         if now == WITH {
                             let start = Instant::now();
-                            ok &= self.raw.allocate(REQUEST, &self.lanes[0]).is_none();
+                            ok &= self.raw.allocate(REQUEST, &self.streams[0]).is_none();
                             refusals.push(since(start, clock));
                         }
                         thread::sleep(EVERY);
@@ -131,11 +131,11 @@ pub(super) fn rows(
     let raw = ours.limited(LIMIT)?;
     let bench = Bench {
         typed: raw.typed(),
-        lanes: [raw.lane()?, raw.lane()?],
+        streams: [raw.stream()?, raw.stream()?],
         raw,
     };
     let wrong = || Error::Wrong(names::refusal("all"));
-    let alive = bench.raw.allocate(ALIVE, &bench.lanes[0]);
+    let alive = bench.raw.allocate(ALIVE, &bench.streams[0]);
     let alive = alive.ok_or_else(wrong)?;
     let mut refusals = Spread::new(REFUSALS);
     let mut neighbours = [Spread::new(OPERATIONS), Spread::new(OPERATIONS)];
@@ -150,7 +150,7 @@ pub(super) fn rows(
             refusals.add(refused);
         }
     }
-    if !bench.raw.free(alive, &bench.lanes[0]) {
+    if !bench.raw.free(alive, &bench.streams[0]) {
         return Err(wrong());
     }
     let who = bench.raw.name();

@@ -21,17 +21,17 @@ pub(super) const BEFORE: usize = DRAWN;
 /// a small device.
 struct Live<'l, A: Allocator> {
     allocator: &'l A,
-    lane: &'l A::Lane,
+    stream: &'l A::Stream,
     /// The block, and its size.
     blocks: Vec<Option<(A::Block, u64)>>,
 }
 
 impl<'l, A: Allocator> Live<'l, A> {
-    fn new(allocator: &'l A, lane: &'l A::Lane, count: usize) -> Self {
+    fn new(allocator: &'l A, stream: &'l A::Stream, count: usize) -> Self {
         let blocks = std::iter::repeat_with(|| None).take(count);
         Self {
             allocator,
-            lane,
+            stream,
             blocks: blocks.collect(),
         }
     }
@@ -40,8 +40,8 @@ impl<'l, A: Allocator> Live<'l, A> {
     fn step(&mut self, place: usize, bytes: u64) -> bool {
         let freed = self.blocks[place]
             .take()
-            .is_none_or(|(block, _)| self.allocator.free(block, self.lane));
-        let block = self.allocator.allocate(bytes, self.lane);
+            .is_none_or(|(block, _)| self.allocator.free(block, self.stream));
+        let block = self.allocator.allocate(bytes, self.stream);
         self.blocks[place] = block.map(|block| (block, bytes));
         freed && self.blocks[place].is_some()
     }
@@ -63,9 +63,9 @@ impl<'l, A: Allocator> Live<'l, A> {
 impl<A: Allocator> Drop for Live<'_, A> {
     fn drop(&mut self) {
         for (block, _) in self.blocks.drain(..).flatten() {
-            self.allocator.free(block, self.lane);
+            self.allocator.free(block, self.stream);
         }
-        self.allocator.settle(self.lane);
+        self.allocator.settle(self.stream);
     }
 }
 
@@ -99,12 +99,12 @@ fn draw_of(places: usize, least: u64, powers: u64) -> Vec<(usize, u64)> {
 pub(super) fn case<A: Allocator>(allocator: &Arc<A>) -> Result<Case, Error> {
     let name = names::row(&names::live(), &allocator.name());
     let allocator = Arc::clone(allocator);
-    let lane = allocator.lane()?;
+    let stream = allocator.stream()?;
     let next = AtomicUsize::new(0);
     let drawn = draw();
     let case = Case::new(name, 1, move |turn| {
         let mut ok = allocator.enter();
-        let mut live = Live::new(&*allocator, &lane, names::LIVE);
+        let mut live = Live::new(&*allocator, &stream, names::LIVE);
         let mut from = next.load(Ordering::Relaxed);
         let mut steps = |ok: &mut bool, live: &mut Live<'_, A>| {
             for (place, bytes) in &drawn[from..from + BATCH] {
@@ -123,7 +123,7 @@ pub(super) fn case<A: Allocator>(allocator: &Arc<A>) -> Result<Case, Error> {
             BATCH as u64
         });
         next.store(from, Ordering::Relaxed);
-        ok &= allocator.settle(&lane);
+        ok &= allocator.settle(&stream);
         (ok && live.is_disjoint()).then_some(lap)
     });
     Ok(case.by_clock())
@@ -149,13 +149,13 @@ pub(super) fn misses<A: Allocator>(
 ) -> Result<Case, Error> {
     let name = names::row(&names::misses(threads, each), &allocator.name());
     let allocator = Arc::clone(allocator);
-    let lanes: Result<Vec<_>, _> = (0..threads).map(|_| allocator.lane()).collect();
-    let lanes = lanes?;
+    let streams: Result<Vec<_>, _> = (0..threads).map(|_| allocator.stream()).collect();
+    let streams = streams?;
     let drawn = draw_of(each, 64 << 10, 6);
     let case = Case::new(name, threads, move |turn| {
-        let lane = &lanes[turn.thread];
+        let stream = &streams[turn.thread];
         let mut ok = allocator.enter();
-        let mut live = Live::new(&*allocator, lane, each);
+        let mut live = Live::new(&*allocator, stream, each);
         for (place, (_, bytes)) in drawn.iter().enumerate().take(each) {
             ok &= live.step(place, *bytes);
         }
@@ -172,7 +172,7 @@ pub(super) fn misses<A: Allocator>(
             steps();
         }
         let lap = turn.measure(steps);
-        ok &= allocator.settle(lane);
+        ok &= allocator.settle(stream);
         (ok && live.is_disjoint()).then_some(lap)
     });
     Ok(case.by_clock())

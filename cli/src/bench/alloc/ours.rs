@@ -40,7 +40,7 @@ impl Pool {
         })
     }
 
-    fn lane(&self) -> Result<Stream, Error> {
+    fn stream(&self) -> Result<Stream, Error> {
         Ok(self.context.streams().create(StreamConfig::default())?)
     }
 }
@@ -71,34 +71,34 @@ impl Raw {
 }
 
 impl Allocator for Raw {
-    type Lane = Stream;
+    type Stream = Stream;
     type Block = RawBlock;
 
     fn name(&self) -> String {
         RAW.into()
     }
 
-    fn lane(&self) -> Result<Stream, Error> {
-        self.0.lane()
+    fn stream(&self) -> Result<Stream, Error> {
+        self.0.stream()
     }
 
     #[inline]
-    fn allocate(&self, bytes: u64, lane: &Stream) -> Option<RawBlock> {
-        self.0.pool.allocate_raw(bytes, ALIGN, lane).ok()
+    fn allocate(&self, bytes: u64, stream: &Stream) -> Option<RawBlock> {
+        self.0.pool.allocate_raw(bytes, ALIGN, stream).ok()
     }
 
     #[inline]
-    fn free(&self, block: RawBlock, lane: &Stream) -> bool {
+    fn free(&self, block: RawBlock, stream: &Stream) -> bool {
         // SAFETY: nothing uses the memory.
-        unsafe { block.free(lane) }.is_ok()
+        unsafe { block.free(stream) }.is_ok()
     }
 
     fn address(block: &RawBlock) -> Option<u64> {
         Some(block.address())
     }
 
-    fn settle(&self, lane: &Stream) -> bool {
-        ops::synchronize(lane).is_ok()
+    fn settle(&self, stream: &Stream) -> bool {
+        ops::synchronize(stream).is_ok()
     }
 }
 
@@ -118,21 +118,21 @@ impl Fresh for Raw {
 pub(super) struct Typed(Pool);
 
 impl Allocator for Typed {
-    type Lane = Stream;
+    type Stream = Stream;
     type Block = Buffer<u8>;
 
     fn name(&self) -> String {
         TYPED.into()
     }
 
-    fn lane(&self) -> Result<Stream, Error> {
-        self.0.lane()
+    fn stream(&self) -> Result<Stream, Error> {
+        self.0.stream()
     }
 
     #[inline]
-    fn allocate(&self, bytes: u64, lane: &Stream) -> Option<Buffer<u8>> {
+    fn allocate(&self, bytes: u64, stream: &Stream) -> Option<Buffer<u8>> {
         let bytes = usize::try_from(bytes).ok()?;
-        self.0.pool.allocate(bytes, lane).ok()
+        self.0.pool.allocate(bytes, stream).ok()
     }
 
     #[inline]
@@ -145,7 +145,7 @@ impl Allocator for Typed {
         Some(block.as_raw())
     }
 
-    fn settle(&self, lane: &Stream) -> bool {
-        ops::synchronize(lane).is_ok()
+    fn settle(&self, stream: &Stream) -> bool {
+        ops::synchronize(stream).is_ok()
     }
 }

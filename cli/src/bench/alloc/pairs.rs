@@ -36,26 +36,26 @@ pub(super) fn on_streams<A: Allocator>(
 ) -> Result<Case, Error> {
     let name = names::row(work, &allocator.name());
     let allocator = Arc::clone(allocator);
-    let lanes: Result<Vec<_>, _> = (0..streams).map(|_| allocator.lane()).collect();
-    let lanes = lanes?;
+    let streams: Result<Vec<_>, _> = (0..streams).map(|_| allocator.stream()).collect();
+    let streams = streams?;
     let case = Case::new(name, threads, move |turn| {
         let mut ok = allocator.enter();
-        let lane = &lanes[turn.thread % streams];
+        let stream = &streams[turn.thread % streams.len()];
         let lap = turn.measure(|| {
             for _ in 0..BATCH {
-                ok &= pair(&*allocator, black_box(bytes), lane);
+                ok &= pair(&*allocator, black_box(bytes), stream);
             }
             BATCH
         });
-        (ok && allocator.settle(lane)).then_some(lap)
+        (ok && allocator.settle(stream)).then_some(lap)
     });
     Ok(case.by_clock())
 }
 
 #[inline]
-fn pair<A: Allocator>(allocator: &A, bytes: u64, lane: &A::Lane) -> bool {
-    let block = allocator.allocate(bytes, lane);
-    black_box(block).is_some_and(|block| allocator.free(block, lane))
+fn pair<A: Allocator>(allocator: &A, bytes: u64, stream: &A::Stream) -> bool {
+    let block = allocator.allocate(bytes, stream);
+    black_box(block).is_some_and(|block| allocator.free(block, stream))
 }
 
 /// Takes single pairs for a time, and returns the nanoseconds of each without the clock.
@@ -73,7 +73,7 @@ impl Single {
     pub(super) fn new<A: Allocator>(allocator: &Arc<A>, bytes: u64) -> Result<Self, Error> {
         let who = allocator.name();
         let allocator = Arc::clone(allocator);
-        let lane = allocator.lane()?;
+        let stream = allocator.stream()?;
         let sample = move |time, clock| {
             let mut ok = allocator.enter();
             let mut times = Vec::with_capacity(1 << 16);
@@ -81,11 +81,11 @@ impl Single {
             while begin.elapsed() < time {
                 for _ in 0..BATCH {
                     let start = Instant::now();
-                    ok &= pair(&*allocator, black_box(bytes), &lane);
+                    ok &= pair(&*allocator, black_box(bytes), &stream);
                     times.push(since(start, clock));
                 }
             }
-            (ok && allocator.settle(&lane)).then_some(times)
+            (ok && allocator.settle(&stream)).then_some(times)
         };
         Ok(Self {
             who,

@@ -154,7 +154,7 @@ pub(super) fn on_threads<A: Fresh>(
 /// Blocks and streams of one replay.
 struct Run<'r, A: Allocator> {
     allocator: &'r A,
-    lanes: Vec<A::Lane>,
+    streams: Vec<A::Stream>,
     blocks: Vec<Option<(A::Block, usize)>>,
 }
 
@@ -164,13 +164,13 @@ impl<'r, A: Allocator> Run<'r, A> {
             Operation::Allocate { stream, .. } => *stream as usize + 1,
             Operation::Free { .. } => 1,
         });
-        let lanes: Result<Vec<_>, _> = (0..streams.max().unwrap_or(1))
-            .map(|_| allocator.lane())
+        let streams: Result<Vec<_>, _> = (0..streams.max().unwrap_or(1))
+            .map(|_| allocator.stream())
             .collect();
         let blocks = std::iter::repeat_with(|| None).take(trace.blocks());
         Ok(Self {
             allocator,
-            lanes: lanes?,
+            streams: streams?,
             blocks: blocks.collect(),
         })
     }
@@ -183,9 +183,9 @@ impl<'r, A: Allocator> Run<'r, A> {
                 bytes,
                 stream,
             } => {
-                let lane = stream as usize;
-                let made = self.allocator.allocate(bytes.max(1), &self.lanes[lane]);
-                self.blocks[block] = made.map(|made| (made, lane));
+                let stream = stream as usize;
+                let made = self.allocator.allocate(bytes.max(1), &self.streams[stream]);
+                self.blocks[block] = made.map(|made| (made, stream));
                 self.blocks[block].is_some()
             }
             Operation::Free { block, .. } => self.free(block),
@@ -194,7 +194,7 @@ impl<'r, A: Allocator> Run<'r, A> {
 
     fn free(&mut self, block: usize) -> bool {
         let made = self.blocks[block].take();
-        made.is_some_and(|(made, lane)| self.allocator.free(made, &self.lanes[lane]))
+        made.is_some_and(|(made, stream)| self.allocator.free(made, &self.streams[stream]))
     }
 
     /// Each operation by itself; `None` when one failed.
@@ -232,7 +232,7 @@ impl<'r, A: Allocator> Run<'r, A> {
         let freed = alive
             .into_iter()
             .fold(true, |ok, block| ok & self.free(block));
-        let settled = |ok, lane| ok & self.allocator.settle(lane);
-        self.lanes.iter().fold(freed, settled)
+        let settled = |ok, stream| ok & self.allocator.settle(stream);
+        self.streams.iter().fold(freed, settled)
     }
 }

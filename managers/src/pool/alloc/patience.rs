@@ -82,7 +82,7 @@ impl Patience {
     }
 
     fn is_over(&self) -> bool {
-        !mutant!("ladder_waits_without_end") && self.end.is_some_and(|end| Instant::now() >= end)
+        !mutant!("request_waits_without_end") && self.end.is_some_and(|end| Instant::now() >= end)
     }
 
     /// Whether the next search drains caches.

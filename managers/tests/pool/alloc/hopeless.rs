@@ -93,7 +93,7 @@ fn what_threads_keep_is_not_alive() {
                 let blocks = sizes.map(|bytes| pool.allocate_raw(bytes, 256, stream).unwrap());
                 blocks.into_iter().for_each(|block| free(block, stream));
                 kept.send(()).unwrap();
-                // Its lanes are emptied when it ends.
+                // Its caches are emptied when it ends.
                 let _ = is_over.recv();
             });
             is_kept.recv().unwrap();

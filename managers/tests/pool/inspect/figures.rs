@@ -135,7 +135,7 @@ fn what_others_take_of_the_device_is_pressure() {
     bench.finish();
 }
 
-// Without it memory that waits in a depot could be missing from every figure.
+// Without it memory that waits in a transfer cache could be missing from every figure.
 #[test]
 fn all_that_is_mapped_is_in_one_figure() {
     on_both(|bench| {
@@ -144,7 +144,7 @@ fn all_that_is_mapped_is_in_one_figure() {
             let blocks = [(); 60].map(|()| pool.allocate_raw(bytes, 256, &stream).unwrap());
             let usage = pool.usage().unwrap();
             assert_eq!((usage.live, usage.blocks), (60 * bytes, 60));
-            // Magazines first, then the depot, then the heap.
+            // Magazines first, then the transfer cache, then the heap.
             blocks.into_iter().for_each(|block| free(block, &stream));
             ops::synchronize(&stream).unwrap();
             let usage = pool.usage().unwrap();
@@ -176,7 +176,7 @@ fn a_script_has_exact_figures() {
     let usage = pool.usage().unwrap();
     assert_eq!(usage.foreign, fresh.foreign + 5 * PAGE);
     assert_eq!(usage.device_free, fresh.device_free - 5 * PAGE);
-    // Larger than what lanes keep, so all of it is in the heap, side by side.
+    // Larger than what caches keep, so all of it is in the heap, side by side.
     let blocks: [_; 4] = std::array::from_fn(|at| {
         let bytes = (3 + at as u64) * PAGE;
         pool.allocate_raw(bytes, 256, &stream).unwrap()

@@ -19,8 +19,8 @@ fn until_ready(pool: &MemoryPool) {
     }
 }
 
-// Without it memory that work still uses would count as ready while it waits in a lane, a depot
-// or a slab: `available` would promise what no other stream gets.
+// Without it memory that work still uses would count as ready while it waits in a thread's cache, a
+// transfer cache or a slab: `available` would promise what no other stream gets.
 #[test]
 fn what_work_may_still_use_is_pending_wherever_it_waits() {
     on_both(|bench| {
@@ -31,7 +31,7 @@ fn what_work_may_still_use_is_pending_wherever_it_waits() {
             let blocks: Vec<_> = (0..300).map(allocate).collect();
             let mut others: Vec<_> = (0..300).map(allocate).collect();
             let held = hold(&stream);
-            // Into the lane, from there into the depot, and from there into slabs and the heap.
+            // Into the cache, from there into the transfer cache, and on into slabs and the heap.
             blocks.into_iter().for_each(|block| free(block, &stream));
             let usage = pool.usage().unwrap();
             assert_eq!((usage.live, usage.blocks), (300 * bytes, 300));
@@ -107,13 +107,13 @@ fn a_look_asks_again_when_something_was_freed() {
             // The calls of a look are in the figures of the next.
             let recorded = pool.usage().unwrap().calls.record;
             assert_eq!(pool.usage().unwrap().calls.record, recorded);
-            // The thread's lane goes, and leaves what it has freed to the heap.
+            // The thread's cache goes, and leaves what it has freed to the heap.
             let held = hold(stream);
             end.send(()).unwrap();
             thread.join().unwrap();
             free(two, stream);
             let usage = pool.usage().unwrap();
-            // One and two are in the lane.
+            // One and two are in the cache.
             assert_eq!(
                 usage.pending,
                 pending_in_heap(pool) + 2 * BYTES,

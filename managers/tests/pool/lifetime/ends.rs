@@ -41,7 +41,7 @@ fn a_thread_that_ends_leaves_its_memory_to_all() {
     });
 }
 
-// Without it a destructor of a thread could lose a block, or touch a lane that is gone.
+// Without it a destructor of a thread could lose a block, or touch a cache that is gone.
 #[test]
 fn blocks_may_be_freed_while_their_thread_ends() {
     thread_local! {
@@ -112,7 +112,7 @@ fn streams_come_and_go() {
     let pool = bench.pool(16 << 20);
     // More than there are places.
     const STREAMS: u64 = 70_000;
-    let (mut most, mut lanes) = (0, 0);
+    let (mut most, mut caches) = (0, 0);
     for round in 0..STREAMS {
         let stream = bench.stream();
         for bytes in [500, 1 << 20] {
@@ -123,11 +123,14 @@ fn streams_come_and_go() {
         bench.context.streams().trim(0).unwrap();
         if round % 100 == 0 {
             let usage = pool.usage().unwrap();
-            (most, lanes) = (usage.streams.max(most), usage.caches.max(lanes));
+            (most, caches) = (usage.streams.max(most), usage.caches.max(caches));
         }
     }
     // Some may wait for their last event; it is a matter of microseconds.
-    assert!(most < 1000 && lanes < 1000, "{most} streams, {lanes} lanes");
+    assert!(
+        most < 1000 && caches < 1000,
+        "{most} streams, {caches} caches"
+    );
     assert!(pool.mapped() <= 16 << 20);
     let usage = pool.usage().unwrap();
     assert_eq!((usage.live, usage.allocations), (0, 2 * STREAMS));
@@ -179,7 +182,7 @@ fn the_memory_goes_with_the_last_block() {
     });
 }
 
-// Without it the last block on another thread, or one whose lane is gone, could not end a pool.
+// Without it the last block on another thread, or one whose cache is gone, could not end a pool.
 #[test]
 fn the_last_block_may_be_freed_anywhere() {
     on_both(|bench| {

@@ -23,7 +23,7 @@ fn a_child_is_refused_and_may_drop_everything() {
         let mut kept = Some((buffers, other, large, graph));
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            // These are within the pool's locks, and in lanes of their own, most of the time.
+            // These are within the pool's locks, and in caches of their own, most of the time.
             for seed in 0..3 {
                 let (pool, bench, done) = (&pool, &bench, &done);
                 scope.spawn(move || {

@@ -143,7 +143,7 @@ fn what_goes_into_a_lane_is_a_sign() {
     blocks.extend(std::iter::repeat_with(allocate).take(32));
     assert_eq!(signs(), before, "a hit is none");
     blocks.push(allocate());
-    assert_ne!(signs(), before, "out of a depot");
+    assert_ne!(signs(), before, "out of a transfer cache");
     blocks.drain(..).for_each(|block| free(block, &stream));
     drop((pool, stream));
     bench.finish();
