@@ -216,9 +216,10 @@ where
         data: H::Data,
         request: H::Request,
     ) -> Result<Block, AllocateError> {
-        let at = (place.offset, place.size);
-        self.take_in(place.within, at, data, request)
-            .map(|(block, _)| block)
+        // The caller may have changed them: `take_in` looks.
+        let Place { offset, size, .. } = place;
+        let taken = self.take_in(place.within, offset, size, data, request);
+        taken.map(|(block, _)| block)
     }
 
     /// Allocates a place in a free block, as [`take`](Self::take) does: its offset and its size, whole
@@ -230,7 +231,8 @@ where
     pub fn take_in(
         &mut self,
         within: FreeBlock,
-        (offset, size): (u64, u64),
+        offset: u64,
+        size: u64,
         data: H::Data,
         request: H::Request,
     ) -> Result<(Block, H::Data), AllocateError> {

@@ -36,6 +36,14 @@ struct Best {
     begun: u32,
 }
 
+impl Best {
+    /// Whether it misses no page and begins none.
+    #[inline]
+    fn is_ideal(&self) -> bool {
+        (self.rank, self.begun) == (0, 0)
+    }
+}
+
 impl Heap {
     /// Notes how many of the bytes that the pool could have are mapped.
     pub(crate) fn note_mapped(&mut self, mapped: u64, could: u64) {
@@ -100,9 +108,8 @@ impl Heap {
             return None;
         }
         loop {
-            let at = (best.at, bytes);
             let tlsf = &mut self.tlsf;
-            match tlsf.take_in(best.within, at, Stamp::READY, requester) {
+            match tlsf.take_in(best.within, best.at, bytes, Stamp::READY, requester) {
                 Ok((block, was)) => {
                     self.used += block.size();
                     return Some((block, was));
@@ -148,9 +155,8 @@ impl Heap {
         let mut size = u64::MAX;
         for (tried, class) in self.tlsf.classes_from(bytes).enumerate() {
             for (within, piece) in class.take(CANDIDATES) {
-                let is_ideal = |best: &Best| (best.rank, best.begun) == (0, 0);
                 // No place in a larger piece is better than that.
-                if piece.size > size && best.as_ref().is_some_and(is_ideal) {
+                if piece.size > size && best.as_ref().is_some_and(Best::is_ideal) {
                     continue;
                 }
                 let mut at = aligned(piece.offset, align);
@@ -180,7 +186,7 @@ impl Heap {
                 }
             }
             match &best {
-                Some(best) if (best.rank, best.begun) == (0, 0) => break,
+                Some(best) if best.is_ideal() => break,
                 Some(_) if tried >= FURTHER => break,
                 _ => {}
             }
