@@ -38,8 +38,6 @@ pub(crate) struct Heap {
     walks: u64,
     /// From how many bytes on a block is large, while the pool is crowded.
     large: Option<u64>,
-    /// Whether caches should keep few bytes of exact sizes.
-    is_nearly_full: bool,
 }
 
 /// The stamp of a place when it was taken, for a request that may give it back unused.
@@ -71,7 +69,6 @@ impl Heap {
             noting: 0,
             walks: 0,
             large: None,
-            is_nearly_full: false,
         }
     }
 

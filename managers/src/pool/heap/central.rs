@@ -269,7 +269,7 @@ impl Central {
         match (&self.tight, self.heap.crowded()) {
             (Some(_), _) => 0,
             // A pool of 1 GiB and less keeps them as ever.
-            (None, Some(large)) if large > LEAST_LARGE && self.heap.is_nearly_full() => large / 4,
+            (None, Some(large)) if large > LEAST_LARGE => large / 4,
             (None, _) => u64::MAX,
         }
     }

@@ -1,4 +1,4 @@
-//! The choice of a place while the pool is crowded: half of what it could have is mapped.
+//! The choice of a place while the pool is crowded: three quarters of what it could have are mapped.
 //!
 //! What a pool needs near its limit is how many pages have a live block, since all others can be
 //! moved. So a block is placed where it begins the fewest pages that are free as a whole, at either
@@ -16,14 +16,14 @@ const LARGE: u64 = 2048;
 /// A block is not large below this, however small the pool: of 128 MiB the family would need up to
 /// 1.17 times its peak.
 pub(crate) const LEAST_LARGE: u64 = 512 << 10;
-/// A pool is nearly full where this part of what it could have is left, or less. Where it counts as
-/// that from a half on, hits of embed13 at 1.5 times its peak fall from 31 to 18 %; from an eighth on a
-/// trace of a decoder needs 1.017 times its peak in place of 1.013.
-const NEARLY_FULL: u64 = 4;
-/// Free pieces of one class that are compared. With 64 no trace needs less.
-const CANDIDATES: usize = 16;
-/// Classes that are gone through for a place that begins no page.
-const FURTHER: usize = 64;
+/// A pool is crowded where this part of what it could have is left, or less. From a half on, the same
+/// traces need the same, and a step of gpt_train at 1.3 times its peak takes 1.5 times as long; from an
+/// eighth on embed13 on four streams needs 1.019 times its peak in place of 1.008.
+const CROWDED: u64 = 4;
+/// Free pieces of one class that are compared. With 16 or 64 no trace needs less.
+const CANDIDATES: usize = 8;
+/// Classes that are gone through for a place that begins no page: with 64 no trace needs less.
+const FURTHER: usize = 16;
 
 /// The best place that a search has met.
 #[derive(Clone, Copy)]
@@ -47,15 +47,8 @@ impl Best {
 impl Heap {
     /// Notes how many of the bytes that the pool could have are mapped.
     pub(crate) fn note_mapped(&mut self, mapped: u64, could: u64) {
-        self.large = (mapped > could / 2).then(|| (could / LARGE).max(LEAST_LARGE));
-        self.is_nearly_full = mapped > could - could / NEARLY_FULL;
-    }
-
-    /// Whether so much of what the pool could have is mapped that caches should keep few bytes of
-    /// exact sizes.
-    #[inline]
-    pub(crate) fn is_nearly_full(&self) -> bool {
-        self.is_nearly_full
+        let is_crowded = mapped > could - could / CROWDED;
+        self.large = is_crowded.then(|| (could / LARGE).max(LEAST_LARGE));
     }
 
     /// From how many bytes on a block is large, if the pool is crowded.
@@ -301,7 +294,7 @@ mod tests {
     fn only_a_request_that_searches_again_has_the_streams_asked() {
         let mut heap = heap_of(PAGES, (0..PAGES).map(single));
         heap.rules_mut().note_streams(2);
-        heap.note_mapped(1, 1);
+        heap.note_mapped(4, 4);
         heap.rules().note_due();
         assert!(heap.allocate_ready(PAGE, 1, ONE).is_some());
         assert!(!heap.rules().has_scanned());

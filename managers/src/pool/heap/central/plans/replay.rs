@@ -206,7 +206,7 @@ impl World {
         };
         let found = self.central.ready(other);
         let done = self.execute(mapping.plan(), calls);
-        // From half of the limit on places are chosen otherwise.
+        // From three quarters of the limit on places are chosen otherwise.
         self.central.note_mapped(self.used * PAGE, LIMIT * PAGE);
         let mapped = self.central.finish_mapping(&mapping, done);
         assert_eq!(mapped.is_some(), done);
