@@ -512,7 +512,9 @@ impl Pool {
         cache: &ThreadCache,
         slot: Slot,
     ) -> Option<NonNull<BlockHeader>> {
-        if let Some(piece) = self.place_in_arena(content, want, cache, slot) {
+        if content.arena().is_some()
+            && let Some(piece) = self.place_in_arena(content, want, cache, slot)
+        {
             return Some(piece);
         }
         let (mut central, was_taken) = self.central.lock_contended();
@@ -523,15 +525,27 @@ impl Pool {
         }
         content.keep_exact(central.most_exact(want.bytes));
         if central.wants_room(want.bytes) {
-            let stamp = cache.state().stamp();
-            let drained = content.drain();
-            drained.for_each(|drained| central.take_back(drained, stamp));
+            empty(content, central, cache);
         } else if content.has_exact() {
             let stamp = cache.state().stamp();
             let batches = content.drain_exact();
             batches.for_each(|batch| central.put_all(batch, stamp));
         }
-        self.open_or_dissolve(central, content, cache, slot);
+        if self.may_change_arena(central, content) {
+            self.open_or_dissolve(central, content, cache, slot);
+        }
+        if content.meets_others() {
+            return central.wrap_quickly(self.reference(), want, slot);
+        }
         central.wrap_ready(self.reference(), want, slot)
     }
+}
+
+/// Gives all that a cache keeps back to the heap.
+#[cold]
+fn empty(content: &mut Magazines, central: &mut Central, cache: &ThreadCache) {
+    let stamp = cache.state().stamp();
+    content
+        .drain()
+        .for_each(|drained| central.take_back(drained, stamp));
 }

@@ -19,7 +19,8 @@ use crate::pool::state::Pool;
 impl Pool {
     /// A block of the cache's arena, whose owner is inside the cache. `None` where it has none, or no
     /// room, and no span that is mapped is to be had.
-    #[inline]
+    // Apart from the way of threads without an arena, whose code it would make slower.
+    #[inline(never)]
     pub(super) fn place_in_arena(
         self: &Arc<Self>,
         content: &mut Magazines,
@@ -148,9 +149,15 @@ impl Pool {
         }
     }
 
+    /// Whether [`open_or_dissolve`](Self::open_or_dissolve) may have something to do.
+    #[inline]
+    pub(super) fn may_change_arena(&self, central: &Central, content: &Magazines) -> bool {
+        content.is_contended() || central.is_tight() || self.config.arenas == Arenas::Always
+    }
+
     /// A thread is about to place a block in the heap, within its cache: it gets an arena for the
     /// next ones where it should have one, and loses the one that it has where a limit is near.
-    #[inline]
+    #[cold]
     pub(super) fn open_or_dissolve(
         &self,
         central: &mut Central,
@@ -171,7 +178,6 @@ impl Pool {
         }
     }
 
-    #[inline]
     fn wants_arena(&self, content: &Magazines) -> bool {
         // A graph's memory is small, and its pages stay; a chunk with a span would stay too.
         self.parent.is_none()

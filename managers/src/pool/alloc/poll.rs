@@ -93,8 +93,9 @@ impl Pool {
     pub(crate) fn poll_if_scanned(&self) -> Result<()> {
         let has_scanned = self.central.lock().rules().take_scanned();
         if has_scanned {
-            self.close_batches()?;
-            self.poll_streams()?;
+            let asked = self.close_batches().and_then(|()| self.poll_streams());
+            self.central.lock().rules().note_asked();
+            asked?;
         }
         Ok(())
     }

@@ -192,6 +192,12 @@ impl Magazines {
         self.contention >= CONTENDED
     }
 
+    /// Whether other threads wait for the central lock while this one has it.
+    #[inline]
+    pub(crate) fn meets_others(&self) -> bool {
+        self.arena.is_some() || self.is_contended()
+    }
+
     /// The pieces that it keeps.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = *const BlockHeader> {
         let full = |magazine: &Magazine| magazine.len as usize;

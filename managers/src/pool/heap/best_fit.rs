@@ -147,6 +147,19 @@ impl Heap {
         if let Some(large) = self.large {
             return self.allocate_crowded(bytes, align, requester, large);
         }
+        self.allocate_quickly(bytes, align, requester)
+    }
+
+    /// As [`allocate_ready`](Self::allocate_ready), of the first few pieces that fit, however crowded
+    /// the pool is: the search is short.
+    #[inline(always)]
+    pub(crate) fn allocate_quickly(
+        &mut self,
+        bytes: u64,
+        align: u64,
+        requester: Requester,
+    ) -> Option<(Block, Stamp)> {
+        let align = align.max(GRANULE);
         loop {
             let tlsf = &mut self.tlsf;
             match tlsf.allocate_below(bytes, align, Stamp::READY, requester, 0) {

@@ -320,6 +320,22 @@ impl Central {
         Some(self.wrap(pool, found, slot))
     }
 
+    /// As `wrap_ready`, for a thread that other threads wait for: with a short search, and without
+    /// asking streams, however crowded the pool is.
+    #[inline(never)]
+    pub(crate) fn wrap_quickly(
+        &mut self,
+        pool: PoolRef,
+        want: HeapRequest,
+        slot: Slot,
+    ) -> Option<NonNull<BlockHeader>> {
+        let requester = Requester::new(want.stream);
+        let heap = &mut self.heap;
+        let found = heap.allocate_quickly(want.bytes, want.align, requester)?;
+        self.note_peak();
+        Some(self.wrap(pool, found, slot))
+    }
+
     /// A block at any stretch of mapped pages within a free piece: dearer to look for than by
     /// `ready`, and cheaper than to move pages.
     pub(crate) fn in_mapped_stretch(&mut self, want: HeapRequest) -> Option<(Block, Stamp)> {
@@ -434,6 +450,10 @@ impl Central {
 
     #[inline]
     fn note_unasked(&mut self, bytes: u64, large: u64) {
+        // Sixteen threads that free tens of megabytes a step would ask again and again, all at once.
+        if self.rules().is_asked() {
+            return;
+        }
         self.unasked += bytes;
         if self.unasked >= UNASKED * large {
             self.unasked = 0;
@@ -475,3 +495,6 @@ impl Central {
         blocks + slots + self.empty - self.abandoned - self.waiting.count()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -31,6 +31,8 @@ pub(crate) struct PlacementPolicy {
     scanned: Cell<bool>,
     /// So much was freed that the streams should be asked how far they are.
     due: Cell<bool>,
+    /// Threads that ask them at this moment.
+    askers: Cell<u32>,
 }
 
 impl PlacementPolicy {
@@ -78,9 +80,21 @@ impl PlacementPolicy {
         self.scanned.set(!self.single);
     }
 
-    /// As `has_scanned`, which is answered by this.
+    /// As `has_scanned`: if so, the caller asks the streams, and calls [`note_asked`](Self::note_asked).
     pub(crate) fn take_scanned(&self) -> bool {
-        self.scanned.replace(false)
+        let has_scanned = self.scanned.replace(false);
+        self.askers.set(self.askers.get() + u32::from(has_scanned));
+        has_scanned
+    }
+
+    /// A thread has asked the streams.
+    pub(crate) fn note_asked(&self) {
+        self.askers.set(self.askers.get() - 1);
+    }
+
+    /// Whether a thread asks the streams at this moment.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.askers.get() > 0
     }
 
     /// The reserved ranges, by address.
