@@ -59,10 +59,16 @@ const QUICK_OPERATIONS: usize = 2_000;
 
 /// What a hot pair of ours is meant to take at most, in nanoseconds.
 const PAIR: f64 = 30.0;
-/// The slowest in a hundred of them.
+/// The same of a `Buffer`.
+const BUFFER_PAIR: f64 = 20.0;
+/// Streams that one thread goes through.
+const STREAMS: usize = 256;
+/// A pair on each of them in turn.
+const IN_TURN: f64 = 40.0;
+/// The slowest in a hundred hot pairs.
 const PAIR_P99: f64 = 100.0;
 /// The same for a step among many live blocks.
-const LIVE: f64 = 150.0;
+const LIVE: f64 = 100.0;
 /// The threads of the two bars below.
 const BAR_THREADS: usize = 16;
 /// Millions of pairs a second that as many threads are meant to do at least.
@@ -270,6 +276,11 @@ impl<'o> Rows<'o> {
                 self.push(work, case);
             }
         }
+        for bytes in names::SIZES {
+            let work = names::in_turn(STREAMS, bytes);
+            let case = pairs::in_turn(&work, allocator, STREAMS, bytes)?;
+            self.push(work, case);
+        }
         let Some(threads) = self.options.partners() else {
             return Ok(());
         };
@@ -421,24 +432,30 @@ fn replays_on_threads(
 
 /// Says of our rows what they are meant to reach.
 fn bars(figures: &mut Figures, options: &Options) {
-    let mut want = |work: &str, most: f64| {
-        let name = names::row(work, OURS);
+    let mut want = |work: &str, who: &str, most: f64| {
+        let name = names::row(work, who);
         if let Some(row) = figures.rows.iter_mut().find(|row| row.name == name) {
             row.want(most);
         }
     };
-    want(&names::live(), LIVE);
+    want(&names::live(), OURS, LIVE);
     for bytes in names::SIZES {
-        want(&names::pair(bytes), PAIR);
+        want(&names::pair(bytes), OURS, PAIR);
+        want(&names::pair(bytes), ours::TYPED, BUFFER_PAIR);
+        want(&names::in_turn(STREAMS, bytes), OURS, IN_TURN);
         if options.threads != BAR_THREADS {
             continue;
         }
         // So many nanoseconds a pair, on each thread.
         let time = |rate: f64| BAR_THREADS as f64 * 1e3 / rate;
-        want(&names::threads(BAR_THREADS, bytes), time(THREADS_RATE));
+        want(
+            &names::threads(BAR_THREADS, bytes),
+            OURS,
+            time(THREADS_RATE),
+        );
         for place in Place::ALL {
             let work = names::exchange(BAR_THREADS, bytes, place.name());
-            want(&work, time(EXCHANGE_RATE));
+            want(&work, OURS, time(EXCHANGE_RATE));
         }
     }
 }

@@ -20,6 +20,11 @@ pub(super) fn pair(bytes: u64) -> String {
     format!("hot pair, {}", size(bytes))
 }
 
+/// Pairs of one thread, on each of so many streams in turn.
+pub(super) fn in_turn(streams: usize, bytes: u64) -> String {
+    format!("1 thread on {streams} streams in turn, {}", size(bytes))
+}
+
 /// A random one of many live blocks is freed, and another one allocated.
 pub(super) fn live() -> String {
     format!("{LIVE} live blocks, 256 B to 32 MiB, free + allocate")

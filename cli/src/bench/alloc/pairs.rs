@@ -52,6 +52,31 @@ pub(super) fn on_streams<A: Allocator>(
     Ok(case.by_clock())
 }
 
+/// Pairs of `bytes` on one thread, each on the next one of so many streams.
+pub(super) fn in_turn<A: Allocator>(
+    work: &str,
+    allocator: &Arc<A>,
+    streams: usize,
+    bytes: u64,
+) -> Result<Case, Error> {
+    let name = names::row(work, &allocator.name());
+    let allocator = Arc::clone(allocator);
+    let streams: Result<Vec<_>, _> = (0..streams).map(|_| allocator.stream()).collect();
+    let streams = streams?;
+    let case = Case::new(name, 1, move |turn| {
+        let mut ok = allocator.enter();
+        let lap = turn.measure(|| {
+            for stream in &streams {
+                ok &= pair(&*allocator, black_box(bytes), stream);
+            }
+            streams.len() as u64
+        });
+        ok &= streams.iter().all(|stream| allocator.settle(stream));
+        ok.then_some(lap)
+    });
+    Ok(case.by_clock())
+}
+
 #[inline]
 fn pair<A: Allocator>(allocator: &A, bytes: u64, stream: &A::Stream) -> bool {
     let block = allocator.allocate(bytes, stream);
