@@ -12,8 +12,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub enum ReclaimStep {
     /// See which batches of frees have completed.
     Poll,
-    /// A slot of the slabs, for a small size.
-    Slots,
     /// Memory that other streams have freed, if that is complete by now.
     Completed,
     /// Map pages within the limit.
@@ -40,9 +38,8 @@ pub enum ReclaimStep {
 }
 
 /// The steps of one search for memory, in order. The search ends with the first that finds some.
-pub(crate) const REQUEST: [ReclaimStep; 11] = [
+pub(crate) const REQUEST: [ReclaimStep; 10] = [
     ReclaimStep::Poll,
-    ReclaimStep::Slots,
     ReclaimStep::Completed,
     ReclaimStep::Map,
     ReclaimStep::PauseCaching,
@@ -57,9 +54,8 @@ pub(crate) const REQUEST: [ReclaimStep; 11] = [
 
 impl ReclaimStep {
     /// Every step, parts of steps too.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 12] = [
         Self::Poll,
-        Self::Slots,
         Self::Completed,
         Self::Map,
         Self::PauseCaching,

@@ -199,7 +199,6 @@ impl Pool {
                 self.poll_streams()?;
                 None
             }
-            ReclaimStep::Slots => return Ok(self.free_slot(request).map(Served::Slot)),
             ReclaimStep::Completed => self.try_others(want)?,
             ReclaimStep::Map => self.find_in(walk, want, From::Limit)?,
             ReclaimStep::PauseCaching => {
