@@ -59,29 +59,44 @@ impl AsymmetricFence {
     }
 }
 
-#[cfg(all(any(target_os = "linux", target_os = "android"), not(any(loom, miri))))]
+#[cfg(all(
+    any(target_os = "linux", target_os = "android"),
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(loom, miri))
+))]
 mod kernel {
-    use libc::{
-        MEMBARRIER_CMD_PRIVATE_EXPEDITED, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, c_int, c_long,
-    };
+    use std::ffi::{c_int, c_long};
+
+    // The numbers of the kernel's interface, which never change. Not from the crate `libc`, which
+    // a dependent would build for these few lines.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) const MEMBARRIER: c_long = 324;
+    #[cfg(target_arch = "aarch64")]
+    pub(super) const MEMBARRIER: c_long = 283;
+    pub(super) const PRIVATE_EXPEDITED: c_int = 8;
+    pub(super) const REGISTER_PRIVATE_EXPEDITED: c_int = 16;
+
+    unsafe extern "C" {
+        fn syscall(number: c_long, ...) -> c_long;
+    }
 
     /// `membarrier(2)`, for which the C library has no function; whether the kernel did it.
     fn membarrier(command: c_int) -> bool {
         let (command, flags, processor) = (c_long::from(command), 0 as c_long, 0 as c_long);
         // SAFETY: needs the arguments that the kernel takes for this number: a command, and two
         // integers that these commands do not use. It reads and writes no memory.
-        unsafe { libc::syscall(libc::SYS_membarrier, command, flags, processor) == 0 }
+        unsafe { syscall(MEMBARRIER, command, flags, processor) == 0 }
     }
 
     /// Registers the process; false where the kernel, or a filter before it, does not know the
     /// call.
     pub(super) fn register() -> bool {
-        membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && try_barrier()
+        membarrier(REGISTER_PRIVATE_EXPEDITED) && try_barrier()
     }
 
     /// The barrier, if the process is registered.
     pub(super) fn try_barrier() -> bool {
-        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)
+        membarrier(PRIVATE_EXPEDITED)
     }
 
     /// Every running thread of the process passes a full barrier before this returns.
@@ -96,7 +111,11 @@ mod kernel {
 }
 
 /// Fences do it everywhere.
-#[cfg(not(all(any(target_os = "linux", target_os = "android"), not(any(loom, miri)))))]
+#[cfg(not(all(
+    any(target_os = "linux", target_os = "android"),
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(loom, miri))
+)))]
 mod kernel {
     pub(super) fn register() -> bool {
         false

@@ -272,10 +272,17 @@ impl fmt::Debug for Probe {
 /// Whether this process may read and write a file.
 #[cfg(unix)]
 fn permit(path: &Path) -> io::Result<()> {
+    use std::ffi::{c_char, c_int};
     use std::os::unix::ffi::OsStrExt as _;
+
+    // As POSIX and all of its systems have it.
+    const READ_AND_WRITE: c_int = 4 | 2;
+    unsafe extern "C" {
+        fn access(path: *const c_char, mode: c_int) -> c_int;
+    }
     let path = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: needs a text that a NUL ends, for the time of the call.
-    match unsafe { libc::access(path.as_ptr(), libc::R_OK | libc::W_OK) } {
+    match unsafe { access(path.as_ptr(), READ_AND_WRITE) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

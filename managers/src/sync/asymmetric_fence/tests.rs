@@ -66,6 +66,21 @@ fn one_of_two_sees_the_other() {
     }
 }
 
+// Without it another call of the kernel could be asked for a barrier.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn the_numbers_are_those_of_the_c_library() {
+    assert_eq!(kernel::MEMBARRIER, libc::SYS_membarrier);
+    assert_eq!(
+        kernel::PRIVATE_EXPEDITED,
+        libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED
+    );
+    assert_eq!(
+        kernel::REGISTER_PRIVATE_EXPEDITED,
+        libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED
+    );
+}
+
 // Without it the child of a fork could end in its first barrier, or have none.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[test]
