@@ -9,7 +9,7 @@ use core::fmt;
 use super::payload::Payload;
 use super::slot::Slot;
 use super::word::Phase;
-use crate::sync::{AtomicU64, GROUP, Ordering, const_fn};
+use crate::sync::{AtomicU64, Ordering, const_fn};
 
 /// The bitmap words of one group.
 #[repr(C)]
@@ -110,11 +110,10 @@ impl Bitmap {
         right
     }
 
-    /// Places of the slots whose bit is set.
+    /// The slots that have an owner or a value, or are used up: a bit for each.
     #[inline]
-    pub(crate) fn taken(&self) -> impl Iterator<Item = usize> + use<> {
-        let taken = self.taken.load(Ordering::Relaxed);
-        (0..GROUP).filter(move |at| taken & (1 << at) != 0)
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
     }
 }
 

@@ -20,8 +20,8 @@ mod tests;
 mod vacancy;
 mod word;
 
-use core::fmt;
 use core::marker::PhantomData;
+use core::{fmt, iter};
 
 use claim::Begun;
 pub use error::{EnsureError, HandleError, InsertError};
@@ -32,6 +32,7 @@ pub use payload::{InCell, Payload};
 pub use policy::{Park, Policy, Spin, StorePolicy};
 pub use release::Release;
 pub use shutdown::{Held, HeldSlot};
+use slot::Slot;
 pub use vacancy::Vacancy;
 use word::Phase;
 
@@ -142,11 +143,15 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     /// Handles of the values that are there now. Values that come or go meanwhile may be
     /// missed or listed; `get` tells.
     pub fn iter(&self) -> impl Iterator<Item = Handle<G>> + '_ {
-        self.groups().flat_map(|(base, group)| {
-            group.bitmap.taken().filter_map(move |at| {
-                let word = group.slots.get(at)?.state.word();
-                (word.phase() == Phase::Alive).then(|| Handle::new(base + at, word.generation()))
-            })
+        let mut taken = self.chosen(|group| group.bitmap.taken());
+        iter::from_fn(move || {
+            loop {
+                let (index, slot) = taken.next()?;
+                let word = slot.state.word();
+                if word.phase() == Phase::Alive {
+                    return Some(Handle::new(index, word.generation()));
+                }
+            }
         })
     }
 
@@ -165,6 +170,29 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     /// The groups that are there now, each with the index of its first slot.
     fn groups(&self) -> impl Iterator<Item = (usize, Group<'_, L::Cell>)> {
         (0..).map_while(|index| Some((index * GROUP, self.layout.group(index)?)))
+    }
+
+    /// The slots of the groups that are there now, as far as a group has the bit of each, with
+    /// their indices. Written out: adapters of adapters would be most of what a registry of
+    /// `cupola-managers` has to compile, for each kind of object.
+    fn chosen<'s>(
+        &'s self,
+        bits: fn(Group<'s, L::Cell>) -> u64,
+    ) -> impl Iterator<Item = (usize, &'s Slot<L::Cell>)> {
+        let (mut next, mut here) = (0, None::<(Group<'_, L::Cell>, u64)>);
+        iter::from_fn(move || {
+            loop {
+                if let Some((group, rest)) = &mut here
+                    && *rest != 0
+                {
+                    let at = rest.trailing_zeros() as usize;
+                    *rest &= *rest - 1;
+                    return Some(((next - 1) * GROUP + at, group.slots.get(at)?));
+                }
+                let group = self.layout.group(next)?;
+                (next, here) = (next + 1, Some((group, bits(group))));
+            }
+        })
     }
 
     fn place(&self, index: usize) -> Option<Place<'_, L::Cell>> {

@@ -1,7 +1,8 @@
 //! Shutting a store down in two phases: close, then drain until nothing is held.
 
-use core::fmt;
+use core::{fmt, iter};
 
+use super::group::Group;
 use super::word::Phase;
 use super::{Layout, Policy, Release, Slots, ValueOf};
 use crate::handle::{Handle, Tag};
@@ -100,19 +101,24 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
 
     /// The slots that hold something now, with the number of leases on each.
     pub fn still_held(&self) -> impl Iterator<Item = HeldSlot<G>> + '_ {
-        self.groups().flat_map(|(base, group)| {
-            let words = group.slots.iter().map(|slot| slot.state.word()).enumerate();
-            words
-                .filter(|(_, word)| word.is_occupied())
-                .map(move |(at, word)| HeldSlot {
-                    handle: Handle::new(base + at, word.generation()),
+        let mut slots = self.chosen(Group::all);
+        iter::from_fn(move || {
+            loop {
+                let (index, slot) = slots.next()?;
+                let word = slot.state.word();
+                if !word.is_occupied() {
+                    continue;
+                }
+                return Some(HeldSlot {
+                    handle: Handle::new(index, word.generation()),
                     leases: match word.phase() {
                         Phase::Alive | Phase::Retiring => word.leases(),
                         // The count is of threads that wait for a value.
                         _ => 0,
                     },
                     released: word.phase() == Phase::Retiring,
-                })
+                });
+            }
         })
     }
 }
