@@ -17,6 +17,7 @@ use cupola_sys::driver::CUdeviceptr;
 use crate::pool::heap::placement::PlacementPolicy;
 use crate::pool::heap::requester::Requester;
 use crate::pool::pages::page_table::{Extent, PageTable};
+use crate::pool::sort::sort_by_number;
 use crate::pool::streams::free_stamp::{RetiredStreams, Stamp, StreamIndex};
 
 /// Sizes are whole granules: every CUDA allocation is aligned to one at least.
@@ -358,7 +359,7 @@ impl Heap {
                 }
             }
         }
-        larger.sort_by_key(|(_, extent)| extent.pages);
+        sort_by_number(&mut larger, |(_, extent)| u64::from(extent.pages));
         for (address, extent) in larger {
             if pages >= count {
                 break;

@@ -12,6 +12,7 @@ use crate::pool::heap::block_header::{BlockHeader, Home, Withheld};
 use crate::pool::heap::central::Central;
 use crate::pool::pages::mapper::Mapper;
 use crate::pool::pages::page_table::{PageState, PageTable};
+use crate::pool::sort::sort_by_number;
 use crate::pool::state::Pool;
 use crate::pool::streams::free_stamp::{Stamp, StreamIndex};
 use crate::stream::StreamHandle;
@@ -136,7 +137,7 @@ impl Pool {
         picture.add_headers(&seized);
         picture.add_heap(&mapper);
         let mut blocks = picture.blocks;
-        blocks.sort_unstable_by_key(|block| block.address);
+        sort_by_number(&mut blocks, |block| block.address);
         Ok(Layout {
             page: self.pages.page(),
             mapped: self.budget.used(),

@@ -1,9 +1,9 @@
 //! `ChunkList`: the chunks of a pool whose memory is not virtual.
 
-use std::cmp::Reverse;
-
 use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
+
+use crate::pool::sort::sort_by_number;
 
 /// A chunk: memory, or addresses that had some.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ impl ChunkList {
     pub(crate) fn take_overlapping(&mut self, base: CUdeviceptr, bytes: u64) -> Vec<Chunk> {
         let overlaps = |chunk: &mut Chunk| chunk.overlaps(base, bytes);
         let mut taken: Vec<_> = self.chunks.extract_if(.., overlaps).collect();
-        taken.sort_unstable_by_key(|chunk| chunk.base);
+        sort_by_number(&mut taken, |chunk| chunk.base);
         taken
     }
 
@@ -96,7 +96,7 @@ impl ChunkList {
 
     /// Begins to give chunks back: the largest comes first.
     pub(crate) fn sort(&mut self) {
-        self.chunks.sort_by_key(|chunk| Reverse(chunk.bytes));
+        sort_by_number(&mut self.chunks, |chunk| !chunk.bytes);
     }
 
     /// After [`sort`](Self::sort), with the first `tried` chunks done: the one to give back for so
