@@ -342,12 +342,18 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         self.gate.close();
         // Held before their names end, so that they end with the caller. A thread that makes one
         // after this look finds the gate shut, and takes it back.
-        let upgrade = |(handle, object): &(_, Weak<T>)| Some((*handle, object.upgrade()?));
-        let mut objects: Vec<_> = self.made().iter().filter_map(upgrade).collect();
+        let mut objects = Vec::new();
+        // By address alone: one set for objects of every kind, which is compiled once.
+        let mut known = HashSet::new();
+        for (handle, object) in self.made().iter() {
+            if let Some(object) = object.upgrade() {
+                known.insert(Arc::as_ptr(&object).addr());
+                objects.push((*handle, object));
+            }
+        }
         if mutant!("registry_loses_what_is_leased") {
             objects.retain(|(handle, _)| self.is_alive(*handle));
         }
-        let known: HashSet<_> = objects.iter().map(|(_, it)| Arc::as_ptr(it)).collect();
         for held in self.slots.still_held() {
             let handle = self.name(held.handle);
             // Before its name ends: another thread may just be looking at it, and take it out.
@@ -358,7 +364,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
             let Some(value) = taken.or(looked) else {
                 continue;
             };
-            if known.contains(&Arc::as_ptr(&value)) {
+            if known.contains(&Arc::as_ptr(&value).addr()) {
                 continue;
             }
             if self.owned && !mutant!("registry_forgets_what_is_owned") {

@@ -4,8 +4,8 @@
 //! all threads share, more than the rest of the allocation. So a buffer has a handle from the first
 //! time on that a caller wants it: its owner, or a caller that asks for all.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, iter};
 
 use cupola_core::tag;
 
@@ -125,9 +125,19 @@ impl BufferTable {
     /// have left this lock taken, or a pool's.
     fn pools(&self) -> impl Iterator<Item = RundownGuard<dyn Member>> + use<> {
         let is_here = self.core.not_forked().is_ok();
-        let pools = is_here.then(|| self.lock().clone());
-        let pools = pools.into_iter().flatten();
-        pools.filter_map(|pool| pool.acquire())
+        let mut pools = if is_here {
+            self.lock().clone().into_iter()
+        } else {
+            Vec::new().into_iter()
+        };
+        iter::from_fn(move || {
+            loop {
+                let pool = pools.next()?.acquire();
+                if pool.is_some() {
+                    return pool;
+                }
+            }
+        })
     }
 
     /// The pools of the context but for the one with this number.
@@ -135,7 +145,15 @@ impl BufferTable {
         &self,
         number: u64,
     ) -> impl Iterator<Item = RundownGuard<dyn Member>> + use<> {
-        self.pools().filter(move |other| other.number() != number)
+        let mut pools = self.pools();
+        iter::from_fn(move || {
+            loop {
+                let other = pools.next()?;
+                if other.number() != number {
+                    return Some(other);
+                }
+            }
+        })
     }
 
     /// The handle of a buffer that is alive; one that is stale when the manager was shut down

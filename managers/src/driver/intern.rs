@@ -241,7 +241,7 @@ pub(super) fn others(shared: &Arc<SharedContext>, ledger: &Arc<Ledger>) -> Vec<A
     let own = entries
         .iter()
         .find(|entry| Arc::ptr_eq(&entry.shared, shared));
-    for member in own.into_iter().flat_map(|entry| &entry.members) {
+    for member in own.map_or(&[][..], |entry| &entry.members) {
         let is_known = |known: &Arc<Ledger>| Arc::ptr_eq(known, &member.ledger);
         if !is_known(ledger) && !others.iter().any(|other| is_known(&other.ledger)) {
             others.push(Arc::clone(member));
@@ -254,11 +254,13 @@ pub(super) fn others(shared: &Arc<SharedContext>, ledger: &Arc<Ledger>) -> Vec<A
 pub(super) fn ledgers_at(driver: &Driver, raw: CUcontext) -> Vec<Arc<Ledger>> {
     resolve(driver);
     let entries = entries();
-    let there = entries
-        .iter()
-        .filter(|entry| entry.is(driver, raw, None))
-        .flat_map(|entry| &entry.members);
-    there.map(|member| Arc::clone(&member.ledger)).collect()
+    let mut there = Vec::new();
+    for entry in entries.iter().filter(|entry| entry.is(driver, raw, None)) {
+        for member in &entry.members {
+            there.push(Arc::clone(&member.ledger));
+        }
+    }
+    there
 }
 
 /// Has the driver look the function up that drivers are told apart by: where the functions come

@@ -85,21 +85,29 @@ fn find(log: &str, thread: Option<usize>, function: &str, code: CUresult) -> Opt
     let own = |line: &Line<'_>| line.thread == thread;
     let mut lines = log.lines().rev().filter_map(Line::of).filter(own);
     let last = lines.next()?;
-    let mut found: Vec<&str> = match last.end() {
-        Some(end) if end == (code.0, function) => lines
-            .take_while(|line| line.end().is_none())
-            .map(|line| line.message)
-            .collect(),
+    let mut found: Vec<&str> = Vec::new();
+    match last.end() {
+        Some(end) if end == (code.0, function) => {
+            for line in lines {
+                if line.end().is_some() {
+                    break;
+                }
+                found.push(line.message);
+            }
+        }
         Some(_) => return None,
         None => {
-            let is_of = |line: &Line<'_>| {
-                line.function
+            let mut line = Some(last);
+            while let Some(one) = line
+                && one
+                    .function
                     .is_some_and(|name| !name.is_empty() && function.starts_with(name))
-            };
-            let all = std::iter::once(last).chain(lines);
-            all.take_while(is_of).map(|line| line.message).collect()
+            {
+                found.push(one.message);
+                line = lines.next();
+            }
         }
-    };
+    }
     found.reverse();
     let said = found.join("; ");
     (!said.is_empty()).then_some(said)

@@ -320,16 +320,24 @@ impl Launches {
             });
         open.extend(others);
         let longest = open.iter().map(Vec::len).max().unwrap_or(0);
-        let by_turns =
-            (0..longest).flat_map(|age| open.iter().filter_map(move |ring| ring.get(age)));
-        let own = open
-            .iter()
-            .flatten()
-            .filter(|one| Some(one.stream) == stream);
         let mut found: Vec<Record> = Vec::new();
-        for record in own.chain(by_turns) {
+        let mut suspect = |record: &Record| {
             if found.len() < MOST && !found.contains(record) {
                 found.push(*record);
+            }
+        };
+        for ring in &open {
+            for record in ring {
+                if Some(record.stream) == stream {
+                    suspect(record);
+                }
+            }
+        }
+        for age in 0..longest {
+            for ring in &open {
+                if let Some(record) = ring.get(age) {
+                    suspect(record);
+                }
             }
         }
         let names = lock(&self.names);

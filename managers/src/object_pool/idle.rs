@@ -67,8 +67,11 @@ impl IdleObjects {
 
     /// How often objects were given back to wait, modulo a large number.
     pub(super) fn pushes(&self) -> u64 {
-        self.idle()
-            .fold(0, |sum, stack| sum.wrapping_add(stack.pushes()))
+        let mut sum = 0_u64;
+        for stack in self.idle() {
+            sum = sum.wrapping_add(stack.pushes());
+        }
+        sum
     }
 
     /// Every stack of objects that wait.

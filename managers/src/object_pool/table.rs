@@ -1,5 +1,6 @@
 //! `Table`: nodes by index. It only grows, and looking up takes no lock.
 
+use std::iter;
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
@@ -127,10 +128,11 @@ impl<T> Table<T> {
         let entry = self.chunks.get(chunk).ok_or(Refused::Full)?;
         let mut start = entry.load(Ordering::Relaxed);
         if start.is_null() {
-            let chunk: Box<[AtomicPtr<Node<T>>]> = (0..FIRST << chunk)
-                .map(|_| AtomicPtr::new(ptr::null_mut()))
-                .collect();
-            start = Box::into_raw(chunk).cast();
+            let mut entries = Vec::<AtomicPtr<Node<T>>>::with_capacity(FIRST << chunk);
+            for _ in 0..FIRST << chunk {
+                entries.push(AtomicPtr::new(ptr::null_mut()));
+            }
+            start = Box::into_raw(entries.into_boxed_slice()).cast();
             entry.store(start, Ordering::Release);
         }
         let index = u32::try_from(growth.count).map_err(|_| Refused::Full)?;
@@ -162,7 +164,12 @@ impl<T> Table<T> {
 
     /// All nodes, in the order in which they were added.
     pub(super) fn iter(&self) -> impl Iterator<Item = *mut Node<T>> + '_ {
-        (0..ROOM).map_while(|index| self.get(index))
+        let mut index = 0;
+        iter::from_fn(move || {
+            let node = self.get(index)?;
+            index += 1;
+            Some(node)
+        })
     }
 }
 

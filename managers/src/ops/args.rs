@@ -213,6 +213,8 @@ pub trait KernelArg {
 macro_rules! numbers {
     ($($number:ty)*) => {$(
         impl KernelArg for $number {
+            // Compiled for the numbers that a program passes, not for all of them here.
+            #[inline]
             fn push(self, arguments: &mut LaunchArgs, _: &Stream) -> Result<()> {
                 arguments.push(self)
             }

@@ -29,7 +29,7 @@ pub(crate) mod shutdown_gate;
 pub(crate) mod spin_lock;
 pub(crate) mod thread_exit;
 
-use std::sync::{Mutex as StdMutex, MutexGuard as StdMutexGuard, PoisonError};
+use std::sync::{Mutex as StdMutex, MutexGuard as StdMutexGuard};
 
 #[cfg(not(loom))]
 pub(crate) use std::sync::{
@@ -51,7 +51,11 @@ pub(crate) use once::OnceLock;
 /// Locks a mutex whose holders leave the value whole at every step, so that a panic of one of them
 /// does no harm.
 pub(crate) fn lock<T>(mutex: &StdMutex<T>) -> StdMutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    // Not `unwrap_or_else`: three functions more for each type.
+    match mutex.lock() {
+        Ok(guard) => guard,
+        Err(poisoned) => poisoned.into_inner(),
+    }
 }
 
 /// Declares variables that each thread has of its own.

@@ -209,18 +209,25 @@ impl Probe {
     /// The files of NVIDIA's module: the one for control first, then those of devices. A
     /// container may have any of the devices, so their numbers need not begin at 0.
     fn device_nodes(&self) -> Vec<PathBuf> {
-        let mut numbers: Vec<u32> = std::fs::read_dir(&self.dev)
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| device_number(entry.ok()?.file_name().to_str()?))
-            .collect();
+        // As the pool sorts addresses: nothing is compiled for these alone.
+        let mut numbers: Vec<u64> = Vec::new();
+        if let Ok(entries) = std::fs::read_dir(&self.dev) {
+            for entry in entries.flatten() {
+                if let Some(number) = entry.file_name().to_str().and_then(device_number) {
+                    numbers.push(u64::from(number));
+                }
+            }
+        }
         numbers.sort_unstable();
+        let mut nodes = Vec::new();
         let control = self.dev.join("nvidiactl");
-        let control = control.exists().then_some(control);
-        let devices = numbers
-            .into_iter()
-            .map(|number| self.dev.join(format!("nvidia{number}")));
-        control.into_iter().chain(devices).collect()
+        if control.exists() {
+            nodes.push(control);
+        }
+        for number in numbers {
+            nodes.push(self.dev.join(format!("nvidia{number}")));
+        }
+        nodes
     }
 
     fn usable(&self, nodes: &[PathBuf]) -> Result<(), Missing> {

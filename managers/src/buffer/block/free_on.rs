@@ -2,7 +2,7 @@
 
 use std::mem::ManuallyDrop;
 
-use super::{Block, ColdFields};
+use super::Block;
 use crate::error::{Error, Result};
 use crate::pool::Pool;
 use crate::stream::Stream;
@@ -40,14 +40,16 @@ impl Block {
             let header = &*self.piece.as_ptr();
             (header, header.lease(), &*Pool::of(header))
         };
-        let uses = self
-            .rest_mut()
-            .map(ColdFields::uses_mut)
-            .into_iter()
-            .flatten();
+        let mut others: Vec<&Stream> = Vec::new();
+        if let Some(rest) = self.rest_mut() {
+            for used in rest.uses_mut() {
+                if !used.is(stream) {
+                    others.push(used);
+                }
+            }
+        }
         // Its own stream too: work that was there before the block may still use the memory.
-        let others = uses.map(|used| &*used).filter(|used| !used.is(stream));
-        let others: Vec<&Stream> = others.chain([home]).collect();
+        others.push(home);
         let Some(behind) = pool.behind(stream, others.iter().copied()) else {
             return false;
         };
@@ -81,14 +83,11 @@ impl Block {
             return Ok(());
         }
         // They stay written down: after an error the block's own stream has not waited for them.
-        for used in self
-            .rest_mut()
-            .map(ColdFields::uses_mut)
-            .into_iter()
-            .flatten()
-        {
-            if !used.is(stream) {
-                pool.order(used, stream)?;
+        if let Some(rest) = self.rest_mut() {
+            for used in rest.uses_mut() {
+                if !used.is(stream) {
+                    pool.order(used, stream)?;
+                }
             }
         }
         pool.order(home, stream)

@@ -32,10 +32,14 @@ impl Pool {
         if self.core.healthy().is_err() || self.parent.is_some() || self.streams.graphs().is_any() {
             return None;
         }
-        let others = others.into_iter().map(|other| self.state_of(other));
+        let home = self.state_of(home).ok()?;
+        let mut states = Vec::new();
+        for other in others {
+            states.push(self.state_of(other).ok()?);
+        }
         Some(UseOrder {
-            home: self.state_of(home).ok()?,
-            others: others.collect::<Result<_, _>>().ok()?,
+            home,
+            others: states,
         })
     }
 

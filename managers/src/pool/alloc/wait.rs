@@ -1,5 +1,6 @@
 //! Waiting until a search may find more than the one before it did.
 
+use std::iter;
 use std::ptr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,10 +24,13 @@ impl Pool {
     }
 
     pub(crate) fn signs(&self) -> Progress {
-        let others = self.others().map(|other| other.sign());
+        let mut of = vec![self.sign_for(true)];
+        for other in self.others() {
+            of.push(other.sign());
+        }
         let shared = self.config.within.as_ref();
         Progress {
-            of: std::iter::once(self.sign_for(true)).chain(others).collect(),
+            of,
             shared: shared.map_or(0, DeviceLimit::changes),
         }
     }
@@ -44,7 +48,15 @@ impl Pool {
         {
             others.push(parent.member());
         }
-        others.into_iter().filter_map(|other| other.acquire())
+        let mut others = others.into_iter();
+        iter::from_fn(move || {
+            loop {
+                let other = others.next()?.acquire();
+                if other.is_some() {
+                    return other;
+                }
+            }
+        })
     }
 
     /// The counts of the pools that end, of the limits that this one is charged to.

@@ -354,10 +354,16 @@ impl Magazines {
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Drained> + '_ {
         (self.exact, self.filled) = (0, 0);
         self.contention = 0;
-        let arena = self.arena.take().map(Drained::Arena);
-        let batches = self.magazines.iter_mut();
-        let batches = batches.filter_map(|magazine| magazine.chain(u32::MAX));
-        batches.map(Drained::Batch).chain(arena)
+        let mut magazines = self.magazines.iter_mut();
+        let mut arena = self.arena.take();
+        std::iter::from_fn(move || {
+            for magazine in magazines.by_ref() {
+                if let Some(batch) = magazine.chain(u32::MAX) {
+                    return Some(Drained::Batch(batch));
+                }
+            }
+            arena.take().map(Drained::Arena)
+        })
     }
 
     /// Bytes that it keeps.

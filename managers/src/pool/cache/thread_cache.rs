@@ -262,11 +262,11 @@ impl ThreadCache {
     /// holds the lock of the caches, or no other thread revokes several of these.
     pub(crate) fn revoke_all(caches: &[Arc<Self>]) -> Vec<RevokedCache<'_>> {
         let revocations = BiasedLock::revoke_all(caches.iter().map(|cache| &cache.lock));
-        let caches = caches.iter().map(|cache| &**cache);
-        caches
-            .zip(revocations)
-            .map(|(cache, revocation)| RevokedCache { cache, revocation })
-            .collect()
+        let mut revoked = Vec::with_capacity(caches.len());
+        for (cache, revocation) in caches.iter().zip(revocations) {
+            revoked.push(RevokedCache { cache, revocation });
+        }
+        revoked
     }
 
     /// Revokes this cache alone, and takes everything out.

@@ -350,27 +350,28 @@ impl PlacementPolicy {
         &'a self,
         piece: &Piece<Stamp>,
     ) -> impl Iterator<Item = (CUdeviceptr, Extent)> + use<'a> {
-        let (offset, size) = (piece.offset, piece.size);
-        self.region(offset).into_iter().flat_map(move |region| {
-            let (first, end) = region.within(offset, size);
-            let mut at = end.min(region.len());
-            iter::from_fn(move || {
-                while at > first {
-                    at -= 1;
-                    let Some(extent) = region.extent(at) else {
-                        continue;
-                    };
-                    if extent.first < first {
-                        return None;
-                    }
-                    let whole = extent.first + extent.pages == at + 1;
-                    at = extent.first;
-                    if whole {
-                        return Some((region.address(extent.first), extent));
-                    }
+        let region = self.region(piece.offset);
+        let (first, mut at) = region.map_or((0, 0), |region| {
+            let (first, end) = region.within(piece.offset, piece.size);
+            (first, end.min(region.len()))
+        });
+        iter::from_fn(move || {
+            let region = region?;
+            while at > first {
+                at -= 1;
+                let Some(extent) = region.extent(at) else {
+                    continue;
+                };
+                if extent.first < first {
+                    return None;
                 }
-                None
-            })
+                let whole = extent.first + extent.pages == at + 1;
+                at = extent.first;
+                if whole {
+                    return Some((region.address(extent.first), extent));
+                }
+            }
+            None
         })
     }
 }
@@ -397,16 +398,20 @@ pub(crate) fn cheapest_in(
         u64::from(to - from) - (before(to) - before(from))
     };
     // A place that begins or ends with a page, where it can, misses no more than its neighbours.
-    let starts = (first..=known.max(first + 1)).flat_map(|page| {
+    let mut best = None;
+    let mut consider = |at: CUdeviceptr| {
+        if (from..=last).contains(&at) {
+            let place = (missing(at), at);
+            best = Some(best.map_or(place, |best| place.min(best)));
+        }
+    };
+    consider(from.next_multiple_of(align));
+    for page in first..=known.max(first + 1) {
         let ends = (region.address(page) + region.page()).saturating_sub(bytes);
-        [
-            region.address(page).next_multiple_of(align),
-            ends / align * align,
-        ]
-    });
-    let starts = starts.chain([from.next_multiple_of(align)]);
-    let places = starts.filter(|at| (from..=last).contains(at));
-    places.map(|at| (missing(at), at)).min()
+        consider(region.address(page).next_multiple_of(align));
+        consider(ends / align * align);
+    }
+    best
 }
 
 /// Which range an address lies in.
