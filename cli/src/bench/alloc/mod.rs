@@ -278,7 +278,7 @@ impl<'o> Rows<'o> {
         }
         for bytes in names::SIZES {
             let work = names::in_turn(STREAMS, bytes);
-            let case = pairs::in_turn(&work, allocator, STREAMS, bytes)?;
+            let case = pairs::in_turn(&work, allocator, STREAMS, bytes);
             self.push(work, case);
         }
         let Some(threads) = self.options.partners() else {
