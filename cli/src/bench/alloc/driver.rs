@@ -27,12 +27,12 @@ pub(super) struct DriverPool {
 
 /// A stream, and its driver's handle: asking for it takes note of foreign work each time.
 #[derive(Debug)]
-pub(super) struct DriverLane {
+pub(super) struct DriverStream {
     stream: Stream,
     raw: usize,
 }
 
-impl DriverLane {
+impl DriverStream {
     fn raw(&self) -> CUstream {
         self.raw as CUstream
     }
@@ -69,24 +69,24 @@ impl DriverPool {
 }
 
 impl Allocator for DriverPool {
-    type Stream = DriverLane;
+    type Stream = DriverStream;
     type Block = u64;
 
     fn name(&self) -> String {
         NAME.into()
     }
 
-    fn stream(&self) -> Result<DriverLane, Error> {
+    fn stream(&self) -> Result<DriverStream, Error> {
         let stream = self.context.streams().create(StreamConfig::default())?;
         let raw = stream.as_raw() as usize;
-        Ok(DriverLane { stream, raw })
+        Ok(DriverStream { stream, raw })
     }
 
     fn enter(&self) -> bool {
         self.context.make_current().is_ok()
     }
 
-    fn allocate(&self, bytes: u64, stream: &DriverLane) -> Option<u64> {
+    fn allocate(&self, bytes: u64, stream: &DriverStream) -> Option<u64> {
         let bytes = usize::try_from(bytes).ok()?;
         let mut address = 0;
         // SAFETY: `address` outlives the call, and the stream's stream is alive.
@@ -97,7 +97,7 @@ impl Allocator for DriverPool {
         made.is_ok().then_some(address)
     }
 
-    fn free(&self, block: u64, stream: &DriverLane) -> bool {
+    fn free(&self, block: u64, stream: &DriverStream) -> bool {
         // SAFETY: allocated by `allocate`, and freed once because it is taken by value
         // from who allocated it; nothing uses the memory.
         unsafe { self.driver.cuMemFreeAsync(block, stream.raw()) }.is_ok()
@@ -107,7 +107,7 @@ impl Allocator for DriverPool {
         Some(*block)
     }
 
-    fn settle(&self, stream: &DriverLane) -> bool {
+    fn settle(&self, stream: &DriverStream) -> bool {
         ops::synchronize(&stream.stream).is_ok()
     }
 }

@@ -10,7 +10,7 @@ use cupola_managers::stream::Stream;
 
 use super::allocator::Allocator;
 use super::ours::{Raw, Typed};
-use super::percentiles::{Point, Spread, since};
+use super::percentiles::{Point, Spread, clock, since};
 use super::{Error, names};
 use crate::bench::Figures;
 
@@ -126,7 +126,6 @@ pub(super) fn rows(
     figures: &mut Figures,
     ours: &Raw,
     (rounds, time): (usize, Duration),
-    clock: u64,
 ) -> Result<(), Error> {
     let raw = ours.limited(LIMIT)?;
     let bench = Bench {
@@ -140,7 +139,7 @@ pub(super) fn rows(
     let mut refusals = Spread::new(REFUSALS);
     let mut neighbours = [Spread::new(OPERATIONS), Spread::new(OPERATIONS)];
     for round in 0..=rounds {
-        let times = bench.round(2 * LONGER * time, clock);
+        let times = bench.round(2 * LONGER * time, clock());
         let (operations, refused) = times.ok_or_else(wrong)?;
         // The first round warms up.
         if round > 0 {

@@ -188,9 +188,8 @@ pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, 
     // Before anything takes time.
     let traces = options.traces()?;
     device.primary()?.make_current()?;
-    let clock = percentiles::clock();
     let mut figures = Figures::new("alloc", name);
-    figures.notes = notes(options, clock);
+    figures.notes = notes(options);
     figures.notes.extend(traces::lacks(&traces));
     let ours = Arc::new(Raw::new(device)?);
     let typed = Arc::new(ours.typed());
@@ -217,12 +216,12 @@ pub fn run(device: &Device, name: String, options: &Options) -> Result<Figures, 
     figures
         .notes
         .push("without cudarc: build with --features peers".into());
-    rows.measure(&mut figures, clock)?;
+    rows.measure(&mut figures)?;
     hits::rows(&mut figures, &ours)?;
     let sample = (options.rounds, options.sample);
-    hopeless::rows(&mut figures, &ours, sample, clock)?;
+    hopeless::rows(&mut figures, &ours, sample)?;
 
-    replays(&mut figures, &traces, &ours, &driver, options, clock)?;
+    replays(&mut figures, &traces, &ours, &driver, options)?;
     let room = device.info()?.total_memory / 8 * 7;
     for trace in &traces {
         replays_on_threads(&mut figures, trace, (&ours, &driver), options, room)?;
@@ -332,7 +331,7 @@ impl<'o> Rows<'o> {
         }
     }
 
-    fn measure(mut self, figures: &mut Figures, clock: u64) -> Result<(), Error> {
+    fn measure(mut self, figures: &mut Figures) -> Result<(), Error> {
         let Options { rounds, sample, .. } = *self.options;
         if let Some(threads) = self.options.partners() {
             let alone = exchange::alone(threads)?;
@@ -344,7 +343,7 @@ impl<'o> Rows<'o> {
         self.singles.sort_by_key(Single::bytes);
         for round in 0..=rounds {
             for single in &mut self.singles {
-                single.round(sample, clock)?;
+                single.round(sample, percentiles::clock())?;
                 if round == 0 {
                     single.forget();
                 }
@@ -363,7 +362,6 @@ fn replays(
     ours: &Raw,
     driver: &DriverPool,
     options: &Options,
-    clock: u64,
 ) -> Result<(), Error> {
     // What the rows before this one have mapped is not in the way.
     ours.trim()?;
@@ -380,7 +378,7 @@ fn replays(
         ];
         for _ in 0..options.rounds.min(TRACE_ROUNDS) {
             for replay in &mut replays {
-                replay.round(clock)?;
+                replay.round(percentiles::clock())?;
             }
         }
         for replay in &replays {

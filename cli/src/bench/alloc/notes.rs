@@ -3,11 +3,11 @@
 use super::{Options, TRACE_ROUNDS, live, names};
 use crate::bench::clock;
 
-/// Notes for figures by `options`; a look at the clock takes `empty` nanoseconds.
-pub(super) fn notes(options: &Options, empty: u64) -> Vec<String> {
+/// Notes for figures by `options`.
+pub(super) fn notes(options: &Options) -> Vec<String> {
     let mut notes = vec![format!(
-        "{} rounds ({} of each trace), {:?} a sample, by the clock; a look at the clock takes \
-         {empty} ns, which single operations are without",
+        "{} rounds ({} of each trace), {:?} a sample, by the clock; single operations are \
+         without a look at the clock, whose time is measured before each round",
         options.rounds,
         options.rounds.min(TRACE_ROUNDS),
         options.sample,
@@ -51,10 +51,10 @@ mod tests {
     #[test]
     fn notes_say_how_rows_were_measured() {
         let mut options = Options::default();
-        let all = |options: &Options| notes(options, 21).join("\n");
+        let all = |options: &Options| notes(options).join("\n");
         let text = all(&options);
         for words in [
-            "clock takes 21 ns, which single operations are without",
+            "single operations are without a look at the clock, whose time is measured before each round",
             "1000 live blocks, 256 B to 32 MiB, free + allocate: begins in the steady state",
             "after 65536 steps of every allocator of this program",
             "freed on the stream that it was allocated on",

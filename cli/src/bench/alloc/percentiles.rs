@@ -11,7 +11,8 @@ use std::time::Instant;
 use super::Error;
 use crate::bench::Figures;
 
-/// Nanoseconds that two looks at the clock are apart when nothing happens in between.
+/// Nanoseconds that two looks at the clock are apart when nothing happens in between. Measured before
+/// each round: a processor's clock is not the same all the time.
 pub(super) fn clock() -> u64 {
     let mut empty: Vec<u64> = (0..100_001)
         .map(|_| {
