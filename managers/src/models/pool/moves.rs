@@ -149,7 +149,7 @@ fn beside_a_search(
     });
 }
 
-fn fill_depot(pool: &Pool) {
+fn fill_transfer_cache(pool: &Pool) {
     let (slot, bytes) = slot();
     pool.transfer_cache()
         .push(slot, bytes, pool.first(), 1)
@@ -196,7 +196,7 @@ fn a_batch_that_goes_into_a_cache_is_found() {
         Batch::Strange(_) => panic!("there is room for it"),
         Batch::Nothing => false,
     };
-    beside_a_search(&["all found", "taken"], fill_depot, take);
+    beside_a_search(&["all found", "taken"], fill_transfer_cache, take);
 }
 
 // Without it a request would be refused while slots go from the slabs into a cache.
@@ -225,7 +225,7 @@ fn a_batch_that_goes_into_the_heap_is_found() {
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();
         let state = StdArc::new(StreamState::new(1, stream.timeline()));
         let pool = Pool::new(&state);
-        fill_depot(&pool);
+        fill_transfer_cache(&pool);
         let other = thread::spawn({
             let pool = pool.clone();
             move || {

@@ -49,7 +49,7 @@ impl Pool {
         self.over_limit.flag(|| self.is_over(), caches);
     }
 
-    fn add_lane(&self) {
+    fn add_cache(&self) {
         let cache = StdArc::new(ThreadCache(BiasedLock::new()));
         let mut caches = self.caches.lock().unwrap();
         self.over_limit.enter(&cache.0);
@@ -69,7 +69,7 @@ fn caches_are_open_as_the_last_limit_says() {
         });
         let owner = thread::spawn({
             let pool = pool.clone();
-            move || pool.add_lane()
+            move || pool.add_cache()
         });
         pool.set_limit(3);
         other.join().unwrap();

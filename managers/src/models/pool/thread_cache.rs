@@ -101,7 +101,7 @@ impl Kept {
 // Without it a piece could be handed out by its thread and given back to all at once, or be
 // lost, when another thread takes back the pieces in the cache.
 #[test]
-fn a_piece_is_the_lanes_or_the_drainers() {
+fn a_piece_is_the_caches_or_the_drainers() {
     model(&["0 drained", "1 drained", "2 drained"], |seen| {
         let managers = managers();
         let stream = managers.streams.acquire(StreamConfig::default()).unwrap();

@@ -157,7 +157,7 @@ impl TransferCache {
     /// bursts of one thread alone are better off in the heap, where all threads can have them.
     pub(crate) fn note_miss(&self, cache: u64) {
         let refused = self.refused.load(Ordering::Relaxed);
-        if refused == 0 || (refused == cache && !mutant!("depot_grows_for_one_lane")) {
+        if refused == 0 || (refused == cache && !mutant!("transfer_cache_grows_for_one_cache")) {
             return;
         }
         self.refused.store(0, Ordering::Relaxed);

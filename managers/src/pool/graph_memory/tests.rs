@@ -257,7 +257,7 @@ fn a_request_may_outlast_its_graphs_memory() {
 // Without it pieces that a late request puts by for its thread would lie in a closed cache, and
 // keep the graph's memory and its pool for ever.
 #[test]
-fn a_late_request_leaves_nothing_in_a_closed_lane() {
+fn a_late_request_leaves_nothing_in_a_closed_cache() {
     let [config, _] = configs();
     let bench = PoolBench::new(config);
     let memory = bench.pool.graph_memory(&bench.stream).unwrap();

@@ -180,11 +180,11 @@ impl Drawing<'_> {
             let free = free.map(|(at, bytes)| bare(at, bytes, BlockState::Cached, cache.serial()));
             self.blocks.extend(free);
         }
-        let of_lane = |header: &BlockHeader| kept.get(&std::ptr::from_ref(header)).copied();
+        let of_cache = |header: &BlockHeader| kept.get(&std::ptr::from_ref(header)).copied();
         for header in central.headers().in_use() {
             if let Home::Heap(block) = header.home() {
                 self.taken.insert(block.offset());
-                let stream = of_lane(header).unwrap_or_default();
+                let stream = of_cache(header).unwrap_or_default();
                 self.blocks.push(piece(header, stream));
             }
         }
@@ -192,7 +192,7 @@ impl Drawing<'_> {
             self.taken.insert(block.offset());
             let stream = self.serial(stream);
             for (header, free) in slots {
-                let stream = of_lane(header).unwrap_or(stream);
+                let stream = of_cache(header).unwrap_or(stream);
                 let mut slot = piece(header, stream);
                 if free {
                     slot.state = BlockState::Slot;

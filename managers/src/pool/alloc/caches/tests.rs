@@ -13,7 +13,7 @@ const PAGE: u64 = 2 << 20;
 // Without it a caller that looks at a pool, and each thread that ends, would pay for every cache
 // that there is with a call that interrupts all processors.
 #[test]
-fn all_lanes_cost_one_barrier_and_a_thread_that_ends_pays_none() {
+fn all_caches_cost_one_barrier_and_a_thread_that_ends_pays_none() {
     use crate::sync::asymmetric_fence::tests::PAID;
     let bench = TestBench::with_workers(2);
     let pool = bench.impatient(64 * PAGE);

@@ -123,7 +123,7 @@ fn what_needs_no_page_is_had_while_another_thread_maps() {
 // Without it a request would be refused although unused memory has just gone into the cache of
 // another thread, which the request has looked through before.
 #[test]
-fn what_goes_into_a_lane_is_a_sign() {
+fn what_goes_into_a_cache_is_a_sign() {
     let bench = TestBench::with_workers(2);
     let (pool, stream) = (bench.impatient(PAGE), bench.stream());
     let signs = || pool.pool().signs();

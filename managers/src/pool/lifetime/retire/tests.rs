@@ -208,7 +208,7 @@ fn places_are_given_again() {
 
 // Without it a thread would keep the bytes of caches whose streams are gone, as long as it lives.
 #[test]
-fn the_bytes_of_lanes_go_with_their_streams() {
+fn the_bytes_of_caches_go_with_their_streams() {
     let bench = Bench::new(8);
     let (go, gone) = mpsc::channel();
     let (done, is_done) = mpsc::channel();
