@@ -187,7 +187,11 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
                 {
                     let at = rest.trailing_zeros() as usize;
                     *rest &= *rest - 1;
-                    return Some(((next - 1) * GROUP + at, group.slots.get(at)?));
+                    // The last group may have fewer slots than bits.
+                    let Some(slot) = group.slots.get(at) else {
+                        continue;
+                    };
+                    return Some(((next - 1) * GROUP + at, slot));
                 }
                 let group = self.layout.group(next)?;
                 (next, here) = (next + 1, Some((group, bits(group))));
