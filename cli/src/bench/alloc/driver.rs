@@ -89,7 +89,7 @@ impl Allocator for DriverPool {
     fn allocate(&self, bytes: u64, stream: &DriverStream) -> Option<u64> {
         let bytes = usize::try_from(bytes).ok()?;
         let mut address = 0;
-        // SAFETY: `address` outlives the call, and the stream's stream is alive.
+        // SAFETY: `address` outlives the call, and the stream is alive: it is leased here.
         let made = unsafe {
             self.driver
                 .cuMemAllocAsync(&raw mut address, bytes, stream.raw())
@@ -98,8 +98,8 @@ impl Allocator for DriverPool {
     }
 
     fn free(&self, block: u64, stream: &DriverStream) -> bool {
-        // SAFETY: allocated by `allocate`, and freed once because it is taken by value
-        // from who allocated it; nothing uses the memory.
+        // SAFETY: allocated by `allocate`, and freed once because its owner gives it
+        // away by value; nothing uses the memory.
         unsafe { self.driver.cuMemFreeAsync(block, stream.raw()) }.is_ok()
     }
 

@@ -59,15 +59,15 @@ const QUICK_OPERATIONS: usize = 2_000;
 
 /// What a hot pair of ours is meant to take at most, in nanoseconds.
 const PAIR: f64 = 30.0;
-/// The same of a `Buffer`.
+/// The slowest in a hundred of them.
+const PAIR_P99: f64 = 100.0;
+/// A hot pair of a `Buffer`.
 const BUFFER_PAIR: f64 = 20.0;
 /// Streams that one thread goes through.
 const STREAMS: usize = 256;
 /// A pair on each of them in turn.
 const IN_TURN: f64 = 40.0;
-/// The slowest in a hundred hot pairs.
-const PAIR_P99: f64 = 100.0;
-/// The same for a step among many live blocks.
+/// A step among many live blocks.
 const LIVE: f64 = 100.0;
 /// The threads of the two bars below.
 const BAR_THREADS: usize = 16;
