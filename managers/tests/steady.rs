@@ -69,6 +69,24 @@ fn counts(table: &FaultTable) -> BTreeMap<SymbolId, u64> {
     counts
 }
 
+/// Takes so many whole items through a pipeline.
+fn run(pipeline: &mut Pipeline<u32, u32>, items: u64) {
+    let mut left = items;
+    let report = pipeline.run::<Error>(
+        |input| {
+            let more = left > 0;
+            left -= u64::from(more);
+            Ok(more.then_some(input.len()))
+        },
+        |step| {
+            let len = step.input.len();
+            ops::copy(step.input, step.output, step.stream).map(|()| len)
+        },
+        |_| Ok(()),
+    );
+    assert_eq!(report.unwrap().items, items);
+}
+
 /// Calls of one run of `items` items through a pipeline of three slots.
 fn calls(items: u64, measured: bool) -> BTreeMap<SymbolId, u64> {
     let (table, _machine, _execution, context) = open();
@@ -79,22 +97,7 @@ fn calls(items: u64, measured: bool) -> BTreeMap<SymbolId, u64> {
     };
     let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();
     table.reset();
-    let mut left = items;
-    let report = pipeline
-        .run::<Error>(
-            |input| {
-                let more = left > 0;
-                left -= u64::from(more);
-                Ok(more.then_some(input.len()))
-            },
-            |step| {
-                let len = step.input.len();
-                ops::copy(step.input, step.output, step.stream).map(|()| len)
-            },
-            |_| Ok(()),
-        )
-        .unwrap();
-    assert_eq!(report.items, items);
+    run(&mut pipeline, items);
     counts(&table)
 }
 
@@ -127,21 +130,8 @@ fn a_steady_step_allocates_nothing() {
     let config = PipelineConfig::new(100, 100);
     let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();
     let mut asked_by = |items: u64| {
-        let mut left = items;
         let before = ASKED.get();
-        let report = pipeline.run::<Error>(
-            |input| {
-                let more = left > 0;
-                left -= u64::from(more);
-                Ok(more.then_some(input.len()))
-            },
-            |step| {
-                let len = step.input.len();
-                ops::copy(step.input, step.output, step.stream).map(|()| len)
-            },
-            |_| Ok(()),
-        );
-        assert_eq!(report.unwrap().items, items);
+        run(&mut pipeline, items);
         ASKED.get() - before
     };
     asked_by(100);
