@@ -79,6 +79,7 @@ pub mod event;
 mod execution;
 mod handle;
 mod limits;
+mod lists;
 #[cfg(all(test, loom))]
 mod models;
 pub mod module;

@@ -24,6 +24,7 @@ pub(crate) use name::Name;
 
 use crate::error::{Error, Result};
 use crate::handle::{ManagedHandle, ManagerNumber};
+use crate::lists;
 use crate::stats::ManagerStats;
 use crate::sync::capacity::{Capacity, Permit};
 use crate::sync::deferred::DeferCallbacks;
@@ -272,7 +273,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
     fn remember(&self, handle: ManagedHandle<G>, value: &Arc<T>) {
         let mut made = self.made();
         if made.len() == made.capacity() {
-            made.retain(|(_, object)| object.strong_count() > 0);
+            lists::retain(&mut made, |(_, object)| object.strong_count() > 0);
             // Room for as many again: so seldom that it costs each object little.
             let there = made.len();
             made.reserve(there.max(4));
@@ -352,7 +353,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
             }
         }
         if mutant!("registry_loses_what_is_leased") {
-            objects.retain(|(handle, _)| self.is_alive(*handle));
+            lists::retain(&mut objects, |(handle, _)| self.is_alive(*handle));
         }
         for held in self.slots.still_held() {
             let handle = self.name(held.handle);

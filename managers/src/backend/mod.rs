@@ -51,6 +51,7 @@ pub use unavailable::{Cause, Unavailable};
 
 use crate::error::Site;
 use crate::execution::ExecutionManager;
+use crate::lists;
 
 /// The name of the backend that [`BackendRegistry::with_gpu`] registers.
 pub const GPU: &str = "gpu";
@@ -117,7 +118,7 @@ impl fmt::Display for OpenError {
             Self::Unknown { name, known } => write!(
                 f,
                 "there is no backend named {name:?}, there are: {}",
-                known.join(", ")
+                lists::join(known, ", ")
             ),
             Self::Unavailable { name, why } => write!(f, "backend {name}: {why}"),
         }

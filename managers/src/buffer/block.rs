@@ -17,6 +17,7 @@ use cupola_sys::driver::CUdeviceptr;
 
 use super::BufferHandle;
 use crate::error::{Error, Result};
+use crate::lists;
 use crate::pool::heap::cold_fields::ColdFields;
 use crate::pool::{AllocRequest, BlockHeader, Pool};
 use crate::stream::Stream;
@@ -144,7 +145,9 @@ impl Block {
             // Streams without another lease go back for their next life, or a block that lives long
             // would keep every stream that it was ever used on: its own stream waits for them now
             // and not when it is freed.
-            uses.retain(|used| !used.is_last_lease() || self.pool().order(used, home).is_err());
+            lists::retain(&mut uses, |used| {
+                !used.is_last_lease() || self.pool().order(used, home).is_err()
+            });
             uses.push(stream.clone());
         }
         Ok(())

@@ -13,6 +13,7 @@ use super::entry::{BufferEntry, BufferHandle, BufferInfo};
 use crate::driver::ContextCore;
 use crate::error::{Error, Result};
 use crate::handle::ManagedHandle;
+use crate::lists;
 use crate::pool::{BlockHeader, Member};
 use crate::registry::Registry;
 use crate::stats::ManagerStats;
@@ -98,7 +99,7 @@ impl BufferTable {
     pub(crate) fn register(&self, pool: RundownWeak<dyn Member>) {
         self.there.note();
         let mut pools = self.lock();
-        pools.retain(RundownWeak::is_alive);
+        lists::retain(&mut pools, RundownWeak::is_alive);
         pools.push(pool);
     }
 
@@ -221,7 +222,7 @@ impl BufferTable {
     fn created(&self) -> u64 {
         // Before the pools are looked at: one that ends meanwhile is not counted twice.
         let ended = self.made.load(Ordering::Relaxed);
-        let made: u64 = self.pools().map(|pool| pool.buffers_made()).sum();
+        let made = lists::sum(self.pools(), |pool| pool.buffers_made());
         let created = self.created.fetch_max(ended + made, Ordering::Relaxed);
         created.max(ended + made)
     }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Weak};
 
 use super::{Context, ContextInner};
 use crate::error::Result;
+use crate::lists;
 use crate::stream::{Stream, StreamConfig, StreamHandle};
 use crate::sync::deferred::DeferCallbacks;
 use crate::sync::thread_exit::ThreadExit;
@@ -68,9 +69,8 @@ impl Context {
         };
         let before = STREAMS.try_with(|streams| {
             let mut streams = streams.borrow_mut();
-            let is_over =
-                |known: &mut OfThread| known.context.strong_count() == 0 || of_this(&&*known);
-            let over: Vec<_> = streams.extract_if(.., is_over).collect();
+            let is_over = |known: &OfThread| known.context.strong_count() == 0 || of_this(&known);
+            let over = lists::take_out(&mut streams, is_over);
             streams.push(mine);
             over
         });

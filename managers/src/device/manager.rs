@@ -11,6 +11,7 @@ use super::{Device, DeviceHandle, DeviceInner, DevicesConfig};
 use crate::context::{ClosedContext, ContextManager, ContextsConfig, End};
 use crate::driver::Ledger;
 use crate::error::{Cause, Error, Result, Site};
+use crate::lists;
 use crate::registry::{Fixed, Registry, part};
 use crate::shutdown_report::{LeasedObject, ShutdownReport};
 use crate::stats::{ManagerStats, State};
@@ -51,8 +52,9 @@ struct Setup {
 impl Setup {
     /// Forgets the contexts of devices that are gone, if they are.
     fn prune(&mut self) {
-        self.made
-            .retain(|(_, contexts)| Arc::strong_count(contexts) > 1 || !contexts.is_empty());
+        lists::retain(&mut self.made, |(_, contexts)| {
+            Arc::strong_count(contexts) > 1 || !contexts.is_empty()
+        });
     }
 }
 

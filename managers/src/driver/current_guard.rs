@@ -11,6 +11,7 @@ use super::ContextCore;
 use super::current::{Identity, count_switch, forget, get, remember, remembered};
 use super::intern;
 use crate::error::{Error, Result, Site};
+use crate::lists;
 use crate::sync::per_thread;
 
 per_thread! {
@@ -154,8 +155,8 @@ fn note_guard(core: &Arc<ContextCore>) -> u64 {
     let noted = GUARDS.try_with(|guards| {
         let mut guards = guards.borrow_mut();
         // Places of forgotten guards; dropped without the borrow.
-        let gone = |place: &mut Place| place.left.is_none() && !place.has_guard();
-        let over: Vec<_> = guards.extract_if(.., gone).collect();
+        let gone = |place: &Place| place.left.is_none() && !place.has_guard();
+        let over = lists::take_out(&mut guards, gone);
         let number = guards.last().map_or(1, |last| last.number + 1);
         guards.push(Place {
             number,

@@ -22,6 +22,7 @@ use super::ledger::Ledger;
 use super::ownership::Ownership;
 use super::shared::SharedContext;
 use crate::error::PoisonPolicy;
+use crate::lists;
 use crate::sync::{Mutex, MutexGuard};
 
 /// An execution manager in a context: what a loss that another one meets is to do here.
@@ -195,7 +196,7 @@ pub(super) fn leave(
     let own = |entry: &Entry| Arc::ptr_eq(&entry.shared, shared);
     let place = entries.iter().position(own)?;
     let entry = &mut entries[place];
-    entry.members.retain(|other| !Arc::ptr_eq(other, member));
+    lists::retain(&mut entry.members, |other| !Arc::ptr_eq(other, member));
     if !entry.members.is_empty() {
         if ownership.ends_the_context() && !mutant!("intern_maker_ends_the_context") {
             entry.inherited = Some(std::mem::replace(ownership, Ownership::Left));
@@ -222,7 +223,7 @@ pub(super) fn remove_green(parent: &Arc<SharedContext>, raw: CUcontext) {
     let mut entries = entries();
     let mut entry = entries.iter_mut();
     if let Some(entry) = entry.find(|entry| Arc::ptr_eq(&entry.shared, parent)) {
-        entry.greens.retain(|&green| green != raw.addr());
+        lists::retain(&mut entry.greens, |&green| green != raw.addr());
     }
 }
 

@@ -10,6 +10,7 @@ use super::ContextCore;
 use super::fork::Origin;
 use super::ownership::ContextKind;
 use crate::error::{Cause, PoisonPolicy};
+use crate::lists;
 use crate::sync::rundown::RundownWeak;
 use crate::sync::{Mutex, MutexGuard, OnceLock};
 
@@ -124,7 +125,7 @@ impl Ledger {
     /// Counts the buffers of this one, as long as it is there.
     pub(crate) fn watch(&self, pool: RundownWeak<dyn Holds>) {
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        pools.retain(RundownWeak::is_alive);
+        lists::retain(&mut pools, RundownWeak::is_alive);
         pools.push(pool);
     }
 
@@ -173,8 +174,7 @@ impl Ledger {
 
     /// Takes contexts that are gone, or going, off the list.
     pub(crate) fn forget_contexts(&self) {
-        self.contexts()
-            .retain(|known| known.core.strong_count() > 0);
+        lists::retain(&mut self.contexts(), |known| known.core.strong_count() > 0);
     }
 
     /// The context of this address, if it is one of ours.

@@ -5,6 +5,8 @@
 
 use cupola_sys::driver::{CUresult, Driver, DriverError, id};
 
+use crate::lists;
+
 /// The most that the driver keeps, in bytes.
 const MOST: usize = 25_600;
 
@@ -108,8 +110,7 @@ fn find(log: &str, thread: Option<usize>, function: &str, code: CUresult) -> Opt
             }
         }
     }
-    found.reverse();
-    let said = found.join("; ");
+    let said = lists::join(found.iter().rev(), "; ");
     (!said.is_empty()).then_some(said)
 }
 

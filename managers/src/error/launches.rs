@@ -19,6 +19,7 @@ use cupola_core::tag;
 
 use super::{Blame, LaunchSite, Site};
 use crate::handle::ManagedHandle;
+use crate::lists;
 use crate::sync::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering, fence,
 };
@@ -390,7 +391,7 @@ impl Launches {
 fn forget(rings: &mut Vec<Arc<Ring>>) -> bool {
     let (mut gone, mut lost) = (0, false);
     rings.reverse();
-    rings.retain(|ring| {
+    lists::retain(rings, |ring| {
         if !ring.closed.load(Ordering::Relaxed) {
             return true;
         }

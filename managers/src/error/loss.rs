@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, Weak};
 
 use super::Error;
+use crate::lists;
 use crate::sync::Mutex;
 
 /// A watcher that is told of the loss of a context: at most once by the context, and by a caller
@@ -24,7 +25,7 @@ impl Watchers {
     pub(super) fn add(&self, watcher: Weak<dyn OnLoss>) {
         let mut watchers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if watchers.len() == watchers.capacity() {
-            watchers.retain(|watcher| watcher.strong_count() > 0);
+            lists::retain(&mut watchers, |watcher| watcher.strong_count() > 0);
             let there = watchers.len();
             watchers.reserve(there.max(4));
         }

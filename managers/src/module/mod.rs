@@ -23,6 +23,7 @@ use crate::driver::RelaxedCapture;
 use crate::driver::{ContextCore, Kind};
 use crate::error::{Cause, Error, Result, Site};
 use crate::handle::ManagedHandle;
+use crate::lists;
 use crate::registry::{Name, Registry};
 use crate::stream::StreamsConfig;
 use crate::sync::capacity::Permit;
@@ -105,7 +106,7 @@ impl RawModule {
         }
         let name = name.to_string_lossy();
         let lines = self.remarks.lines().filter(|line| names(line, &name));
-        let log = lines.collect::<Vec<_>>().join("\n");
+        let log = lists::join(lines, "\n");
         match error {
             Error::Driver(cause) if !log.is_empty() && !cause.call.class().is_sticky() => {
                 Error::Load {

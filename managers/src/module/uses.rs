@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::driver::ContextCore;
 use crate::error::{ErrorClass, Result, Site};
+use crate::lists;
 use crate::stream::Stream;
 use crate::stream::submit;
 use crate::stream::timeline::{EVERY, Timeline};
@@ -53,8 +54,9 @@ impl Streams {
                 let _ = timeline.poll(core);
             }
         }
-        self.timelines
-            .retain(|(_, timeline)| !timeline.is_done(EVERY));
+        lists::retain(&mut self.timelines, |(_, timeline)| {
+            !timeline.is_done(EVERY)
+        });
         self.room = (2 * self.timelines.len()).max(4);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::lists::{sort_by_number, sum};
+
 /// When the stages of one item began and ended, in milliseconds of the device's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageTimes {
@@ -71,22 +73,32 @@ impl OverlapReport {
                 busy[stage] += to - from;
                 start = start.min(from);
                 end = end.max(to);
-                changes.push((from, 1, stage));
                 changes.push((to, -1, stage));
             }
         }
-        changes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        for item in items {
+            for (stage, (from, _)) in item.stages().into_iter().enumerate() {
+                changes.push((from, 1, stage));
+            }
+        }
+        // What is not negative sorts as its bits do.
+        sort_by_number(&mut changes, |(at, ..)| (at - start).to_bits());
         let (mut active, mut shared, mut last) = ([0i64; 3], 0.0, start);
         for (at, change, stage) in changes {
-            if active.iter().filter(|&&count| count > 0).count() > 1 {
+            if sum(&active, |&count| u64::from(count > 0)) > 1 {
                 shared += at - last;
             }
             active[stage] += change;
             last = at;
         }
-        let (span, busiest) = (end - start, busy.into_iter().fold(0.0, f64::max));
+        let [upload, compute, download] = busy;
+        let (span, busiest) = (end - start, upload.max(compute).max(download));
         let milliseconds = |ms: f64| Duration::from_secs_f64(ms.max(0.0) / 1000.0);
-        let [upload, compute, download] = busy.map(milliseconds);
+        let (upload, compute, download) = (
+            milliseconds(upload),
+            milliseconds(compute),
+            milliseconds(download),
+        );
         Some(Self {
             items: items.len() as u64,
             upload,

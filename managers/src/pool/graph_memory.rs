@@ -96,10 +96,15 @@ impl GraphMemory {
     /// # Errors
     /// [`Error::Forked`].
     pub fn mapped(&self) -> Result<u64> {
-        let layout = self.layout()?;
-        let runs = layout.regions.iter().flat_map(|region| &region.runs);
-        let backed = runs.filter(|run| run.state != RunState::Bare);
-        Ok(backed.map(|run| run.bytes).sum())
+        let mut mapped = 0;
+        for region in &self.layout()?.regions {
+            for run in &region.runs {
+                if run.state != RunState::Bare {
+                    mapped += run.bytes;
+                }
+            }
+        }
+        Ok(mapped)
     }
 
     /// Bytes of the pool's blocks that are held back because the stream has freed them while

@@ -51,7 +51,6 @@ mod named;
 pub(crate) mod pages;
 mod raw_block;
 mod request;
-pub(crate) mod sort;
 mod state;
 pub(crate) mod streams;
 

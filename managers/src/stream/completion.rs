@@ -10,6 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::lists;
 use crate::sync;
 
 /// What the thread looks after.
@@ -96,7 +97,7 @@ impl CompletionThread {
                 return;
             }
             drop(state);
-            watched.retain(|watched: &Weak<dyn Watched>| {
+            lists::retain(&mut watched, |watched: &Weak<dyn Watched>| {
                 watched.upgrade().is_some_and(|watched| watched.advance())
             });
         }

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, Weak};
 
 use crate::driver::ContextCore;
 use crate::error::{Error, OnLoss, Once, Result, contain};
+use crate::lists;
 use crate::sync::deferred::{DeferCallbacks, run_or_defer};
 use crate::sync::{Mutex, MutexGuard};
 
@@ -97,7 +98,7 @@ impl Waiters {
             return;
         }
         let mut told = Vec::new();
-        list.waiters.retain(|waiter| match waiter.upgrade() {
+        lists::retain(&mut list.waiters, |waiter| match waiter.upgrade() {
             Some(waiter) if is_meant(waiter.ticket) => {
                 told.push(waiter);
                 false
@@ -122,7 +123,7 @@ impl Waiters {
         let _defer = DeferCallbacks::new();
         let mut list = self.lock();
         let mut newest: Option<Arc<Waiter>> = None;
-        list.waiters.retain(|waiter| {
+        lists::retain(&mut list.waiters, |waiter| {
             let Some(waiter) = waiter.upgrade().filter(|waiter| waiter.told.is_there()) else {
                 return false;
             };

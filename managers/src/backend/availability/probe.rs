@@ -15,6 +15,7 @@ use cupola_sys::driver::{Driver, LIBRARY_VARIABLE};
 
 use super::{Availability, Missing};
 use crate::driver::driver_was_left_to_the_parent;
+use crate::lists::sort_by_number;
 
 /// The part of the driver that is in the system's kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -209,7 +210,6 @@ impl Probe {
     /// The files of NVIDIA's module: the one for control first, then those of devices. A
     /// container may have any of the devices, so their numbers need not begin at 0.
     fn device_nodes(&self) -> Vec<PathBuf> {
-        // As the pool sorts addresses: nothing is compiled for these alone.
         let mut numbers: Vec<u64> = Vec::new();
         if let Ok(entries) = std::fs::read_dir(&self.dev) {
             for entry in entries.flatten() {
@@ -218,7 +218,7 @@ impl Probe {
                 }
             }
         }
-        numbers.sort_unstable();
+        sort_by_number(&mut numbers, |&number| number);
         let mut nodes = Vec::new();
         let control = self.dev.join("nvidiactl");
         if control.exists() {

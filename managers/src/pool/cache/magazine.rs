@@ -2,6 +2,7 @@
 
 use std::ptr::{self, NonNull};
 
+use crate::lists;
 use crate::pool::cache::size_class::{CLASSES, MOST_PIECES, SLOTS, Slot, capacity};
 use crate::pool::cache::transfer_cache::TransferCache;
 use crate::pool::heap::arena::{Arena, Drained};
@@ -370,7 +371,7 @@ impl Magazines {
     pub(crate) fn kept(&self) -> u64 {
         let bytes = |magazine: &Magazine| magazine.bytes * u64::from(magazine.len);
         let in_arena = self.arena.as_ref().map_or(0, |arena| arena.free_bytes());
-        self.magazines.iter().map(bytes).sum::<u64>() + in_arena
+        lists::sum(&self.magazines, bytes) + in_arena
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::lists;
 use crate::pool::cache::counters::CacheCounters;
 use crate::pool::cache::thread_cache::ThreadCache;
 use crate::sync::asymmetric_fence::AsymmetricFence;
@@ -71,7 +72,7 @@ impl ThreadCaches {
 
     /// Takes caches off the list that are closed, and whose owners write no more.
     pub(crate) fn remove(&self, is_gone: impl Fn(&Arc<ThreadCache>) -> bool) {
-        lock(&self.caches).retain(|cache| {
+        lists::retain(&mut lock(&self.caches), |cache| {
             let is_gone = is_gone(cache);
             if is_gone {
                 self.past.absorb(cache.counters());

@@ -239,14 +239,18 @@ impl TransferCache {
     /// # Safety
     /// No thread puts a batch in or takes one out meanwhile.
     pub(crate) unsafe fn kept(&self) -> u64 {
-        let batches = self.shelves.iter().flat_map(|shelf| &shelf.0);
-        let bytes = batches.filter_map(look).map(|batch| {
-            // SAFETY: the batch is the transfer cache's as long as no thread takes it out: the
-            // condition of `kept`. Its headers stay where they are.
-            let first = unsafe { batch.as_ref() };
-            first.bytes() * u64::from(first.batch())
-        });
-        bytes.sum()
+        let mut bytes = 0;
+        for shelf in &self.shelves {
+            for place in &shelf.0 {
+                if let Some(batch) = look(place) {
+                    // SAFETY: the batch is the transfer cache's as long as no thread takes it out:
+                    // the condition of `kept`. Its headers stay where they are.
+                    let first = unsafe { batch.as_ref() };
+                    bytes += first.bytes() * u64::from(first.batch());
+                }
+            }
+        }
+        bytes
     }
 
     /// Everything that waits here, batch by batch, for a thread in the heap's section; there is as

@@ -14,10 +14,10 @@ use cupola_core::tlsf::{
 };
 use cupola_sys::driver::CUdeviceptr;
 
+use crate::lists::sort_by_number;
 use crate::pool::heap::placement::PlacementPolicy;
 use crate::pool::heap::requester::Requester;
 use crate::pool::pages::page_table::{Extent, PageTable};
-use crate::pool::sort::sort_by_number;
 use crate::pool::streams::free_stamp::{RetiredStreams, Stamp, StreamIndex};
 
 /// Sizes are whole granules: every CUDA allocation is aligned to one at least.

@@ -13,6 +13,7 @@ use std::iter;
 use cupola_core::tlsf::{Hooks, Piece};
 use cupola_sys::driver::CUdeviceptr;
 
+use crate::lists;
 use crate::pool::heap::requester::Requester;
 use crate::pool::pages::page_table::{Extent, PageIndex, PageTable};
 use crate::pool::streams::free_stamp::{Stamp, StreamIndex};
@@ -243,7 +244,7 @@ impl PlacementPolicy {
 
     /// Forgets the range that begins here.
     pub(crate) fn leave(&mut self, base: CUdeviceptr) {
-        self.regions.retain(|region| region.base() != base);
+        lists::retain(&mut self.regions, |region| region.base() != base);
     }
 
     /// Whether a range begins here: ranges may touch, and no block lies in two.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
+use crate::lists;
 use crate::pool::cache::counters::CacheCounters;
 use crate::pool::cache::thread_cache::{RevokedCache, ThreadCache};
 use crate::pool::heap::central::Central;
@@ -102,13 +103,12 @@ impl Pool {
         let seized = ThreadCache::revoke_all(&caches);
         let central = self.central.lock();
         let in_slabs = central.slabs().free_bytes(central.rules());
-        let in_caches: u64 = seized.iter().map(RevokedCache::kept).sum();
+        let in_caches = lists::sum(&seized, RevokedCache::kept);
         // SAFETY: `kept` needs that no batch goes in or out. A thread that moves one is inside a
         // cache or the central lock's section: the caches are revoked, and the lock is held.
-        let in_transfer_caches = states
-            .iter()
-            .map(|state| unsafe { state.transfer_cache().kept() });
-        let kept = in_caches + in_transfer_caches.sum::<u64>() + in_slabs.0 + in_slabs.1;
+        let in_transfer_caches =
+            lists::sum(&states, |state| unsafe { state.transfer_cache().kept() });
+        let kept = in_caches + in_transfer_caches + in_slabs.0 + in_slabs.1;
         // Pieces that wait for other streams, or for the thread of their arena, are out of the heap,
         // and have no user.
         let in_mail = central.mail_bytes();
@@ -205,7 +205,9 @@ impl Pool {
             for (state, _) in &new {
                 state.timeline().poll(&self.core)?;
             }
-            new.retain(|(state, ticket)| !state.timeline().is_done(*ticket));
+            lists::retain(&mut new, |(state, ticket)| {
+                !state.timeline().is_done(*ticket)
+            });
             if Instant::now() >= until {
                 break;
             }

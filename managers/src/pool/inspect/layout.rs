@@ -7,12 +7,12 @@ use cupola_sys::driver::CUdeviceptr;
 
 use crate::error::Result;
 use crate::handle::ManagedHandle;
+use crate::lists::sort_by_number;
 use crate::pool::cache::thread_cache::{RevokedCache, ThreadCache};
 use crate::pool::heap::block_header::{BlockHeader, Home, Withheld};
 use crate::pool::heap::central::Central;
 use crate::pool::pages::mapper::Mapper;
 use crate::pool::pages::page_table::{PageState, PageTable};
-use crate::pool::sort::sort_by_number;
 use crate::pool::state::Pool;
 use crate::pool::streams::free_stamp::{Stamp, StreamIndex};
 use crate::stream::StreamHandle;

@@ -1,9 +1,9 @@
 //! The controls of a pool: its limit, trimming, the callback that is asked before a refusal.
 
 use std::cell::Cell;
-use std::collections::HashMap;
 
 use crate::error::{Error, Result};
+use crate::lists::sort_by_number;
 use crate::pool::NamedUsage;
 use crate::pool::alloc::poll::MOMENT;
 use crate::pool::inspect::counters::Happened;
@@ -85,19 +85,24 @@ impl Pool {
     }
 
     pub(crate) fn named(&self) -> Vec<(&'static str, NamedUsage)> {
-        let mut names: HashMap<&'static str, NamedUsage> = HashMap::new();
+        // Sorted by name, of which there are few: each is kept for ever.
+        let mut names: Vec<(&'static str, NamedUsage)> = Vec::new();
         // In a fork another thread may have left the lock taken.
         if self.core.not_forked().is_ok() {
             self.with_headers(|header| {
                 if let (Some(bytes), Some(name)) = (header.requested(), header.name()) {
-                    let usage = names.entry(name).or_default();
-                    usage.blocks += 1;
-                    usage.bytes += bytes;
+                    let place = names.binary_search_by_key(&name, |known| known.0);
+                    let at = place.unwrap_or_else(|at| {
+                        names.insert(at, (name, NamedUsage::default()));
+                        at
+                    });
+                    names[at].1.blocks += 1;
+                    names[at].1.bytes += bytes;
                 }
             });
         }
-        let mut names: Vec<_> = names.into_iter().collect();
-        names.sort_unstable_by(|a, b| b.1.bytes.cmp(&a.1.bytes).then(a.0.cmp(b.0)));
+        // Stable: names with the same number of bytes stay sorted.
+        sort_by_number(&mut names, |(_, usage)| !usage.bytes);
         names
     }
 }

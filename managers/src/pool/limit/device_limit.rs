@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cupola_core::{Budget, Pressure};
 
+use crate::lists;
 use crate::pool::member::Member;
 use crate::sync::event_count::EventCount;
 use crate::sync::rundown::RundownWeak;
@@ -85,7 +86,7 @@ impl DeviceLimit {
     /// Adds a pool that is charged to it.
     pub(crate) fn register(&self, pool: RundownWeak<dyn Member>) {
         let mut pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        pools.retain(RundownWeak::is_alive);
+        lists::retain(&mut pools, RundownWeak::is_alive);
         pools.push(pool);
     }
 

@@ -2,6 +2,7 @@
 
 use cupola_core::Pressure;
 
+use crate::lists;
 use crate::pool::state::Pool;
 
 impl Pool {
@@ -37,10 +38,10 @@ impl Pool {
             return own;
         };
         // Other pools give up the memory that they keep for reuse when a request asks for it.
-        let theirs = self.others().map(|other| other.reusable());
+        let theirs = lists::sum(self.others(), |other| other.reusable());
         let used = shared.used();
         let limit = granted(used, shared.limit());
-        let used = used.saturating_sub(theirs.sum::<u64>() + reusable);
+        let used = used.saturating_sub(theirs + reusable);
         own.max(self.observer.levels().look_at_shared(used, limit))
     }
 }

@@ -3,7 +3,7 @@
 use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
 
-use crate::pool::sort::sort_by_number;
+use crate::lists::{sort_by_number, take_out};
 
 /// A chunk: memory, or addresses that had some.
 #[derive(Clone, Copy, Debug)]
@@ -74,8 +74,7 @@ impl ChunkList {
 
     /// Takes the chunks out that have some of these addresses, by address.
     pub(crate) fn take_overlapping(&mut self, base: CUdeviceptr, bytes: u64) -> Vec<Chunk> {
-        let overlaps = |chunk: &mut Chunk| chunk.overlaps(base, bytes);
-        let mut taken: Vec<_> = self.chunks.extract_if(.., overlaps).collect();
+        let mut taken = take_out(&mut self.chunks, |chunk| chunk.overlaps(base, bytes));
         sort_by_number(&mut taken, |chunk| chunk.base);
         taken
     }

@@ -7,6 +7,7 @@
 use cupola_core::tlsf::Block;
 use cupola_sys::driver::CUdeviceptr;
 
+use crate::lists::{sort_by_number, sum};
 use crate::pool::heap::best_fit::Heap;
 use crate::pool::pages::handle_cache::PhysicalHandle;
 use crate::pool::pages::handle_size::HandleSizes;
@@ -95,7 +96,7 @@ impl MapPlan {
 
     /// Pages that need memory.
     pub(crate) fn pages(&self) -> u64 {
-        self.bare.iter().map(|run| u64::from(run.pages)).sum()
+        sum(&self.bare, |run| u64::from(run.pages))
     }
 
     /// Pages that are to lose theirs.
@@ -242,7 +243,7 @@ impl MapPlan {
                 self.sealed
                     .extend(pages.map(|page| address + page * self.page));
             }
-            self.sealed.sort_unstable();
+            sort_by_number(&mut self.sealed, |&address| address);
             self.is_sorted = true;
         }
         let run = self.sealed_run()?;

@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use crate::lists;
 use crate::pool::heap::block_header::BlockHeader;
 use crate::pool::streams::stream_state::StreamState;
 use crate::sync::lock;
@@ -45,7 +46,9 @@ impl HeldPieces {
         let pieces = lock(&self.pieces);
         // SAFETY: a held piece is the graph's, and its header stays where it is.
         let bytes = |piece: &Held| unsafe { piece.0.as_ref() }.bytes();
-        pieces.iter().flatten().map(bytes).sum()
+        pieces
+            .as_ref()
+            .map_or(0, |pieces| lists::sum(pieces, bytes))
     }
 
     /// Gives the pieces to the caller: a thread that frees from now on finds that none is held any
@@ -150,7 +153,7 @@ impl<P> OpenGraphs<P> {
     /// Closes a graph.
     pub(crate) fn remove(&self, graph: &Arc<Graph<P>>) {
         let mut open = lock(&self.open);
-        open.retain(|other| !Arc::ptr_eq(other, graph));
+        lists::retain(&mut open, |other| !Arc::ptr_eq(other, graph));
         self.count.store(open.len(), Ordering::Relaxed);
     }
 }

@@ -8,6 +8,7 @@
 use cupola_core::tlsf::{Block, Place};
 use cupola_sys::driver::CUdeviceptr;
 
+use crate::lists;
 use crate::pool::heap::best_fit::PriorStamp;
 use crate::pool::heap::central::{Central, HeapRequest};
 use crate::pool::pages::handle_size::HandleSizes;
@@ -154,7 +155,7 @@ impl Central {
                 From::Limit => Vec::new(),
                 From::Idle => heap.idle(short),
             };
-            let found: u64 = idle.iter().map(|(_, it)| u64::from(it.pages)).sum();
+            let found = lists::sum(&idle, |(_, it)| u64::from(it.pages));
             if found < short as u64 {
                 heap.undo(block, was);
                 return Planned::Short;
@@ -196,8 +197,8 @@ impl Central {
         page: u64,
     ) -> Option<MapPlan> {
         let mut idle = self.heap.idle(usize::MAX);
-        let pages: u64 = idle.iter().map(|(_, it)| u64::from(it.pages)).sum();
-        idle.retain(|(_, extent)| extent.pages > 1);
+        let pages = lists::sum(&idle, |(_, it)| u64::from(it.pages));
+        lists::retain(&mut idle, |(_, extent)| extent.pages > 1);
         if idle.is_empty() || missing > there + pages {
             return None;
         }
