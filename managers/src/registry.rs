@@ -344,11 +344,12 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
         // Held before their names end, so that they end with the caller. A thread that makes one
         // after this look finds the gate shut, and takes it back.
         let mut objects = Vec::new();
-        // By address alone: one set for objects of every kind, which is compiled once.
+        // By address alone, as u64: one kind of set for objects of every kind, which is that of all
+        // sets in this crate. It is compiled once.
         let mut known = HashSet::new();
         for (handle, object) in self.made().iter() {
             if let Some(object) = object.upgrade() {
-                known.insert(Arc::as_ptr(&object).addr());
+                known.insert(Arc::as_ptr(&object).addr() as u64);
                 objects.push((*handle, object));
             }
         }
@@ -365,7 +366,7 @@ impl<T, G: Tag, L: Layout<Cell = Cell<T>>> Registry<T, G, L> {
             let Some(value) = taken.or(looked) else {
                 continue;
             };
-            if known.contains(&Arc::as_ptr(&value).addr()) {
+            if known.contains(&(Arc::as_ptr(&value).addr() as u64)) {
                 continue;
             }
             if self.owned && !mutant!("registry_forgets_what_is_owned") {

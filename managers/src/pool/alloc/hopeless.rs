@@ -1,7 +1,6 @@
 //! Requests that no completion can serve: live blocks leave no room for them, or they could be had
 //! only if blocks moved. They are refused without a wait.
 
-use std::collections::HashMap;
 use std::sync::atomic::{Ordering, fence};
 
 use crate::pool::alloc::slow_path::SlowRequest;
@@ -35,22 +34,24 @@ impl Pool {
         // are seen in the order in which they were made, the difference is never more than the
         // bytes that were alive all the time between. Elsewhere it may be for a moment, and then a
         // request is refused that would have been served a moment later.
-        let out: HashMap<_, _> = self.flows(|pool| pool.bytes_out()).collect();
+        let out = self.flows(|pool| pool.bytes_out());
         fence(Ordering::Acquire);
-        let alive = self
-            .flows(|pool| pool.bytes_in())
-            .filter_map(|(pool, back)| {
-                let out = out.get(&pool)?;
-                Some(out.saturating_sub(back))
-            });
-        is_over(alive.sum())
+        let mut alive = 0;
+        for (pool, back) in self.flows(|pool| pool.bytes_in()) {
+            if let Some((_, out)) = out.iter().find(|(other, _)| *other == pool) {
+                alive += out.saturating_sub(back);
+            }
+        }
+        is_over(alive)
     }
 
     /// The numbers of this pool and of those that share its limit, and one figure of each.
-    fn flows(&self, of: fn(&dyn Member) -> u64) -> impl Iterator<Item = (u64, u64)> {
-        let read = move |pool: &dyn Member| (pool.number(), of(pool));
-        let others = self.others().map(move |other| read(&*other));
-        std::iter::once(read(self)).chain(others)
+    fn flows(&self, of: fn(&dyn Member) -> u64) -> Vec<(u64, u64)> {
+        let mut flows = vec![(self.number, of(self))];
+        for other in self.others() {
+            flows.push((other.number(), of(&*other)));
+        }
+        flows
     }
 
     /// Whether the request could be had of `most` bytes when all work that uses freed memory is

@@ -396,9 +396,12 @@ impl BlockHeaders {
 
     /// Every header that is in use.
     pub(crate) fn in_use(&self) -> impl Iterator<Item = &BlockHeader> {
-        let free: HashSet<_> = self.free.iter().map(|header| header.as_ptr()).collect();
+        let mut free = HashSet::new();
+        for header in &self.free {
+            free.insert(header.addr().get() as u64);
+        }
         self.all()
-            .filter(move |header| !free.contains(&ptr::from_ref(*header).cast_mut()))
+            .filter(move |header| !free.contains(&(ptr::from_ref(*header).addr() as u64)))
     }
 
     /// Some of the headers there are, in use or not: `None` after the last of these sections, which

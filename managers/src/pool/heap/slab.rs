@@ -420,16 +420,17 @@ impl Slabs {
 
     /// The beginnings of slabs without a slot in use, when those of `others` count as free as well:
     /// slots by slab.
-    pub(crate) fn empty_with(
-        &self,
-        others: &HashMap<u32, u64>,
-    ) -> impl Iterator<Item = CUdeviceptr> {
-        let slabs = self.slabs.iter().enumerate();
-        slabs.filter_map(|(id, slab)| {
-            let slab = slab.as_ref()?;
-            let others = others.get(&(id as u32)).copied().unwrap_or(0);
-            (slab.free | others == slab.all).then(|| slab.block.offset())
-        })
+    pub(crate) fn empty_with(&self, others: &HashMap<u64, u64>) -> Vec<CUdeviceptr> {
+        let mut empty = Vec::new();
+        for (id, slab) in self.slabs.iter().enumerate() {
+            if let Some(slab) = slab {
+                let others = others.get(&(id as u64)).copied().unwrap_or(0);
+                if slab.free | others == slab.all {
+                    empty.push(slab.block.offset());
+                }
+            }
+        }
+        empty
     }
 
     /// Whether a slot of a class is free, for any stream.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cupola_core::tlsf::{Block as Hole, Entry};
+use cupola_core::tlsf::Entry;
 use cupola_sys::driver::CUdeviceptr;
 
 use crate::error::Result;
@@ -132,7 +132,7 @@ impl Pool {
             taken: HashSet::new(),
         };
         for state in &states {
-            picture.streams.insert(state.index(), state.serial());
+            picture.streams.insert(state.index().into(), state.serial());
         }
         picture.add_headers(&seized);
         picture.add_heap(&mapper);
@@ -151,8 +151,8 @@ impl Pool {
 /// A layout that comes to be.
 struct Drawing<'a> {
     central: &'a Central,
-    /// Serials by the place in the pool.
-    streams: HashMap<StreamIndex, u64>,
+    /// Serials by the place in the pool. Maps of other numbers would be compiled apart.
+    streams: HashMap<u64, u64>,
     blocks: Vec<Block>,
     /// Addresses of blocks of the heap whose headers tell their state.
     taken: HashSet<CUdeviceptr>,
@@ -160,27 +160,37 @@ struct Drawing<'a> {
 
 impl Drawing<'_> {
     fn serial(&self, stream: StreamIndex) -> u64 {
-        self.streams.get(&stream).copied().unwrap_or_default()
+        self.streams
+            .get(&stream.into())
+            .copied()
+            .unwrap_or_default()
     }
 
     /// Blocks of the heap that have headers, and the slots of slabs.
     fn add_headers(&mut self, caches: &[RevokedCache<'_>]) {
         let central = self.central;
-        let mut kept: HashMap<*const BlockHeader, u64> = HashMap::new();
+        let mut kept: HashMap<u64, u64> = HashMap::new();
         for cache in caches {
-            kept.extend(cache.pieces().map(|piece| (piece, cache.serial())));
+            for piece in cache.pieces() {
+                kept.insert(piece.addr() as u64, cache.serial());
+            }
         }
         for cache in caches {
             let Some(arena) = cache.arena() else {
                 continue;
             };
-            self.taken
-                .extend(arena.spans().iter().map(|span| span.offset()));
-            let free = arena.free_pieces();
-            let free = free.map(|(at, bytes)| bare(at, bytes, BlockState::Cached, cache.serial()));
-            self.blocks.extend(free);
+            for span in arena.spans() {
+                self.taken.insert(span.offset());
+            }
+            for (at, bytes) in arena.free_pieces() {
+                let free = bare(at, bytes, BlockState::Cached, cache.serial());
+                self.blocks.push(free);
+            }
         }
-        let of_cache = |header: &BlockHeader| kept.get(&std::ptr::from_ref(header)).copied();
+        let of_cache = |header: &BlockHeader| {
+            let address = std::ptr::from_ref(header).addr() as u64;
+            kept.get(&address).copied()
+        };
         for header in central.headers().in_use() {
             if let Home::Heap(block) = header.home() {
                 self.taken.insert(block.offset());
@@ -205,7 +215,10 @@ impl Drawing<'_> {
     /// Adds the free memory of the heap on mapped pages, and blocks that were just taken out of it.
     fn add_heap(&mut self, mapper: &Mapper) {
         let central = self.central;
-        let holes: HashSet<_> = mapper.chunks().holes().map(Hole::offset).collect();
+        let mut holes = HashSet::new();
+        for hole in mapper.chunks().holes() {
+            holes.insert(hole.offset());
+        }
         for entry in central.heap().blocks() {
             match entry {
                 Entry::Used(block, _) => {
@@ -230,7 +243,10 @@ impl Drawing<'_> {
             true => (BlockState::Ready, 0),
             false => (BlockState::Pending, self.serial(stamp.stream())),
         };
-        for run in runs(region).filter(|run| run.state != RunState::Bare) {
+        for run in runs(region) {
+            if run.state == RunState::Bare {
+                continue;
+            }
             let start = from.max(run.address);
             let end = (from + bytes).min(run.address + run.bytes);
             if start < end {

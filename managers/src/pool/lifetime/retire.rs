@@ -24,6 +24,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::pool::cache::thread_cache::ThreadCache;
 use crate::pool::state::Pool;
 use crate::pool::streams::free_stamp::Stamp;
 use crate::pool::streams::stream_state::StreamState;
@@ -77,9 +78,12 @@ impl Pool {
         for cache in caches.chunks(1) {
             drop(self.close_caches(cache));
         }
-        let closed: HashSet<_> = caches.iter().map(Arc::as_ptr).collect();
-        self.caches
-            .remove(|cache| closed.contains(&Arc::as_ptr(cache)));
+        let address = |cache: &Arc<ThreadCache>| Arc::as_ptr(cache).addr() as u64;
+        let mut closed = HashSet::new();
+        for cache in &caches {
+            closed.insert(address(cache));
+        }
+        self.caches.remove(|cache| closed.contains(&address(cache)));
         for cache in &caches {
             cache.leave_thread();
         }

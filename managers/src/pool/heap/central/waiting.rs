@@ -83,15 +83,17 @@ impl Central {
     pub(crate) fn leaving(&self) -> HashSet<CUdeviceptr> {
         let mut blocks = HashSet::new();
         // Of each slab, the slots that wait for other streams.
-        let mut slots: HashMap<u32, u64> = HashMap::new();
+        let mut slots: HashMap<u64, u64> = HashMap::new();
         for header in self.waiting.pieces() {
             match header.home() {
                 Home::Nowhere => {}
                 Home::Heap(block) => drop(blocks.insert(block.offset())),
-                Home::Slab { slab, slot } => *slots.entry(slab).or_default() |= 1 << slot,
+                Home::Slab { slab, slot } => *slots.entry(slab.into()).or_default() |= 1 << slot,
             }
         }
-        blocks.extend(self.slabs.empty_with(&slots));
+        for slab in self.slabs.empty_with(&slots) {
+            blocks.insert(slab);
+        }
         blocks
     }
 
