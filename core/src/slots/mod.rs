@@ -158,7 +158,11 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
     /// Number of values that have not been released. Exact while no thread inserts or releases.
     #[must_use]
     pub fn live(&self) -> usize {
-        self.iter().count()
+        let mut live = 0;
+        for _ in self.iter() {
+            live += 1;
+        }
+        live
     }
 
     /// The most values that the store can come to hold at a time, were no slot used up.

@@ -123,8 +123,11 @@ impl ContextManager {
         if core.kind() == ContextKind::Primary {
             return self.primary();
         }
-        let held = self.handles().filter_map(|handle| self.lease(handle).ok());
-        seen.contexts.extend(held);
+        for handle in self.handles() {
+            if let Ok(context) = self.lease(handle) {
+                seen.contexts.push(context);
+            }
+        }
         let mut held = seen.contexts.iter();
         match held.find(|context| Arc::ptr_eq(context.core(), &core)) {
             Some(context) => Ok(context.clone()),

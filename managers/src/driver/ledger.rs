@@ -189,9 +189,15 @@ impl Ledger {
 
     /// The contexts of this device. A caller that lets one go may be its last owner, and end it.
     pub(crate) fn contexts_of(&self, device: CUdevice) -> Vec<Arc<ContextCore>> {
-        let contexts = self.contexts();
-        let of_it = contexts.iter().filter(|known| known.device == device);
-        of_it.filter_map(|known| known.core.upgrade()).collect()
+        let mut of_it = Vec::new();
+        for known in self.contexts().iter() {
+            if known.device == device
+                && let Some(core) = known.core.upgrade()
+            {
+                of_it.push(core);
+            }
+        }
+        of_it
     }
 
     fn find(&self, meant: impl Fn(&Known) -> bool) -> Option<Arc<ContextCore>> {

@@ -215,9 +215,13 @@ impl Ring {
         if mutant!("launches_mark_covers_all") {
             return next;
         }
-        let launches = self.oldest(next)..next;
-        let on_their_way = launches.filter_map(|launch| self.entry(launch).on_its_way(launch));
-        on_their_way.min().unwrap_or(next)
+        let mut mark = next;
+        for launch in self.oldest(next)..next {
+            if let Some(oldest) = self.entry(launch).on_its_way(launch) {
+                mark = mark.min(oldest);
+            }
+        }
+        mark
     }
 
     fn oldest(&self, next: u64) -> u64 {
@@ -247,8 +251,13 @@ impl Ring {
     /// The launches that may still run, newest first.
     fn open(&self) -> Vec<Record> {
         let next = self.next.load(Ordering::Relaxed);
-        let launches = (self.oldest(next)..next).rev();
-        launches.filter_map(|launch| self.read(launch)).collect()
+        let mut open = Vec::new();
+        for launch in (self.oldest(next)..next).rev() {
+            if let Some(record) = self.read(launch) {
+                open.push(record);
+            }
+        }
+        open
     }
 
     fn read(&self, launch: u64) -> Option<Record> {
@@ -304,23 +313,28 @@ impl Launches {
 
     /// The launches that a wait for the whole context which begins now covers, by ring.
     pub(crate) fn mark(&self) -> Vec<(Arc<Ring>, u64)> {
-        let rings = lock(&self.rings);
-        let marked = rings.iter().map(|ring| (Arc::clone(ring), ring.mark()));
-        marked.collect()
+        let mut marked = Vec::new();
+        for ring in lock(&self.rings).iter() {
+            marked.push((Arc::clone(ring), ring.mark()));
+        }
+        marked
     }
 
     /// Launches that an error may be of: those of the failed call's stream first, then
     /// by turns those of the others, each newest first and once.
     fn suspects(&self, site: &Site) -> Vec<LaunchSite> {
         let stream = site.stream.map(ManagedHandle::to_bits);
-        let (mut open, others): (Vec<_>, Vec<_>) = (lock(&self.rings).iter())
-            .map(|ring| ring.open())
-            .partition(|ring| {
-                ring.first()
-                    .is_some_and(|newest| Some(newest.stream) == stream)
-            });
-        open.extend(others);
-        let longest = open.iter().map(Vec::len).max().unwrap_or(0);
+        let (mut open, mut others) = (Vec::new(), Vec::new());
+        let mut longest = 0;
+        for ring in lock(&self.rings).iter() {
+            let ring = ring.open();
+            longest = longest.max(ring.len());
+            match ring.first() {
+                Some(newest) if Some(newest.stream) == stream => open.push(ring),
+                _ => others.push(ring),
+            }
+        }
+        open.append(&mut others);
         let mut found: Vec<Record> = Vec::new();
         let mut suspect = |record: &Record| {
             if found.len() < MOST && !found.contains(record) {
@@ -342,18 +356,21 @@ impl Launches {
             }
         }
         let names = lock(&self.names);
-        let told = found.into_iter().map(|record| LaunchSite {
-            kernel: names
-                .by_number
-                .get(record.kernel as usize)
-                .map_or_else(String::new, |name| name.as_ref().to_owned()),
-            site: Site {
-                device: site.device,
-                stream: ManagedHandle::<tag::Stream>::from_bits(record.stream),
-                location: record.location,
-            },
-        });
-        told.collect()
+        let mut told = Vec::with_capacity(found.len());
+        for record in &found {
+            told.push(LaunchSite {
+                kernel: names
+                    .by_number
+                    .get(record.kernel as usize)
+                    .map_or_else(String::new, |name| name.as_ref().to_owned()),
+                site: Site {
+                    device: site.device,
+                    stream: ManagedHandle::<tag::Stream>::from_bits(record.stream),
+                    location: record.location,
+                },
+            });
+        }
+        told
     }
 
     /// Work may run from now on that no ring knows of: other code was given a raw handle, or a

@@ -150,11 +150,14 @@ impl<'m> FunctionManager<'m> {
     /// Names of the functions that are known now, in no particular order.
     #[must_use]
     pub fn names(self) -> Vec<CString> {
-        let store = self.store();
-        let known = store.functions.handles();
-        known
-            .filter_map(|handle| Some(store.functions.lease(handle).ok()?.name().to_owned()))
-            .collect()
+        let functions = &self.store().functions;
+        let mut names = Vec::new();
+        for handle in functions.handles() {
+            if let Ok(function) = functions.lease(handle) {
+                names.push(function.name().to_owned());
+            }
+        }
+        names
     }
 
     /// Number of functions that are known now.

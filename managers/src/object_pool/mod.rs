@@ -161,9 +161,12 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
     }
 
     fn nodes(&self) -> impl Iterator<Item = &Node<T>> + '_ {
-        // SAFETY: nodes are freed only when the manager is gone, see `Drop`.
-        let nodes = self.table.iter().map(|node| unsafe { &*node });
-        nodes.inspect(|node| node.touch())
+        self.table.iter().map(|node| {
+            // SAFETY: nodes are freed only when the manager is gone, see `Drop`.
+            let node = unsafe { &*node };
+            node.touch();
+            node
+        })
     }
 
     /// Leases the object whose life `handle` names. A lease that is taken while the last other
@@ -299,14 +302,20 @@ impl<T: Reusable, G: Tag> ObjectPool<T, G> {
 
     /// Number of lives that have a lease now.
     pub(crate) fn live(&self) -> usize {
-        self.nodes().filter(|node| node.leases() > 0).count()
+        let mut live = 0;
+        for node in self.nodes() {
+            live += usize::from(node.leases() > 0);
+        }
+        live
     }
 
     /// Figures so far; those of one instant only while no other thread uses the pool.
     pub(crate) fn stats(&self) -> RecycleStats {
         let before = self.idle.first_word().lives();
-        let lives = self.nodes().map(|node| node.word().lives() - before);
-        let lives = lives.sum::<u64>();
+        let mut lives = 0;
+        for node in self.nodes() {
+            lives += node.word().lives() - before;
+        }
         let created = self.created.load(Ordering::Relaxed);
         let existing = self.idle.existing.load(Ordering::Relaxed);
         let live = self.live();

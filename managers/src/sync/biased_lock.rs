@@ -95,22 +95,23 @@ impl BiasedLock {
     /// Revokes all of these at the price of one. Threads that revoke several at once do so in the
     /// same order, or under one lock.
     pub(crate) fn revoke_all<'a>(all: impl IntoIterator<Item = &'a Self>) -> Vec<Revocation<'a>> {
-        let mut all = all.into_iter().peekable();
-        let first = all.peek().copied();
-        if let Some(first) = first
-            && mutant!("biased_lock_barrier_before_all_are_wanted")
-        {
-            first.barrier.heavy();
+        let mut revocations = Vec::new();
+        for lock in all {
+            if revocations.is_empty() && mutant!("biased_lock_barrier_before_all_are_wanted") {
+                lock.barrier.heavy();
+            }
+            revocations.push(lock.request());
         }
-        let revocations: Vec<_> = all.map(Self::request).collect();
         // The barrier is the process's, and makes no difference between locks: each is wanted
         // before it, and each owner is looked for after it.
-        if let Some(first) = first
+        if let Some(first) = revocations.first()
             && !mutant!("biased_lock_barrier_before_all_are_wanted")
         {
-            first.barrier.heavy();
+            first.lock.barrier.heavy();
         }
-        revocations.iter().for_each(Revocation::wait);
+        for revocation in &revocations {
+            revocation.wait();
+        }
         revocations
     }
 

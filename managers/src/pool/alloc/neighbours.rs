@@ -1,6 +1,7 @@
 //! Memory that other pools keep for reuse, for a request that lacks it.
 
 use std::collections::HashSet;
+use std::iter;
 
 use crate::error::Result;
 use crate::pool::alloc::slow_path::SlowRequest;
@@ -63,12 +64,16 @@ impl Pool {
     /// The pools that may have memory for a request: those that share a limit with this one, and on
     /// a full device those of the context.
     fn others_on(&self, is_full: bool) -> impl Iterator<Item = RundownGuard<dyn Member>> + use<> {
-        let siblings = is_full.then(|| self.table.others(self.number));
-        // A graph's memory gives up nothing.
-        let siblings = siblings.into_iter().flatten();
-        let siblings = siblings.filter(|other| !other.is_of_graph());
+        let mut sharing = self.others();
+        let mut siblings = is_full.then(|| self.table.others(self.number));
         let mut seen = HashSet::new();
-        let all = self.others().chain(siblings);
-        all.filter(move |other| seen.insert(other.number()))
+        iter::from_fn(move || {
+            let shared = sharing.find(|other| seen.insert(other.number()));
+            // A graph's memory gives up nothing.
+            let mut is_new = |other: &RundownGuard<dyn Member>| {
+                !other.is_of_graph() && seen.insert(other.number())
+            };
+            shared.or_else(|| siblings.as_mut()?.find(&mut is_new))
+        })
     }
 }

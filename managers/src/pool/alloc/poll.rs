@@ -44,8 +44,11 @@ impl Pool {
         let mut waiting = Vec::with_capacity(states.count());
         let central = self.central.lock();
         let rules = central.rules();
-        let of = states.all().filter(|state| rules.is_waiting(state.index()));
-        waiting.extend(of.map(|state| (Arc::clone(state), rules.last_freed(state.index()))));
+        for state in states.all() {
+            if rules.is_waiting(state.index()) {
+                waiting.push((Arc::clone(state), rules.last_freed(state.index())));
+            }
+        }
         waiting
     }
 

@@ -154,15 +154,18 @@ impl Pool {
                 kept.came = kept.came.wrapping_add(cache.counters().came());
             }
         }
-        let mut kept: Vec<_> = kept.into_values().filter(|kept| kept.bytes > 0).collect();
-        for kept in &mut kept {
-            kept.ticket = kept.state.ticket_of(kept.came);
+        let mut found = Vec::new();
+        for mut kept in kept.into_values() {
+            if kept.bytes > 0 {
+                kept.ticket = kept.state.ticket_of(kept.came);
+                found.push(kept);
+            }
         }
         // From here on only the heap has to stand still.
         drop(seized);
         drop(caches);
         gauges.add_heap(&central);
-        (gauges, kept)
+        (gauges, found)
     }
 
     /// Finds out how much of the kept memory is complete, and polls for a moment where it was not

@@ -93,8 +93,13 @@ impl DeviceLimit {
     /// The pools that share it, but for the one at this address.
     pub(crate) fn others(&self, pool: *const ()) -> Vec<RundownWeak<dyn Member>> {
         let pools = self.0.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        let others = pools.iter().filter(|other| !other.points_to(pool));
-        others.cloned().collect()
+        let mut others = Vec::new();
+        for other in pools.iter() {
+            if !other.points_to(pool) {
+                others.push(other.clone());
+            }
+        }
+        others
     }
 
     pub(crate) fn ending(&self) -> &EventCount {

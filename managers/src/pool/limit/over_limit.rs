@@ -50,12 +50,18 @@ impl OverLimit {
         if self.flagged.swap(is_over, Ordering::Relaxed) == is_over {
             return;
         }
-        let all = caches.iter().map(|cache| (**cache).as_ref());
+        let all = caches
+            .iter()
+            .map(|cache| -> &BiasedLock { (**cache).as_ref() });
         if is_over {
             let seized = BiasedLock::revoke_all(all);
-            seized.iter().for_each(|cache| cache.set_flags(OVER_LIMIT));
+            for cache in &seized {
+                cache.set_flags(OVER_LIMIT);
+            }
         } else {
-            all.for_each(|cache: &BiasedLock| cache.clear_flags(OVER_LIMIT));
+            for cache in all {
+                cache.clear_flags(OVER_LIMIT);
+            }
         }
     }
 

@@ -35,10 +35,13 @@ impl HandleCache {
 
     /// The largest handle here that has `most` pages at most.
     pub(crate) fn take_up_to(&mut self, most: u32) -> Option<PhysicalHandle> {
-        let fits = |(_, memory): &(usize, &PhysicalHandle)| memory.pages <= most;
-        let all = self.memory.iter().enumerate().filter(fits);
-        let (at, _) = all.max_by_key(|(_, memory)| memory.pages)?;
-        let memory = self.memory.swap_remove(at);
+        let (mut largest, mut place) = (0, None);
+        for (at, memory) in self.memory.iter().enumerate() {
+            if (largest..=most).contains(&memory.pages) {
+                (largest, place) = (memory.pages, Some(at));
+            }
+        }
+        let memory = self.memory.swap_remove(place?);
         self.pages -= u64::from(memory.pages);
         Some(memory)
     }

@@ -124,19 +124,26 @@ impl Heap {
 
     /// Of the places that miss the fewest pages the one at the lowest address.
     fn lowest(&self, bytes: u64, align: u64, requester: Requester) -> Option<Best> {
-        let free = self.tlsf.classes_from(bytes).flatten();
-        let places = free.filter_map(|(within, piece)| {
-            let at = aligned(piece.offset, align);
-            let rank = self.rank_in(&piece, at, bytes, requester)?;
-            let begun = 1;
-            Some(Best {
-                within,
-                at,
-                rank,
-                begun,
-            })
-        });
-        places.min_by_key(|best| (best.rank, best.at))
+        let mut best: Option<Best> = None;
+        for class in self.tlsf.classes_from(bytes) {
+            for (within, piece) in class {
+                let at = aligned(piece.offset, align);
+                if let Some(rank) = self.rank_in(&piece, at, bytes, requester)
+                    && best
+                        .as_ref()
+                        .is_none_or(|best| (rank, at) < (best.rank, best.at))
+                {
+                    let begun = 1;
+                    best = Some(Best {
+                        within,
+                        at,
+                        rank,
+                        begun,
+                    });
+                }
+            }
+        }
+        best
     }
 
     /// Of the places that miss the fewest pages the one that begins the fewest, in the smallest

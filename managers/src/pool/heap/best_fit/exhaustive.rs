@@ -157,13 +157,22 @@ impl Heap {
                 _ => stretches.push((from, to)),
             });
         }
-        let fits = (stretches.into_iter()).filter_map(|stretch| place_in(stretch, bytes, align));
-        let (_, at) = fits.min()?;
-        let mut held = pieces
-            .into_iter()
-            .filter(|&(from, to)| from < at + bytes && at < to);
-        let (from, to) = held.next()?;
-        let to = held.next_back().map_or(to, |(_, to)| to);
+        let mut best = None;
+        for stretch in stretches {
+            let place = place_in(stretch, bytes, align);
+            if place.is_some() && (best.is_none() || place < best) {
+                best = place;
+            }
+        }
+        let (_, at) = best?;
+        // From the first piece that holds a part of the request to the last.
+        let mut held = None;
+        for (from, to) in pieces {
+            if from < at + bytes && at < to {
+                held = Some((held.map_or(from, |(first, _)| first), to));
+            }
+        }
+        let (from, to) = held?;
         self.tlsf.coalesce_by(|rules, left, right| {
             rules.may_merge(left, right) || rules.may_join(requester, (from, to), left, right)
         });
