@@ -28,28 +28,36 @@ impl<L: Layout, G: Tag, P: Policy> Slots<L, G, P> {
 
     /// Claims a free slot of the first `count` groups.
     fn claim_free(&self, count: usize) -> Option<(usize, Place<'_, L::Cell>)> {
-        let claim = |index: usize| {
-            let group = self.layout.group(index)?;
-            let place = group.place(group.bitmap.claim(group.all())?)?;
-            Some((index * GROUP + place.at, place))
-        };
-        (0..count).find_map(claim)
+        for index in 0..count {
+            if let Some(group) = self.layout.group(index)
+                && let Some(at) = group.bitmap.claim(group.all())
+                && let Some(place) = group.place(at)
+            {
+                return Some((index * GROUP + place.at, place));
+            }
+        }
+        None
     }
 
     /// Claims a resting slot of the first `count` groups. The resting slots of the same
     /// group are free from then on.
     fn claim_resting(&self, count: usize) -> Option<(usize, Place<'_, L::Cell>)> {
-        let (index, group, woken) = (0..count).find_map(|index| {
-            let group = self.layout.group(index)?;
+        for index in 0..count {
+            let Some(group) = self.layout.group(index) else {
+                continue;
+            };
             let woken = group.bitmap.claim_left(group.slots, Phase::Vacant, GROUP);
-            (woken != 0).then_some((index, group, woken))
-        })?;
-        let others = woken & (woken - 1);
-        if others != 0 {
-            group.bitmap.free(others);
+            if woken == 0 {
+                continue;
+            }
+            let others = woken & (woken - 1);
+            if others != 0 {
+                group.bitmap.free(others);
+            }
+            let place = group.place(woken.trailing_zeros() as usize)?;
+            return Some((index * GROUP + place.at, place));
         }
-        let place = group.place(woken.trailing_zeros() as usize)?;
-        Some((index * GROUP + place.at, place))
+        None
     }
 
     /// Makes room when `count` groups have no slot for the caller: adds a group, or finds one
