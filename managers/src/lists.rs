@@ -9,7 +9,7 @@ pub(crate) fn sort_by_number<T: Copy>(items: &mut Vec<T>, number: impl Fn(&T) ->
     }
     sort(&mut order);
     let mut sorted = Vec::with_capacity(items.len());
-    for (_, at) in order {
+    for &(_, at) in &order {
         sorted.push(items[at]);
     }
     *items = sorted;

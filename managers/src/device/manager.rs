@@ -324,7 +324,7 @@ impl DeviceManager {
             self.count.store(count, Ordering::Relaxed);
             setup.handles.split_off(count as usize)
         };
-        for handle in surplus {
+        for &handle in &surplus {
             // Stale if it was released meanwhile.
             let _ = self.release(handle);
         }

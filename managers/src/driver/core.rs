@@ -377,8 +377,8 @@ impl ContextCore {
         let marks = self.launches().mark();
         // SAFETY: the call takes no pointers.
         self.check_at(unsafe { self.driver.cuCtxSynchronize() }, site)?;
-        for (ring, mark) in marks {
-            ring.complete(mark);
+        for (ring, mark) in &marks {
+            ring.complete(*mark);
         }
         Ok(())
     }

@@ -127,8 +127,8 @@ impl Uses {
             return submit::settle_context(core, site);
         }
         let timelines = std::mem::take(&mut *self.streams()).timelines;
-        for (_, timeline) in timelines {
-            match settle_timeline(&timeline, core) {
+        for (_, timeline) in &timelines {
+            match settle_timeline(timeline, core) {
                 Ok(true) => {}
                 Ok(false) => return false,
                 // At the end of the process the driver has taken everything back.

@@ -84,7 +84,7 @@ impl OverlapReport {
         // What is not negative sorts as its bits do.
         sort_by_number(&mut changes, |(at, ..)| (at - start).to_bits());
         let (mut active, mut shared, mut last) = ([0i64; 3], 0.0, start);
-        for (at, change, stage) in changes {
+        for &(at, change, stage) in &changes {
             if sum(&active, |&count| u64::from(count > 0)) > 1 {
                 shared += at - last;
             }

@@ -224,7 +224,7 @@ impl Probe {
         if control.exists() {
             nodes.push(control);
         }
-        for number in numbers {
+        for number in &numbers {
             nodes.push(self.dev.join(format!("nvidia{number}")));
         }
         nodes

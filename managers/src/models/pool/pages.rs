@@ -111,7 +111,7 @@ impl Pool {
         {
             let heap = &mut *self.central.lock();
             let idle = heap.idle(1);
-            plan.begin_unmap(heap, idle);
+            plan.begin_unmap(heap, &idle);
         }
         while let Some((address, _)) = plan.next_idle() {
             self.change(address, 0);

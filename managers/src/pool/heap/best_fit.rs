@@ -283,7 +283,7 @@ impl Heap {
         if mutant!("pages_begin_as_idle") {
             return;
         }
-        for piece in pieces {
+        for piece in &pieces {
             rules.note_freed(piece.offset, piece.size, piece.data);
         }
     }
@@ -360,7 +360,7 @@ impl Heap {
             }
         }
         sort_by_number(&mut larger, |(_, extent)| u64::from(extent.pages));
-        for (address, extent) in larger {
+        for &(address, extent) in &larger {
             if pages >= count {
                 break;
             }

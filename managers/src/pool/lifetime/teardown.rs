@@ -176,7 +176,7 @@ fn release(pool: &Pool, stays: &Stays<'_>) -> (u64, Result<()>) {
         for mut region in regions {
             let extents: Vec<_> = region.extents().collect();
             let mut left = 0;
-            for extent in extents {
+            for &extent in &extents {
                 let bytes = u64::from(extent.pages) * pool.pages.page();
                 if stays.has(region.address(extent.first), bytes) {
                     left += 1;

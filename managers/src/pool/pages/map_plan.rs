@@ -154,8 +154,8 @@ impl MapPlan {
     }
 
     /// Adds extents that nothing uses, which lose their memory: from now on no search counts on it.
-    pub(crate) fn begin_unmap(&mut self, heap: &mut Heap, extents: Vec<(CUdeviceptr, Extent)>) {
-        for (address, extent) in extents {
+    pub(crate) fn begin_unmap(&mut self, heap: &mut Heap, extents: &[(CUdeviceptr, Extent)]) {
+        for &(address, extent) in extents {
             let Some(region) = heap.rules_mut().region_mut(address) else {
                 continue;
             };

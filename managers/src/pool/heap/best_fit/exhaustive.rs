@@ -126,7 +126,7 @@ impl Heap {
             return true;
         }
         // Only where part of it lies on pages that stay.
-        free.into_iter().any(|(from, to)| {
+        free.iter().any(|&(from, to)| {
             let Some(at) = region_of(rules.regions(), from) else {
                 return false;
             };
@@ -158,7 +158,7 @@ impl Heap {
             });
         }
         let mut best = None;
-        for stretch in stretches {
+        for &stretch in &stretches {
             let place = place_in(stretch, bytes, align);
             if place.is_some() && (best.is_none() || place < best) {
                 best = place;
@@ -167,7 +167,7 @@ impl Heap {
         let (_, at) = best?;
         // From the first piece that holds a part of the request to the last.
         let mut held = None;
-        for (from, to) in pieces {
+        for &(from, to) in &pieces {
             if from < at + bytes && at < to {
                 held = Some((held.map_or(from, |(first, _)| first), to));
             }

@@ -160,7 +160,7 @@ impl Central {
                 heap.undo(block, was);
                 return Planned::Short;
             }
-            plan.begin_unmap(heap, idle);
+            plan.begin_unmap(heap, &idle);
         }
         plan.begin_map(heap, handles(needed));
         Planned::Mapping(Mapping { plan, block, was })
@@ -184,7 +184,7 @@ impl Central {
     pub(crate) fn begin_unmapping(&mut self, wanted: usize, page: u64) -> MapPlan {
         let mut plan = MapPlan::new(page);
         let idle = self.heap.idle(wanted);
-        plan.begin_unmap(&mut self.heap, idle);
+        plan.begin_unmap(&mut self.heap, &idle);
         plan
     }
 
@@ -203,7 +203,7 @@ impl Central {
             return None;
         }
         let mut plan = MapPlan::new(page);
-        plan.begin_unmap(&mut self.heap, idle);
+        plan.begin_unmap(&mut self.heap, &idle);
         Some(plan)
     }
 
