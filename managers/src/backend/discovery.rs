@@ -62,11 +62,14 @@ impl Capabilities {
     /// The features that all devices have which report theirs.
     #[must_use]
     pub fn common_features(&self) -> Features {
-        let known = self.devices.iter().filter_map(|one| one.info.as_ref().ok());
-        known
-            .map(|info| info.features)
-            .reduce(|common, more| common & more)
-            .unwrap_or_default()
+        let mut common: Option<Features> = None;
+        for device in &self.devices {
+            if let Ok(info) = &device.info {
+                let before = common.unwrap_or(info.features);
+                common = Some(before & info.features);
+            }
+        }
+        common.unwrap_or_default()
     }
 }
 

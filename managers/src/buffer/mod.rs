@@ -108,13 +108,13 @@ impl BufferManager {
     }
 
     pub(crate) fn close(&self) -> Vec<LeasedObject> {
-        let buffers = self.table.shut().into_iter();
-        buffers
-            .filter_map(|(handle, entry)| {
-                let leases = part(entry).err()?;
-                Some(LeasedObject::new(handle, leases))
-            })
-            .collect()
+        let mut leased = Vec::new();
+        for (handle, entry) in self.table.shut() {
+            if let Err(leases) = part(entry) {
+                leased.push(LeasedObject::new(handle, leases));
+            }
+        }
+        leased
     }
 
     /// Pinned host memory of `len` elements, all zero (`cuMemHostAlloc`). Slow: make it once

@@ -71,14 +71,15 @@ impl ModuleManager {
 
     pub(crate) fn close(&self) -> ClosedModules {
         let _alone = self.door();
-        let modules = self.modules.shut().into_iter();
-        modules
-            .map(|(handle, module)| ClosedModule {
+        let mut closed = Vec::new();
+        for (handle, module) in self.modules.shut() {
+            closed.push(ClosedModule {
                 handle,
                 functions: module.functions.close(),
                 module,
-            })
-            .collect()
+            });
+        }
+        closed
     }
 
     #[track_caller]

@@ -248,13 +248,19 @@ impl Probe {
                 reason: printable(&refused.to_string()),
             })
         };
-        let (control, devices): (Vec<_>, Vec<_>) = nodes.iter().partition(|path| is_control(path));
-        if let Some(refused) = control.into_iter().find_map(refused) {
-            return Err(refused);
+        for control in nodes {
+            if is_control(control)
+                && let Some(refused) = refused(control)
+            {
+                return Err(refused);
+            }
         }
         // One device that may be used is enough.
         let mut first = None;
-        for device in devices {
+        for device in nodes {
+            if is_control(device) {
+                continue;
+            }
             match refused(device) {
                 None => return Ok(()),
                 Some(refused) => first = first.or(Some(refused)),

@@ -65,9 +65,13 @@ impl ThreadCaches {
 
     /// The caches of streams that are gone, and none of whose work runs.
     pub(crate) fn of_gone_streams(&self) -> Vec<Arc<ThreadCache>> {
-        let caches = lock(&self.caches);
-        let is_over = |cache: &&Arc<ThreadCache>| cache.state().is_over();
-        caches.iter().filter(is_over).cloned().collect()
+        let mut over = Vec::new();
+        for cache in lock(&self.caches).iter() {
+            if cache.state().is_over() {
+                over.push(Arc::clone(cache));
+            }
+        }
+        over
     }
 
     /// Takes caches off the list that are closed, and whose owners write no more.

@@ -274,7 +274,10 @@ impl Heap {
             return;
         }
         self.walks += 1;
-        let pieces: Vec<_> = self.pieces().collect();
+        let mut pieces = Vec::new();
+        for piece in self.pieces() {
+            pieces.push(piece);
+        }
         let rules = self.rules_mut();
         rules
             .regions_mut()

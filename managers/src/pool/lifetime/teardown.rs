@@ -174,7 +174,10 @@ fn release(pool: &Pool, stays: &Stays<'_>) -> (u64, Result<()>) {
         let regions = pool.central.lock().take_regions();
         let _relaxed = (!regions.is_empty()).then(|| vmm.relaxed());
         for mut region in regions {
-            let extents: Vec<_> = region.extents().collect();
+            let mut extents = Vec::new();
+            for extent in region.extents() {
+                extents.push(extent);
+            }
             let mut left = 0;
             for &extent in &extents {
                 let bytes = u64::from(extent.pages) * pool.pages.page();

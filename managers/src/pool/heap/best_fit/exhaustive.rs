@@ -17,13 +17,14 @@ impl Heap {
         stream: StreamIndex,
     ) -> Option<CUdeviceptr> {
         let requester = Requester::new(stream);
-        let mut best: Option<(u64, CUdeviceptr)> = None;
-        for piece in self.pieces().filter(|piece| piece.size >= bytes) {
-            self.rules()
-                .mapped_stretches(requester, &piece, |from, to| {
-                    let place = place_in((from, to), bytes, align);
-                    best = place.into_iter().chain(best).min();
+        let mut best = None;
+        for piece in self.pieces() {
+            if piece.size >= bytes {
+                let rules = self.rules();
+                rules.mapped_stretches(requester, &piece, |from, to| {
+                    best = lesser(best, place_in((from, to), bytes, align));
                 });
+            }
         }
         best.map(|(_, at)| at)
     }
@@ -81,8 +82,10 @@ impl Heap {
     ) -> bool {
         let rules = self.rules();
         // Of each range, the pages that stay.
-        let ranges = rules.regions().iter();
-        let mut stay: Vec<_> = ranges.map(|it| vec![false; it.len() as usize]).collect();
+        let mut stay = Vec::new();
+        for range in rules.regions() {
+            stay.push(vec![false; range.len() as usize]);
+        }
         let mut staying = 0;
         // Free stretches, whichever stream may use which part of them now.
         let mut free: Vec<(CUdeviceptr, CUdeviceptr)> = Vec::new();
@@ -159,10 +162,7 @@ impl Heap {
         }
         let mut best = None;
         for &stretch in &stretches {
-            let place = place_in(stretch, bytes, align);
-            if place.is_some() && (best.is_none() || place < best) {
-                best = place;
-            }
+            best = lesser(best, place_in(stretch, bytes, align));
         }
         let (_, at) = best?;
         // From the first piece that holds a part of the request to the last.
@@ -185,6 +185,17 @@ impl Heap {
         self.pieces()
             .find(|piece| address.wrapping_sub(piece.offset) < piece.size)
             .map(|piece| piece.data)
+    }
+}
+
+/// The lesser of two places, or the one that there is.
+fn lesser(
+    one: Option<(u64, CUdeviceptr)>,
+    other: Option<(u64, CUdeviceptr)>,
+) -> Option<(u64, CUdeviceptr)> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        _ => one.or(other),
     }
 }
 
