@@ -1,11 +1,12 @@
-//! `StageRing<N>`: the stages of a pipeline's `N` buffers. The pipelines of `cupola-managers`
-//! keep one each.
+//! `StageRing`: the stages of a pipeline's buffers. The pipelines of `cupola-managers` keep one
+//! each.
 //!
 //! Work passes every stage in the order in which it began, so four counters are the whole
 //! state: how many turns have entered each stage. A turn's number never repeats, which makes
 //! it the generation of its buffer.
 
 use core::fmt;
+use core::num::NonZeroUsize;
 
 /// The stage that a buffer is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,13 +56,14 @@ impl fmt::Display for StageRingError {
 
 impl core::error::Error for StageRingError {}
 
-/// A ring of `N` buffers that go through the stages of a pipeline: free, uploading, processing,
+/// A ring of buffers that go through the stages of a pipeline: free, uploading, processing,
 /// downloading and free again, always in the order in which the turns began.
 ///
 /// ```
+/// use core::num::NonZeroUsize;
 /// use cupola_core::{Stage, StageRing};
 ///
-/// let mut buffers = StageRing::<2>::new();
+/// let mut buffers = StageRing::new(NonZeroUsize::new(2).unwrap());
 /// let first = buffers.begin().unwrap();
 /// let second = buffers.begin().unwrap();
 /// assert_eq!(buffers.begin(), None); // both buffers are in use
@@ -77,24 +79,34 @@ impl core::error::Error for StageRingError {}
 /// ```
 #[doc(alias("triple buffer", "ring buffer"))]
 #[derive(Clone, Debug)]
-pub struct StageRing<const N: usize> {
+pub struct StageRing {
+    /// How many buffers there are.
+    depth: NonZeroUsize,
     /// Turns that have entered `Uploading`, `Processing`, `Downloading` and, last, `Free`
     /// again. Never increasing from left to right.
     entered: [u64; 4],
 }
 
-impl<const N: usize> StageRing<N> {
-    /// All buffers free.
+impl StageRing {
+    /// A ring of `depth` buffers, all of them free.
     #[must_use]
-    pub const fn new() -> Self {
-        const { assert!(N > 0, "a stage ring needs a buffer") };
-        Self { entered: [0; 4] }
+    pub const fn new(depth: NonZeroUsize) -> Self {
+        Self {
+            depth,
+            entered: [0; 4],
+        }
+    }
+
+    /// How many buffers there are.
+    #[must_use]
+    pub const fn depth(&self) -> usize {
+        self.depth.get()
     }
 
     /// Starts a turn with the next buffer, which enters [`Stage::Uploading`]. `None` when
     /// that buffer is still in use.
     pub fn begin(&mut self) -> Option<Turn> {
-        if self.in_flight() == N {
+        if self.in_flight() == self.depth() {
             return None;
         }
         let turn = Turn(self.entered[0]);
@@ -136,14 +148,14 @@ impl<const N: usize> StageRing<N> {
         }
     }
 
-    /// The buffer that a turn uses, below `N`.
+    /// The buffer that a turn uses, below [`depth`](Self::depth).
     #[must_use]
     pub fn buffer(&self, turn: Turn) -> usize {
-        // The remainder is below N, so it fits.
-        (turn.0 % N as u64) as usize
+        // The remainder is below the depth, so it fits.
+        (turn.0 % self.depth() as u64) as usize
     }
 
-    /// The buffer that the next turn will use, below `N`.
+    /// The buffer that the next turn will use, below [`depth`](Self::depth).
     #[must_use]
     pub fn next_buffer(&self) -> usize {
         self.buffer(Turn(self.entered[0]))
@@ -167,18 +179,12 @@ impl<const N: usize> StageRing<N> {
     /// Buffers in use.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        // At most N by construction, so it fits.
+        // At most the depth by construction, so it fits.
         (self.entered[0] - self.entered[3]) as usize
     }
 
     /// Ends every turn, as after a failure: all buffers are free and the turns are stale.
     pub fn reset(&mut self) {
         self.entered = [self.entered[0]; 4];
-    }
-}
-
-impl<const N: usize> Default for StageRing<N> {
-    fn default() -> Self {
-        Self::new()
     }
 }

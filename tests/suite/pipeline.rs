@@ -25,15 +25,11 @@ fn put<I: DeviceCopy>(kernel: &Function, step: Step<'_, I, u32>) -> Result<usize
 }
 
 /// Sends items of noise through a pipeline that computes their CRC, and compares.
-fn check<const SLOTS: usize>(bench: &Bench, items: u64) {
+fn check(bench: &Bench, depth: usize, items: u64) {
     let kernel = bench.kernel("cupola_crc32");
     let most = 40_000;
-    let mut pipeline = Pipeline::<u8, u32, SLOTS>::with_slots(
-        &bench.context,
-        &bench.pool,
-        PipelineConfig::new(most, 1),
-    )
-    .unwrap();
+    let config = PipelineConfig::new(most, 1).depth(depth);
+    let mut pipeline = Pipeline::<u8, u32>::new(&bench.context, &bench.pool, config).unwrap();
     let item = |index: u64| noise(index + 1, (index as usize * 7919) % (most + 1));
     for round in 0..2 {
         let (mut filled, mut seen) = (0, 0);
@@ -61,7 +57,7 @@ fn check<const SLOTS: usize>(bench: &Bench, items: u64) {
             .unwrap();
         assert_eq!((report.items, seen), (items, items));
         // One look more than there are items: the one that finds the end needs a slot too.
-        assert_eq!(report.full_waits, (items + 1).saturating_sub(SLOTS as u64));
+        assert_eq!(report.full_waits, (items + 1).saturating_sub(depth as u64));
         assert_eq!(report.overlap, None);
     }
     drop((pipeline, kernel));
@@ -71,11 +67,20 @@ fn check<const SLOTS: usize>(bench: &Bench, items: u64) {
 #[test]
 fn every_item_arrives_in_order_and_intact() {
     let bench = Bench::open();
-    check::<1>(&bench, 5);
-    check::<2>(&bench, 30);
-    check::<3>(&bench, 60);
-    check::<4>(&bench, 2);
-    check::<5>(&bench, 0);
+    check(&bench, 1, 5);
+    check(&bench, 2, 30);
+    check(&bench, 3, 60);
+    check(&bench, 4, 2);
+    check(&bench, 5, 0);
+    let none = PipelineConfig::new(1, 1).depth(0);
+    let refused = Pipeline::<u8, u8>::new(&bench.context, &bench.pool, none);
+    assert!(matches!(
+        refused,
+        Err(Error::Invalid {
+            field: "pipeline depth",
+            ..
+        })
+    ));
     bench.finish();
 }
 
@@ -204,9 +209,8 @@ fn threads_fill_pinned_slots_and_items_come_in_order() {
     let bench = Bench::open();
     let kernel = bench.kernel("cupola_crc32");
     let most = 4_000;
-    let mut pipeline =
-        Pipeline::<u8, u32>::with_slots(&bench.context, &bench.pool, PipelineConfig::new(most, 1))
-            .unwrap();
+    let config = PipelineConfig::new(most, 1);
+    let mut pipeline = Pipeline::<u8, u32>::new(&bench.context, &bench.pool, config).unwrap();
     let item = |index: u64| noise(index + 1, (index as usize * 7919) % (most + 1));
     let left_out = |index: u64| index % 17 == 5;
     for producers in [1, 4] {
@@ -321,13 +325,9 @@ fn an_error_ends_a_run_for_its_producers() {
     bench.finish();
 }
 
-fn overlap<const SLOTS: usize>(
-    bench: &Bench,
-    bytes: usize,
-) -> cupola_managers::pipeline::OverlapReport {
-    let config = PipelineConfig::new(bytes, bytes).measured();
-    let mut pipeline =
-        Pipeline::<u8, u8, SLOTS>::with_slots(&bench.context, &bench.pool, config).unwrap();
+fn overlap(bench: &Bench, depth: usize, bytes: usize) -> cupola_managers::pipeline::OverlapReport {
+    let config = PipelineConfig::new(bytes, bytes).depth(depth).measured();
+    let mut pipeline = Pipeline::<u8, u8>::new(&bench.context, &bench.pool, config).unwrap();
     let mut left = 24;
     let report = pipeline
         .run::<Error>(
@@ -387,7 +387,7 @@ fn stages_overlap_as_the_devices_clock_sees_it() {
     } else {
         512 << 10
     };
-    let (serial, three) = (overlap::<1>(&bench, bytes), overlap::<3>(&bench, bytes));
+    let (serial, three) = (overlap(&bench, 1, bytes), overlap(&bench, 3, bytes));
     show("1 slot ", &serial);
     show("3 slots", &three);
     assert!(!serial.overlapped, "one slot is serial: {serial:?}");

@@ -81,11 +81,8 @@ fn orders(context: &Context, info: &DeviceInfo) -> Result<(), Error> {
     context.events().release(start.handle())?;
     drop(start);
 
-    let mut pipeline = Pipeline::<u32, u32, 2>::with_slots(
-        context,
-        &pool,
-        PipelineConfig::new(64, 64).measured(),
-    )?;
+    let config = PipelineConfig::new(64, 64).depth(2).measured();
+    let mut pipeline = Pipeline::<u32, u32>::new(context, &pool, config)?;
     let (mut filled, mut seen) = (0, 0);
     pipeline.run::<Error>(
         |input| {

@@ -92,8 +92,8 @@ pub fn run(device: &Device, name: String, quick: bool) -> Result<Figures, Error>
     for (ratio, share) in [("1:1", 1.0), ("10:1", 10.0), ("1:10", 0.1)] {
         let repeats = (h * share / one).round().clamp(1.0, 2000.0);
         let k = one * repeats;
-        let serial = rounds::<1>(&context, &pool, &plan, &kernels, repeats as u32)?;
-        let overlapped = rounds::<3>(&context, &pool, &plan, &kernels, repeats as u32)?;
+        let serial = rounds(&context, &pool, &plan, &kernels, repeats as u32, 1)?;
+        let overlapped = rounds(&context, &pool, &plan, &kernels, repeats as u32, 3)?;
         let name = format!("{ratio} in sequence");
         figures.push(&name, "us/item", &serial, None);
         figures.push(
@@ -209,16 +209,17 @@ fn timed(
     Ok(f64::from(ops::elapsed(&start, &end)?) * 1e3)
 }
 
-/// Microseconds for an item through a pipeline of `SLOTS` slots, for each round.
-fn rounds<const SLOTS: usize>(
+/// Microseconds for an item through a pipeline of `depth` slots, for each round.
+fn rounds(
     context: &Context,
     pool: &MemoryPool,
     plan: &Plan,
     kernels: &Kernels,
     repeats: u32,
+    depth: usize,
 ) -> Result<Vec<f64>, Error> {
-    let config = PipelineConfig::new(plan.elements, plan.elements);
-    let mut pipeline = Pipeline::<f32, f32, SLOTS>::with_slots(context, pool, config)?;
+    let config = PipelineConfig::new(plan.elements, plan.elements).depth(depth);
+    let mut pipeline = Pipeline::<f32, f32>::new(context, pool, config)?;
     let mut found = Vec::new();
     for round in 0..=plan.rounds {
         let mut left = plan.items;

@@ -1,10 +1,12 @@
 //! A ring of buffers in stages.
 
+use core::num::NonZeroUsize;
+
 use cupola_core::{Stage, StageRing, StageRingError, Turn};
 
 use crate::{length, message};
 
-fn pass(turns: &mut StageRing<3>, turn: Turn) -> Result<Stage, StageRingError> {
+fn pass(turns: &mut StageRing, turn: Turn) -> Result<Stage, StageRingError> {
     turns.advance(turn)?;
     turns.advance(turn)?;
     turns.advance(turn)
@@ -12,8 +14,11 @@ fn pass(turns: &mut StageRing<3>, turn: Turn) -> Result<Stage, StageRingError> {
 
 /// Uses a stage ring.
 #[unsafe(no_mangle)]
-pub extern "C" fn cupola_stage_ring(rounds: u32) -> usize {
-    let mut turns = StageRing::<3>::new();
+pub extern "C" fn cupola_stage_ring(rounds: u32, depth: usize) -> usize {
+    let Some(depth) = NonZeroUsize::new(depth) else {
+        return 0;
+    };
+    let mut turns = StageRing::new(depth);
     let mut sum = 0;
     for _ in 0..rounds {
         let (Some(first), Some(second)) = (turns.begin(), turns.begin()) else {

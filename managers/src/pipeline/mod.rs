@@ -7,6 +7,7 @@
 //! the oldest. That wait is the back-pressure.
 
 mod clock;
+mod config;
 pub(crate) mod feed;
 mod producer;
 mod report;
@@ -16,6 +17,7 @@ use std::fmt;
 
 use cupola_core::{Stage, StageRing, Turn};
 
+pub use config::PipelineConfig;
 pub use producer::{Consumer, InputSlot, Producer};
 pub use report::{OverlapReport, Report, StageTimes};
 
@@ -29,39 +31,6 @@ use crate::stream::{Stream, StreamConfig};
 use clock::Clock;
 use producer::Inputs;
 use slot::Slot;
-
-/// Sizes and mode of a pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PipelineConfig {
-    /// Most elements of an item's input.
-    pub input_len: usize,
-    /// Most elements of an item's output.
-    pub output_len: usize,
-    /// Whether the device times of each stage are taken. Costs six timing events an item and
-    /// memory that grows with the items of a run: for measurements, not for production.
-    pub measured: bool,
-}
-
-impl PipelineConfig {
-    /// Items of up to `input_len` elements that become up to `output_len` elements.
-    #[must_use]
-    pub const fn new(input_len: usize, output_len: usize) -> Self {
-        Self {
-            input_len,
-            output_len,
-            measured: false,
-        }
-    }
-
-    /// The same, with the device times of each stage taken.
-    #[must_use]
-    pub const fn measured(self) -> Self {
-        Self {
-            measured: true,
-            ..self
-        }
-    }
-}
 
 /// One item on the device: the stream for a step's kernels, and the memory that they work on.
 #[derive(Debug)]
@@ -88,12 +57,10 @@ pub struct Item<'s, O> {
     pub output: &'s [O],
 }
 
-/// Overlaps upload, computation and download, in order, with `SLOTS` items in flight.
-///
-/// Three slots keep the three stages busy; a fourth hides the time that filling and
-/// consuming take on the host. One slot is the serial order, to compare with.
-pub struct Pipeline<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize = 3> {
-    turns: StageRing<SLOTS>,
+/// Overlaps upload, computation and download, in order, with as many items in flight as
+/// [`PipelineConfig::depth`] says.
+pub struct Pipeline<I: DeviceCopy, O: DeviceCopy> {
+    turns: StageRing,
     slots: Vec<Slot<I, O>>,
     clock: Option<Clock>,
     streams: StageStreams,
@@ -127,35 +94,21 @@ impl StageStreams {
 }
 
 impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
-    /// A pipeline of three slots; everything it needs is made here.
+    /// A pipeline of this configuration; everything it needs is made here.
     ///
     /// # Errors
     /// [`Error::OverLimit`] when the slots do not fit the pool, [`Error::OutOfMemory`] when the device
     /// has too little left; [`Error::WrongContext`] when the pool is another context's;
     /// [`Error::Full`] when there are too many streams, events or buffers for its own,
     /// [`Error::ShutDown`] when their manager was shut down; [`Error::Invalid`] when an item is more
-    /// bytes than there are addresses; [`Error::Poisoned`], [`Error::Forked`]; what the driver
-    /// returned.
+    /// bytes than there are addresses, or the depth is 0; [`Error::Poisoned`], [`Error::Forked`];
+    /// what the driver returned.
     #[track_caller]
     pub fn new(context: &Context, pool: &MemoryPool, config: PipelineConfig) -> Result<Self> {
-        Self::with_slots(context, pool, config)
-    }
-}
-
-impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
-    /// A pipeline of `SLOTS` slots; everything it needs is made here.
-    ///
-    /// # Errors
-    /// As [`new`](Pipeline::new).
-    #[track_caller]
-    pub fn with_slots(
-        context: &Context,
-        pool: &MemoryPool,
-        config: PipelineConfig,
-    ) -> Result<Self> {
+        let depth = config.slots()?;
         let streams = StageStreams::new(context)?;
-        let mut slots = Vec::with_capacity(SLOTS);
-        for _ in 0..SLOTS {
+        let mut slots = Vec::new();
+        for _ in 0..depth.get() {
             slots.push(Slot::new(context, pool, config, &streams)?);
         }
         let clock = if config.measured {
@@ -164,7 +117,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
             None
         };
         Ok(Self {
-            turns: StageRing::new(),
+            turns: StageRing::new(depth),
             slots,
             clock,
             streams,
@@ -233,7 +186,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     /// })?;
     /// # Ok(()) }
     /// ```
-    pub fn producers(&mut self) -> (Producer<'_, I>, Consumer<'_, I, O, SLOTS>) {
+    pub fn producers(&mut self) -> (Producer<'_, I>, Consumer<'_, I, O>) {
         Consumer::new(self)
     }
 
@@ -338,7 +291,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     /// The pinned inputs, in the order in which turns use them; nothing is in flight.
     fn inputs(&self) -> Inputs<I> {
         let first = self.turns.next_buffer();
-        let slots = self.slots.iter().cycle().skip(first).take(SLOTS);
+        let slots = self.slots.iter().cycle().skip(first).take(self.slots.len());
         let len = self.slots.first().map_or(0, Slot::input_len);
         Inputs::new(slots.map(Slot::input_start).collect(), len)
     }
@@ -381,7 +334,7 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
     }
 }
 
-impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Drop for Pipeline<I, O, SLOTS> {
+impl<I: DeviceCopy, O: DeviceCopy> Drop for Pipeline<I, O> {
     fn drop(&mut self) {
         if self.drain().is_err() && self.lost {
             for slot in &mut self.slots {
@@ -391,10 +344,10 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Drop for Pipeline<I, O, S
     }
 }
 
-impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> fmt::Debug for Pipeline<I, O, SLOTS> {
+impl<I: DeviceCopy, O: DeviceCopy> fmt::Debug for Pipeline<I, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pipeline")
-            .field("slots", &SLOTS)
+            .field("slots", &self.slots.len())
             .field("in_flight", &self.turns.in_flight())
             .finish_non_exhaustive()
     }

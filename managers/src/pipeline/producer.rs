@@ -165,13 +165,13 @@ impl<I: DeviceCopy> fmt::Debug for InputSlot<'_, I> {
 
 /// The other half of [`Pipeline::producers`]: sends the inputs that the threads fill through the
 /// pipeline. Dropping it ends the run for them.
-pub struct Consumer<'p, I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> {
-    pipeline: &'p mut Pipeline<I, O, SLOTS>,
+pub struct Consumer<'p, I: DeviceCopy, O: DeviceCopy> {
+    pipeline: &'p mut Pipeline<I, O>,
     inputs: Arc<Inputs<I>>,
 }
 
-impl<'p, I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Consumer<'p, I, O, SLOTS> {
-    pub(super) fn new(pipeline: &'p mut Pipeline<I, O, SLOTS>) -> (Producer<'p, I>, Self) {
+impl<'p, I: DeviceCopy, O: DeviceCopy> Consumer<'p, I, O> {
+    pub(super) fn new(pipeline: &'p mut Pipeline<I, O>) -> (Producer<'p, I>, Self) {
         let inputs = Arc::new(pipeline.inputs());
         let producer = Producer::new(Arc::clone(&inputs));
         (producer, Self { pipeline, inputs })
@@ -199,19 +199,19 @@ impl<'p, I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Consumer<'p, I, O, SL
     }
 }
 
-impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Drop for Consumer<'_, I, O, SLOTS> {
+impl<I: DeviceCopy, O: DeviceCopy> Drop for Consumer<'_, I, O> {
     fn drop(&mut self) {
         self.inputs.feed.end();
     }
 }
 
-impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> fmt::Debug for Consumer<'_, I, O, SLOTS> {
+impl<I: DeviceCopy, O: DeviceCopy> fmt::Debug for Consumer<'_, I, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Consumer").finish_non_exhaustive()
     }
 }
 
-impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
+impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
     #[track_caller]
     fn run_fed<E: From<Error>>(
         &mut self,
@@ -223,9 +223,10 @@ impl<I: DeviceCopy, O: DeviceCopy, const SLOTS: usize> Pipeline<I, O, SLOTS> {
         self.start_clock()?;
         // Turns that have begun, each with the slot that its number names: both go round in the
         // order of their numbers, and a drained pipeline begins with the first slot.
-        let mut begun = [None; SLOTS];
+        let slots = self.turns.depth();
+        let mut begun = vec![None; slots];
         let (mut next, mut offered) = (0_u64, 0_u64);
-        let place = |number: u64| (number % SLOTS as u64) as usize;
+        let place = |number: u64| (number % slots as u64) as usize;
         loop {
             while let Some(turn) = self.turns.begin() {
                 begun[place(offered)] = Some(turn);
