@@ -81,7 +81,8 @@ fn the_first_cause_is_what_every_later_call_returns() {
         pool.allocate::<u8>(1, &stream).map(drop).unwrap_err(),
         pipeline
             .run::<Error>(|_| Ok(Some(1)), |_| Ok(0), |_| Ok(()))
-            .unwrap_err(),
+            .unwrap_err()
+            .error,
     ];
     for error in later {
         assert_eq!(
@@ -184,7 +185,8 @@ fn a_fault_in_a_pipeline_ends_its_run() {
                 Ok(())
             },
         )
-        .unwrap_err();
+        .unwrap_err()
+        .error;
     assert!(error.is_sticky(), "{error}");
     assert!(seen <= 10);
     assert_eq!(error.call(), Some(first_cause(&context).call));

@@ -109,8 +109,8 @@ pub use context::{Context, ContextKind, ContextManager, ContextsConfig, GreenCon
 pub use cupola_core::Pressure;
 pub use device::{Device, DeviceInfo, DeviceManager, DevicesConfig};
 pub use error::{
-    Account, ArgumentMismatch, Blame, Cause, Error, ErrorClass, ErrorGroup, FreeError, LaunchSite,
-    LossWatch, PoisonPolicy, Result, Site,
+    Account, ArgumentMismatch, Blame, Cause, Error, ErrorClass, ErrorGroup, FreeError, ItemError,
+    ItemStage, LaunchSite, LossWatch, PoisonPolicy, Result, Site,
 };
 pub use event::{Event, EventConfig, EventsConfig};
 pub use execution::{ExecutionConfig, ExecutionManager, LiveWatch};

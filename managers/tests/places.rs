@@ -215,7 +215,15 @@ fn every_operation_names_its_caller() {
     };
     b.arm(id::cuMemcpyHtoDAsync_v2);
     let error = run(&mut 0).unwrap_err();
-    assert_eq!(error.location().map(std::panic::Location::file), Some(file!()), "{error}");
+    assert_eq!(error.error.location().map(std::panic::Location::file), Some(file!()), "{error}");
+    let mut pipeline = Pipeline::<u32, u32>::new(context, &pool, config).unwrap();
+    b.arm(id::cuMemcpyHtoDAsync_v2);
+    let error = pipeline.try_input().unwrap().submit::<Error>(8, |_| Ok(0)).unwrap_err();
+    assert_eq!(error.error.location().map(std::panic::Location::file), Some(file!()), "{error}");
+    pipeline.try_input().unwrap().submit::<Error>(8, |_| Ok(0)).unwrap();
+    row!(b, cuEventQuery, pipeline.try_output().map(drop).map_err(Error::from));
+    row!(b, cuEventSynchronize, pipeline.output().map(drop).map_err(Error::from));
+    drop(pipeline);
 
     let raw = streams.create_held(StreamConfig { priority: 0, blocking: true }).unwrap().handle();
     streams.release(raw).unwrap();

@@ -3,7 +3,7 @@
 use cupola_kernels::{geometry, reference};
 use cupola_managers::module::Function;
 use cupola_managers::ops::{self, LaunchConfig};
-use cupola_managers::pipeline::{Item, Pipeline, PipelineConfig, Report, Step};
+use cupola_managers::pipeline::{Item, ItemStage, Pipeline, PipelineConfig, Report, Step};
 use cupola_managers::{DeviceCopy, Error};
 
 use crate::common::{Bench, noise};
@@ -138,17 +138,21 @@ fn an_error_ends_a_run_and_the_next_one_works() {
         );
         (result, seen)
     };
-    for place in [
-        Fail::Fill,
-        Fail::TooLong,
-        Fail::Step,
-        Fail::TooMuch,
-        Fail::Sink,
+    for (place, stage) in [
+        (Fail::Fill, ItemStage::Fill),
+        (Fail::TooLong, ItemStage::Fill),
+        (Fail::Step, ItemStage::Kernel),
+        (Fail::TooMuch, ItemStage::Kernel),
+        (Fail::Sink, ItemStage::Sink),
     ] {
         for index in [0, 1, 5, 9] {
             let (result, seen) = run(Some((place, index)));
             let never = place == Fail::TooLong && index == 0;
             assert_eq!(result.is_err(), !never, "item {index}: {result:?}");
+            if let Err(error) = result {
+                let at = index - u64::from(place == Fail::TooLong);
+                assert_eq!((error.index, error.stage), (at, stage), "{error}");
+            }
             assert!(seen <= index || never);
             let (result, seen) = run(None);
             assert_eq!((result.unwrap().items, seen), (10, 10));
@@ -304,7 +308,9 @@ fn an_error_ends_a_run_for_its_producers() {
     for index in [0, 1, 7] {
         // Without an end of their own: the threads are told.
         let failed = run(Some(index), u64::MAX);
-        assert_eq!(failed.unwrap_err(), Error::Full { kind: "test" });
+        let failed = failed.unwrap_err();
+        assert_eq!((failed.index, failed.stage), (index, ItemStage::Kernel));
+        assert_eq!(failed.error, Error::Full { kind: "test" });
         assert_eq!(run(None, 10).unwrap().items, 10);
     }
     // A consumer that never runs, and a slot that is filled too far.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use cupola::OpenError;
+use cupola::managers::ItemError;
 use cupola_cli::trace::TraceError;
 
 /// The program's exit codes, as `--help` documents them.
@@ -106,6 +107,12 @@ impl From<cupola::Error> for Failure {
             _ => Exit::Device,
         };
         Self::new(exit, error.to_string())
+    }
+}
+
+impl From<ItemError<Self>> for Failure {
+    fn from(item: ItemError<Self>) -> Self {
+        Self::new(item.error.exit, item.to_string())
     }
 }
 

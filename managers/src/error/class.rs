@@ -26,6 +26,7 @@ impl Error {
             Self::Capturing { .. } => "end the capture first, or use another stream",
             Self::NotAlive { .. } => "make it first: `ensure_alive`",
             Self::NoRuntime => "enter a runtime context on this thread first",
+            Self::Item(item) => return item.error.advice(),
         })
     }
 
@@ -39,6 +40,7 @@ impl Error {
             | Self::OverLimit(_)
             | Self::OutOfMemory { .. } => ErrorClass::Resource,
             Self::Forked => ErrorClass::StickyProcess,
+            Self::Item(item) => item.error.class(),
             Self::Capturing { .. } => ErrorClass::Capture,
             // The code is about the wait, and says nothing about the work.
             Self::Unverified { .. } => ErrorClass::Unknown,

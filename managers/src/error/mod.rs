@@ -8,6 +8,7 @@ mod cause;
 mod class;
 mod explanation;
 mod free;
+mod item;
 mod latch;
 mod launches;
 mod loss;
@@ -24,6 +25,7 @@ use cupola_sys::{SymbolId, Version};
 pub use account::Account;
 pub use cause::{Blame, Cause, LaunchSite, Site};
 pub use free::FreeError;
+pub use item::{ItemError, ItemStage};
 pub(crate) use latch::Latch;
 pub(crate) use launches::{Launches, Ring};
 pub use loss::LossWatch;
@@ -174,6 +176,9 @@ pub enum Error {
     /// An operation that works in the current [runtime context](crate::runtime) was called
     /// on a thread that has none.
     NoRuntime,
+    /// An error of a pipeline, with its item and stage. [`cause`](Self::cause), its class and its
+    /// advice are those of the error inside.
+    Item(Box<ItemError<Self>>),
 }
 
 /// How the arguments of a launch differ from the parameters that the kernel declares.
@@ -267,6 +272,7 @@ impl Error {
             | Self::Load { cause, .. }
             | Self::Unverified { cause, .. } => Some(cause),
             Self::Poisoned { first, .. } => Some(first),
+            Self::Item(item) => item.error.cause(),
             _ => None,
         }
     }

@@ -88,6 +88,10 @@ impl Error {
                 "{operation} cannot be part of a graph, and a capture is open on the stream; {}",
                 self.advice().unwrap_or_default()
             ),
+            Self::Item(item) => {
+                item.fmt_place(f)?;
+                item.error.fmt_own(f)
+            }
             Self::NoRuntime => f.write_str(
                 "no runtime context is entered on this thread; call `RuntimeContext::enter` first",
             ),

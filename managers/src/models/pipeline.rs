@@ -5,7 +5,7 @@ use loom::sync::Arc;
 use loom::thread;
 
 use crate::models::model;
-use crate::pipeline::feed::{Feed, Next};
+use crate::pipeline::faces::feed::{Feed, Next};
 
 /// Two slots, filled by the thread that has taken them.
 struct Slots {

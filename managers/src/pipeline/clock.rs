@@ -40,18 +40,21 @@ pub(super) struct Clock {
 }
 
 impl Clock {
+    /// A clock whose times count from now, of a run in which `stream` is the first to work.
     #[track_caller]
-    pub(super) fn new(context: &Context) -> Result<Self> {
-        Ok(Self {
+    pub(super) fn start(context: &Context, stream: &Stream) -> Result<Self> {
+        let mut clock = Self {
             zero: timing(context)?,
             times: Vec::new(),
             core: Arc::clone(context.core()),
-        })
+        };
+        clock.restart(stream)?;
+        Ok(clock)
     }
 
-    /// Begins a run, in which `stream` is the first to work.
+    /// Begins another run.
     #[track_caller]
-    pub(super) fn start(&mut self, stream: &Stream) -> Result<()> {
+    pub(super) fn restart(&mut self, stream: &Stream) -> Result<()> {
         self.times.clear();
         submit::record(&self.zero, stream)
     }
@@ -88,7 +91,7 @@ impl Clock {
     }
 
     /// The report of the run's times; `None` for a run of no items.
-    pub(super) fn finish(&mut self) -> Option<OverlapReport> {
+    pub(super) fn report(&self) -> Option<OverlapReport> {
         OverlapReport::of(&self.times)
     }
 }

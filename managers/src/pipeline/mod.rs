@@ -5,92 +5,80 @@
 //! the device, through events that take no time. A steady step allocates nothing and waits
 //! on the host only when all slots are in flight, and then for one thing: the download of
 //! the oldest. That wait is the back-pressure.
+//!
+//! Items are pushed ([`Pipeline::try_input`]) and pulled ([`Pipeline::output`]) by one engine. The other
+//! ways to use it are made of these two: callbacks ([`Pipeline::run`]) and inputs that other threads
+//! fill ([`Pipeline::producers`]).
 
 mod clock;
 mod config;
-pub(crate) mod feed;
-mod producer;
+mod engine;
+pub(crate) mod faces;
+mod input;
+mod item;
 mod report;
 mod slot;
+mod streams;
 
 use std::fmt;
 
-use cupola_core::{Stage, StageRing, Turn};
-
+pub use crate::error::{ItemError, ItemStage};
 pub use config::PipelineConfig;
-pub use producer::{Consumer, InputSlot, Producer};
+pub use faces::{Consumer, InputSlot, Producer};
+pub use input::Input;
+pub use item::{Item, Step};
 pub use report::{OverlapReport, Report, StageTimes};
 
-use crate::buffer::{DeviceCopy, DeviceSlice, DeviceSliceMut};
+use crate::buffer::DeviceCopy;
 use crate::context::Context;
-use crate::error::{Error, Result, Site};
+use crate::error::{Error, Result};
 use crate::ops;
 use crate::pool::MemoryPool;
-use crate::stream::submit;
-use crate::stream::{Stream, StreamConfig};
-use clock::Clock;
-use producer::Inputs;
-use slot::Slot;
-
-/// One item on the device: the stream for a step's kernels, and the memory that they work on.
-#[derive(Debug)]
-pub struct Step<'s, I: DeviceCopy, O: DeviceCopy> {
-    /// The number of the item in its run, from 0.
-    pub index: u64,
-    /// The compute stream.
-    pub stream: &'s Stream,
-    /// The item's input, as long as it was filled.
-    pub input: DeviceSlice<'s, I>,
-    /// Where the item's output goes. Its contents are those of an earlier item, or
-    /// unspecified; the sink is given the elements that the step says it has written.
-    pub output: DeviceSliceMut<'s, O>,
-}
-
-/// One item that has arrived, for a sink.
-#[derive(Debug)]
-pub struct Item<'s, O> {
-    /// The number of the item in its run, from 0.
-    pub index: u64,
-    /// Elements that its input was filled with.
-    pub input_len: usize,
-    /// Its output: as many elements as the step said.
-    pub output: &'s [O],
-}
+use engine::Engine;
 
 /// Overlaps upload, computation and download, in order, with as many items in flight as
 /// [`PipelineConfig::depth`] says.
+///
+/// ```
+/// use cupola_managers::pipeline::{Pipeline, PipelineConfig};
+/// use cupola_managers::{Error, ExecutionManager, PoolConfig, ops};
+///
+/// # let driver = cupola_sim::Machine::builder().build().driver();
+/// let context = ExecutionManager::new(driver)?.devices().get(0)?.primary()?;
+/// let pool = context.memory_pool(PoolConfig::limit(8 << 20))?;
+/// let config = PipelineConfig::new(100, 100);
+/// let mut pipeline: Pipeline<u32, u32> = Pipeline::new(&context, &pool, config)?;
+/// let (mut sent, mut received) = (0, 0);
+/// while received < 10 {
+///     match pipeline.try_input().filter(|_| sent < 10) {
+///         Some(mut input) => {
+///             input.fill(sent);
+///             // In place of a kernel.
+///             input.submit(100, |step| ops::copy(step.input, step.output, step.stream).map(|()| 100))?;
+///             sent += 1;
+///         }
+///         // All slots are in flight: the oldest item makes room.
+///         None => {
+///             let item = pipeline.output()?.expect("one is in flight");
+///             assert_eq!(item.output, [received; 100]);
+///             received += 1;
+///         }
+///     }
+/// }
+/// # Ok::<_, Error>(())
+/// ```
 pub struct Pipeline<I: DeviceCopy, O: DeviceCopy> {
-    turns: StageRing,
-    slots: Vec<Slot<I, O>>,
-    clock: Option<Clock>,
-    streams: StageStreams,
-    /// Work may still run that could not be waited for: the pipeline is of no use any more.
-    lost: bool,
+    engine: Engine<I, O>,
 }
 
-/// The three streams.
-struct StageStreams {
-    upload: Stream,
-    compute: Stream,
-    download: Stream,
-    context: Context,
-}
-
-impl StageStreams {
-    #[track_caller]
-    fn new(context: &Context) -> Result<Self> {
-        let streams = context.streams();
-        Ok(Self {
-            upload: streams.acquire(StreamConfig::default())?,
-            compute: streams.acquire(StreamConfig::default())?,
-            download: streams.acquire(StreamConfig::default())?,
-            context: context.clone(),
-        })
-    }
-
-    fn all(&self) -> [&Stream; 3] {
-        [&self.upload, &self.compute, &self.download]
-    }
+/// What was in flight when a pipeline was [cancelled](Pipeline::cancel).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cancelled {
+    /// Items of the run that were taken before.
+    pub taken: u64,
+    /// Items that were submitted and are dropped.
+    pub dropped: u64,
 }
 
 impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
@@ -105,220 +93,79 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
     /// what the driver returned.
     #[track_caller]
     pub fn new(context: &Context, pool: &MemoryPool, config: PipelineConfig) -> Result<Self> {
-        let depth = config.slots()?;
-        let streams = StageStreams::new(context)?;
-        let mut slots = Vec::new();
-        for _ in 0..depth.get() {
-            slots.push(Slot::new(context, pool, config, &streams)?);
-        }
-        let clock = if config.measured {
-            Some(Clock::new(context)?)
-        } else {
-            None
-        };
         Ok(Self {
-            turns: StageRing::new(depth),
-            slots,
-            clock,
-            streams,
-            lost: false,
+            engine: Engine::new(context, pool, config)?,
         })
     }
 
-    /// Runs items through the pipeline until `fill` has no more.
-    ///
-    /// For each item, in order: `fill` writes its input and returns how many elements that are, or
-    /// `None` at the end; `step` puts its kernels on [`Step::stream`] and returns how many elements
-    /// of [`Step::output`] they write, from the first on; `sink` is given these elements when they
-    /// have arrived, and nothing else. All three run on the calling thread;
-    /// [`producers`](Self::producers) fills on others.
+    /// How many items may be in flight.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.engine.turns().depth()
+    }
+
+    /// How many items were submitted and not taken.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.engine.items_in_flight()
+    }
+
+    /// The pinned input of the next item, to fill and [submit](Input::submit). `None` while all slots
+    /// are in flight, which is the back-pressure: take an [`output`](Self::output).
+    pub fn try_input(&mut self) -> Option<Input<'_, I, O>> {
+        Input::of(&mut self.engine)
+    }
+
+    /// The oldest item in flight, if it has arrived (`cuEventQuery`, unless it is known).
     ///
     /// # Errors
-    /// The first error of the device or of a closure; [`Error::Invalid`] when more elements are
-    /// filled or written than there is room for. All items in flight are waited for then, and no
-    /// more outputs are delivered; the pipeline can be used again, unless the context is lost.
+    /// As [`output`](Self::output).
     #[track_caller]
-    pub fn run<E: From<Error>>(
-        &mut self,
-        mut fill: impl FnMut(&mut [I]) -> Result<Option<usize>, E>,
-        mut step: impl FnMut(Step<'_, I, O>) -> Result<usize, E>,
-        mut sink: impl FnMut(Item<'_, O>) -> Result<(), E>,
-    ) -> Result<Report, E> {
-        self.drain()?;
-        let run = self.run_items(&mut fill, &mut step, &mut sink);
-        // Also after success: the turn that found no more items has not ended.
-        let drained = self.drain();
-        let report = run?;
-        drained?;
-        Ok(report)
+    pub fn try_output(&mut self) -> Result<Option<Item<'_, O>>, ItemError<Error>> {
+        if !self.engine.find_item() || !self.engine.has_arrived()? {
+            return Ok(None);
+        }
+        self.engine.take()
     }
 
-    /// Splits the pipeline for a run whose inputs are filled by other threads, each in pinned
-    /// memory: nothing is copied on the host.
+    /// The oldest item in flight; waits until it has arrived (`cuEventSynchronize`, unless it is
+    /// known). `None` when none is in flight. Items come in the order in which they were submitted,
+    /// each of them once.
     ///
-    /// ```no_run
-    /// # use cupola_managers::{Error, pipeline::Pipeline};
-    /// # fn read_chunk(_: u64, _: &mut [u8]) -> usize { 0 }
-    /// # fn f(mut pipeline: Pipeline<u8, u8>) -> Result<(), Error> {
-    /// std::thread::scope(|threads| {
-    ///     let (producer, consumer) = pipeline.producers();
-    ///     for _ in 0..4 {
-    ///         let producer = producer.clone();
-    ///         threads.spawn(move || -> Result<(), Error> {
-    ///             while let Some(mut slot) = producer.slot() {
-    ///                 match read_chunk(slot.index(), &mut slot) {
-    ///                     0 => break,
-    ///                     len => slot.submit(len)?,
-    ///                 }
-    ///             }
-    ///             Ok(())
-    ///         });
-    ///     }
-    ///     drop(producer); // the run ends when the threads' clones are gone
-    ///     consumer.run(
-    ///         |step| {
-    ///             let len = step.input.len();
-    ///             cupola_managers::ops::copy(step.input, step.output.slice(..len)?, step.stream)?;
-    ///             Ok(len)
-    ///         },
-    ///         |item| { println!("{}: {} bytes", item.index, item.output.len()); Ok::<_, Error>(()) },
-    ///     )
-    /// })?;
-    /// # Ok(()) }
-    /// ```
-    pub fn producers(&mut self) -> (Producer<'_, I>, Consumer<'_, I, O>) {
-        Consumer::new(self)
-    }
-
+    /// # Errors
+    /// What the driver returned, the error of failed work among it, and [`Error::Poisoned`],
+    /// [`Error::Forked`]: the item is still the oldest then. [`Error::Invalid`] when the kernels wrote
+    /// bytes that are no values of `O`: the item is over.
     #[track_caller]
-    fn run_items<E: From<Error>>(
-        &mut self,
-        fill: &mut impl FnMut(&mut [I]) -> Result<Option<usize>, E>,
-        step: &mut impl FnMut(Step<'_, I, O>) -> Result<usize, E>,
-        sink: &mut impl FnMut(Item<'_, O>) -> Result<(), E>,
-    ) -> Result<Report, E> {
-        let mut report = Report::default();
-        self.start_clock()?;
-        loop {
-            let Some(turn) = self.turns.begin() else {
-                report.full_waits += 1;
-                self.deliver(sink)?;
-                continue;
-            };
-            let slot = &mut self.slots[self.turns.buffer(turn)];
-            // SAFETY: the slot's last turn was delivered, so no copy of it runs.
-            let Some(len) = fill(unsafe { slot.input_mut() })? else {
-                break;
-            };
-            self.put(turn, report.items, Some(len), step)?;
-            report.items += 1;
+    pub fn output(&mut self) -> Result<Option<Item<'_, O>>, ItemError<Error>> {
+        if !self.engine.find_item() {
+            return Ok(None);
         }
-        self.finish(report, sink)
+        if !self.engine.has_room() {
+            self.engine.note_full();
+        }
+        self.engine.take()
     }
 
+    /// Drops the items in flight, once no work of theirs runs any more: the driver cannot take back
+    /// what it was given, so it is waited for. Items count from 0 again.
+    ///
+    /// # Errors
+    /// The error that the context was lost to; [`Error::Invalid`] when the end of the work is not
+    /// known for another reason: the pipeline is of no use any more then. [`Error::Forked`].
     #[track_caller]
-    fn start_clock(&mut self) -> Result<()> {
-        match &mut self.clock {
-            Some(clock) => clock.start(&self.streams.upload),
-            None => Ok(()),
-        }
+    pub fn cancel(&mut self) -> Result<Cancelled, ItemError<Error>> {
+        let dropped = self.in_flight() as u64;
+        let taken = self.engine.report().items - dropped;
+        self.engine.begin()?;
+        Ok(Cancelled { taken, dropped })
     }
 
-    /// Puts all stages of one item on their streams; without a length there is no item in the slot.
-    #[track_caller]
-    fn put<E: From<Error>>(
-        &mut self,
-        turn: Turn,
-        index: u64,
-        len: Option<usize>,
-        step: &mut impl FnMut(Step<'_, I, O>) -> Result<usize, E>,
-    ) -> Result<(), E> {
-        let slot = &mut self.slots[self.turns.buffer(turn)];
-        if let Some(len) = len {
-            slot.upload(index, len, &self.streams)?;
-        } else {
-            slot.skip();
-        }
-        let _ = self.turns.advance(turn);
-        if len.is_some() {
-            let written = step(slot.begin_step(&self.streams)?)?;
-            slot.download(written, &self.streams)?;
-        }
-        let _ = self.turns.advance(turn);
-        Ok(())
-    }
-
-    fn is_downloading(&self) -> bool {
-        self.turns.oldest(Stage::Downloading).is_some()
-    }
-
-    /// Delivers the items in flight, and completes the report.
-    #[track_caller]
-    fn finish<E: From<Error>>(
-        &mut self,
-        mut report: Report,
-        sink: &mut impl FnMut(Item<'_, O>) -> Result<(), E>,
-    ) -> Result<Report, E> {
-        while self.is_downloading() {
-            self.deliver(sink)?;
-        }
-        report.overlap = self.clock.as_mut().and_then(Clock::finish);
-        Ok(report)
-    }
-
-    /// Waits for the oldest item and gives it to `sink`.
-    #[track_caller]
-    fn deliver<E: From<Error>>(
-        &mut self,
-        sink: &mut impl FnMut(Item<'_, O>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Some(turn) = self.turns.oldest(Stage::Downloading) else {
-            return Ok(());
-        };
-        let slot = &self.slots[self.turns.buffer(turn)];
-        if slot.has_item() {
-            slot.wait()?;
-            if let Some(clock) = &mut self.clock {
-                clock.take(slot.marks())?;
-            }
-            // SAFETY: the download has completed, and the next one needs this turn to end.
-            sink(unsafe { slot.item()? })?;
-        }
-        let _ = self.turns.advance(turn);
-        Ok(())
-    }
-
-    /// The pinned inputs, in the order in which turns use them; nothing is in flight.
-    fn inputs(&self) -> Inputs<I> {
-        let first = self.turns.next_buffer();
-        let slots = self.slots.iter().cycle().skip(first).take(self.slots.len());
-        let len = self.slots.first().map_or(0, Slot::input_len);
-        Inputs::new(slots.map(Slot::input_start).collect(), len)
-    }
-
-    /// Waits until nothing is in flight, and frees all slots.
-    #[track_caller]
-    fn drain(&mut self) -> Result<()> {
-        if self.turns.in_flight() > 0 {
-            // All three are waited for, even if one fails.
-            let site = Site::here();
-            self.lost |= !self
-                .streams
-                .all()
-                .map(|stream| submit::settle(stream, site))
-                .iter()
-                .all(|&settled| settled);
-            self.turns.reset();
-        }
-        if self.lost {
-            return Err(self.streams.context.poison().unwrap_or_else(|| {
-                Error::invalid(
-                    "pipeline",
-                    "work on it may still run: waiting for it failed",
-                )
-            }));
-        }
-        Ok(())
+    /// The items and the waits since the pipeline was made or [cancelled](Self::cancel), or of its
+    /// last run.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        self.engine.report()
     }
 
     /// Waits on the host until all three streams are idle.
@@ -327,28 +174,18 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
     /// As [`ops::synchronize`].
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
-        for stream in self.streams.all() {
+        for stream in self.engine.streams().all() {
             ops::synchronize(stream)?;
         }
         Ok(())
     }
 }
 
-impl<I: DeviceCopy, O: DeviceCopy> Drop for Pipeline<I, O> {
-    fn drop(&mut self) {
-        if self.drain().is_err() && self.lost {
-            for slot in &mut self.slots {
-                slot.abandon();
-            }
-        }
-    }
-}
-
 impl<I: DeviceCopy, O: DeviceCopy> fmt::Debug for Pipeline<I, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pipeline")
-            .field("slots", &self.slots.len())
-            .field("in_flight", &self.turns.in_flight())
+            .field("depth", &self.depth())
+            .field("in_flight", &self.in_flight())
             .finish_non_exhaustive()
     }
 }

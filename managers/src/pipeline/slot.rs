@@ -2,9 +2,12 @@
 
 use std::ptr::NonNull;
 
+use cupola_core::Turn;
+
 use super::clock::Marks;
-use super::producer::too_long;
-use super::{Item, PipelineConfig, StageStreams, Step};
+use super::config::PipelineConfig;
+use super::item::{Item, Step, too_long};
+use super::streams::StageStreams;
 use crate::buffer::{self, Buffer, DeviceCopy, PinnedBuffer};
 use crate::context::Context;
 use crate::error::{Error, Result, Site};
@@ -23,6 +26,8 @@ pub(super) struct Slot<I: DeviceCopy, O: DeviceCopy> {
     computed: Fence,
     downloaded: Fence,
     marks: Option<Marks>,
+    /// The newest turn that used the slot: its generation.
+    turn: Option<Turn>,
     /// Number of the item.
     index: u64,
     /// Elements of its input, and of its output.
@@ -59,6 +64,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
             } else {
                 None
             },
+            turn: None,
             index: 0,
             len: 0,
             written: 0,
@@ -75,9 +81,34 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         NonNull::new(self.host_input.as_ptr()).unwrap_or(NonNull::dangling())
     }
 
-    /// Notes that there is no item in the slot.
-    pub(super) fn skip(&mut self) {
+    /// Begins a turn, for the item of this number; there is none in the slot yet.
+    pub(super) fn begin(&mut self, turn: Turn, index: u64) {
+        (self.turn, self.index, self.filled) = (Some(turn), index, false);
+    }
+
+    /// Notes that there is an item of `len` elements in the slot.
+    #[track_caller]
+    pub(super) fn fill(&mut self, len: usize) -> Result<()> {
+        if len > self.host_input.len() {
+            return Err(too_long(len, self.host_input.len()));
+        }
+        (self.len, self.filled) = (len, true);
+        Ok(())
+    }
+
+    /// Notes that there is no item in the slot any more.
+    pub(super) fn leave_out(&mut self) {
         self.filled = false;
+    }
+
+    /// Whether this turn is the newest that used the slot.
+    pub(super) fn is_of(&self, turn: Turn) -> bool {
+        self.turn == Some(turn)
+    }
+
+    /// Number of its item.
+    pub(super) fn index(&self) -> u64 {
+        self.index
     }
 
     pub(super) fn has_item(&self) -> bool {
@@ -89,7 +120,16 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     }
 
     /// # Safety
-    /// No upload from this slot runs.
+    /// No thread writes to the input.
+    pub(super) unsafe fn input(&self) -> &[I] {
+        let start = self.host_input.host_may_touch();
+        // SAFETY: pinned memory of this length, initialised; no device writes it, and no thread, by
+        // this function's condition.
+        unsafe { std::slice::from_raw_parts(start.as_ptr(), self.host_input.len()) }
+    }
+
+    /// # Safety
+    /// No upload from this slot runs, and no other thread uses the input.
     pub(super) unsafe fn input_mut(&mut self) -> &mut [I] {
         let start = self.host_input.host_may_touch();
         // SAFETY: pinned memory of this length, initialised and borrowed mutably; no upload from it
@@ -103,11 +143,11 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     /// [`Error::Invalid`] when the kernels wrote bytes that are no values.
     ///
     /// # Safety
-    /// The slot has an item. No download to this slot runs, nor begins while the item is there.
+    /// The slot has an item, or had one whose place is not used again yet. No download to this slot runs, nor begins while the item is there.
     #[track_caller]
     pub(super) unsafe fn item(&self) -> Result<Item<'_, O>> {
         let (start, len) = (self.host_output.host_may_touch().as_ptr(), self.written);
-        // SAFETY: `download` saw to it that this many elements fit; they are initialised (zeros
+        // SAFETY: `end_step` saw to it that this many elements fit; they are initialised (zeros
         // at first), and no download writes them, by this function's condition.
         let output = unsafe {
             buffer::check(start, len)?;
@@ -120,14 +160,10 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         })
     }
 
-    /// Puts the upload of `len` elements on its stream.
+    /// Puts the upload of the item on its stream.
     #[track_caller]
-    pub(super) fn upload(&mut self, index: u64, len: usize, streams: &StageStreams) -> Result<()> {
-        if len > self.host_input.len() {
-            return Err(too_long(len, self.host_input.len()));
-        }
-        (self.index, self.len, self.filled) = (index, len, true);
-        let (from, bytes) = (self.host_input.as_ptr().cast(), len * size_of::<I>());
+    pub(super) fn upload(&mut self, streams: &StageStreams) -> Result<()> {
+        let (from, bytes) = (self.host_input.as_ptr().cast(), self.len * size_of::<I>());
         self.mark(|marks| &marks.upload.0, &streams.upload)?;
         // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before a caller
         // may touch or free them.
@@ -153,9 +189,9 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         })
     }
 
-    /// Puts the download of the first `written` elements on its stream, behind the computation.
+    /// Ends the step, whose kernels write the first `written` elements.
     #[track_caller]
-    pub(super) fn download(&mut self, written: usize, streams: &StageStreams) -> Result<()> {
+    pub(super) fn end_step(&mut self, written: usize, streams: &StageStreams) -> Result<()> {
         if written > self.host_output.len() {
             let room = self.host_output.len();
             let problem = format!("{written} elements written, there is room for {room}");
@@ -163,10 +199,15 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         }
         self.written = written;
         self.mark(|marks| &marks.compute.1, &streams.compute)?;
-        self.computed.record(&streams.compute)?;
+        self.computed.record(&streams.compute)
+    }
+
+    /// Puts the download of what was written on its stream, behind the computation.
+    #[track_caller]
+    pub(super) fn download(&mut self, streams: &StageStreams) -> Result<()> {
         self.computed.wait_on(&streams.download)?;
         let to = self.host_output.as_ptr().cast();
-        let bytes = written * size_of::<O>();
+        let bytes = self.written * size_of::<O>();
         self.mark(|marks| &marks.download.0, &streams.download)?;
         // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before a caller
         // may touch or free them.
@@ -179,10 +220,24 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     #[track_caller]
     pub(super) fn wait(&self) -> Result<()> {
         self.downloaded.synchronize(Site::here())?;
-        // The download waited for the computation, and that for the upload.
+        self.complete();
+        Ok(())
+    }
+
+    /// Whether the download has completed.
+    #[track_caller]
+    pub(super) fn has_arrived(&self) -> Result<bool> {
+        let arrived = self.downloaded.query(Site::here())?;
+        if arrived {
+            self.complete();
+        }
+        Ok(arrived)
+    }
+
+    /// The download waited for the computation, and that for the upload.
+    fn complete(&self) {
         self.computed.complete();
         self.uploaded.complete();
-        Ok(())
     }
 
     /// Never gives the pinned memory back: a copy may still run.

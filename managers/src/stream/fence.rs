@@ -108,7 +108,7 @@ impl Fence {
     ///
     /// # Errors
     /// What the driver returned.
-    pub(super) fn query(&self, site: Site) -> Result<bool> {
+    pub(crate) fn query(&self, site: Site) -> Result<bool> {
         let is_done = self.is_done() || self.event.query(site)?;
         if is_done {
             self.complete();

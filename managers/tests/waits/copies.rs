@@ -78,14 +78,15 @@ fn a_pipeline_that_cannot_wait_is_of_no_use_and_keeps_its_memory() {
     let config = PipelineConfig::new(100, 100);
     let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();
     let mut run = || {
-        pipeline.run::<Error>(
+        let run = pipeline.run::<Error>(
             |input| Ok(Some(input.len())),
             |step| match step.index {
                 2 => Err(Error::Full { kind: "test" }),
                 _ => ops::copy(step.input, step.output, step.stream).map(|()| 100),
             },
             |_| Ok(()),
-        )
+        );
+        run.map_err(|error| error.error)
     };
     assert_eq!(run(), Err(Error::Full { kind: "test" }));
     table.fail_from(

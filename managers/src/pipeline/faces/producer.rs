@@ -7,9 +7,13 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::feed::{Feed, Next};
-use super::{Item, Pipeline, Report, Step};
 use crate::buffer::DeviceCopy;
-use crate::error::Error;
+use crate::error::{Error, ItemError};
+use crate::pipeline::Pipeline;
+use crate::pipeline::engine::Engine;
+use crate::pipeline::item::{Item, Step, too_long};
+use crate::pipeline::report::Report;
+use crate::pipeline::slot::Slot;
 
 /// The pinned inputs of a pipeline, by slot, and the feed that offers them to threads.
 pub(super) struct Inputs<I> {
@@ -124,11 +128,6 @@ impl<I: DeviceCopy> InputSlot<'_, I> {
     }
 }
 
-pub(super) fn too_long(len: usize, room: usize) -> Error {
-    let problem = format!("{len} elements filled, there is room for {room}");
-    Error::invalid("pipeline input", problem)
-}
-
 impl<I: DeviceCopy> Deref for InputSlot<'_, I> {
     type Target = [I];
 
@@ -166,15 +165,17 @@ impl<I: DeviceCopy> fmt::Debug for InputSlot<'_, I> {
 /// The other half of [`Pipeline::producers`]: sends the inputs that the threads fill through the
 /// pipeline. Dropping it ends the run for them.
 pub struct Consumer<'p, I: DeviceCopy, O: DeviceCopy> {
-    pipeline: &'p mut Pipeline<I, O>,
+    engine: &'p mut Engine<I, O>,
     inputs: Arc<Inputs<I>>,
 }
 
 impl<'p, I: DeviceCopy, O: DeviceCopy> Consumer<'p, I, O> {
-    pub(super) fn new(pipeline: &'p mut Pipeline<I, O>) -> (Producer<'p, I>, Self) {
-        let inputs = Arc::new(pipeline.inputs());
+    fn new(engine: &'p mut Engine<I, O>) -> (Producer<'p, I>, Self) {
+        let len = engine.slots().next().map_or(0, Slot::input_len);
+        let starts = engine.slots().map(Slot::input_start).collect();
+        let inputs = Arc::new(Inputs::new(starts, len));
         let producer = Producer::new(Arc::clone(&inputs));
-        (producer, Self { pipeline, inputs })
+        (producer, Self { engine, inputs })
     }
 
     /// Works on the items in the order of their numbers, until all producers are gone.
@@ -188,14 +189,11 @@ impl<'p, I: DeviceCopy, O: DeviceCopy> Consumer<'p, I, O> {
         self,
         mut step: impl FnMut(Step<'_, I, O>) -> Result<usize, E>,
         mut sink: impl FnMut(Item<'_, O>) -> Result<(), E>,
-    ) -> Result<Report, E> {
-        self.pipeline.drain()?;
-        let run = self.pipeline.run_fed(&self.inputs, &mut step, &mut sink);
+    ) -> Result<Report, ItemError<E>> {
+        self.engine.begin()?;
+        let run = run_fed(self.engine, &self.inputs, &mut step, &mut sink);
         // Before the producers are told, and also after success: slots that no thread took.
-        let drained = self.pipeline.drain();
-        let report = run?;
-        drained?;
-        Ok(report)
+        self.engine.end(run)
     }
 }
 
@@ -211,50 +209,86 @@ impl<I: DeviceCopy, O: DeviceCopy> fmt::Debug for Consumer<'_, I, O> {
     }
 }
 
-impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
-    #[track_caller]
-    fn run_fed<E: From<Error>>(
-        &mut self,
-        inputs: &Inputs<I>,
-        step: &mut impl FnMut(Step<'_, I, O>) -> Result<usize, E>,
-        sink: &mut impl FnMut(Item<'_, O>) -> Result<(), E>,
-    ) -> Result<Report, E> {
-        let mut report = Report::default();
-        self.start_clock()?;
-        // Turns that have begun, each with the slot that its number names: both go round in the
-        // order of their numbers, and a drained pipeline begins with the first slot.
-        let slots = self.turns.depth();
-        let mut begun = vec![None; slots];
-        let (mut next, mut offered) = (0_u64, 0_u64);
-        let place = |number: u64| (number % slots as u64) as usize;
-        loop {
-            while let Some(turn) = self.turns.begin() {
-                begun[place(offered)] = Some(turn);
-                offered += 1;
-                inputs.feed.offer();
-            }
-            let found = match inputs.feed.poll(next) {
-                // The oldest item makes room for another one, while threads are at work.
-                Next::Pending if self.is_downloading() => {
-                    report.full_waits += u64::from(next == offered);
-                    self.deliver(sink)?;
-                    continue;
-                }
-                Next::Pending => inputs.feed.wait_for(next),
-                found => found,
-            };
-            let len = match found {
-                Next::Filled(len) => Some(len),
-                Next::Skipped => None,
-                Next::Pending | Next::Over => break,
-            };
-            let Some(turn) = begun[place(next)].take() else {
-                break;
-            };
-            self.put(turn, next, len, step)?;
-            report.items += u64::from(len.is_some());
-            next += 1;
+#[track_caller]
+fn run_fed<I: DeviceCopy, O: DeviceCopy, E: From<Error>>(
+    engine: &mut Engine<I, O>,
+    inputs: &Inputs<I>,
+    step: &mut impl FnMut(Step<'_, I, O>) -> Result<usize, E>,
+    sink: &mut impl FnMut(Item<'_, O>) -> Result<(), E>,
+) -> Result<(), ItemError<E>> {
+    // Turns that have begun, each with the slot that its number names: both go round in the
+    // order of their numbers, and a drained pipeline begins with the first slot.
+    let slots = engine.turns().depth();
+    let mut begun = vec![None; slots];
+    let (mut next, mut offered) = (0_u64, 0_u64);
+    let place = |number: u64| (number % slots as u64) as usize;
+    loop {
+        while let Some(turn) = engine.begin_turn() {
+            begun[place(offered)] = Some(turn);
+            offered += 1;
+            inputs.feed.offer();
         }
-        self.finish(report, sink)
+        let found = match inputs.feed.poll(next) {
+            // The oldest item makes room for another one, while threads are at work.
+            Next::Pending if engine.has_output() => {
+                if next == offered {
+                    engine.note_full();
+                }
+                engine.deliver(sink)?;
+                continue;
+            }
+            Next::Pending => inputs.feed.wait_for(next),
+            found => found,
+        };
+        let len = match found {
+            Next::Filled(len) => Some(len),
+            Next::Skipped => None,
+            Next::Pending | Next::Over => break,
+        };
+        let Some(turn) = begun[place(next)].take() else {
+            break;
+        };
+        engine.put(turn, next, len, &mut *step)?;
+        next += 1;
+    }
+    engine.deliver_all(sink)
+}
+
+impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
+    /// Splits the pipeline for a run whose inputs are filled by other threads, each in pinned
+    /// memory: nothing is copied on the host.
+    ///
+    /// ```no_run
+    /// # use cupola_managers::{Error, pipeline::Pipeline};
+    /// # fn read_chunk(_: u64, _: &mut [u8]) -> usize { 0 }
+    /// # fn f(mut pipeline: Pipeline<u8, u8>) -> Result<(), Error> {
+    /// std::thread::scope(|threads| {
+    ///     let (producer, consumer) = pipeline.producers();
+    ///     for _ in 0..4 {
+    ///         let producer = producer.clone();
+    ///         threads.spawn(move || -> Result<(), Error> {
+    ///             while let Some(mut slot) = producer.slot() {
+    ///                 match read_chunk(slot.index(), &mut slot) {
+    ///                     0 => break,
+    ///                     len => slot.submit(len)?,
+    ///                 }
+    ///             }
+    ///             Ok(())
+    ///         });
+    ///     }
+    ///     drop(producer); // the run ends when the threads' clones are gone
+    ///     consumer.run(
+    ///         |step| {
+    ///             let len = step.input.len();
+    ///             cupola_managers::ops::copy(step.input, step.output.slice(..len)?, step.stream)?;
+    ///             Ok(len)
+    ///         },
+    ///         |item| { println!("{}: {} bytes", item.index, item.output.len()); Ok::<_, Error>(()) },
+    ///     )
+    /// })?;
+    /// # Ok(()) }
+    /// ```
+    pub fn producers(&mut self) -> (Producer<'_, I>, Consumer<'_, I, O>) {
+        Consumer::new(&mut self.engine)
     }
 }

@@ -1,0 +1,351 @@
+//! `Engine`: items through the slots, in order. Every face of a pipeline works through it.
+//!
+//! A turn of the ring is the generation of its slot, so a slot that is used again is never taken for
+//! its earlier use.
+
+use cupola_core::{Stage, StageRing, Turn};
+
+use super::clock::Clock;
+use super::config::PipelineConfig;
+use super::item::{Item, Step};
+use super::report::Report;
+use super::slot::Slot;
+use super::streams::StageStreams;
+use crate::buffer::DeviceCopy;
+use crate::context::Context;
+use crate::error::{Error, ItemError, ItemStage, Result, Site};
+use crate::pool::MemoryPool;
+
+pub(super) struct Engine<I: DeviceCopy, O: DeviceCopy> {
+    turns: StageRing,
+    slots: Vec<Slot<I, O>>,
+    clock: Option<Clock>,
+    streams: StageStreams,
+    /// Number of the next item.
+    next: u64,
+    report: Report,
+    /// Work may still run that could not be waited for: the engine is of no use any more.
+    lost: bool,
+}
+
+impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
+    #[track_caller]
+    pub(super) fn new(
+        context: &Context,
+        pool: &MemoryPool,
+        config: PipelineConfig,
+    ) -> Result<Self> {
+        let depth = config.slots()?;
+        let streams = StageStreams::new(context)?;
+        let mut slots = Vec::new();
+        for _ in 0..depth.get() {
+            slots.push(Slot::new(context, pool, config, &streams)?);
+        }
+        let mut clock = None;
+        if config.measured {
+            clock = Some(Clock::start(context, &streams.upload)?);
+        }
+        Ok(Self {
+            turns: StageRing::new(depth),
+            slots,
+            clock,
+            streams,
+            next: 0,
+            report: Report::default(),
+            lost: false,
+        })
+    }
+
+    pub(super) fn turns(&self) -> &StageRing {
+        &self.turns
+    }
+
+    pub(super) fn streams(&self) -> &StageStreams {
+        &self.streams
+    }
+
+    /// Number of the next item.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The slots, in the order in which turns use them from now on.
+    pub(super) fn slots(&self) -> impl Iterator<Item = &Slot<I, O>> {
+        let first = self.turns.next_buffer();
+        self.slots.iter().cycle().skip(first).take(self.slots.len())
+    }
+
+    /// Begins a run: nothing is in flight, and its items count from 0.
+    #[track_caller]
+    pub(super) fn begin<E: From<Error>>(&mut self) -> Result<(), ItemError<E>> {
+        let begun = self.restart();
+        begun.map_err(|error| ItemError::new(0, ItemStage::Begin, error))
+    }
+
+    #[track_caller]
+    fn restart(&mut self) -> Result<()> {
+        if self.turns.in_flight() > 0 {
+            self.settle(Site::here());
+        }
+        self.is_usable()?;
+        (self.next, self.report) = (0, Report::default());
+        match &mut self.clock {
+            Some(clock) => clock.restart(&self.streams.upload),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends a run that came out like this: nothing is in flight, and the streams are idle.
+    #[track_caller]
+    pub(super) fn end<E: From<Error>>(
+        &mut self,
+        run: Result<(), ItemError<E>>,
+    ) -> Result<Report, ItemError<E>> {
+        let report = self.report();
+        // Also after success: so that all launches are known to be complete.
+        self.settle(Site::here());
+        run?;
+        let ended = self.is_usable();
+        ended.map_err(|error| ItemError::new(self.next, ItemStage::End, error))?;
+        Ok(report)
+    }
+
+    /// Waits until nothing is in flight, and frees all slots.
+    #[track_caller]
+    pub(super) fn drain(&mut self) -> Result<()> {
+        if self.turns.in_flight() > 0 {
+            self.settle(Site::here());
+        }
+        self.is_usable()
+    }
+
+    fn settle(&mut self, site: Site) {
+        self.lost |= !self.streams.settle(site);
+        self.turns.reset();
+        self.slots.iter_mut().for_each(Slot::leave_out);
+    }
+
+    pub(super) fn is_usable(&self) -> Result<()> {
+        match self.lost {
+            true => Err(self.streams.lost()),
+            false => Ok(()),
+        }
+    }
+
+    /// The report of the items since the beginning of the run.
+    pub(super) fn report(&self) -> Report {
+        Report {
+            overlap: self.clock.as_ref().and_then(Clock::report),
+            ..self.report
+        }
+    }
+
+    /// Notes a wait of the host because all slots were in flight.
+    pub(super) fn note_full(&mut self) {
+        self.report.full_waits += 1;
+    }
+
+    /// Whether a slot is free.
+    pub(super) fn has_room(&self) -> bool {
+        self.turns.in_flight() < self.turns.depth()
+    }
+
+    /// The pinned input of the next item; empty when all slots are in flight.
+    pub(super) fn input(&self) -> &[I] {
+        if !self.has_room() {
+            return &[];
+        }
+        // SAFETY: the slot's last turn is over, so no upload of it runs, and no thread fills it.
+        unsafe { self.slots[self.turns.next_buffer()].input() }
+    }
+
+    /// The same, for writing; `None` when all slots are in flight.
+    pub(super) fn input_mut(&mut self) -> Option<&mut [I]> {
+        if !self.has_room() {
+            return None;
+        }
+        let slot = &mut self.slots[self.turns.next_buffer()];
+        // SAFETY: the slot's last turn is over, so no upload of it runs, and no thread fills it.
+        Some(unsafe { slot.input_mut() })
+    }
+
+    /// Begins a turn, whose input is filled elsewhere.
+    pub(super) fn begin_turn(&mut self) -> Option<Turn> {
+        self.turns.begin()
+    }
+
+    /// Puts the next item, of which `len` elements are filled, on the streams.
+    #[track_caller]
+    pub(super) fn submit<E: From<Error>>(
+        &mut self,
+        len: usize,
+        step: impl FnOnce(Step<'_, I, O>) -> Result<usize, E>,
+    ) -> Result<u64, ItemError<E>> {
+        let index = self.next;
+        let Some(turn) = self.turns.begin() else {
+            let full = Error::Full {
+                kind: "pipeline slot",
+            };
+            return Err(ItemError::new(index, ItemStage::Fill, full));
+        };
+        self.put(turn, index, Some(len), step)?;
+        Ok(index)
+    }
+
+    /// Puts all stages of an item on their streams; without a length there is no item in the slot.
+    #[track_caller]
+    pub(super) fn put<E: From<Error>>(
+        &mut self,
+        turn: Turn,
+        index: u64,
+        len: Option<usize>,
+        step: impl FnOnce(Step<'_, I, O>) -> Result<usize, E>,
+    ) -> Result<(), ItemError<E>> {
+        self.next = index + 1;
+        let slot = &mut self.slots[self.turns.buffer(turn)];
+        slot.begin(turn, index);
+        let failed = |stage| move |error: Error| ItemError::new(index, stage, error);
+        if let Some(len) = len {
+            slot.fill(len).map_err(failed(ItemStage::Fill))?;
+            let uploaded = slot.upload(&self.streams);
+            uploaded.map_err(failed(ItemStage::Upload))?;
+        }
+        let _ = self.turns.advance(turn);
+        if len.is_some() {
+            let begun = slot.begin_step(&self.streams);
+            let stepped = step(begun.map_err(failed(ItemStage::Kernel))?);
+            let stage = ItemStage::Kernel;
+            let written = stepped.map_err(|error| ItemError {
+                index,
+                stage,
+                error,
+            })?;
+            slot.end_step(written, &self.streams)
+                .map_err(failed(stage))?;
+            let downloaded = slot.download(&self.streams);
+            downloaded.map_err(failed(ItemStage::Download))?;
+            self.report.items += 1;
+        }
+        let _ = self.turns.advance(turn);
+        Ok(())
+    }
+
+    /// Takes the newest turn out after an error, and keeps the items before it: all work is waited
+    /// for, because the failed item may have put some that uses its slot.
+    #[track_caller]
+    pub(super) fn leave_out(&mut self) {
+        let newest = [Stage::Uploading, Stage::Processing].map(|stage| self.turns.oldest(stage));
+        for turn in newest.into_iter().flatten() {
+            self.lost |= !self.streams.settle(Site::here());
+            self.slots[self.turns.buffer(turn)].leave_out();
+            while self.turns.stage(turn) != Some(Stage::Downloading) {
+                let _ = self.turns.advance(turn);
+            }
+        }
+    }
+
+    /// Whether an item, or a turn without one, is behind all that was put.
+    pub(super) fn has_output(&self) -> bool {
+        self.turns.oldest(Stage::Downloading).is_some()
+    }
+
+    /// Frees the turns without an item that come before the oldest item. Whether there is one.
+    pub(super) fn find_item(&mut self) -> bool {
+        while let Some(turn) = self.turns.oldest(Stage::Downloading) {
+            if self.slots[self.turns.buffer(turn)].has_item() {
+                return true;
+            }
+            let _ = self.turns.advance(turn);
+        }
+        false
+    }
+
+    /// Whether the oldest item has arrived (`cuEventQuery`, unless it is known).
+    #[track_caller]
+    pub(super) fn has_arrived(&self) -> Result<bool, ItemError<Error>> {
+        let Some(turn) = self.turns.oldest(Stage::Downloading) else {
+            return Ok(false);
+        };
+        let slot = &self.slots[self.turns.buffer(turn)];
+        let failed = |error| ItemError::new(slot.index(), ItemStage::Download, error);
+        self.is_usable().map_err(failed)?;
+        // No closure, which would not know this function's caller.
+        slot.has_arrived().map_err(failed)
+    }
+
+    /// Waits for the oldest turn's item, and ends the turn; `None` when it has no item.
+    ///
+    /// # Errors
+    /// What the wait returned: the turn is not over then, and the next call waits again. That the
+    /// item's bytes are no values, or that its times could not be had: the turn is over.
+    #[track_caller]
+    pub(super) fn take<E: From<Error>>(&mut self) -> Result<Option<Item<'_, O>>, ItemError<E>> {
+        let Some(turn) = self.turns.oldest(Stage::Downloading) else {
+            return Ok(None);
+        };
+        let slot = &mut self.slots[self.turns.buffer(turn)];
+        let index = slot.index();
+        let failed = |error: Error| ItemError::new(index, ItemStage::Download, error);
+        if !slot.has_item() {
+            let _ = self.turns.advance(turn);
+            return Ok(None);
+        }
+        debug_assert!(slot.is_of(turn), "a slot belongs to its newest turn");
+        if self.lost {
+            return Err(failed(self.streams.lost()));
+        }
+        slot.wait().map_err(failed)?;
+        let _ = self.turns.advance(turn);
+        slot.leave_out();
+        if let Some(clock) = &mut self.clock {
+            clock.take(slot.marks()).map_err(failed)?;
+        }
+        // SAFETY: the slot had an item, whose download has completed; the next one needs a new turn,
+        // which the item's borrow of the engine forbids.
+        unsafe { slot.item() }.map(Some).map_err(failed)
+    }
+
+    /// Waits for the oldest turn's item, if it has one, and gives it to `sink`.
+    #[track_caller]
+    pub(super) fn deliver<E: From<Error>>(
+        &mut self,
+        sink: &mut impl FnMut(Item<'_, O>) -> Result<(), E>,
+    ) -> Result<(), ItemError<E>> {
+        let Some(item) = self.take()? else {
+            return Ok(());
+        };
+        let (index, stage) = (item.index, ItemStage::Sink);
+        sink(item).map_err(|error| ItemError {
+            index,
+            stage,
+            error,
+        })
+    }
+
+    /// Delivers the items in flight.
+    #[track_caller]
+    pub(super) fn deliver_all<E: From<Error>>(
+        &mut self,
+        sink: &mut impl FnMut(Item<'_, O>) -> Result<(), E>,
+    ) -> Result<(), ItemError<E>> {
+        while self.has_output() {
+            self.deliver(sink)?;
+        }
+        Ok(())
+    }
+
+    /// Items in flight.
+    pub(super) fn items_in_flight(&self) -> usize {
+        self.slots.iter().filter(|slot| slot.has_item()).count()
+    }
+}
+
+impl<I: DeviceCopy, O: DeviceCopy> Drop for Engine<I, O> {
+    fn drop(&mut self) {
+        if self.drain().is_err() && self.lost {
+            for slot in &mut self.slots {
+                slot.abandon();
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The ways in which a program gives items to a pipeline and takes them: all over one engine.
+
+pub(crate) mod feed;
+mod producer;
+mod run;
+
+pub use producer::{Consumer, InputSlot, Producer};
