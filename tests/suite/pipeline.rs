@@ -141,8 +141,8 @@ fn an_error_ends_a_run_and_the_next_one_works() {
     for (place, stage) in [
         (Fail::Fill, ItemStage::Fill),
         (Fail::TooLong, ItemStage::Fill),
-        (Fail::Step, ItemStage::Kernel),
-        (Fail::TooMuch, ItemStage::Kernel),
+        (Fail::Step, ItemStage::Kernel(0)),
+        (Fail::TooMuch, ItemStage::Kernel(0)),
         (Fail::Sink, ItemStage::Sink),
     ] {
         for index in [0, 1, 5, 9] {
@@ -309,7 +309,7 @@ fn an_error_ends_a_run_for_its_producers() {
         // Without an end of their own: the threads are told.
         let failed = run(Some(index), u64::MAX);
         let failed = failed.unwrap_err();
-        assert_eq!((failed.index, failed.stage), (index, ItemStage::Kernel));
+        assert_eq!((failed.index, failed.stage), (index, ItemStage::Kernel(0)));
         assert_eq!(failed.error, Error::Full { kind: "test" });
         assert_eq!(run(None, 10).unwrap().items, 10);
     }

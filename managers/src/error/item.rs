@@ -14,8 +14,9 @@ pub enum ItemStage {
     Fill,
     /// The copy to the device.
     Upload,
-    /// The kernels.
-    Kernel,
+    /// The kernels: the position in their [chain](crate::pipeline::KernelChain), from 0; 0 in a step
+    /// that is one closure.
+    Kernel(usize),
     /// The copy to the host, and the wait for it.
     Download,
     /// The output is consumed on the host.
@@ -30,7 +31,7 @@ impl fmt::Display for ItemStage {
             Self::Begin => f.write_str("begin"),
             Self::Fill => f.write_str("fill"),
             Self::Upload => f.write_str("upload"),
-            Self::Kernel => f.write_str("kernels"),
+            Self::Kernel(position) => write!(f, "kernel {position}"),
             Self::Download => f.write_str("download"),
             Self::Sink => f.write_str("sink"),
             Self::End => f.write_str("end"),

@@ -212,9 +212,10 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         }
         let _ = self.turns.advance(turn);
         if len.is_some() {
-            let begun = slot.begin_step(&self.streams);
-            let stepped = step(begun.map_err(failed(ItemStage::Kernel))?);
-            let stage = ItemStage::Kernel;
+            let mut kernel = 0;
+            let begun = slot.begin_step(&self.streams, &mut kernel);
+            let stepped = step(begun.map_err(failed(ItemStage::Kernel(0)))?);
+            let stage = ItemStage::Kernel(kernel);
             let written = stepped.map_err(|error| ItemError {
                 index,
                 stage,

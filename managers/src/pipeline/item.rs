@@ -16,6 +16,8 @@ pub struct Step<'s, I: DeviceCopy, O: DeviceCopy> {
     /// Where the item's output goes. Its contents are those of an earlier item, or
     /// unspecified; the sink is given the elements that the step says it has written.
     pub output: DeviceSliceMut<'s, O>,
+    /// Which kernel of a chain is put just now: an error names it.
+    pub(super) kernel: &'s mut usize,
 }
 
 /// One item that has arrived, for a sink.

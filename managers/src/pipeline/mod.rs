@@ -7,9 +7,11 @@
 //! the oldest. That wait is the back-pressure.
 //!
 //! Items are pushed ([`Pipeline::try_input`]) and pulled ([`Pipeline::output`]) by one engine. The other
-//! ways to use it are made of these two: callbacks ([`Pipeline::run`]) and inputs that other threads
-//! fill ([`Pipeline::producers`]).
+//! ways to use it are made of these two: callbacks ([`Pipeline::run`]), inputs that other threads fill
+//! ([`Pipeline::producers`]), an iterator ([`Pipeline::iter`]). A step is one closure, or a typed chain of
+//! kernels ([`PipelineBuilder`]).
 
+mod chain;
 mod clock;
 mod config;
 mod engine;
@@ -23,6 +25,7 @@ mod streams;
 use std::fmt;
 
 pub use crate::error::{ItemError, ItemStage};
+pub use chain::{Chain, KernelChain, PipelineBuilder, Upload};
 pub use config::PipelineConfig;
 pub use faces::{Consumer, InputSlot, Producer};
 pub use input::Input;

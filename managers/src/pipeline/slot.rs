@@ -178,6 +178,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     pub(super) fn begin_step<'s>(
         &'s mut self,
         streams: &'s StageStreams,
+        kernel: &'s mut usize,
     ) -> Result<Step<'s, I, O>> {
         self.uploaded.wait_on(&streams.compute)?;
         self.mark(|marks| &marks.compute.0, &streams.compute)?;
@@ -186,6 +187,7 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
             stream: &streams.compute,
             input: self.input.slice(..self.len)?,
             output: self.output.view_mut(),
+            kernel,
         })
     }
 

@@ -1,5 +1,7 @@
 //! Pipelines and what is made of them, on a software device in strict mode.
 
+mod chain;
+mod iter;
 mod push;
 
 #[path = "../../src/test_bench.rs"]

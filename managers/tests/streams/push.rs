@@ -72,7 +72,7 @@ fn an_error_in_the_middle_is_that_of_its_item_alone() {
             // Work of the failed item is on the stream by then.
             let len = copy(step)?;
             match how {
-                Some(ItemStage::Kernel) => Err(failure()),
+                Some(ItemStage::Kernel(_)) => Err(failure()),
                 _ => Ok(len),
             }
         })
@@ -82,7 +82,10 @@ fn an_error_in_the_middle_is_that_of_its_item_alone() {
         for index in [first, first + 1] {
             assert_eq!(push(&mut pipeline, None), Ok(index));
         }
-        for (index, stage) in [(first + 2, ItemStage::Fill), (first + 3, ItemStage::Kernel)] {
+        for (index, stage) in [
+            (first + 2, ItemStage::Fill),
+            (first + 3, ItemStage::Kernel(0)),
+        ] {
             let error = push(&mut pipeline, Some(stage)).unwrap_err();
             assert_eq!((error.index, error.stage), (index, stage));
             let text = Error::from(error.clone()).to_string();
@@ -110,8 +113,8 @@ fn a_failed_call_names_its_stage_and_a_failed_wait_loses_nothing() {
     let stages = [
         (id::cuMemcpyHtoDAsync_v2, 1, ItemStage::Upload),
         (id::cuEventRecord, 1, ItemStage::Upload),
-        (id::cuStreamWaitEvent, 1, ItemStage::Kernel),
-        (id::cuEventRecord, 2, ItemStage::Kernel),
+        (id::cuStreamWaitEvent, 1, ItemStage::Kernel(0)),
+        (id::cuEventRecord, 2, ItemStage::Kernel(0)),
         (id::cuStreamWaitEvent, 2, ItemStage::Download),
         (id::cuMemcpyDtoHAsync_v2, 1, ItemStage::Download),
         (id::cuEventRecord, 3, ItemStage::Download),

@@ -1,6 +1,8 @@
 //! The ways in which a program gives items to a pipeline and takes them: all over one engine.
 
 pub(crate) mod feed;
+mod flow;
+mod iter;
 mod producer;
 mod run;
 
