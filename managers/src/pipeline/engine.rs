@@ -261,6 +261,15 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         false
     }
 
+    /// Number of the oldest item; that of the next one when none is in flight.
+    #[cfg(feature = "futures")]
+    pub(super) fn oldest_index(&self) -> u64 {
+        let oldest = self.turns.oldest(Stage::Downloading);
+        oldest.map_or(self.next, |turn| {
+            self.slots[self.turns.buffer(turn)].index()
+        })
+    }
+
     /// Whether the oldest item has arrived (`cuEventQuery`, unless it is known).
     #[track_caller]
     pub(super) fn has_arrived(&self) -> Result<bool, ItemError<Error>> {

@@ -8,7 +8,8 @@
 //!
 //! Items are pushed ([`Pipeline::try_input`]) and pulled ([`Pipeline::output`]) by one engine. The other
 //! ways to use it are made of these two: callbacks ([`Pipeline::run`]), inputs that other threads fill
-//! ([`Pipeline::producers`]), an iterator ([`Pipeline::iter`]). A step is one closure, or a typed chain of
+//! ([`Pipeline::producers`]), an iterator ([`Pipeline::iter`]), and with the
+//! feature `futures` an asynchronous stream. A step is one closure, or a typed chain of
 //! kernels ([`PipelineBuilder`]).
 
 mod chain;

@@ -5,5 +5,7 @@ mod flow;
 mod iter;
 mod producer;
 mod run;
+#[cfg(feature = "futures")]
+mod stream;
 
 pub use producer::{Consumer, InputSlot, Producer};
