@@ -87,14 +87,10 @@ fn run(pipeline: &mut Pipeline<u32, u32>, items: u64) {
     assert_eq!(report.unwrap().items, items);
 }
 
-/// Calls of one run of `items` items through a pipeline of three slots.
-fn calls(items: u64, measured: bool) -> BTreeMap<SymbolId, u64> {
+/// Calls of one run of `items` items through a pipeline.
+fn calls(items: u64, config: PipelineConfig) -> BTreeMap<SymbolId, u64> {
     let (table, _machine, _execution, context) = open();
     let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
-    let config = PipelineConfig {
-        measured,
-        ..PipelineConfig::new(100, 100)
-    };
     let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();
     table.reset();
     run(&mut pipeline, items);
@@ -104,12 +100,6 @@ fn calls(items: u64, measured: bool) -> BTreeMap<SymbolId, u64> {
 // Without it a step could wait on the host more than once, or create events and memory.
 #[test]
 fn a_steady_step_makes_ten_calls_and_waits_once() {
-    let (few, many) = (calls(10, false), calls(110, false));
-    let per_step: BTreeMap<SymbolId, u64> = many
-        .iter()
-        .map(|(&function, &count)| (function, count - few.get(&function).copied().unwrap_or(0)))
-        .filter(|&(_, count)| count > 0)
-        .collect();
     let expected = [
         (id::cuMemcpyHtoDAsync_v2, 100),
         (id::cuMemcpyDtoDAsync_v2, 100), // the step's own
@@ -119,15 +109,35 @@ fn a_steady_step_makes_ten_calls_and_waits_once() {
         (id::cuEventSynchronize, 100),
         (id::cuThreadExchangeStreamCaptureMode, 200),
     ];
-    assert_eq!(per_step, expected.into_iter().collect());
+    let config = PipelineConfig::new(100, 100);
+    let mut expected: BTreeMap<_, _> = expected.into_iter().collect();
+    assert_eq!(of_a_hundred_steps(config), expected);
+    // With fewer inputs and outputs on the device than slots it waits there, and nothing else.
+    expected.insert(id::cuStreamWaitEvent, 400);
+    assert_eq!(of_a_hundred_steps(config.split(2, 2)), expected);
+}
+
+/// Calls of a hundred steps among others.
+fn of_a_hundred_steps(config: PipelineConfig) -> BTreeMap<SymbolId, u64> {
+    let (few, many) = (calls(10, config), calls(110, config));
+    many.iter()
+        .map(|(&function, &count)| (function, count - few.get(&function).copied().unwrap_or(0)))
+        .filter(|&(_, count)| count > 0)
+        .collect()
 }
 
 // Without it a step could take memory of the host, which grows or stalls a program that runs for days.
 #[test]
 fn a_steady_step_allocates_nothing() {
+    let config = PipelineConfig::new(100, 100);
+    for config in [config, config.split(2, 2)] {
+        allocates_nothing(config);
+    }
+}
+
+fn allocates_nothing(config: PipelineConfig) {
     let (table, _machine, _execution, context) = open();
     let pool = context.memory_pool(PoolConfig::limit(8 << 20)).unwrap();
-    let config = PipelineConfig::new(100, 100);
     let mut pipeline = Pipeline::<u32, u32>::new(&context, &pool, config).unwrap();
     let mut asked_by = |items: u64| {
         let before = ASKED.get();
@@ -156,7 +166,8 @@ fn a_steady_step_allocates_nothing() {
 // Without it measuring could change the order, or cost the run that does not measure.
 #[test]
 fn measuring_adds_six_marks_and_six_looks_to_a_step() {
-    let (plain, measured) = (calls(50, false), calls(50, true));
+    let config = PipelineConfig::new(100, 100);
+    let (plain, measured) = (calls(50, config), calls(50, config.measured()));
     let more = |function: SymbolId| {
         let count = |calls: &BTreeMap<SymbolId, u64>| calls.get(&function).copied().unwrap_or(0);
         count(&measured) - count(&plain)

@@ -4,6 +4,24 @@ use std::num::NonZeroUsize;
 
 use crate::error::{Error, Result};
 
+/// How much device memory the items in flight share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rings {
+    /// An input and an output for each slot.
+    #[default]
+    Whole,
+    /// So many of each, if that is less: the device waits until one is free again. With three slots,
+    /// two inputs and two outputs overlap three equal stages as well as three of each do, but for
+    /// what differs from item to item, and a step costs up to two waits on the device more.
+    Split {
+        /// Inputs.
+        input: usize,
+        /// Outputs.
+        output: usize,
+    },
+}
+
 /// Sizes, depth and mode of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipelineConfig {
@@ -15,6 +33,8 @@ pub struct PipelineConfig {
     /// keep the three stages busy; a fourth hides the time that filling and consuming take on the
     /// host. One slot is the serial order, to compare with.
     pub depth: usize,
+    /// How much device memory they share.
+    pub rings: Rings,
     /// Whether the device times of each stage are taken. Costs six timing events an item and
     /// memory that grows with the items of a run: for measurements, not for production.
     pub measured: bool,
@@ -29,6 +49,7 @@ impl PipelineConfig {
             input_len,
             output_len,
             depth: 3,
+            rings: Rings::Whole,
             measured: false,
         }
     }
@@ -37,6 +58,13 @@ impl PipelineConfig {
     #[must_use]
     pub const fn depth(self, depth: usize) -> Self {
         Self { depth, ..self }
+    }
+
+    /// The same, with at most so many inputs and outputs on the device.
+    #[must_use]
+    pub const fn split(self, input: usize, output: usize) -> Self {
+        let rings = Rings::Split { input, output };
+        Self { rings, ..self }
     }
 
     /// The same, with the device times of each stage taken.
@@ -52,5 +80,16 @@ impl PipelineConfig {
     pub(super) fn slots(&self) -> Result<NonZeroUsize> {
         let none = || Error::invalid("pipeline depth", "a pipeline needs a slot");
         NonZeroUsize::new(self.depth).ok_or_else(none)
+    }
+
+    /// How many inputs and outputs there are on the device, of both some.
+    pub(super) fn buffers(&self) -> Result<(NonZeroUsize, NonZeroUsize)> {
+        let depth = self.slots()?;
+        let Rings::Split { input, output } = self.rings else {
+            return Ok((depth, depth));
+        };
+        let none = || Error::invalid("pipeline rings", "an item needs an input and an output");
+        let some = |count| NonZeroUsize::new(count).ok_or_else(none);
+        Ok((depth.min(some(input)?), depth.min(some(output)?)))
     }
 }

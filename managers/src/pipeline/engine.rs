@@ -9,6 +9,7 @@ use super::clock::Clock;
 use super::config::PipelineConfig;
 use super::item::{Item, Step};
 use super::report::Report;
+use super::rings::DeviceRing;
 use super::slot::Slot;
 use super::streams::StageStreams;
 use crate::buffer::DeviceCopy;
@@ -19,6 +20,8 @@ use crate::pool::MemoryPool;
 pub(super) struct Engine<I: DeviceCopy, O: DeviceCopy> {
     turns: StageRing,
     slots: Vec<Slot<I, O>>,
+    inputs: DeviceRing<I>,
+    outputs: DeviceRing<O>,
     clock: Option<Clock>,
     streams: StageStreams,
     /// Number of the next item.
@@ -35,11 +38,15 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         pool: &MemoryPool,
         config: PipelineConfig,
     ) -> Result<Self> {
-        let depth = config.slots()?;
+        let (depth, (inputs, outputs)) = (config.slots()?, config.buffers()?);
         let streams = StageStreams::new(context)?;
+        // The memory is the compute stream's.
+        let home = &streams.compute;
+        let inputs = DeviceRing::new(inputs, config.input_len, pool, home, &streams.upload)?;
+        let outputs = DeviceRing::new(outputs, config.output_len, pool, home, &streams.download)?;
         let mut slots = Vec::new();
         for _ in 0..depth.get() {
-            slots.push(Slot::new(context, pool, config, &streams)?);
+            slots.push(Slot::new(context, config)?);
         }
         let mut clock = None;
         if config.measured {
@@ -48,6 +55,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         Ok(Self {
             turns: StageRing::new(depth),
             slots,
+            inputs,
+            outputs,
             clock,
             streams,
             next: 0,
@@ -202,33 +211,62 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
         step: impl FnOnce(Step<'_, I, O>) -> Result<usize, E>,
     ) -> Result<(), ItemError<E>> {
         self.next = index + 1;
-        let slot = &mut self.slots[self.turns.buffer(turn)];
-        slot.begin(turn, index);
+        self.slots[self.turns.buffer(turn)].begin(turn, index);
+        let Some(len) = len else {
+            let _ = self.turns.advance(turn);
+            let _ = self.turns.advance(turn);
+            return Ok(());
+        };
         let failed = |stage| move |error: Error| ItemError::new(index, stage, error);
-        if let Some(len) = len {
-            slot.fill(len).map_err(failed(ItemStage::Fill))?;
-            let uploaded = slot.upload(&self.streams);
-            uploaded.map_err(failed(ItemStage::Upload))?;
-        }
+        let input = self.upload(turn, len)?;
         let _ = self.turns.advance(turn);
-        if len.is_some() {
-            let mut kernel = 0;
-            let begun = slot.begin_step(&self.streams, &mut kernel);
-            let stepped = step(begun.map_err(failed(ItemStage::Kernel(0)))?);
-            let stage = ItemStage::Kernel(kernel);
-            let written = stepped.map_err(|error| ItemError {
-                index,
-                stage,
-                error,
-            })?;
-            slot.end_step(written, &self.streams)
-                .map_err(failed(stage))?;
-            let downloaded = slot.download(&self.streams);
-            downloaded.map_err(failed(ItemStage::Download))?;
-            self.report.items += 1;
+
+        let (output, before) = self.outputs.take(turn);
+        if let Some(before) = self.user(before) {
+            let waits = before.wait_until_copied(&self.streams);
+            waits.map_err(failed(ItemStage::Kernel(0)))?;
         }
+        let slot = &mut self.slots[self.turns.buffer(turn)];
+        let (input, output) = (self.inputs.buffer(input), self.outputs.buffer_mut(output));
+        let mut kernel = 0;
+        let begun = slot.begin_step(input, output, &self.streams, &mut kernel);
+        let stepped = step(begun.map_err(failed(ItemStage::Kernel(0)))?);
+        let stage = ItemStage::Kernel(kernel);
+        let written = stepped.map_err(|error| ItemError {
+            index,
+            stage,
+            error,
+        })?;
+        slot.end_step(written, &self.streams)
+            .map_err(failed(stage))?;
+        let downloaded = slot.download(output, &self.streams);
+        downloaded.map_err(failed(ItemStage::Download))?;
+        self.report.items += 1;
         let _ = self.turns.advance(turn);
         Ok(())
+    }
+
+    /// Puts the upload of an item on its stream. The place of its device input.
+    #[track_caller]
+    fn upload<E: From<Error>>(&mut self, turn: Turn, len: usize) -> Result<usize, ItemError<E>> {
+        let at = self.turns.buffer(turn);
+        let index = self.slots[at].index();
+        let failed = |stage| move |error: Error| ItemError::new(index, stage, error);
+        self.slots[at].fill(len).map_err(failed(ItemStage::Fill))?;
+        let (input, before) = self.inputs.take(turn);
+        if let Some(before) = self.user(before) {
+            let waits = before.wait_until_read(&self.streams);
+            waits.map_err(failed(ItemStage::Upload))?;
+        }
+        let uploaded = self.slots[at].upload(self.inputs.buffer(input), &self.streams);
+        uploaded.map_err(failed(ItemStage::Upload))?;
+        Ok(input)
+    }
+
+    /// The slot of a turn whose item was not taken yet.
+    fn user(&self, turn: Option<Turn>) -> Option<&Slot<I, O>> {
+        let slot = &self.slots[self.turns.buffer(turn?)];
+        slot.is_of(turn?).then_some(slot)
     }
 
     /// Takes the newest turn out after an error, and keeps the items before it: all work is waited

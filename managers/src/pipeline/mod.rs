@@ -20,6 +20,7 @@ pub(crate) mod faces;
 mod input;
 mod item;
 mod report;
+mod rings;
 mod slot;
 mod streams;
 
@@ -27,7 +28,7 @@ use std::fmt;
 
 pub use crate::error::{ItemError, ItemStage};
 pub use chain::{Chain, KernelChain, PipelineBuilder, Upload};
-pub use config::PipelineConfig;
+pub use config::{PipelineConfig, Rings};
 pub use faces::{Consumer, InputSlot, Producer};
 pub use input::Input;
 pub use item::{Item, Step};

@@ -1,4 +1,4 @@
-//! `Slot`: the memory and the fences of one item in flight.
+//! `Slot`: the pinned memory and the fences of one item in flight.
 
 use std::ptr::NonNull;
 
@@ -13,15 +13,12 @@ use crate::context::Context;
 use crate::error::{Error, Result, Site};
 use crate::event::LeasedEvent;
 use crate::ops;
-use crate::pool::MemoryPool;
 use crate::stream::fence::Fence;
 use crate::stream::submit;
 
 pub(super) struct Slot<I: DeviceCopy, O: DeviceCopy> {
     host_input: PinnedBuffer<I>,
     host_output: PinnedBuffer<O>,
-    input: Buffer<I>,
-    output: Buffer<O>,
     uploaded: Fence,
     computed: Fence,
     downloaded: Fence,
@@ -39,23 +36,11 @@ pub(super) struct Slot<I: DeviceCopy, O: DeviceCopy> {
 
 impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     #[track_caller]
-    pub(super) fn new(
-        context: &Context,
-        pool: &MemoryPool,
-        config: PipelineConfig,
-        streams: &StageStreams,
-    ) -> Result<Self> {
+    pub(super) fn new(context: &Context, config: PipelineConfig) -> Result<Self> {
         let (core, events) = (context.core(), context.events().pool());
-        let input = pool.allocate(config.input_len, &streams.compute)?;
-        let output = pool.allocate(config.output_len, &streams.compute)?;
-        // The memory is the compute stream's; the other two wait for it once, here.
-        input.used_on(&streams.upload)?;
-        output.used_on(&streams.download)?;
         Ok(Self {
             host_input: context.buffers().pinned(config.input_len)?,
             host_output: context.buffers().pinned(config.output_len)?,
-            input,
-            output,
             uploaded: Fence::new(core, events)?,
             computed: Fence::new(core, events)?,
             downloaded: Fence::new(core, events)?,
@@ -160,14 +145,14 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         })
     }
 
-    /// Puts the upload of the item on its stream.
+    /// Puts the upload of the item to `input` on its stream.
     #[track_caller]
-    pub(super) fn upload(&mut self, streams: &StageStreams) -> Result<()> {
+    pub(super) fn upload(&mut self, input: &Buffer<I>, streams: &StageStreams) -> Result<()> {
         let (from, bytes) = (self.host_input.as_ptr().cast(), self.len * size_of::<I>());
         self.mark(|marks| &marks.upload.0, &streams.upload)?;
         // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before a caller
         // may touch or free them.
-        unsafe { ops::upload_raw(from, self.input.as_raw(), bytes, &streams.upload) }?;
+        unsafe { ops::upload_raw(from, input.as_raw(), bytes, &streams.upload) }?;
         self.mark(|marks| &marks.upload.1, &streams.upload)?;
         self.uploaded.record(&streams.upload)
     }
@@ -176,7 +161,9 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
     /// and the output.
     #[track_caller]
     pub(super) fn begin_step<'s>(
-        &'s mut self,
+        &self,
+        input: &'s Buffer<I>,
+        output: &'s mut Buffer<O>,
         streams: &'s StageStreams,
         kernel: &'s mut usize,
     ) -> Result<Step<'s, I, O>> {
@@ -185,8 +172,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         Ok(Step {
             index: self.index,
             stream: &streams.compute,
-            input: self.input.slice(..self.len)?,
-            output: self.output.view_mut(),
+            input: input.slice(..self.len)?,
+            output: output.view_mut(),
             kernel,
         })
     }
@@ -204,18 +191,36 @@ impl<I: DeviceCopy, O: DeviceCopy> Slot<I, O> {
         self.computed.record(&streams.compute)
     }
 
-    /// Puts the download of what was written on its stream, behind the computation.
+    /// Puts the download of what was written to `output` on its stream, behind the computation.
     #[track_caller]
-    pub(super) fn download(&mut self, streams: &StageStreams) -> Result<()> {
+    pub(super) fn download(&mut self, output: &Buffer<O>, streams: &StageStreams) -> Result<()> {
         self.computed.wait_on(&streams.download)?;
         let to = self.host_output.as_ptr().cast();
         let bytes = self.written * size_of::<O>();
         self.mark(|marks| &marks.download.0, &streams.download)?;
         // SAFETY: both have room for `bytes`, and the pipeline waits for the copy before a caller
         // may touch or free them.
-        unsafe { ops::download_raw(self.output.as_raw(), to, bytes, &streams.download) }?;
+        unsafe { ops::download_raw(output.as_raw(), to, bytes, &streams.download) }?;
         self.mark(|marks| &marks.download.1, &streams.download)?;
         self.downloaded.record(&streams.download)
+    }
+
+    /// Makes the upload stream wait until the kernels have read the input.
+    #[track_caller]
+    pub(super) fn wait_until_read(&self, streams: &StageStreams) -> Result<()> {
+        if mutant!("pipeline_uploads_over_an_input") {
+            return Ok(());
+        }
+        self.computed.wait_on(&streams.upload)
+    }
+
+    /// Makes the compute stream wait until the output was copied.
+    #[track_caller]
+    pub(super) fn wait_until_copied(&self, streams: &StageStreams) -> Result<()> {
+        if mutant!("pipeline_computes_over_an_output") {
+            return Ok(());
+        }
+        self.downloaded.wait_on(&streams.compute)
     }
 
     /// Waits on the host for the download.
