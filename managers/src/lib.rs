@@ -80,6 +80,7 @@ mod execution;
 mod handle;
 mod limits;
 mod lists;
+pub mod managed;
 #[cfg(all(test, loom))]
 mod models;
 pub mod module;
@@ -115,10 +116,11 @@ pub use error::{
 pub use event::{Event, EventConfig, EventsConfig};
 pub use execution::{ExecutionConfig, ExecutionManager, LiveWatch};
 pub use handle::ManagedHandle;
+pub use managed::{ManagedConfig, ManagedContext};
 pub use module::{Function, FunctionManager, Module, ModulesConfig};
 pub use pipeline::{Pipeline, PipelineConfig};
 pub use pool::{MemoryPool, PoolConfig};
 pub use runtime::RuntimeContext;
 pub use shutdown_report::{LeasedObject, ShutdownReport};
 pub use stats::{ManagerStats, RecycleStats, State};
-pub use stream::{Purpose, Stream, StreamConfig, StreamsConfig, Ticket, TicketWatch};
+pub use stream::{Stream, StreamConfig, StreamPurpose, StreamsConfig, Ticket, TicketWatch};

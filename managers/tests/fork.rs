@@ -7,7 +7,7 @@ use core::ffi::{c_int, c_uint};
 
 use cupola_managers::backend::{BackendKind, BackendRegistry, Cause, OpenError};
 use cupola_managers::{
-    Error, ExecutionManager, PoolConfig, Purpose, RuntimeContext, State, Stream, ops,
+    Error, ExecutionManager, PoolConfig, RuntimeContext, State, Stream, StreamPurpose, ops,
 };
 use cupola_sim::Machine;
 use cupola_sim::fault::FaultTable;
@@ -162,12 +162,17 @@ fn a_child_waits_for_no_lock_of_a_context() {
     let function = id::cuStreamCreateWithPriority;
     table.delay(function, 1, std::time::Duration::from_millis(300));
     std::thread::scope(|scope| {
-        let maker = scope.spawn(|| context.streams().shared(Purpose::Compute).map(drop));
+        let maker = scope.spawn(|| {
+            context
+                .streams()
+                .shared(StreamPurpose::KernelExecution)
+                .map(drop)
+        });
         while table.count(function) < 1 {
             std::thread::yield_now();
         }
         let status = in_a_child(|| {
-            let shared = context.streams().shared(Purpose::Compute);
+            let shared = context.streams().shared(StreamPurpose::KernelExecution);
             c_int::from(shared.map(drop) != Err(Error::Forked))
         });
         assert_eq!(status, 0, "256: it was not refused");
@@ -207,7 +212,7 @@ fn a_child_waits_for_no_lock_of_a_manager() {
             unsafe { alarm(10) };
             let refused = [
                 streams.acquire(Default::default()).map(drop),
-                streams.shared(Purpose::Compute).map(drop),
+                streams.shared(StreamPurpose::KernelExecution).map(drop),
                 streams.release(stream.handle()),
                 streams.trim(0),
                 streams.configure(Default::default()),

@@ -124,7 +124,7 @@ fn every_operation_names_its_caller() {
 
     row!(b, cuStreamCreateWithPriority, streams.create(StreamConfig::default()));
     row!(b, cuStreamCreateWithPriority, streams.acquire(StreamConfig::default()));
-    row!(b, cuStreamCreateWithPriority, streams.shared(cupola_managers::Purpose::Compute));
+    row!(b, cuStreamCreateWithPriority, streams.shared(cupola_managers::StreamPurpose::KernelExecution));
     row!(b, cuCtxGetStreamPriorityRange, streams.priorities());
     row!(b, cuEventCreate, events.create(EventConfig::timing()));
     row!(b, cuEventCreate, events.acquire(EventConfig::timing()));

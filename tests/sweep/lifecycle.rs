@@ -9,7 +9,8 @@ use cupola_managers::ops::{self, LaunchConfig};
 use cupola_managers::pool::PoolConfig;
 use cupola_managers::stream::StreamConfig;
 use cupola_managers::{
-    Context, Device, Error, ExecutionConfig, GreenConfig, Purpose, RuntimeContext, ShutdownReport,
+    Context, Device, Error, ExecutionConfig, GreenConfig, RuntimeContext, ShutdownReport,
+    StreamPurpose,
 };
 use cupola_sys::driver::{CUcontext, Driver, DriverError};
 use cupola_testing::Stage;
@@ -81,7 +82,10 @@ fn recycle(context: &Context) -> Result<(), Error> {
     let kept = streams.create_held(StreamConfig::default())?;
     let handle = kept.handle();
     drop(kept);
-    ops::order(&streams.lease(handle)?, &streams.shared(Purpose::Upload)?)?;
+    ops::order(
+        &streams.lease(handle)?,
+        &streams.shared(StreamPurpose::ConfigUpload)?,
+    )?;
     streams.release(handle)?;
     ops::synchronize(&streams.legacy_default()?)?;
     streams.trim(1)?;

@@ -281,6 +281,8 @@ impl<I: DeviceCopy, O: DeviceCopy> Engine<I, O> {
                 let _ = self.turns.advance(turn);
             }
         }
+        // Its slot is free at once, unless items are before it.
+        self.find_item();
     }
 
     /// Whether an item, or a turn without one, is behind all that was put.

@@ -39,6 +39,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops;
 use crate::pool::MemoryPool;
+use crate::stream::{Stream, StreamPurpose, Ticket};
 use engine::Engine;
 
 /// Overlaps upload, computation and download, in order, with as many items in flight as
@@ -115,6 +116,12 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
         self.engine.items_in_flight()
     }
 
+    /// Whether all slots are in use, so that an item must be taken before another is submitted.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        !self.engine.has_room()
+    }
+
     /// The pinned input of the next item, to fill and [submit](Input::submit). `None` while all slots
     /// are in flight, which is the back-pressure: take an [`output`](Self::output).
     pub fn try_input(&mut self) -> Option<Input<'_, I, O>> {
@@ -171,6 +178,23 @@ impl<I: DeviceCopy, O: DeviceCopy> Pipeline<I, O> {
     #[must_use]
     pub fn report(&self) -> Report {
         self.engine.report()
+    }
+
+    /// The stream of the stage for this purpose, if it is a stage's.
+    pub(crate) fn stream_of(&self, purpose: StreamPurpose) -> Option<&Stream> {
+        let streams = self.engine.streams();
+        match purpose {
+            StreamPurpose::ConfigUpload => Some(&streams.upload),
+            StreamPurpose::KernelExecution => Some(&streams.compute),
+            StreamPurpose::TelemetryDownload => Some(&streams.download),
+            StreamPurpose::P2PTransfer | StreamPurpose::AuxCompute => None,
+        }
+    }
+
+    /// A ticket of the item that was submitted last, and of nothing later.
+    #[track_caller]
+    pub(crate) fn download_ticket(&self) -> Result<Ticket> {
+        self.engine.streams().download.ticket()
     }
 
     /// Waits on the host until all three streams are idle.

@@ -8,27 +8,32 @@ use std::sync::{Mutex, PoisonError};
 /// The purpose of a stream. Streams of different purposes carry work that should overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Purpose {
+pub enum StreamPurpose {
     /// Copies from the host to the device.
-    Upload,
+    #[doc(alias = "Upload")]
+    ConfigUpload,
     /// Kernels.
-    Compute,
+    #[doc(alias = "Compute")]
+    KernelExecution,
     /// Copies from the device to the host.
-    Download,
+    #[doc(alias = "Download")]
+    TelemetryDownload,
     /// Copies between devices.
-    Peer,
+    #[doc(alias = "Peer")]
+    P2PTransfer,
     /// Work that should not be in the way of the others.
-    Auxiliary,
+    #[doc(alias = "Auxiliary")]
+    AuxCompute,
 }
 
-impl Purpose {
+impl StreamPurpose {
     /// Every purpose.
     pub const ALL: [Self; 5] = [
-        Self::Upload,
-        Self::Compute,
-        Self::Download,
-        Self::Peer,
-        Self::Auxiliary,
+        Self::ConfigUpload,
+        Self::KernelExecution,
+        Self::TelemetryDownload,
+        Self::P2PTransfer,
+        Self::AuxCompute,
     ];
 
     pub(super) fn index(self) -> usize {

@@ -26,7 +26,7 @@ use cupola_sys::driver::CUstream;
 
 use completion::CompletionThread;
 use config::{Classes, UNCLASSED};
-pub use config::{Purpose, StreamConfig, StreamsConfig};
+pub use config::{StreamConfig, StreamPurpose, StreamsConfig};
 use raw::RawStream;
 pub(crate) use stock::StreamStock;
 pub use ticket::{Ticket, TicketWatch};
@@ -50,7 +50,7 @@ pub struct StreamManager {
     streams: ObjectPool<RawStream, tag::Stream>,
     classes: Classes,
     /// The shared stream of each purpose, once it was asked for.
-    purposes: Mutex<[Option<StreamHandle>; Purpose::ALL.len()]>,
+    purposes: Mutex<[Option<StreamHandle>; StreamPurpose::ALL.len()]>,
     /// The streams of other code by their addresses. A name is stale when there is no lease, so a
     /// stream that comes at the address of one that is gone is not taken for it.
     borrowed: Mutex<HashMap<usize, StreamHandle>>,
@@ -69,7 +69,7 @@ impl StreamManager {
         Self {
             streams: ObjectPool::new(config.capacity),
             classes: Classes::default(),
-            purposes: Mutex::new([None; Purpose::ALL.len()]),
+            purposes: Mutex::new([None; StreamPurpose::ALL.len()]),
             borrowed: Mutex::default(),
             priorities: OnceLock::new(),
             events: Arc::clone(events),
@@ -136,7 +136,7 @@ impl StreamManager {
     /// # Errors
     /// As [`create`](Self::create).
     #[track_caller]
-    pub fn shared(&self, purpose: Purpose) -> Result<Stream> {
+    pub fn shared(&self, purpose: StreamPurpose) -> Result<Stream> {
         self.core.not_forked()?;
         let _defer = DeferCallbacks::new();
         let mut purposes = self.purposes.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,6 +2,7 @@
 
 mod chain;
 mod iter;
+mod managed;
 mod push;
 
 #[path = "../../src/test_bench.rs"]

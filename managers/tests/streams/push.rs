@@ -33,6 +33,7 @@ fn items_come_in_order_and_slots_are_the_back_pressure() {
             }
             let in_flight = (sent - received) as usize;
             assert_eq!(pipeline.in_flight(), in_flight);
+            assert_eq!(in_flight == depth, pipeline.is_full());
             assert_eq!(in_flight == depth, pipeline.try_input().is_none());
             // Both ways to take one.
             let item = match received % 2 {
@@ -100,6 +101,11 @@ fn an_error_in_the_middle_is_that_of_its_item_alone() {
             assert_eq!((item.index, item.output), (index, &[index as u32; LEN][..]));
         }
         assert!(pipeline.output().unwrap().is_none());
+    }
+    // With none before it, its slot is free at once.
+    for index in 12..20 {
+        let error = push(&mut pipeline, Some(ItemStage::Fill)).unwrap_err();
+        assert_eq!((error.index, pipeline.is_full()), (index, false));
     }
     assert_eq!(bench.base.machine.findings(), []);
 }
