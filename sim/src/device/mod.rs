@@ -8,6 +8,7 @@
 mod api;
 mod calls;
 mod contexts;
+mod graphs;
 mod hooks;
 mod machine;
 mod memory;

@@ -8,6 +8,7 @@ mod contexts;
 mod copies;
 mod device;
 mod driver;
+mod graphs;
 mod kernels;
 mod logs;
 mod memory;
@@ -15,6 +16,7 @@ mod modules;
 mod profiler;
 mod streams;
 
+pub(super) use copies::{Plan, check_fill};
 pub(super) use streams::attributes::Attributes;
 
 use std::ffi::c_void;
@@ -67,6 +69,14 @@ pub(super) fn implemented(version: Version, without: &[SymbolId]) -> Vec<Option<
         copies::peer::TABLE,
         device::TABLE,
         driver::TABLE,
+        graphs::child::TABLE,
+        graphs::copy::TABLE,
+        graphs::edges::TABLE,
+        graphs::enabled::TABLE,
+        graphs::exec::TABLE,
+        graphs::graph::TABLE,
+        graphs::host::TABLE,
+        graphs::kernel::TABLE,
         kernels::function::TABLE,
         kernels::kernel::TABLE,
         kernels::launch::TABLE,

@@ -36,6 +36,8 @@ struct Streams {
     parts: HashMap<u64, Arc<Stream>>,
     /// Where green contexts' events are recorded and waited for, likewise.
     hidden: HashMap<u64, [Arc<Stream>; 2]>,
+    /// Where branches of executable graphs run, by the handles of these.
+    lanes: HashMap<u64, Vec<Arc<Stream>>>,
     /// Destroyed while they had work.
     retiring: Vec<Arc<Stream>>,
     /// The context is being destroyed: there are no new streams.
@@ -53,7 +55,10 @@ impl Streams {
 
     /// With those that no call waits for.
     fn every(&self) -> impl Iterator<Item = &Arc<Stream>> {
-        self.all().chain(self.hidden.values().flatten())
+        let hidden = self.hidden.values().flatten();
+        self.all()
+            .chain(hidden)
+            .chain(self.lanes.values().flatten())
     }
 
     /// Lets go of destroyed streams that have finished.
@@ -235,6 +240,27 @@ impl Context {
         streams.reap();
     }
 
+    /// Makes a stream for branches of an executable graph. What a launch puts there its own stream
+    /// waits for, so no call has to.
+    pub(in crate::device) fn add_lane(&self, exec: u64, ids: (u64, u64)) -> Reply<Arc<Stream>> {
+        let stream = self.new_stream(ids, None, (Kind::NonBlocking, 1, 0));
+        let mut streams = self.open_streams()?;
+        let lanes = streams.lanes.entry(exec).or_default();
+        lanes.push(Arc::clone(&stream));
+        Ok(stream)
+    }
+
+    /// Closes the streams of an executable graph; work in them goes on.
+    pub(in crate::device) fn remove_lanes(&self, exec: u64) {
+        let mut streams = lock(&self.streams);
+        for stream in streams.lanes.remove(&exec).into_iter().flatten() {
+            stream.close();
+            self.device.strict.stream_closed(stream.id);
+            streams.retiring.push(stream);
+        }
+        streams.reap();
+    }
+
     /// Queues what a stream of a green context has to wait for first.
     fn pass_gate(&self, stream: &Arc<Stream>, findings: &mut Vec<Finding>) -> Reply {
         let Some(part) = &stream.part else {
@@ -310,6 +336,11 @@ impl Context {
 
     /// Submits an operation; the call does not wait for it.
     pub(in crate::device) fn submit(&self, stream: &Arc<Stream>, op: Op) -> Reply {
+        self.enqueue(stream, op)
+    }
+
+    /// Submits an operation of a graph's launch.
+    pub(in crate::device) fn enqueue(&self, stream: &Arc<Stream>, op: Op) -> Reply {
         self.order(stream, op, Mode::Async)?.go();
         Ok(())
     }

@@ -16,6 +16,7 @@ use crate::device::calls::logs::Logs;
 use crate::device::contexts::context::Context;
 use crate::device::contexts::green::Green;
 use crate::device::contexts::multiprocessors::Resource;
+use crate::device::graphs::Graphs;
 use crate::device::machine::config::{Exports, MachineBuilder};
 use crate::device::machine::device::{Device, Shared};
 use crate::device::machine::messages::Messages;
@@ -57,7 +58,7 @@ pub(in crate::device) struct Inner {
     pub(in crate::device) initialized: AtomicBool,
     pub(in crate::device) devices: Vec<Arc<Device>>,
     pub(in crate::device) space: Arc<Space>,
-    handles: AtomicU64,
+    handles: Arc<AtomicU64>,
     ids: AtomicU64,
     pub(in crate::device) contexts: RwLock<HashMap<u64, Arc<Context>>>,
     /// Green contexts; nothing for those that were destroyed, which are told apart from what
@@ -71,6 +72,7 @@ pub(in crate::device) struct Inner {
     pub(in crate::device) events: RwLock<HashMap<u64, Arc<Event>>>,
     /// The device of each memory pool.
     pub(in crate::device) pools: RwLock<HashMap<u64, usize>>,
+    pub(in crate::device) graphs: Arc<Graphs>,
     pub(in crate::device) modules: Modules,
     pub(in crate::device) libraries: Libraries,
     pub(in crate::device) links: Links,
@@ -93,7 +95,7 @@ impl Inner {
             let id = MachineId(first);
             let strict = Arc::new(Monitor::new(builder.strict, builder.sink, id));
             let space = Arc::new(Space::new(Arc::clone(&strict)));
-            let handles = AtomicU64::new(first);
+            let handles = Arc::new(AtomicU64::new(first));
             let mut configs = builder.devices;
             configs.truncate(MOST_DEVICES);
             let schedule = Schedule::new(builder.order, &configs);
@@ -134,6 +136,7 @@ impl Inner {
                 space,
                 pools: RwLock::new(pools.collect()),
                 devices,
+                graphs: Graphs::new(&handles),
                 handles,
                 ids: AtomicU64::new(1),
                 contexts: RwLock::default(),

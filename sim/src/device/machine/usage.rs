@@ -22,6 +22,10 @@ pub struct Usage {
     pub libraries: usize,
     /// Linkers that were not destroyed.
     pub links: usize,
+    /// Graphs, without those of nodes.
+    pub graphs: usize,
+    /// Executable graphs.
+    pub executables: usize,
     /// Memory pools, without the default ones.
     pub pools: usize,
     /// Allocations in device memory, without modules' variables.
@@ -62,6 +66,7 @@ impl Usage {
         usage.modules = machine.modules.count();
         usage.libraries = machine.libraries.count();
         usage.links = machine.links.count();
+        (usage.graphs, usage.executables) = machine.graphs.counts();
         usage.pools = read(&machine.pools).len() - machine.devices.len();
         let mapped = machine.space.mapped().totals();
         usage.reservations = mapped.reservations;
@@ -103,7 +108,7 @@ impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} contexts, {} streams, {} events, {} modules, {} libraries, {} links, {} pools, {} device allocations \
+            "{} contexts, {} streams, {} events, {} modules, {} libraries, {} links, {} graphs, {} executable graphs, {} pools, {} device allocations \
              ({} bytes), {} opened allocations of other processes ({} bytes), {} host allocations ({} bytes), {} registered host ranges, \
              {} address reservations, {} physical allocations ({} bytes)",
             self.contexts,
@@ -112,6 +117,8 @@ impl fmt::Display for Usage {
             self.modules,
             self.libraries,
             self.links,
+            self.graphs,
+            self.executables,
             self.pools,
             self.device_allocations,
             self.device_bytes,

@@ -8,7 +8,7 @@ use crate::device::memory::rows::Rows;
 use crate::device::memory::transfer::Side;
 
 /// A memset of rows of values, each `width` bytes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::device) struct Fill {
     pub(in crate::device) address: u64,
     pub(in crate::device) rows: Rows,

@@ -21,7 +21,7 @@ use crate::exec::{
 };
 
 /// A kernel with its arguments and its grid.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::device) struct Launch {
     pub(in crate::device) function: Arc<Function>,
     pub(in crate::device) config: LaunchConfig,

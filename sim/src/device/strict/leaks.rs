@@ -157,6 +157,11 @@ pub(in crate::device) fn of_machine(machine: &Inner) -> Vec<Finding> {
         let what = format!("a linker was not destroyed, made by {made}");
         leaks.push(leak(&what, made));
     });
+    for (what, made) in machine.graphs.made() {
+        let made = made.site();
+        let what = format!("{what} was not destroyed, made by {made}");
+        leaks.push(leak(&what, made));
+    }
     leaks
 }
 

@@ -2,6 +2,7 @@
 
 use cupola_sys::driver::*;
 
+use crate::device::api::copies::copy_endpoint::Plan;
 use crate::device::api::copies::peer::{self, Contexts};
 use crate::device::api::copies::region::{Corner, Region};
 use crate::device::api::functions;
@@ -36,6 +37,14 @@ macro_rules! region {
             extent: [copy.WidthInBytes, copy.Height, copy.Depth],
         }
     }};
+}
+
+/// The copy that a graph's node describes.
+pub(in crate::device::api) fn node_plan(
+    call: &Call<'_>,
+    copy: &CUDA_MEMCPY3D,
+) -> Reply<Option<Plan>> {
+    region!(copy).plan(call, "a graph's copy")
 }
 
 fn copy(call: &Call<'_>, copy: In<CUDA_MEMCPY3D>) -> Reply {

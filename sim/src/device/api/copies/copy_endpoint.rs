@@ -18,8 +18,8 @@ use crate::device::operations::engine::Direction;
 use crate::device::operations::op::Op;
 
 /// One end of a copy.
-#[derive(Clone, Copy)]
-pub(super) enum Endpoint {
+#[derive(Clone, Copy, Debug)]
+pub(in crate::device) enum Endpoint {
     Device(CUdeviceptr),
     Host(*mut c_void),
 }
@@ -126,8 +126,8 @@ impl Endpoint {
 }
 
 /// A copy of at least one byte.
-#[derive(Clone, Copy)]
-pub(super) struct Plan {
+#[derive(Clone, Copy, Debug)]
+pub(in crate::device) struct Plan {
     pub(super) to: (Endpoint, Rows),
     pub(super) from: (Endpoint, Rows),
     /// The call names the context of each end.
@@ -181,6 +181,12 @@ impl Plan {
                 across: self.across,
             },
         })
+    }
+
+    /// The copy for a launch of a graph. Host memory is read and written when the copy runs, as
+    /// far as it is not page-locked too: the program keeps it until then.
+    pub(in crate::device) fn transfer(self, call: &Call<'_>, context: &Context) -> Reply<Transfer> {
+        Ok(self.prepare(call, context)?.transfer)
     }
 
     /// Submits the copy to the default stream. The call returns when it is done, unless it

@@ -94,10 +94,26 @@ fn check(
 ) -> Reply<Option<Fill>> {
     let fill = pattern.rows(address, pitch, height)?;
     if let Some(fill) = &fill {
-        permit(call, context, address, fill.rows, Access::Write)?;
-        call.machine.space.check_rows(address, fill.rows)?;
+        check_fill(call, context, fill)?;
     }
     Ok(fill)
+}
+
+/// Whether a memset's memory is there for the context, before it is queued.
+pub(in crate::device) fn check_fill(call: &Call<'_>, context: &Context, fill: &Fill) -> Reply {
+    permit(call, context, fill.address, fill.rows, Access::Write)?;
+    call.machine.space.check_rows(fill.address, fill.rows)
+}
+
+/// The memset that a graph's node describes; `None` if there is nothing to write. Its memory is
+/// looked at when the node is launched.
+pub(in crate::device::api) fn node_fill(params: &CUDA_MEMSET_NODE_PARAMS) -> Reply<Option<Fill>> {
+    let size = params.elementSize as usize;
+    if ![1, 2, 4].contains(&size) {
+        return Err(INVALID);
+    }
+    let pattern = Pattern::words(params.value, params.width, size);
+    pattern.rows(params.dst, params.pitch, params.height)
 }
 
 fn fill8(call: &Call<'_>, address: CUdeviceptr, value: c_uchar, count: usize) -> Reply {

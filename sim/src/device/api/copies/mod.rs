@@ -7,3 +7,6 @@ pub(super) mod copy_endpoint;
 pub(super) mod fill;
 pub(super) mod peer;
 pub(super) mod region;
+
+pub(in crate::device) use copy_endpoint::Plan;
+pub(in crate::device) use fill::check_fill;

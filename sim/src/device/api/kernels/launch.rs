@@ -10,6 +10,7 @@ use crate::device::api::kernels::occupancy::blocks_per_multiprocessor;
 use crate::device::api::streams::attributes::clamp;
 use crate::device::calls::args::{In, Reply, Slots};
 use crate::device::calls::call::Call;
+use crate::device::contexts::context::Context;
 use crate::device::modules::module::Function;
 use crate::device::operations::launch::{Launch, gather};
 use crate::device::operations::op::Op;
@@ -53,15 +54,15 @@ fn packed(function: &Function, extra: Slots<*mut c_void>) -> Reply<Vec<u8>> {
     Ok(unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), needed) }.to_vec())
 }
 
-fn submit(
+/// A launch that was checked, for a stream of this context or a graph's node.
+fn prepare(
     call: &Call<'_>,
-    function: CUfunction,
+    context: &Context,
+    function: Arc<Function>,
+    places: Option<Arc<[u32]>>,
     shape: &Shape,
-    pointers: Slots<*mut c_void>,
-    extra: Slots<*mut c_void>,
-) -> Reply {
-    let (context, stream) = call.stream(shape.stream)?;
-    let function = crate::device::api::kernels::function::in_context(call, &context, function)?;
+    (pointers, extra): (Slots<*mut c_void>, Slots<*mut c_void>),
+) -> Reply<Launch> {
     if function.context != context.handle {
         let what = "the function's module is of another context than the stream";
         call.machine.strict.foreign(what);
@@ -74,16 +75,11 @@ fn submit(
             .refused(kernel, "its shape or its arguments are invalid");
         code
     };
-    let places = stream.part.as_ref().map(|part| Arc::clone(&part.numbers));
     let multiprocessors = match &places {
         Some(places) => places.len() as u64,
         None => u64::from(context.device.config.multiprocessors),
     };
     let resident = check_shape(multiprocessors, &function, shape).map_err(refused)?;
-    // Before anything is queued: a call that fails has launched nothing.
-    for event in &shape.after {
-        crate::device::api::streams::event::of_context(call, *event, &context)?;
-    }
     let params = match (pointers.is_null(), extra.is_null()) {
         (false, false) => return Err(refused(CUresult::CUDA_ERROR_INVALID_VALUE)),
         (true, false) => packed(&function, extra).map_err(refused)?,
@@ -111,6 +107,57 @@ fn submit(
         call.machine.messages.add(text);
         code
     })?;
+    Ok(launch)
+}
+
+/// The launch that a graph's node describes. Without a context it is in that of the function, and a
+/// `CUkernel`'s in the current one.
+pub(in crate::device::api) fn node_launch(
+    call: &Call<'_>,
+    params: &CUDA_KERNEL_NODE_PARAMS,
+) -> Reply<Launch> {
+    let context = match (params.ctx.addr() as u64, params.func.is_null()) {
+        (0, false) => match super::function::get(call, params.func) {
+            Ok(function) => call.context_or_current(function.context)?,
+            Err(_) => call.context()?,
+        },
+        (handle, _) => call.context_or_current(handle)?,
+    };
+    let function = match params.func.is_null() {
+        true => params.kern.cast(),
+        false => params.func,
+    };
+    let function = super::function::in_context(call, &context, function)?;
+    let shape = Shape {
+        config: LaunchConfig {
+            grid: [params.gridDimX, params.gridDimY, params.gridDimZ],
+            block: [params.blockDimX, params.blockDimY, params.blockDimZ],
+            dynamic_shared: params.sharedMemBytes,
+        },
+        stream: std::ptr::null_mut(),
+        cooperative: false,
+        priority: None,
+        after: Vec::new(),
+    };
+    let given = (Slots::of(params.kernelParams), Slots::of(params.extra));
+    prepare(call, &context, function, None, &shape, given)
+}
+
+fn submit(
+    call: &Call<'_>,
+    function: CUfunction,
+    shape: &Shape,
+    pointers: Slots<*mut c_void>,
+    extra: Slots<*mut c_void>,
+) -> Reply {
+    let (context, stream) = call.stream(shape.stream)?;
+    let function = super::function::in_context(call, &context, function)?;
+    // Before anything is queued: a call that fails has launched nothing.
+    for event in &shape.after {
+        crate::device::api::streams::event::of_context(call, *event, &context)?;
+    }
+    let places = stream.part.as_ref().map(|part| Arc::clone(&part.numbers));
+    let launch = prepare(call, &context, function, places, shape, (pointers, extra))?;
     let launch = Op::Launch(Box::new(launch));
     match call.machine.launch_blocking {
         true => context.submit_and_wait(&stream, launch)?,

@@ -1,0 +1,171 @@
+//! Graphs as a program builds them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+use cupola_sys::driver::CUresult;
+
+use crate::device::calls::args::Reply;
+use crate::device::graphs::node::NodeKind;
+use crate::device::strict::Origin;
+
+const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+
+/// A node and its edges, both ways.
+#[derive(Debug)]
+pub(in crate::device) struct Node {
+    pub(in crate::device) kind: NodeKind,
+    pub(in crate::device) before: Vec<u64>,
+    pub(in crate::device) after: Vec<u64>,
+}
+
+/// Nodes by handle, which is the order in which they were made, and the edges between them.
+#[derive(Debug, Default)]
+pub(in crate::device) struct Dag {
+    nodes: BTreeMap<u64, Node>,
+    /// For a copy of another graph: the node here for each node there.
+    clones: HashMap<u64, u64>,
+}
+
+/// Edges from each of the first to the second.
+pub(in crate::device) type Edge = (u64, u64);
+
+impl Dag {
+    pub(in crate::device) fn node(&self, handle: u64) -> Reply<&Node> {
+        self.nodes.get(&handle).ok_or(INVALID)
+    }
+
+    pub(in crate::device) fn node_mut(&mut self, handle: u64) -> Reply<&mut Node> {
+        self.nodes.get_mut(&handle).ok_or(INVALID)
+    }
+
+    pub(in crate::device) fn nodes(&self) -> impl Iterator<Item = (u64, &Node)> {
+        self.nodes.iter().map(|(handle, node)| (*handle, node))
+    }
+
+    pub(in crate::device) fn handles(&self) -> Vec<u64> {
+        self.nodes.keys().copied().collect()
+    }
+
+    /// Every edge, by the node that it leads to.
+    pub(in crate::device) fn edges(&self) -> impl Iterator<Item = Edge> {
+        let into = |(to, node): (&u64, &Node)| {
+            let to = *to;
+            let before: Vec<_> = node.before.iter().map(|from| (*from, to)).collect();
+            before
+        };
+        self.nodes.iter().flat_map(into)
+    }
+
+    /// Whether these are different nodes of this graph.
+    pub(in crate::device) fn check_set(&self, handles: &[u64]) -> Reply {
+        let different: BTreeSet<_> = handles.iter().collect();
+        let known = handles.iter().all(|handle| self.nodes.contains_key(handle));
+        match known && different.len() == handles.len() {
+            true => Ok(()),
+            false => Err(INVALID),
+        }
+    }
+
+    /// Adds a node after others.
+    ///
+    /// # Errors
+    /// One of these is no node of the graph, or is named twice.
+    pub(super) fn insert(&mut self, handle: u64, kind: NodeKind, before: Vec<u64>) -> Reply {
+        self.check_set(&before)?;
+        for from in &before {
+            self.node_mut(*from)?.after.push(handle);
+        }
+        let after = Vec::new();
+        let node = Node {
+            kind,
+            before,
+            after,
+        };
+        self.nodes.insert(handle, node);
+        Ok(())
+    }
+
+    pub(super) fn remove(&mut self, handle: u64) -> Reply<Node> {
+        let node = self.nodes.remove(&handle).ok_or(INVALID)?;
+        for from in &node.before {
+            self.node_mut(*from)?.after.retain(|to| *to != handle);
+        }
+        for to in &node.after {
+            self.node_mut(*to)?.before.retain(|from| *from != handle);
+        }
+        Ok(node)
+    }
+
+    /// Adds edges, all or none of them.
+    ///
+    /// # Errors
+    /// An edge is there already, is named twice, leads from a node to itself, or an end of it is
+    /// no node of the graph.
+    pub(in crate::device) fn connect(&mut self, edges: &[Edge]) -> Reply {
+        let mut seen = BTreeSet::new();
+        for edge in edges {
+            let (from, to) = *edge;
+            self.node(from)?;
+            let known = self.node(to)?.before.contains(&from);
+            if known || from == to || !seen.insert(*edge) {
+                return Err(INVALID);
+            }
+        }
+        for (from, to) in edges {
+            self.node_mut(*from)?.after.push(*to);
+            self.node_mut(*to)?.before.push(*from);
+        }
+        Ok(())
+    }
+
+    /// Removes edges, all or none of them.
+    ///
+    /// # Errors
+    /// There is no such edge.
+    pub(in crate::device) fn disconnect(&mut self, edges: &[Edge]) -> Reply {
+        let mut seen = BTreeSet::new();
+        for edge in edges {
+            let (from, to) = *edge;
+            if !self.node(to)?.before.contains(&from) || !seen.insert(*edge) {
+                return Err(INVALID);
+            }
+        }
+        for (from, to) in edges {
+            self.node_mut(*from)?.after.retain(|other| other != to);
+            self.node_mut(*to)?.before.retain(|other| other != from);
+        }
+        Ok(())
+    }
+
+    /// The copy of another graph's node.
+    pub(in crate::device) fn clone_of(&self, original: u64) -> Option<u64> {
+        let clone = self.clones.get(&original).copied();
+        clone.filter(|clone| self.nodes.contains_key(clone))
+    }
+
+    /// Says that a node is the copy of another graph's node.
+    pub(super) fn set_clone(&mut self, original: u64, clone: u64) {
+        self.clones.insert(original, clone);
+    }
+}
+
+/// Who may destroy a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device) enum Owner {
+    Program,
+    /// It is the graph of a node of another graph.
+    Node,
+}
+
+/// What a `CUgraph` names.
+#[derive(Debug)]
+pub(in crate::device) struct Graph {
+    pub(in crate::device) handle: u64,
+    pub(in crate::device) owner: Owner,
+    pub(in crate::device) made: Origin,
+    /// A capture adds to it: the program must not destroy it, nor take anything out of it.
+    pub(in crate::device) captured: AtomicBool,
+    pub(in crate::device) dag: Mutex<Dag>,
+}

@@ -1,0 +1,161 @@
+//! Launches: a graph's steps as operations of streams.
+
+use std::sync::Arc;
+
+use cupola_sys::driver::CUgraphInstantiate_flags;
+
+use crate::device::api::check_fill;
+use crate::device::calls::args::Reply;
+use crate::device::calls::call::Call;
+use crate::device::contexts::context::Context;
+use crate::device::graphs::exec::{Exec, Lane, State};
+use crate::device::graphs::node::NodeKind;
+use crate::device::graphs::plan::Step;
+use crate::device::machine::OwnedStream;
+use crate::device::operations::op::Op;
+use crate::device::streams::event::Record;
+use crate::device::sync::lock;
+
+/// What a step puts into its stream.
+enum Work {
+    Nothing,
+    Op(Op),
+}
+
+/// Queues the work of a graph. Everything is looked at before any of it is queued: a launch that
+/// is refused has done nothing.
+pub(in crate::device) fn launch(call: &Call<'_>, exec: &Exec, target: &OwnedStream) -> Reply {
+    let mut state = lock(&exec.state);
+    let state = &mut *state;
+    let works = state.steps.iter();
+    let works = works.map(|step| prepare(call, exec, step, &target.0));
+    let works: Vec<_> = works.collect::<Reply<_>>()?;
+    let streams = lanes(call, exec, &mut state.lanes, target)?;
+    submit(state, works, &streams, target)
+}
+
+/// Finds what a step needs. Its operation does not depend on those before it.
+fn prepare(call: &Call<'_>, exec: &Exec, step: &Step, launched: &Arc<Context>) -> Reply<Work> {
+    let context = || match step.kind.context() {
+        Some(handle) if handle == launched.handle => Ok(Arc::clone(launched)),
+        Some(handle) => call.context_or_current(handle),
+        None => Ok(Arc::clone(launched)),
+    };
+    let context = context()?;
+    if !step.enabled {
+        return Ok(Work::Nothing);
+    }
+    let op = match &step.kind {
+        NodeKind::Empty | NodeKind::Child(_) => return Ok(Work::Nothing),
+        NodeKind::Kernel(node) => {
+            // A function whose module is gone is none.
+            call.machine.modules.function(node.launch.function.handle)?;
+            let mut launch = node.launch.clone();
+            let own = CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+            if exec.flags & u64::from(own.0) == 0 {
+                launch.priority = None;
+            }
+            Op::Launch(Box::new(launch))
+        }
+        NodeKind::Copy(node) => match node.plan {
+            Some(plan) => Op::Copy(Box::new(plan.transfer(call, &context)?)),
+            None => return Ok(Work::Nothing),
+        },
+        NodeKind::Fill(node) => match &node.fill {
+            Some(fill) => {
+                check_fill(call, &context, fill)?;
+                Op::Fill(fill.clone())
+            }
+            None => return Ok(Work::Nothing),
+        },
+        NodeKind::Host(node) => Op::Host(node.function, node.data),
+    };
+    Ok(Work::Op(op))
+}
+
+/// The stream of each lane; makes those that are not there yet.
+fn lanes(
+    call: &Call<'_>,
+    exec: &Exec,
+    lanes: &mut [Lane],
+    target: &OwnedStream,
+) -> Reply<Vec<OwnedStream>> {
+    let mut streams = Vec::with_capacity(lanes.len());
+    for (index, lane) in lanes.iter_mut().enumerate() {
+        let wanted = lane.context.unwrap_or(target.0.handle);
+        if index == 0 && wanted == target.0.handle {
+            streams.push(target.clone());
+            continue;
+        }
+        let kept = lane.stream.clone();
+        // One without a context of its own takes that of the launch.
+        let kept = kept.filter(|(context, _)| context.handle == wanted && !context.is_closed());
+        let (context, stream) = match kept {
+            Some(kept) => kept,
+            None => {
+                let context = match wanted == target.0.handle {
+                    true => Arc::clone(&target.0),
+                    false => call.context_or_current(wanted)?,
+                };
+                let stream = context.add_lane(exec.handle, call.machine.new_ids())?;
+                lane.stream.insert((context, stream)).clone()
+            }
+        };
+        stream.set_priority(target.1.priority());
+        streams.push((context, stream));
+    }
+    Ok(streams)
+}
+
+fn submit(
+    state: &mut State,
+    works: Vec<Work>,
+    streams: &[OwnedStream],
+    target: &OwnedStream,
+) -> Reply {
+    let put = |(context, stream): &OwnedStream, op| context.enqueue(stream, op);
+    let record = |place: &OwnedStream| {
+        let record = Record::new();
+        put(place, Op::Record(Arc::clone(&record))).map(|()| record)
+    };
+    // Launches of one executable come after each other, whichever streams they are in.
+    if let Some(last) = state.last.take() {
+        put(target, Op::Wait(last))?;
+    }
+    let is_own = |lane: usize| !Arc::ptr_eq(&streams[lane].1, &target.1);
+    let mut begun = vec![false; streams.len()];
+    let mut start = None;
+    let mut records: Vec<Option<Arc<Record>>> = vec![None; state.steps.len()];
+    let mut ends: Vec<Option<usize>> = vec![None; streams.len()];
+    if (0..streams.len()).any(is_own) {
+        start = Some(record(target)?);
+    }
+    for (index, (step, work)) in state.steps.iter().zip(works).enumerate() {
+        let place = &streams[step.lane];
+        if is_own(step.lane) && !std::mem::replace(&mut begun[step.lane], true) {
+            let start = start.clone();
+            start.map_or(Ok(()), |start| put(place, Op::Wait(start)))?;
+        }
+        for from in &step.waits {
+            // A step that another lane waits for was recorded.
+            let from = records[*from].clone();
+            from.map_or(Ok(()), |from| put(place, Op::Wait(from)))?;
+        }
+        match work {
+            Work::Nothing => {}
+            Work::Op(op) => put(place, op)?,
+        }
+        if step.records || is_own(step.lane) && step.lane == 0 {
+            records[index] = Some(record(place)?);
+        }
+        ends[step.lane] = Some(index);
+    }
+    for (lane, end) in ends.into_iter().enumerate() {
+        let end = end.filter(|_| is_own(lane));
+        if let Some(end) = end.and_then(|end| records[end].clone()) {
+            put(target, Op::Wait(end))?;
+        }
+    }
+    state.last = Some(record(target)?);
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! Graphs: nodes with the order between them, and what becomes of them when they are launched.
+//!
+//! A launch is expanded into ordinary operations of streams, so that order, schedules, delays,
+//! faults and strict mode know nothing of graphs: a chain runs in the stream of the launch, other
+//! branches in streams of the executable's own, and an edge between two streams is a record and a
+//! wait.
+
+mod exec;
+mod graph;
+mod launch;
+mod node;
+mod plan;
+mod registry;
+
+pub(super) use exec::Exec;
+pub(super) use graph::{Graph, Owner};
+pub(super) use launch::launch;
+pub(super) use node::{CopyNode, FillNode, HostNode, KernelNode, NodeKind};
+pub(super) use plan::BadGraph;
+pub(super) use registry::Graphs;

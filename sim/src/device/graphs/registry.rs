@@ -1,0 +1,189 @@
+//! All graphs of a machine, their nodes, and what was instantiated.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+
+use cupola_sys::driver::CUresult;
+
+use crate::device::calls::args::Reply;
+use crate::device::graphs::exec::Exec;
+use crate::device::graphs::graph::{Graph, Owner};
+use crate::device::graphs::node::NodeKind;
+use crate::device::machine::get;
+use crate::device::strict::Origin;
+use crate::device::sync::{lock, read, write};
+
+const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
+
+/// The graphs of a machine.
+#[derive(Debug)]
+pub(in crate::device) struct Graphs {
+    /// The machine's next handle.
+    handles: Arc<AtomicU64>,
+    graphs: RwLock<HashMap<u64, Arc<Graph>>>,
+    /// The graph of each node.
+    nodes: RwLock<HashMap<u64, Arc<Graph>>>,
+    execs: RwLock<HashMap<u64, Arc<Exec>>>,
+}
+
+impl Graphs {
+    pub(in crate::device) fn new(handles: &Arc<AtomicU64>) -> Arc<Self> {
+        Arc::new(Self {
+            handles: Arc::clone(handles),
+            graphs: RwLock::default(),
+            nodes: RwLock::default(),
+            execs: RwLock::default(),
+        })
+    }
+
+    fn new_handle(&self) -> u64 {
+        self.handles.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// How many graphs and executables a program holds.
+    pub(in crate::device) fn counts(&self) -> (usize, usize) {
+        let graphs = read(&self.graphs);
+        let own = graphs
+            .values()
+            .filter(|graph| graph.owner == Owner::Program);
+        (own.count(), read(&self.execs).len())
+    }
+
+    /// Where what a program holds was made, each with its name.
+    pub(in crate::device) fn made(&self) -> Vec<(&'static str, Origin)> {
+        let graphs = read(&self.graphs);
+        let own = graphs
+            .values()
+            .filter(|graph| graph.owner == Owner::Program);
+        let own = own.map(|graph| ("a graph", graph.made.clone()));
+        let execs = read(&self.execs);
+        let execs = execs
+            .values()
+            .map(|exec| ("an executable graph", exec.made.clone()));
+        own.chain(execs).collect()
+    }
+
+    pub(in crate::device) fn create(&self, owner: Owner, made: Origin) -> Arc<Graph> {
+        let handle = self.new_handle();
+        let graph = Arc::new(Graph {
+            handle,
+            owner,
+            made,
+            captured: AtomicBool::new(false),
+            dag: Default::default(),
+        });
+        write(&self.graphs).insert(handle, Arc::clone(&graph));
+        graph
+    }
+
+    pub(in crate::device) fn graph(&self, handle: u64) -> Reply<Arc<Graph>> {
+        get(&self.graphs, &handle).ok_or(INVALID)
+    }
+
+    /// The graph of a node.
+    pub(in crate::device) fn owner(&self, node: u64) -> Reply<Arc<Graph>> {
+        get(&self.nodes, &node).ok_or(INVALID)
+    }
+
+    /// Adds a node after others.
+    ///
+    /// # Errors
+    /// One of these is no node of the graph, or is named twice.
+    pub(in crate::device) fn add(
+        &self,
+        graph: &Arc<Graph>,
+        kind: NodeKind,
+        before: Vec<u64>,
+    ) -> Reply<u64> {
+        let handle = self.new_handle();
+        lock(&graph.dag).insert(handle, kind, before)?;
+        write(&self.nodes).insert(handle, Arc::clone(graph));
+        Ok(handle)
+    }
+
+    pub(in crate::device) fn remove_node(&self, graph: &Graph, node: u64) -> Reply {
+        let removed = lock(&graph.dag).remove(node)?;
+        write(&self.nodes).remove(&node);
+        self.forget(&removed.kind);
+        Ok(())
+    }
+
+    /// Takes away the graph that a node had.
+    pub(in crate::device) fn forget(&self, kind: &NodeKind) {
+        if let NodeKind::Child(graph) = kind {
+            self.remove(graph);
+        }
+    }
+
+    /// Takes a graph away, with its nodes and theirs.
+    pub(in crate::device) fn remove(&self, graph: &Graph) {
+        write(&self.graphs).remove(&graph.handle);
+        let (handles, children) = {
+            let dag = lock(&graph.dag);
+            let child = |kind: &NodeKind| match kind {
+                NodeKind::Child(graph) => Some(Arc::clone(graph)),
+                _ => None,
+            };
+            let children = dag.nodes().filter_map(|(_, node)| child(&node.kind));
+            (dag.handles(), children.collect::<Vec<_>>())
+        };
+        let mut nodes = write(&self.nodes);
+        handles.iter().for_each(|handle| drop(nodes.remove(handle)));
+        drop(nodes);
+        children.iter().for_each(|child| self.remove(child));
+    }
+
+    /// A copy with nodes of its own.
+    pub(in crate::device) fn copy(&self, from: &Graph, owner: Owner, made: &Origin) -> Arc<Graph> {
+        let nodes: Vec<_> = {
+            let dag = lock(&from.dag);
+            let nodes = dag.nodes();
+            nodes
+                .map(|(handle, node)| (handle, node.kind.clone(), node.before.clone()))
+                .collect()
+        };
+        let graph = self.create(owner, made.clone());
+        let clones: HashMap<_, _> = nodes
+            .iter()
+            .map(|(handle, ..)| (*handle, self.new_handle()))
+            .collect();
+        let clone = |handle: &u64| clones.get(handle).copied();
+        let mut dag = lock(&graph.dag);
+        // Without edges first: a node may come after one that was made later.
+        let mut edges = Vec::new();
+        for (handle, kind, before) in &nodes {
+            let Some(own) = clone(handle) else { continue };
+            let kind = match kind {
+                NodeKind::Child(child) => NodeKind::Child(self.copy(child, Owner::Node, made)),
+                kind => kind.clone(),
+            };
+            edges.extend(before.iter().filter_map(clone).map(|from| (from, own)));
+            // New handles differ, and there is nothing before.
+            let _ = dag.insert(own, kind, Vec::new());
+            dag.set_clone(*handle, own);
+        }
+        // The edges of a graph are good in its copy.
+        let _ = dag.connect(&edges);
+        drop(dag);
+        let mut all = write(&self.nodes);
+        all.extend(clones.values().map(|own| (*own, Arc::clone(&graph))));
+        drop(all);
+        graph
+    }
+
+    pub(in crate::device) fn add_exec(&self, make: impl FnOnce(u64) -> Exec) -> Arc<Exec> {
+        let handle = self.new_handle();
+        let exec = Arc::new(make(handle));
+        write(&self.execs).insert(handle, Arc::clone(&exec));
+        exec
+    }
+
+    pub(in crate::device) fn exec(&self, handle: u64) -> Reply<Arc<Exec>> {
+        get(&self.execs, &handle).ok_or(INVALID)
+    }
+
+    pub(in crate::device) fn remove_exec(&self, handle: u64) -> Reply<Arc<Exec>> {
+        write(&self.execs).remove(&handle).ok_or(INVALID)
+    }
+}

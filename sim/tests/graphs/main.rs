@@ -1,0 +1,8 @@
+//! Graphs, as a program uses them: what they compute is what the same calls compute in a stream.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod build;
+mod launch;
+mod raw;
